@@ -94,9 +94,10 @@ export function parseCapabilities(
 	contentType: string,
 	service: OgcService = "WMS",
 ): CapabilitiesAnswer {
-	const reader = new Reader(service);
+	const unreadable = { capabilities: null, exception: null };
 	const text = decodeXml(bytes, contentType);
-	if (text === null) return { capabilities: null, exception: null };
+	if (text === null) return unreadable;
+	const reader = createReader(service);
 	const parser = new SaxesParser({ xmlns: false });
 	let errors = 0;
 	// A document that is not quite well formed is still read. But each error costs what reading a page of it does.
@@ -104,15 +105,15 @@ export function parseCapabilities(
 		errors += 1;
 		if (errors > maxErrors) throw new Unreadable();
 	});
-	parser.on("opentag", (tag) => reader.open(tag));
-	parser.on("text", (part) => reader.text(part));
-	parser.on("cdata", (part) => reader.text(part));
-	parser.on("closetag", () => reader.close());
+	parser.on("opentag", reader.open);
+	parser.on("text", reader.text);
+	parser.on("cdata", reader.text);
+	parser.on("closetag", reader.close);
 	try {
 		parser.write(text).close();
 	} catch (error) {
 		if (!(error instanceof Unreadable)) throw error;
-		return { capabilities: null, exception: null };
+		return unreadable;
 	}
 	return reader.answer();
 }
@@ -125,115 +126,108 @@ interface OpenLayer extends CapabilitiesLayer {
 	name: string;
 }
 
+/** Names of the edges of a box in WMS 1.3.0, and of its attributes in WMS 1.1.1 (01-068r3, section 7.1.4.5.6). */
+const edges = ["westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude"];
+const attributes = ["minx", "miny", "maxx", "maxy"];
+
 /** Collects what matters while the parser walks the document. */
-class Reader {
-	readonly #path: string[] = [];
-	readonly #open: OpenLayer[] = [];
+function createReader(service: OgcService) {
+	const path: string[] = [];
+	const openLayers: OpenLayer[] = [];
 	/** All layers, in the order in which they begin: a group comes before its layers. */
-	readonly #layers: OpenLayer[] = [];
-	readonly #service: OgcService;
-	readonly #capabilities: Capabilities = {
+	const layers: OpenLayer[] = [];
+	const capabilities: Capabilities = {
 		root: null,
 		layers: new Map(),
 		featureInfoFormats: [],
 		legendFormats: [],
 	};
 	/** Element → text of the box that is being read. */
-	readonly #sides = new Map<string, string>();
-	#text = "";
-	#exception: string | null = null;
-	#root = "";
+	const sides = new Map<string, string>();
+	let textOfElement = "";
+	let exception: string | null = null;
+	let root = "";
 
-	constructor(service: OgcService) {
-		this.#service = service;
-	}
-
-	open(tag: SaxesTagPlain): void {
+	function open(tag: SaxesTagPlain): void {
 		const local = tag.name.slice(tag.name.indexOf(":") + 1);
-		if (this.#path.length === 0) this.#root = local;
-		this.#path.push(local);
-		if (this.#path.length > maxDepth) throw new Unreadable();
-		this.#text = "";
-		if (local === "Layer") this.#openLayer(tag);
-		// The box of WMS 1.1.1 is in attributes (01-068r3, section 7.1.4.5.6).
-		if (local === "LatLonBoundingBox")
-			this.#setBox(["minx", "miny", "maxx", "maxy"].map((name) => tag.attributes[name] ?? ""));
+		if (path.length === 0) root = local;
+		path.push(local);
+		if (path.length > maxDepth) throw new Unreadable();
+		textOfElement = "";
+		if (local === "Layer") openLayer(tag);
+		if (local === "LatLonBoundingBox") setBox(attributes.map((name) => tag.attributes[name] ?? ""));
 	}
 
-	text(part: string): void {
-		const longest = this.#path.at(-1) === "Abstract" ? maxAbstractLength : maxTextLength;
-		if (this.#text.length < longest) this.#text += part.slice(0, longest);
+	function text(part: string): void {
+		const longest = path.at(-1) === "Abstract" ? maxAbstractLength : maxTextLength;
+		if (textOfElement.length < longest) textOfElement += part.slice(0, longest);
 	}
 
-	close(): void {
-		const element = this.#path.pop() ?? "";
-		const text = this.#text.trim();
-		this.#text = "";
-		const parent = this.#path.at(-1) ?? "";
-		const layer = this.#open.at(-1);
-		const side = (name: string) => this.#sides.get(name) ?? "";
-		if (element === "EX_GeographicBoundingBox") this.#setBox(edges.map(side));
+	function close(): void {
+		const element = path.pop() ?? "";
+		const text = textOfElement.trim();
+		textOfElement = "";
+		const parent = path.at(-1) ?? "";
+		const layer = openLayers.at(-1);
+		const side = (name: string) => sides.get(name) ?? "";
+		if (element === "EX_GeographicBoundingBox") setBox(edges.map(side));
 		// A corner of a WMTS: longitude and latitude with a space between them (06-121r9, section 10.2).
 		if (element === "WGS84BoundingBox")
-			this.#setBox(["LowerCorner", "UpperCorner"].flatMap((name) => side(name).split(/\s+/)));
-		if (element === "Layer") this.#open.pop();
-		else if (parent === "Layer" && layer) this.#readLayerElement(layer, element, text);
-		else if (parent === "EX_GeographicBoundingBox" || parent === "WGS84BoundingBox")
-			this.#sides.set(element, text);
-		else if (element === "Keyword" && layer && this.#path.at(-2) === "Layer") readKeyword(layer, text);
-		else if (element === "Format") this.#readFormat(parent, text, layer);
-		else if (element === "ServiceException" || element === "ExceptionText") this.#exception ??= text;
+			setBox(["LowerCorner", "UpperCorner"].flatMap((name) => side(name).split(/\s+/)));
+		if (element === "Layer") openLayers.pop();
+		else if (parent === "Layer" && layer) readLayerElement(layer, element, text);
+		else if (parent === "EX_GeographicBoundingBox" || parent === "WGS84BoundingBox") sides.set(element, text);
+		else if (element === "Keyword" && layer && path.at(-2) === "Layer") readKeyword(layer, text);
+		else if (element === "Format") readFormat(parent, text, layer);
+		else if (element === "ServiceException" || element === "ExceptionText") exception ??= text;
 	}
 
-	answer(): CapabilitiesAnswer {
-		if (roots[this.#service].includes(this.#root)) {
-			for (const layer of this.#layers) this.#addLayer(layer);
-			return { capabilities: this.#capabilities };
+	function answer(): CapabilitiesAnswer {
+		if (!roots[service].includes(root)) {
+			const isException = root === "ServiceExceptionReport" || root === "ExceptionReport";
+			return { capabilities: null, exception: isException ? (exception ?? "") : null };
 		}
-		const isException = this.#root === "ServiceExceptionReport" || this.#root === "ExceptionReport";
-		return { capabilities: null, exception: isException ? (this.#exception ?? "") : null };
+		for (const layer of layers) {
+			const { name } = layer;
+			if (name !== "" && !capabilities.layers.has(name)) capabilities.layers.set(name, layer);
+		}
+		return { capabilities };
 	}
 
 	/** A layer has the styles of its parent, and its `queryable` where it has none itself (06-042, table 6). */
-	#openLayer(tag: SaxesTagPlain): void {
-		const parent = this.#open.at(-1);
+	function openLayer(tag: SaxesTagPlain): void {
+		const parent = openLayers.at(-1) ?? null;
 		const own = tag.attributes.queryable?.trim();
 		const queryable = own === undefined ? (parent?.queryable ?? false) : own === "1" || own === "true";
 		// Inherited members are not copied: a document can have tens of thousands of layers and styles.
 		const texts = { name: "", title: "", abstract: "", keywords: [] };
-		const layer = { ...texts, queryable, ownLegendFormats: [], parent: parent ?? null, box: null };
-		if (this.#service === "WMS") this.#capabilities.root ??= layer;
-		this.#open.push(layer);
-		this.#layers.push(layer);
+		const layer = { ...texts, queryable, ownLegendFormats: [], parent, box: null };
+		if (service === "WMS") capabilities.root ??= layer;
+		openLayers.push(layer);
+		layers.push(layer);
 	}
 
-	#setBox(texts: readonly string[]): void {
-		const layer = this.#open.at(-1);
+	function setBox(texts: readonly string[]): void {
+		const layer = openLayers.at(-1);
 		if (layer) layer.box = readBox(texts) ?? layer.box;
-		this.#sides.clear();
-	}
-
-	#addLayer(layer: OpenLayer): void {
-		const { layers } = this.#capabilities;
-		if (layer.name !== "" && !layers.has(layer.name)) layers.set(layer.name, layer);
+		sides.clear();
 	}
 
 	/** A layer of a WMS may have an `Identifier`, too: its number in another list, not the name in requests. */
-	#readLayerElement(layer: OpenLayer, element: string, text: string): void {
-		if (element === (this.#service === "WMTS" ? "Identifier" : "Name")) layer.name = text;
+	function readLayerElement(layer: OpenLayer, element: string, text: string): void {
+		if (element === (service === "WMTS" ? "Identifier" : "Name")) layer.name = text;
 		if (element === "Title") layer.title = text;
 		if (element === "Abstract") layer.abstract = text;
 	}
 
-	#readFormat(parent: string, text: string, layer: OpenLayer | undefined): void {
+	function readFormat(parent: string, text: string, layer: OpenLayer | undefined): void {
 		if (parent === "LegendURL" && layer) addFormat(layer.ownLegendFormats, text);
-		if (parent === "GetFeatureInfo") addFormat(this.#capabilities.featureInfoFormats, text);
-		if (parent === "GetLegendGraphic") addFormat(this.#capabilities.legendFormats, text);
+		if (parent === "GetFeatureInfo") addFormat(capabilities.featureInfoFormats, text);
+		if (parent === "GetLegendGraphic") addFormat(capabilities.legendFormats, text);
 	}
-}
 
-/** Names of the edges of a box in WMS 1.3.0. */
-const edges = ["westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude"];
+	return { open, text, close, answer };
+}
 
 function readKeyword(layer: CapabilitiesLayer, text: string): void {
 	if (text !== "" && layer.keywords.length < maxKeywords) layer.keywords.push(text);
