@@ -7,7 +7,7 @@ import { textAt, textOf } from "../registry/texts.ts";
 import { warningsOf } from "../registry/warnings.ts";
 import type { Receipt } from "../schemas/answers.ts";
 import { type Commit, isRefusal, type Refusal } from "../store/store.ts";
-import type { Context, Settings } from "./context.ts";
+import type { Context } from "./context.ts";
 import { askToRegister, askToRemove, askToSimplify, askToUpdate, askToUpdateFeature } from "./register.ts";
 import { acceptWrite, type Reply, refuseLimited, refuseWrite, removed } from "./reply.ts";
 import { type Asked, metaOf, refuseOthers, type Verified, verifyWrite, type Write } from "./write.ts";
@@ -114,40 +114,28 @@ async function refresh(
 
 /** The answer to an accepted write. */
 async function receiptOf(
-	asked: Asked,
+	{ smallkey, registration }: Asked,
 	outcome: Commit,
 	{ settings, store, status }: Context,
 ): Promise<Receipt> {
-	const { smallkey } = asked;
-	const registration = asked.registration();
-	const { publicUrl = "" } = settings;
-	const draft =
-		registration && publicUrl !== ""
-			? await draftAddress(publicUrl, { smallkey, text: canonicalText(registration) })
-			: null;
-	const readable = registration ? readableAt(smallkey, registration, settings) : { paths: [], warnings: [] };
-	const warnings = registration ? warningsOf(registration) : [];
+	const stored = registration();
+	const { basePath, publicUrl = "" } = settings;
+	const text = stored && publicUrl && canonicalText(stored);
+	const draft = text ? await draftAddress(publicUrl, { smallkey, text }) : null;
+	const site = publicUrl.replace(/(?<!\/)\/+$/, "");
+	const inCatalogue = site ? `${site}/?layer=${encodeURIComponent(smallkey)}` : undefined;
+	const readable = stored ? readableAt(smallkey, stored, settings) : { paths: [], warnings: [] };
+	const warnings = stored ? warningsOf(stored) : [];
 	return {
 		smallkey,
 		key: smallkey,
 		commit: outcome.commit,
-		fragments: readable.paths.map((path) => `${settings.basePath}/${path}`),
+		fragments: readable.paths.map((path) => `${basePath}/${path}`),
 		published: store.published && outcome.branch === undefined,
 		branch: outcome.branch,
 		pull_request: outcome.pullRequest,
 		draft: draft ?? undefined,
-		status: statusAddress(smallkey, settings, status !== undefined),
+		status: status ? `${basePath}/status/${smallkey}` : inCatalogue,
 		warnings: [...warnings, ...readable.warnings, ...(outcome.warnings ?? [])],
 	};
-}
-
-/** The address of a layer's status, at this service or in its catalogue; undefined where neither is known. */
-function statusAddress(
-	smallkey: string,
-	{ basePath, publicUrl }: Settings,
-	isHere: boolean,
-): string | undefined {
-	const key = encodeURIComponent(smallkey);
-	if (isHere) return `${basePath}/status/${smallkey}`;
-	return publicUrl ? `${publicUrl.replace(/(?<!\/)\/+$/, "")}/?layer=${key}` : undefined;
 }

@@ -46,29 +46,28 @@ export class Rendered {
 
 	/** A page of a layer or of the plain list; null where the file is no such page, or has no layer. */
 	async page(file: string): Promise<string | null> {
+		const settings = await this.#settings();
+		if (!settings) return null;
 		const name = file.slice(file.lastIndexOf("/") + 1, -".html".length);
 		const page = name === "index" ? 1 : /^[1-9]\d{0,5}$/.test(name) ? Number(name) : 0;
 		for (const lang of langs) {
-			if (parseSmallkey(name) && layerFile(lang, name) === file) return this.#layerPage(lang, name);
-			if (page > 0 && listFile(lang, page) === file) return this.#listPage(lang, page);
+			if (parseSmallkey(name) && layerFile(lang, name) === file) {
+				const entry = await this.#find(name);
+				return entry && layerHtml(lang, entry, settings);
+			}
+			if (page > 0 && listFile(lang, page) === file)
+				return listHtml(lang, await this.#byTitle(lang), page, settings);
 		}
 		return null;
 	}
 
-	async #layerPage(lang: Lang, smallkey: string): Promise<string | null> {
-		const settings = await this.#settings();
-		const entry = settings && (await this.#find(smallkey));
-		return entry ? layerHtml(lang, entry, settings) : null;
-	}
-
-	async #listPage(lang: Lang, page: number): Promise<string | null> {
-		const settings = await this.#settings();
-		if (!settings) return null;
-		const text = (await this.#read(manifestPath)) ?? "";
+	async #byTitle(lang: Lang): Promise<Entry[]> {
+		const manifest = (await this.#read(manifestPath)) ?? "";
 		const known = this.#sorted.get(lang);
-		const entries = known?.manifest === text ? known.entries : byTitle(await this.#all(), lang);
-		this.#sorted.set(lang, { manifest: text, entries });
-		return listHtml(lang, entries, page, settings);
+		if (known?.manifest === manifest) return known.entries;
+		const entries = byTitle(await this.#all(), lang);
+		this.#sorted.set(lang, { manifest, entries });
+		return entries;
 	}
 
 	/** `GET /ogc/…`, `/conformance`, `/collections…` (OGC API Records). */

@@ -1,15 +1,7 @@
-export type WriteAction = "register" | "remove" | "update" | "updateFeature" | "simplify" | "refresh";
-
-interface WriteRoute {
-	action: WriteAction;
-	method: "PUT" | "DELETE" | "POST";
-	/** The last segments may be anything: their rules are checked after the signature. */
-	path: RegExp;
-}
-
 const registerPath = /^(?:\/v[12])?\/register\/[^/]*$/;
 
-const routes: readonly WriteRoute[] = [
+/** The last segments may be anything: their rules are checked after the signature. */
+const routes = [
 	{ action: "remove", method: "DELETE", path: registerPath },
 	{ action: "register", method: "PUT", path: registerPath },
 	// Routes of the older service, which its publishers still use.
@@ -21,7 +13,9 @@ const routes: readonly WriteRoute[] = [
 		method: "POST",
 		path: /^(?:\/v1\/update\/[^/]*|\/v2\/refresh\/[^/]*(?:\/[^/]*)?)$/,
 	},
-];
+] as const;
+
+export type WriteAction = (typeof routes)[number]["action"];
 
 /** All paths below these segments belong to writes. */
 const writePaths =

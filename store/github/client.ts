@@ -16,9 +16,6 @@ export interface Connection {
 	requestTimeoutMs: number;
 }
 
-/** Makes a way to ask GitHub that gives up at a time, in milliseconds; asked for it at each request. */
-export type Connect = (deadline: () => number) => Github;
-
 /** GitHub cannot be used now; `reason` is for the operator, and holds no secret. */
 export class GithubBusy extends StoreBusy {
 	readonly reason: string;
@@ -93,10 +90,11 @@ const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
 /**
  * Talks to GitHub by octokit. A server's error, a lost answer and a pause that GitHub asks for are waited for, and the
  * request is sent again; not so one that leaves something behind which has to be looked for first.
- * @returns routes that throw GithubBusy where GitHub does not answer in time, LostAnswer where it may have written,
- * octokit's error for 404, 409 and 422, and Error where it refuses the service. No text of theirs holds a token.
+ * @returns makes routes that give up at a time, in milliseconds, which is asked for at each request. They throw GithubBusy
+ * where GitHub does not answer in time, LostAnswer where it may have written, octokit's error for 404, 409 and 422, and
+ * Error where it refuses the service. No text of theirs holds a token.
  */
-export function connect(connection: Connection, authorize: Authorize): Connect {
+export function connect(connection: Connection, authorize: Authorize): (deadline: () => number) => Github {
 	const { owner, repo, now, sleep, random } = connection;
 	let pausedUntil = 0;
 
