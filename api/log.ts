@@ -13,7 +13,7 @@ export function logText(fields: object): string {
 	for (let length = maxTextLength; ; length = Math.floor(length / 2)) {
 		const line = JSON.stringify(fields, (_name, value) => cutText(value, length)).replace(
 			misleading,
-			escapeCharacter,
+			(character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
 		);
 		if (line.length <= maxLineLength || length === 0) return line;
 	}
@@ -22,8 +22,4 @@ export function logText(fields: object): string {
 function cutText(value: unknown, length: number): unknown {
 	if (typeof value !== "string" || value.length <= length) return value;
 	return `${value.slice(0, length).toWellFormed()}… (${value.length} characters)`;
-}
-
-function escapeCharacter(character: string): string {
-	return `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`;
 }

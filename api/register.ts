@@ -28,7 +28,12 @@ export function askToRemove(smallkey: string, body: Uint8Array): Asked | Refusal
 	return {
 		smallkey,
 		subject: `remove ${smallkey}`,
-		edits: (now) => deleteEdits(now, smallkey),
+		edits: async (now) => {
+			const ids = await now.ids(smallkey);
+			if (!ids) return notRegistered(smallkey);
+			const paths = [layerPath(smallkey), ...(ids.description === null ? [] : [descriptionPath(smallkey)])];
+			return paths.map((path) => ({ path, text: null }));
+		},
 		registration: () => null,
 	};
 }
@@ -67,14 +72,6 @@ export async function putEdits(
 /** The stored registration; null where an invalid one was pushed. */
 function parseStored(layer: Layer | null): Registration | null {
 	return layer && parseRegistration(new TextEncoder().encode(layer.registration), "stored").registration;
-}
-
-async function deleteEdits(now: Reader, smallkey: string): Promise<Edit[] | Refusal> {
-	const ids = await now.ids(smallkey);
-	if (!ids) return notRegistered(smallkey);
-	const edits: Edit[] = [{ path: layerPath(smallkey), text: null }];
-	if (ids.description !== null) edits.push({ path: descriptionPath(smallkey), text: null });
-	return edits;
 }
 
 type Members = Readonly<Record<string, unknown>>;

@@ -1,17 +1,10 @@
 import { maxAbstract, maxKeyword, maxKeywords, maxTitle } from "../schemas/description.ts";
-import { currentDescription, type Description } from "./description.ts";
+import { currentDescription } from "./description.ts";
 import type { Bounds } from "./entries.ts";
+import type { CheckedLayer } from "./judge.ts";
 import { plainText } from "./markup.ts";
 import { boundsOfExtent } from "./projections.ts";
-import type { Registration } from "./registration.ts";
 import type { Lang } from "./smallkey.ts";
-
-/** A layer with what was harvested of it. */
-export interface DescribedLayer {
-	registration: Registration;
-	/** null where nothing was harvested. */
-	description: Description | null;
-}
 
 /** What a service says of a layer in words, for the catalogue: plain text, whatever is stored. */
 export interface Described {
@@ -26,7 +19,10 @@ export interface Described {
 }
 
 /** What is known of a layer in one language; nothing of a service that is not the registered one. */
-export function describedFor({ registration, description }: DescribedLayer, lang: Lang): Described {
+export function describedFor(
+	{ registration, description }: Omit<CheckedLayer, "smallkey">,
+	lang: Lang,
+): Described {
 	const known = currentDescription(registration, description, lang);
 	if (!known) return { title: null, description: null, keywords: [], bounds: null };
 	const isFeature = "renderer" in known;

@@ -49,11 +49,6 @@ export function projectionOf(wkid: number): string | null {
 	return definitions.get(wkid) ?? null;
 }
 
-/** Whether coordinates in a spatial reference are longitude and latitude in degrees. */
-function isGeographic(wkid: number): boolean {
-	return projectionOf(wkid)?.includes("+proj=longlat") ?? false;
-}
-
 type Point = [number, number];
 
 /** Points on each side of a rectangle that are projected: its sides become curves, and bulge beyond its corners. */
@@ -124,7 +119,7 @@ function projectAll(points: Point[], source: string, target: string): Point[] | 
 
 /** null where a point is not on the map, such as the far pole of a conic projection. */
 function extentOf(points: Point[], wkid: number): Extent | null {
-	const [limit, unit] = isGeographic(wkid) ? [360, 1e6] : [farthest, 1];
+	const [limit, unit] = projectionOf(wkid)?.includes("+proj=longlat") ? [360, 1e6] : [farthest, 1];
 	if (points.some((point) => !point.every((number) => Math.abs(number) <= limit))) return null;
 	const xs = points.map(([x]) => x * unit);
 	const ys = points.map(([, y]) => y * unit);

@@ -76,7 +76,8 @@ export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegist
 	const parsed = parseJson(bytes);
 	if (parsed.problems.length > 0) return { registration: null, problems: parsed.problems };
 	const problems = new Problems();
-	const validate = saysVersion2(parsed.value) ? validateRegistration2 : validateRegistration1;
+	const { version } = (parsed.value ?? {}) as { version?: unknown };
+	const validate = version === "2.0" ? validateRegistration2 : validateRegistration1;
 	addSchemaProblems(problems, validate, parsed.value, rules);
 	addAddressProblems(problems, parsed.value, rules);
 	if (!problems.isEmpty) return { registration: null, problems: problems.list() };
@@ -93,9 +94,4 @@ export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegist
 export function storedSizeProblem(registration: Registration): BrokenRule | null {
 	const { length } = new TextEncoder().encode(canonicalText(registration));
 	return length <= largestRegistration ? null : broken("stored-size", largestRegistration, length);
-}
-
-/** The document's `version` decides on the schema. */
-function saysVersion2(value: unknown): boolean {
-	return typeof value === "object" && value !== null && "version" in value && value.version === "2.0";
 }

@@ -33,11 +33,11 @@ export interface Bindings {
 	[variable: string]: unknown;
 }
 
-/** Fetches a file of the build from the hosting; null where there is none. @throws {Error} where the hosting fails */
-export type FetchFile = (file: string) => Promise<Fragment | null>;
-
-/** How files are fetched with these bindings. @throws {Error} that names the missing binding */
-export function filesOf({ ASSETS, OBJECTS }: Bindings): FetchFile {
+/**
+ * How files of the build are fetched with these bindings; null where there is none. Throws where the hosting fails.
+ * @throws {Error} that names the missing binding
+ */
+export function filesOf({ ASSETS, OBJECTS }: Bindings): (file: string) => Promise<Fragment | null> {
 	if (OBJECTS) return (file) => fetchObject(OBJECTS, file);
 	// The name is encoded: a literal + or = causes a redirect.
 	if (ASSETS) return (file) => fetchAsset(ASSETS, file.split("/").map(encodeURIComponent).join("/"));

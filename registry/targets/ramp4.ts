@@ -30,7 +30,8 @@ function itemOf(layer: LayerFacts): object | null {
 		case "esriImage":
 			return { id, layerType: "esri-imagery", url, name };
 		case "esriMapServer":
-			return entries.length > 0 ? mapImageLayer(layer) : null;
+			if (entries.length === 0) return null;
+			return { id, layerType: "esri-map-image", url, name, sublayers: entries.map((index) => ({ index })) };
 		case "esriFeatureServer":
 			return entries.length === 1
 				? featureLayer({ ...layer, url: layerAddress(url, entries[0] as number) })
@@ -53,12 +54,9 @@ function wmsLayer(layer: LayerFacts): object {
 	};
 }
 
-function mapImageLayer({ id, url, name, entries }: LayerFacts): object {
-	return { id, layerType: "esri-map-image", url, name, sublayers: entries.map((index) => ({ index })) };
-}
-
 function featureLayer({ id, url, name, nameField, members, metadataUrl, service }: LayerFacts): object {
 	const fields = service.fields.filter((field) => field.type !== geometryFieldType);
+	const { xmin, ymin, xmax, ymax, wkid } = service.extent ?? {};
 	const fieldInfo = fields.map((field) => ({ name: field.name, alias: escapeMarkup(field.alias) }));
 	return {
 		id,
@@ -68,14 +66,8 @@ function featureLayer({ id, url, name, nameField, members, metadataUrl, service 
 		nameField: nameField || undefined,
 		mouseTolerance: members.tolerance,
 		metadata: metadataUrl ? { url: metadataUrl } : undefined,
-		extent: extentOf(service.extent),
+		// Without one RAMP4 asks the service.
+		extent: service.extent ? { xmin, ymin, xmax, ymax, spatialReference: { wkid } } : undefined,
 		fieldMetadata: fieldInfo.length > 0 ? { fieldInfo } : undefined,
 	};
-}
-
-/** The extent with its own spatial reference. Without one RAMP4 asks the service. */
-function extentOf(extent: LayerFacts["service"]["extent"]): object | undefined {
-	if (!extent) return undefined;
-	const { xmin, ymin, xmax, ymax, wkid } = extent;
-	return { xmin, ymin, xmax, ymax, spatialReference: { wkid } };
 }

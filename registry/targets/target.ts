@@ -11,12 +11,6 @@ export interface Envelope {
 	close: string;
 }
 
-/** Another way to ask for several layers: `<path>?lang=<lang>&id=<smallkey>,<smallkey>`. Unknown keys are left out. */
-export interface QueryDoor {
-	path: string;
-	envelope(lang: Lang): Envelope;
-}
-
 /** A form in which layers are read: its paths, and the answer for an unknown layer. Its file exports its `Render`, too. */
 export interface Target {
 	name: TargetName;
@@ -28,7 +22,8 @@ export interface Target {
 	aliases: readonly Readonly<Pick<Target, "doc" | "docs">>[];
 	/** The text around the layers. Also around a single layer: `render` returns it with an array of one. */
 	envelope?: Envelope;
-	queryDoor?: QueryDoor;
+	/** Another way to ask for several layers: `<path>?lang=<lang>&id=<smallkey>,<smallkey>`. Unknown keys are left out. */
+	queryDoor?: { path: string; envelope(lang: Lang): Envelope };
 	/** Whether several layers can be requested in drawing order: `<docs>/<lang>/<smallkeys>/sort`. */
 	canSort?: true;
 	/**

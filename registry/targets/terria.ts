@@ -20,23 +20,16 @@ export const renderTerria: Render = (layer) => {
 	if (!source) return null;
 	const { id, name, metadataUrl, catalogueUrl } = layer;
 	const addresses = [...new Set([metadataUrl, catalogueUrl])].filter((address) => address !== undefined);
-	const info = addresses.map((address) => ({ name: infoNames[layer.lang], content: address }));
+	const info = addresses.map((address) => ({
+		name: layer.lang === "fr" ? "Métadonnées" : "Metadata",
+		content: address,
+	}));
 	const member = { ...source, name, id, info: info.length > 0 ? info : undefined };
 	return JSON.stringify({ catalog: [member] });
 };
 
-const infoNames = { en: "Metadata", fr: "Métadonnées" };
-
-/** A member's type, its service, and what of the service it shows. */
-interface Source {
-	type: string;
-	url: string;
-	layers?: string;
-	layer?: string;
-}
-
 /** How each kind of service is written; null where Terria has no such member. Symbols come from the service. */
-const kinds: Readonly<Record<ServiceType, (layer: LayerFacts) => Source | null>> = {
+const kinds: Readonly<Record<ServiceType, (layer: LayerFacts) => object | null>> = {
 	ogcWms: ({ url, entries }) => (entries.length > 0 ? { type: "wms", url, layers: entries.join(",") } : null),
 	ogcWmts: ({ url, entries }) =>
 		entries.length === 1 ? { type: "wmts", url, layer: String(entries[0]) } : null,

@@ -18,11 +18,7 @@ export const v1: Target = {
 export const renderV1: Render = (layer) => renderRamp(layer, spell, String);
 
 /** DataTables' own names of two members of a column. */
-const names = new Map([
-	["isSortable", "orderable"],
-	["sortType", "type"],
-]);
-
 function spell(column: Column): object {
-	return Object.fromEntries(Object.entries(column).map(([name, value]) => [names.get(name) ?? name, value]));
+	const names: Record<string, string> = { isSortable: "orderable", sortType: "type" };
+	return Object.fromEntries(Object.entries(column).map(([name, value]) => [names[name] ?? name, value]));
 }

@@ -10,11 +10,6 @@ import type { Github } from "./routes.ts";
 const maxPortionEntries = 100;
 const maxPortionBytes = 1_000_000;
 
-/** What an edit takes in a request, in bytes, about. */
-function bytesOf({ path, text }: Edit): number {
-	return path.length + 100 + (text?.length ?? 0) * 2;
-}
-
 /**
  * Writes a tree: `base` with the edits, in portions of which each builds on the one before. A portion that is too
  * large for GitHub is halved.
@@ -27,7 +22,7 @@ export async function writeTree(github: Github, base: string, edits: readonly Ed
 		const portion: Edit[] = [];
 		let bytes = 0;
 		for (const edit of edits.slice(start, start + maxEntries)) {
-			bytes += bytesOf(edit);
+			bytes += edit.path.length + 100 + (edit.text?.length ?? 0) * 2;
 			if (bytes > maxPortionBytes && portion.length > 0) break;
 			portion.push(edit);
 		}

@@ -19,7 +19,7 @@ export function layerBody(meta: Meta, smallkey: string, before: string | null, a
 	const pointers = [...new Set([...fresh.keys(), ...old.keys()])];
 	const changed = pointers.filter((pointer) => old.get(pointer) !== fresh.get(pointer));
 	const rows = changed.map((pointer) => {
-		return `| ${[pointer, old.get(pointer), fresh.get(pointer)].map(cell).join(" | ")} |`;
+		return `| ${[pointer, old.get(pointer), fresh.get(pointer)].map((text) => (text === undefined ? "" : code(text))).join(" | ")} |`;
 	});
 	const head = ["| member | now | after the merge |", "|---|---|---|"];
 	return bounded([intro, "", ...head], rows.length > 0 ? rows : ["| | no difference | |"]);
@@ -43,10 +43,6 @@ function valuesOf(value: unknown, pointer: string): [pointer: string, text: stri
 	return Object.entries(value).flatMap(([name, member]) =>
 		valuesOf(member, `${pointer}/${pointerSegment(name)}`),
 	);
-}
-
-function cell(text: string | undefined): string {
-	return text === undefined ? "" : code(text);
 }
 
 /** The lines as far as GitHub takes them. */
