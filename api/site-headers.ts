@@ -16,15 +16,11 @@ export const pageTypes: Readonly<Record<string, string>> = {
 	json: fragmentHeaders["Content-Type"],
 };
 
-const xml = "application/xml; charset=utf-8";
-
-/** Types of files that have another type than their ending says. */
-const namedTypes: ReadonlyMap<string, string> = new Map([
-	...langs.map(
-		(lang) => [openSearchFile(lang), "application/opensearchdescription+xml; charset=utf-8"] as const,
-	),
-	["sitemap.xml", xml],
-]);
+/** Types of files that have another type than their ending says, by the start of their names. */
+const namedTypes = [
+	["opensearch-", "application/opensearchdescription+xml; charset=utf-8"],
+	["sitemap", "application/xml; charset=utf-8"],
+] as const;
 
 const nosniff = { "X-Content-Type-Options": "nosniff" };
 
@@ -115,7 +111,7 @@ const patterns = siteGroups.map((group) => [new RegExp(patternOf(group)), group.
 /** Headers of any file of the catalogue. @param isSecure whether it is served over https only */
 export function pageHeaders(file: string, isSecure: boolean): Record<string, string> {
 	const ending = file.slice(file.lastIndexOf(".") + 1);
-	const named = namedTypes.get(file.replace(/^sitemap\/\d+/, "sitemap"));
+	const [, named] = namedTypes.find(([start]) => file.startsWith(start)) ?? [];
 	const type = { "Content-Type": named ?? pageTypes[ending] ?? "application/octet-stream" };
 	if (ending === "html") return { ...type, ...documentHeaders(isSecure) };
 	const [, headers = machineHeaders] = patterns.find(([pattern]) => pattern.test(`/${file}`)) ?? [];

@@ -3,27 +3,18 @@
  * pair of characters, where a regular expression could take exponential time.
  */
 export function matchesGlob(glob: string, smallkey: string): boolean {
-	let inGlob = 0;
-	let inKey = 0;
-	/** Index of the last star, and the end of the run that it matches so far. */
-	let star = -1;
-	let runEnd = 0;
-	while (inKey < smallkey.length) {
-		if (glob[inGlob] === "*") {
-			star = inGlob;
-			runEnd = inKey;
-			inGlob += 1;
-		} else if (glob[inGlob] === "?" || glob[inGlob] === smallkey[inKey]) {
-			inGlob += 1;
-			inKey += 1;
-		} else if (star >= 0) {
-			runEnd += 1;
-			inKey = runEnd;
-			inGlob = star + 1;
-		} else {
-			return false;
-		}
+	const isAt = (part: string, start: number) =>
+		[...part].every((character, index) => character === "?" || character === smallkey[start + index]);
+	const [first = "", ...parts] = glob.split("*");
+	const last = parts.pop();
+	if (last === undefined) return glob.length === smallkey.length && isAt(glob, 0);
+	if (!isAt(first, 0)) return false;
+	const end = smallkey.length - last.length;
+	let start = first.length;
+	// Each part between two stars is taken at its first place.
+	for (const part of parts) {
+		while (start + part.length <= end && !isAt(part, start)) start += 1;
+		start += part.length;
 	}
-	while (glob[inGlob] === "*") inGlob += 1;
-	return inGlob === glob.length;
+	return start <= end && isAt(last, end);
 }

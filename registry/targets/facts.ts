@@ -89,7 +89,7 @@ export function layerFacts(
 	const harvested = currentDescription(registration, description, lang);
 	const service = harvested && "renderer" in harvested ? harvested : unknownService;
 	const url = addressOf(type, members.service_url);
-	const entries = entriesOf(registration, lang, members, harvested);
+	const entries = entriesOf(registration, lang, harvested);
 	return {
 		lang,
 		smallkey,
@@ -109,15 +109,11 @@ export function layerFacts(
 }
 
 /** The layers inside a service: those that the registration names, or all that were harvested. */
-function entriesOf(
-	registration: Registration,
-	lang: Lang,
-	{ layer, scrape_only }: Members,
-	harvested: LangDescription | null,
-): Entries {
-	if (!isVersion2(registration)) return layer === undefined ? [] : [layer];
-	if (scrape_only) return scrape_only;
-	return takesAllLayers(registration[lang]) && harvested && "entries" in harvested ? harvested.entries : [];
+function entriesOf(registration: Registration, lang: Lang, harvested: LangDescription | null): Entries {
+	const { layer, scrape_only }: Members = registration[lang];
+	const named = layer === undefined ? scrape_only : [layer];
+	if (named || !isVersion2(registration) || !takesAllLayers(registration[lang])) return named ?? [];
+	return harvested && "entries" in harvested ? harvested.entries : [];
 }
 
 /** The service's name for a layer without a registered name. */
