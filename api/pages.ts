@@ -4,7 +4,7 @@ import { pageSettingsPath } from "../catalogue/static/html.ts";
 import { decodeSegment, langs, parseSmallkey } from "../registry/smallkey.ts";
 import { targetNames } from "../registry/targets/table.ts";
 import { etagOf } from "./etag.ts";
-import { answerTagged, emptyBody, type Reply, refusalCaching, refuseRead } from "./reply.ts";
+import { answerTagged, emptyBody, type Reply, refusalCaching, refuseFile } from "./reply.ts";
 import { documentHeaders, pageHeaders, pageTypes } from "./site-headers.ts";
 import { readPaths } from "./wanted.ts";
 
@@ -133,7 +133,7 @@ export function answerPage(
 	bytes: Uint8Array | null,
 	{ ifNoneMatch, isSecure, etag, headers: more }: PageRequest,
 ): Reply {
-	if (!bytes) return forPeople.test(file) ? answerErrorPage("notFound", 404, root) : refuseRead(404);
+	if (!bytes) return forPeople.test(file) ? answerErrorPage("notFound", 404, root) : refuseFile();
 	const headers = { ...pageHeaders(file, isSecure), ...more, ETag: etag ?? etagOf(bytes) };
 	return answerTagged(headers, ifNoneMatch, () => bytes);
 }

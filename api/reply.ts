@@ -81,6 +81,13 @@ export function refuseRead(status: number): Reply {
 	};
 }
 
+/** The answer for a file for programs that does not exist, which no viewer reads: `{"errors": […]}`. */
+export function refuseFile(): Reply {
+	const { headers } = refuseRead(404);
+	const type = { "Content-Type": "application/json" };
+	return { status: 404, headers: { ...headers, ...type }, body: errorsBody(["path: there is no such file"]) };
+}
+
 /**
  * The answer to a CORS preflight: pages of any site may read, with any header. `*` does not include `Authorization`
  * (Fetch Standard, "CORS non-wildcard request-header name").

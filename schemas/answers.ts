@@ -29,7 +29,7 @@ export const receipt = document("receipt", "Receipt of a write", {
 export type Receipt = Named<FromSchema<typeof receipt>>;
 
 /** JSON Schema (draft-07) of the answer to a write that was refused. */
-export const errors = document("errors", "Why a write was refused", {
+export const errors = document("errors", "Why a request was refused", {
 	...having(
 		{
 			errors: {

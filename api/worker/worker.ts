@@ -16,7 +16,7 @@ import { etagOf, textOf } from "../etag.ts";
 import { logText } from "../log.ts";
 import { answerMoved, answerPage, type PageWanted } from "../pages.ts";
 import { Rendered } from "../rendered.ts";
-import { allowReads, inLanguageOf, type Reply, refuseRead } from "../reply.ts";
+import { allowReads, inLanguageOf, type Reply, refuseFile } from "../reply.ts";
 import { answerStatus } from "../status.ts";
 import type { ReadSettings } from "../wanted.ts";
 import type { Write } from "../write.ts";
@@ -74,7 +74,7 @@ export function createWorker(log: (fields: object) => void): Worker {
 					return await handleFetchedPage(route, request.headers.get("If-None-Match"), bindings);
 				case "records":
 					// A search takes every chunk; a build has the records as files (docs/catalogue.md).
-					return refuseRead(404);
+					return refuseFile();
 				case "status":
 					return await answerStatus(route.segment, null, errors);
 				case "write": {
