@@ -81,13 +81,15 @@ function titleOf({ path, markdown }: GuidePage): string {
  */
 function renderMarkdown(markdown: string, path: string, known: ReadonlySet<string>, lang: Lang): string {
 	const slugs = new Slugs();
+	const named = (en: string, fr: string) =>
+		`role="group" aria-label="${lang === "fr" ? fr : en}" tabindex="0"`;
 	const marked = new Marked({
 		renderer: {
 			html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
 			image: ({ text }: Tokens.Image) => escapeHtml(text),
 			// Wide ones are scrolled: with the keyboard, too.
 			code: ({ text }: Tokens.Code) =>
-				`<pre role="group" aria-label="${lang === "fr" ? "Exemple" : "Example"}" tabindex="0"><code>${escapeHtml(text)}\n</code></pre>\n`,
+				`<pre ${named("Example", "Exemple")}><code>${escapeHtml(text)}\n</code></pre>\n`,
 			heading({ tokens, depth, text }: Tokens.Heading) {
 				return `<h${depth} id="${slugs.of(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
 			},
@@ -100,7 +102,7 @@ function renderMarkdown(markdown: string, path: string, known: ReadonlySet<strin
 				const cells = (row: Tokens.TableCell[], name: "td" | "th") =>
 					`<tr>${row.map((cell) => `<${name}>${this.parser.parseInline(cell.tokens)}</${name}>`).join("")}</tr>\n`;
 				const rows = token.rows.map((row) => cells(row, "td")).join("");
-				return `<div class="wide" tabindex="0"><table>\n<thead>${cells(token.header, "th")}</thead>\n<tbody>${rows}</tbody>\n</table></div>\n`;
+				return `<div class="wide" ${named("Table", "Tableau")}><table>\n<thead>${cells(token.header, "th")}</thead>\n<tbody>${rows}</tbody>\n</table></div>\n`;
 			},
 		},
 	});

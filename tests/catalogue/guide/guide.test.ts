@@ -4,10 +4,15 @@ import { dirname, join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readGuidePages, renderGuide } from "../../../catalogue/guide/guide.ts";
+import { apiHtml } from "../../../catalogue/static/api.ts";
 import type { Assets } from "../../../catalogue/static/html.ts";
+import { layerHtml } from "../../../catalogue/static/layer.ts";
+import { listHtml } from "../../../catalogue/static/list.ts";
+import { catalogueHtml } from "../../../catalogue/static/pages.ts";
 import { receipt } from "../../../schemas/answers.ts";
 import { registration1 } from "../../../schemas/registration-1.ts";
 import { root } from "../../process.ts";
+import { pageSettings, plainSettings } from "../pages.ts";
 
 const assets: Assets = {
 	policy: "default-src 'none'",
@@ -46,6 +51,31 @@ test("every document is a page, in the frame of the catalogue and its language",
 	assert.match(french, '<link rel="stylesheet" href="../../a/styles.css">');
 	assert.match(french, 'href="../publish.html" hreflang="en"');
 	for (const [path, html] of guide) assert.ok(html.length < 64_000, `${path} has ${html.length} characters`);
+});
+
+test("what is scrolled with the keyboard says what it is, in the language of its page", () => {
+	for (const html of guide.values()) assert.not.match(html, /<(?![^>]*\srole=)[^>]*\stabindex=/);
+	assert.match(guide.get("guide/fr/publish.html") ?? "", 'role="group" aria-label="Tableau" tabindex="0"');
+});
+
+test("the guide, the catalogue, the plain list, a layer and the interface share header and footer", () => {
+	const settings = { ...pageSettings, assets };
+	const layer = { smallkey: "k", type: "wms", title: { en: "K", fr: "K" }, address: { en: "https://x/" } };
+	const own = { ...assets, imports: [], worker: "w" };
+	const others = [
+		catalogueHtml("en", own, plainSettings, ""),
+		listHtml("en", [layer], 1, settings) ?? "",
+		layerHtml("en", layer, settings),
+		apiHtml(assets, { paths: {}, components: {} }, []),
+	];
+	/** The parts that all pages share, without where the page is and its pair. */
+	const shared = (html: string) =>
+		[/<header.*<\/header>/s, /<footer.*<\/footer>/s].map((part) =>
+			(part.exec(html)?.[0] ?? "").replaceAll("../", "").replace(/\n<a class="language".*/, ""),
+		);
+	const expected = shared(guide.get("guide/publish.html") ?? "");
+	assert.match(expected.join(), /Try a draft.*Feed of changes/s);
+	for (const html of others) assert.equal(shared(html), expected);
 });
 
 test("what looks like HTML in a document is text, and no script gets in", () => {
@@ -97,12 +127,17 @@ test("every link of a document leads to a file that is there, and to one of its 
 	assert.ok(checked > 40);
 });
 
-test("the contents name every page of their folder", () => {
+test("the contents name every page of their folder, each once and by a name of its own", () => {
 	for (const folder of ["", "fr/"]) {
 		const contents = pages.find(({ path }) => path === `${folder}README.md`);
 		const named = linksOf(contents?.markdown ?? "").map((link) =>
 			link.replace("../SECURITY.md", "security.md"),
 		);
+		assert.is(new Set(named).size, named.length, `${folder}: ${named.join()}`);
+		const html = guide.get(`guide/${folder}index.html`) ?? "";
+		const texts = [...html.matchAll(/<td><a href="[^"]*">(.*?)<\/a>/g)].map(([, text]) => text);
+		assert.ok(texts.length >= 5);
+		assert.is(new Set(texts).size, texts.length, texts.join());
 		for (const { path } of pages) {
 			const name = path.startsWith(folder) ? path.slice(folder.length) : "";
 			if (name !== "" && !name.includes("/") && name !== "README.md") assert.ok(named.includes(name), path);
