@@ -3,7 +3,7 @@ import { mondayOf } from "../../registry/health.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type Snippet, snippetsOf } from "../../registry/snippets.ts";
 import { targetPath } from "../../registry/targets/table.ts";
-import { addressOf, senderOf, titleOf } from "../../site/search/entry.ts";
+import { addressOf, causeOf, senderOf, titleOf } from "../../site/search/entry.ts";
 import { layerAddress } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings, type Part, scriptData } from "./html.ts";
@@ -27,7 +27,7 @@ export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): str
 		[site.lastChange, changed(entry, lang, settings)],
 		[texts.bounds, bounds && texts.boundsOf(bounds)],
 		[texts.keywords, entry.keywords?.join(", ")],
-		[site.health, healthText(entry, lang)],
+		[site.health, health(entry, lang)],
 	];
 	const picture = html`<img class="thumbnail" src="${root}${thumbnail}" alt="" width="64" height="64" loading="lazy">`;
 	const snippets = snippetsIn(entry, lang, settings).map(
@@ -64,12 +64,13 @@ function changed({ changed: last }: Entry, lang: Lang, { repository }: PageSetti
 	return repository ? link(`${repository}/commit/${last.commit}`, text) : text;
 }
 
-function healthText({ health }: Entry, lang: Lang): string {
-	const { states, since, colon } = textsOf(lang);
-	if (!health) return (health === null ? states.unchecked : states.ok) ?? "";
-	const day = new Date(mondayOf(health.since)).toISOString().slice(0, 10);
-	const words = [`${states[health.state]}, ${since(day)}`, health.cause].filter(Boolean).join(`${colon} `);
-	return health.repair ? `${words}. ${textsOf(lang).repairProposed}` : words;
+function health({ health: seen }: Entry, lang: Lang): Part {
+	const texts = textsOf(lang);
+	if (!seen) return texts.states[seen === null ? "unchecked" : "ok"];
+	const day = new Date(mondayOf(seen.since)).toISOString().slice(0, 10);
+	const { text, lang: own = lang } = causeOf(seen.cause ?? "", texts);
+	const cause = text && html`${texts.colon} <span lang="${own}">${text}</span>`;
+	return html`${texts.states[seen.state]}, ${texts.since(day)}${cause}${seen.repair && `. ${texts.repairProposed}`}`;
 }
 
 function fragments({ smallkey, unread = [] }: Entry, lang: Lang, { targets }: PageSettings): Html {

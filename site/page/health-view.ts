@@ -6,6 +6,7 @@ import {
 	parseHealthReport,
 	type SickLayer,
 } from "../../registry/health.ts";
+import { causeOf } from "../search/entry.ts";
 import { breakable, type Content } from "./dom.ts";
 import { lookButton, readDrawable } from "./drawables.ts";
 import {
@@ -76,11 +77,10 @@ function row(layer: SickLayer, signal: AbortSignal): TemplateResult {
 	</tr>`;
 }
 
-/** Why a layer is sick, below its state: the status in this language, other causes as they were stored, in English. */
+/** Why a layer is sick, below its state. */
 export function causeText(cause = ""): Content {
-	const [, status] = /^answers with status (\d{3})$/.exec(cause) ?? [];
-	const text = breakable(status ? texts.healthStatus(status) : cause);
-	return cause && html`<span class="block hint" lang=${status ? nothing : "en"}>${text}</span>`;
+	const { text, lang: own = nothing } = causeOf(cause, texts);
+	return cause && html`<span class="block hint" lang=${own}>${breakable(text)}</span>`;
 }
 
 /** That a repair of a layer is proposed, where one is. */

@@ -1,10 +1,17 @@
 import type { Bounds, Entry } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import type { Texts } from "../text/english.ts";
 
 /** What is known of a layer's health: `ok`, `unchecked`, or the state in which it is sick. */
 export function stateOf({ health }: Entry): string {
 	if (health === null) return "unchecked";
 	return health?.state ?? "ok";
+}
+
+/** Why a layer is sick: a status in the language of the texts, other causes as they are stored, in English. */
+export function causeOf(cause: string, { healthStatus }: Texts): { text: string; lang?: Lang } {
+	const [, status] = /^answers with status (\d{3})$/.exec(cause) ?? [];
+	return status ? { text: healthStatus(status) } : { text: cause, lang: "en" };
 }
 
 /** The name that is shown of a layer. */

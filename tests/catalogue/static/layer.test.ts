@@ -15,7 +15,7 @@ const entry: Entry = {
 	layers: ["rivers"],
 	sender: { en: "Office of Maps", fr: "Bureau des cartes" },
 	changed: { commit: "0123456789ab", date: "2026-03-04T12:00:00Z" },
-	health: { state: "down", since: "2026-W10" },
+	health: { state: "down", since: "2026-W10", cause: "answers with status 503" },
 	bounds: [-80.5, 45, -75, 50],
 	unread: ["v1/fr"],
 };
@@ -39,7 +39,7 @@ test("the page of a layer says all in its language, and needs no script", () => 
 		"<dt>Inscrite par</dt><dd>Bureau des cartes</dd>",
 		"<dd>2026-03-04, commit 0123456789ab</dd>",
 		"ouest -80,5°, sud 45°, est -75°, nord 50°",
-		"Le service ne répond pas, depuis la semaine du 2026-03-02",
+		'Le service ne répond pas, depuis la semaine du 2026-03-02\u00a0: <span lang="fr">Statut 503</span>',
 		'href="../../v0.9/doc/fr/a%2Bb%3D"',
 		'<a class="language" href="../../en/layer/a%2Bb%3D" hreflang="en" lang="en">',
 		'href="../../guide/fr/"',
@@ -92,8 +92,15 @@ test("search engines read where it is, its pair, and a data set of schema.org", 
 	assert.is(dataset.spatialCoverage.geo.box, "45 -80.5 50 -75");
 });
 
-test("health is not said to be good before it was checked", () => {
+test("health is not said to be good before it was checked; a cause in English is marked as such", () => {
 	const { health: _, ...well } = entry;
+	const cause = "has no layer <b> among its 7";
+	const wrong = layerHtml(
+		"fr",
+		{ ...well, health: { state: "wrong", since: "2026-W10", cause } },
+		pageSettings,
+	);
+	assert.match(wrong, '<span lang="en">has no layer &lt;b&gt; among its 7</span>');
 	assert.match(layerHtml("en", { ...entry, health: null }, pageSettings), "<dd>Not checked yet</dd>");
 	assert.match(layerHtml("fr", { ...entry, health: null }, pageSettings), "<dd>Pas encore vérifiée</dd>");
 	assert.match(layerHtml("en", well, pageSettings), "<dd>No problem was seen</dd>");
