@@ -7,7 +7,7 @@ import {
 	parseChunk,
 	parseManifest,
 } from "../../registry/entries.ts";
-import { type Freshness, lang, readFile, texts } from "../page/page.ts";
+import { type Freshness, lang, readFile, texts, workerAddress } from "../page/page.ts";
 import type { Matched } from "./matcher.ts";
 import { Selection } from "./select.ts";
 import { TextSearch } from "./text-search.ts";
@@ -24,7 +24,7 @@ export function problemOf(error: unknown): string {
 class Catalogue {
 	readonly #under = new AbortController();
 	readonly #chunks = new Map<number, Promise<readonly Entry[]>>();
-	readonly #text = new TextSearch();
+	readonly #text = new TextSearch(workerAddress);
 	readonly #isAgain: boolean;
 	#manifest: Promise<Manifest> | null = null;
 	#loading: Promise<void> | null = null;

@@ -18,7 +18,8 @@ const longestText = 500;
 /** What is compared of an entry as a whole. */
 interface Exact {
 	key: string;
-	titles: readonly [en: string, fr: string];
+	/** Each as it is, then its words alone: `l’eau` and `l'eau` are the same. */
+	titles: readonly (readonly [whole: string, words: string])[];
 	/** Addresses of the service, without scheme and query. */
 	services: readonly string[];
 }
@@ -55,7 +56,7 @@ export class Matcher {
 		for (const entry of entries) {
 			const { smallkey, title, keywords = [], description, layers = [] } = entry;
 			const services = [...new Set(langs.map((lang) => bare(addressOf(entry, lang))))];
-			const titles = [fold(title.en), fold(title.fr)] as const;
+			const titles = langs.map((lang) => comparedTitle(title[lang]));
 			const id = this.#exact.push({ key: smallkey.toLowerCase(), titles, services }) - 1;
 			this.#index.add({
 				id,
@@ -83,8 +84,12 @@ export class Matcher {
 
 	#whole(text: string): number[] {
 		const key = text.toLowerCase();
-		const title = fold(text);
-		return [...this.#those((one) => one.key === key), ...this.#those(({ titles }) => titles.includes(title))];
+		const [title, words] = comparedTitle(text);
+		return [
+			...this.#those((one) => one.key === key),
+			...this.#those(({ titles }) => titles.some(([whole]) => whole === title)),
+			...this.#those(({ titles }) => words !== "" && titles.some((one) => one[1] === words)),
+		];
 	}
 
 	#byKeyPart(text: string): number[] {
@@ -111,8 +116,8 @@ export class Matcher {
 	#byWords(text: string): Matched {
 		const asked = queryWords(text);
 		if (asked.length === 0) return { ids: [], words: [] };
-		const title = fold(text);
-		const startsTitle = (id: number) => this.#exact[id]?.titles.some((one) => one.startsWith(title));
+		const [title] = comparedTitle(text);
+		const startsTitle = (id: number) => this.#exact[id]?.titles.some(([whole]) => whole.startsWith(title));
 		const common: SearchOptions = {
 			prefix: (word) => word.length > 1,
 			boostDocument: (id) => (startsTitle(id) ? 4 : 1),
@@ -153,6 +158,12 @@ function keysIn(address: string): Set<string> {
 	const layer = /[?&]layer=([^&#]*)/.exec(address)?.[1] ?? "";
 	const names = [layer, ...path.slice(path.lastIndexOf("/") + 1).split(",")];
 	return new Set(names.filter(Boolean).map((name) => decode(name).toLowerCase()));
+}
+
+/** A title, or a text that may be one, as it is compared: as long as a text that is looked for. */
+function comparedTitle(text: string): [whole: string, words: string] {
+	const title = text.slice(0, longestText).trim();
+	return [fold(title), wordsOf(title).join(" ")];
 }
 
 function decode(text: string): string {

@@ -60,7 +60,6 @@ export class Selection {
 	}
 
 	add(entries: readonly Entry[]): void {
-		this.#orders.clear();
 		for (const entry of entries) {
 			const sender = senderOf(entry, this.#lang);
 			this.#rows.push({
@@ -102,10 +101,15 @@ export class Selection {
 		return { hits, facets, oneTitle };
 	}
 
-	/** The layers that were changed last. */
+	/** The layers that were changed last: found without sorting all. */
 	newest(count: number): Entry[] {
-		const dated = this.#sorted("changed").slice(0, count);
-		return dated.filter(({ date }) => date !== "").map(({ entry }) => entry);
+		let newest: Row[] = [];
+		for (const row of this.#rows) {
+			const last = newest[count - 1];
+			if (row.date === "" || (last && byDate(last, row) < 0)) continue;
+			newest = [...newest, row].sort(byDate).slice(0, count);
+		}
+		return newest.map(({ entry }) => entry);
 	}
 
 	#inOrder(ids: readonly number[] | null, sort: Sort): readonly Row[] {
@@ -117,9 +121,12 @@ export class Selection {
 	}
 
 	#sorted(sort: Sort): readonly Row[] {
-		const known = this.#orders.get(sort) ?? [...this.#rows].sort(sort === "changed" ? byDate : byTitle);
-		this.#orders.set(sort, known);
-		return known;
+		const known = this.#orders.get(sort) ?? [];
+		if (known.length === this.#rows.length) return known;
+		// What is sorted already is one pass: sort() merges it with the rows that were added.
+		const rows = [...known, ...this.#rows.slice(known.length)].sort(sort === "changed" ? byDate : byTitle);
+		this.#orders.set(sort, rows);
+		return rows;
 	}
 }
 

@@ -2,7 +2,9 @@ import { suite, test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Entry } from "../../../registry/entries.ts";
 import { Matcher } from "../../../site/search/matcher.ts";
-import { type Choice, Selection } from "../../../site/search/select.ts";
+import { type Choice, Selection, sorts } from "../../../site/search/select.ts";
+import { TextSearch, type ToMatcher } from "../../../site/search/text-search.ts";
+import { eventually } from "../../wait.ts";
 import { generateCatalogue } from "./catalogue.ts";
 import { queries } from "./queries.ts";
 
@@ -24,6 +26,7 @@ for (const count of [2_000, 20_000]) {
 	const keysOf = (text: string) => matcher.match(text).ids.map((id) => entries[id]?.smallkey);
 
 	found("nine of ten queries have the layer that is meant among the first three", () => {
+		assert.ok(queries.length >= 40);
 		const missed = queries.filter(([text, smallkey]) => !keysOf(text).slice(0, 3).includes(smallkey));
 		assert.ok(missed.length * 10 <= queries.length, `missed: ${missed.map(([text]) => text).join(" | ")}`);
 	});
@@ -36,10 +39,39 @@ for (const count of [2_000, 20_000]) {
 				smallkey.toUpperCase(),
 				title.en,
 				title.fr,
-				` ${title.fr.toLowerCase()} `,
+				` ${title.fr.toLowerCase().replaceAll("’", "'").replaceAll(" – ", " - ")} `,
 			])
 				assert.is(keysOf(text)[0], smallkey, text);
 		}
+	});
+
+	found("no part of the list holds the page for more than 50 ms", () => {
+		let longestMs = 0;
+		const timed = (work: () => unknown) => {
+			const best = Math.min(
+				...[1, 2, 3].map(() => {
+					const start = process.cpuUsage();
+					work();
+					const { user, system } = process.cpuUsage(start);
+					return (user + system) / 1_000;
+				}),
+			);
+			longestMs = Math.max(longestMs, best);
+		};
+		const chunks = Array.from({ length: 3 }, (_, at) => entries.slice(at * 300, (at + 1) * 300));
+		const selection = new Selection("fr");
+		selection.add(entries.slice(900));
+		for (const sort of sorts) selection.select(null, { ...any, sort });
+		// What three chunks that arrive cost, then every keystroke.
+		timed(() => {
+			selection.add(chunks.pop() ?? []);
+			selection.select(null, any);
+			selection.newest(3);
+		});
+		assert.is(selection.size, count);
+		const { ids } = matcher.match("census");
+		for (const sort of sorts) timed(() => selection.select(ids, { ...any, sort, type: "wms" }));
+		assert.ok(longestMs <= 50, `${longestMs} ms`);
 	});
 
 	found("no layer is found twice, and what has all words is found whole", () => {
@@ -137,6 +169,44 @@ test("a map filter takes what meets it, also across the date line, and nothing o
 	assert.equal(chosen(entries, { bounds: [-135, 45, -132, 55] }).keys, ["pacific", "west"]);
 	assert.equal(chosen(entries, { bounds: [-125, 45, -120, 55] }).keys, ["west"]);
 	assert.equal(chosen(entries, { bounds: [175, 45, 180, 55] }).keys, ["pacific"]);
+});
+
+test("an exact title comes first however its quotes and spaces are written, and however long it is", () => {
+	const long = `Limits of ${"the forest of ".repeat(50)}`;
+	const matcher = new Matcher();
+	matcher.add([
+		entry("decoy", "Eau de l’Anse, l’Anse et l’eau", "Eau", { keywords: ["eau", "anse"] }),
+		entry("title", "Eau  de l’Anse (2,5 m)", "Anse"),
+		entry("longer", `${long}and more`),
+		entry("long", long),
+	]);
+	for (const text of ["eau de l'anse (2,5 m)", "Eau de l’Anse 2,5 m", "  Eau de l‘Anse – (2,5\u00a0m)"])
+		assert.is(matcher.match(text).ids[0], 1, text);
+	assert.ok([2, 3].includes(matcher.match(long).ids[0] ?? -1));
+});
+
+test("layers are sent to the worker a part at a time, all of them before the text", async () => {
+	const posted: (number | string)[] = [];
+	class FakeWorker {
+		postMessage(message: ToMatcher): void {
+			posted.push("add" in message ? message.add.length : message.text);
+		}
+		addEventListener(): void {}
+		terminate(): void {}
+	}
+	const [own, part] = [globalThis.Worker, Array.from({ length: 600 }, () => entry("k", "K"))];
+	globalThis.Worker = FakeWorker as unknown as typeof Worker;
+	const search = new TextSearch(new URL("file:///worker.js"));
+	for (let at = 0; at < 10; at += 1) search.add(part);
+	void search.match("a");
+	void search.match("ab");
+	const first = posted.length;
+	search.add(part.slice(0, 7));
+	await eventually(async () => posted.includes("ab"));
+	search.close();
+	globalThis.Worker = own;
+	assert.ok(first >= 1 && first < 10, String(first));
+	assert.equal(posted, [...Array.from({ length: 10 }, () => 600), 7, "ab"]);
 });
 
 test("texts of any kind find nothing wrong and end", () => {
