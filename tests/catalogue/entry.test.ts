@@ -83,6 +83,23 @@ test("an entry says what viewers show, and in which forms they cannot read it", 
 	assert.not.ok(unread.includes("terria/en"));
 });
 
+test("an entry has the description, the keywords and the extent that its services give", () => {
+	const registration = JSON.parse(manual) as Registration;
+	const of = (lang: "en" | "fr", words: object) => ({
+		...{ service_url: registration[lang].service_url, layers: ["limits"], title: "Limits" },
+		...words,
+	});
+	const bounds = [-141, 41.7, -52.6, 83.1];
+	const description = {
+		en: of("en", { abstract: `Limits ${"é".repeat(400)}`, keywords: ["border", "Canada"], bounds }),
+		fr: of("fr", { abstract: "Les limites", keywords: ["frontière", "Canada"], bounds }),
+	} as unknown as Description;
+	const entry = entryOf({ smallkey: "abc", registration, description }, {}, new Map(), settings);
+	assert.equal(entry.description, { en: `Limits ${"é".repeat(292)}…`, fr: "Les limites" });
+	assert.equal(entry.keywords, ["border", "Canada", "frontière"]);
+	assert.equal(entry.bounds, bounds);
+});
+
 test("a wms layer without a registered name has the title that its service gives, in each language", () => {
 	const registration = JSON.parse(manual) as Registration;
 	const words = { from: "harvest", layers: ["limits"], title: "Boundaries" };

@@ -71,6 +71,18 @@ test("no page holds a script or a style inline, each has the policy, and address
 	assert.not.match(contentPolicy(true), /http:/);
 });
 
+test("a browser finds the site's picture, and its search where the address is known", async () => {
+	assert.match(
+		textOf(site, "fr/index.html"),
+		`<link rel="icon" type="image/svg+xml" href="../${site.assets.icon}">`,
+	);
+	assert.match(textOf(site, site.assets.icon), /^<svg /);
+	const search =
+		/<link rel="search" type="application\/opensearchdescription\+xml" title="[^"]+" href="\.\.\/opensearch-fr\.xml">/;
+	assert.not.match(textOf(site, "fr/index.html"), search);
+	assert.match(textOf(await buildSite(plainSettings, "https://l.example/"), "fr/index.html"), search);
+});
+
 test("names hold the hash of their content, so that what has one never changes", async () => {
 	const again = await buildSite(plainSettings);
 	assert.equal([...again.files.keys()].sort(), [...site.files.keys()].sort());

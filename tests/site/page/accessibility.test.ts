@@ -148,6 +148,7 @@ for (const lang of ["en", "fr"]) {
 				await ready(tab);
 				if (path === "") await tab.locator("summary").click();
 				assert.equal(await violations(tab, axe), [], `${lang}/${path}`);
+				assert.is(await tab.locator('[tabindex="0"]:not([role])').count(), 0, `${lang}/${path}`);
 				assert.equal(await darkViolations(tab), [], `${lang}/${path} in the dark`);
 				await tab.setViewportSize({ width: 320, height: 640 });
 				const width = await tab.evaluate("document.documentElement.scrollWidth");
@@ -203,8 +204,19 @@ people(
 		const inFocus = () => page.evaluate("document.activeElement.dataset.layer");
 		await page.goBack();
 		await eventually(async () => (await inFocus()) === "rivers");
+		// What the layer's page reads takes no focus away when it arrives.
+		let release = () => {};
+		const held = new Promise<void>((resolve) => {
+			release = resolve;
+		});
+		await page.route("**/doc/**", (route) => held.then(() => route.continue()));
 		await page.keyboard.press("Enter");
-		await page.getByRole("link", { name: "Back to the layers" }).press("Enter");
+		const back = page.getByRole("link", { name: "Back to the layers" });
+		await back.focus();
+		release();
+		await page.locator('.map[data-state="drawn"]').waitFor();
+		assert.match(await page.evaluate("document.activeElement.textContent"), "Back to the layers");
+		await page.keyboard.press("Enter");
 		await eventually(async () => (await inFocus()) === "rivers");
 		await context.close();
 	},

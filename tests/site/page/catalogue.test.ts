@@ -166,7 +166,7 @@ page("Back undoes a search, a filter and an order, also while the box has the fo
 	await window.waitForURL(/sort=title$/);
 	await window.goBack();
 	await window.waitForURL(/\?q=radon$/);
-	assert.is(await window.getByLabel("Sort by").inputValue(), "best");
+	await eventually(async () => (await window.getByLabel("Sort by").inputValue()) === "best");
 	await box.focus();
 	await window.goBack();
 	await window.waitForURL(/\?q=glaciers$/);
@@ -212,6 +212,10 @@ page("a row's key is copied, and the home page says how much there is and what i
 	await tab.grantPermissions(["clipboard-read", "clipboard-write"]);
 	await window.goto(world.url("fr/"));
 	await window.getByText("45 couches provenant de 3 serveurs, inscrites par 3 diffuseurs.").waitFor();
+	await window.getByText("Un catalogue pour les personnes qui").waitFor();
+	// By French titles: in English, the schools would follow the fires.
+	const titles = await window.locator(".results li h2").allTextContents();
+	assert.equal(titles.slice(0, 2), ["Écoles du Québec", "Feux"]);
 	assert.match(await window.locator(".newest li").first().innerText(), /^Feux 4 mai 2026$/);
 	await window.getByRole("searchbox").fill("incendies feux");
 	const row = window.locator(".results li").first();
@@ -269,21 +273,29 @@ page(
 	},
 );
 
-page("a layer that was removed is not shown again from the browser’s cache", async ({ browser }) => {
-	const world = await SiteWorld.open(layers);
-	const { page: window, context } = await openWindow(browser);
-	await window.goto(world.url("en/"));
-	await window.getByText("44 layers", { exact: true }).waitFor();
-	const text = world.files.get("index/index.json") as string;
-	const manifest = JSON.parse(text) as { layers: number; chunks: (string | null)[] };
-	const { entries } = JSON.parse(world.files.get(manifest.chunks.find(Boolean) as string) as string);
-	const chunks = manifest.chunks.with(manifest.chunks.findIndex(Boolean), null);
-	world.files.set("index/index.json", JSON.stringify({ ...manifest, chunks }));
-	await window.reload();
-	await window.getByText(`${44 - entries.length} layers`, { exact: true }).waitFor();
-	await context.close();
-	await world.close();
-});
+page(
+	"a layer that was removed is not shown again from the browser’s cache, which has all others",
+	async ({ browser }) => {
+		const world = await SiteWorld.open(layers);
+		const { page: window, context } = await openWindow(browser);
+		await window.goto(world.url("en/"));
+		await window.getByText("44 layers", { exact: true }).waitFor();
+		const text = world.files.get("index/index.json") as string;
+		const manifest = JSON.parse(text) as { layers: number; chunks: (string | null)[] };
+		const { entries } = JSON.parse(world.files.get(manifest.chunks.find(Boolean) as string) as string);
+		const chunks = manifest.chunks.with(manifest.chunks.findIndex(Boolean), null);
+		world.files.set("index/index.json", JSON.stringify({ ...manifest, chunks }));
+		const chunksAsked = () => world.server.asked.filter((path) => path.includes("/index/chunks/")).length;
+		const before = chunksAsked();
+		assert.ok(before > 0);
+		await window.reload();
+		await window.getByText(`${44 - entries.length} layers`, { exact: true }).waitFor();
+		// What has not changed comes from the cache.
+		assert.is(chunksAsked(), before);
+		await context.close();
+		await world.close();
+	},
+);
 
 page("chunks that are missing, and a catalogue of another version, are named", async ({ browser }) => {
 	const world = await SiteWorld.open(layers);
@@ -372,6 +384,18 @@ page(
 			copies.some((text) => JSON.parse(text.startsWith("{") ? text : "{}").layerType === "ogc-wms"),
 			"RAMP4",
 		);
+		const names = (await window.locator(".copyhead").allInnerTexts()).join("\n");
+		for (const name of [
+			"OpenLayers",
+			"Leaflet",
+			"QGIS",
+			"ArcGIS",
+			"in a frame",
+			"RAMP 4.0",
+			"FGPV",
+			"GeoView",
+		])
+			assert.match(names, name);
 		await window.emulateMedia({ media: "print" });
 		assert.is(await window.locator("button:visible").count(), 0);
 		await window.emulateMedia({ media: "screen" });
