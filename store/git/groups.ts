@@ -70,7 +70,11 @@ export class GroupWriter {
 			try {
 				target = await this.#targetOf(name);
 				this.#context.writer.begin(target.base);
+				// Git answers this while the group is judged.
+				const following = this.#context.branch.follow();
+				following.catch(() => undefined);
 				judged = await judgeGroup(group, target.reader, this.#context);
+				if (await following) throw new BranchHeld("others have moved the branch");
 				return await this.#land(judged, target);
 			} catch (error) {
 				failure = error;
@@ -99,10 +103,9 @@ export class GroupWriter {
 		for (const { reject } of group) reject(busy);
 	}
 
-	/** Where a group is built on: what others have brought to the branch is published before it is judged. */
+	/** What a group is built on. */
 	async #targetOf(name: string): Promise<Target> {
 		const { branch, catFile, requests } = this.#context;
-		await branch.follow();
 		const { commit } = branch;
 		if (name === branchName) {
 			if (this.#reader?.commit !== commit || this.#reader.edits > maxReaderEdits)
