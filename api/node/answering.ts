@@ -11,9 +11,7 @@ import {
 import { answerMoved } from "../pages.ts";
 import { allowReads, inLanguageOf, type Reply, refuseRead } from "../reply.ts";
 import { answerStatus } from "../status.ts";
-import { isWriteMethod } from "../write-routes.ts";
-import { type Client, clientOf } from "./address.ts";
-import { clientGone, describeAnswer, type Exchange, hasGone, nextId } from "./exchange.ts";
+import { clientGone, Exchange, nextId } from "./exchange.ts";
 import { type Answered, CountedLog, kindOfAnswer } from "./log.ts";
 import type { NodeOptions, NodeTimes } from "./options.ts";
 import { ConnectionOrder } from "./order.ts";
@@ -53,8 +51,8 @@ export class Answering {
 		this.#order.inTurn(socket, (done) => {
 			const kept = isPlainGet ? this.#recent?.find(target) : undefined;
 			const route = kept?.route ?? routeOf(method, target, this.#options.context.settings);
-			const exchange: Exchange = { request, response, method, target, route, start, asksFirst, client: null };
-			if (hasGone(exchange)) {
+			const exchange = new Exchange(request, response, route, start, asksFirst, this.#options.trustedProxies);
+			if (exchange.hasGone) {
 				this.#noteGone(exchange);
 				return done();
 			}
@@ -79,25 +77,21 @@ export class Answering {
 	/** The answer to a request; null where its client has gone. A read of fragments is answered without a promise. */
 	#replyTo(exchange: Exchange): Reply | Promise<Reply | null> {
 		const { route, request } = exchange;
-		const { context, fragments, trustedProxies = [] } = this.#options;
+		const { context, fragments } = this.#options;
 		const ifNoneMatch = request.headers["if-none-match"] ?? null;
 		switch (route.kind) {
 			case "docs":
 			case "doc":
 				return handleRead(route, ifNoneMatch, fragments, context.log);
 			case "write":
-				// An address is known only while its connection lasts.
-				exchange.client = clientOf(request, trustedProxies);
-				return this.#writing.replyTo(exchange, route.action, exchange.client).catch((error) => {
-					return answerFailure(error, "write", context.log);
-				});
+				return this.#writing
+					.replyTo(exchange, route.action)
+					.catch((error) => answerFailure(error, "write", context.log));
 			case "page":
 			case "records":
 				return this.#replyWithPage(request, route, ifNoneMatch);
-			case "status": {
-				const { counted } = clientOf(request, trustedProxies);
-				return answerStatus(route.segment, context.status ?? null, context.log, counted);
-			}
+			case "status":
+				return answerStatus(route.segment, context.status ?? null, context.log, exchange.client.counted);
 			case "refused":
 				return answerRefused(route);
 			case "moved":
@@ -129,21 +123,21 @@ export class Answering {
 	}
 
 	#send(exchange: Exchange, answer: Reply | null): void {
-		const { request, response, method } = exchange;
+		const { request, response, isWrite } = exchange;
 		if (answer === null) {
 			this.#noteGone(exchange);
 			return void response.destroy();
 		}
 		exchange.reason = answer.reason;
-		const isWrite = isWriteMethod(method);
 		const reply = isWrite ? inLanguageOf(answer, request.headers["accept-language"] ?? null) : answer;
 		// The rest of a body is read and dropped, so that its sender can still read the answer.
-		if (method !== "GET" && method !== "HEAD") request.resume();
+		if (request.method !== "GET" && request.method !== "HEAD") request.resume();
 		if (reply.status < 400 && !isWrite && !this.#options.allReads) {
 			this.#options.count();
 			return this.#write(exchange, reply);
 		}
-		const client = this.#clientOf(exchange);
+		// The log has the address, which is known only while the connection lasts.
+		const { client } = exchange;
 		const isBadWrite = isWrite && (reply.status === 401 || reply.status === 429);
 		// This machine itself is not slowed, as it is not limited.
 		if (!isBadWrite || client.counted === null) return this.#writeNoted(exchange, reply);
@@ -157,14 +151,14 @@ export class Answering {
 		reply.headers["X-Request-Id"] = id;
 		this.#write(exchange, reply);
 		const { response } = exchange;
-		if (response.writableFinished || hasGone(exchange)) this.#note(exchange, id);
+		if (response.writableFinished || exchange.hasGone) this.#note(exchange, id);
 		else response.once("close", () => this.#note(exchange, id));
 	}
 
 	#write(exchange: Exchange, reply: Reply): void {
 		const { request, response } = exchange;
 		if (this.#isClosing) response.shouldKeepAlive = false;
-		if (!hasGone(exchange)) this.#sending.send(request, response, reply);
+		if (!exchange.hasGone) this.#sending.send(request, response, reply);
 		this.#measure(exchange, reply.status);
 	}
 
@@ -174,12 +168,7 @@ export class Answering {
 	}
 
 	#note(exchange: Exchange, id: string): void {
-		this.#log.add(describeAnswer(exchange, id, this.#clientOf(exchange)));
-	}
-
-	#clientOf(exchange: Exchange): Client {
-		exchange.client ??= clientOf(exchange.request, this.#options.trustedProxies ?? []);
-		return exchange.client;
+		this.#log.add(exchange.describe(id));
 	}
 
 	#measure({ route, start, reason }: Exchange, status: number): void {
