@@ -245,30 +245,25 @@ export class GitStore implements Store {
 		this.#waiting = this.#waiting.filter((one) => !isLate(one));
 	}
 
-	/** Follows pushes, and looks whether changes can be made. */
+	/** Follows pushes, and looks whether changes can be made, not more often than needed. */
 	async #look(): Promise<void> {
 		this.#isLookDue = false;
-		const { health, limits, writer, packs } = this.#context;
+		const { health, limits, writer, packs, repository } = this.#context;
 		try {
 			if (await this.branch.follow()) await packs.count();
-			await writer.probe();
-			if (health.reason !== null) await this.#probe();
+			if (performance.now() - this.#probedMs >= limits.probeMs) {
+				this.#probedMs = performance.now();
+				const hasFailed = health.reason !== null;
+				if (hasFailed) await writeProbe(join(repository, "probe"));
+				await writer.probe(hasFailed);
+				health.recovered();
+			}
 			await packs.repackIfMany();
 		} catch (error) {
 			health.failed(error);
 			this.#restsUntilMs = performance.now() + limits.probeMs;
 			writer.kill();
 		}
-	}
-
-	/** Tries whether changes can be made again: room on the disk, and a writer that answers. */
-	async #probe(): Promise<void> {
-		const { limits, repository, health, writer } = this.#context;
-		if (performance.now() - this.#probedMs < limits.probeMs) return;
-		this.#probedMs = performance.now();
-		await writeProbe(join(repository, "probe"));
-		await writer.restart();
-		health.recovered();
 	}
 
 	async #writeWaiting(): Promise<void> {

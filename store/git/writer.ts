@@ -42,8 +42,6 @@ export class Writer {
 	#commits = 0;
 	/** Whether the processes keep packs open that were removed. */
 	#isOutdated = false;
-	/** When git last gave a sign of life, by the monotonic clock. */
-	#heardMs = Number.NEGATIVE_INFINITY;
 
 	constructor(options: WriterOptions) {
 		this.#options = options;
@@ -93,7 +91,6 @@ export class Writer {
 		const command = from === null ? `create ${ref} ${to}` : `update ${ref} ${to} ${from}`;
 		try {
 			await this.#askRefs(`${command}\nprepare\ncommit`, "commit: ok");
-			this.#heardMs = performance.now();
 		} catch (error) {
 			this.#refs = null;
 			// Git says the same of a branch that has moved (files_transaction_prepare of git's refs/files-backend.c).
@@ -101,18 +98,18 @@ export class Writer {
 		}
 	}
 
-	/** At rest: asks git for a sign of life, not more often than needed. @throws {GitTimeout} where it gives none */
-	async probe(): Promise<void> {
+	/**
+	 * At rest: asks git for a sign of life.
+	 * @param starts whether a process that does not run is started
+	 * @throws {GitFailure} where there is none
+	 */
+	async probe(starts: boolean): Promise<void> {
 		if (this.#isOutdated) await this.renew();
-		if (performance.now() - this.#heardMs < this.#options.limits.probeMs) return;
-		await Promise.all([this.#refs && this.#askRefs("abort", "abort: ok"), this.#import?.ping()]);
-		this.#heardMs = performance.now();
-	}
-
-	/** Restarts both processes and checks that they answer. @throws {GitFailure} where they do not */
-	async restart(): Promise<void> {
-		this.kill();
-		await Promise.all([this.#askRefs("abort", "abort: ok"), this.#startImport().ping()]);
+		const isWanted = (process: unknown) => starts || process !== null;
+		await Promise.all([
+			isWanted(this.#refs) && this.#askRefs("abort", "abort: ok"),
+			isWanted(this.#import) && this.#startImport().ping(),
+		]);
 	}
 
 	/** Has both processes replaced before the next group, or at rest: they keep packs open that were removed. */
