@@ -120,30 +120,25 @@ export async function readSizes(
 }
 
 /**
- * The contents of objects of one type in the order of their ids, in portions as they come. For many it takes a fraction
- * of what asking for one after the other takes: git answers in long writes (`git cat-file --batch --buffer`).
+ * Objects of one type by their ids, in that order, in portions as they come. For many it takes a fraction of what asking
+ * for one after the other takes: git answers in long writes (`git cat-file --batch --buffer`).
  * @throws {GitFailure} where the repository does not have one of them, or git ends early
  */
 export async function* readObjects(
 	repository: string,
 	type: "blob" | "commit",
 	ids: readonly string[],
-): AsyncGenerator<Buffer[]> {
+): AsyncGenerator<GitObject[]> {
 	if (ids.length === 0) return;
 	const answers = new Answers(objectAt);
 	let given = 0;
 	const input = `${ids.join("\n")}\n`;
 	for await (const data of gitOutput(repository, ["cat-file", "--batch", "--buffer"], { input })) {
-		const bodies = answers.take(data).map((object) => {
+		const objects = answers.take(data).map((object) => {
 			if (object?.type !== type) throw new GitDamage(`object ${ids[given]} is missing, or no ${type}`);
 			given += 1;
-			return object.body;
+			return object;
 		});
-		if (bodies.length > 0) yield bodies;
+		if (objects.length > 0) yield objects;
 	}
-}
-
-/** The contents of blobs: see `readObjects`. */
-export function readBlobs(repository: string, ids: readonly string[]): AsyncGenerator<Buffer[]> {
-	return readObjects(repository, "blob", ids);
 }

@@ -1,4 +1,4 @@
-import { readObjects } from "./cat-file.ts";
+import { type GitObject, readObjects } from "./cat-file.ts";
 import { runGit } from "./run.ts";
 
 /** A commit as it is stored: one that is pushed can hold anything. */
@@ -29,10 +29,7 @@ export function personText({ name, mail }: Person): string {
  * @throws {GitFailure} where the repository does not have one of them
  */
 export async function* readCommits(repository: string, ids: readonly string[]): AsyncGenerator<RawCommit> {
-	let next = 0;
-	for await (const bodies of readObjects(repository, "commit", ids)) {
-		for (const body of bodies) yield parseCommit(ids[next++] as string, body);
-	}
+	for await (const commits of readObjects(repository, "commit", ids)) yield* commits.map(parseCommit);
 }
 
 /** Ids of the commits that `git rev-list` lists, in its order. @throws {GitFailure} where there is no such commit */
@@ -49,7 +46,7 @@ export function headerLines(body: Buffer): string[] {
 }
 
 /** Reads a commit object. */
-export function parseCommit(id: string, body: Buffer): RawCommit {
+export function parseCommit({ id, body }: GitObject): RawCommit {
 	const lines = headerLines(body);
 	const values = (name: string) =>
 		lines.filter((line) => line.startsWith(`${name} `)).map((line) => line.slice(name.length + 1));

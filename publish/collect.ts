@@ -1,6 +1,6 @@
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readBlobs } from "../git/cat-file.ts";
+import { readObjects } from "../git/cat-file.ts";
 import { runGit } from "../git/run.ts";
 import { kindOfMode, listTree, type PathChange } from "../git/tree.ts";
 import { type LayerFile, maxBytesOf } from "../registry/judge.ts";
@@ -64,12 +64,12 @@ export async function collectCommit(repository: string, commit: string): Promise
 export async function readEntries(repository: string, entries: readonly PathChange[]): Promise<LayerFile[]> {
 	const plain = entries.filter(({ mode, id }) => id !== null && kindOfMode(mode ?? "") === "file");
 	const ids = plain.map(({ id }) => id as string);
-	const contents = new Map<PathChange, Buffer>();
-	for await (const blobs of readBlobs(repository, ids)) {
-		for (const bytes of blobs) contents.set(plain[contents.size] as PathChange, bytes);
+	const contents = new Map<string | null, Buffer>();
+	for await (const blobs of readObjects(repository, "blob", ids)) {
+		for (const { id, body } of blobs) contents.set(id, body);
 	}
-	return entries.map((entry) => {
-		const bytes = contents.get(entry) ?? new Uint8Array(0);
-		return { path: entry.path, kind: kindOfMode(entry.mode ?? ""), bytes };
+	return entries.map(({ path, mode, id }) => {
+		const kind = kindOfMode(mode ?? "");
+		return { path, kind, bytes: (kind === "file" && contents.get(id)) || new Uint8Array(0) };
 	});
 }

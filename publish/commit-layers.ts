@@ -1,4 +1,4 @@
-import { readBlobs } from "../git/cat-file.ts";
+import { readObjects } from "../git/cat-file.ts";
 import { runGit } from "../git/run.ts";
 import { listTree, type PathChange } from "../git/tree.ts";
 import { type CheckedLayer, type JudgedFile, judgeFile, type LayerFile } from "../registry/judge.ts";
@@ -150,8 +150,8 @@ async function findValid(
 		if (status === "D") return null;
 		// A link's content is a path.
 		if (!mode.startsWith("100")) continue;
-		for await (const [bytes = Buffer.alloc(0)] of readBlobs(repository, [id])) {
-			const judged = judgeFile({ path, kind: "file", bytes }, "stored");
+		for await (const [blob] of readObjects(repository, "blob", [id])) {
+			const judged = judgeFile({ path, kind: "file", bytes: blob?.body ?? Buffer.alloc(0) }, "stored");
 			if (judged.problems.length === 0) return judged;
 		}
 	}

@@ -1,15 +1,8 @@
 import { basename, dirname } from "node:path";
-import { CatFile, readBlobs, readSizes } from "../../git/cat-file.ts";
+import { CatFile, readObjects, readSizes } from "../../git/cat-file.ts";
 import { runGit } from "../../git/run.ts";
 import { diffTree, kindOfMode, type PathChange } from "../../git/tree.ts";
-import {
-	judgeFile,
-	judgeKind,
-	judgePlace,
-	type LayerFile,
-	maxBytesOf,
-	maxOtherBytes,
-} from "../../registry/judge.ts";
+import { judgeFile, judgeKind, judgePlace, maxBytesOf, maxOtherBytes } from "../../registry/judge.ts";
 import { judgeNames, type Remark } from "../../registry/judge-names.ts";
 import { ownersPath } from "../../registry/owners.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
@@ -29,12 +22,17 @@ export interface Judged {
  * @param from the commit of the branch; null where there is no branch
  */
 export async function judgeFiles(repository: string, from: string | null, to: string): Promise<Judged> {
-	const judged: Judged = { layerFiles: 0, problems: [], warnings: [] };
 	const changes = await diffTree(repository, from ?? (await emptyTree(repository)), to, ":/");
-	const layers = changes.filter((change) => isLayers(change, judged));
-	judged.layerFiles = layers.length;
+	const layers = changes.filter(({ path }) => parseLayerPath(path) !== null);
+	const judged: Judged = { layerFiles: layers.length, problems: [], warnings: [] };
+	for (const { path, mode } of changes) {
+		const problem = judgePlace({ path, isRemoved: mode === null });
+		if (problem) judged.problems.push(problem);
+		else if (mode !== null && !path.startsWith("layers/") && path.endsWith(".json"))
+			judged.warnings.push({ file: path, text: "is kept, but no layer: layers/ has those" });
+	}
 	await Promise.all([
-		judgeAllNames(repository, from, layers, judged.problems),
+		judgeAllNames(repository, from, layers, judged),
 		judgeContents(repository, changes, judged),
 	]);
 	return judged;
@@ -46,20 +44,11 @@ async function emptyTree(repository: string): Promise<string> {
 	return output.toString("latin1").trim();
 }
 
-/** Judges where a changed file is and what it is called; whether it is a layer's file. */
-function isLayers({ path, mode }: PathChange, { problems, warnings }: Judged): boolean {
-	const problem = judgePlace({ path, isRemoved: mode === null });
-	if (problem) problems.push(problem);
-	else if (mode !== null && !path.startsWith("layers/") && path.endsWith(".json"))
-		warnings.push({ file: path, text: "is kept, but no layer: layers/ has those" });
-	return parseLayerPath(path) !== null;
-}
-
 async function judgeAllNames(
 	repository: string,
 	from: string | null,
 	layers: readonly PathChange[],
-	problems: Remark[],
+	{ problems }: Judged,
 ): Promise<void> {
 	const catFile = new CatFile(repository);
 	const commit = from === null ? null : new CommitReader(catFile, from);
@@ -78,46 +67,31 @@ async function judgeAllNames(
 async function judgeContents(
 	repository: string,
 	changes: readonly PathChange[],
-	judged: Judged,
+	{ problems, warnings }: Judged,
 ): Promise<void> {
-	const { problems } = judged;
-	const present = changes.filter(({ path, mode }) => mode !== null && path !== "layers");
-	const isFile = ({ mode }: PathChange) => kindOfMode(mode as string) === "file";
+	const present = changes.flatMap(({ path, mode, id }) =>
+		mode === null || id === null || path === "layers" ? [] : [{ path, kind: kindOfMode(mode), id }],
+	);
+	const plain = present.filter(({ kind }) => kind === "file");
 	const sizes = await readSizes(
 		repository,
-		present.filter(isFile).map(({ id }) => id as string),
+		plain.map(({ id }) => id),
 	);
-	const read: PathChange[] = [];
-	for (const change of present) {
-		const { path, mode, id } = change;
+	const read = present.filter(({ path, kind, id }) => {
 		const isLayer = parseLayerPath(path) !== null;
 		const maxBytes = isLayer ? maxBytesOf(path) : maxOtherBytes;
-		const bytes = sizes.get(id as string) ?? 0;
-		const problem = judgeKind(path, kindOfMode(mode as string), bytes, maxBytes);
+		const problem = judgeKind(path, kind, sizes.get(id) ?? 0, maxBytes);
 		if (problem) problems.push(problem);
-		else if (isLayer || path === ownersPath) read.push(change);
-	}
-	await readAndJudge(repository, read, judged);
-}
-
-async function readAndJudge(
-	repository: string,
-	changes: readonly PathChange[],
-	judged: Judged,
-): Promise<void> {
+		return !problem && (isLayer || path === ownersPath);
+	});
 	let next = 0;
-	const ids = changes.map(({ id }) => id as string);
-	for await (const blobs of readBlobs(repository, ids)) {
-		for (const bytes of blobs) {
-			const { path } = changes[next++] as PathChange;
-			judgeContent({ path, kind: "file", bytes }, judged);
+	const ids = read.map(({ id }) => id);
+	for await (const blobs of readObjects(repository, "blob", ids)) {
+		for (const { body: bytes } of blobs) {
+			const path = read[next++]?.path as string;
+			const { registration, problems: found } = judgeFile({ path, kind: "file", bytes }, "written");
+			problems.push(...found);
+			for (const text of registration ? warningsOf(registration) : []) warnings.push({ file: path, text });
 		}
 	}
-}
-
-function judgeContent(file: LayerFile, { problems, warnings }: Judged): void {
-	const { registration, problems: found } = judgeFile(file, "written");
-	problems.push(...found);
-	if (!registration) return;
-	for (const text of warningsOf(registration)) warnings.push({ file: file.path, text });
 }

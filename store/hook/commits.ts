@@ -1,5 +1,5 @@
 import { isUtf8 } from "node:buffer";
-import { readObjects } from "../../git/cat-file.ts";
+import { type GitObject, readObjects } from "../../git/cat-file.ts";
 import { headerLines, listCommits, parseCommit } from "../../git/commits.ts";
 import { authorMail, reviewFolders, serviceAuthor } from "../store.ts";
 import { servedRef } from "./updates.ts";
@@ -12,19 +12,17 @@ export async function findCommitProblem(repository: string, to: string): Promise
 	const reviews = reviewFolders.map((folder) => `--glob=refs/heads/${folder}/*`);
 	const known = ["--not", "--ignore-missing", servedRef, ...reviews];
 	const ids = await listCommits(repository, [to, ...known]);
-	let next = 0;
-	for await (const bodies of readObjects(repository, "commit", ids)) {
-		for (const body of bodies) {
-			const id = ids[next++] as string;
-			const problem = findUnclear(body) ?? findForged(id, body);
-			if (problem !== null) return `commit ${id} ${problem}`;
+	for await (const commits of readObjects(repository, "commit", ids)) {
+		for (const commit of commits) {
+			const problem = findUnclear(commit) ?? findForged(commit);
+			if (problem !== null) return `commit ${commit.id} ${problem}`;
 		}
 	}
 	return null;
 }
 
 /** Why a commit can be read in two ways; null where it cannot. */
-function findUnclear(body: Buffer): string | null {
+function findUnclear({ body }: GitObject): string | null {
 	const lines = headerLines(body);
 	for (const name of ["author", "committer"]) {
 		if (lines.filter((line) => line.startsWith(`${name} `)).length !== 1) return `must have one ${name}`;
@@ -37,8 +35,8 @@ function findUnclear(body: Buffer): string | null {
 }
 
 /** Why a commit looks like one of the service's; null where it does not. */
-function findForged(id: string, body: Buffer): string | null {
-	const { name, mail } = parseCommit(id, body).committer;
+function findForged(commit: GitObject): string | null {
+	const { name, mail } = parseCommit(commit).committer;
 	const isOwn = name.toLowerCase() === serviceAuthor || mail.toLowerCase() === authorMail(serviceAuthor);
 	if (!isOwn) return null;
 	return (
