@@ -12,7 +12,7 @@ import { needBrowser, openBrowser } from "../prove/browser.ts";
 import { fragmentSettings } from "../publish/slots.ts";
 import type { Entry } from "../registry/entries.ts";
 import { buildCatalogue, generateEntries } from "../tests/catalogue/entries.ts";
-import { plainSettings } from "../tests/catalogue/pages.ts";
+import { pageSettings, plainSettings } from "../tests/catalogue/pages.ts";
 import { randomFrom } from "./layers.ts";
 import type { Pair, Row } from "./measure/row.ts";
 import type { World } from "./measure/world.ts";
@@ -49,7 +49,7 @@ const changes = 20;
 /** CPU of the catalogue's own work for one changed layer, the slowest of some: files are read, made and compressed. */
 async function prepareChange({ layers }: World): Promise<Ours> {
 	const entries = [...generateEntries(layers)];
-	const settings = { pages: null, isServed: true, publicUrl: "", commit: null, owners: () => ["@org/team"] };
+	const settings = { pages: pageSettings, isServed: true, commit: null, owners: () => ["@org/team"] };
 	const commit = (at: number, smallkey: string): CommitChanges => ({
 		commit: at.toString(16).padStart(40, "0"),
 		date: "2026-05-05T00:00:00Z",

@@ -15,15 +15,12 @@ import { sitemapFile, sitemapXml } from "./static/search-engines.ts";
 export const maxLayerPages = 2_000;
 
 export interface CatalogueSettings {
-	/** What pages need; null: no pages are written, only what programs read. */
-	pages: PageSettings | null;
+	pages: PageSettings;
 	/**
 	 * Whether a service renders the pages of layers, the plain list and records when they are asked for. Without it they
 	 * are files, the pages of layers up to `maxLayerPages`.
 	 */
 	isServed: boolean;
-	/** Address of the service with a slash at its end; empty where it is not known. */
-	publicUrl: string;
 	/** The commit that the layers are of; null where it is not known. */
 	commit: string | null;
 	owners: OwnersOf;
@@ -54,69 +51,59 @@ export function catalogueFiles(
 	settings: CatalogueSettings,
 	index = new Index(read),
 ): Files {
+	const { pages, isServed, commit, owners } = settings;
 	const before = index.find(layers.keys());
 	const layersBefore = index.manifest.layers;
-	const { files, chunks, layers: count } = index.change(layers, settings.commit);
+	const { files, chunks, layers: count } = index.change(layers, commit);
 	// Every page says which others there are.
-	const { isServed } = settings;
 	if (read && hasLayerPages(count, isServed) !== hasLayerPages(layersBefore, isServed))
 		throw new IndexBroken("the pages of layers come or go");
-	const report = updateHealth(read && (read(healthReportPath) ?? ""), before, layers, settings.owners);
-	if (report === null) throw new IndexBroken(`${healthReportPath}: not whole or of another version`);
-	files.set(healthReportPath, report);
-	const commits = updateChanges(read, history.map(listedCommit), settings.publicUrl);
-	if (!commits) throw new IndexBroken("changes/: not whole or of another version");
+	files.set(healthReportPath, updateHealth(read && (read(healthReportPath) ?? ""), before, layers, owners));
 	const all = [
-		commits,
-		...chunks.map((number) => chunkFiles(number, index.chunk(number), settings)),
-		...[...layers].map(([smallkey, entry]) => layerFiles(smallkey, entry, settings)),
-		...(isServed || !settings.pages ? [] : [fileLists(index.chunks(), settings, layersBefore)]),
+		...updateChanges(read, history.map(listedCommit), pages.publicUrl),
+		...chunks.flatMap((number) => chunkFiles(number, index.chunk(number), settings)),
+		...[...layers].flatMap(([smallkey, entry]) => layerFiles(smallkey, entry, settings)),
+		...(isServed ? [] : fileLists(index.chunks(), pages, layersBefore)),
 	];
-	for (const [path, text] of all.flatMap((some) => [...some])) {
-		if (read || text !== null) files.set(path, text);
-	}
+	for (const [path, text] of all) if (read || text !== null) files.set(path, text);
 	return files;
 }
 
 /** What is published of a commit: its author may have no public name. */
-function listedCommit({ commit, date, layers }: CommitChanges): CommitChanges {
-	return { commit, date, layers };
+function listedCommit({ commit, date, layers, repairs }: CommitChanges): CommitChanges {
+	return { commit, date, layers, ...(repairs && { repairs }) };
 }
+
+type File = [path: string, text: string | null];
 
 /** The files beside a chunk: its part of the sitemap, and its records for crawlers. */
 function chunkFiles(
 	number: number,
 	entries: readonly Entry[],
-	{ pages, isServed, publicUrl }: CatalogueSettings,
-): Files {
-	const files: Files = new Map();
-	if (pages?.hasLayerPages && publicUrl) files.set(sitemapFile(number), sitemapXml(entries, publicUrl));
-	if (pages && !isServed)
-		files.set(crawlableFile(number), entries.length > 0 ? crawlablePage(number, entries, publicUrl) : null);
-	return files;
+	{ pages: { hasLayerPages, publicUrl }, isServed }: CatalogueSettings,
+): File[] {
+	const records = entries.length > 0 ? crawlablePage(number, entries, publicUrl) : null;
+	return [
+		...(hasLayerPages && publicUrl ? [[sitemapFile(number), sitemapXml(entries, publicUrl)] as File] : []),
+		...(isServed ? [] : [[crawlableFile(number), records] as File]),
+	];
 }
 
-function layerFiles(smallkey: string, entry: Entry | null, { pages, isServed }: CatalogueSettings): Files {
-	if (!pages?.hasLayerPages || isServed) return new Map();
-	return new Map(langs.map((lang) => [layerFile(lang, smallkey), entry && layerHtml(lang, entry, pages)]));
+function layerFiles(smallkey: string, entry: Entry | null, { pages, isServed }: CatalogueSettings): File[] {
+	if (!pages.hasLayerPages || isServed) return [];
+	return langs.map((lang) => [layerFile(lang, smallkey), entry && layerHtml(lang, entry, pages)]);
 }
 
 /** What lists all layers, for a hosting of files. @param before number of layers that there were */
-function fileLists(
-	chunks: readonly (readonly Entry[])[],
-	{ pages, isServed, publicUrl }: CatalogueSettings,
-	before: number,
-): Files {
-	const files: Files = new Map();
-	if (!pages || isServed) return files;
+function fileLists(chunks: readonly (readonly Entry[])[], pages: PageSettings, before: number): File[] {
 	const filled = chunks.flatMap(({ length }, number) => (length > 0 ? [number] : []));
-	files.set(crawlablePath, crawlableIndex(filled, publicUrl));
 	const entries = chunks.flat();
-	for (const lang of langs) {
+	const last = Math.max(listPages(entries.length), listPages(before));
+	const lists = langs.flatMap((lang) => {
 		const sorted = byTitle(entries, lang);
-		const last = Math.max(listPages(entries.length), listPages(before));
-		for (let page = 1; page <= last; page += 1)
-			files.set(listFile(lang, page), listHtml(lang, sorted, page, pages));
-	}
-	return files;
+		return Array.from({ length: last }, (_, at): File => {
+			return [listFile(lang, at + 1), listHtml(lang, sorted, at + 1, pages)];
+		});
+	});
+	return [[crawlablePath, crawlableIndex(filled, pages.publicUrl)], ...lists];
 }

@@ -1,5 +1,5 @@
 import { tryJson } from "../registry/try-json.ts";
-import type { Files, ReadFile } from "./chunks.ts";
+import { type Files, IndexBroken, type ReadFile } from "./chunks.ts";
 import { feedPath } from "./static/addresses.ts";
 import { escapeHtml } from "./static/html.ts";
 
@@ -66,18 +66,18 @@ export function changesPiecePath(piece: number): string {
  * @param read reads the files as they are; null: there are none
  * @param further oldest first
  * @param publicUrl address of the service with a slash at its end, or empty
- * @returns null where the files are not of this version, or not whole: everything has to be built
+ * @throws {IndexBroken} where the files are not of this version, or not whole: everything has to be built
  */
 export function updateChanges(
 	read: ReadFile | null,
 	further: readonly CommitChanges[],
 	publicUrl: string,
-): Files | null {
+): Files {
 	const newest = further.at(-1);
 	if (!newest) return new Map();
 	const head = read ? readChangesHead(read(changesPath)) : emptyHead;
-	const pieces = head && readPieces(read, head);
-	if (!pieces) return null;
+	if (!head) throw new IndexBroken(`${changesPath}: not whole or of another version`);
+	const pieces = readPieces(read, head);
 	const last = Math.floor((head.commits + further.length - 1) / commitsPerPiece);
 	const first = Math.max(head.first, last - keptPieces + 1);
 	const starts = [...head.starts];
@@ -110,15 +110,15 @@ export function readChangesHead(text: string | null): ChangesHead | null {
 
 const emptyHead = { commits: 0, first: 0, starts: [] };
 
-/** The commits of the last pieces by number, oldest first, as many as the feed needs; null where one is not whole. */
+/** The commits of the last pieces by number, oldest first, as many as the feed needs. @throws {IndexBroken} */
 function readPieces(
 	read: ReadFile | null,
 	{ first, starts }: Pick<ChangesHead, "first" | "starts">,
-): Map<number, ListedCommit[]> | null {
+): Map<number, ListedCommit[]> {
 	let pieces: [number, ListedCommit[]][] = [];
 	for (let piece = first + starts.length - 1; piece >= first; piece -= 1) {
 		const found = tryJson(read?.(changesPiecePath(piece)) ?? "") as { commits?: ListedCommit[] } | null;
-		if (!Array.isArray(found?.commits)) return null;
+		if (!Array.isArray(found?.commits)) throw new IndexBroken(`${changesPiecePath(piece)}: not whole`);
 		pieces = [[piece, found.commits], ...pieces];
 		if (feedEntries(pieces.flatMap(([, some]) => some)).length >= feedLength) break;
 	}

@@ -6,7 +6,7 @@ import { type OutputFiles, readerOf, removeTemporary, staleFiles, writeFiles } f
 import { type CatalogueLayers, readChanges } from "./read-layers.ts";
 import type { SiteFiles } from "./site.ts";
 import { type CatalogueState, catalogueStamp, readState, removeState, writeState } from "./state.ts";
-import { type Assets, pageSettingsPath } from "./static/html.ts";
+import { pageSettingsPath } from "./static/html.ts";
 import { searchEngineFiles } from "./static/search-engines.ts";
 import { placeThumbnails } from "./thumbnails.ts";
 
@@ -72,33 +72,26 @@ async function writeRange(
 	const site = state ? null : await (await import("./site.ts")).buildPages(options);
 	const assets = state?.assets ?? (site as SiteFiles).assets;
 	const commit = "commit" in layers ? layers.commit : null;
-	const settings = settingsOf(state ? index.manifest.layers : changes.layers.size, assets, options);
+	const { isServed, publicUrl, isCompressed, fragments } = options;
+	const count = state ? index.manifest.layers : changes.layers.size;
+	const pages = {
+		...{ assets, publicUrl, targets: fragments.targets, repository: options.site.repository },
+		hasLayerPages: hasLayerPages(count, isServed),
+	};
+	const settings = { pages, isServed, commit, owners: changes.owners };
 	const files: OutputFiles = new Map<string, string | Uint8Array | null>([
-		...(site ? [...site.files, ...searchEngineFiles(settings.pages)] : []),
-		...(site ? [[pageSettingsPath, `${JSON.stringify(settings.pages)}\n`] as const] : []),
-		...catalogueFiles(read, changes, { ...settings, commit, owners: changes.owners }, index),
+		...(site ? [...site.files, ...searchEngineFiles(pages)] : []),
+		...(site ? [[pageSettingsPath, `${JSON.stringify(pages)}\n`] as const] : []),
+		...catalogueFiles(read, changes, settings, index),
 	]);
 	const before = parseManifest(readerOf(out)(manifestPath) ?? "");
 	removeState(out);
 	removeTemporary(out);
 	// Other pictures are another stamp, and so a range from nothing.
 	if (!state) placeThumbnails(out, options.pictures, changes.layers.values());
-	const { written, removed } = writeFiles(out, files, options.isCompressed);
+	const { written, removed } = writeFiles(out, files, isCompressed);
 	const stale = staleFiles(out, site && files, before);
-	writeFiles(out, stale, options.isCompressed);
+	writeFiles(out, stale, isCompressed);
 	writeState(out, { stamp, commit, assets });
 	return { how: state ? "changes" : "all", layers: countLayers(out), written, removed: removed + stale.size };
-}
-
-/** What pages are made with. @param layers how many there are */
-function settingsOf(
-	layers: number,
-	assets: Assets,
-	{ fragments, publicUrl, site, isServed }: CatalogueOptions,
-) {
-	const pages = {
-		...{ assets, publicUrl, targets: fragments.targets, repository: site.repository },
-		hasLayerPages: hasLayerPages(layers, isServed),
-	};
-	return { pages, isServed, publicUrl };
 }

@@ -9,9 +9,8 @@ import { buildCatalogue, generateEntries } from "./entries.ts";
 import { pageSettings } from "./pages.ts";
 
 const settings: CatalogueSettings = {
-	pages: pageSettings,
+	pages: { ...pageSettings, publicUrl: "https://layers.example.ca/" },
 	isServed: false,
-	publicUrl: "https://layers.example.ca/",
 	commit: null,
 	owners: (smallkey) => (smallkey.startsWith("a") ? ["@org/a"] : []),
 };
@@ -74,6 +73,14 @@ for (const isServed of [false, true]) {
 	});
 }
 
+test("a repair that is proposed is in the changes and their feed", () => {
+	const commit = { ...commitOf(0, "first"), layers: [], repairs: ["moved"], sender: "office" };
+	const files = buildCatalogue([...generateEntries(3)], [commit], settings);
+	assert.match(files.get("changes/feed.xml") ?? "", "<title>moved: a repair is proposed");
+	assert.match(files.get("changes/0.json") ?? "", '"repairs":["moved"]');
+	assert.not.match(files.get("changes/0.json") ?? "", "office");
+});
+
 test("an entry is in the chunk of its smallkey, and the hash of FNV-1a is the published one", () => {
 	// RFC 9923, appendix C: FNV-1a of 32 bits of "a" and of "foobar", folded.
 	const folded = (hash: number) => ((hash ^ (hash >>> 16)) >>> 0) % 64;
@@ -100,7 +107,7 @@ test("above 2,000 layers there are no pages of layers as files, and all files ar
 	const more = { ...(entries[0] as Entry), smallkey: "one-more" };
 	const changes = { layers: new Map([["one-more", more]]), history: [] };
 	assert.throws(() => catalogueFiles((path) => disk.get(path) ?? null, changes, settings), isBroken);
-	const large = { ...settings, pages: { ...pageSettings, hasLayerPages: false } };
+	const large = { ...settings, pages: { ...settings.pages, hasLayerPages: false } };
 	assert.not.ok(buildCatalogue([...entries, more], null, large).has("en/layer/one-more.html"));
 });
 

@@ -5,6 +5,7 @@ import * as assert from "uvu/assert";
 import type { CommitChanges } from "../../catalogue/changes.ts";
 import type { Entry } from "../../registry/entries.ts";
 import { buildCatalogue, generateEntries } from "./entries.ts";
+import { pageSettings } from "./pages.ts";
 
 const ajv = new Ajv({ allErrors: true });
 
@@ -41,9 +42,8 @@ test("every file of the index and the changes is as its schema says, and another
 	const many = entries.map(({ smallkey }) => ({ smallkey, kind: "added" as const }));
 	const history = [commitOf(1, many), commitOf(2, [{ smallkey: "a", kind: "removed" }])];
 	const settings = {
-		pages: null,
+		pages: pageSettings,
 		isServed: true,
-		publicUrl: "",
 		commit: "a".repeat(40),
 		owners: () => ["@org/team"],
 	};

@@ -15,6 +15,7 @@ import {
 	verifyHosting,
 } from "../../hosting/verify.ts";
 import { buildCatalogue, generateEntries } from "../catalogue/entries.ts";
+import { pageSettings } from "../catalogue/pages.ts";
 import { layers } from "../conformance/engine.ts";
 import { buildDist } from "../conformance/engines.ts";
 import { temporaryFolder } from "../local.ts";
@@ -195,7 +196,7 @@ test("the catalogue of a build is compared, too: pages, index, changes and schem
 	try {
 		await cp(built, scene.dist, { recursive: true });
 		const entries = [...generateEntries(300)];
-		const settings = { pages: null, isServed: true, publicUrl: "", commit: null, owners: () => [] };
+		const settings = { pages: pageSettings, isServed: true, commit: null, owners: () => [] };
 		const commit = { commit: "a".repeat(40), date: "2026-03-04T12:00:00Z", layers: [] };
 		const files = buildCatalogue(entries, [commit], settings);
 		for (const page of ["index.html", "en/index.html", "schemas/openapi.json", "assets/main-1.js"])

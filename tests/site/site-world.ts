@@ -71,7 +71,7 @@ export class SiteWorld {
 		for (const lang of langs) world.files.set(`${lang}/index.html`, catalogueHtml(lang, assets, all, ""));
 		const owners = (smallkey: string) => (smallkey.startsWith("sick") ? ["@org/menders"] : []);
 		const health = new Map(entries.map((entry) => [entry.smallkey, entry]));
-		world.files.set("index/health.json", updateHealth(null, new Map(), health, owners) ?? "");
+		world.files.set("index/health.json", updateHealth(null, new Map(), health, owners));
 		world.server.server.prependListener("request", (request) => world.#route(request.url ?? ""));
 		return world;
 	}

@@ -259,7 +259,7 @@ test("why a write was answered with 503 is in the log, without the token", async
 test("the page of a layer is made of the index where the hosting has no file of it, by four files", async () => {
 	const [one] = [...generateEntries(1)];
 	const entry = { ...one, smallkey: "a+b" } as Entry;
-	const settings = { pages: pageSettings, isServed: true, publicUrl: "", commit: null, owners: () => [] };
+	const settings = { pages: pageSettings, isServed: true, commit: null, owners: () => [] };
 	const files = buildCatalogue([entry], null, settings).set("pages.json", JSON.stringify(pageSettings));
 	const found = assets((path) => {
 		const text = files.get(decodeURIComponent(path.slice(1)));

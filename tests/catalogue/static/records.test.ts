@@ -53,7 +53,7 @@ const records = suite<Context>("OGC API Records");
 /** The catalogue as a service answers it: files, and what is made of them. */
 records.before(async (context) => {
 	const folder = await temporaryFolder();
-	const settings = { pages: pageSettings, isServed: true, publicUrl: "", commit: null, owners: () => [] };
+	const settings = { pages: pageSettings, isServed: true, commit: null, owners: () => [] };
 	const files = buildCatalogue(layers, null, settings).set("pages.json", JSON.stringify(pageSettings));
 	for (const [path, text] of files) {
 		await mkdir(dirname(join(folder.path, path)), { recursive: true });
@@ -217,7 +217,7 @@ records("answers are as the standard's schemas have them", async ({ address }) =
 
 records("the crawlable form on a hosting of files is as the standard's schemas have it", async () => {
 	const faults = await standard();
-	const settings = { pages: pageSettings, isServed: false, publicUrl: "", commit: null, owners: () => [] };
+	const settings = { pages: pageSettings, isServed: false, commit: null, owners: () => [] };
 	const files = buildCatalogue(layers, null, settings);
 	const index = JSON.parse(files.get("records/index.json") ?? "");
 	assert.equal(faults("catalog", index), []);

@@ -29,7 +29,7 @@ test("the sitemap has both pages of every layer, each in the form of the address
 	const files = searchEngineFiles({ publicUrl, hasLayerPages: true });
 	assert.match(files.get("robots.txt") ?? "", "Sitemap: https://layers.example.ca/sitemap.xml");
 	const entries = [...generateEntries(100), { ...[...generateEntries(1)][0], smallkey: "a+b" }] as never[];
-	const settings = { pages: pageSettings, isServed: true, publicUrl, commit: null, owners: () => [] };
+	const settings = { pages: { ...pageSettings, publicUrl }, isServed: true, commit: null, owners: () => [] };
 	const built = buildCatalogue(entries, null, settings);
 	const parts = elements(files.get("sitemap.xml") ?? "", "loc");
 	assert.is(parts.length, 64);

@@ -119,7 +119,7 @@ test("the status, the health and the feed say that a repair waits, and say it no
 	assert.is(await repairOf("fresh"), undefined);
 	const feed = async () => {
 		const history = await readHistory(local.repository, null, await local.git("rev-parse", main));
-		return updateChanges(null, history ?? [], "")?.get(feedPath) as string;
+		return updateChanges(null, history ?? [], "").get(feedPath) as string;
 	};
 	assert.match(await feed(), "<title>moved: a repair is proposed · une réparation est proposée</title>");
 	const tip = await local.git("rev-parse", main);
