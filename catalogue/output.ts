@@ -1,11 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { ifThereSync } from "../files/if-there.ts";
 import { placeFile, removeUnplaced } from "../publish/place-file.mjs";
 import { chunksFolder, type Manifest, manifestPath, parseManifest } from "../registry/entries.ts";
 import type { ReadFile } from "./chunks.ts";
-import { catalogueFiles, catalogueFolders, namesIn, removeState } from "./state.ts";
+import { catalogueFiles, catalogueFolders, presentFiles, removeState } from "./state.ts";
 
 /** Files below an output by path: their content, or null for one that goes. */
 export type OutputFiles = ReadonlyMap<string, string | Uint8Array | null>;
@@ -21,19 +21,14 @@ export function readerOf(out: string): ReadFile {
 	return (path) => ifThereSync(join(out, path), () => readFileSync(join(out, path), "utf8"));
 }
 
-/** How many files were written, and how many removed. */
-export interface WrittenFiles {
-	written: number;
-	removed: number;
-}
-
 /**
  * Writes files that differ: first the pieces, then the files that name them; removed files come last.
  * Readers get whole files meanwhile.
  * @param isCompressed whether each file gets a `.gz`
+ * @returns how many files were written, and how many removed
  */
-export function writeFiles(out: string, files: OutputFiles, isCompressed: boolean): WrittenFiles {
-	const result = { written: 0, removed: 0 };
+export function writeFiles(out: string, files: OutputFiles, isCompressed: boolean) {
+	let written = 0;
 	const folders = new Set<string>();
 	for (const [path, content] of [...files].sort(([a], [b]) => depthOf(b) - depthOf(a))) {
 		if (content === null) continue;
@@ -42,14 +37,11 @@ export function writeFiles(out: string, files: OutputFiles, isCompressed: boolea
 		folders.add(folder);
 		const copies = isCompressed ? { copies: (bytes: Uint8Array) => compressed(path, bytes) } : {};
 		const change = placeFile(out, path, Buffer.from(content), { writer, ...copies });
-		if (change !== "same") result.written += 1;
+		if (change !== "same") written += 1;
 	}
-	for (const [path, content] of files) {
-		if (content !== null) continue;
-		placeFile(out, path, null);
-		result.removed += 1;
-	}
-	return result;
+	const removed = [...files].filter(([, content]) => content === null);
+	for (const [path] of removed) placeFile(out, path, null);
+	return { written, removed: removed.length };
 }
 
 /** Removes unfinished files of a process that has ended. */
@@ -92,11 +84,8 @@ export function staleFiles(
 ): Map<string, null> {
 	const now = parseManifest(readerOf(out)(manifestPath) ?? "");
 	const chunks = new Set([...(before?.chunks ?? []), ...(now?.chunks ?? [])]);
-	const present = (wanted ? catalogueFolders : [chunksFolder]).flatMap((folder) =>
-		namesIn(out, folder).map((name) => `${folder}/${name}`),
-	);
-	const beside = wanted ? catalogueFiles.filter((name) => existsSync(join(out, name))) : [];
-	const stale = [...present, ...beside].filter((path) => !chunks.has(path) && !wanted?.has(path));
+	const present = wanted ? presentFiles(out) : presentFiles(out, [chunksFolder]);
+	const stale = present.filter((path) => !chunks.has(path) && !wanted?.has(path));
 	return new Map(stale.map((path) => [path, null]));
 }
 

@@ -44,23 +44,23 @@ const maxShare = 0.1;
 /**
  * Reads what has changed since an earlier catalogue, or all layers.
  * @param earlier null: from nothing
- * @returns null where the range has to be from nothing
- * @throws {IndexBroken} where the earlier catalogue is not whole
+ * @throws {IndexBroken} where the range has to be from nothing
  * @throws {Error} where a file of a folder is wrong
  */
 export async function readChanges(
 	layers: CatalogueLayers,
 	earlier: EarlierCatalogue | null,
 	options: CatalogueOptions,
-): Promise<ReadChanges | null> {
+): Promise<ReadChanges> {
 	if ("folder" in layers) return readFolder(layers.folder, options);
 	const { repository, commit } = layers;
 	const history = await readHistory(repository, earlier?.commit ?? null, commit);
-	if (earlier && !history) return null;
+	if (earlier && !history) throw new IndexBroken("the branch did not come by the earlier commit");
 	const { health, owners } = await readReviewers(repository, commit);
 	const touched = new Set(history?.flatMap((one) => one.layers.map(({ smallkey }) => smallkey)));
 	if (earlier) for (const smallkey of otherHealth(earlier.read, health)) touched.add(smallkey);
-	if (earlier && touched.size > Math.max(maxChanges, earlier.index.manifest.layers * maxShare)) return null;
+	if (earlier && touched.size > Math.max(maxChanges, earlier.index.manifest.layers * maxShare))
+		throw new IndexBroken("too much has changed");
 	const before = earlier?.index.find(touched) ?? new Map<string, Entry>();
 	const last = lastChanges(
 		history ?? [],
@@ -79,7 +79,8 @@ export async function readChanges(
 			entries.set(layer.smallkey, newEntry(layer, { last, health, thumbnails }, options));
 	}
 	// A layer came up of whose history nothing is known here: one that differs from it only in case has gone.
-	if (earlier && [...entries.keys()].some((smallkey) => !touched.has(smallkey))) return null;
+	if (earlier && [...entries.keys()].some((smallkey) => !touched.has(smallkey)))
+		throw new IndexBroken("a layer came up");
 	for (const smallkey of [...noted.gone, ...noted.wrong]) {
 		if (!entries.has(smallkey)) entries.set(smallkey, null);
 	}

@@ -68,7 +68,7 @@ export function readState(out: string): CatalogueState | null {
 	const path = statePath(out);
 	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
 	const state = tryJson(text ?? "") as CatalogueState | null;
-	return state && state.files === countFiles(out) ? state : null;
+	return state && state.files === presentFiles(out).length ? state : null;
 }
 
 /** Forgets what a catalogue was made from, before it is changed. */
@@ -78,12 +78,15 @@ export function removeState(out: string): void {
 
 /** Keeps what a catalogue was made from, once it is whole. */
 export function writeState(out: string, state: Omit<CatalogueState, "files">): void {
-	writeFileSync(statePath(out), `${JSON.stringify({ ...state, files: countFiles(out) })}\n`);
+	writeFileSync(statePath(out), `${JSON.stringify({ ...state, files: presentFiles(out).length })}\n`);
 }
 
-function countFiles(out: string): number {
-	const beside = catalogueFiles.filter((name) => existsSync(join(out, name)));
-	return catalogueFolders.reduce((sum, folder) => sum + namesIn(out, folder).length, beside.length);
+/** Paths of the catalogue's files in an output, or of those in some of its folders. */
+export function presentFiles(out: string, folders = [".", ...catalogueFolders]): string[] {
+	return folders.flatMap((folder) => {
+		if (folder === ".") return catalogueFiles.filter((name) => existsSync(join(out, name)));
+		return namesIn(out, folder).map((name) => `${folder}/${name}`);
+	});
 }
 
 /**

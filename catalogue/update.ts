@@ -32,17 +32,16 @@ export async function updateCatalogue(
 ): Promise<CatalogueOutcome> {
 	const stamp = catalogueStamp(options);
 	const state = fresh || "folder" in layers ? null : readState(out);
-	if (state?.stamp === stamp && "commit" in layers) {
+	if (state?.commit && state.stamp === stamp && "commit" in layers) {
 		if (state.commit === layers.commit)
 			return { how: "nothing", layers: countLayers(out), written: 0, removed: 0 };
 		try {
-			const outcome = state.commit && (await writeRange(layers, state, stamp, out, options));
-			if (outcome) return outcome;
+			return await writeRange(layers, state, stamp, out, options);
 		} catch (error) {
 			if (!(error instanceof IndexBroken)) throw error;
 		}
 	}
-	return (await writeRange(layers, null, stamp, out, options)) as CatalogueOutcome;
+	return writeRange(layers, null, stamp, out, options);
 }
 
 /** Number of layers in an index; 0 where it is not there or cut off. */
@@ -53,8 +52,7 @@ function countLayers(out: string): number {
 /**
  * Writes what a range of commits changes.
  * @param state of the catalogue that is there; null: the range is from nothing
- * @returns null where the range has to be from nothing
- * @throws {IndexBroken} where the catalogue that is there is not whole
+ * @throws {IndexBroken} where the range has to be from nothing
  */
 async function writeRange(
 	layers: CatalogueLayers,
@@ -62,12 +60,11 @@ async function writeRange(
 	stamp: string,
 	out: string,
 	options: CatalogueOptions,
-): Promise<CatalogueOutcome | null> {
+): Promise<CatalogueOutcome> {
 	const read = state && readerOf(out);
 	const index = new Index(read);
 	const earlier = read && state.commit ? { commit: state.commit, read, index } : null;
 	const changes = await readChanges(layers, earlier, options);
-	if (!changes) return null;
 	// Loaded only here: the bundler takes memory that a running service needs only at its first start.
 	const site = state ? null : await (await import("./site.ts")).buildPages(options);
 	const assets = state?.assets ?? (site as SiteFiles).assets;
