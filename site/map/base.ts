@@ -15,16 +15,7 @@ import type { Box } from "./drawable.ts";
 import { projectionOf, resolutions } from "./grid.ts";
 
 /** A map with its base, its size followed, without any layer on it. */
-export interface BaseMap {
-	map: OlMap;
-	view: View;
-	/** Shows a rectangle with some room around it. */
-	show(box: Box): void;
-	/** The rectangle that is shown. */
-	shown(): Box;
-	zoom(steps: number): void;
-	close(): void;
-}
+export type BaseMap = ReturnType<typeof openBaseMap>;
 
 /** Metres of a pixel closer than the official grid: some layers are drawn only there. */
 const closerResolutions = [0.8, 0.4, 0.2, 0.1];
@@ -36,7 +27,7 @@ export function canadaBox(): Box {
 }
 
 /** Opens a map in an element, which has a size and can have the focus. */
-export function openBaseMap(target: HTMLElement): BaseMap {
+export function openBaseMap(target: HTMLElement) {
 	const projection = projectionOf(settings.mapWkid);
 	const view = new View({
 		projection,
@@ -63,16 +54,17 @@ export function openBaseMap(target: HTMLElement): BaseMap {
 			new MouseWheelZoom({ condition: hasFocus, duration }),
 		],
 	});
-	const base: BaseMap = {
+	void addBackground(map);
+	return {
 		map,
 		view,
-		show: (box) => view.fit(box, { padding: [16, 16, 16, 16], maxZoom: 12 }),
+		/** Shows a rectangle with some room around it. */
+		show: (box: Box) => view.fit(box, { padding: [16, 16, 16, 16], maxZoom: 12 }),
+		/** The rectangle that is shown. */
 		shown: () => view.calculateExtent(map.getSize()) as Box,
-		zoom: (steps) => view.animate({ zoom: (view.getZoom() ?? 2) + steps, duration }),
+		zoom: (steps: number) => view.animate({ zoom: (view.getZoom() ?? 2) + steps, duration }),
 		close: () => map.setTarget(undefined),
 	};
-	void addBackground(map);
-	return base;
 }
 
 /** Adds the configured tiles or the outline of the land, which are in EPSG:3978: a map in another reference reprojects them. */
@@ -103,32 +95,27 @@ function landLayer(): ImageLayer<ImageStatic> {
 	return layer;
 }
 
-/** The frame of a map. @param home what brings the whole layer into view; null: there is no such button */
+/**
+ * A place for a map, of the class `map`, with its buttons.
+ * @param home what brings the whole layer into view; null: there is no such button
+ */
 export function mapFrame(
-	target: HTMLElement,
+	className: string,
+	label: string,
 	zoom: (steps: number) => void,
 	home: (() => void) | null,
 ): TemplateResult {
 	const { baseMapAttribution } = settings;
 	const button = (sign: string, label: string, press: () => void) =>
 		html`<button aria-label=${label} title=${label} @click=${press}>${sign}</button>`;
-	return html`<div class="mapframe">${target}
+	return html`<div class="mapframe">
+		<div class=${className} tabindex="0" role="application" aria-label=${label}></div>
 		${baseMapAttribution && html`<p class="attribution">${baseMapAttribution}</p>`}
 		<div class="zoom">
 			${button("+", texts.zoomIn, () => zoom(1))}${button("−", texts.zoomOut, () => zoom(-1))}
 			${home && button("⌂", texts.zoomLayer, home)}
 		</div>
 	</div>`;
-}
-
-/** An element for a map, which can have the focus. */
-export function mapTarget(className: string, label: string): HTMLElement {
-	const target = document.createElement("div");
-	target.className = className;
-	target.tabIndex = 0;
-	target.role = "application";
-	target.ariaLabel = label;
-	return target;
 }
 
 /** A slider for a layer's opacity. @param change is called with 0 to 1 */

@@ -10,56 +10,32 @@ import Stroke from "ol/style/Stroke.js";
 import Style from "ol/style/Style.js";
 import { settings, texts } from "../page/page.ts";
 import { askJson } from "./ask.ts";
-import type { BaseMap } from "./base.ts";
 import type { Box, Drawable } from "./drawable.ts";
 import { type Colours, coloursOf, type Symbology, symbolOf, symbolsOf } from "./symbols.ts";
 
 /** Most features that are drawn at once. */
-export const maxFeatures = 1_000;
+const maxFeatures = 1_000;
 
-/** What was drawn of a view. */
-export interface DrawnView {
-	features: number;
-	/** Whether the service has more in this view. */
-	hasMore: boolean;
-}
-
-/** Features over the map. */
-export interface Features {
-	layer: VectorLayer<VectorSource<Feature<Geometry>>>;
-	/** Asks for the features in a rectangle and draws them. @throws {ServiceFailed} */
-	draw(box: Box, signal: AbortSignal): Promise<DrawnView>;
-	/** The attributes of what is drawn at a pixel. */
-	at(pixel: number[]): Record<string, unknown>[];
-}
+/** Features over a map. */
+export type Features = VectorLayer<VectorSource<Feature<Geometry>>>;
 
 interface EsriFeature {
 	attributes?: Record<string, unknown>;
 	geometry?: object | null;
 }
 
-/** A layer of features with the fragment's symbols. */
-export function openFeatures(base: BaseMap, drawable: Drawable): Features {
+/** A layer of features with the fragment's symbols, without any features yet. */
+export function featureLayer({ symbology }: Drawable): Features {
 	const source = new VectorSource<Feature<Geometry>>();
-	const layer: VectorLayer<VectorSource<Feature<Geometry>>> = new VectorLayer({
-		source,
-		style: styleOf(drawable.symbology, () => layer.changed()),
-	});
-	base.map.addLayer(layer);
-	return {
-		layer,
-		draw: async (box, signal) => {
-			const answer = await askJson(queryAddress(drawable.url, box, base.view.getResolution() ?? 1), signal);
-			const features = ((answer.features ?? []) as EsriFeature[]).slice(0, maxFeatures).flatMap(readFeature);
-			source.clear(true);
-			source.addFeatures(features);
-			return { features: features.length, hasMore: answer.exceededTransferLimit === true };
-		},
-		at: (pixel) =>
-			base.map
-				.getFeaturesAtPixel(pixel, { hitTolerance: 5, layerFilter: (one) => one === layer })
-				.map((feature) => feature.get("attributes") as Record<string, unknown>),
-	};
+	const layer: Features = new VectorLayer({ source, style: styleOf(symbology, () => layer.changed()) });
+	return layer;
+}
+
+/** Reads the features in a rectangle, and whether the service has more there. @throws {ServiceFailed} */
+export async function readFeatures(url: string, box: Box, resolution: number, signal: AbortSignal) {
+	const answer = await askJson(queryAddress(url, box, resolution), signal);
+	const features = ((answer.features ?? []) as EsriFeature[]).slice(0, maxFeatures).flatMap(readFeature);
+	return { features, hasMore: answer.exceededTransferLimit === true };
 }
 
 /** The query that RAMP asks as the map moves: the features in the view, in the map's reference, simplified to a pixel. */

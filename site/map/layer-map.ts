@@ -3,11 +3,11 @@ import { keyed } from "lit-html/directives/keyed.js";
 import type { Content } from "../page/dom.ts";
 import { settings, texts } from "../page/page.ts";
 import { obstacle, patienceMs, ServiceFailed, whyNoPicture } from "./ask.ts";
-import { type BaseMap, canadaBox, mapFrame, mapTarget, opacitySlider, openBaseMap } from "./base.ts";
-import type { Box, Drawable } from "./drawable.ts";
+import { type BaseMap, canadaBox, mapFrame, opacitySlider, openBaseMap } from "./base.ts";
+import type { Drawable } from "./drawable.ts";
 import type { Features } from "./features.ts";
 import { featureInfo, serviceInfo } from "./info.ts";
-import { openPictures, type Pictures } from "./pictures.ts";
+import { infoAddress, legendPicture, type Pictures, pictureLayer } from "./pictures.ts";
 
 /** Pixels of a metre on a screen, as scale denominators count them (OGC: 0.28 mm a pixel). */
 const pixelMetres = 0.000_28;
@@ -41,8 +41,8 @@ export class LayerMap {
 	constructor(place: HTMLElement, drawable: Drawable) {
 		this.#place = place;
 		this.#drawable = drawable;
-		this.#target = mapTarget("map", texts.mapLabel(drawable.title));
 		this.#show({});
+		this.#target = place.querySelector(".map") as HTMLElement;
 		this.#base = openBaseMap(this.#target);
 		this.#home();
 	}
@@ -52,7 +52,7 @@ export class LayerMap {
 		this.#said = { ...this.#said, ...changes };
 		const { status, isBad, help, info, legend } = this.#said;
 		const zoom = (steps: number) => this.#base.zoom(steps);
-		const content = html`${mapFrame(this.#target, zoom, () => this.#home())}
+		const content = html`${mapFrame("map", texts.mapLabel(this.#drawable.title), zoom, () => this.#home())}
 			${opacitySlider((value) => this.#setOpacity(value))}
 			<p class=${isBad ? "mapstatus bad" : "mapstatus"} role="status">${status}</p>
 			<p class="maphelp" ?hidden=${help === ""}>${help}</p>
@@ -89,13 +89,13 @@ export class LayerMap {
 	#again(): void {
 		this.#target.focus();
 		this.#say(texts.mapLoading);
-		if (this.#pictures) this.#pictures.layer.getSource()?.refresh();
+		if (this.#pictures) this.#pictures.getSource()?.refresh();
 		else if (this.#features) void this.#drawView(this.#features);
 	}
 
 	#setOpacity(opacity: number): void {
 		this.#opacity = opacity;
-		(this.#pictures?.layer ?? this.#features?.layer)?.setOpacity(opacity);
+		(this.#pictures ?? this.#features)?.setOpacity(opacity);
 	}
 
 	/** Goes to a scale at which viewers draw the layer, around the same place. */
@@ -118,37 +118,37 @@ export class LayerMap {
 		const { map } = this.#base;
 		map.on("click", ({ coordinate, pixel }) => void this.#ask(coordinate, pixel));
 		this.#target.addEventListener("keydown", (event) => {
-			const size = map.getSize();
+			const middle = map.getSize()?.map((side) => side / 2);
 			const centre = this.#base.view.getCenter();
 			if (event.key === "Escape") this.#show({ info: "" });
-			if (event.key === "Enter" && size && centre)
-				void this.#ask(
-					centre,
-					size.map((side) => side / 2),
-				);
+			if (event.key === "Enter" && centre && middle) void this.#ask(centre, middle);
 		});
 	}
 
 	/** @param note what is said beside that it is drawn */
 	#drawPictures(wkid: number, note: string): void {
-		const pictures = openPictures(this.#base, this.#drawable, wkid, {
-			start: () => {
-				this.#say(texts.mapLoading);
-				clearTimeout(this.#timer);
-				const { host } = new URL(this.#drawable.url);
-				const failure = new ServiceFailed(texts.failTimeout(host));
-				this.#timer = setTimeout(() => this.#fail(failure), patienceMs);
-			},
-			end: () => {
-				clearTimeout(this.#timer);
-				const byService = this.#drawable.kind === "dynamic" ? texts.mapByService : "";
-				this.#say([texts.mapDrawn, byService, note].filter(Boolean).join(" "));
-			},
-			fail: (address) => void this.#pictureFailed(address, wkid),
+		const { host } = new URL(this.#drawable.url);
+		const tooLate = new ServiceFailed(texts.failTimeout(host));
+		const byService = this.#drawable.kind === "dynamic" ? texts.mapByService : "";
+		const failed = (address: string) => void this.#pictureFailed(address, wkid);
+		const pictures = pictureLayer(this.#drawable, wkid, failed);
+		pictures.getSource()?.on("imageloadstart", () => {
+			this.#say(texts.mapLoading);
+			clearTimeout(this.#timer);
+			this.#timer = setTimeout(() => this.#fail(tooLate), patienceMs);
+		});
+		pictures.getSource()?.on("imageloadend", () => {
+			clearTimeout(this.#timer);
+			this.#say([texts.mapDrawn, byService, note].filter(Boolean).join(" "));
 		});
 		this.#pictures = pictures;
+		this.#base.map.addLayer(pictures);
 		this.#setOpacity(this.#opacity);
-		this.#showLegendPicture(pictures.legendAddress());
+		const legend = legendPicture(pictures, this.#drawable);
+		this.#show({ legend: "" });
+		// No heading without a legend below it.
+		const show = () => this.#show({ legend: html`<h3>${texts.legend}</h3>${legend}` });
+		legend?.addEventListener("load", show);
 	}
 
 	async #pictureFailed(address: string, wkid: number): Promise<void> {
@@ -160,26 +160,15 @@ export class LayerMap {
 		const { commonWkid, learnProjections } = await import("./reproject.ts");
 		if (mapWkid === commonWkid) return this.#fail(failure);
 		learnProjections(mapWkid);
-		if (this.#pictures) this.#base.map.removeLayer(this.#pictures.layer);
+		if (this.#pictures) this.#base.map.removeLayer(this.#pictures);
 		this.#drawPictures(commonWkid, texts.mapReprojected(mapWkid));
 	}
 
-	#showLegendPicture(address: string | null): void {
-		this.#show({ legend: "" });
-		if (address === null) return;
-		const image = new Image();
-		image.className = "picture";
-		image.alt = texts.legend;
-		image.referrerPolicy = "no-referrer";
-		// No heading without a legend below it.
-		image.onload = () => this.#show({ legend: html`<h3>${texts.legend}</h3>${image}` });
-		image.src = address;
-	}
-
 	async #drawFeatures(): Promise<void> {
-		const { legendOf, openFeatures } = await import("./features.ts");
-		const features = openFeatures(this.#base, this.#drawable);
+		const { featureLayer, legendOf } = await import("./features.ts");
+		const features = featureLayer(this.#drawable);
 		this.#features = features;
+		this.#base.map.addLayer(features);
 		this.#setOpacity(this.#opacity);
 		const { symbology } = this.#drawable;
 		if (symbology) this.#show({ legend: legendOf(symbology) });
@@ -188,22 +177,25 @@ export class LayerMap {
 		await this.#drawView(features);
 	}
 
-	async #drawView(features: Features): Promise<void> {
+	async #drawView(layer: Features): Promise<void> {
 		this.#under?.abort();
 		const under = new AbortController();
 		this.#under = under;
-		if (!this.#isAtScale())
-			return this.#say(
-				texts.mapScale,
-				false,
-				helpButton(texts.zoomDrawn, () => this.#toDrawnScale()),
-			);
+		if (!this.#isAtScale()) {
+			const help = helpButton(texts.zoomDrawn, () => this.#toDrawnScale());
+			return this.#say(texts.mapScale, false, help);
+		}
 		this.#say(texts.mapLoading);
 		try {
-			const drawn = await features.draw(this.#base.shown() as Box, under.signal);
-			this.#target.dataset.features = String(drawn.features);
-			if (drawn.features === 0) return this.#say(texts.mapNone);
-			this.#say(drawn.hasMore ? texts.mapTooMany(drawn.features) : texts.mapFeatures(drawn.features));
+			const { readFeatures } = await import("./features.ts");
+			const resolution = this.#base.view.getResolution() ?? 1;
+			const read = readFeatures(this.#drawable.url, this.#base.shown(), resolution, under.signal);
+			const { features, hasMore } = await read;
+			layer.getSource()?.clear(true);
+			layer.getSource()?.addFeatures(features);
+			this.#target.dataset.features = String(features.length);
+			if (features.length === 0) return this.#say(texts.mapNone);
+			this.#say(hasMore ? texts.mapTooMany(features.length) : texts.mapFeatures(features.length));
 		} catch (error) {
 			if (under.signal.aborted) return;
 			if (!(error instanceof ServiceFailed)) throw error;
@@ -231,9 +223,19 @@ export class LayerMap {
 					<div role="status">${content}</div>
 				</section>`,
 			});
-		if (this.#features) return show(featureInfo(this.#drawable, this.#features.at(pixel)));
+		const layer = this.#features;
+		if (layer) {
+			const options = { hitTolerance: 5, layerFilter: (one: object) => one === layer };
+			const found = this.#base.map.getFeaturesAtPixel(pixel, options);
+			return show(
+				featureInfo(
+					this.#drawable,
+					found.map((feature) => feature.get("attributes")),
+				),
+			);
+		}
 		if (this.#drawable.kind !== "wms") return;
-		const address = this.#pictures?.infoAddress(coordinate) ?? null;
+		const address = infoAddress(this.#pictures, this.#drawable, coordinate, this.#base.view);
 		if (address === null) return show(texts.infoCannot);
 		show(texts.infoAsking);
 		show(await serviceInfo(address, this.#drawable.infoType));

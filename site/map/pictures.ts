@@ -1,78 +1,63 @@
 import ImageLayer from "ol/layer/Image.js";
-import type ImageSource from "ol/source/Image.js";
 import ImageArcGISRest from "ol/source/ImageArcGISRest.js";
 import ImageWMS from "ol/source/ImageWMS.js";
-import type { BaseMap } from "./base.ts";
+import type View from "ol/View.js";
+import { texts } from "../page/page.ts";
 import type { Drawable } from "./drawable.ts";
 import { projectionOf } from "./grid.ts";
 
-/** Pictures of a service over the map, and what can be asked of them. */
-export interface Pictures {
-	layer: ImageLayer<ImageSource>;
-	/** Address of what is known of a place; null where nothing can be asked. */
-	infoAddress(coordinate: number[]): string | null;
-	legendAddress(): string | null;
-}
-
-/** What happens to a picture. */
-export interface PictureEvents {
-	start(): void;
-	end(): void;
-	/** @param address what was asked for */
-	fail(address: string): void;
-}
+/** Pictures of a service over a map. */
+export type Pictures = ImageLayer<ImageWMS | ImageArcGISRest>;
 
 /**
  * A layer that a service draws.
  * @param wkid reference that the service is asked in; where it is not the map's, `proj4` has to know both
+ * @param failed is called with the address of a picture that did not come
  */
-export function openPictures(
-	base: BaseMap,
-	drawable: Drawable,
-	wkid: number,
-	events: PictureEvents,
-): Pictures {
-	const projection = projectionOf(wkid);
-	const source =
-		drawable.kind === "wms" ? wms(drawable, projection.getCode()) : arcgis(drawable, projection.getCode());
+export function pictureLayer(drawable: Drawable, wkid: number, failed: (address: string) => void): Pictures {
+	const source = sourceOf(drawable, wkid);
 	let asked = "";
 	source.setImageLoadFunction((image, address) => {
 		asked = address;
 		(image.getImage() as HTMLImageElement).src = address;
 	});
-	source.on("imageloadstart", () => events.start());
-	source.on("imageloadend", () => events.end());
-	source.on("imageloaderror", () => events.fail(asked));
-	const layer = new ImageLayer<ImageSource>({ source });
-	base.map.addLayer(layer);
-	const infoAddress = (coordinate: number[]) => {
-		if (!(source instanceof ImageWMS) || drawable.infoType === "") return null;
-		const resolution = base.view.getResolution() ?? 1;
-		const parameters = {
-			INFO_FORMAT: drawable.infoType,
-			QUERY_LAYERS: drawable.entries.join(","),
-			FEATURE_COUNT: 10,
-		};
-		return source.getFeatureInfoUrl(coordinate, resolution, base.view.getProjection(), parameters) ?? null;
-	};
-	const legendAddress = () =>
-		source instanceof ImageWMS
-			? (source.getLegendUrl(undefined, { LAYER: drawable.entries[0], FORMAT: "image/png" }) ?? null)
-			: null;
-	return { layer, infoAddress, legendAddress };
+	source.on("imageloaderror", () => failed(asked));
+	return new ImageLayer({ source });
 }
 
-function wms({ url, entries }: Drawable, projection: string): ImageWMS {
-	return new ImageWMS({
-		url,
-		projection,
-		ratio: 1,
-		hidpi: false,
-		params: { LAYERS: entries.join(","), FORMAT: "image/png", TRANSPARENT: true, STYLES: "" },
-	});
+function sourceOf({ kind, url, entries }: Drawable, wkid: number): ImageWMS | ImageArcGISRest {
+	const common = { url, projection: projectionOf(wkid), ratio: 1, hidpi: false };
+	const layers = entries.join(",");
+	if (kind !== "wms") {
+		const params = entries.length > 0 ? { LAYERS: `show:${layers}` } : {};
+		return new ImageArcGISRest({ ...common, params });
+	}
+	const params = { LAYERS: layers, FORMAT: "image/png", TRANSPARENT: true, STYLES: "" };
+	return new ImageWMS({ ...common, params });
 }
 
-function arcgis({ url, entries }: Drawable, projection: string): ImageArcGISRest {
-	const params = entries.length > 0 ? { LAYERS: `show:${entries.join(",")}` } : {};
-	return new ImageArcGISRest({ url, projection, ratio: 1, hidpi: false, params });
+/** A picture that explains the layer; null where there is none. */
+export function legendPicture(pictures: Pictures, { entries }: Drawable): HTMLImageElement | null {
+	const source = pictures.getSource();
+	if (!(source instanceof ImageWMS)) return null;
+	const picture = new Image();
+	picture.className = "picture";
+	picture.alt = texts.legend;
+	picture.referrerPolicy = "no-referrer";
+	picture.src = source.getLegendUrl(undefined, { LAYER: entries[0], FORMAT: "image/png" }) ?? "";
+	return picture;
+}
+
+/** Address of what is known of a place; null where nothing can be asked. */
+export function infoAddress(
+	pictures: Pictures | null,
+	{ entries, infoType }: Drawable,
+	coordinate: number[],
+	view: View,
+): string | null {
+	const source = pictures?.getSource();
+	if (!(source instanceof ImageWMS) || infoType === "") return null;
+	const parameters = { INFO_FORMAT: infoType, QUERY_LAYERS: entries.join(","), FEATURE_COUNT: 10 };
+	const resolution = view.getResolution() ?? 1;
+	return source.getFeatureInfoUrl(coordinate, resolution, view.getProjection(), parameters) ?? null;
 }
