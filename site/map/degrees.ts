@@ -11,14 +11,10 @@ export function boundsOfBox([xmin, ymin, xmax, ymax]: Box, wkid: number): Bounds
 	const definition = projectionOf(wkid);
 	if (definition === null) return null;
 	const { forward, inverse } = proj4("EPSG:4326", definition);
-	const points: number[][] = [];
-	for (let column = 0; column <= steps; column += 1) {
-		for (let row = 0; row <= steps; row += 1) {
-			const x = xmin + ((xmax - xmin) * column) / steps;
-			const y = ymin + ((ymax - ymin) * row) / steps;
-			points.push(inverse([x, y]));
-		}
-	}
+	const shares = Array.from({ length: steps + 1 }, (_, step) => step / steps);
+	const points = shares.flatMap((column) =>
+		shares.map((row) => inverse([xmin + (xmax - xmin) * column, ymin + (ymax - ymin) * row])),
+	);
 	const known = points.filter((point) => point.every(Number.isFinite)) as [number, number][];
 	if (known.length === 0) return null;
 	const latitudes = known.map(([, latitude]) => latitude);

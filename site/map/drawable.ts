@@ -73,8 +73,9 @@ function number(value: unknown): number {
 	return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
-function common(node: Node, name: string): Omit<Drawable, "kind"> {
+function common(node: Node, name: string): Drawable {
 	return {
+		kind: "none",
 		title: text(node[name]),
 		url: text(node.url),
 		entries: [],
@@ -103,6 +104,12 @@ function fromWms(node: Node): Drawable {
 /** `…/MapServer/<n>`: the service, and the layer's number. */
 const mapServerLayer = /^([^?#]*\/MapServer)\/(\d{1,9})(?=[?#]|$)/i;
 
+/** A layer of a map service as the service itself draws it; null where it is of another service. */
+function drawnByService(drawable: Drawable): Drawable | null {
+	const [, url, layer] = mapServerLayer.exec(drawable.url) ?? [];
+	return url === undefined ? null : { ...drawable, kind: "dynamic", url, entries: [Number(layer)] };
+}
+
 function fromFeature(node: Node): Drawable {
 	const symbology = node.symbology as Symbology;
 	const { xmin, ymin, xmax, ymax } = node.layerExtent as Record<string, number>;
@@ -115,10 +122,8 @@ function fromFeature(node: Node): Drawable {
 		aliases: (node.aliasMap ?? {}) as Record<string, string>,
 	};
 	// Its symbols are not known yet: a map service draws it with its own.
-	const [, service, layer] = mapServerLayer.exec(drawable.url) ?? [];
 	const isGeneric = symbology.type === "simple" && symbology.imageUrl === genericImage;
-	if (!isGeneric || service === undefined) return drawable;
-	return { ...drawable, kind: "dynamic", url: service, entries: [Number(layer)] };
+	return (isGeneric && drawnByService(drawable)) || drawable;
 }
 
 /** What a node's `layerType` is drawn as. */
@@ -135,15 +140,7 @@ function fromNode(node: Node): Drawable {
 		({ id, index }) => (index ?? id) as string | number,
 	);
 	const kind = kinds.get(node.layerType) ?? "none";
-	const drawable = {
-		...common(node, "name"),
-		kind,
-		entries,
-		infoType: text(node.featureInfoMimeType).split(";")[0] ?? "",
-	};
-	const [, service, layer] = mapServerLayer.exec(drawable.url) ?? [];
-	if (kind === "features" && service !== undefined) {
-		return { ...drawable, kind: "dynamic", url: service, entries: [Number(layer)] };
-	}
-	return drawable;
+	const [infoType = ""] = text(node.featureInfoMimeType).split(";");
+	const drawable = { ...common(node, "name"), kind, entries, infoType };
+	return (kind === "features" && drawnByService(drawable)) || drawable;
 }
