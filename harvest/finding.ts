@@ -28,7 +28,6 @@ export class Trouble extends Error {
 	readonly kind: Fault;
 	/** Whether a further document may be there another time. */
 	readonly isPassing: boolean;
-	/** Whether the answer was too large to be read. */
 	readonly tooLarge: boolean;
 
 	constructor(kind: Fault, text: string, { isPassing = false, tooLarge = false } = {}) {

@@ -51,7 +51,6 @@ interface Found {
 const maxChanges = 1_000;
 /** Most wrong files of a commit that is built. */
 const maxWrong = 200;
-/** Layers that are rendered and written at once. */
 const layersAtOnce = 500;
 
 /**

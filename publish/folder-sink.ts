@@ -15,7 +15,6 @@ export interface FolderOptions {
 	/** The folder of rendered files, for a web server in front. */
 	out: string;
 	slots: readonly Slot[];
-	/** What the files are made of. */
 	table: Table;
 	/** Gets one warning when files cannot be written, and one when all are current again. */
 	log: Log;

@@ -46,7 +46,6 @@ export class FolderThread {
 		});
 	}
 
-	/** Ends the thread, after what it does now. */
 	async close(): Promise<void> {
 		await this.#worker?.terminate();
 	}

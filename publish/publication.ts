@@ -17,7 +17,6 @@ import { loadSnapshot, saveSnapshot } from "./snapshot.ts";
 import { Table } from "./table.ts";
 
 export interface PublicationOptions {
-	/** Folder of the rendered files and of the snapshot. */
 	dataDir: string;
 	repository: string;
 	settings: FragmentSettings;
@@ -109,7 +108,6 @@ export class Publication {
 		return { warnings: this.files.changed(changed) };
 	}
 
-	/** Ends, and writes the snapshot for the next process. */
 	async close(): Promise<void> {
 		this.#closed = true;
 		await this.#background;

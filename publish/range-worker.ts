@@ -58,7 +58,6 @@ async function sendEntries(entries: readonly [string, Entry][]): Promise<void> {
 	await send({ layers, bytes: Buffer.concat(entries.map(([, { bytes }]) => bytes)) });
 }
 
-/** Sends a report; resolves once it is taken. */
 async function send(report: RangeReport): Promise<void> {
 	await new Promise<void>((resolve, reject) => {
 		process.send?.(report, undefined, {}, (error: Error | null) => (error ? reject(error) : resolve()));

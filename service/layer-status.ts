@@ -12,7 +12,6 @@ import { readReviews } from "./reviews.ts";
 import { descriptionOf, harvestedOf } from "./stored-layer.ts";
 
 interface LayerStatusOptions {
-	/** The bare repository of the store. */
 	repository: string;
 	store: Pick<Store, "read">;
 	/** null where this service does not harvest. */
@@ -22,7 +21,6 @@ interface LayerStatusOptions {
 /** Most running look-ups, and most waiting ones. Each starts a git process, and is open to everyone. */
 const atOnce = 2;
 const maxWaiting = 50;
-/** Most look-ups of one address. */
 const maxOfAddress = 5;
 
 /** Longest search for the commit of a layer, in milliseconds: a history may be long. */

@@ -14,7 +14,6 @@ import type { Configuration } from "./settings.ts";
 /** The layers of this checkout; an npm package has none. */
 const checkoutLayers = fileURLToPath(new URL("../layers", import.meta.url));
 
-/** The README of a new local repository. */
 const readme = new URL("repository.md", import.meta.url);
 
 /**

@@ -25,7 +25,6 @@ export function sendersPath(dataDir: string): string {
 	return join(dataDir, "senders.json");
 }
 
-/** Id of the sender that a first start creates. */
 const firstSender = "publisher";
 
 /**

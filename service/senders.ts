@@ -75,7 +75,6 @@ export async function removeSender(dataDir: string, id: string): Promise<void> {
 	await changeEntry(dataDir, id, () => null);
 }
 
-/** The error about an id that exists. */
 export function knownSender(dataDir: string, id: string): WrongError {
 	return new WrongError(
 		`${sendersPath(dataDir)}: already has a sender ${id}; npx fragments sender change ${id} changes it`,

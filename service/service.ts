@@ -22,7 +22,6 @@ export interface Service {
 	place: string;
 	/** Whether a smallkey is served; null where it is not known here. */
 	has: ((smallkey: string) => boolean) | null;
-	/** Number of served layers. */
 	layers: () => number;
 	/** The present state, for the metrics. @throws {Error} where git fails */
 	gauges: () => Promise<Gauges>;

@@ -15,7 +15,6 @@ import type { OperatorSettings } from "../site/page/settings.ts";
 
 export { type Environment, type GitHubSettings, parseSpan } from "../api/configuration.ts";
 
-/** The settings of the harvest. */
 export interface HarvestSettings {
 	on: boolean;
 	/** Whether services of sick layers are looked for, and repairs proposed (`REPAIR`). */
@@ -47,7 +46,6 @@ export interface Configuration extends Omit<Settings, "senders"> {
 	writes: WriteLimits;
 	trustedProxies: TrustedProxies;
 	publicUrl: string;
-	/** Whether the catalogue is built and served. */
 	site: boolean;
 	page: OperatorSettings;
 	/** The folder of pictures of layers, as an absolute path. */

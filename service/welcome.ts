@@ -9,9 +9,7 @@ const exampleLayer = fileURLToPath(new URL("../docs/example-layer.json", import.
 export interface Started {
 	/** Where the service listens, without its base path. */
 	url: string;
-	/** Number of served layers. */
 	layers: number;
-	/** Where they are. */
 	layersPlace: string;
 	/** How many of the examples of this checkout are served, and how many are not; 0 where this is no trial. */
 	examples: { served: number; lacking: number };

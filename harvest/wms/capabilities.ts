@@ -4,7 +4,6 @@ import { decodeXml } from "./decode-xml.ts";
 /** The two kinds of services that list their layers in capabilities. */
 export type OgcService = "WMS" | "WMTS";
 
-/** Root elements of the capabilities of each kind. */
 const roots: Record<OgcService, readonly string[]> = {
 	WMS: ["WMS_Capabilities", "WMT_MS_Capabilities"],
 	WMTS: ["Capabilities"],
@@ -19,7 +18,6 @@ export interface CapabilitiesLayer {
 	queryable: boolean;
 	/** Media types of the legends of its own styles; those of its parents' styles apply as well. */
 	ownLegendFormats: string[];
-	/** The layer around it. */
 	parent: CapabilitiesLayer | null;
 	/** Its own box; null where it has none, or none that is right. */
 	box: Box | null;

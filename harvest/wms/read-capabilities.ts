@@ -61,7 +61,6 @@ function untilAborted<T>(outcome: Promise<T>, signal?: AbortSignal): Promise<T |
 	});
 }
 
-/** Versions that are requested. */
 const versions: Record<OgcService, string> = { WMS: "1.3.0", WMTS: "1.0.0" };
 
 /**

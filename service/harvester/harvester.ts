@@ -177,7 +177,6 @@ export class Harvester {
 		if (!signal.aborted) await this.#options.look?.(smallkey, signal);
 	}
 
-	/** Retries a layer after a failure of the store. */
 	#fail(smallkey: string, error: unknown, finding: string): void {
 		if (this.#ending.signal.aborted) return;
 		this.#options.log.error(error);

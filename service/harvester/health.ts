@@ -21,7 +21,6 @@ export function withSeen(
 	return updateHealth(before, seen, weekOf(now), (smallkey) => registered.has(smallkey));
 }
 
-/** Where the health of a running service is stored. */
 export interface StoredHealth {
 	store: Store;
 	/** Reads the stored `layers/health.json`; null where there is none. */

@@ -74,7 +74,6 @@ export function printFindings(found: Found[], io: Io): number {
 	return found.some(({ findings }) => findings.some(({ kind }) => kind === "registration")) ? 1 : 0;
 }
 
-/** A layer and the result of its check. */
 export interface WatchedLayer {
 	layer: CheckedLayer;
 	watched: Watched;

@@ -28,7 +28,6 @@ export class HostQueue {
 		this.#fill();
 	}
 
-	/** Waits for running work. */
 	async idle(): Promise<void> {
 		while (this.#running.size > 0) await Promise.all(this.#running.values());
 	}

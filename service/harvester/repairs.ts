@@ -13,7 +13,6 @@ export interface RepairsOptions extends StoredHealth, Pick<Schedule, "timers"> {
 	repository: string;
 	/** Runs `npx fragments repair` to its end. */
 	search: (signal: AbortSignal) => Promise<void>;
-	/** Gets each failure. */
 	log: Log;
 }
 

@@ -30,7 +30,6 @@ export interface Timers {
 	clear(timer: unknown): void;
 }
 
-/** The timers of Node. */
 export const systemTimers: Timers = {
 	set: (run, ms) => setTimeout(run, ms).unref(),
 	clear: (timer) => clearTimeout(timer as NodeJS.Timeout),

@@ -1,3 +1,5 @@
+import type { HarvestLine } from "./commit.ts";
+
 /** The state of a layer's harvest. Times are in milliseconds since 1970. */
 export type HarvestState =
 	/** Queued or running. */
@@ -19,15 +21,8 @@ export interface Track {
 	retry: unknown;
 }
 
-/** The harvests of a start, as one line of the log: so that they do not flood it. */
-export interface StartLine {
-	harvested: number;
-	changed: number;
-	unchanged: number;
-	dropped: number;
-	failed: number;
-	/** How many have findings. */
-	findings: number;
-	/** The command that prints their findings. */
-	read: string;
-}
+/**
+ * The harvests of a start, as one line of the log, so that they do not flood it: how many layers, with which outcome, how
+ * many have findings, and the command that prints those.
+ */
+export type StartLine = Record<"harvested" | HarvestLine["outcome"] | "findings", number> & { read: string };

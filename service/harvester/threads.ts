@@ -57,7 +57,6 @@ interface ThreadOptions {
 interface Ended {
 	/** Completes a sentence about an answer: `takes more than 256 MB to be read` */
 	reason: string;
-	/** The number of those layers. */
 	layers: number;
 }
 
@@ -111,7 +110,6 @@ class Thread {
 		watch();
 	}
 
-	/** Number of layers in progress. */
 	get layers(): number {
 		return this.#waiting.size;
 	}

@@ -8,7 +8,6 @@ import { isRefusal, type Store } from "../../store/store.ts";
 
 /** The present state of a running service; null where it is not known. */
 export interface Gauges {
-	/** Served layers. */
 	layers: number;
 	/** Waiting and running changes. */
 	queue: number | null;
@@ -28,7 +27,6 @@ const answerBounds = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 
 /** Upper bounds of the histogram of git's times, in seconds. */
 const gitBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
 
-/** Prefix of our own metrics. */
 const prefix = "fragments_";
 
 /** Each gauge with its text and its value; one that is not known here is left out. */
@@ -144,7 +142,6 @@ export class Metrics {
 		return this.#registry.metrics();
 	}
 
-	/** `Content-Type` of the text. */
 	get type(): string {
 		return this.#registry.contentType;
 	}
