@@ -7,7 +7,7 @@ import type { Configuration } from "../settings.ts";
 import { Harvester } from "./harvester.ts";
 import { searchProcess, startRepairs } from "./repairs.ts";
 import { systemTimers } from "./schedule.ts";
-import { HarvestThreads, threadLimits } from "./threads.ts";
+import { createHarvestThreads, threadLimits } from "./threads.ts";
 import { createWatcher } from "./watcher.ts";
 
 /** What asks the services of a running service's layers. */
@@ -24,7 +24,7 @@ export function openHarvester(
 	metrics: Metrics | null = null,
 ): ServiceHarvester {
 	const { harvest, mapWkid, dataDir } = configuration;
-	const threads = new HarvestThreads({
+	const threads = createHarvestThreads({
 		entry: new URL("./thread-entry.mjs", import.meta.url),
 		settings: { harvest, mapWkid },
 		limits: threadLimits,

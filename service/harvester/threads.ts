@@ -62,81 +62,68 @@ interface Ended {
 
 type Result = Harvested | Watched | Ended;
 
-/** A thread that requests services, and its supervision. It does not keep the process alive. */
-class Thread {
-	readonly #worker: Worker;
-	readonly #waiting = new Map<number, (result: Result) => void>();
-	#lastId = 0;
-	/** Why it has ended; null while it lives. */
-	#ended: string | null = null;
+type Thread = ReturnType<typeof startThread>;
 
-	constructor({ entry, settings, limits, timers }: ThreadOptions) {
-		const { maxHeapMb, maxBusyMs, maxStartMs, maxLayerMs } = limits;
-		const beatMs = maxBusyMs / beats;
-		const workerData: ThreadSettings = { ...settings, beatMs, maxLayerMs };
-		// Without an environment: it contains secrets, and the thread parses foreign answers.
-		const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 16 };
-		const worker = new Worker(entry, { workerData, execArgv: [], env: {}, resourceLimits });
-		let reason = "ends the thread that reads it";
-		let silentMs = 0;
-		let maxSilentMs = maxStartMs;
-		let timer: unknown;
-		const watch = () => {
-			timer = timers.set(() => {
-				// Steps are counted, not time: a block of this thread must not end the other one.
-				silentMs += beatMs;
-				if (silentMs <= maxSilentMs) return watch();
-				reason = `takes more than ${maxSilentMs / 1000} s to be read`;
-				void worker.terminate();
-			}, beatMs);
-		};
-		worker.unref();
-		worker.on("message", (report: Report) => {
-			silentMs = 0;
-			maxSilentMs = maxBusyMs;
-			if (report) this.#finish(report.id, report.result);
-		});
-		worker.on("error", (error: NodeJS.ErrnoException) => {
-			const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
-			reason = isMemory ? `takes more than ${maxHeapMb} MB to be read` : `cannot be read: ${error.message}`;
-		});
-		worker.on("exit", () => {
-			this.#ended = reason;
-			timers.clear(timer);
-			const layers = this.#waiting.size;
-			for (const id of this.#waiting.keys()) this.#finish(id, { reason, layers });
-		});
-		this.#worker = worker;
-		watch();
+/** Starts a thread that requests services, and its supervision. It does not keep the process alive. */
+function startThread({ entry, settings, limits, timers }: ThreadOptions) {
+	const { maxHeapMb, maxBusyMs, maxStartMs, maxLayerMs } = limits;
+	const beatMs = maxBusyMs / beats;
+	const workerData: ThreadSettings = { ...settings, beatMs, maxLayerMs };
+	// Without an environment: it contains secrets, and the thread parses foreign answers.
+	const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 16 };
+	const worker = new Worker(entry, { workerData, execArgv: [], env: {}, resourceLimits });
+	const waiting = new Map<number, (result: Result) => void>();
+	let lastId = 0;
+	let hasEnded = false;
+	let reason = "ends the thread that reads it";
+	let silentMs = 0;
+	let maxSilentMs = maxStartMs;
+	let timer: unknown;
+
+	function watch(): void {
+		timer = timers.set(() => {
+			// Steps are counted, not time: a block of this thread must not end the other one.
+			silentMs += beatMs;
+			if (silentMs <= maxSilentMs) return watch();
+			reason = `takes more than ${maxSilentMs / 1000} s to be read`;
+			void worker.terminate();
+		}, beatMs);
 	}
 
-	get layers(): number {
-		return this.#waiting.size;
-	}
-
-	get hasEnded(): boolean {
-		return this.#ended !== null;
-	}
-
-	async end(): Promise<void> {
-		await this.#worker.terminate();
-	}
-
-	/** Harvests or watches a layer. Never rejects. */
-	run(order: Omit<Order, "id">): Promise<Result> {
-		return new Promise((resolve) => {
-			if (this.#ended !== null) return resolve({ reason: this.#ended, layers: 1 });
-			this.#lastId += 1;
-			this.#waiting.set(this.#lastId, resolve);
-			this.#worker.postMessage({ id: this.#lastId, ...order } satisfies Order);
-		});
-	}
-
-	#finish(id: number, result: Result): void {
-		const resolve = this.#waiting.get(id);
-		this.#waiting.delete(id);
+	function finish(id: number, result: Result): void {
+		const resolve = waiting.get(id);
+		waiting.delete(id);
 		resolve?.(result);
 	}
+
+	worker.unref();
+	worker.on("message", (report: Report) => {
+		silentMs = 0;
+		maxSilentMs = maxBusyMs;
+		if (report) finish(report.id, report.result);
+	});
+	worker.on("error", (error: NodeJS.ErrnoException) => {
+		const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
+		reason = isMemory ? `takes more than ${maxHeapMb} MB to be read` : `cannot be read: ${error.message}`;
+	});
+	worker.on("exit", () => {
+		hasEnded = true;
+		timers.clear(timer);
+		const layers = waiting.size;
+		for (const id of waiting.keys()) finish(id, { reason, layers });
+	});
+	watch();
+
+	/** Harvests or watches a layer. Never rejects. */
+	function run(order: Omit<Order, "id">): Promise<Result> {
+		return new Promise((resolve) => {
+			if (hasEnded) return resolve({ reason, layers: 1 });
+			lastId += 1;
+			waiting.set(lastId, resolve);
+			worker.postMessage({ id: lastId, ...order } satisfies Order);
+		});
+	}
+	return { run, hasEnded: () => hasEnded, isIdle: () => waiting.size === 0, end: () => worker.terminate() };
 }
 
 /** After this idle time a thread is ended, to free its memory, in milliseconds. */
@@ -147,27 +134,23 @@ const idleMs = 30_000;
  * thread, each of its layers is harvested again in a thread of its own: the layer that ends that thread, too, gets the
  * finding.
  */
-export class HarvestThreads {
-	readonly #options: ThreadOptions;
-	readonly #alone = createPool(1);
-	readonly #threads = new Set<Thread>();
-	#common: Thread | null = null;
-	#idle: unknown = null;
-
-	constructor(options: ThreadOptions) {
-		this.#options = options;
-	}
+export function createHarvestThreads(options: ThreadOptions) {
+	const { timers } = options;
+	const alone = createPool(1);
+	const threads = new Set<Thread>();
+	let common: Thread | null = null;
+	let idle: unknown = null;
 
 	/** Harvests a layer. Rejects only where its signal aborts. */
-	readonly harvest: HarvestLayer = async (registration, signal, known = null) => {
-		const result = await this.#run({ task: "harvest", registration, known }, signal);
+	const harvest: HarvestLayer = async (registration, signal, known = null) => {
+		const result = await run({ task: "harvest", registration, known }, signal);
 		if (!("reason" in result)) return result as Harvested;
 		return { found: {}, partial: new Set(), findings: findingsOf(registration, result) };
 	};
 
 	/** Checks a layer as a viewer sees it. Rejects only where its signal aborts. */
-	readonly watch: WatchLayer = async (registration, signal, known = null) => {
-		const result = await this.#run({ task: "watch", registration, known }, signal);
+	const watch: WatchLayer = async (registration, signal, known = null) => {
+		const result = await run({ task: "watch", registration, known }, signal);
 		if (!("reason" in result)) return result as Watched;
 		const findings = findingsOf(registration, result);
 		return {
@@ -177,52 +160,53 @@ export class HarvestThreads {
 	};
 
 	/** Ends all threads. To be called once the signals of what they do have aborted. */
-	async close(): Promise<void> {
-		this.#options.timers.clear(this.#idle);
-		await Promise.all([...this.#threads].map((thread) => this.#end(thread)));
+	async function close(): Promise<void> {
+		timers.clear(idle);
+		await Promise.all([...threads].map(end));
 	}
 
-	async #run(order: Omit<Order, "id">, signal: AbortSignal | undefined): Promise<Result> {
+	async function run(order: Omit<Order, "id">, signal: AbortSignal | undefined): Promise<Result> {
 		signal?.throwIfAborted();
-		const together = await this.#runTogether(order);
+		const together = await runTogether(order);
 		signal?.throwIfAborted();
 		if (!("reason" in together) || together.layers === 1) return together;
-		return this.#alone.withSlot(async () => {
+		return alone.withSlot(async () => {
 			signal?.throwIfAborted();
-			const thread = this.#start();
-			const alone = await thread.run(order);
-			await this.#end(thread);
-			return alone;
+			const thread = start();
+			const result = await thread.run(order);
+			await end(thread);
+			return result;
 		});
 	}
 
-	async #runTogether(order: Omit<Order, "id">): Promise<Result> {
-		const { timers } = this.#options;
-		timers.clear(this.#idle);
-		if (!this.#common || this.#common.hasEnded) this.#common = this.#start();
-		const thread = this.#common;
+	async function runTogether(order: Omit<Order, "id">): Promise<Result> {
+		timers.clear(idle);
+		if (!common || common.hasEnded()) common = start();
+		const thread = common;
 		const result = await thread.run(order);
-		if (thread.hasEnded) this.#threads.delete(thread);
-		else if (thread.layers === 0) {
-			timers.clear(this.#idle);
-			this.#idle = timers.set(() => {
-				if (thread.layers === 0) void this.#end(thread);
+		if (thread.hasEnded()) threads.delete(thread);
+		else if (thread.isIdle()) {
+			timers.clear(idle);
+			idle = timers.set(() => {
+				if (thread.isIdle()) void end(thread);
 			}, idleMs);
 		}
 		return result;
 	}
 
-	#start(): Thread {
-		const thread = new Thread(this.#options);
-		this.#threads.add(thread);
+	function start(): Thread {
+		const thread = startThread(options);
+		threads.add(thread);
 		return thread;
 	}
 
-	async #end(thread: Thread): Promise<void> {
-		if (this.#common === thread) this.#common = null;
-		this.#threads.delete(thread);
+	async function end(thread: Thread): Promise<void> {
+		if (common === thread) common = null;
+		threads.delete(thread);
 		await thread.end();
 	}
+
+	return { harvest, watch, close };
 }
 
 /** Findings for both languages, since it is not known which of the two it was. */

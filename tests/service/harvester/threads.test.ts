@@ -5,7 +5,7 @@ import { createAsk } from "../../../harvest/net/ask.ts";
 import { createFetch } from "../../../harvest/net/fetch.ts";
 import { createWatchLayer } from "../../../harvest/watch-layer.ts";
 import type { Registration } from "../../../registry/registration.ts";
-import { HarvestThreads } from "../../../service/harvester/threads.ts";
+import { createHarvestThreads } from "../../../service/harvester/threads.ts";
 import { mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { hang, Peer } from "../../harvest/peer.ts";
 import { featureAt } from "../../viewer/viewer.ts";
@@ -20,12 +20,12 @@ const settings = {
 };
 
 let timers: { run: () => void; ms: number }[];
-let threads: HarvestThreads;
+let threads: ReturnType<typeof createHarvestThreads>;
 
 /** Threads whose timers the test runs. */
-function open(entry: URL, givenLimits = limits): HarvestThreads {
+function open(entry: URL, givenLimits = limits) {
 	timers = [];
-	return new HarvestThreads({
+	return createHarvestThreads({
 		entry,
 		settings,
 		limits: givenLimits,
