@@ -2,8 +2,9 @@ import { type Hash, hashOf } from "../api/etag.ts";
 import type { Fragment } from "../api/read.ts";
 import { drawingRank } from "../registry/drawing-order.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
+import { langs } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import { renderSlots } from "./slots.ts";
+import { renderLayer, targetNames } from "../registry/targets/table.ts";
 
 /** The fragments of one layer, one after the other in the order of the slots. */
 export interface Entry {
@@ -33,8 +34,16 @@ export function entryOf(fragments: readonly (Uint8Array | null)[], rank: number)
 	return { bytes, ends, rank, hashes: [] };
 }
 
+/** Renders a layer: its fragments in the order of the slots, as UTF-8 JSON, where it can be expressed so. */
 export function renderEntry(layer: CheckedLayer, settings: FragmentSettings): Entry {
-	return entryOf(renderSlots(layer, settings), drawingRank(layer.description));
+	const { smallkey, registration, description } = layer;
+	const { targets = targetNames } = settings;
+	const [english = [], french = []] = langs.map((lang) =>
+		renderLayer(targets, lang, smallkey, registration, description, settings),
+	);
+	const texts = targets.flatMap((_, index) => [english[index], french[index]]);
+	const fragments = texts.map((text) => (text == null ? null : Buffer.from(text)));
+	return entryOf(fragments, drawingRank(description));
 }
 
 /**

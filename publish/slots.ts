@@ -1,8 +1,7 @@
 import { defaultMapWkid } from "../registry/extent.ts";
-import type { CheckedLayer } from "../registry/judge.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { type FragmentSettings, mapServerTypes } from "../registry/targets/facts.ts";
-import { renderLayer, targetNames, targetOf, targetPath } from "../registry/targets/table.ts";
+import { targetNames, targetOf, targetPath } from "../registry/targets/table.ts";
 import type { TargetName } from "../registry/targets/target.ts";
 
 /** The settings that decide how layers are rendered, for other processes. */
@@ -42,18 +41,4 @@ export function slotFolder({ target, lang }: Slot): string {
 export function otherFolders(slots: readonly Slot[]): string[] {
 	const others = targetNames.filter((name) => !slots.some(({ target }) => target === name));
 	return others.map((name) => targetOf(name).doc);
-}
-
-/** The fragments of a layer in the order of the slots, as UTF-8 JSON; null where it cannot be expressed in one. */
-export function renderSlots(layer: CheckedLayer, settings: FragmentSettings): (Uint8Array | null)[] {
-	const { smallkey, registration, description } = layer;
-	const { targets = targetNames } = settings;
-	const [english = [], french = []] = langs.map((lang) =>
-		renderLayer(targets, lang, smallkey, registration, description, settings),
-	);
-	return targets.flatMap((_, index) => [bytesOf(english[index]), bytesOf(french[index])]);
-}
-
-function bytesOf(text: string | null | undefined): Uint8Array | null {
-	return text == null ? null : Buffer.from(text);
 }
