@@ -173,10 +173,9 @@ export class FolderSink {
 	}
 
 	async #write(smallkeys: readonly string[]): Promise<void> {
-		const { table } = this.#options;
 		this.#current = new Set(smallkeys);
 		for (const smallkey of smallkeys) this.#later.delete(smallkey);
-		const layers = smallkeys.map((smallkey) => [smallkey, table.entry(smallkey)] as const);
+		const layers = smallkeys.map((smallkey) => [smallkey, this.#options.table.entry(smallkey)] as const);
 		const { failed, written, hasMadeFolder } = await this.#attempt(this.#thread.write(layers));
 		this.#current = new Set();
 		for (const smallkey of failed) this.#later.add(smallkey);
@@ -186,12 +185,11 @@ export class FolderSink {
 	}
 
 	async #beginComparison(): Promise<void> {
-		const { table } = this.#options;
 		this.#comparison = "running";
 		this.#compared = 0;
 		this.#isLarge ||= !this.isSmall;
 		// Before the thread has started: what changes meanwhile is not what was found different.
-		await eachInSlices(table.smallkeys(), (smallkey) => this.#later.add(smallkey));
+		await eachInSlices(this.#options.table.smallkeys(), (smallkey) => this.#later.add(smallkey));
 		const { reason } = await this.#attempt(this.#thread.ask({ kind: "begin", isRead: true }));
 		if (reason !== null) this.#comparison = "due";
 	}
