@@ -1,56 +1,22 @@
 import { join, resolve } from "node:path";
 import {
 	type Environment,
-	type GitHubSettings,
 	readGitHub,
 	readServing,
 	readWriteLimits,
 	Variables,
 } from "../api/configuration.ts";
-import type { Settings } from "../api/context.ts";
-import type { WriteLimits } from "../api/limits.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../api/node/address.ts";
 import { nearestName } from "../registry/nearest.ts";
 import type { OperatorSettings } from "../site/page/settings.ts";
 
 export { type Environment, type GitHubSettings, parseSpan } from "../api/configuration.ts";
 
-export interface HarvestSettings {
-	on: boolean;
-	/** Whether services of sick layers are looked for, and repairs proposed (`REPAIR`). */
-	repair: boolean;
-	/** Whether services on private addresses may be requested. */
-	allowPrivate: boolean;
-	/** Milliseconds between two harvests of one layer. */
-	every: number;
-	/** `HTTPS_PROXY` and `NO_PROXY`, empty where unset. */
-	httpsProxy: string;
-	noProxy: string;
-}
+/** The settings of the harvest. */
+export type HarvestSettings = ReturnType<typeof readHarvest>;
 
 /** The whole configuration, read once (docs/settings.md). */
-export interface Configuration extends Omit<Settings, "senders"> {
-	port: number;
-	host: string;
-	/** Absolute path. */
-	dataDir: string;
-	/** Whether the examples of the checkout are its first layers: nothing says where real ones are. */
-	isTrial: boolean;
-	/** The map's spatial reference, by well-known id: of what is harvested, and of what is rendered. */
-	mapWkid: number;
-	github: GitHubSettings | null;
-	harvest: HarvestSettings;
-	logReads: boolean;
-	/** null: metrics are neither measured nor served. */
-	metrics: { host: string; port: number } | null;
-	writes: WriteLimits;
-	trustedProxies: TrustedProxies;
-	publicUrl: string;
-	site: boolean;
-	page: OperatorSettings;
-	/** The folder of pictures of layers, as an absolute path. */
-	pictures: string;
-}
+export type Configuration = ReturnType<typeof readAll>;
 
 /** The data folder of a trial. */
 const trialDataDir = ".data";
@@ -71,20 +37,25 @@ export function readConfiguration(env: Environment): Configuration {
 	return configuration;
 }
 
-function readAll(variables: Variables, env: Environment): Configuration {
+function readAll(variables: Variables, env: Environment) {
+	const noProxies: TrustedProxies = [];
 	return {
 		port: variables.integer("PORT", 8080, 0, 65_535),
 		host: variables.text("HOST", "127.0.0.1"),
+		/** Absolute path. */
 		dataDir: resolve(variables.text("DATA_DIR", trialDataDir)),
+		/** Whether the examples of the checkout are its first layers: nothing says where real ones are. */
 		isTrial: isTrial(env),
 		...readServing(variables, { fallback: 1000, max: 1000 }),
 		logReads: variables.flag("LOG_READS", false),
+		/** null: metrics are neither measured nor served. */
 		metrics: readMetrics(variables),
 		writes: readWriteLimits(variables),
-		trustedProxies: variables.parsed("TRUSTED_PROXIES", [], parseTrustedProxies),
+		trustedProxies: variables.parsed("TRUSTED_PROXIES", noProxies, parseTrustedProxies),
 		harvest: readHarvest(variables),
 		github: readGitHub(variables),
 		page: readPage(variables),
+		/** The folder of pictures of layers, as an absolute path. */
 		pictures: resolve(variables.text("PICTURES", join(variables.text("DATA_DIR", trialDataDir), "pictures"))),
 	};
 }
@@ -132,18 +103,22 @@ function readProxy(variables: Variables): string {
 	return "";
 }
 
-function readMetrics(variables: Variables): Configuration["metrics"] {
+function readMetrics(variables: Variables): { host: string; port: number } | null {
 	const host = variables.text("METRICS_HOST", "127.0.0.1");
 	if (variables.text("METRICS_PORT", "") === "") return null;
 	return { host, port: variables.integer("METRICS_PORT", 0, 0, 65_535) };
 }
 
-function readHarvest(variables: Variables): HarvestSettings {
+function readHarvest(variables: Variables) {
 	return {
 		on: variables.flag("HARVEST", true),
+		/** Whether services of sick layers are looked for, and repairs proposed. */
 		repair: variables.flag("REPAIR", true),
+		/** Whether services on private addresses may be requested. */
 		allowPrivate: variables.flag("HARVEST_ALLOW_PRIVATE", false),
+		/** Milliseconds between two harvests of one layer. */
 		every: variables.span("HARVEST_EVERY", "7d"),
+		/** Empty where unset, as `noProxy`. */
 		httpsProxy: readProxy(variables),
 		noProxy: variables.text("NO_PROXY", ""),
 	};
