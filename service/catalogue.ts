@@ -22,7 +22,7 @@ const ordinaryLimits = {
 
 export type CatalogueLimits = typeof ordinaryLimits;
 
-export interface ServiceCatalogueOptions {
+interface ServiceCatalogueOptions {
 	repository: string;
 	out: string;
 	/** Its options, read for each update: senders come and go. */
@@ -40,8 +40,6 @@ const fewCommits = 10;
 const pausesPerUpdate = 3;
 /** The longest pause between two updates, for few commits and for many, in milliseconds. */
 const maxPauseMs = { few: 300, many: 60_000 };
-
-export type ServiceCatalogue = ReturnType<typeof openCatalogue>;
 
 /**
  * The catalogue of a running service, which a process of its own updates to the branch. It is derived: where it fails,

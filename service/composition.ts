@@ -15,7 +15,7 @@ import { GitStore } from "../store/git/store.ts";
 import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
-import { type CatalogueLimits, openCatalogue, type ServiceCatalogue } from "./catalogue.ts";
+import { type CatalogueLimits, openCatalogue } from "./catalogue.ts";
 import { createDisk, type Look } from "./disk.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { createReadStatus } from "./layer-status.ts";
@@ -51,21 +51,11 @@ export interface Outside extends Watching {
 	guard?: (repository: string, warn: (text: string) => void) => Promise<boolean>;
 }
 
-/** A service on this machine, with its parts. */
-export interface LocalService extends Service {
-	store: GitStore;
-	publication: Publication;
-	disk: ReturnType<typeof createDisk>;
-	/** Null where it is left out. */
-	catalogue: ServiceCatalogue | null;
-}
+/** A service on this machine, with its parts; its catalogue is null where it is left out. */
+export type LocalService = Awaited<ReturnType<typeof openLocal>>;
 
 /** Layers in a repository on this machine: reads come from memory, which follows its branch. */
-export async function openLocal(
-	configuration: Configuration,
-	senders: Senders,
-	outside: Outside = {},
-): Promise<LocalService> {
+export async function openLocal(configuration: Configuration, senders: Senders, outside: Outside = {}) {
 	const { now = () => new Date(), log = serviceLog, metrics, sendersState = () => null } = outside;
 	const { guard = installHook, seed: firstFiles = seed } = outside;
 	const { dataDir } = configuration;
@@ -145,7 +135,7 @@ export async function openLocal(
 		await Promise.all([catalogue?.close(), publication.close()]);
 	};
 	const { find: fragments, version } = publication.table;
-	return {
+	const service: Service = {
 		context,
 		fragments,
 		version,
@@ -154,12 +144,9 @@ export async function openLocal(
 		layers: () => publication.table.size,
 		gauges,
 		close,
-		store,
-		publication,
-		disk,
-		catalogue,
 		pages: catalogue && folderPages(out, configuration.publicUrl.startsWith("https:")),
 	};
+	return { ...service, store, publication, disk, catalogue };
 }
 
 /** Lets readers in. @throws {Error} that tells the way out where the layers cannot be read, and none were kept */

@@ -11,10 +11,7 @@ import { createHarvestThreads, threadLimits } from "./threads.ts";
 import { createWatcher } from "./watcher.ts";
 
 /** What asks the services of a running service's layers. */
-export type ServiceHarvester = Pick<
-	Harvester & ReturnType<typeof createWatcher>,
-	"follow" | "refresh" | "stateOf" | "sightOf" | "waiting" | "close"
->;
+export type ServiceHarvester = ReturnType<typeof openHarvester>;
 
 /** Starts the harvester of the running service, with the watcher. @param allKeys all smallkeys, in any order */
 export function openHarvester(
@@ -22,7 +19,7 @@ export function openHarvester(
 	store: Store,
 	allKeys: () => Iterable<string>,
 	metrics: Metrics | null = null,
-): ServiceHarvester {
+) {
 	const { harvest, mapWkid, dataDir } = configuration;
 	const threads = createHarvestThreads({
 		entry: new URL("./thread-entry.mjs", import.meta.url),
@@ -51,9 +48,9 @@ export function openHarvester(
 	harvester.start();
 	const endRepairs = harvest.repair ? startRepairs({ ...common, repository, search }) : null;
 	return {
-		follow: (smallkey) => harvester.follow(smallkey),
+		follow: (smallkey: string) => harvester.follow(smallkey),
 		refresh: harvester.refresh,
-		stateOf: (smallkey) => harvester.stateOf(smallkey),
+		stateOf: (smallkey: string) => harvester.stateOf(smallkey),
 		sightOf: watcher.sightOf,
 		get waiting() {
 			return harvester.waiting;
