@@ -18,16 +18,16 @@ export interface StoredLayer {
 export type ReadSpellings = (wanted: ReadonlySet<string>) => AsyncIterable<StoredLayer[][]>;
 
 /** What a commit range changes for readers, beside the layers that are served. */
-export interface Noted {
-	gone: Set<string>;
-	problems: Remark[];
-	/** Smallkeys whose file is wrong: their last valid form is served. */
-	wrong: string[];
-	registered: string[];
-}
+export type Noted = ReturnType<typeof nothingNoted>;
 
-export function nothingNoted(): Noted {
-	return { gone: new Set(), problems: [], wrong: [], registered: [] };
+export function nothingNoted() {
+	return {
+		gone: new Set<string>(),
+		problems: [] as Remark[],
+		/** Smallkeys whose file is wrong: their last valid form is served. */
+		wrong: [] as string[],
+		registered: [] as string[],
+	};
 }
 
 /**

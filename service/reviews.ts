@@ -4,22 +4,7 @@ import { declinedFolder, reviewFolders } from "../store/store.ts";
 import { servedRef } from "./find-repository.ts";
 
 /** A change on a branch of its own: one that waits for a reviewer, or one that was declined. */
-export interface Review {
-	/** `register/23ax5t`; of a declined one `declined/register/23ax5t/0123456789ab`. */
-	branch: string;
-	/** `23ax5t`, or `<sender>.batch`. */
-	name: string;
-	/** Its last commit. That of a declined one only says who declined it, when and why. */
-	commit: string;
-	author: string;
-	/** When it was committed, in milliseconds since 1970. */
-	timeMs: number;
-	subject: string;
-	/** Of a declined one the reason. */
-	reason: string;
-	/** Of a declined one the commit of the served branch at that time; null where its last commit does not say it. */
-	main: string | null;
-}
+export type Review = Awaited<ReturnType<typeof readReviews>>[number];
 
 /** The trailer with which a declined review names the commit of the served branch: what changes a layer later is newer. */
 export const mainTrailer = "Main";
@@ -43,7 +28,7 @@ export async function readReviews(
 	state: "waiting" | "declined",
 	name?: string,
 	limitMs?: number,
-): Promise<Review[]> {
+) {
 	const heads = state === "waiting" ? "refs/heads/" : `refs/heads/${declinedFolder}/`;
 	const folders = reviewFolders.map((folder) => `${heads}${folder}/${name ?? ""}`);
 	const format = `--format=${fields.map((field) => `%(${field})%00`).join("")}%01`;
@@ -55,8 +40,22 @@ export async function readReviews(
 		const named = ref.slice(heads.length).split("/")[1] ?? "";
 		const [reason = ""] = body.split("\n");
 		const [main = null] = trailersOf(`${subject}\n\n${body}`, mainTrailer);
-		const who = { author, timeMs: Number(seconds) * 1_000 };
-		return { branch: ref.slice("refs/heads/".length), name: named, commit, ...who, subject, reason, main };
+		return {
+			/** `register/23ax5t`; of a declined one `declined/register/23ax5t/0123456789ab`. */
+			branch: ref.slice("refs/heads/".length),
+			/** `23ax5t`, or `<sender>.batch`. */
+			name: named,
+			/** Its last commit. That of a declined one only says who declined it, when and why. */
+			commit,
+			author,
+			/** When it was committed, in milliseconds since 1970. */
+			timeMs: Number(seconds) * 1_000,
+			subject,
+			/** Of a declined one. */
+			reason,
+			/** Of a declined one the commit of the served branch at that time; null where its last commit does not say it. */
+			main,
+		};
 	});
 	return name === undefined ? reviews : reviews.filter((review) => review.name === name);
 }

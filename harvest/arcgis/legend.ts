@@ -1,18 +1,14 @@
 import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../answer.ts";
 import { pictureImage } from "./symbol.ts";
 
-export interface LegendEntry {
-	label: string;
-	values: string[];
-	/** A data URI; null where the service's image is not usable. */
-	image: string | null;
-}
+/** Its image is a data URI; null where the service's is not usable. */
+export type LegendEntry = ReturnType<typeof readLegend>[number];
 
 /** A class of a renderer that needs an image. */
 type LegendClass = { label: string; value: string };
 
 /** The legend of one layer out of a `MapServer/legend?f=json`; empty where the layer is not in it. */
-export function readLegend(answer: unknown, layerId: number): LegendEntry[] {
+export function readLegend(answer: unknown, layerId: number) {
 	const layers = listOf(objectOf(answer).layers).filter(isObject);
 	const layer = layers.find((candidate) => numberOf(candidate.layerId) === layerId);
 	return listOf(layer?.legend)
