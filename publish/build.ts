@@ -30,14 +30,6 @@ export interface Built {
 	written: Written | null;
 }
 
-interface Target {
-	out: string;
-	settings: Required<FragmentSettings>;
-	renderer: string;
-	/** What the output was built from, by the same renderer; null where that is not known. */
-	earlier: Manifest | null;
-}
-
 /** What is built, and what is wrong with files. */
 interface Found {
 	/** Smallkey → layer; null for one that is not served any more. */
@@ -45,6 +37,8 @@ interface Found {
 	problems: readonly Remark[];
 	/** Whether these are all layers. */
 	isWhole: boolean;
+	/** Null: a folder, of which the next build is whole again. */
+	commit: string | null;
 }
 
 /** Most changed files for which a build reads only their layers. */
@@ -69,25 +63,34 @@ export async function build(
 	const renderer = rendererStamp(settings);
 	const known = fresh ? null : readManifest(out);
 	const earlier = known?.renderer === renderer ? known : null;
-	const target = { out, settings, renderer, earlier };
-	if ("folder" in source) return buildFolder(source.folder, target);
-	return buildCommit(source.repository, await resolveCommit(source.repository, source.ref), target);
+	const found = "folder" in source ? readFolder(source.folder) : await readCommit(source, earlier);
+	const problems = found.problems.map(problemLine);
+	if (!isUsable(found)) return { problems, written: null };
+	removeManifest(out);
+	const { same, added, changed, removed } = await write(found, out, settings);
+	const fragments = found.isWhole ? same + added + changed : (earlier?.fragments ?? 0) + added - removed;
+	const { commit } = found;
+	const wrong = wrongFiles(found.problems);
+	if (commit) writeManifest(out, { renderer, commit, fragments, ...(wrong.length > 0 ? { wrong } : {}) });
+	const written = { written: added + changed, removed, unchanged: fragments - added - changed };
+	return { problems, written };
 }
 
-async function buildFolder(folder: string, target: Target): Promise<Built> {
+function readFolder(folder: string): Found {
 	const layers: Found["layers"] = new Map();
 	const problems = judgeFiles(collectFolder(folder), (layer) => layers.set(layer.smallkey, layer));
-	if (problems.length > 0) return { problems: problems.map(problemLine), written: null };
-	return { problems: [], written: await write({ layers, problems, isWhole: true }, null, target) };
+	return { layers, problems, isWhole: true, commit: null };
 }
 
-async function buildCommit(repository: string, commit: string, target: Target): Promise<Built> {
-	const { earlier } = target;
+/** Reads what has changed since an earlier build by the same renderer, or all layers. */
+async function readCommit(
+	{ repository, ref }: Exclude<Source, { folder: string }>,
+	earlier: Manifest | null,
+): Promise<Found> {
+	const commit = await resolveCommit(repository, ref);
 	const changed = earlier && (await changesSince(earlier, repository, commit));
 	const part = changed && (await readLayers(repository, commit, changed));
-	const found = part && isUsable(part) ? part : await readLayers(repository, commit, null);
-	const written = isUsable(found) ? await write(found, commit, target) : null;
-	return { problems: found.problems.map(problemLine), written };
+	return part && isUsable(part) ? part : readLayers(repository, commit, null);
 }
 
 /**
@@ -120,12 +123,15 @@ async function readLayers(
 	for (const smallkey of [...noted.gone, ...noted.wrong]) {
 		if (!layers.has(smallkey)) layers.set(smallkey, null);
 	}
-	return { layers, problems: noted.problems, isWhole: changed === null };
+	return { layers, problems: noted.problems, isWhole: changed === null, commit };
 }
 
-/** Whether something can be built: not where no layer is valid, or so many files are wrong that it is no accident. */
-function isUsable({ layers, problems }: Found): boolean {
-	if (problems.length === 0) return true;
+/**
+ * Whether something can be built: not where a file of a folder is wrong, or no layer of a commit is valid, or so many of
+ * its files are wrong that it is no accident.
+ */
+function isUsable({ layers, problems, commit }: Found): boolean {
+	if (problems.length === 0 || commit === null) return problems.length === 0;
 	const isValid = [...layers.values()].some((layer) => layer !== null);
 	return isValid && wrongFiles(problems).length <= maxWrong;
 }
@@ -136,14 +142,9 @@ function wrongFiles(problems: readonly Remark[]): string[] {
 
 /**
  * Writes layers, and removes the files of those that are gone; of a whole build those of all others.
- * @param commit that was built; null: a folder, of which the next build is whole again
+ * @returns how many files were changed in which way
  */
-async function write(
-	{ layers, problems, isWhole }: Found,
-	commit: string | null,
-	target: Target,
-): Promise<Written> {
-	const { out, settings, renderer, earlier } = target;
+async function write({ layers, isWhole }: Found, out: string, settings: Required<FragmentSettings>) {
 	const thread = new FolderThread(out, slotsOf(settings));
 	const count = { same: 0, added: 0, changed: 0, removed: 0, absent: 0 };
 	const bar = progress(layers.size, "writing");
@@ -152,7 +153,6 @@ async function write(
 		if (reason !== null) throw new Error(reason);
 		for (const [change, files] of Object.entries(changes)) count[change as keyof typeof count] += files;
 	};
-	removeManifest(out);
 	try {
 		if (isWhole) await take(thread.ask({ kind: "begin", isRead: false }));
 		const all = [...layers];
@@ -173,9 +173,5 @@ async function write(
 		bar.stop();
 		await thread.close();
 	}
-	const { added, changed, removed } = count;
-	const fragments = isWhole ? count.same + added + changed : (earlier?.fragments ?? 0) + added - removed;
-	const wrong = wrongFiles(problems);
-	if (commit) writeManifest(out, { renderer, commit, fragments, ...(wrong.length > 0 ? { wrong } : {}) });
-	return { written: added + changed, removed, unchanged: fragments - added - changed };
+	return count;
 }
