@@ -21,7 +21,7 @@ const readAtOnce = 64;
 const groupsAtOnce = 500;
 
 /** Most wrong files whose last valid form is looked for. */
-const maxWrong = 1_000;
+export const maxWrong = 1_000;
 
 /**
  * The layers that a commit range changes, as they are served at its end, in portions as they are read. A layer whose

@@ -6,13 +6,13 @@ import { problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Branch, CommitRange, Published } from "../store/git/branch.ts";
 import type { Log } from "../store/log.ts";
-import { findEarlier } from "./commit-layers.ts";
+import { findEarlier, maxWrong } from "./commit-layers.ts";
 import { renderEntry } from "./entry.ts";
 import { FolderSink, type FolderTimes } from "./folder-sink.ts";
 import { rendererStamp } from "./manifest.ts";
 import { isLarge, type RenderedRange, renderRange } from "./range.ts";
 import { eachInSlices } from "./slices.ts";
-import { fragmentSettings, type Slot, slotsOf } from "./slots.ts";
+import { fragmentSettings, slotsOf } from "./slots.ts";
 import { loadSnapshot, saveSnapshot } from "./snapshot.ts";
 import { Table } from "./table.ts";
 
@@ -25,9 +25,6 @@ export interface PublicationOptions {
 	registered: (smallkeys: readonly string[]) => void;
 	filesTimes?: Partial<FolderTimes> | undefined;
 }
-
-/** Wrong files for which an earlier text is looked for. */
-const maxWrong = 1_000;
 
 const unreadable = Symbol("unreadable");
 
@@ -47,7 +44,6 @@ async function unlessUnreadable<T>(task: Promise<T>): Promise<T | typeof unreada
 /** What is served: the table, which follows the branch, and the rendered files, which follow the table. */
 export class Publication {
 	readonly #options: PublicationOptions;
-	readonly #slots: readonly Slot[];
 	readonly #renderer: string;
 	readonly table: Table;
 	readonly files: FolderSink;
@@ -61,16 +57,11 @@ export class Publication {
 	constructor(options: PublicationOptions) {
 		const settings = fragmentSettings(options.settings);
 		this.#options = { ...options, settings };
-		this.#slots = slotsOf(settings);
 		this.#renderer = rendererStamp(settings);
-		this.table = new Table(this.#slots);
-		this.files = new FolderSink({
-			out: join(options.dataDir, "dist"),
-			slots: this.#slots,
-			table: this.table,
-			log: options.log,
-			times: options.filesTimes,
-		});
+		const { dataDir, log, filesTimes: times } = options;
+		const slots = slotsOf(settings);
+		this.table = new Table(slots);
+		this.files = new FolderSink({ out: join(dataDir, "dist"), slots, table: this.table, log, times });
 	}
 
 	/**
