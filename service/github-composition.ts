@@ -46,14 +46,7 @@ export async function openGithubService(
 		has: null,
 		layers,
 		// Only GitHub knows its queue, and only the hosting what it has published.
-		gauges: async () => ({
-			layers: layers(),
-			queue: null,
-			commitsBehind: null,
-			filesBehind: null,
-			harvestsWaiting: null,
-			isReady: readiness() === null,
-		}),
+		gauges: async () => ({ layers: layers(), isReady: readiness() === null }),
 		close: async () => undefined,
 	};
 }

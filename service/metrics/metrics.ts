@@ -6,17 +6,17 @@ import { readCommit, readVersion } from "../../files/version.ts";
 import type { GitOperation } from "../../store/git/measure.ts";
 import { isRefusal, type Store } from "../../store/store.ts";
 
-/** The present state of a running service; null where it is not known. */
+/** The present state of a running service, as far as it is known. */
 export interface Gauges {
 	layers: number;
 	/** Waiting and running changes. */
-	queue: number | null;
+	queue?: number | null;
 	/** Commits of the branch that are not served yet. */
-	commitsBehind: number | null;
+	commitsBehind?: number | null;
 	/** Layers whose rendered files are outdated. */
-	filesBehind: number | null;
+	filesBehind?: number | null;
 	/** Layers that wait to be harvested. */
-	harvestsWaiting: number | null;
+	harvestsWaiting?: number | null;
 	/** Whether `/readyz` says 200. */
 	isReady: boolean;
 }
@@ -30,7 +30,11 @@ const gitBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 
 const prefix = "fragments_";
 
 /** Each gauge with its text and its value; one that is not known here is left out. */
-const gauges: readonly [name: string, help: string, of: (now: Gauges, disk: StatsFs) => number | null][] = [
+const gauges: readonly [
+	name: string,
+	help: string,
+	of: (now: Gauges, disk: StatsFs) => number | null | undefined,
+][] = [
 	["layers", "Layers that are served.", (now) => now.layers],
 	["queue", "Changes that wait, or are under way.", (now) => now.queue],
 	["commits_behind", "Commits of the branch that are not served yet.", (now) => now.commitsBehind],
@@ -137,7 +141,7 @@ export class Metrics {
 		for (const [name, help, of] of gauges) {
 			const value = of(now, disk);
 			this.#registry.removeSingleMetric(prefix + name);
-			if (value !== null) new Gauge({ name: prefix + name, help, registers: [this.#registry] }).set(value);
+			if (value != null) new Gauge({ name: prefix + name, help, registers: [this.#registry] }).set(value);
 		}
 		return this.#registry.metrics();
 	}
