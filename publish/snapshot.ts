@@ -64,17 +64,16 @@ function lineOf(value: object): Buffer {
 	return Buffer.from(`${JSON.stringify(value)}\n`);
 }
 
-export interface Snapshot {
-	changes: Changes;
-	commit: string;
-}
-
 /**
  * Reads what `saveSnapshot` wrote. To be called before anything is served: it holds the event loop.
  * @returns null where there is nothing whole, or it is another renderer's
  * @throws {Error} with the path where the file is there and cannot be read
  */
-export function loadSnapshot(path: string, renderer: string, log: Log): Snapshot | null {
+export function loadSnapshot(
+	path: string,
+	renderer: string,
+	log: Log,
+): { changes: Changes; commit: string } | null {
 	const file = ifThereSync(path, () => readFileSync(path));
 	if (!file) return null;
 	const end = file.length - checksumLength;
