@@ -1,13 +1,5 @@
 import { type Commit, type Refusal, StoreBusy } from "../store.ts";
-import {
-	type Chain,
-	type Change,
-	type ChangeContext,
-	decide,
-	decideOne,
-	makeChain,
-	type Outcome,
-} from "./chain.ts";
+import { type Chain, type Change, type ChangeContext, decideOne, makeChain, type Outcome } from "./chain.ts";
 import { GithubBusy, LostAnswer, spread } from "./client.ts";
 import { makeFirstCommit, moveBranch } from "./commit.ts";
 import type { Batch, Entry } from "./queue.ts";
@@ -85,15 +77,14 @@ async function commitTogether(context: ChangeContext, batch: ChangeBatch): Promi
  * @returns what the first changes of the batch came to: for the others there was no time
  */
 async function attempt(context: ChangeContext, batch: ChangeBatch, chains: Chain[]): Promise<Outcome[]> {
-	const { github, branch, heads, now, lastCommitAt } = context;
+	const { github, branch, heads } = context;
 	const head = await heads.find(github, branch);
 	if (!head) return [await commitFirst(context, (batch.entries[0] as ChangeEntry).job)];
 	const landed = chains.find(({ tip }) => head.recent.some(({ sha }) => sha === tip));
 	if (landed) return landed.outcomes;
 	batch.fill();
 	const changes = batch.entries.map(({ job }) => job);
-	const decisions = await decide(github, head, changes, now());
-	const chain = await makeChain(github, head, changes, decisions, () => now().getTime() < lastCommitAt);
+	const chain = await makeChain(context, head, changes);
 	if (chain.tip === head.commit) return chain.outcomes;
 	chains.push(chain);
 	await moveBranch(github, branch, chain.tip);

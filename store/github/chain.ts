@@ -49,19 +49,10 @@ const readsAtOnce = 20;
 /** Trees that are written at once: GitHub asks for few writes at the same time. */
 const treesAtOnce = 4;
 
-/**
- * Decides on changes as if each were made on top of the one before.
- * @returns one decision for each, in order
- * @throws {Error} where GitHub does not show what they are decided on
- */
-export async function decide(
-	github: Github,
-	head: Head,
-	changes: readonly Change[],
-	now: Date,
-): Promise<Decision[]> {
+/** Decides on changes as if each were made on top of the one before. */
+async function decide({ github, now }: ChangeContext, head: Head, changes: readonly Change[]) {
 	const files = new CommitFiles(github, head);
-	const isUsed = ({ meta }: Change) => wasUsed(github, head, meta, now);
+	const isUsed = ({ meta }: Change) => wasUsed(github, head, meta, now());
 	// All that has to be asked of GitHub is asked at once; what follows an earlier one's edits is decided again.
 	const early = await pMap(
 		changes,
@@ -112,16 +103,16 @@ export interface Chain {
 }
 
 /**
- * Makes one commit of each change that changes something.
- * @param mayGoOn asked before each commit but the first
+ * Makes one commit of each change that changes something, as if each were made on top of the one before.
+ * @throws {Error} where GitHub does not show what they are decided on
  */
 export async function makeChain(
-	github: Github,
+	context: ChangeContext,
 	head: Head,
 	changes: readonly Change[],
-	decisions: readonly Decision[],
-	mayGoOn: () => boolean,
 ): Promise<Chain> {
+	const { github, now, lastCommitAt } = context;
+	const decisions = await decide(context, head, changes);
 	// Each tree is all edits so far on top of the head's, so that they need not wait for each other.
 	const changing = decisions.filter(changesSomething).map(({ edits }) => edits);
 	const trees = pMapIterable(
@@ -135,7 +126,7 @@ export async function makeChain(
 		if (!("edits" in decision)) outcomes.push(decision);
 		else if (decision.edits.length === 0) outcomes.push({ done: { commit: tip.commit, changed: false } });
 		else {
-			if (tip !== head && !mayGoOn()) break;
+			if (tip !== head && now().getTime() >= lastCommitAt) break;
 			const tree: string = (await trees.next()).value;
 			const { meta, started } = changes[index] as Change;
 			const changed = tree !== tip.tree;

@@ -2,7 +2,7 @@ import { layerPath } from "../../registry/smallkey.ts";
 import { type Meta, requestMemory, StoreBusy } from "../store.ts";
 import { GithubBusy } from "./client.ts";
 import { emptyRepository } from "./commit.ts";
-import { Conflict, dataOf, saysEmpty, toRefusal } from "./refusal.ts";
+import { Conflict, dataOf, saysEmpty } from "./refusal.ts";
 import type { Github } from "./routes.ts";
 
 /** The newest commit of a branch, with those before it. */
@@ -35,13 +35,11 @@ function pastCommit({ sha, commit }: Listed): PastCommit {
  */
 export async function readHead({ rest, repo }: Github, branch: string): Promise<Head | null> {
 	const asked = rest.repos.listCommits({ ...repo, sha: branch, per_page: recentCommits });
-	const commits = await asked.then(
-		({ data }) => data,
-		(error: unknown) => {
-			if (saysEmpty(error)) return [];
-			throw toRefusal(error, `show the branch ${branch}`);
-		},
-	);
+	const orEmpty = asked.catch((error: unknown) => {
+		if (saysEmpty(error)) return { data: [] };
+		throw error;
+	});
+	const commits = await dataOf<Listed[]>(orEmpty, `show the branch ${branch}`);
 	const [newest] = commits;
 	if (!newest) return null;
 	return { commit: newest.sha, tree: newest.commit.tree.sha, recent: commits.map(pastCommit) };

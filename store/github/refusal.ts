@@ -85,7 +85,7 @@ export async function dataOrNull<T>(answer: Promise<{ data: T }>, what: string):
 }
 
 /** What GitHub's refusal means, in GitHub's own words; any other error as it is. */
-export function toRefusal(error: unknown, what: string): unknown {
+function toRefusal(error: unknown, what: string): unknown {
 	if (!isAnswered(error)) return error;
 	const { status, response } = error;
 	const message = messageOf(response.data);
