@@ -98,7 +98,8 @@ export function judgePlace({ path, isRemoved }: NameEdit): Problem | null {
 	}
 	const [, name, service] = /^(.*?)(\.service)?\.json$/s.exec(fileName(path)) ?? [];
 	if (name === undefined) return refuse("file-name");
-	if (parseSmallkey(name) === null) return { code: "smallkey", file: path, text: smallkeyText(name) };
+	if (parseSmallkey(name) === null)
+		return aboutKey(path, broken("smallkey", JSON.stringify(name.slice(0, 80))));
 	return refuse("folder", service ? descriptionPath(name) : layerPath(name));
 }
 
@@ -125,24 +126,21 @@ export interface JudgedFile {
 }
 
 /** Judges one file by itself: its kind, size and content. `layers/health.json` may hold anything. */
-export function judgeFile(file: LayerFile, rules: Rules): JudgedFile {
-	const { path, bytes } = file;
-	const judged: JudgedFile = { registration: null, description: null, problems: [] };
-	const refuse = (problems: readonly BrokenRule[]) =>
-		judged.problems.push(...problems.map((problem) => ({ ...problem, file: path })));
-	const wrongKind = judgeKind(path, file.kind, bytes.length);
-	if (wrongKind) judged.problems.push(wrongKind);
-	else if (path === ownersPath) refuse(parseOwners(bytes).problems);
-	else if (isOtherFile(path)) return judged;
-	else if (path.endsWith(".service.json")) {
-		judged.description = parseDescription(new TextDecoder().decode(bytes));
-		if (!judged.description) refuse([broken("description")]);
-	} else {
-		const { registration, problems } = parseRegistration(bytes, rules);
-		judged.registration = registration;
-		refuse(problems);
+export function judgeFile({ path, kind, bytes }: LayerFile, rules: Rules): JudgedFile {
+	const judged = (problems: readonly BrokenRule[], found: Partial<JudgedFile> = {}): JudgedFile => {
+		const own = problems.map((problem) => ({ ...problem, file: path }));
+		return { registration: null, description: null, ...found, problems: own };
+	};
+	const wrongKind = judgeKind(path, kind, bytes.length);
+	if (wrongKind) return judged([wrongKind]);
+	if (path === ownersPath) return judged(parseOwners(bytes).problems);
+	if (isOtherFile(path)) return judged([]);
+	if (path.endsWith(".service.json")) {
+		const description = parseDescription(new TextDecoder().decode(bytes));
+		return judged(description ? [] : [broken("description")], { description });
 	}
-	return judged;
+	const { registration, problems } = parseRegistration(bytes, rules);
+	return judged(problems, { registration });
 }
 
 /**
