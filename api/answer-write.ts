@@ -112,7 +112,6 @@ async function refresh(
 	};
 }
 
-/** The answer to an accepted write. */
 async function receiptOf(
 	{ smallkey, registration }: Asked,
 	outcome: Commit,

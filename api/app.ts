@@ -48,7 +48,6 @@ export function routeOf(method: string, target: string, settings: ReadSettings):
 	return read ?? routeOther(method, target, settings);
 }
 
-/** Paths with an answer of their own. */
 const pages: ReadonlyMap<string, "healthz" | "readyz" | "version"> = new Map([
 	["/healthz", "healthz"],
 	["/readyz", "readyz"],

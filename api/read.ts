@@ -63,7 +63,6 @@ function findDoc({ target, lang, smallkey, callback }: WantedDoc, fragments: Fra
 	return { etag: etagOfTags([found.etag, callback]), body: () => bodyOf(pieces, lengthOf(pieces)) };
 }
 
-/** A list of fragments, or the status of its refusal. */
 function findDocs(wanted: WantedDocs, fragments: Fragments): Found | number {
 	const { target, lang, callback, isQuery } = wanted;
 	const { envelope, absent, isUnlisted, queryDoor } = targetOf(target);
@@ -110,7 +109,6 @@ function findDocs(wanted: WantedDocs, fragments: Fragments): Found | number {
 	return { etag: etagOfTags(tags), body: () => bodyOf(pieces, length) };
 }
 
-/** The items in drawing order; items of one rank keep their requested order. */
 function inDrawingOrder({ target, lang, items }: WantedDocs, fragments: Fragments): string[] {
 	const rankOf = (item: string) => (parseSmallkey(item) ? fragments(target, lang, item)?.rank : undefined);
 	const ranked = items.map((item) => ({ item, rank: rankOf(item) ?? middleRank }));

@@ -116,7 +116,6 @@ export function askToSimplify(smallkey: string, body: Uint8Array): Asked | Refus
 	return asked(smallkey, { en: offset, fr: offset, whole: {} }, "features");
 }
 
-/** Parses a body that must be an object with at least one member. */
 function readMembers(body: Uint8Array): Members | Refusal {
 	const { value, problems } = parseJson(body);
 	if (problems.length > 0) return { status: 400, errors: textsOf(problems) };

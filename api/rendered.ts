@@ -18,7 +18,6 @@ import { etagOf } from "./etag.ts";
 import type { RecordsWanted } from "./pages.ts";
 import { answerTagged, machineHeaders, type Reply } from "./reply.ts";
 
-/** A chunk of the index, and the path that the manifest had for it. */
 interface KnownChunk {
 	path: string;
 	entries: readonly Entry[];

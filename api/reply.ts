@@ -42,7 +42,6 @@ const maxErrors = 20;
 const maxErrorLength = 1_000;
 const maxErrorBytes = 16_000;
 
-/** The default reasons of refused writes, by status. */
 const refusalReasons: Readonly<Record<number, string>> = {
 	400: "payload",
 	401: "signature",

@@ -44,7 +44,6 @@ const maxTargetLength = 16_000;
 const callbackPattern = /^[A-Za-z_$][A-Za-z0-9_$]*(?:\.[A-Za-z_$][A-Za-z0-9_$]*)*$/;
 const maxCallbackLength = 128;
 
-/** A path at which layers are read. */
 interface ReadPath {
 	/** The text between the base path and the lang: `/v0.9/doc/`; the whole path of a `query`. */
 	prefix: string;

@@ -9,7 +9,6 @@ import { exitCodes } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
-/** A registration that is about to be sent. */
 export interface Draft {
 	smallkey: string;
 	/** Path of its file, for the messages. */

@@ -27,7 +27,6 @@ export interface SignedHeaders {
 	Sender: string;
 }
 
-/** A request with its signature. */
 export interface SignedRequest extends PublisherRequest {
 	headers: SignedHeaders;
 }

@@ -98,7 +98,6 @@ function* nodesOf(node: Node | undefined, path: Path = []): Generator<[Node, Pat
 	}
 }
 
-/** The name of a member. */
 function nameOf(property: Node): string {
 	return String(property.children?.[0]?.value);
 }

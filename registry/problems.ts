@@ -99,7 +99,6 @@ function cut(text: string, length: number): string {
 	return text.slice(0, length).toWellFormed();
 }
 
-/** An error's parameters: each keyword has its own. */
 type Params = Record<string, unknown>;
 
 /** The keywords whose name is their code, and what their text names before the wrong value. */

@@ -24,7 +24,6 @@ export interface RateLimit {
 
 /** The worker's environment: where the fragments are, and the configuration's variables. */
 export interface Bindings {
-	/** The fragments as static assets. */
 	ASSETS?: Assets;
 	/** The fragments as objects of a bucket; used instead of ASSETS. */
 	OBJECTS?: Objects;

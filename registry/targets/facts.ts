@@ -29,7 +29,6 @@ export interface FragmentSettings {
 	targets?: readonly string[];
 }
 
-/** The two ways in which v2 can name one layer of a MapServer. */
 export const mapServerTypes = ["esriDynamic", "esriFeature"] as const;
 export type MapServerType = (typeof mapServerTypes)[number];
 

@@ -19,7 +19,6 @@ import { CommitFiles, Snapshot } from "./snapshot.ts";
 export interface Change {
 	edits: Edits;
 	meta: Meta;
-	/** When it came in. */
 	started: Date;
 }
 

@@ -40,7 +40,6 @@ const ordinaryRetryAfterSeconds = 15;
 /** A pause where GitHub names none: "wait for at least one minute" (GitHub, "Rate limits for the REST API"). */
 const ordinaryPauseMs = 60_000;
 
-/** Most that `spread` adds. */
 const maxSpreadSeconds = 30;
 
 /** At least `seconds`, and up to twice as many: publishers who are sent away together do not come back together. */
@@ -66,7 +65,6 @@ interface Failure {
 }
 
 interface Trouble {
-	/** The answer to a publisher. */
 	text: string;
 	/** How long GitHub asks to be left alone; 0 where it does not. */
 	pauseMs: number;

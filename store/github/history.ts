@@ -45,7 +45,6 @@ export async function readHead({ rest, repo }: Github, branch: string): Promise<
 	return { commit: newest.sha, tree: newest.commit.tree.sha, recent: commits.map(pastCommit) };
 }
 
-/** How long a read may lag behind a write. */
 const maxLagMs = 10_000;
 
 /** Heads to decide on: GitHub may answer a read from a copy that a write has not reached yet. */

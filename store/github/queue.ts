@@ -27,7 +27,6 @@ export class Entry<Job, Outcome> {
 		this.wake();
 	}
 
-	/** Waits to be woken, for so long at most. */
 	async sleep(ms: number): Promise<void> {
 		let timer: ReturnType<typeof setTimeout> | undefined;
 		await new Promise<void>((resolve) => {

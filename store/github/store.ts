@@ -27,7 +27,6 @@ const defaultMaxBatch = 20;
 /** The part of a batch's time in which commits are begun. */
 const chainShare = 0.75;
 
-/** What the service does on GitHub. */
 const permissions: Permissions = { contents: "write", pull_requests: "write" };
 
 /** Where the layers are on GitHub, and what the store needs from outside. */
