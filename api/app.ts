@@ -2,9 +2,17 @@ import { textAt, textOf } from "../registry/texts.ts";
 import { StoreBusy } from "../store/store.ts";
 import { answerWrite } from "./answer-write.ts";
 import type { Context } from "./context.ts";
-import { answerErrorPage, type PageRoute, parsePage, siteRootOf } from "./pages.ts";
+import { answerErrorPage, answerMoved, type PageRoute, parsePage, siteRootOf } from "./pages.ts";
 import { answerRead, type Fragments } from "./read.ts";
-import { fragmentHeaders, plainText, type Reply, refuseLimited, refuseRead, refuseWrite } from "./reply.ts";
+import {
+	allowReads,
+	fragmentHeaders,
+	plainText,
+	type Reply,
+	refuseLimited,
+	refuseRead,
+	refuseWrite,
+} from "./reply.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
 import { judgeUnread, type Write } from "./write.ts";
 import { actionsAt, isForWrites, type WriteAction } from "./write-routes.ts";
@@ -111,35 +119,51 @@ function refused(status: number, error: string): Refused {
 	return { kind: "refused", status, errors: [error] };
 }
 
-export function answerRefused({ status, errors, allow, root }: Refused): Reply {
+/** Routes that need neither a body nor a fragment. */
+export type PlainRoute = Extract<
+	Route,
+	{ kind: "refused" | "moved" | "preflight" | "version" | "healthz" | "readyz" }
+>;
+
+/** How an engine is, for `healthz` and `readyz`. */
+interface State {
+	/** Why nothing is served, in one line; null where it is. */
+	problem?: () => string | null;
+	/** Why the service is not ready, in one line; null where it is. */
+	readiness: () => string | null;
+	/** The commit that runs. */
+	commit?: string | null;
+}
+
+export function answerPlain(route: PlainRoute, { problem = () => null, readiness, commit }: State): Reply {
+	switch (route.kind) {
+		case "refused":
+			return answerRefused(route);
+		case "moved":
+			return answerMoved(route.location);
+		case "preflight":
+			return allowReads();
+		case "version": {
+			// A list, as the older service answers.
+			const headers = { ...fragmentHeaders, "Cache-Control": "no-store" };
+			return { status: 200, headers, body: new TextEncoder().encode(JSON.stringify([version])) };
+		}
+		case "healthz":
+			return answerHealth(problem(), ["ok", version, commit ?? ""].join(" ").trimEnd());
+		case "readyz":
+			return answerHealth(problem() ?? readiness(), "ok");
+	}
+}
+
+function answerRefused({ status, errors, allow, root }: Refused): Reply {
 	if (root !== undefined) return answerErrorPage("notFound", status, root);
 	if (errors === null) return refuseRead(status);
 	if (allow !== undefined) return refuseWrite({ status, errors }, { Allow: allow });
 	return refuseWrite({ status, errors, reason: "path" });
 }
 
-/**
- * GET <base>/readyz
- * @param problem why the service is not ready, in one line; null where it is
- */
-export function answerHealth(problem: string | null): Reply {
-	return problem === null ? plainText(200, "ok") : plainText(503, problem.replace(/\s+/g, " ").slice(0, 500));
-}
-
-/**
- * GET <base>/healthz: answers with the running version and its commit
- * @param problem why nothing is served, in one line; null where it is
- */
-export function answerHealthz(problem: string | null, commit: string | null = null): Reply {
-	return problem === null
-		? plainText(200, ["ok", version, ...(commit === null ? [] : [commit])].join(" "))
-		: answerHealth(problem);
-}
-
-/** GET <base>/v2/version/: a list, as the older service answers. */
-export function answerVersion(): Reply {
-	const headers = { ...fragmentHeaders, "Cache-Control": "no-store" };
-	return { status: 200, headers, body: new TextEncoder().encode(JSON.stringify([version])) };
+function answerHealth(problem: string | null, ok: string): Reply {
+	return problem === null ? plainText(200, ok) : plainText(503, problem.replace(/\s+/g, " ").slice(0, 500));
 }
 
 /** Answers a read: 500 where a fragment cannot be read. */

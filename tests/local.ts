@@ -1,17 +1,9 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import {
-	answerHealth,
-	answerHealthz,
-	answerRefused,
-	answerVersion,
-	handleRead,
-	handleWrite,
-	routeOf,
-} from "../api/app.ts";
+import { answerPlain, handleRead, handleWrite, routeOf } from "../api/app.ts";
 import type { Context } from "../api/context.ts";
-import { allowReads, type Reply } from "../api/reply.ts";
+import type { Reply } from "../api/reply.ts";
 import { parseSenders } from "../api/senders.ts";
 import { sign } from "../api/signature.ts";
 import type { Write as HandledWrite } from "../api/write.ts";
@@ -227,7 +219,7 @@ export class Local {
 	/** Signs a request and sends it through the routes. */
 	async write({ method = "PUT", target, ...write }: Write): Promise<Response> {
 		const route = routeOf(method, target, this.context.settings);
-		if (route.kind === "refused") return responseOf(answerRefused(route));
+		if (route.kind === "refused") return responseOf(answerPlain(route, this.context));
 		if (route.kind !== "write") throw new Error(`${method} ${target} is no write`);
 		const signed = await signedWrite({ method, target, ...write }, this.now);
 		return responseOf(await handleWrite({ ...signed, action: route.action }, this.context));
@@ -243,15 +235,11 @@ export class Local {
 
 	get(target: string, ifNoneMatch: string | null = null, method = "GET"): Reply {
 		const route = routeOf(method, target, this.context.settings);
-		if (route.kind === "refused") return answerRefused(route);
-		if (route.kind === "version") return answerVersion();
-		if (route.kind === "healthz") return answerHealthz(null);
-		if (route.kind === "readyz") return answerHealth(this.context.readiness());
-		if (route.kind === "preflight") return allowReads();
 		if (route.kind === "page" || route.kind === "records" || route.kind === "moved")
 			throw new Error(`${target} is a page`);
 		if (route.kind === "write" || route.kind === "status")
 			throw new Error(`${method} ${target} is answered later`);
+		if (route.kind !== "doc" && route.kind !== "docs") return answerPlain(route, this.context);
 		return handleRead(route, ifNoneMatch, this.publication.table.find, this.context.log);
 	}
 

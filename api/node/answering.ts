@@ -1,15 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import {
-	answerFailure,
-	answerHealth,
-	answerHealthz,
-	answerRefused,
-	answerVersion,
-	handleRead,
-	routeOf,
-} from "../app.ts";
-import { answerMoved } from "../pages.ts";
-import { allowReads, inLanguageOf, type Reply, refuseRead } from "../reply.ts";
+import { answerFailure, answerPlain, handleRead, routeOf } from "../app.ts";
+import { inLanguageOf, type Reply, refuseRead } from "../reply.ts";
 import { answerStatus } from "../status.ts";
 import { clientGone, Exchange, nextId } from "./exchange.ts";
 import { type Answered, CountedLog, kindOfAnswer } from "./log.ts";
@@ -92,18 +83,8 @@ export class Answering {
 				return this.#replyWithPage(request, route, ifNoneMatch);
 			case "status":
 				return answerStatus(route.segment, context.status ?? null, context.log, exchange.client.counted);
-			case "refused":
-				return answerRefused(route);
-			case "moved":
-				return answerMoved(route.location);
-			case "version":
-				return answerVersion();
-			case "healthz":
-				return answerHealthz(null, context.commit);
-			case "preflight":
-				return allowReads();
-			case "readyz":
-				return answerHealth(context.readiness());
+			default:
+				return answerPlain(route, context);
 		}
 	}
 

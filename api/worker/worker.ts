@@ -1,22 +1,12 @@
 // The worker: it answers all requests that are not for static assets (wrangler.jsonc, docs/hosting.md).
 import { largestRegistration } from "../../registry/registration.ts";
-import {
-	answerFailure,
-	answerHealth,
-	answerHealthz,
-	answerRefused,
-	answerVersion,
-	handleWrite,
-	type Route,
-	refuseTooMany,
-	routeOf,
-} from "../app.ts";
+import { answerFailure, answerPlain, handleWrite, type Route, refuseTooMany, routeOf } from "../app.ts";
 import type { Context } from "../context.ts";
 import { etagOf, textOf } from "../etag.ts";
 import { logText } from "../log.ts";
-import { answerMoved, answerPage, type PageWanted } from "../pages.ts";
+import { answerPage, type PageWanted } from "../pages.ts";
 import { Rendered } from "../rendered.ts";
-import { allowReads, inLanguageOf, type Reply, refuseFile } from "../reply.ts";
+import { inLanguageOf, type Reply, refuseFile } from "../reply.ts";
 import { answerStatus } from "../status.ts";
 import type { ReadSettings } from "../wanted.ts";
 import type { Write } from "../write.ts";
@@ -58,18 +48,6 @@ export function createWorker(log: (fields: object) => void): Worker {
 			const route = routeOf(request.method, target, settings);
 			kind = route.kind;
 			switch (route.kind) {
-				case "refused":
-					return answerRefused(route);
-				case "version":
-					return answerVersion();
-				case "healthz":
-					return answerHealthz(problemOf(bindings), bundledCommit());
-				case "preflight":
-					return allowReads();
-				case "readyz":
-					return answerHealth(problemOf(bindings) ?? contextOf(bindings).readiness());
-				case "moved":
-					return answerMoved(route.location);
 				case "page":
 					return await handleFetchedPage(route, request.headers.get("If-None-Match"), bindings);
 				case "records":
@@ -82,8 +60,17 @@ export function createWorker(log: (fields: object) => void): Worker {
 					const tooMany = await refuseTooMany(write.address, contextOf(bindings));
 					return tooMany ?? (await handleWrite(write, contextOf(bindings)));
 				}
-				default:
+				case "doc":
+				case "docs":
 					return await handleFetchedRead(route, request.headers.get("If-None-Match"), bindings, errors);
+				default: {
+					const readiness = () => contextOf(bindings).readiness();
+					return answerPlain(route, {
+						problem: () => problemOf(bindings),
+						readiness,
+						commit: bundledCommit(),
+					});
+				}
 			}
 		} catch (error) {
 			return answerFailure(error, kind, errors);

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { answerFailure, answerHealth, answerRefused, answerVersion, routeOf } from "../../api/app.ts";
+import { answerFailure, answerPlain, routeOf } from "../../api/app.ts";
 import { reservedSegments } from "../../api/pages.ts";
 import { refuseWrite } from "../../api/reply.ts";
 import { readPaths } from "../../api/wanted.ts";
@@ -16,7 +16,7 @@ const settings = { basePath: "", docsMaxKeys: 9, targets: targetNames };
 function said(method: string, target: string, basePath = ""): string {
 	const route = routeOf(method, target, { ...settings, basePath });
 	if (route.kind !== "refused") return route.kind;
-	const { headers, body } = answerRefused(route);
+	const { headers, body } = answerPlain(route, { readiness: () => null });
 	const allow = headers.Allow === undefined ? "" : `, Allow: ${headers.Allow}`;
 	return `${route.status} ${body.length === 0 ? "empty" : route.errors?.[0]}${allow}`;
 }
@@ -140,7 +140,7 @@ test("no path of a write reaches a URL parser, which would convert the name of a
 
 test("the version is the project's, and goes with v2", async () => {
 	const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
-	assert.equal(JSON.parse(textOf(answerVersion())), [version]);
+	assert.equal(JSON.parse(textOf(answerPlain({ kind: "version" }, { readiness: () => null }))), [version]);
 	const route = routeOf("GET", "/v2/version/", { ...settings, targets: ["v0.9"] });
 	assert.equal(route, { kind: "refused", status: 404, errors: null });
 });
@@ -230,11 +230,12 @@ test("the catalogue has files of plain names only, and the slash of its folders"
 });
 
 test("health is ok, or 503 with the reason in one line", () => {
-	const ok = answerHealth(null);
+	const ok = answerPlain({ kind: "readyz" }, { readiness: () => null });
 	assert.is(ok.status, 200);
 	assert.is(textOf(ok), "ok\n");
 	assert.is(ok.headers["Cache-Control"], "no-store");
-	const behind = answerHealth("the files\nare behind ".concat("x".repeat(5_000)));
+	const reason = "the files\nare behind ".concat("x".repeat(5_000));
+	const behind = answerPlain({ kind: "readyz" }, { readiness: () => reason });
 	assert.is(behind.status, 503);
 	assert.match(textOf(behind), /^the files are behind x+\n$/);
 	assert.ok(behind.body.length <= 501);

@@ -1,6 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { answerRefused, handleRead, routeOf } from "../../api/app.ts";
+import { answerPlain, handleRead, routeOf } from "../../api/app.ts";
 import { etagOf, etagOfTags, hashOf, textOf } from "../../api/etag.ts";
 import type { Fragments } from "../../api/read.ts";
 import type { Reply } from "../../api/reply.ts";
@@ -37,7 +37,7 @@ function readFrom(
 	docsMaxKeys = 1000,
 ): Reply {
 	const route = routeOf(method, target, { basePath: "", docsMaxKeys, targets: targetNames });
-	if (route.kind === "refused") return answerRefused(route);
+	if (route.kind === "refused") return answerPlain(route, { readiness: () => null });
 	if (route.kind !== "doc" && route.kind !== "docs") throw new Error(`${target}: ${route.kind}`);
 	return handleRead(route, ifNoneMatch, from, {
 		error: (error) => {
