@@ -21,20 +21,12 @@ export function renderRamp(layer: LayerFacts, spell: Spell, classValue?: ClassVa
 	return JSON.stringify({ layers: { feature: [featureNode(layer, spell, classValue)] } });
 }
 
-export interface Column {
-	id: string;
-	fieldName: string;
-	width: string;
-	title: string;
-	isSortable: boolean;
-	sortType: "string" | "num";
-	alignment: 0 | 1;
-	columnTemplate: string;
-}
+/** A column of the viewer's data grid. */
+export type Column = ReturnType<typeof fieldColumn>;
 
-/** The columns of a data grid: two of the viewer's own, then one for each field. */
+/** Two columns of the viewer's own, then one for each field. */
 function gridColumns({ lang, service }: LayerFacts): Column[] {
-	const fixed = { isSortable: false, sortType: "string", alignment: 0 } as const;
+	const fixed = { isSortable: false, sortType: "string", alignment: 0 };
 	const column = (id: string, width: string, title: string, columnTemplate: string) => {
 		return { id, fieldName: "", width, title, ...fixed, columnTemplate };
 	};
@@ -46,7 +38,7 @@ function gridColumns({ lang, service }: LayerFacts): Column[] {
 	];
 }
 
-function fieldColumn(field: Field): Column {
+function fieldColumn(field: Field) {
 	const name = escapeMarkup(field.name);
 	return {
 		id: name,
