@@ -14,7 +14,7 @@ export type SnippetLayer = Pick<Entry, "smallkey" | "type" | "title" | "address"
 
 /**
  * How a layer is drawn by the common viewers and libraries, in one language. Pure; nothing of it needs escaping but as
- * text of a page.
+ * text of a page. Readers of the fragments are those of docs/reading.md; RAMP4 takes the fragment itself.
  * @param root address of the site with a slash at its end
  * @param targets names of the targets that are served
  */
@@ -24,45 +24,42 @@ export function snippetsOf(
 	root: string,
 	targets: readonly string[],
 ): Snippet[] {
-	return [...targetSnippets(layer, lang, root, targets), ...librarySnippets(layer, lang, root)];
-}
-
-/** Readers of the fragments, as docs/reading.md has them. RAMP4 takes the fragment itself: here is only its address. */
-function targetSnippets(
-	{ smallkey }: SnippetLayer,
-	lang: Lang,
-	root: string,
-	targets: readonly string[],
-): Snippet[] {
-	const at = (folder: string) => `${root}${folder}/${lang}/${encodeURIComponent(smallkey)}`;
+	const { smallkey, type, address, layers = [] } = layer;
+	const key = encodeURIComponent(smallkey);
+	const title = layer.title[lang] || smallkey;
+	const at = (folder: string) => `${root}${folder}/${lang}/${key}`;
+	const ramp = (base: string) => `RAMP.configServiceURL = ${code(`${root}${base}/`)};
+// The address of its page then has the key: ?keys=${key}`;
+	const fgpv = `<div class="fgpv" is="rv-map" rv-langs='["${lang}-CA"]'
+  rv-service-endpoint="${attribute(root)}" rv-keys='["${smallkey}"]'></div>`;
 	const geoView = {
 		map: { listOfGeoviewLayerConfig: [{ geoviewLayerType: "geoCore", geoviewLayerId: smallkey }] },
 		// GeoView from 1.0.0 on reads `/vcs` below this address (docs/reading.md).
 		serviceUrls: { geocoreUrl: root.replace(/\/$/, "") },
 	};
-	const terria = {
-		type: "terria-reference",
-		url: at("terria"),
-		path: [`rcs.${smallkey}.${lang}`],
-	};
-	const ramp = (base: string) => `RAMP.configServiceURL = ${code(`${root}${base}/`)};
-// The address of its page then has the key: ?keys=${encodeURIComponent(smallkey)}`;
-	const fgpv = `<div class="fgpv" is="rv-map" rv-langs='["${lang}-CA"]'
-  rv-service-endpoint="${attribute(root)}" rv-keys='["${smallkey}"]'></div>`;
-	const known: [target: string, snippet: Snippet][] = [
-		["v0.9", { name: "RAMP 4.0", kind: "js", text: ramp("v0.9") }],
-		["v1", { name: "RAMP 5", kind: "js", text: ramp("v1") }],
-		["v2", { name: "FGPV", kind: "html", text: fgpv }],
-		["v2", { name: "GeoView", kind: "json", text: json(geoView) }],
-		["ramp4", { name: "RAMP4", kind: "address", text: at("ramp4") }],
-		["terria", { name: "Terria", kind: "json", text: json(terria) }],
+	const terria = { type: "terria-reference", url: at("terria"), path: [`rcs.${smallkey}.${lang}`] };
+	const of = (target: string, text: string) => (targets.includes(target) ? text : null);
+	const read = ["v0.9/doc", "v1/doc", "v2/doc", "ramp4"].find((one) => of(one.split("/")[0] ?? "", one));
+	const kind = kinds.get(type);
+	const url = lang === "fr" ? (address.fr ?? address.en) : address.en;
+	const source = kind ? { kind, url: url.replace(/[?&]$/, ""), layers, title } : null;
+	const page = attribute(`${root}${lang}/?layer=${key}&embed=map`);
+	const frame = `<iframe src="${page}" title="${attribute(title)}" width="800" height="600" loading="lazy"></iframe>`;
+	const found: [name: string, kind: Snippet["kind"], text: string | null][] = [
+		["RAMP 4.0", "js", of("v0.9", ramp("v0.9"))],
+		["RAMP 5", "js", of("v1", ramp("v1"))],
+		["FGPV", "html", of("v2", fgpv)],
+		["GeoView", "json", of("v2", JSON.stringify(geoView, null, 2))],
+		["RAMP4", "address", of("ramp4", at("ramp4"))],
+		["Terria", "json", of("terria", JSON.stringify(terria, null, 2))],
+		["curl", "shell", read ? `curl --fail --compressed '${at(read)}'` : null],
+		["OpenLayers", "js", source && openLayers(source)],
+		["Leaflet", "js", source && leaflet(source)],
+		["QGIS (Python)", "python", source && qgis(source)],
+		["ArcGIS Maps SDK", "js", source && arcgis(source)],
+		["<iframe>", "html", frame],
 	];
-	const served = known.filter(([target]) => targets.includes(target)).map(([, snippet]) => snippet);
-	const read = ["v0.9/doc", "v1/doc", "v2/doc", "ramp4"].find((one) =>
-		targets.includes(one.split("/")[0] ?? ""),
-	);
-	if (read) served.push({ name: "curl", kind: "shell", text: `curl --fail --compressed '${at(read)}'` });
-	return served;
+	return found.flatMap(([name, kind, text]) => (text === null ? [] : [{ name, kind, text }]));
 }
 
 /** The service behind a layer: one kind for each way in which libraries draw it. */
@@ -77,13 +74,6 @@ interface Source {
 /** `…/MapServer/<n>` or `…/FeatureServer/<n>`. */
 const oneLayer = /^([^?#]*\/(?:Map|Feature)Server)\/(\d{1,9})\/?(?:[?#].*)?$/i;
 
-function sourceOf({ smallkey, type, title, address, layers = [] }: SnippetLayer, lang: Lang): Source | null {
-	const url = lang === "fr" ? (address.fr ?? address.en) : address.en;
-	const kind = kinds.get(type);
-	if (kind === undefined) return null;
-	return { kind, url: url.replace(/[?&]$/, ""), layers, title: title[lang] || smallkey };
-}
-
 /** Words of the catalogue for a type → how libraries draw it. */
 const kinds: ReadonlyMap<string, Source["kind"]> = new Map([
 	["wms", "wms"],
@@ -96,24 +86,6 @@ const kinds: ReadonlyMap<string, Source["kind"]> = new Map([
 	["esriImage", "image"],
 	["esriTile", "tiles"],
 ]);
-
-function librarySnippets(layer: SnippetLayer, lang: Lang, root: string): Snippet[] {
-	const source = sourceOf(layer, lang);
-	const page = `${root}${lang}/?layer=${encodeURIComponent(layer.smallkey)}&embed=map`;
-	const title = layer.title[lang] || layer.smallkey;
-	const found: [name: string, kind: Snippet["kind"], text: string | null][] = [
-		["OpenLayers", "js", source && openLayers(source)],
-		["Leaflet", "js", source && leaflet(source)],
-		["QGIS (Python)", "python", source && qgis(source)],
-		["ArcGIS Maps SDK", "js", source && arcgis(source)],
-		[
-			"<iframe>",
-			"html",
-			`<iframe src="${attribute(page)}" title="${attribute(title)}" width="800" height="600" loading="lazy"></iframe>`,
-		],
-	];
-	return found.flatMap(([name, kind, text]) => (text === null ? [] : [{ name, kind, text }]));
-}
 
 /** OpenLayers 7 and later, as modules. */
 function openLayers({ kind, url, layers }: Source): string {
@@ -214,10 +186,6 @@ function featureUrl(url: string, layers: readonly string[]): string {
 	const [, service, number] = oneLayer.exec(url) ?? [];
 	if (service !== undefined) return `${service}/${number}`;
 	return layers.length === 1 ? `${url.replace(/\/$/, "")}/${layers[0]}` : url;
-}
-
-function json(value: unknown): string {
-	return JSON.stringify(value, null, 2);
 }
 
 /** A value in JavaScript or Python; no text in it ends a script of a page. */
