@@ -9,6 +9,7 @@ import {
 	StoreBusy,
 	usedBefore,
 } from "../store.ts";
+import type { Connection } from "./client.ts";
 import { commitTree, type Place, writeTree } from "./commit.ts";
 import { type Head, type Heads, wasUsed } from "./history.ts";
 import { Conflict } from "./refusal.ts";
@@ -23,13 +24,10 @@ export interface Change {
 }
 
 /** What changes are made with. */
-export interface ChangeContext {
+export interface ChangeContext extends Pick<Connection, "now" | "sleep" | "random"> {
 	github: Github;
 	branch: string;
 	heads: Heads;
-	now: () => Date;
-	sleep: (ms: number) => Promise<void>;
-	random: () => number;
 	/** How long changes are built again because others were faster, in milliseconds. */
 	raceMs: number;
 	/** After this time no further commit is begun: what is left is for moving the branch, and for building again. */

@@ -12,6 +12,7 @@ export interface Connection {
 	fetch: typeof fetch;
 	now: () => Date;
 	sleep: (ms: number) => Promise<void>;
+	/** A number from 0 to 1, for jitter. */
 	random: () => number;
 	requestTimeoutMs: number;
 }

@@ -3,23 +3,23 @@ import { type Commit, type Edits, type Meta, type Refusal, type Store, StoreBusy
 import { authorizeWith, type Credentials, type Permissions } from "./auth.ts";
 import { commitBatch } from "./batch.ts";
 import type { Change } from "./chain.ts";
-import { connect, GithubBusy, spread } from "./client.ts";
+import { type Connection, connect, GithubBusy, spread } from "./client.ts";
 import { Heads, readHead } from "./history.ts";
 import { BatchQueue } from "./queue.ts";
 import { CommitFiles, Snapshot } from "./snapshot.ts";
 
-export interface Limits {
-	requestMs: number;
-	/** A change's wait for the changes before it. */
-	waitMs: number;
-	/** How long changes are built again because others were faster. */
-	raceMs: number;
-	/** Changes that are made together, from the first request on. */
-	batchMs: number;
-}
-
 /** A publisher is answered within `waitMs` and `batchMs` together: less than the minute that proxies wait. */
-const ordinaryLimits: Limits = { requestMs: 4_000, waitMs: 25_000, raceMs: 8_000, batchMs: 20_000 };
+const ordinaryLimits = {
+	requestMs: 4_000,
+	/** A change's wait for the changes before it. */
+	waitMs: 25_000,
+	/** How long changes are built again because others were faster. */
+	raceMs: 8_000,
+	/** Changes that are made together, from the first request on. */
+	batchMs: 20_000,
+};
+
+export type Limits = typeof ordinaryLimits;
 
 /** Most changes for which the branch is moved once. */
 const defaultMaxBatch = 20;
@@ -29,21 +29,14 @@ const chainShare = 0.75;
 
 const permissions: Permissions = { contents: "write", pull_requests: "write" };
 
-/** Where the layers are on GitHub, and what the store needs from outside. */
-export interface GithubOptions {
+/** Where the layers are on GitHub, and what the store needs from outside; the engine's own without it. */
+export interface GithubOptions extends Partial<Pick<Connection, "apiUrl" | "fetch" | "sleep" | "random">> {
 	/** `owner/name`. */
 	repository: string;
 	auth: Credentials;
 	now: () => Date;
 	/** `main` without it. */
 	branch?: string;
-	/** `https://api.github.com` without it. */
-	apiUrl?: string;
-	/** The engine's own without it. */
-	fetch?: typeof fetch;
-	sleep?: (ms: number) => Promise<void>;
-	/** A number from 0 to 1, for jitter. */
-	random?: () => number;
 	/** Gets the reason for which a change was not made, where its publisher has to come back later. */
 	log?: Pick<Log, "error">;
 	/** Most changes that are made together: an engine may allow few requests. */
@@ -58,7 +51,8 @@ export interface GithubOptions {
  * @throws {Error} where an option cannot be used
  */
 export function githubStore(options: GithubOptions): Store {
-	const { now, branch = "main", sleep = wait, random = Math.random, log } = options;
+	const { now, branch = "main", random = Math.random, log } = options;
+	const sleep = options.sleep ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms)));
 	const limits = { ...ordinaryLimits, ...options.limits };
 	const [, owner, repo] = /^([A-Za-z0-9_.-]+)\/([A-Za-z0-9_.-]+)$/.exec(options.repository) ?? [];
 	if (!owner || !repo) throw new Error("GITHUB_REPOSITORY: must be owner/name");
@@ -109,8 +103,4 @@ export function githubStore(options: GithubOptions): Store {
 		keys: async (folder) => (await readNow()).keys(folder),
 		change,
 	};
-}
-
-function wait(ms: number): Promise<void> {
-	return new Promise((resolve) => setTimeout(resolve, ms));
 }
