@@ -7,13 +7,7 @@ import type { ReadSettings } from "./wanted.ts";
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 /** The repository on GitHub, where the layers are not on this machine. */
-export interface GitHubSettings {
-	/** `owner/name` */
-	repository: string;
-	branch: string;
-	apiUrl: string;
-	auth: { token: string } | { appId: string; privateKey: string };
-}
+export type GitHubSettings = NonNullable<ReturnType<typeof readGitHub>>;
 
 /** Reads and checks variables, and reports every bad one at once. */
 export class Variables {
@@ -122,8 +116,8 @@ export function readWriteLimits(variables: Variables): WriteLimits {
 	};
 }
 
-/** The repository on GitHub; null where the layers are on this machine. */
-export function readGitHub(variables: Variables): GitHubSettings | null {
+/** The repository on GitHub, as `owner/name`; null where the layers are on this machine. */
+export function readGitHub(variables: Variables) {
 	const repository = variables.matching("GITHUB_REPOSITORY", "", /^[\w.-]+\/[\w.-]+$/, "owner/name");
 	if (repository === "") return null;
 	const token = variables.text("GITHUB_TOKEN", "");

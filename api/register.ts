@@ -4,7 +4,7 @@ import { judgeFile } from "../registry/judge.ts";
 import { judgeNames } from "../registry/judge-names.ts";
 import { textsOf } from "../registry/problems.ts";
 import { kindOf, parseRegistration, type Registration, serviceTypeOf } from "../registry/registration.ts";
-import { descriptionPath, folderOf, langs, layerPath } from "../registry/smallkey.ts";
+import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { textAt, textOf } from "../registry/texts.ts";
 import { blobId } from "../store/hashes.ts";
 import { type Edit, type Edits, isRefusal, type Layer, type Reader, type Refusal } from "../store/store.ts";
@@ -76,13 +76,6 @@ function parseStored(layer: Layer | null): Registration | null {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Members that replace stored ones: of each language, and of the document. */
-interface Update {
-	en: Members;
-	fr: Members;
-	whole: Members;
-}
-
 /** Reads an update: members of either language or both, and of the document: `{"fr": {"service_name": "…"}}`. */
 export function askToUpdate(smallkey: string, body: Uint8Array): Asked | Refusal {
 	const members = readMembers(body);
@@ -131,8 +124,15 @@ function invalid(error: string): Refusal {
 	return { status: 400, errors: [error] };
 }
 
-/** Merges an update into the stored registration, and checks the result like a new registration. */
-function asked(smallkey: string, update: Update, kind: "any layer" | "features"): Asked {
+/**
+ * Merges an update into the stored registration, and checks the result like a new registration.
+ * @param update members that replace stored ones: of each language, and of the document
+ */
+function asked(
+	smallkey: string,
+	update: Readonly<Record<Lang | "whole", Members>>,
+	kind: "any layer" | "features",
+): Asked {
 	let merged: Registration | null = null;
 	const edits: Edits = async (now) => {
 		const layer = await now.read(smallkey);

@@ -18,11 +18,6 @@ import { etagOf } from "./etag.ts";
 import type { RecordsWanted } from "./pages.ts";
 import { answerTagged, machineHeaders, type Reply } from "./reply.ts";
 
-interface KnownChunk {
-	path: string;
-	entries: readonly Entry[];
-}
-
 /** The index was published again between two reads: the request can be tried again. */
 const attempts = 3;
 
@@ -32,7 +27,7 @@ const attempts = 3;
  */
 export class Rendered {
 	readonly #read: (file: string) => Promise<string | null>;
-	readonly #chunks = new Map<number, KnownChunk>();
+	readonly #chunks = new Map<number, { path: string; entries: readonly Entry[] }>();
 	/** All layers in the order of a page, as long as the manifest is the same. */
 	readonly #sorted = new Map<Lang, { manifest: string; entries: Entry[] }>();
 	/** What a reader searches in each entry; made by the first search. */

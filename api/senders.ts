@@ -9,21 +9,14 @@ export interface Sender {
 	id: string;
 	/** Shared with the publisher; never logged. */
 	secret: string;
-	/** The secret before the last rotation, which is still valid; null where there is none. */
-	previous: PreviousSecret | null;
+	/** The secret before the last rotation, and when it expires; null: there is none, and never. */
+	previous: { secret: string; until: Date | null } | null;
 	/** Globs of the smallkeys that it may change; null: all. */
 	smallkeys: string[] | null;
 	review: boolean;
 	name: PublicName | null;
 	/** Contact, for the operator only; null: not known. */
 	contact: string | null;
-}
-
-/** A secret that a rotation has replaced. */
-export interface PreviousSecret {
-	secret: string;
-	/** When it expires; null: never. */
-	until: Date | null;
 }
 
 export type Senders = ReadonlyMap<string, Sender>;
@@ -115,7 +108,7 @@ function parseSender(id: string, entry: unknown, place: string): Sender {
 	};
 }
 
-function parsePrevious(key: unknown, until: unknown, where: string): PreviousSecret | null {
+function parsePrevious(key: unknown, until: unknown, where: string): Sender["previous"] {
 	if (key === undefined && until === undefined) return null;
 	if (typeof key !== "string" || key === "") throw new Error(`${where}: previous_key must not be empty`);
 	if (until === undefined) return { secret: key, until: null };

@@ -77,24 +77,14 @@ function pathsOf({ doc, docs }: Pick<Target, "doc" | "docs">, target: Target): R
 	];
 }
 
-/** The parts of a read's target, still encoded. */
-interface Parts {
-	path: ReadPath;
-	lang: string;
-	keys: string;
-	/** Without its `?`; empty where there is none. */
-	query: string;
-	isSorted: boolean;
-}
-
 /** Follows the keys where they are to be sorted. */
 const sortEnd = "/sort";
 
 /**
- * Splits `<basePath><prefix><lang>/<keys>?<query>`, or `<path>?lang=<lang>&id=<keys>` in any order and among other
+ * Splits `<basePath><prefix><lang>/<keys>?<query>` into its parts, still encoded, or `<path>?lang=<lang>&id=<keys>` in any order and among other
  * parameters, of which a missing one is empty; null where the target is not a read's.
  */
-function splitTarget(target: string, { basePath, targets }: ReadSettings): Parts | null {
+function splitTarget(target: string, { basePath, targets }: ReadSettings) {
 	if (!target.startsWith(basePath)) return null;
 	const path = readPaths(targets).find(({ prefix }) => target.startsWith(prefix, basePath.length));
 	if (!path) return null;

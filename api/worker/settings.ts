@@ -1,12 +1,6 @@
 import { githubStore } from "../../store/github/store.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
-import {
-	type Environment,
-	type GitHubSettings,
-	readGitHub,
-	readServing,
-	Variables,
-} from "../configuration.ts";
+import { type Environment, readGitHub, readServing, Variables } from "../configuration.ts";
 import type { Context } from "../context.ts";
 import { onceEach, type WriteLimiter } from "../limits.ts";
 import { parseSenders } from "../senders.ts";
@@ -42,7 +36,7 @@ export function makeContext(bindings: Bindings, log: Context["log"]): Context {
 	variables.check();
 	const senders = parseSenders(sendersText(env) || "{}", "SENDERS");
 	const now = () => new Date();
-	const store = makeStore(github, now, log);
+	const store = github ? githubStore({ ...github, now, log, maxBatch }) : noStore;
 	const settings = { ...serving, senders };
 	return { store, settings, now, log, readiness: () => null, limiter: limiterOf(bindings) };
 }
@@ -69,10 +63,6 @@ function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 		sender: onceEach((id) => waitSeconds(`sender ${id}`)),
 		punish: () => undefined,
 	};
-}
-
-function makeStore(github: GitHubSettings | null, now: () => Date, log: Context["log"]): Store {
-	return github ? githubStore({ ...github, now, log, maxBatch }) : noStore;
 }
 
 /** The store of a service that only reads. A genuine write gets 503. */

@@ -13,19 +13,15 @@ export interface Head {
 	recent: PastCommit[];
 }
 
-export interface PastCommit {
-	sha: string;
-	/** When the service made it: milliseconds since 1970. */
-	time: number;
-	message: string;
-}
-
 /** How many commits are read with the head: in a quiet repository they hold all that `wasUsed` has to know. */
 const recentCommits = 20;
 
 type Listed = Awaited<ReturnType<Github["rest"]["repos"]["listCommits"]>>["data"][number];
 
-function pastCommit({ sha, commit }: Listed): PastCommit {
+type PastCommit = ReturnType<typeof pastCommit>;
+
+/** A commit with the time when the service made it, in milliseconds since 1970. */
+function pastCommit({ sha, commit }: Listed) {
 	return { sha, time: Date.parse(commit.committer?.date ?? ""), message: commit.message };
 }
 

@@ -19,8 +19,6 @@ const ordinaryLimits = {
 	batchMs: 20_000,
 };
 
-export type Limits = typeof ordinaryLimits;
-
 /** Most changes for which the branch is moved once. */
 const defaultMaxBatch = 20;
 
@@ -41,7 +39,7 @@ export interface GithubOptions extends Partial<Pick<Connection, "apiUrl" | "fetc
 	log?: Pick<Log, "error">;
 	/** Most changes that are made together: an engine may allow few requests. */
 	maxBatch?: number;
-	limits?: Partial<Limits>;
+	limits?: Partial<typeof ordinaryLimits>;
 }
 
 /**
