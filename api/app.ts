@@ -125,17 +125,12 @@ export type PlainRoute = Extract<
 	{ kind: "refused" | "moved" | "preflight" | "version" | "healthz" | "readyz" }
 >;
 
-/** How an engine is, for `healthz` and `readyz`. */
-interface State {
-	/** Why nothing is served, in one line; null where it is. */
-	problem?: () => string | null;
-	/** Why the service is not ready, in one line; null where it is. */
-	readiness: () => string | null;
-	/** The commit that runs. */
-	commit?: string | null;
-}
-
-export function answerPlain(route: PlainRoute, { problem = () => null, readiness, commit }: State): Reply {
+/** @param problem why nothing is served, in one line; null where it is */
+export function answerPlain(
+	route: PlainRoute,
+	{ readiness, commit }: Pick<Context, "readiness" | "commit">,
+	problem: () => string | null = () => null,
+): Reply {
 	switch (route.kind) {
 		case "refused":
 			return answerRefused(route);

@@ -1,17 +1,13 @@
-/** FNV-1a of 64 bits (RFC 9923), in two halves of 32. */
-export interface Hash {
-	high: number;
-	low: number;
-}
-
 /**
  * Identifies a body: an entity tag with its quotes, or the hash that it is made of. Fragments in memory have the hash,
  * which takes less room, and lists of fragments need no tags.
  */
 export type Tag = string | Hash;
 
-/** FNV-1a of 64 bits over `bytes` (RFC 9923). */
-export function hashOf(bytes: Uint8Array): Hash {
+export type Hash = ReturnType<typeof hashOf>;
+
+/** FNV-1a of 64 bits over `bytes` (RFC 9923), in two halves of 32. */
+export function hashOf(bytes: Uint8Array) {
 	// The 64-bit prime is 2^40 + 0x1b3. The state is two halves of 32 bits, and the lower one is multiplied in two halves
 	// of 16, so that every step is 32-bit integer arithmetic.
 	let high = 0xcbf29ce4;

@@ -23,11 +23,6 @@ const badSignatureTokens = 10;
 /** Most buckets; beyond, the least recently used one is dropped. */
 const maxBuckets = 20_000;
 
-interface Allowance {
-	tokens: number;
-	timeMs: number;
-}
-
 /** Most remembered requests; beyond, the oldest is dropped. */
 const maxRequests = 40_000;
 
@@ -50,7 +45,7 @@ export class TokenBuckets implements WriteLimiter {
 	readonly #limits: WriteLimits;
 	readonly #now: () => Date;
 	/** By address or sender, least recently used first. */
-	readonly #allowances = new Map<string, Allowance>();
+	readonly #allowances = new Map<string, { tokens: number; timeMs: number }>();
 
 	constructor(limits: WriteLimits, now: () => Date) {
 		this.#limits = limits;
@@ -76,7 +71,7 @@ export class TokenBuckets implements WriteLimiter {
 	}
 
 	/** Refills a bucket up to now and makes it the most recently used one. */
-	#allowanceOf(name: string): Allowance {
+	#allowanceOf(name: string) {
 		const { perMinute, burst } = this.#limits;
 		const timeMs = this.#now().getTime();
 		const bucket = this.#allowances.get(name) ?? { tokens: burst, timeMs };

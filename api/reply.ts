@@ -3,9 +3,7 @@ import type { Refusal } from "../store/store.ts";
 import { matchesEtag } from "./etag.ts";
 
 /** A body that is sent piece by piece and never joined. */
-export interface Pieces extends Iterable<Uint8Array> {
-	readonly length: number;
-}
+export type Pieces = Iterable<Uint8Array> & { readonly length: number };
 
 /** An answer. `body` is what GET sends; HEAD sends only its length. */
 export interface Reply {

@@ -65,11 +65,7 @@ export function createWorker(log: (fields: object) => void): Worker {
 					return await handleFetchedRead(route, request.headers.get("If-None-Match"), bindings, errors);
 				default: {
 					const readiness = () => contextOf(bindings).readiness();
-					return answerPlain(route, {
-						problem: () => problemOf(bindings),
-						readiness,
-						commit: bundledCommit(),
-					});
+					return answerPlain(route, { readiness, commit: bundledCommit() }, () => problemOf(bindings));
 				}
 			}
 		} catch (error) {
