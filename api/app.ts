@@ -119,15 +119,12 @@ function refused(status: number, error: string): Refused {
 	return { kind: "refused", status, errors: [error] };
 }
 
-/** Routes that need neither a body nor a fragment. */
-export type PlainRoute = Extract<
-	Route,
-	{ kind: "refused" | "moved" | "preflight" | "version" | "healthz" | "readyz" }
->;
-
-/** @param problem why nothing is served, in one line; null where it is */
+/**
+ * Answers what needs neither a body nor a fragment.
+ * @param problem why nothing is served, in one line; null where it is
+ */
 export function answerPlain(
-	route: PlainRoute,
+	route: Extract<Route, { kind: "refused" | "moved" | "preflight" | "version" | "healthz" | "readyz" }>,
 	{ readiness, commit }: Pick<Context, "readiness" | "commit">,
 	problem: () => string | null = () => null,
 ): Reply {

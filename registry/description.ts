@@ -18,9 +18,6 @@ export type FeatureDescription = Extract<LangDescription, { renderer: unknown }>
 /** Of the layers of an OGC service that a registration names. */
 export type NamedDescription = Extract<LangDescription, { layers: unknown }>;
 
-/** Of a service that is taken whole: its layers. */
-export type EntriesDescription = Extract<LangDescription, { entries: unknown }>;
-
 export type Field = FeatureDescription["fields"][number];
 
 /** How a feature layer is drawn, independent of any viewer. */

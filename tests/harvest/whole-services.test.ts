@@ -5,8 +5,8 @@ import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
 import {
 	currentDescription,
+	type Description,
 	descriptionText,
-	type EntriesDescription,
 	isDescribed,
 	parseDescription,
 } from "../../registry/description.ts";
@@ -178,7 +178,7 @@ test("what was imported is replaced by the first harvest that succeeds, and neve
 	serveLayer(peer);
 	assert.is((await harvest(layer, stored)).text, harvested);
 	const both = registration("ogcWms", "/wms");
-	const entries: EntriesDescription = {
+	const entries: Description["en"] = {
 		service_url: `${peer.origin}/wms`,
 		from: "import",
 		entries: ["old", "a"],
