@@ -1,6 +1,6 @@
 import { canonicalText } from "../registry/canonical.ts";
 import { draftAddress } from "../registry/draft.ts";
-import { mayChange, smallkeyText } from "../registry/judge.ts";
+import { judgeAsker, mayChange, smallkeyText } from "../registry/judge.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { readableAt } from "../registry/targets/table.ts";
 import { textAt, textOf } from "../registry/texts.ts";
@@ -10,7 +10,7 @@ import { type Commit, isRefusal, type Refusal } from "../store/store.ts";
 import type { Context } from "./context.ts";
 import { askToRegister, askToRemove, askToSimplify, askToUpdate, askToUpdateFeature } from "./register.ts";
 import { acceptWrite, type Reply, refuseLimited, refuseWrite, removed } from "./reply.ts";
-import { type Asked, metaOf, refuseOthers, type Verified, verifyWrite, type Write } from "./write.ts";
+import { type Asked, metaOf, refusalOf, type Verified, verifyWrite, type Write } from "./write.ts";
 import type { WriteAction } from "./write-routes.ts";
 
 /** A kind of change of one layer: how its body is read, and how it is answered. */
@@ -74,7 +74,8 @@ function judgeAsked(ask: Change["ask"], target: string, { sender, body }: Verifi
 		return { status: 400, errors: [smallkeyText(given ?? segment)], reason: "smallkey" };
 	}
 	const asked = ask(smallkey, body);
-	return isRefusal(asked) ? asked : (refuseOthers(sender, smallkey) ?? asked);
+	const problem = isRefusal(asked) ? null : judgeAsker(sender, smallkey);
+	return problem ? refusalOf([problem]) : asked;
 }
 
 const dayMs = 86_400_000;

@@ -1,4 +1,3 @@
-import { judgeAsker } from "../registry/judge.ts";
 import type { Problem } from "../registry/judge-names.ts";
 import { shownValue } from "../registry/problems.ts";
 import { largestRegistration, type Registration } from "../registry/registration.ts";
@@ -104,12 +103,6 @@ export function refusalOf(problems: readonly Problem[]): Refusal {
 	const [first] = problems as [Problem, ...Problem[]];
 	const textOf = ({ code, text }: Problem) => (code === "size" ? `the document ${text}` : text);
 	return { status: statusOf[first.code] ?? 400, errors: problems.map(textOf) };
-}
-
-/** The refusal where a sender may not change a key; else null. */
-export function refuseOthers(sender: Sender, smallkey: string): Refusal | null {
-	const problem = judgeAsker(sender, smallkey);
-	return problem && refusalOf([problem]);
 }
 
 export function notRegistered(smallkey: string): Refusal {
