@@ -1,6 +1,6 @@
 import { startProgram } from "./measure/process.ts";
 import { cpuSeconds } from "./measure/processes.ts";
-import type { Pair, Row } from "./measure/row.ts";
+import type { Pair, Reach, Row } from "./measure/row.ts";
 import type { World } from "./measure/world.ts";
 import { requestsIn, requestsPerSecond } from "./measure/wrk.ts";
 
@@ -36,37 +36,25 @@ function someKeys(world: World, count: number): string[] {
 	return Array.from({ length: count }, (_, index) => smallkeys[(index * step) % smallkeys.length] as string);
 }
 
-function docsRow(count: number, least: number): Row {
+/** A row about `doc` with one key, or `docs` with several. */
+function row(name: string, what: string, count: number, reach: Reach, isCpu = false): Row {
+	const path = name.startsWith("docs") ? "docs" : "doc";
+	const target = (world: World) => `/v0.9/${path}/en/${someKeys(world, count).join(",")}`;
 	return {
-		name: `docs-${count}`,
-		ours: `docs with ${count} ${count === 1 ? "key" : "keys"}, 64 connections`,
+		name,
+		ours: `${what}, 64 connections`,
 		reference: "a bare node:http server, the same bytes",
-		unit: "requests/s",
-		reach: { of: "ratio", least },
-		prepare: (world) =>
-			prepareRead(world, `/v0.9/docs/en/${someKeys(world, count).join(",")}`, requestsPerSecond),
+		unit: isCpu ? "µs" : "requests/s",
+		reach,
+		prepare: (world) => prepareRead(world, target(world), isCpu ? cpuOfAnswer : requestsPerSecond),
 	};
 }
 
 /** Rows about reads from the Node server. */
 export const readRows: Row[] = [
-	{
-		name: "doc",
-		ours: "doc, one fragment, 64 connections",
-		reference: "a bare node:http server, the same bytes",
-		unit: "requests/s",
-		reach: { of: "ratio", least: 0.85 },
-		prepare: (world) => prepareRead(world, `/v0.9/doc/en/${someKeys(world, 1)[0]}`, requestsPerSecond),
-	},
-	docsRow(1, 0.8),
-	docsRow(10, 0.7),
-	docsRow(50, 0.6),
-	{
-		name: "doc-cpu",
-		ours: "doc, CPU of one request, 64 connections",
-		reference: "a bare node:http server, the same bytes",
-		unit: "µs",
-		reach: { of: "ratio", most: 1.12 },
-		prepare: (world) => prepareRead(world, `/v0.9/doc/en/${someKeys(world, 1)[0]}`, cpuOfAnswer),
-	},
+	row("doc", "doc, one fragment", 1, { of: "ratio", least: 0.85 }),
+	row("docs-1", "docs with 1 key", 1, { of: "ratio", least: 0.8 }),
+	row("docs-10", "docs with 10 keys", 10, { of: "ratio", least: 0.7 }),
+	row("docs-50", "docs with 50 keys", 50, { of: "ratio", least: 0.6 }),
+	row("doc-cpu", "doc, CPU of one request", 1, { of: "ratio", most: 1.12 }, true),
 ];

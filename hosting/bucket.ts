@@ -2,18 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AwsClient } from "aws4fetch";
 import type { Environment } from "../service/settings.ts";
 
-/** The address and the keys of a bucket in an S3-compatible store. */
-export interface BucketSettings {
-	/** `https://<account>.r2.cloudflarestorage.com`, `https://s3.ca-central-1.amazonaws.com`; without the bucket. */
-	endpoint: string;
-	bucket: string;
-	/** `auto` for R2. */
-	region: string;
-	accessKeyId: string;
-	secretAccessKey: string;
-	sessionToken: string;
-}
-
 /** Headers that are stored with an object. */
 export type ObjectHeaders = Readonly<Record<string, string>>;
 
@@ -21,41 +9,38 @@ export type ObjectHeaders = Readonly<Record<string, string>>;
 const patience = 30_000;
 const maxAttempts = 5;
 
-/** Reads the bucket's settings from the environment. @throws {Error} with a line for each missing variable */
-export function readBucketSettings(env: Environment): BucketSettings {
-	const problems: string[] = [];
-	const text = (name: string, what: string) => {
-		if (!env[name]) problems.push(`${name}: is needed: ${what}`);
-		return env[name] ?? "";
-	};
-	const settings = {
-		endpoint: text("OBJECTS_ENDPOINT", "the address of the S3 service, without the bucket").replace(
-			/(?<!\/)\/+$/,
-			"",
-		),
-		bucket: text("OBJECTS_BUCKET", "the bucket's name"),
-		region: env.OBJECTS_REGION || "auto",
-		accessKeyId: text("AWS_ACCESS_KEY_ID", "a key that may read and write the bucket"),
-		secretAccessKey: text("AWS_SECRET_ACCESS_KEY", "the key's secret"),
-		sessionToken: env.AWS_SESSION_TOKEN ?? "",
-	};
-	const isAddress = /^https?:\/\//.test(settings.endpoint) && URL.canParse(settings.endpoint);
-	if (settings.endpoint !== "" && !isAddress)
-		problems.push("OBJECTS_ENDPOINT: must be an http or https address");
-	if (problems.length > 0) throw new Error(problems.join("\n"));
-	return settings;
-}
-
 /** A bucket of an S3-compatible store (Amazon S3, "REST API"; Cloudflare R2, "S3 API compatibility"). */
 export class Bucket {
-	readonly #settings: BucketSettings;
+	/** Its name, and its address without a slash at the end. */
+	readonly #name: string;
+	readonly #address: string;
 	readonly #client: AwsClient;
 
-	constructor(settings: BucketSettings) {
-		const { accessKeyId, secretAccessKey, sessionToken, region } = settings;
-		this.#settings = settings;
-		const credentials = { accessKeyId, secretAccessKey, ...(sessionToken ? { sessionToken } : {}) };
-		this.#client = new AwsClient({ ...credentials, region, service: "s3", retries: 0 });
+	/** Reads the bucket's settings from the environment. @throws {Error} with a line for each missing variable */
+	constructor(env: Environment) {
+		const problems: string[] = [];
+		const text = (name: string, what: string) => {
+			if (!env[name]) problems.push(`${name}: is needed: ${what}`);
+			return env[name] ?? "";
+		};
+		const endpoint = text("OBJECTS_ENDPOINT", "the address of the S3 service, without the bucket");
+		this.#name = text("OBJECTS_BUCKET", "the bucket's name");
+		const accessKeyId = text("AWS_ACCESS_KEY_ID", "a key that may read and write the bucket");
+		const secretAccessKey = text("AWS_SECRET_ACCESS_KEY", "the key's secret");
+		if (endpoint !== "" && !(/^https?:\/\//.test(endpoint) && URL.canParse(endpoint)))
+			problems.push("OBJECTS_ENDPOINT: must be an http or https address");
+		if (problems.length > 0) throw new Error(problems.join("\n"));
+		const session = env.AWS_SESSION_TOKEN ? { sessionToken: env.AWS_SESSION_TOKEN } : {};
+		const region = env.OBJECTS_REGION || "auto";
+		this.#address = `${endpoint.replace(/(?<!\/)\/+$/, "")}/${encodeURIComponent(this.#name)}`;
+		this.#client = new AwsClient({
+			accessKeyId,
+			secretAccessKey,
+			...session,
+			region,
+			service: "s3",
+			retries: 0,
+		});
 	}
 
 	/** Reads an object; null where there is none. */
@@ -79,7 +64,7 @@ export class Bucket {
 	/** Sends a request, and retries it where the network or the store fails, or the store limits requests. */
 	async #send(method: string, name: string, right: number[], bytes?: Buffer, headers: ObjectHeaders = {}) {
 		const path = name.split("/").map(encodeURIComponent).join("/");
-		const url = `${this.#settings.endpoint}/${encodeURIComponent(this.#settings.bucket)}/${path}`;
+		const url = `${this.#address}/${path}`;
 		for (let tries = 1; ; tries += 1) {
 			try {
 				const signal = AbortSignal.timeout(patience);
@@ -99,7 +84,7 @@ export class Bucket {
 
 	#refused(method: string, name: string, status: number, body: Buffer): Refused {
 		const code = codeOf(body);
-		const where = `${method} ${name} in the bucket ${this.#settings.bucket}`;
+		const where = `${method} ${name} in the bucket ${this.#name}`;
 		return new Refused(`${where}: the store answers ${status}${code ? ` ${code}` : ""}`);
 	}
 }

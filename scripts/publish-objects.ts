@@ -1,6 +1,6 @@
 // npx fragments publish-objects: synchronizes a bucket with the build (docs/hosting.md, "Past the file limit")
 import { resolve } from "node:path";
-import { Bucket, readBucketSettings } from "../hosting/bucket.ts";
+import { Bucket } from "../hosting/bucket.ts";
 import { prepareUpload, publish } from "../hosting/publish.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printLine } from "../terminal/io.ts";
@@ -16,7 +16,7 @@ export const run = createRun(async (argv, environment, io) => {
 		.addHelpText("after", environmentHelp)
 		.parse(argv, { from: "user" })
 		.opts();
-	const bucket = new Bucket(readBucketSettings(environment));
+	const bucket = new Bucket(environment);
 	const prepared = await prepareUpload(bucket, resolve(options.dist), options.all ?? false);
 	const { upload, remove, unchanged } = prepared;
 	if (options.dryRun) {

@@ -157,31 +157,20 @@ async function requestReviews(
 	}
 }
 
-export interface JudgeOptions {
-	base: string;
-	/** Login of the workflows' App, which sets checks and writes comments. */
-	author: string;
-	isRequesting: boolean;
-}
-
-export interface Judged {
-	judgement: Judgement;
-	/** In words: `the conflict is over`. */
-	done: string[];
-}
-
 /**
  * Judges one pull request: sets its check `owners`, says what it still needs, comments on a conflict, and merges one of
  * the service's own that the owners have approved.
- * @returns null where it has a newer commit meanwhile: the run of that one judges it
+ * @param author login of the workflows' App, which sets checks and writes comments
+ * @returns what was done beside, in words: `the conflict is over`; null where it has a newer commit meanwhile: the run
+ * of that one judges it
  */
 export async function judgePull(
 	github: Github,
 	pull: OpenPull,
 	owners: Owners | null,
 	teams: Teams,
-	{ base, author, isRequesting }: JudgeOptions,
-): Promise<Judged | null> {
+	{ base, author, isRequesting }: { base: string; author: string; isRequesting: boolean },
+): Promise<{ judgement: Judgement; done: string[] } | null> {
 	const { rest, repo, paginate } = github;
 	const parameters = { ...repo, pull_number: pull.number, per_page: 100 };
 	const reviews = await listOf(paginate(rest.pulls.listReviews, parameters), "list the reviews");

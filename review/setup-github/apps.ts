@@ -4,15 +4,7 @@ import { isRefused } from "../pulls.ts";
 import { check, type Finding } from "./finding.ts";
 import type { Target } from "./repository.ts";
 
-interface AppPurpose {
-	option: string;
-	what: string;
-	suffix: string;
-	/** By GitHub's names (GitHub, "Registering a GitHub App using URL parameters"). */
-	permissions: Readonly<Record<string, "read" | "write">>;
-}
-
-/** The two: no workflow holds the service's key. */
+/** The two: no workflow holds the service's key. Permissions by GitHub's names ("Registering a GitHub App using URL parameters"). */
 const purposes = {
 	service: {
 		option: "--service-app",
@@ -26,7 +18,7 @@ const purposes = {
 		suffix: "workflows",
 		permissions: { contents: "write", pull_requests: "write", checks: "write", members: "read" },
 	},
-} as const satisfies Record<string, AppPurpose>;
+};
 
 type Purpose = keyof typeof purposes;
 
