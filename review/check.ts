@@ -36,20 +36,12 @@ export interface ChangedLayer {
 	text: string;
 }
 
-export interface Checked {
-	/** Sorted by smallkey. */
-	layers: ChangedLayer[];
-	/** In the order of the paths. */
-	problems: Located[];
-	/** What is accepted, but probably not meant. */
-	warnings: Located[];
-}
-
 /**
  * Checks what a head changes under `layers/`, and nothing else: each file by itself, and its name against those of
  * the whole catalogue as it will be.
+ * @returns the layers by smallkey; the problems, and what is accepted but probably not meant, by path
  */
-export function checkChanges({ layers: paths, names, before, after }: Changes): Checked {
+export function checkChanges({ layers: paths, names, before, after }: Changes) {
 	const wrongNames = judgeNames(
 		paths.map((path) => ({ path, isRemoved: !after.has(path) })),
 		names,

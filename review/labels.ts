@@ -17,16 +17,14 @@ export const labels = {
 	service: { name: "service", color: "1d76db", description: "Opened by the service or its workflows" },
 } as const satisfies Record<string, Label>;
 
-export interface ChangedFile {
-	filename: string;
-	status: string;
-}
-
 /**
  * The labels that fit a pull request.
  * @param isOwn whether it is of the service or its workflows
  */
-export function fittingLabels(files: readonly ChangedFile[], isOwn: boolean): Set<string> {
+export function fittingLabels(
+	files: readonly { filename: string; status: string }[],
+	isOwn: boolean,
+): Set<string> {
 	const fitting = new Set<string>();
 	for (const { filename, status } of files) {
 		const name = filename.startsWith("layers/") ? parseLayerPath(filename) : null;

@@ -26,21 +26,25 @@ export async function openPulls({ rest, repo, paginate }: Github, base: string):
 	return listOf(paginate(rest.pulls.list, parameters), "list the pull requests");
 }
 
-export interface Wanted {
-	/** Only those whose newest commit is this one. */
-	head?: string | undefined;
-	/** Only those without this check of the App `author`. */
-	missing?: { check: string; author: string } | undefined;
-}
-
-/** The open pull requests that are wanted, for the matrix of a workflow. */
-export async function findPulls(github: Github, base: string, wanted: Wanted): Promise<PullRef[]> {
+/**
+ * The open pull requests for the matrix of a workflow.
+ * @param head only those whose newest commit is this one
+ * @param missing only those without this check of the App `author`
+ */
+export async function findPulls(
+	github: Github,
+	base: string,
+	{
+		head: wanted,
+		missing,
+		author,
+	}: { head?: string | undefined; missing?: string | undefined; author: string },
+): Promise<PullRef[]> {
 	const found: PullRef[] = [];
 	for (const { number, head } of await openPulls(github, base)) {
 		if (found.length === maxPulls) break;
-		if (wanted.head !== undefined && head.sha !== wanted.head) continue;
-		const { missing } = wanted;
-		const has = missing && findCheckRun(await readCheckRuns(github, head.sha), missing.check, missing.author);
+		if (wanted !== undefined && head.sha !== wanted) continue;
+		const has = missing && findCheckRun(await readCheckRuns(github, head.sha), missing, author);
 		if (!has) found.push({ number, head: head.sha });
 	}
 	return found;

@@ -10,7 +10,7 @@ const help = `
 Prints JSON, [{"number": 1, "head": "<commit>"}], for --pulls of npx fragments comment and npx fragments approvals.`;
 
 export const run = createRun(async (argv, environment, io) => {
-	const { head, missing, author } = createCommandLine("pull-requests", io)
+	const options = createCommandLine("pull-requests", io)
 		.option("--head <commit>", "only those whose newest commit is this one")
 		.addOption(new Option("--missing <check>", "only those without this check").conflicts("head"))
 		.option("--author <login>", "the App that sets the check", "github-actions[bot]")
@@ -18,12 +18,8 @@ export const run = createRun(async (argv, environment, io) => {
 		.parse(argv, { from: "user" })
 		.opts();
 	const configuration = readConfiguration(environment);
-	const wanted = { head, missing: missing === undefined ? undefined : { check: missing, author } };
-	const pulls = await findPulls(
-		connectToGithub(configuration),
-		configuration.github?.branch ?? "main",
-		wanted,
-	);
+	const base = configuration.github?.branch ?? "main";
+	const pulls = await findPulls(connectToGithub(configuration), base, options);
 	printLine(io, JSON.stringify(pulls));
 	return exitCodes.done;
 });

@@ -56,7 +56,7 @@ function timeText(timeMs: number): string {
 /** The commits of a waiting review, with their authors. */
 export async function proposalLines(repository: string, commit: string): Promise<string[]> {
 	const history = await openHistory(repository);
-	const proposed = await history({ range: `${servedRef}..${commit}` });
+	const proposed = await history(`${servedRef}..${commit}`);
 	return proposed.flatMap((one) => bringLines("proposed", one));
 }
 
@@ -65,13 +65,13 @@ export async function auditLayer(smallkey: string, options: AuditOptions): Promi
 	const { repository, sinceMs, settings } = options;
 	const paths = [layerPath(smallkey), descriptionPath(smallkey)];
 	const history = await openHistory(repository);
-	const commits = await history({ range: servedRef, paths, isBranchOnly: true });
+	const commits = await history(servedRef, paths, true);
 	const catFile = new CatFile(repository);
 	try {
 		const entries: AuditEntry[] = [];
 		for (const commit of commits.filter(({ committer }) => committer.timeMs >= sinceMs)) {
 			const [first, second] = commit.parents;
-			const merged = second === undefined ? [] : await history({ range: `${first}..${second}`, paths });
+			const merged = second === undefined ? [] : await history(`${first}..${second}`, paths);
 			const { verb, lines } = await changeOf(catFile, commit, smallkey, settings);
 			entries.push(entryOf(commit, verb, merged, lines));
 		}
@@ -90,7 +90,7 @@ export async function auditSender(sender: string, options: AuditOptions): Promis
 	const isNamed = ({ trailers, author }: Commit) =>
 		trailers.Sender.includes(sender) || author.name === sender;
 	const history = await openHistory(options.repository);
-	const commits = await history({ range: servedRef });
+	const commits = await history(servedRef);
 	const own = commits.filter((commit) => isNamed(commit) && commit.committer.timeMs >= options.sinceMs);
 	const declined = await readDeclined(options, history, null, [], isNamed);
 	return [...declined, ...own.map((commit) => entryOf(commit, `changed ${keysText(commit)}`, []))];
@@ -118,7 +118,7 @@ async function readDeclined(
 	for (const { name, commit: id, timeMs, reason } of await readReviews(repository, "declined")) {
 		const isOfLayer = smallkey === null || name === smallkey || name.endsWith(".batch");
 		if (!isOfLayer || timeMs < sinceMs) continue;
-		const proposed = await history({ range: `${servedRef}..${id}`, paths });
+		const proposed = await history(`${servedRef}..${id}`, paths);
 		if (!proposed.some(isWanted)) continue;
 		// The last commit only says who declined it, and changes no layer.
 		for await (const { committer } of readCommits(repository, [id])) {

@@ -11,17 +11,18 @@ export interface Commit extends ReadCommit {
 /** Stands before each commit: no id and no path is so. */
 const mark = "\x01";
 
-interface HistoryOptions {
-	/** A ref, or a range of commits. */
-	range: string;
-	/** Only those that change one of these; all without any. */
-	paths?: readonly string[];
-	/** Commits of the branch itself only, where a merge counts as one. */
-	isBranchOnly?: boolean;
-}
-
-/** Reads commits, the newest first. @throws {Error} where there is no such range */
-export type ReadHistory = (options: HistoryOptions) => Promise<Commit[]>;
+/**
+ * Reads commits, the newest first.
+ * @param range a ref, or a range of commits
+ * @param paths only those that change one of these; all without any
+ * @param isBranchOnly commits of the branch itself only, where a merge counts as one
+ * @throws {Error} where there is no such range
+ */
+export type ReadHistory = (
+	range: string,
+	paths?: readonly string[],
+	isBranchOnly?: boolean,
+) => Promise<Commit[]>;
 
 /** The history of a repository. */
 export async function openHistory(repository: string): Promise<ReadHistory> {
@@ -31,7 +32,7 @@ export async function openHistory(repository: string): Promise<ReadHistory> {
 	for await (const { id, message } of readCommits(repository, ids)) {
 		for (const request of trailersOf(message, "Request")) if (!first.has(request)) first.set(request, id);
 	}
-	return async ({ range, paths = [], isBranchOnly = false }) => {
+	return async (range, paths = [], isBranchOnly = false) => {
 		const walk = isBranchOnly ? ["--first-parent", "--diff-merges=first-parent"] : [];
 		const show = ["--name-only", "-z", "--no-renames", "--root", `--format=%x00${mark}%x00%H%x00`];
 		const limits = ["--end-of-options", range, "--", ...(paths.length > 0 ? paths : ["layers"])];
