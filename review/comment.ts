@@ -25,18 +25,25 @@ const longestLine = 300;
  * and counted in the last line, so that a comment that was cut is well formed, too.
  */
 export function renderComment(review: Review, links: Links = noLinks): string {
+	// The draft page shows the problems of a wrong layer, too.
+	const wrong = review.layers.filter(({ verb, draft }) => verb === "wrong" && draft !== null);
+	const drafts = wrong.map(({ smallkey, draft }) => `- ${linked(smallkey, draft)}`);
+	const outside = review.outside.map((path) => `- ${code(path)}`);
+	const unasked = review.services.unasked.length;
 	const blocks = [
 		`${marker}\n### ${verdict(review)}`,
 		summary(review),
 		nextStep(review),
 		...list("To correct", review.problems, links),
-		...wrongDraftsBlock(review.layers),
+		...titled("As drafts", drafts),
 		...list("The services say that this change is wrong", review.services.wrong, links),
 		...list("Accepted, but probably not meant", review.warnings, links),
 		...list("Their server is down or odd. This blocks nothing.", review.services.down, links),
-		...unaskedBlock(review.services.unasked),
+		...(unasked > 0
+			? [`The services of ${counted(unasked, "layer")} were not asked: there are too many at once.`]
+			: []),
 		...approvalBlocks(review, links),
-		...outsideBlock(review.outside),
+		...titled("Files outside the layers, for the operators to look at", outside),
 	];
 	const layers = review.layers.filter(({ verb }) => verb !== "wrong");
 	return joinBounded(blocks, layers);
@@ -90,26 +97,12 @@ function list(title: string, problems: Located[], links: Links): string[] {
 	);
 }
 
-/** Wrong layers, as drafts on the map: the draft page shows their problems, too. */
-function wrongDraftsBlock(layers: readonly LayerChange[]): string[] {
-	const drafts = layers.filter(({ verb, draft }) => verb === "wrong" && draft !== null);
-	return titled(
-		"As drafts",
-		drafts.map(({ smallkey, draft }) => `- ${linked(smallkey, draft)}`),
-	);
-}
-
 function titled(title: string, items: string[]): string[] {
 	if (items.length === 0) return [];
 	const shown = linesWithin(items, longestList);
 	const hidden = items.length - shown.length;
 	const more = hidden > 0 ? [`- and ${hidden} more`] : [];
 	return [[`#### ${title}`, "", ...shown, ...more].join("\n")];
-}
-
-function unaskedBlock(unasked: string[]): string[] {
-	if (unasked.length === 0) return [];
-	return [`The services of ${counted(unasked.length, "layer")} were not asked: there are too many at once.`];
 }
 
 function approvalBlocks({ approvals }: Review, links: Links): string[] {
@@ -122,13 +115,6 @@ function approvalBlocks({ approvals }: Review, links: Links): string[] {
 			const names = owners.map((owner) => linked(owner, links.owner(owner)));
 			return `- ${names.join(" or ")}, for ${firstOf(paths.map(code), 3, ", ")}`;
 		}),
-	);
-}
-
-function outsideBlock(outside: string[]): string[] {
-	return titled(
-		"Files outside the layers, for the operators to look at",
-		outside.map((path) => `- ${code(path)}`),
 	);
 }
 

@@ -1,8 +1,7 @@
 // npx fragments compare: the differences of the same layers on two services (docs/moving.md)
 import { existsSync } from "node:fs";
 import { runGit } from "../git/run.ts";
-import { compareServices } from "../migrate/compare/compare.ts";
-import { reportLines } from "../migrate/compare/report.ts";
+import { compareServices, reportLines } from "../migrate/compare/compare.ts";
 import { comparedTargets, ReadService } from "../migrate/compare/service.ts";
 import { keyOf } from "../migrate/import/document.ts";
 import { readDump, readDumpFile } from "../migrate/import/dump.ts";

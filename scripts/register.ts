@@ -60,20 +60,17 @@ export const run = createRun(async (argv, environment, io) => {
 	if (review && url) throw new Error("--review: with --url the service decides who needs a reviewer");
 	if (!isSenderId(sender)) throw new Error(`--sender: must be 1 to 64 of A-Z a-z 0-9 . _ -, not ${sender}`);
 	const { registrations, problems } = await readBatch(folder);
-	for (const problem of problems) printError(io, plain(problem));
-	if (problems.length > 0) {
-		printError(io, `${counted(problems.length, "problem")}; nothing was written`);
+	const refuse = (texts: readonly string[]) => {
+		for (const text of texts) printError(io, plain(text));
+		printError(io, `${counted(texts.length, "problem")}; nothing was written`);
 		return exitCodes.wrong;
-	}
+	};
+	if (problems.length > 0) return refuse(problems);
 	if (url) return sendBatch(registrations, { ...line.opts(), url }, environment, io);
 	const open = await openStore(readConfiguration(environment));
 	try {
 		const outcome = await storeBatch(open.store, registrations, { sender, time: io.now().getTime(), review });
-		if (isRefusal(outcome)) {
-			for (const error of outcome.errors) printError(io, plain(error));
-			printError(io, `${counted(outcome.errors.length, "problem")}; nothing was written`);
-			return exitCodes.wrong;
-		}
+		if (isRefusal(outcome)) return refuse(outcome.errors);
 		const { changed, commit } = outcome;
 		printLine(io, `${changed} registered, ${registrations.size - changed} stored already, in ${open.place}`);
 		if (commit.changed) printLine(io, `commit ${commit.commit}`);

@@ -7,7 +7,7 @@ import type { Commit, Reader, Refusal } from "../../store/store.ts";
 import { WrongError } from "../../terminal/command-line.ts";
 import { firstOf } from "../../terminal/plain.ts";
 import { progress } from "../../terminal/progress.ts";
-import { row } from "../compare/report.ts";
+import { row } from "../compare/compare.ts";
 import { DumpError, readDump, readDumpFile } from "./dump.ts";
 import { collectMoves, type Moves } from "./moves.ts";
 import { type MovedSenders, moveSenders } from "./senders.ts";
