@@ -23,11 +23,6 @@ export interface OutputOptions {
 	compress?: boolean | undefined;
 }
 
-/** The result of a build; `catalogue` is null without one. */
-export interface BuiltOutput extends Built {
-	catalogue: CatalogueOutcome | null;
-}
-
 /**
  * Builds everything that a hosting serves from one commit or folder: the fragments, the catalogue (unless `SITE=off`)
  * and the hosting's own files. Writes nothing where a layer of a folder is wrong.
@@ -38,20 +33,19 @@ export async function buildOutput(
 	out: string,
 	environment: Environment,
 	{ fresh, compress = false }: OutputOptions = {},
-): Promise<BuiltOutput> {
+): Promise<Built & { catalogue: CatalogueOutcome | null }> {
 	const configuration = readConfiguration(withoutStore(environment));
+	const { site, targets, dataDir } = configuration;
 	const built = await build(source, out, configuration, fresh);
-	if (!built.written) return { ...built, catalogue: null };
-	const catalogue = configuration.site ? await buildCatalogueFiles() : null;
-	if (!configuration.site && hasCatalogue(out)) removeCatalogue(out);
-	await writeHostingFiles(out, compress, configuration.targets, configuration.site);
-	return { ...built, catalogue };
-
-	async function buildCatalogueFiles(): Promise<CatalogueOutcome> {
-		const senderNames = await readPublicNames(environment, configuration.dataDir);
+	let catalogue: CatalogueOutcome | null = null;
+	if (!built.written) return { ...built, catalogue };
+	if (site) {
+		const senderNames = await readPublicNames(environment, dataDir);
 		const options = catalogueOptions(configuration, { senderNames, canSend: false, isCompressed: false });
-		return updateCatalogue(await catalogueSource(source, out), out, options, fresh);
-	}
+		catalogue = await updateCatalogue(await catalogueSource(source, out), out, options, fresh);
+	} else if (hasCatalogue(out)) removeCatalogue(out);
+	await writeHostingFiles(out, compress, targets, site);
+	return { ...built, catalogue };
 }
 
 /** `22 layers in the catalogue: 51 files written, 0 removed` */

@@ -31,13 +31,8 @@ that an interrupted run continues. For a
 folder of layers it also writes layers/health.json, as npx fragments watch-services does. It needs Chromium.
 --proposed draws the layers of the repairs that wait, as they would be, into the folder proposed/ beside the other pictures.`;
 
-/** One of several parts of all layers: `3/7`. */
-interface Part {
-	number: number;
-	of: number;
-}
-
-function parsePart(text: string): Part {
+/** Parses one of several parts of all layers: `3/7`. */
+function parsePart(text: string) {
 	const [, number = "", of = ""] = /^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(text) ?? [];
 	const part = { number: Number(number), of: Number(of) };
 	if (part.of > 0 && part.number <= part.of) return part;
@@ -50,7 +45,7 @@ function parsePart(text: string): Part {
  */
 export function chooseLayers<Layer extends Pick<CheckedLayer, "smallkey">>(
 	layers: readonly Layer[],
-	{ part, sample }: { part?: Part | undefined; sample?: number | undefined },
+	{ part, sample }: { part?: ReturnType<typeof parsePart> | undefined; sample?: number | undefined },
 	now: Date,
 ): Layer[] {
 	const ofPart = part

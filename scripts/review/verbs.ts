@@ -47,15 +47,10 @@ export async function list(repo: string | undefined, environment: Environment, i
 	return exitCodes.done;
 }
 
-interface ShowOptions {
-	repo: string | undefined;
-	markdown: boolean;
-}
-
 /** npx fragments review show. @returns exit code */
 export async function show(
 	key: string,
-	{ repo, markdown }: ShowOptions,
+	{ repo, markdown }: { repo: string | undefined; markdown: boolean },
 	environment: Environment,
 	io: Io,
 ): Promise<number> {
