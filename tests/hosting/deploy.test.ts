@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { makeContext } from "../../api/worker/settings.ts";
 import { readSecretFiles } from "../../hosting/secrets.ts";
-import { deploymentEnvironment } from "../../hosting/wrangler.ts";
+import { deploymentEnvironment, workerVariables } from "../../hosting/wrangler.ts";
 import { workers } from "../conformance/engines.ts";
 import { temporaryFolder } from "../local.ts";
 import { runScript, runScriptProcess } from "../process.ts";
@@ -47,6 +47,18 @@ test("more files than the plan takes are an error that names the way out", async
 	assert.is(stdout, "", "nothing was begun");
 	const asWorkflow = await runScript("deploy", ["--dist", dist, "--dry-run"], await unsetVariables());
 	assert.is(asWorkflow.stderr, stderr, "with no variable set in the repository");
+});
+
+test("a worker on this machine gets the variables that it reads, and no others", () => {
+	const read = {
+		SENDERS: "{}",
+		TARGETS: "v1",
+		MAP_WKID: "3857",
+		GITHUB_REPOSITORY: "a/b",
+		GITHUB_TOKEN: "t",
+	};
+	const others = { DATA_DIR: "/data", PORT: "1", AWS_SECRET_ACCESS_KEY: "secret", BASE_PATH: "" };
+	assert.equal(Object.fromEntries(workerVariables({ ...read, ...others })), read);
 });
 
 test("wrong words are refused with their reason", async ({ folder }) => {

@@ -126,7 +126,7 @@ export const release110 = {
 		request: {
 			version: "1.2",
 			payload_type: "feature",
-			en: { ...requested, service_name: "Wells" },
+			en: { ...requested, service_name: "Wells", legend_format: "image/png" },
 			fr: { ...requested, service_name: "Puits", loading_mode: "ondemand" },
 		},
 		en: featureNode("old-110", "en", { ...served110, mode: "snapshot" }),

@@ -277,6 +277,7 @@ importing("a registration is the request; without one it is made of the nodes", 
 	const { version, en: english } = registrationOf("old-110");
 	assert.is(version, "1.2");
 	assert.not("loading_mode" in english, "the older service counted the features");
+	assert.not("legend_format" in english, "the older service had no legend of features");
 	assert.equal(english.metadata, {
 		metadata_url: "http://csw.example/xml?id=abc",
 		catalogue_url: "http://csw.example/page?id=abc",
