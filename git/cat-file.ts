@@ -23,29 +23,25 @@ const objectAt: ReadAnswer<GitObject | null> = (data, start) => {
 	return { answer: { id, type, body: data.subarray(lineEnd + 1, bodyEnd) }, end: bodyEnd + 1 };
 };
 
-/** How a process that reads objects is bounded. */
-export interface CatFileLimits {
-	/** Longest silence while an answer is awaited, in milliseconds. */
-	silenceMs: number;
-	/** Reads after which the process is replaced: git keeps what it has read of a repository in memory. */
-	maxReads: number;
-}
-
-const ordinaryLimits: CatFileLimits = { silenceMs: ordinarySilenceMs, maxReads: 1_000_000 };
-
 /** A long-lived `git cat-file --batch`: objects by id, by ref or by `<commit>:<path>`, in the order asked for. */
 export class CatFile {
 	readonly #repository: string;
-	readonly #limits: CatFileLimits;
+	readonly #silenceMs: number;
+	readonly #maxReads: number;
 	#process: GitProcess<GitObject | null> | null = null;
 	/** Reads that the process was asked for. */
 	#reads = 0;
 	/** Whether no other process starts. */
 	#hasEnded = false;
 
-	constructor(repository: string, limits: Partial<CatFileLimits> = {}) {
+	/**
+	 * @param silenceMs longest silence while an answer is awaited, in milliseconds
+	 * @param maxReads reads after which the process is replaced: git keeps what it has read of a repository in memory
+	 */
+	constructor(repository: string, silenceMs = ordinarySilenceMs, maxReads = 1_000_000) {
 		this.#repository = repository;
-		this.#limits = { ...ordinaryLimits, ...limits };
+		this.#silenceMs = silenceMs;
+		this.#maxReads = maxReads;
 	}
 
 	/**
@@ -92,11 +88,10 @@ export class CatFile {
 	}
 
 	#start(): GitProcess<GitObject | null> {
-		if (this.#reads >= this.#limits.maxReads) this.renew();
+		if (this.#reads >= this.#maxReads) this.renew();
 		if (!this.#process) {
 			this.#reads = 0;
-			const { silenceMs } = this.#limits;
-			this.#process = new GitProcess(this.#repository, ["cat-file", "--batch"], objectAt, silenceMs);
+			this.#process = new GitProcess(this.#repository, ["cat-file", "--batch"], objectAt, this.#silenceMs);
 		}
 		this.#reads += 1;
 		return this.#process;

@@ -1,10 +1,4 @@
-import { close, fsync, open } from "node:fs";
-import { promisify } from "node:util";
-
-// Not those of FileHandle, which cost twice as much.
-const openPath = promisify(open);
-const syncFile = promisify(fsync);
-const closeFile = promisify(close);
+import { open } from "node:fs/promises";
 
 /** Puts a file, or the names in a folder, on the disk. @param path its path */
 export type SyncPath = (path: string) => Promise<void>;
@@ -25,12 +19,8 @@ const unsupported: ReadonlySet<string | undefined> = new Set([
  */
 export const syncPath: SyncPath = async (path) => {
 	try {
-		const descriptor = await openPath(path, "r");
-		try {
-			await syncFile(descriptor);
-		} finally {
-			await closeFile(descriptor);
-		}
+		const file = await open(path, "r");
+		await file.sync().finally(() => file.close());
 	} catch (error) {
 		if (!unsupported.has((error as NodeJS.ErrnoException).code)) throw error;
 	}

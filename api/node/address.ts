@@ -94,7 +94,9 @@ function countedAs(text: string, isForwarded: boolean): string | null {
 	const address = parseAddress(text);
 	if (!address) return text;
 	if (isLoopback(address) && !isForwarded) return null;
-	return address.kind() === "ipv4" ? address.toString() : networkOf(address as ipaddr.IPv6);
+	return address.kind() === "ipv4"
+		? address.toString()
+		: ipaddr.IPv6.networkAddressFromCIDR(`${address}/64`).toString();
 }
 
 function isTrusted(address: Address, trusted: TrustedProxies): boolean {
@@ -105,11 +107,4 @@ function isTrusted(address: Address, trusted: TrustedProxies): boolean {
 function withoutPort(text: string): string {
 	const match = /^\[([^\]]*)\](?::\d+)?$|^([\d.]+):\d+$/.exec(text);
 	return match?.[1] ?? match?.[2] ?? text;
-}
-
-function networkOf(address: ipaddr.IPv6): string {
-	return `${address.parts
-		.slice(0, 4)
-		.map((part) => part.toString(16))
-		.join(":")}::/64`;
 }

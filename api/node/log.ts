@@ -36,7 +36,7 @@ export class CountedLog<Line extends object> {
 	readonly #windowMs: number;
 	readonly #kindOf: (line: Line) => string | null;
 	readonly #kinds = new Map<string, Counted<Line>>();
-	#timer: NodeJS.Timeout | null = null;
+	#timer: NodeJS.Timeout | undefined;
 
 	/** @param kindOf equal for lines that are counted together; null for one that is always written */
 	constructor(
@@ -61,30 +61,23 @@ export class CountedLog<Line extends object> {
 		}
 		this.#kinds.set(kind, { last: line, repeated: 0 });
 		this.#write(line);
-		this.#timer ??= setTimeout(() => this.#endWindow(), this.#windowMs).unref();
+		this.#startWindow();
 	}
 
-	/** Writes what was counted since the last line. */
+	/** Writes what was counted since the last line. Kinds that go on keep their place: they have one line for each window. */
 	end(): void {
-		if (this.#timer) clearTimeout(this.#timer);
-		this.#timer = null;
-		this.#writeCounted();
-		this.#kinds.clear();
-	}
-
-	#endWindow(): void {
-		this.#timer = null;
-		this.#writeCounted();
-		if (this.#kinds.size > 0) this.#timer = setTimeout(() => this.#endWindow(), this.#windowMs).unref();
-	}
-
-	/** Kinds that go on keep their place, so that they have one line for each window. */
-	#writeCounted(): void {
+		clearTimeout(this.#timer);
 		for (const [kind, counted] of this.#kinds) {
 			if (counted.repeated > 0) this.#write({ ...counted.last, repeated: counted.repeated });
 			else this.#kinds.delete(kind);
 			counted.repeated = 0;
 		}
+		this.#timer = undefined;
+		if (this.#kinds.size > 0) this.#startWindow();
+	}
+
+	#startWindow(): void {
+		this.#timer ??= setTimeout(() => this.end(), this.#windowMs).unref();
 	}
 }
 

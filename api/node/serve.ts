@@ -1,11 +1,8 @@
+import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { Socket } from "node:net";
 import { Answering } from "./answering.ts";
-import { type NodeOptions, type NodeTimes, timesOf } from "./options.ts";
-
-export type { RouteName } from "./exchange.ts";
-export type { Answered } from "./log.ts";
-export type { NodeOptions, NodeTimes } from "./options.ts";
+import { type NodeOptions, timesOf } from "./options.ts";
 
 /** Larger than any target that is answered, so that a long one gets 414 and not 431. */
 const maxHeadBytes = 64 * 1024;
@@ -46,24 +43,15 @@ export function createNodeServer(options: NodeOptions): NodeServer {
 	});
 	const end = async () => {
 		answering.closeConnections();
-		await endServer(server, silent, times);
+		// Node's own time-outs no longer count once it closes.
+		const boundMs = times.headTimeoutMs + times.bodyTimeoutMs;
+		const bound = setTimeout(() => server.closeAllConnections(), boundMs);
+		const closed = once(server, "close");
+		server.close();
+		for (const socket of silent) socket.destroy();
+		await closed;
+		clearTimeout(bound);
 		answering.end();
 	};
 	return { server, end };
-}
-
-function endServer(
-	server: Server,
-	silent: ReadonlySet<Socket>,
-	{ headTimeoutMs, bodyTimeoutMs }: NodeTimes,
-): Promise<void> {
-	return new Promise((resolve) => {
-		// Node's own time-outs no longer count once it closes.
-		const bound = setTimeout(() => server.closeAllConnections(), headTimeoutMs + bodyTimeoutMs);
-		server.close(() => {
-			clearTimeout(bound);
-			resolve();
-		});
-		for (const socket of silent) socket.destroy();
-	});
 }

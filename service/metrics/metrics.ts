@@ -1,7 +1,7 @@
 import type { StatsFs } from "node:fs";
 import { statfs } from "node:fs/promises";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { RouteName } from "../../api/node/serve.ts";
+import type { RouteName } from "../../api/node/exchange.ts";
 import { readCommit, readVersion } from "../../files/version.ts";
 import type { GitOperation } from "../../store/git/measure.ts";
 import { isRefusal, type Store } from "../../store/store.ts";

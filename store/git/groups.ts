@@ -5,11 +5,10 @@ import type { PathChange } from "../../git/tree.ts";
 import { batchBranch, type Edit, type Meta, reviewBranch, StoreBusy } from "../store.ts";
 import { branchName, type CommitRange } from "./branch.ts";
 import type { StoreContext } from "./context.ts";
-import { type Judged, judgeGroup, type Pending } from "./judge.ts";
+import { type Judged, judgeGroup, type Pending, usesOf } from "./judge.ts";
 import { clearLocks, listLocks } from "./locks.ts";
 import { measured } from "./measure.ts";
 import type { CommitReader } from "./reader.ts";
-import type { RequestUse } from "./used-requests.ts";
 import { BranchHeld } from "./writer.ts";
 
 /** How often changes are built again on a branch that others keep moving, and where git fails. */
@@ -227,20 +226,6 @@ function reviewOf({ smallkey, author }: Meta): string {
 /** Id of the last commit of a group; undefined where it has none. */
 function lastCommit(judged: readonly Judged[]): Promise<string> | undefined {
 	return judged.findLast(({ edits }) => edits.length > 0)?.commit ?? undefined;
-}
-
-/** The signed requests among judged changes; `tip` is the commit of those that name no other. */
-function usesOf(judged: readonly Judged[], tip = ""): Promise<RequestUse[]> {
-	const signed = judged.flatMap((one) => {
-		const { request } = one.pending.meta;
-		return request === null ? [] : [{ ...one, request }];
-	});
-	return Promise.all(
-		signed.map(async ({ request, pending, refusal, commit }) => {
-			const { method = "-", time: timeMs } = pending.meta;
-			return [request, { method, timeMs, outcome: refusal?.status ?? (await commit) ?? tip }] as const;
-		}),
-	);
 }
 
 /** The paths that edits change, each once, sorted. */

@@ -11,7 +11,7 @@ import {
 } from "../store.ts";
 import type { StoreContext } from "./context.ts";
 import type { CommitReader } from "./reader.ts";
-import type { UsedRequests } from "./used-requests.ts";
+import type { RequestUse, UsedRequests } from "./used-requests.ts";
 
 /** A change that waits for its answer. */
 export interface Pending {
@@ -61,6 +61,20 @@ export async function judgeGroup(
 		}
 	}
 	return judged;
+}
+
+/** The signed requests among judged changes; `tip` is the commit of those that name no other. */
+export function usesOf(judged: readonly Judged[], tip = ""): Promise<RequestUse[]> {
+	const signed = judged.flatMap((one) => {
+		const { request } = one.pending.meta;
+		return request === null ? [] : [{ ...one, request }];
+	});
+	return Promise.all(
+		signed.map(async ({ request, pending, refusal, commit }) => {
+			const { method = "-", time: timeMs } = pending.meta;
+			return [request, { method, timeMs, outcome: refusal?.status ?? (await commit) ?? tip }] as const;
+		}),
+	);
 }
 
 /** How a request was answered the first time. */

@@ -87,7 +87,7 @@ export class GitStore implements Store {
 		const limits = { ...ordinaryLimits, ...options.limits };
 		const now = () => options.now().getTime();
 		await openRepository({ repository, sync, lockMs: limits.lockMs, guard, log });
-		const catFile = new CatFile(repository, { silenceMs: limits.silenceMs, maxReads: limits.readerReads });
+		const catFile = new CatFile(repository, limits.silenceMs, limits.readerReads);
 		const writer = new Writer({ repository, sync, limits });
 		try {
 			const tip =

@@ -36,9 +36,9 @@ export async function installHook(
 	const hookPath = join(folder, "pre-receive");
 	// A hook that cannot be read was reported above, and is not known to be this project's.
 	const hook = await readTextIfThere(hookPath).catch(() => null);
-	const isOwn = hook?.includes(mark) && (await exists(join(folder, bundleName)));
+	const isOwn = hook?.includes(mark) && (await succeeds(lstat(join(folder, bundleName))));
 	if (!isOwn) return false;
-	const isRunnable = await isExecutable(hookPath);
+	const isRunnable = await succeeds(access(hookPath, constants.X_OK));
 	if (!isRunnable)
 		warn(`${hookPath}: cannot be executed there, so pushes are not checked; DATA_DIR must allow it`);
 	return isRunnable;
@@ -54,17 +54,18 @@ async function renew(folder: string, warn: Log["warn"], node: string): Promise<v
 	if (!present?.startsWith(`// ${stamp}\n`)) await write(bundlePath, await readBundle(stamp), 0o644);
 	const hookPath = join(folder, "pre-receive");
 	const hook = (await readFile(script, "utf8")).replace("@NODE@", () => quoted(node));
-	if ((await readTextIfThere(hookPath)) !== hook || !(await isExecutable(hookPath)))
+	if ((await readTextIfThere(hookPath)) !== hook || !(await succeeds(access(hookPath, constants.X_OK))))
 		await write(hookPath, hook, 0o755);
 }
 
 /** A hook that is not this project's gets another name. */
 async function keepForeign(folder: string, warn: Log["warn"]): Promise<void> {
 	const path = join(folder, "pre-receive");
-	if (!(await exists(path))) return;
+	if (!(await succeeds(lstat(path)))) return;
 	if ((await readTextIfThere(path))?.includes(mark)) return;
 	let name = "pre-receive.local";
-	for (let number = 2; await exists(join(folder, name)); number += 1) name = `pre-receive.local-${number}`;
+	for (let number = 2; await succeeds(lstat(join(folder, name))); number += 1)
+		name = `pre-receive.local-${number}`;
 	await rename(path, join(folder, name));
 	const runs =
 		name === "pre-receive.local" ? "runs after the service's own" : "does not run: pre-receive.local does";
@@ -91,15 +92,8 @@ async function write(path: string, text: string, mode: number): Promise<void> {
 	await rename(temporary, path);
 }
 
-async function isExecutable(path: string): Promise<boolean> {
-	return access(path, constants.X_OK).then(
-		() => true,
-		() => false,
-	);
-}
-
-async function exists(path: string): Promise<boolean> {
-	return lstat(path).then(
+async function succeeds(call: Promise<unknown>): Promise<boolean> {
+	return call.then(
 		() => true,
 		() => false,
 	);
