@@ -3,7 +3,7 @@ import { statfs } from "node:fs/promises";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { RouteName } from "../../api/node/exchange.ts";
 import { readCommit, readVersion } from "../../files/version.ts";
-import type { GitOperation } from "../../store/git/measure.ts";
+import type { GitOperation } from "../../store/git/base.ts";
 import { isRefusal, type Store } from "../../store/store.ts";
 
 /** The present state of a running service, as far as it is known. */

@@ -3,8 +3,8 @@ import { listCommits, personText, readCommits, trailersOf } from "../../git/comm
 import { GitDamage, GitTimeout, runGit } from "../../git/run.ts";
 import { diffTree, listTree, type PathChange } from "../../git/tree.ts";
 import { declinedFolder, parseTimestamp, reviewFolders, serviceIdentity } from "../store.ts";
+import { measured, type StoreBase } from "./base.ts";
 import { reasonOf } from "./health.ts";
-import { type MeasureGit, measured } from "./measure.ts";
 import { CommitReader } from "./reader.ts";
 import type { RequestUse } from "./used-requests.ts";
 
@@ -37,13 +37,8 @@ export type Publish = (range: CommitRange) => Promise<Published>;
 /** A range behind a commit that was published. */
 export type FollowedRange = CommitRange & { from: string };
 
-/** What a branch needs from outside. */
-export interface BranchOptions {
-	repository: string;
-	catFile: CatFile;
-	/** Longest time of one short git command, in milliseconds. */
-	commandMs: number;
-	measure: MeasureGit;
+/** What others do with a branch. */
+export interface Followers {
 	publish: Publish;
 	/** Runs before a range that others may have made is published: its commits may carry out requests. */
 	following: (range: FollowedRange) => Promise<void>;
@@ -53,13 +48,17 @@ export interface BranchOptions {
 
 /** The branch that is served: others may move it at any time, and the commits that they bring are published. */
 export class Branch {
-	readonly #options: BranchOptions;
+	readonly #base: StoreBase;
+	readonly #catFile: CatFile;
+	readonly #followers: Followers;
 	#commit: string;
 	#behind: string | null = null;
 
 	/** @param commit the one that is published */
-	constructor(options: BranchOptions, commit: string) {
-		this.#options = options;
+	constructor(base: StoreBase, catFile: CatFile, commit: string, followers: Followers) {
+		this.#base = base;
+		this.#catFile = catFile;
+		this.#followers = followers;
 		this.#commit = commit;
 	}
 
@@ -75,13 +74,13 @@ export class Branch {
 
 	/** Reads what is stored at a commit. */
 	readerAt(commit: string): CommitReader {
-		return new CommitReader(this.#options.catFile, commit);
+		return new CommitReader(this.#catFile, commit);
 	}
 
 	/** The range from nothing to the published commit. */
 	async firstRange(): Promise<CommitRange> {
 		const to = this.#commit;
-		const changes = await listTree(this.#options.repository, to, "layers/");
+		const changes = await listTree(this.#base.repository, to, "layers/");
 		return { from: null, to, changes, at: this.readerAt(to) };
 	}
 
@@ -93,19 +92,19 @@ export class Branch {
 		if (!(await this.isAncestor(commit, this.#commit))) return null;
 		const range = await this.#rangeBetween(commit, this.#commit);
 		// It may hold what was pushed while no process was there.
-		this.#options.followed(range);
+		this.#followers.followed(range);
 		return range;
 	}
 
 	/** Publishes what others have brought to the branch. @returns whether there was anything */
 	async follow(): Promise<boolean> {
-		const { measure, following, followed } = this.#options;
+		const { following, followed } = this.#followers;
 		try {
 			const head = await this.#head();
 			const isMoved = head !== this.#commit;
 			if (isMoved) {
 				this.#behind = "a push is being taken in";
-				await measured(measure, "push", async () => {
+				await measured(this.#base, "push", async () => {
 					const range = await this.#rangeBetween(this.#commit, head);
 					await following(range);
 					await this.publish(range);
@@ -122,10 +121,10 @@ export class Branch {
 
 	/** How many commits of the branch are not published yet. @throws {GitFailure} where git fails */
 	async commitsBehind(): Promise<number> {
-		const { repository, commandMs } = this.#options;
+		const { repository, limits } = this.#base;
 		if ((await this.#head()) === this.#commit) return 0;
 		const args = ["rev-list", "--count", `${this.#commit}..refs/heads/${branchName}`];
-		return Number(await runGit(repository, args, { limitMs: commandMs }));
+		return Number(await runGit(repository, args, { limitMs: limits.commandMs }));
 	}
 
 	/** Goes back to an earlier commit on the branch: what came after it cannot be read yet, and is tried again. */
@@ -136,7 +135,7 @@ export class Branch {
 
 	/** Makes a range readable; its end is the published commit then. */
 	async publish(range: CommitRange): Promise<Published> {
-		const published = await this.#options.publish(range);
+		const published = await this.#followers.publish(range);
 		this.#commit = range.to;
 		return published;
 	}
@@ -147,9 +146,9 @@ export class Branch {
 	 */
 	async isAncestor(earlier: string, later: string): Promise<boolean> {
 		if (earlier === later) return true;
-		const { repository, commandMs } = this.#options;
+		const { repository, limits } = this.#base;
 		const args = ["merge-base", "--is-ancestor", earlier, later];
-		return (await orNull(runGit(repository, args, { limitMs: commandMs }))) !== null;
+		return (await orNull(runGit(repository, args, { limitMs: limits.commandMs }))) !== null;
 	}
 
 	/**
@@ -160,10 +159,10 @@ export class Branch {
 	 * @throws {GitTimeout} where git does not answer
 	 */
 	async requestsSince(since: string | null): Promise<RequestUse[]> {
-		const { repository, commandMs } = this.#options;
+		const { repository, limits } = this.#base;
 		const folders = [...reviewFolders, declinedFolder].map((folder) => `--glob=refs/heads/${folder}`);
 		const refs = [...folders, `refs/heads/${branchName}`];
-		const list = (args: string[]) => orNull(listCommits(repository, args, commandMs));
+		const list = (args: string[]) => orNull(listCommits(repository, args, limits.commandMs));
 		const newer = since ? await list([...refs, `^${since}`]) : null;
 		const ids = newer ?? (await list([`--max-count=${maxCommits}`, ...refs])) ?? [];
 		const uses: RequestUse[] = [];
@@ -178,13 +177,13 @@ export class Branch {
 
 	/** Id of its last commit. @throws {GitDamage} where the branch was removed, or its commit is missing */
 	async #head(): Promise<string> {
-		const head = await this.#options.catFile.read(`refs/heads/${branchName}`);
+		const head = await this.#catFile.read(`refs/heads/${branchName}`);
 		if (head?.type !== "commit") throw new GitDamage(`refs/heads/${branchName} is gone, or names no commit`);
 		return head.id;
 	}
 
 	async #rangeBetween(from: string, to: string): Promise<FollowedRange> {
-		const changes = await diffTree(this.#options.repository, from, to, "layers");
+		const changes = await diffTree(this.#base.repository, from, to, "layers");
 		return { from, to, changes, at: this.readerAt(to) };
 	}
 }

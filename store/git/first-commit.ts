@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CatFile } from "../../git/cat-file.ts";
-import type { SyncPath } from "../../git/sync.ts";
 import { type Edit, serviceAuthor } from "../store.ts";
+import type { StoreBase } from "./base.ts";
 import { branchName } from "./branch.ts";
 import type { Writer } from "./writer.ts";
 
@@ -31,12 +31,11 @@ const maxQuoted = 60;
 
 /** Makes the first commit of the branch. @returns its id */
 export async function commitSeed(
-	repository: string,
+	{ repository, sync, now }: StoreBase,
 	writer: Writer,
-	sync: SyncPath,
 	edits: Edit[],
-	timeMs: number,
 ): Promise<string> {
+	const timeMs = now();
 	const subject = `seed ${edits.length} files`;
 	const signed = { smallkey: null, trailers: [], request: null, review: false };
 	writer.begin(null);

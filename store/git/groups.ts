@@ -3,11 +3,11 @@ import { GitTimeout, runGit } from "../../git/run.ts";
 import { DiskTimeout } from "../../git/sync.ts";
 import type { PathChange } from "../../git/tree.ts";
 import { batchBranch, type Edit, type Meta, reviewBranch, StoreBusy } from "../store.ts";
+import { measured } from "./base.ts";
 import { branchName, type CommitRange } from "./branch.ts";
 import type { StoreContext } from "./context.ts";
 import { type Judged, judgeGroup, type Pending, usesOf } from "./judge.ts";
 import { clearLocks, listLocks } from "./locks.ts";
-import { measured } from "./measure.ts";
 import type { CommitReader } from "./reader.ts";
 import { BranchHeld } from "./writer.ts";
 
@@ -124,11 +124,11 @@ export class GroupWriter {
 	 * @throws {BranchHeld} where others have moved the branch first, or hold its lock
 	 */
 	async #land(judged: readonly Judged[], target: Target): Promise<void> {
-		const { writer, measure, packs } = this.#context;
+		const { writer, packs } = this.#context;
 		const { name, from, base, reader } = target;
 		const last = lastCommit(judged);
 		if (!last) return this.#answer(judged, target, base);
-		const to = await measured(measure, "checkpoint", async () => {
+		const to = await measured(this.#context, "checkpoint", async () => {
 			await writer.store();
 			const id = await last;
 			await writer.move(name, from, id);

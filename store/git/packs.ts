@@ -2,37 +2,29 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { CatFile } from "../../git/cat-file.ts";
 import { runGit } from "../../git/run.ts";
-import type { Log } from "../log.ts";
-import type { StoreLimits } from "./limits.ts";
-import { type MeasureGit, measured } from "./measure.ts";
+import { measured, type StoreBase } from "./base.ts";
 import type { Writer } from "./writer.ts";
 
 /** Readers and publishers come before a repack. */
 const niceness = 5;
-
-/** What a repack needs from outside. */
-export interface PacksOptions {
-	repository: string;
-	limits: StoreLimits;
-	log: Log;
-	measure: MeasureGit;
-	/** They have packs open: that of the writer, which git leaves alone, is ended before a repack. */
-	writer: Writer;
-	catFile: CatFile;
-}
 
 /**
  * The packs of a repository: each group of commits and each push leaves one, and every object that is written is looked
  * for in all of them.
  */
 export class Packs {
-	readonly #options: PacksOptions;
+	readonly #base: StoreBase;
+	readonly #writer: Writer;
+	readonly #catFile: CatFile;
 	#count = 0;
 	#lastChangeMs = Number.NEGATIVE_INFINITY;
 	#repacking: Promise<void> | null = null;
 
-	constructor(options: PacksOptions) {
-		this.#options = options;
+	/** @param writer has packs open, as `catFile` has: git leaves those alone, so it is ended before a repack */
+	constructor(base: StoreBase, writer: Writer, catFile: CatFile) {
+		this.#base = base;
+		this.#writer = writer;
+		this.#catFile = catFile;
 	}
 
 	/** Notes a pack of this process. */
@@ -43,18 +35,18 @@ export class Packs {
 
 	/** Counts the packs that are there. */
 	async count(): Promise<void> {
-		const names = await readdir(join(this.#options.repository, "objects", "pack"));
+		const names = await readdir(join(this.#base.repository, "objects", "pack"));
 		this.#count = names.filter((name) => name.endsWith(".pack")).length;
 	}
 
 	/** Starts a repack in the background where there are many packs; no change may be under way. */
 	async repackIfMany(): Promise<void> {
-		const { limits, writer, log } = this.#options;
+		const { limits, log } = this.#base;
 		const { packsAtRest, packsAtMost, restMs } = limits;
 		const isAtRest = performance.now() - this.#lastChangeMs > restMs;
 		if (this.#repacking || this.#count < (isAtRest ? packsAtRest : packsAtMost)) return;
 		this.#count = 0;
-		await writer.renew();
+		await this.#writer.renew();
 		this.#repacking = this.#repack()
 			.catch((error) => log.error(error))
 			.finally(() => {
@@ -68,15 +60,15 @@ export class Packs {
 	}
 
 	async #repack(): Promise<void> {
-		const { repository, limits, measure, writer, catFile } = this.#options;
-		await measured(measure, "repack", () =>
+		const { repository, limits } = this.#base;
+		await measured(this.#base, "repack", () =>
 			runGit(repository, ["repack", "-q", "-d", "-l", "--geometric=2", "--threads=1"], {
 				limitMs: limits.repackMs,
 				niceness,
 			}),
 		);
-		writer.outdate();
-		catFile.renew();
+		this.#writer.outdate();
+		this.#catFile.renew();
 		await this.count();
 	}
 }

@@ -3,7 +3,7 @@ import { access, constants, mkdir, open, readdir, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { GitFailure, runGit } from "../../git/run.ts";
 import type { SyncPath } from "../../git/sync.ts";
-import type { Log } from "../log.ts";
+import type { StoreBase } from "./base.ts";
 import { branchName } from "./branch.ts";
 import { diskReasonOf } from "./health.ts";
 import { clearLocks, listLocks } from "./locks.ts";
@@ -16,31 +16,22 @@ import { applySettings } from "./settings.ts";
  */
 export type Guard = (repository: string) => Promise<boolean>;
 
-/** What opening a repository needs. */
-export interface OpenOptions {
-	repository: string;
-	sync: SyncPath;
-	/** How long a lock stays the same file until it is taken for that of a killed process, in milliseconds. */
-	lockMs: number;
-	/** Without one, git itself refuses every forced push and every deletion. */
-	guard?: Guard | undefined;
-	log: Log;
-}
-
 /**
  * Makes a bare repository where there is none, sets it up, and clears what a killed writer left behind. One that is
  * there is opened on a full or read-only disk, too.
+ * @param guard without one, git itself refuses every forced push and every deletion
  * @throws {Error} where it cannot be made or used
  */
-export async function openRepository(options: OpenOptions): Promise<void> {
-	const { repository, sync, lockMs, log } = options;
+export async function openRepository(base: StoreBase, guard?: Guard): Promise<void> {
+	const { repository, sync, log } = base;
 	const isNew = !existsSync(join(repository, "HEAD"));
 	await checkVersion();
 	try {
 		await mkdir(repository, { recursive: true });
 		await checkRights(repository);
-		await clearLeftovers(repository, lockMs, log);
-		await setUp(options);
+		await clearLeftovers(base);
+		await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branchName}`, "."]);
+		await applySettings(repository, (await guard?.(repository)) ?? false);
 		if (isNew) await syncNew(repository, sync);
 	} catch (error) {
 		const reason = diskReasonOf(error) ?? (await diskReasonAt(repository));
@@ -67,11 +58,6 @@ async function diskReasonAt(folder: string): Promise<string | null> {
 	return writeProbe(join(folder, "probe")).then(() => null, diskReasonOf);
 }
 
-async function setUp({ repository, guard = async () => false }: OpenOptions): Promise<void> {
-	await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branchName}`, "."]);
-	await applySettings(repository, await guard(repository));
-}
-
 /** Puts a new repository on the disk, with the folders that lead to it. */
 async function syncNew(repository: string, sync: SyncPath): Promise<void> {
 	for (const name of ["HEAD", "config", "objects/pack", "objects", "refs/heads", "refs"]) {
@@ -94,8 +80,8 @@ async function checkVersion(): Promise<void> {
 		throw new Error(`git: must be 2.36 or newer, not ${text.trim()}`);
 }
 
-async function clearLeftovers(repository: string, lockMs: number, log: Log): Promise<void> {
-	const locks = await clearLocks(repository, await listLocks(repository), lockMs);
+async function clearLeftovers({ repository, limits, log }: StoreBase): Promise<void> {
+	const locks = await clearLocks(repository, await listLocks(repository), limits.lockMs);
 	if (locks.length > 0)
 		log.warn(`${repository}: removed locks that a killed process left: ${locks.sort().join(", ")}`);
 	for (const name of await readdir(repository)) {

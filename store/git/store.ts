@@ -16,6 +16,7 @@ import {
 	StoreBusy,
 	type UsedRequest,
 } from "../store.ts";
+import type { MeasureGit } from "./base.ts";
 import { Branch, type Publish } from "./branch.ts";
 import type { StoreContext } from "./context.ts";
 import { commitSeed, readHead } from "./first-commit.ts";
@@ -23,7 +24,6 @@ import { GroupWriter } from "./groups.ts";
 import { WriteHealth } from "./health.ts";
 import type { Pending } from "./judge.ts";
 import { ordinaryLimits, type StoreLimits } from "./limits.ts";
-import type { MeasureGit } from "./measure.ts";
 import { Packs } from "./packs.ts";
 import { describePush } from "./pushes.ts";
 import { type Guard, openRepository, startTask, writeProbe } from "./repository.ts";
@@ -85,44 +85,35 @@ export class GitStore implements Store {
 	static async open(options: GitStoreOptions, seed: () => Promise<Edit[]>): Promise<GitStore> {
 		const { repository, log, guard, publish, measure = () => undefined, sync = syncPath } = options;
 		const limits = { ...ordinaryLimits, ...options.limits };
-		const now = () => options.now().getTime();
-		await openRepository({ repository, sync, lockMs: limits.lockMs, guard, log });
+		const base = { repository, log, now: () => options.now().getTime(), sync, limits, measure };
+		await openRepository(base, guard);
 		const catFile = new CatFile(repository, limits.silenceMs, limits.readerReads);
-		const writer = new Writer({ repository, sync, limits });
+		const writer = new Writer(base);
 		try {
 			const tip =
 				(await startTask(repository, () => readHead(repository, catFile))) ??
-				(await commitSeed(repository, writer, sync, await seed(), now()));
-			const branch: Branch = new Branch(
-				{
-					repository,
-					catFile,
-					commandMs: limits.commandMs,
-					measure,
-					publish,
-					following: async ({ from }) => requests.noteCommitted(await branch.requestsSince(from)),
-					followed: (range) => {
-						void describePush(repository, range).then(
-							(push) => push && log.info({ push }),
-							(error) => log.error(error),
-						);
-					},
+				(await commitSeed(base, writer, await seed()));
+			const branch: Branch = new Branch(base, catFile, tip, {
+				publish,
+				following: async ({ from }) => requests.noteCommitted(await branch.requestsSince(from)),
+				followed: (range) => {
+					void describePush(repository, range).then(
+						(push) => push && log.info({ push }),
+						(error) => log.error(error),
+					);
 				},
-				tip,
-			);
+			});
 			const requests = await UsedRequests.open({
+				...base,
 				folder: join(dirname(repository), "requests"),
 				windowMs: clockSkew,
-				now,
-				sync,
 				head: () => branch.commit,
 				readCommits: (since) => branch.requestsSince(since),
 			});
 			const health = new WriteHealth(log, () => catFile.renew());
-			const packs = new Packs({ repository, limits, log, measure, writer, catFile });
+			const packs = new Packs(base, writer, catFile);
 			await packs.count();
-			const parts = { catFile, branch, requests, health, writer, packs };
-			return new GitStore({ repository, log, now, sync, limits, measure, ...parts });
+			return new GitStore({ ...base, catFile, branch, requests, health, writer, packs });
 		} catch (error) {
 			catFile.kill();
 			writer.kill();

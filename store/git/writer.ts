@@ -2,9 +2,9 @@ import { join } from "node:path";
 import { FastImport } from "../../git/fast-import.ts";
 import { GitProcess, lineAt } from "../../git/process.ts";
 import { GitFailure } from "../../git/run.ts";
-import { type SyncPath, syncWithin } from "../../git/sync.ts";
+import { syncWithin } from "../../git/sync.ts";
 import { authorMail, commitMessage, type Edit, type Meta, serviceAuthor } from "../store.ts";
-import type { StoreLimits } from "./limits.ts";
+import type { StoreBase } from "./base.ts";
 
 /** A branch is at another commit than expected, or another process holds its lock. */
 export class BranchHeld extends GitFailure {
@@ -19,12 +19,7 @@ export interface NewCommit {
 	committed: number;
 }
 
-/** What a writer needs from outside. */
-export interface WriterOptions {
-	repository: string;
-	sync: SyncPath;
-	limits: StoreLimits;
-}
+type Base = Pick<StoreBase, "repository" | "sync" | "limits">;
 
 /**
  * Writes commits: `git fast-import` stores a group of them in one pack, and then `git update-ref` moves a branch. Both
@@ -32,7 +27,7 @@ export interface WriterOptions {
  * cost some 3 ms of row `put-alone` of `npx fragments bench`.
  */
 export class Writer {
-	readonly #options: WriterOptions;
+	readonly #base: Base;
 	#import: FastImport | null = null;
 	/** Ends with the first transaction that fails. */
 	#refs: GitProcess<string> | null = null;
@@ -43,13 +38,13 @@ export class Writer {
 	/** Whether the processes keep packs open that were removed. */
 	#isOutdated = false;
 
-	constructor(options: WriterOptions) {
-		this.#options = options;
+	constructor(base: Base) {
+		this.#base = base;
 	}
 
 	/** Begins a group on top of a commit; null: the first commit of a repository. */
 	begin(from: string | null): void {
-		if (this.#isOutdated || this.#commits >= this.#options.limits.writerCommits) void this.renew();
+		if (this.#isOutdated || this.#commits >= this.#base.limits.writerCommits) void this.renew();
 		this.#from = from;
 	}
 
@@ -75,7 +70,7 @@ export class Writer {
 	 * @throws {GitTimeout | DiskTimeout} where git or the disk does not answer
 	 */
 	async store(): Promise<void> {
-		const { repository, sync, limits } = this.#options;
+		const { repository, sync, limits } = this.#base;
 		await this.#startImport().store();
 		await syncWithin(limits.silenceMs, sync, join(repository, "objects", "pack"));
 	}
@@ -138,13 +133,13 @@ export class Writer {
 	}
 
 	#startImport(): FastImport {
-		this.#import ??= new FastImport(this.#options.repository, this.#options.limits.silenceMs);
+		this.#import ??= new FastImport(this.#base.repository, this.#base.limits.silenceMs);
 		return this.#import;
 	}
 
 	/** Has a transaction made. @param answer the line that says that it is over */
 	async #askRefs(commands: string, answer: string): Promise<void> {
-		const { repository, limits } = this.#options;
+		const { repository, limits } = this.#base;
 		this.#refs ??= new GitProcess(repository, ["update-ref", "--stdin"], lineAt, limits.silenceMs);
 		await this.#refs.ask([`start\n${commands}\n`], (line) => line === answer);
 	}

@@ -1,20 +1,25 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { CatFile } from "../../git/cat-file.ts";
+import { syncPath } from "../../git/sync.ts";
 import { Branch } from "../../store/git/branch.ts";
+import { ordinaryLimits } from "../../store/git/limits.ts";
 import { StoreBusy } from "../../store/store.ts";
 import { temporaryFolder } from "../local.ts";
 import { root } from "../process.ts";
-import { git, openEmpty } from "./git-store.ts";
+import { git, logTo, openEmpty } from "./git-store.ts";
 
 /** A branch whose head a test says. */
 function branchOf(tip: string, head: () => Promise<string>): Branch {
 	const catFile = {
 		read: async () => ({ id: await head(), type: "commit", body: Buffer.alloc(0) }),
 	} as unknown as CatFile;
-	const publish = async () => ({ warnings: Promise.resolve([]) });
-	const done = { measure: () => undefined, following: async () => undefined, followed: () => undefined };
-	return new Branch({ repository: root, catFile, commandMs: 5_000, publish, ...done }, tip);
+	const base = { repository: root, log: logTo([]), now: Date.now, sync: syncPath, limits: ordinaryLimits };
+	return new Branch({ ...base, measure: () => undefined }, catFile, tip, {
+		publish: async () => ({ warnings: Promise.resolve([]) }),
+		following: async () => undefined,
+		followed: () => undefined,
+	});
 }
 
 test("what is served is not behind while the branch is where it was", async () => {
