@@ -10,16 +10,8 @@ import type { Content } from "../page/dom.ts";
 import { lang, settings, texts } from "../page/page.ts";
 import { type PlacedProblem, placedProblem } from "./problems.ts";
 
-/** A draft that was judged by the rules of a PUT. */
-export interface CheckedDraft {
-	registration: Registration | null;
-	problems: PlacedProblem[];
-	/** What a receipt would say of one that is accepted. */
-	warnings: PlacedProblem[];
-}
-
-/** Judges a draft as the endpoint does. */
-export function checkDraft(text: string): CheckedDraft {
+/** Judges a draft by the rules of a PUT; the warnings are what a receipt would say of one that is accepted. */
+export function checkDraft(text: string) {
 	const { registration, problems } = parseRegistration(new TextEncoder().encode(text), "written");
 	return {
 		registration,

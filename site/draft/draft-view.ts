@@ -20,7 +20,6 @@ import { RegisterPanel } from "./register-panel.ts";
 /** Pause in typing after which the draft is checked, in milliseconds. */
 const pauseMs = 250;
 
-/** What the page begins with. */
 const empty = `{
   "version": "1.0.0",
   "payload_type": "wms",

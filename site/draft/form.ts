@@ -33,8 +33,8 @@ export class DraftForm {
 			const asked = () => ({ kind: this.#kind, address: this.#value(lang, "service_url").trim() });
 			// For features it is the address of a layer that is chosen.
 			return layerChoice(lang, asked, (chosen) => {
-				const name = "layer" in chosen ? "layer" : "service_url";
-				this.#set(lang, name, "layer" in chosen ? chosen.layer : chosen.address);
+				const name = this.#kind === "wms" ? "layer" : "service_url";
+				this.#set(lang, name, chosen);
 				document.getElementById(`${lang}-${name}`)?.focus();
 			});
 		};

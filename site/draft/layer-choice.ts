@@ -5,9 +5,6 @@ import { capabilitiesOf } from "../map/drawable.ts";
 import { part, textIn, webAddress } from "../page/dom.ts";
 import { texts } from "../page/page.ts";
 
-/** What is chosen: a layer's name in a WMS, or the address of a layer of an ArcGIS service. */
-export type ChosenLayer = { layer: string } | { address: string };
-
 /** A service that is asked for its layers. */
 interface Asked {
 	kind: "wms" | "feature";
@@ -17,12 +14,9 @@ interface Asked {
 /**
  * A button that asks a service for its layers, and a list to choose one from.
  * @param asked the service, at the moment of the question
+ * @param choose is called with a layer's name in a WMS, or the address of a layer of an ArcGIS service
  */
-export function layerChoice(
-	lang: Lang,
-	asked: () => Asked,
-	choose: (chosen: ChosenLayer) => void,
-): HTMLElement {
+export function layerChoice(lang: Lang, asked: () => Asked, choose: (chosen: string) => void): HTMLElement {
 	const place = part("");
 	place.setAttribute("role", "status");
 	let under = new AbortController();
@@ -31,14 +25,12 @@ export function layerChoice(
 		under = new AbortController();
 		const { signal } = under;
 		const { kind, address } = asked();
+		const take = (name: string) =>
+			choose(kind === "wms" ? name : `${arcgisServiceOf(address) ?? address}/${name}`);
 		render(texts.infoAsking, place);
 		try {
 			const layers = await (kind === "wms" ? namedLayers : numberedLayers)(address, signal);
-			if (!signal.aborted)
-				render(
-					offer(layers.slice(0, maxOffered), (name) => choose(chosenOf(kind, address, name))),
-					place,
-				);
+			if (!signal.aborted) render(offer(layers.slice(0, maxOffered), take), place);
 		} catch (error) {
 			if (signal.aborted) return;
 			if (!(error instanceof ServiceFailed)) throw error;
@@ -47,10 +39,6 @@ export function layerChoice(
 	};
 	const label = texts.draftOffer(lang === "en" ? texts.english : texts.french);
 	return part("offer", [html`<button class="small" @click=${find}>${label}</button>`, place]);
-}
-
-function chosenOf(kind: Asked["kind"], address: string, name: string): ChosenLayer {
-	return kind === "wms" ? { layer: name } : { address: `${arcgisServiceOf(address) ?? address}/${name}` };
 }
 
 function offer(layers: readonly OfferedLayer[], take: (name: string) => void): TemplateResult {
@@ -63,14 +51,12 @@ function offer(layers: readonly OfferedLayer[], take: (name: string) => void): T
 		<option value="">${texts.draftChooseLayer(layers.length)}</option>${options}</select>`;
 }
 
-/** A layer that a service has. */
 interface OfferedLayer {
 	/** Its name, or its number in an ArcGIS service. */
 	name: string;
 	title: string;
 }
 
-/** Layers that are offered at most. */
 const maxOffered = 500;
 
 /** `…/MapServer` or `…/FeatureServer`, with or without the number of a layer. */

@@ -18,22 +18,10 @@ export async function sign(
 }
 
 /** What a service answered to a write. */
-export interface Receipt {
-	status: number;
-	errors: string[];
-	warnings: string[];
-	/** Whether a reviewer has to agree first. */
-	isReviewed: boolean;
-}
+export type Receipt = Awaited<ReturnType<typeof sendSigned>>;
 
 /** Sends a registration, signed here and now. @throws {TypeError} where there is no answer */
-export async function sendSigned(
-	address: URL,
-	sender: string,
-	secret: string,
-	body: string,
-	now: Date,
-): Promise<Receipt> {
+export async function sendSigned(address: URL, sender: string, secret: string, body: string, now: Date) {
 	const timestamp = now.toISOString();
 	const response = await fetch(address, {
 		method: "PUT",
@@ -53,6 +41,7 @@ export async function sendSigned(
 		status: response.status,
 		errors: textsOf(answer.errors),
 		warnings: textsOf(answer.warnings),
+		/** Whether a reviewer has to agree first. */
 		isReviewed: answer.branch !== undefined || answer.pull_request !== undefined,
 	};
 }

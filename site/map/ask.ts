@@ -32,7 +32,6 @@ function isLoopback(host: string): boolean {
 	return host === "localhost" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** An answer of a service as text, with its type. */
 interface Answer {
 	text: string;
 	type: string;

@@ -60,7 +60,6 @@ export function openBaseMap(target: HTMLElement) {
 		view,
 		/** Shows a rectangle with some room around it. */
 		show: (box: Box) => view.fit(box, { padding: [16, 16, 16, 16], maxZoom: 12 }),
-		/** The rectangle that is shown. */
 		shown: () => view.calculateExtent(map.getSize()) as Box,
 		zoom: (steps: number) => view.animate({ zoom: (view.getZoom() ?? 2) + steps, duration }),
 		close: () => map.setTarget(undefined),

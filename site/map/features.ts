@@ -13,7 +13,6 @@ import { askJson } from "./ask.ts";
 import type { Box, Drawable } from "./drawable.ts";
 import { type Colours, coloursOf, type Symbology, symbolOf, symbolsOf } from "./symbols.ts";
 
-/** Most features that are drawn at once. */
 const maxFeatures = 1_000;
 
 /** Features over a map. */
@@ -120,7 +119,6 @@ async function readColours(imageUrl: string, isArea: boolean): Promise<Colours> 
 	}
 }
 
-/** Most symbols of a legend that are shown. */
 const maxSymbols = 200;
 
 /** The legend that a fragment's symbols make. */

@@ -85,7 +85,6 @@ export class LayerMap {
 		this.#say(failure.message, true, again);
 	}
 
-	/** Asks the service again. */
 	#again(): void {
 		this.#target.focus();
 		this.#say(texts.mapLoading);
@@ -107,7 +106,6 @@ export class LayerMap {
 		this.#target.focus();
 	}
 
-	/** Draws the layer. */
 	async draw(): Promise<void> {
 		const { kind, url } = this.#drawable;
 		if (kind === "none" || kind === "tiles") return this.#say(texts.mapCannot, true);

@@ -61,24 +61,20 @@ function readBox(text: string): Box | null {
 
 /** The query string of a state: `""`, or with its question mark. */
 export function writeState(state: State): string {
-	const parameters = new URLSearchParams();
-	const set = (name: string, value: string) => {
-		if (value !== "") parameters.set(name, value);
+	const { text, type, host, sender, health, layer, view } = state;
+	const parameters = {
+		page: state.page === "layers" ? "" : state.page,
+		q: text,
+		...{ type, host, sender, health },
+		title: state.oneTitle ? "same" : "",
+		view: view ? view.map(Math.round).join(",") : "",
+		sort: state.sort === "best" ? "" : state.sort,
+		n: state.shown > firstShown ? String(state.shown) : "",
+		layer: layer ?? "",
+		embed: state.isEmbedded ? "map" : "",
 	};
-	set("page", state.page === "layers" ? "" : state.page);
-	set("q", state.text);
-	set("type", state.type);
-	set("host", state.host);
-	set("sender", state.sender);
-	set("health", state.health);
-	set("title", state.oneTitle ? "same" : "");
-	set("view", state.view ? state.view.map(Math.round).join(",") : "");
-	set("sort", state.sort === "best" ? "" : state.sort);
-	set("n", state.shown > firstShown ? String(state.shown) : "");
-	set("layer", state.layer ?? "");
-	set("embed", state.isEmbedded ? "map" : "");
-	const text = parameters.toString();
-	return text === "" ? "" : `?${text}`;
+	const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ""));
+	return query.size === 0 ? "" : `?${query}`;
 }
 
 /** How many filters are on. */

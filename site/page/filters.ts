@@ -6,7 +6,6 @@ import { field, select, textIn } from "./dom.ts";
 import { currentState, go, refresh, stateText, texts, typeText } from "./page.ts";
 import { ViewFilter } from "./view-filter.ts";
 
-/** Most values of one filter that are offered. */
 const maxOffered = 500;
 
 /** The filters: they work before any text is typed, and offer what there is. */
@@ -22,7 +21,6 @@ export class Filters {
 		});
 	}
 
-	/** Follows the state of the address. */
 	update(state: State): void {
 		this.#inView.update(state, this.#isOpen);
 	}

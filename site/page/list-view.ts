@@ -1,5 +1,5 @@
 import { html, type TemplateResult } from "lit-html";
-import type { Bounds, Entry } from "../../registry/entries.ts";
+import type { Bounds } from "../../registry/entries.ts";
 import { catalogue, renewCatalogue } from "../search/catalogue.ts";
 import { titleOf } from "../search/entry.ts";
 import type { Chosen } from "../search/select.ts";
@@ -7,7 +7,7 @@ import { filterCount, firstShown, longestText, moreShown, type State } from "./a
 import { type Content, debounce } from "./dom.ts";
 import { Filters } from "./filters.ts";
 import { currentState, dayText, go, lang, refresh, settings, stateLink, texts, type View } from "./page.ts";
-import { results, type Shown } from "./results.ts";
+import { type Found, results } from "./results.ts";
 
 /** How long typing pauses before a search, and how often the list follows what is being read, in milliseconds. */
 const pauseMs = 120;
@@ -16,13 +16,12 @@ const followMs = 200;
 /** After so long without typing, further typing is another search for *Back*, in milliseconds. */
 const settledMs = 1_500;
 
-/** Layers that are named as new. */
 const maxNew = 3;
 
 /** Search as you type, filters, and what was found. */
 export class ListView implements View {
 	readonly #filters: Filters;
-	#shown: Shown;
+	#found: Found = { state: currentState(), hits: [], words: new Set() };
 	#chosen: Chosen | null = null;
 	#isBusy = true;
 	/** Number of the newest search: the result of an older one is not shown. */
@@ -42,7 +41,6 @@ export class ListView implements View {
 	constructor(left: string | null) {
 		this.#left = left;
 		this.#filters = new Filters();
-		this.#shown = this.#shownOf(currentState(), [], []);
 		catalogue.onChange = () => this.#follow();
 		void catalogue.load();
 	}
@@ -62,8 +60,8 @@ export class ListView implements View {
 			this.#typed();
 		};
 		const more = () => {
-			const asked = this.#shown.state;
-			this.#next = Math.min(asked.shown, this.#shown.hits.length);
+			const { state: asked, hits } = this.#found;
+			this.#next = Math.min(asked.shown, hits.length);
 			go({ ...asked, shown: asked.shown + moreShown }, true);
 		};
 		const retry = () => {
@@ -82,8 +80,8 @@ export class ListView implements View {
 				<p class="hint" id="searchhint">${texts.searchHint}</p>
 				${this.#filters.content(state, this.#chosen)}
 			</form>
-			${this.#home(this.#shown.state)}
-			${results(this.#shown, this.#isBusy, more, retry)}
+			${this.#home(this.#found.state)}
+			${results(this.#found, this.#isBusy, more, retry)}
 		</div>`;
 	}
 
@@ -98,11 +96,6 @@ export class ListView implements View {
 		this.#serial += 1;
 		clearTimeout(this.#timer);
 		catalogue.onChange = () => undefined;
-	}
-
-	#shownOf(state: State, hits: readonly Entry[], words: readonly string[]): Shown {
-		const { layers: all, problems, isComplete, selection } = catalogue;
-		return { state, hits, words: new Set(words), read: selection.size, all, problems, isComplete };
 	}
 
 	/** Puts what was typed into the address; *Back* brings what was there before one began to type. */
@@ -121,7 +114,7 @@ export class ListView implements View {
 			this.#timer = undefined;
 			void this.#search(currentState());
 		};
-		this.#timer ??= setTimeout(search, this.#shown.read === 0 ? 0 : followMs);
+		this.#timer ??= setTimeout(search, this.#found.hits.length === 0 ? 0 : followMs);
 	}
 
 	async #search(state: State): Promise<void> {
@@ -138,7 +131,7 @@ export class ListView implements View {
 		]);
 		if (serial !== this.#serial) return;
 		const chosen = catalogue.selection.select(matched?.ids ?? null, { ...state, bounds });
-		this.#show(state, chosen, matched?.words ?? []);
+		this.#show({ state, hits: chosen.hits, words: new Set(matched?.words) }, chosen);
 	}
 
 	async #boundsOf({ view }: State): Promise<Bounds | null> {
@@ -146,16 +139,16 @@ export class ListView implements View {
 		return view && boundsOfBox(view, settings.mapWkid);
 	}
 
-	#show(state: State, chosen: Chosen, words: readonly string[]): void {
-		const shown = this.#shownOf(state, chosen.hits, words);
+	#show(found: Found, chosen: Chosen): void {
+		const { isComplete, problems } = catalogue;
 		this.#chosen = chosen;
-		this.#isBusy = shown.hits.length === 0 && !shown.isComplete && shown.problems.length === 0;
-		if (!this.#isBusy) this.#shown = shown;
+		this.#isBusy = found.hits.length === 0 && !isComplete && problems.length === 0;
+		if (!this.#isBusy) this.#found = found;
 		refresh();
 		if (this.#next !== null)
 			document.querySelector<HTMLElement>(`.results li:nth-child(${this.#next + 1}) h2 a`)?.focus();
 		this.#next = null;
-		if (this.#left !== null && (focusOn(this.#left) || shown.isComplete)) this.#left = null;
+		if (this.#left !== null && (focusOn(this.#left) || isComplete)) this.#left = null;
 	}
 
 	/** What is above the list while there is no search: the number of layers, and the last changes. */

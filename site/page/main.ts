@@ -13,7 +13,6 @@ const menu = document.querySelectorAll<HTMLAnchorElement>("a[data-page]");
 let view: View | null = null;
 /** Which view is open: another one is opened where this changes. */
 let key = "";
-/** The open layer. */
 let layer: string | null = null;
 
 /** @param left the layer that was open before: null: none */

@@ -1,6 +1,7 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { repeat } from "lit-html/directives/repeat.js";
 import type { Entry } from "../../registry/entries.ts";
+import { catalogue } from "../search/catalogue.ts";
 import { hostsOf, senderOf, stateOf, titleOf } from "../search/entry.ts";
 import { type Sort, sorts } from "../search/select.ts";
 import { fold, stem } from "../search/words.ts";
@@ -9,18 +10,12 @@ import { copyButton } from "./copy.ts";
 import { breakable, type Content, select } from "./dom.ts";
 import { currentState, go, lang, problemBox, root, stateLink, stateText, texts, typeText } from "./page.ts";
 
-/** What is shown of a search. */
-export interface Shown {
-	/** What was asked for. */
+/** What a search has found. */
+export interface Found {
 	state: State;
 	hits: readonly Entry[];
 	/** The words that were found, stemmed. */
 	words: ReadonlySet<string>;
-	/** Layers that were read, and all; null where it is not known. */
-	read: number;
-	all: number | null;
-	problems: readonly string[];
-	isComplete: boolean;
 }
 
 /**
@@ -28,8 +23,8 @@ export interface Shown {
  * @param isBusy whether another search is under way: what was found before stays meanwhile
  * @param more is called for further rows
  */
-export function results(shown: Shown, isBusy: boolean, more: () => void, retry: () => void): TemplateResult {
-	const { hits, state, words, problems } = shown;
+export function results(found: Found, isBusy: boolean, more: () => void, retry: () => void): TemplateResult {
+	const { hits, state, words } = found;
 	const sort = (value: string) => go({ ...currentState(), sort: value as Sort, shown: firstShown });
 	const orders = sorts.map((one) => [one, texts.sorts[one]] as const);
 	const rows = repeat(
@@ -39,23 +34,24 @@ export function results(shown: Shown, isBusy: boolean, more: () => void, retry: 
 	);
 	return html`<div aria-busy=${isBusy ? "true" : nothing}>
 		<div class="resultshead">
-			<p class="count" role="status">${isBusy && hits.length === 0 ? texts.loading : countText(shown)}</p>
+			<p class="count" role="status">${isBusy && hits.length === 0 ? texts.loading : countText(hits.length)}</p>
 			<p class="order" ?hidden=${hits.length === 0}>
 				<label for="sort">${texts.sort}</label>${select("sort", state.sort, orders, sort)}
 			</p>
 		</div>
-		<div class="problems">${problemBox(problems, retry)}</div>
+		<div class="problems">${problemBox(catalogue.problems, retry)}</div>
 		<ol class="results" aria-label=${texts.results}>${rows}</ol>
 		<div class="more"><button ?hidden=${hits.length <= state.shown} @click=${more}>${texts.more}</button></div>
 	</div>`;
 }
 
-function countText({ hits, read, all, problems, isComplete }: Shown): Content {
+function countText(hits: number): Content {
+	const { layers: all, problems, isComplete, selection } = catalogue;
 	if (all === 0) return texts.empty;
-	if (hits.length === 0 && problems.length > 0) return "";
-	if (hits.length === 0) return html`<span><strong>${texts.foundNone}</strong> ${texts.foundNoneHint}</span>`;
+	if (hits === 0 && problems.length > 0) return "";
+	if (hits === 0) return html`<span><strong>${texts.foundNone}</strong> ${texts.foundNoneHint}</span>`;
 	const isDone = isComplete || problems.length > 0 || all === null;
-	return isDone ? texts.found(hits.length) : texts.foundSoFar(hits.length, read, all);
+	return isDone ? texts.found(hits) : texts.foundSoFar(hits, selection.size, all);
 }
 
 function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateResult {

@@ -13,7 +13,6 @@ export interface OperatorSettings {
 
 /** The content of `site.json`, which the pages hold too. */
 export interface SiteSettings extends OperatorSettings {
-	/** Targets that are served. */
 	targets: readonly TargetName[];
 	mapWkid: number;
 	/** Whether the service behind this page takes signed requests. */

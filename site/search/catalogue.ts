@@ -28,7 +28,6 @@ class Catalogue {
 	readonly #isAgain: boolean;
 	#manifest: Promise<Manifest> | null = null;
 	#loading: Promise<void> | null = null;
-	/** Layers that were read. */
 	readonly selection = new Selection(lang);
 	/** Number of all layers; null while it is not known. */
 	layers: number | null = null;
