@@ -118,7 +118,6 @@ async function prepareFirstRows({ layers }: World): Promise<Ours> {
 		senderNames: {},
 		isCompressed: false,
 		pictures: null,
-		isServed: true,
 	});
 	const all = [...site.files, ...indexFiles(layers)].filter(([, content]) => content !== null);
 	const files = new Map(all.map(([path, content]) => [path, gzipSync(content ?? "")]));

@@ -136,25 +136,20 @@ function addCommits(
 	for (const [at, one] of further.entries()) {
 		const number = Math.floor((count + at) / commitsPerPiece);
 		const piece = pieces.get(number) ?? [];
-		if (!changed.has(number)) bytes = piece.map(commitText).join("").length;
-		const isMany = one.layers.length > maxListed || bytes + commitText(one).length > maxPieceBytes;
+		if (!changed.has(number)) bytes = piece.map((one) => JSON.stringify(one)).join("").length;
+		const isMany = one.layers.length > maxListed || bytes + JSON.stringify(one).length > maxPieceBytes;
 		const listed = isMany ? { commit: one.commit, date: one.date, many: one.layers.length } : one;
-		bytes += commitText(listed).length;
+		bytes += JSON.stringify(listed).length;
 		pieces.set(number, [...piece, listed]);
 		changed.add(number);
 	}
 	return changed;
 }
 
-function commitText(one: ListedCommit): string {
-	return JSON.stringify(one);
-}
-
 function pieceText(piece: number, commits: readonly ListedCommit[]): string {
-	return `{"version":${changesVersion},"piece":${piece},"commits":[\n${commits.map(commitText).join(",\n")}\n]}\n`;
+	return `{"version":${changesVersion},"piece":${piece},"commits":[\n${commits.map((one) => JSON.stringify(one)).join(",\n")}\n]}\n`;
 }
 
-/** One entry of the feed. */
 interface FeedEntry {
 	commit: string;
 	date: string;

@@ -34,7 +34,6 @@ function addChunk(files: Files, chunk: number, entries: Entry[]): string | null 
 	return path;
 }
 
-/** The numbers of all chunks. */
 const numbers = Array.from({ length: chunkCount }, (_, number) => number);
 
 const emptyManifest: Manifest = { version: indexVersion, layers: 0, chunks: numbers.map(() => null) };

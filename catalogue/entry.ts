@@ -4,16 +4,13 @@ import type { Bounds, Entry } from "../registry/entries.ts";
 import type { Health } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { kindOf } from "../registry/registration.ts";
-import { langs } from "../registry/smallkey.ts";
+import { type Lang, langs } from "../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../registry/targets/table.ts";
+import type { LastChange } from "./history.ts";
 
 /** What is known of a layer beside its own files. */
-export interface KnownOfLayer {
-	/** The last commit that changed it. */
-	changed?: Entry["changed"];
-	/** Public name of the sender who registered it last. */
-	sender?: Entry["sender"] | null;
+export interface KnownOfLayer extends Partial<LastChange> {
 	/** Path of its picture below the site. */
 	thumbnail?: string | undefined;
 }
@@ -35,14 +32,9 @@ export function entryOf(
 	settings: FragmentSettings,
 ): Entry {
 	const { smallkey, registration, description } = layer;
-	const [en, fr] = langs.map((lang) => layerFacts(lang, smallkey, registration, description, settings)) as [
-		ReturnType<typeof layerFacts>,
-		ReturnType<typeof layerFacts>,
-	];
-	const [english, french] = langs.map((lang) => describedFor(layer, lang)) as [
-		ReturnType<typeof describedFor>,
-		ReturnType<typeof describedFor>,
-	];
+	const factsIn = (lang: Lang) => layerFacts(lang, smallkey, registration, description, settings);
+	const [en, fr] = [factsIn("en"), factsIn("fr")];
+	const [english, french] = [describedFor(layer, "en"), describedFor(layer, "fr")];
 	const texts = {
 		...(english.description && { en: cut(english.description) }),
 		...(french.description && { fr: cut(french.description) }),
@@ -89,8 +81,8 @@ function cut(text: string): string {
 }
 
 function roundedOut([west, south, east, north]: Bounds): Bounds {
-	const [down, up] = [Math.floor, Math.ceil].map(
-		(round) => (degrees: number) => round(Number((degrees * partsOfDegree).toFixed(2))) / partsOfDegree,
-	) as [(degrees: number) => number, (degrees: number) => number];
+	const rounded = (round: (number: number) => number, degrees: number) =>
+		round(Number((degrees * partsOfDegree).toFixed(2))) / partsOfDegree;
+	const [down, up] = [rounded.bind(null, Math.floor), rounded.bind(null, Math.ceil)];
 	return [down(west), down(south), up(east), up(north)];
 }

@@ -10,7 +10,6 @@ import { registration2 } from "../schemas/registration-2.ts";
 
 /** What differs between one service and another. */
 export interface OpenApiSettings {
-	/** Version of the service. */
 	version: string;
 	/** The forms in which layers are read there. */
 	targets: readonly Target[];

@@ -11,7 +11,6 @@ export interface CatalogueOptions {
 	/** Address of the service with a slash at its end, or empty. */
 	publicUrl: string;
 	site: SiteSettings;
-	/** Version of the service. */
 	version: string;
 	/** Sender's id → the public name that its operator gave it. */
 	senderNames: Readonly<Record<string, PublicName>>;
@@ -19,8 +18,6 @@ export interface CatalogueOptions {
 	isCompressed: boolean;
 	/** Pictures of layers; null where there are none. */
 	pictures: Pictures | null;
-	/** Whether a service renders pages of layers, the plain list and records when they are asked for. */
-	isServed: boolean;
 }
 
 /** Everything that a catalogue is made with, from a configuration. */
@@ -39,8 +36,6 @@ export function catalogueOptions(
 		senderNames,
 		isCompressed,
 		pictures: picturesIn(given.pictures),
-		// What takes signed requests is a service.
-		isServed: canSend,
 	};
 }
 

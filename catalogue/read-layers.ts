@@ -113,7 +113,6 @@ function readFolder(folder: string, options: CatalogueOptions): ReadChanges {
 	return { layers, history: [], owners };
 }
 
-/** The public name of a sender, by its id. */
 function namesOf({ senderNames }: CatalogueOptions): (sender: string) => PublicName | null {
 	return (sender) => (Object.hasOwn(senderNames, sender) ? (senderNames[sender] ?? null) : null);
 }

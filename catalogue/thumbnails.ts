@@ -2,6 +2,7 @@ import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync,
 import { dirname, join } from "node:path";
 import { ifThereSync } from "../files/if-there.ts";
 import type { Entry } from "../registry/entries.ts";
+import { tryJson } from "../registry/try-json.ts";
 
 /** The file of all proofs in a folder of pictures; `npx fragments prove` writes it. */
 export const proofsFile = "proofs.json";
@@ -27,12 +28,13 @@ export function picturesIn(folder: string): Pictures | null {
 /** A picture below its folder: `<ab>/<smallkey>.<hash>.webp`. */
 const pictureFile = /^[^/\\]{1,2}\/[A-Za-z0-9_+=-]{1,64}\.([0-9a-f]{2})([0-9a-f]{10})\.webp$/;
 
-/** Reads which layers have a picture: smallkey → its file, and its path below the site. */
+/** Which layers have a picture: smallkey → its file, and its path below the site; none where their file is not whole. */
 function readPictures({ folder }: Pictures): Map<string, { file: string; path: string }> {
-	const { layers = {} } = JSON.parse(readFileSync(join(folder, proofsFile), "utf8")) as {
+	const proofs = ifThereSync(folder, () => readFileSync(join(folder, proofsFile), "utf8"));
+	const { layers } = (tryJson(proofs ?? "") ?? {}) as {
 		layers?: Record<string, { picture?: string } | null>;
 	};
-	const found = Object.entries(layers).flatMap(([smallkey, proof]) => {
+	const found = Object.entries(layers ?? {}).flatMap(([smallkey, proof]) => {
 		const [file, start, rest] = pictureFile.exec(proof?.picture ?? "") ?? [];
 		if (file === undefined) return [];
 		return [[smallkey, { file, path: `${thumbnailFolder}/${start}/${rest}.webp` }] as const];
@@ -40,15 +42,11 @@ function readPictures({ folder }: Pictures): Map<string, { file: string; path: s
 	return new Map(found);
 }
 
-/** The thumbnails of layers; none where there are no pictures, or their file is not whole. */
+/** The thumbnails of layers whose pictures are there. */
 export function readThumbnails(pictures: Pictures | null): Thumbnails {
 	if (!pictures) return new Map();
-	try {
-		const all = [...readPictures(pictures)].filter(([, { file }]) => existsSync(join(pictures.folder, file)));
-		return new Map(all.map(([smallkey, { path }]) => [smallkey, path]));
-	} catch {
-		return new Map();
-	}
+	const all = [...readPictures(pictures)].filter(([, { file }]) => existsSync(join(pictures.folder, file)));
+	return new Map(all.map(([smallkey, { path }]) => [smallkey, path]));
 }
 
 /** Copies the thumbnails of layers into an output, and removes those that no layer has any more. */

@@ -69,10 +69,12 @@ async function writeRange(
 	const site = state ? null : await (await import("./site.ts")).buildPages(options);
 	const assets = state?.assets ?? (site as SiteFiles).assets;
 	const commit = "commit" in layers ? layers.commit : null;
-	const { isServed, publicUrl, isCompressed, fragments } = options;
+	const { publicUrl, isCompressed, fragments, site: own } = options;
+	// What takes signed requests is a service, which renders pages when they are asked for.
+	const isServed = own.canSend;
 	const count = state ? index.manifest.layers : changes.layers.size;
 	const pages = {
-		...{ assets, publicUrl, targets: fragments.targets, repository: options.site.repository },
+		...{ assets, publicUrl, targets: fragments.targets, repository: own.repository },
 		hasLayerPages: hasLayerPages(count, isServed),
 	};
 	const settings = { pages, isServed, commit, owners: changes.owners };

@@ -70,7 +70,6 @@ function otherLanguage(path: string, known: ReadonlySet<string>): string | null 
 	return isFrench ? `../${htmlPath(other)}` : htmlPath(other);
 }
 
-/** The text of a page's first heading. */
 function titleOf({ path, markdown }: GuidePage): string {
 	return /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll("`", "") ?? path;
 }
@@ -80,7 +79,7 @@ function titleOf({ path, markdown }: GuidePage): string {
  * What is not there, such as a source file, is its text alone.
  */
 function renderMarkdown(markdown: string, path: string, known: ReadonlySet<string>, lang: Lang): string {
-	const slugs = new Slugs();
+	const slugOf = slugs();
 	const named = (en: string, fr: string) =>
 		`role="group" aria-label="${lang === "fr" ? fr : en}" tabindex="0"`;
 	const marked = new Marked({
@@ -91,7 +90,7 @@ function renderMarkdown(markdown: string, path: string, known: ReadonlySet<strin
 			code: ({ text }: Tokens.Code) =>
 				`<pre ${named("Example", "Exemple")}><code>${escapeHtml(text)}\n</code></pre>\n`,
 			heading({ tokens, depth, text }: Tokens.Heading) {
-				return `<h${depth} id="${slugs.of(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+				return `<h${depth} id="${slugOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
 			},
 			link({ href, tokens }: Tokens.Link) {
 				const content = this.parser.parseInline(tokens);
@@ -120,17 +119,14 @@ function linkTarget(href: string, path: string, known: ReadonlySet<string>): str
 	return `${htmlPath(file)}${anchor === undefined ? "" : `#${anchor}`}`;
 }
 
-/** Names of headings, as GitHub makes them. */
-class Slugs {
-	readonly #used = new Map<string, number>();
-
-	of(text: string): string {
-		const slug = text
-			.toLowerCase()
-			.replace(/[^\p{L}\p{N}\p{M} _-]/gu, "")
-			.replaceAll(" ", "-");
-		const used = this.#used.get(slug) ?? 0;
-		this.#used.set(slug, used + 1);
-		return used === 0 ? slug : `${slug}-${used}`;
-	}
+/** Names headings of one page as GitHub does. */
+function slugs(): (text: string) => string {
+	const used = new Map<string, number>();
+	return (text) => {
+		const bare = text.toLowerCase().replace(/[^\p{L}\p{N}\p{M} _-]/gu, "");
+		const slug = bare.replaceAll(" ", "-");
+		const times = used.get(slug) ?? 0;
+		used.set(slug, times + 1);
+		return times === 0 ? slug : `${slug}-${times}`;
+	};
 }

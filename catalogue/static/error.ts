@@ -1,5 +1,5 @@
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { html } from "./html.ts";
+import { documentHtml, html } from "./html.ts";
 import { staticTexts } from "./texts.ts";
 
 /** What a page says in place of the one that was asked for. */
@@ -28,22 +28,10 @@ export function errorHtml(kind: ErrorKind, home: string): string {
 </section>
 `;
 	};
-	const page = html`<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="color-scheme" content="light dark">
+	const head = html`<meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 ${isBuilding && html`<meta http-equiv="refresh" content="${reloadSeconds}">`}
 <title>${title}</title>
-<style>${errorStyles}</style>
-</head>
-<body>
-<main>
-${langs.map(part)}</main>
-</body>
-</html>
-`;
-	return page.text;
+<style>${errorStyles}</style>`;
+	return documentHtml("en", head, html`<main>\n${langs.map(part)}</main>`);
 }

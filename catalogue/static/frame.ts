@@ -1,7 +1,7 @@
 import { manifestPath } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { feedPath } from "./addresses.ts";
-import { type Assets, type Html, headOf, html, type Part } from "./html.ts";
+import { type Assets, documentHtml, type Html, headOf, html, type Part } from "./html.ts";
 import { textsOf } from "./texts.ts";
 
 /** A page of the site: its own parts. */
@@ -11,7 +11,6 @@ export interface Frame {
 	root: string;
 	/** Null: the site's own. */
 	title: string | null;
-	/** More of the head. */
 	head?: Part;
 	/** Where the same page is in the other language; null where it is in one. */
 	other: string | null;
@@ -30,13 +29,8 @@ export function frameHtml(assets: Assets, { lang, root, title, head, other, ...m
 	const language = html`
 <a class="language" href="${other}" hreflang="${otherLang}" lang="${otherLang}">${texts.otherLanguage}</a>`;
 	const french = lang === "fr" ? "fr/" : "";
-	const page = html`<!doctype html>
-<html lang="${lang}">
-<head>
-${headOf(root, assets, title === null ? texts.title : `${title} · ${texts.title}`, head)}
-</head>
-<body>
-<a class="skip" href="#main">${texts.skip}</a>
+	const full = title === null ? texts.title : `${title} · ${texts.title}`;
+	const body = html`<a class="skip" href="#main">${texts.skip}</a>
 <header class="bar"><div class="head">
 <a class="name" href="${home}" data-page="layers">${texts.title}</a>
 <nav aria-label="${texts.menu}"><ul class="menu">
@@ -52,9 +46,6 @@ ${main.content}
 <p><a href="${root}guide/${french}">${texts.navGuide}</a> <a href="${root}list/${french}">${texts.navList}</a> <a href="${root}${feedPath}">${texts.navFeed}</a>
 ${texts.footer} <a href="${root}${manifestPath}">${texts.footerIndex}</a> <a href="${root}changes/index.json">${texts.footerChanges}</a>
 <a href="${root}schemas/">${texts.footerSchemas}</a></p>
-</footer>
-</body>
-</html>
-`;
-	return page.text;
+</footer>`;
+	return documentHtml(lang, headOf(root, assets, full, head), body);
 }

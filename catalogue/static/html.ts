@@ -1,3 +1,4 @@
+import type { Lang } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 
 /** A text as HTML has it, inside elements and attributes. */
@@ -71,11 +72,26 @@ export interface PageAssets extends Assets {
 	worker: string;
 }
 
+/** A whole document. */
+export function documentHtml(lang: Lang, head: Part, body: Part): string {
+	const page = html`<!doctype html>
+<html lang="${lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+${head}
+</head>
+<body>
+${body}
+</body>
+</html>
+`;
+	return page.text;
+}
+
 /** The head of every page. @param root from the page to the site's root, such as `../` */
 export function headOf(root: string, assets: Assets, title: string, more: Part): Html {
-	return html`<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="${new Html(assets.policy)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
+	return html`<meta http-equiv="Content-Security-Policy" content="${new Html(assets.policy)}">
 <meta name="referrer" content="strict-origin-when-cross-origin">
 <title>${title}</title>
 <link rel="stylesheet" href="${root}${assets.styles}">

@@ -8,7 +8,6 @@ import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings } from "./html.ts";
 import { staticTexts, textsOf } from "./texts.ts";
 
-/** Layers on a page of the plain list. */
 const layersPerPage = 200;
 
 /** Number of pages of the plain list. */

@@ -5,7 +5,7 @@ import { english } from "../../site/text/english.ts";
 import { french } from "../../site/text/french.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
-import { type Assets, type Html, headOf, html, type PageAssets, scriptData } from "./html.ts";
+import { type Assets, documentHtml, type Html, headOf, html, type PageAssets, scriptData } from "./html.ts";
 import { textsOf } from "./texts.ts";
 
 function alternates(root: string): Html {
@@ -46,19 +46,13 @@ ${assets.imports.map((path) => html`<link rel="modulepreload" href="../${path}">
 
 /** `index.html`: chooses by the browser's language; without a script it is two links. */
 export function rootHtml(assets: Assets): string {
-	const page = html`<!doctype html>
-<html lang="en">
-<head>
-${headOf("", assets, `${english.title} · ${french.title}`, alternates(""))}
-<script type="module" src="${assets.choose}"></script>
-</head>
-<body>
-<main>
+	const head = html`${headOf("", assets, `${english.title} · ${french.title}`, alternates(""))}
+<script type="module" src="${assets.choose}"></script>`;
+	const link = (lang: Lang, name: string) =>
+		html`<li><a href="${lang}/" hreflang="${lang}" lang="${lang}">${name}</a></li>`;
+	const body = html`<main>
 <h1>${english.title} <span lang="fr">· ${french.title}</span></h1>
-<ul class="start"><li><a href="en/" hreflang="en" lang="en">English</a></li><li><a href="fr/" hreflang="fr" lang="fr">Français</a></li></ul>
-</main>
-</body>
-</html>
-`;
-	return page.text;
+<ul class="start">${link("en", "English")}${link("fr", "Français")}</ul>
+</main>`;
+	return documentHtml("en", head, body);
 }

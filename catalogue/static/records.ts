@@ -55,27 +55,20 @@ export function recordsPage(path: string, root: string): object | null {
 		]),
 		crs: [crs84],
 	};
+	if (path === `collections/${collectionId}`) return collection;
+	if (path === "collections")
+		return { links: [json("self", `${root}collections`)], collections: [collection] };
+	if (path === "conformance") return { conformsTo: conformance };
+	if (path !== "") return null;
 	const openApi = "application/vnd.oai.openapi+json;version=3.1";
-	const pages = new Map<string, object>([
-		[
-			"",
-			{
-				title,
-				description,
-				links: [
-					json("self", `${root}ogc`),
-					{ rel: "service-desc", type: openApi, href: `${root}schemas/openapi.json` },
-					{ rel: "service-doc", type: "text/html", href: `${root}schemas/` },
-					json("conformance", `${root}conformance`),
-					json("data", `${root}collections`),
-				],
-			},
-		],
-		["conformance", { conformsTo: conformance }],
-		["collections", { links: [json("self", `${root}collections`)], collections: [collection] }],
-		[`collections/${collectionId}`, collection],
-	]);
-	return pages.get(path) ?? null;
+	const links = [
+		json("self", `${root}ogc`),
+		{ rel: "service-desc", type: openApi, href: `${root}schemas/openapi.json` },
+		{ rel: "service-doc", type: "text/html", href: `${root}schemas/` },
+		json("conformance", `${root}conformance`),
+		json("data", `${root}collections`),
+	];
+	return { title, description, links };
 }
 
 function json(rel: string, href: string): Link {

@@ -34,7 +34,6 @@ const inEnglish = {
 	home: "To the map layers",
 };
 
-/** The same in French. */
 const inFrench: typeof inEnglish = {
 	description: (title, type) => `Couche cartographique : ${title} (${type})`,
 	openInteractive: "Afficher sur la carte, avec sa légende",

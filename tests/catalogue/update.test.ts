@@ -323,7 +323,8 @@ update(
 update(
 	"a service has no pages of layers, lists and records as files, but a sitemap of them",
 	async ({ folder }) => {
-		await bring(folder, "out", { isServed: true });
+		const served = { site: { ...options().site, canSend: true } };
+		await bring(folder, "out", served);
 		const paths = [...(await filesOf(join(folder, "out"))).keys()];
 		assert.not.ok(paths.some((path) => /^(?:en\/layer|fr\/couche|list|records)\//.test(path)));
 		const sitemaps = await Promise.all(
@@ -331,8 +332,8 @@ update(
 		);
 		assert.match(sitemaps.join(""), "<loc>https://layers.example.ca/fr/couche/abc</loc>");
 		await commit(folder, { "layers/ab/abc.json": null, "layers/ab/abd.json": wms("lakes") });
-		assert.is((await bring(folder, "out", { isServed: true })).how, "changes");
-		await assertWhole(folder, { isServed: true });
+		assert.is((await bring(folder, "out", served)).how, "changes");
+		await assertWhole(folder, served);
 	},
 );
 
