@@ -125,7 +125,7 @@ export class FolderSink {
 	async isComplete(): Promise<boolean> {
 		const { out, slots, table } = this.#options;
 		const expected = slots.map(() => 0);
-		for (const [, entry] of table.entries()) {
+		for (const entry of table.entries.values()) {
 			for (const slot of slots.keys()) if (bodyOf(entry, slot)) (expected[slot] as number) += 1;
 		}
 		const folders = slots.map((slot) => readdir(join(out, slotFolder(slot))).catch(() => []));
@@ -175,7 +175,8 @@ export class FolderSink {
 	async #write(smallkeys: readonly string[]): Promise<void> {
 		this.#current = new Set(smallkeys);
 		for (const smallkey of smallkeys) this.#later.delete(smallkey);
-		const layers = smallkeys.map((smallkey) => [smallkey, this.#options.table.entry(smallkey)] as const);
+		const { entries } = this.#options.table;
+		const layers = smallkeys.map((smallkey) => [smallkey, entries.get(smallkey) ?? null] as const);
 		const { failed, written, hasMadeFolder } = await this.#attempt(this.#thread.write(layers));
 		this.#current = new Set();
 		for (const smallkey of failed) this.#later.add(smallkey);

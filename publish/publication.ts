@@ -133,7 +133,7 @@ export class Publication {
 		const changed = await this.table.change(rendered.changes);
 		this.#commit = range.to;
 		this.#options.registered(rendered.registered);
-		const unserved = rendered.wrong.filter((smallkey) => !this.table.has(smallkey));
+		const unserved = rendered.wrong.filter((smallkey) => !this.table.entries.has(smallkey));
 		if (unserved.length > 0) this.#inBackground(() => this.#serveEarlier(unserved, range.to));
 		if (isLarge(range)) this.#inBackground(() => this.#save());
 		return changed;
@@ -162,7 +162,7 @@ export class Publication {
 			if (!layer) continue;
 			await this.#exclusive(async () => {
 				// It may have been corrected, or removed, meanwhile.
-				if (this.#commit !== commit || this.table.has(smallkey)) return;
+				if (this.#commit !== commit || this.table.entries.has(smallkey)) return;
 				await this.table.change(new Map([[smallkey, renderEntry(layer, settings)]]));
 			});
 			await this.files.changed([smallkey]);

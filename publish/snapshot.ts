@@ -32,7 +32,7 @@ const layersInPortion = 500;
 export async function saveSnapshot(path: string, table: Table, source: SnapshotSource): Promise<void> {
 	const temporary = `${path}.tmp`;
 	try {
-		await writeFile(temporary, partsOf([...table.entries()], source), { mode: 0o600 });
+		await writeFile(temporary, partsOf([...table.entries], source), { mode: 0o600 });
 	} catch (error) {
 		await rm(temporary, { force: true });
 		throw error;

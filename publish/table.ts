@@ -11,6 +11,7 @@ export class Table {
 	/** `v0.9/en` → its position among the slots. */
 	readonly #positions: ReadonlyMap<string, number>;
 	readonly #entries = new Map<string, Entry>();
+	readonly entries: ReadonlyMap<string, Entry> = this.#entries;
 	#version = 0;
 
 	constructor(slots: readonly Slot[]) {
@@ -29,20 +30,8 @@ export class Table {
 		return this.#entries.size;
 	}
 
-	has(smallkey: string): boolean {
-		return this.#entries.has(smallkey);
-	}
-
-	entry(smallkey: string): Entry | null {
-		return this.#entries.get(smallkey) ?? null;
-	}
-
 	smallkeys(): IterableIterator<string> {
 		return this.#entries.keys();
-	}
-
-	entries(): IterableIterator<[string, Entry]> {
-		return this.#entries.entries();
 	}
 
 	/**
