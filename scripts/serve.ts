@@ -8,7 +8,7 @@ import { makeDataDir } from "../service/data-dir.ts";
 import { followSenders } from "../service/follow-senders.ts";
 import { listen } from "../service/listen.ts";
 import { lockFolder } from "../service/lock.ts";
-import { ReadCount, serviceLog } from "../service/log.ts";
+import { countReads, serviceLog } from "../service/log.ts";
 import { serveMetrics } from "../service/metrics/server.ts";
 import { countExamples } from "../service/open-store.ts";
 import { readSenders } from "../service/senders-file.ts";
@@ -40,7 +40,7 @@ export const run = createRun(async (argv, environment, io) => {
 		});
 		const { context, fragments, version, gauges } = service;
 		const interrupted = io.interrupted();
-		const reads = new ReadCount();
+		const reads = countReads();
 		let metricsServer: Awaited<ReturnType<typeof serveMetrics>> | null = null;
 		try {
 			if (configuration.metrics && metrics) {
@@ -59,7 +59,7 @@ export const run = createRun(async (argv, environment, io) => {
 				pages: service.pages ?? undefined,
 				log: serviceLog.info,
 				allReads: configuration.logReads,
-				count: () => reads.add(),
+				count: reads.add,
 				measure: metrics?.answer,
 			});
 			const url = await listen(server, configuration, "PORT, HOST", ". Set others; PORT=0 is any free port");

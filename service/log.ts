@@ -57,22 +57,19 @@ export const serviceLog: Log = {
 };
 
 /** Counts the reads without a line of their own, and logs their number every hour and at the end. */
-export class ReadCount {
-	#reads = 0;
-	readonly #timer = setInterval(() => this.#log(), 3_600_000).unref();
-
-	add(): void {
-		this.#reads += 1;
-	}
-
-	/** Logs the last number, and ends. */
-	end(): void {
-		clearInterval(this.#timer);
-		this.#log();
-	}
-
-	#log(): void {
-		logLine({ reads: this.#reads });
-		this.#reads = 0;
-	}
+export function countReads() {
+	let reads = 0;
+	const log = () => {
+		logLine({ reads });
+		reads = 0;
+	};
+	const timer = setInterval(log, 3_600_000).unref();
+	const add = () => {
+		reads += 1;
+	};
+	const end = () => {
+		clearInterval(timer);
+		log();
+	};
+	return { add, end };
 }

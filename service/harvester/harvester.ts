@@ -3,7 +3,7 @@ import { isDescribed } from "../../registry/description.ts";
 import type { Log } from "../../store/log.ts";
 import { descriptionOf, registrationOf } from "../stored-layer.ts";
 import { type CommitOptions, type Done, type HarvestLine, harvestOne } from "./commit.ts";
-import { HostQueue } from "./queue.ts";
+import { createHostQueue } from "./queue.ts";
 import { lookForDue, nextMoment, type Schedule } from "./schedule.ts";
 import type { HarvestState, StartLine, Track } from "./states.ts";
 
@@ -29,7 +29,7 @@ const firstRetryMs = 60_000;
 export class Harvester {
 	readonly #options: HarvesterOptions;
 	readonly #ending = new AbortController();
-	readonly #queue = new HostQueue(atOnce, (smallkey) => this.#visit(smallkey));
+	readonly #queue = createHostQueue(atOnce, (smallkey) => this.#visit(smallkey));
 	readonly #tracks = new Map<string, Track>();
 	/** Layers that the start harvests, and what came of them; the line is null once it is logged. */
 	readonly #startKeys = new Set<string>();

@@ -1,12 +1,12 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { HostQueue } from "../../../service/harvester/queue.ts";
+import { createHostQueue } from "../../../service/harvester/queue.ts";
 
 /** A queue whose work ends when the test says so; `begun` lists the smallkeys in the order of their turns. */
 function stepwise(width: number) {
 	const begun: string[] = [];
 	const ends = new Map<string, () => void>();
-	const queue = new HostQueue(width, (smallkey) => {
+	const queue = createHostQueue(width, (smallkey) => {
 		begun.push(smallkey);
 		return new Promise((resolve) => ends.set(smallkey, resolve));
 	});
