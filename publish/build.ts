@@ -8,7 +8,7 @@ import { collectFolder, resolveCommit } from "./collect.ts";
 import { servedLayers } from "./commit-layers.ts";
 import { renderEntry } from "./entry.ts";
 import type { Report } from "./folder-thread.mjs";
-import { FolderThread } from "./folder-thread.ts";
+import { openFolderThread } from "./folder-thread.ts";
 import { type Manifest, readManifest, removeManifest, rendererStamp, writeManifest } from "./manifest.ts";
 import { fragmentSettings, slotsOf } from "./slots.ts";
 
@@ -145,7 +145,7 @@ function wrongFiles(problems: readonly Remark[]): string[] {
  * @returns how many files were changed in which way
  */
 async function write({ layers, isWhole }: Found, out: string, settings: Required<FragmentSettings>) {
-	const thread = new FolderThread(out, slotsOf(settings));
+	const thread = openFolderThread(out, slotsOf(settings));
 	const count = { same: 0, added: 0, changed: 0, removed: 0, absent: 0 };
 	const bar = progress(layers.size, "writing");
 	const take = async (order: Promise<Report>) => {

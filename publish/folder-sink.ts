@@ -5,7 +5,7 @@ import type { Log } from "../store/log.ts";
 import { counted } from "../terminal/plain.ts";
 import { bodyOf } from "./entry.ts";
 import type { Report } from "./folder-thread.mjs";
-import { FolderThread } from "./folder-thread.ts";
+import { openFolderThread } from "./folder-thread.ts";
 import { isCompanion } from "./place-file.mjs";
 import { eachInSlices } from "./slices.ts";
 import { type Slot, slotFolder } from "./slots.ts";
@@ -44,7 +44,7 @@ const layersAtOnce = 100;
 export class FolderSink {
 	readonly #options: FolderOptions;
 	readonly #times: FolderTimes;
-	readonly #thread: FolderThread;
+	readonly #thread: ReturnType<typeof openFolderThread>;
 	/** Smallkeys of small changes, which wait for their files. */
 	readonly #urgent = new Set<string>();
 	/** Smallkeys of large changes and comparisons, and those whose files could not be written. */
@@ -70,7 +70,7 @@ export class FolderSink {
 	constructor(options: FolderOptions) {
 		this.#options = options;
 		this.#times = { ...ordinaryTimes, ...options.times };
-		this.#thread = new FolderThread(options.out, options.slots);
+		this.#thread = openFolderThread(options.out, options.slots);
 	}
 
 	/** Why the files are not current, in one line; null where they are. */
