@@ -8,7 +8,7 @@ import { changesOf, type Noted, nothingNoted } from "./changes.ts";
 import { storeLayers } from "./commit-layers.ts";
 import { type Entry, entriesIn, renderEntry } from "./entry.ts";
 import type { RangeOrder, RangeReport } from "./range-worker.ts";
-import { nextTurn, Slices } from "./slices.ts";
+import { eachInSlices, nextTurn } from "./slices.ts";
 
 /** What a commit range changes for readers. */
 export interface RenderedRange extends Omit<Noted, "gone"> {
@@ -59,12 +59,8 @@ async function renderHere(
 ): Promise<RenderedRange> {
 	const noted = nothingNoted();
 	const changes: RenderedRange["changes"] = new Map();
-	const slices = new Slices();
 	for await (const layers of changesOf(changed, storeLayers(at), noted)) {
-		for (const layer of layers) {
-			changes.set(layer.smallkey, renderEntry(layer, settings));
-			await slices.pause();
-		}
+		await eachInSlices(layers, (layer) => changes.set(layer.smallkey, renderEntry(layer, settings)));
 	}
 	return renderedRange(changes, noted);
 }

@@ -6,23 +6,13 @@ export function nextTurn(): Promise<void> {
 	return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Cuts long work on the event loop into slices: readers are answered between them. */
-export class Slices {
-	#start = performance.now();
-
-	/** Returns at once, or after all other waiting tasks where this slice is over. Call it between small steps. */
-	async pause(): Promise<void> {
-		if (performance.now() - this.#start < sliceMs) return;
-		await nextTurn();
-		this.#start = performance.now();
-	}
-}
-
-/** Runs a short task for each item, in slices. */
+/** Runs a short task for each item, in slices: readers are answered between them. */
 export async function eachInSlices<T>(items: Iterable<T>, task: (item: T) => void): Promise<void> {
-	const slices = new Slices();
+	let start = performance.now();
 	for (const item of items) {
 		task(item);
-		await slices.pause();
+		if (performance.now() - start < sliceMs) continue;
+		await nextTurn();
+		start = performance.now();
 	}
 }
