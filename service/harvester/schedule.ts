@@ -1,17 +1,12 @@
-/** Whether a layer becomes due between two times. Its moment in the period depends on a hash of its smallkey. */
+/** Whether a layer becomes due after a time and until another one. */
 export function isDue(smallkey: string, since: number, until: number, periodMs: number): boolean {
-	const moment = momentOf(smallkey, periodMs);
-	return Math.floor((until - moment) / periodMs) > Math.floor((since - moment) / periodMs);
+	return nextMoment(smallkey, since, periodMs) <= until;
 }
 
-/** When a layer is next due, in milliseconds since 1970. */
+/** When a layer is next due, in milliseconds since 1970. Its moment in the period depends on a hash of its smallkey. */
 export function nextMoment(smallkey: string, now: number, periodMs: number): number {
-	const moment = momentOf(smallkey, periodMs);
+	const moment = (hashOf(smallkey) / 2 ** 32) * periodMs;
 	return Math.ceil((Math.floor((now - moment) / periodMs) + 1) * periodMs + moment);
-}
-
-function momentOf(smallkey: string, periodMs: number): number {
-	return (hashOf(smallkey) / 2 ** 32) * periodMs;
 }
 
 /** FNV-1a of 32 bits (RFC 9923). */
