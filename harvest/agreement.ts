@@ -57,23 +57,23 @@ export function agreementOf(known: LangDescription, found: LangDescription): Agr
 	const bounds = [known.bounds, found.bounds].map((sides) => sides?.join(", "));
 	const place = overlap === null ? null : rowOf("place", bounds[0], bounds[1], overlap >= minOverlap);
 	if ("renderer" in known && "renderer" in found) {
-		const rows = present([
+		const rows = [
 			rowOf("name", known.name, found.name),
 			rowOf("geometry", known.geometry_type, found.geometry_type),
 			fieldsRow(known, found),
 			place,
 			rowOf("symbols", symbolsOf(known), symbolsOf(found)),
 			countRow(known.count, found.count),
-		]);
+		].filter((row) => row !== null);
 		return { sure: overlap === 0 ? null : sureOfFeatures(known, found, rows), rows };
 	}
 	if ("renderer" in known || "renderer" in found) return { sure: null, rows: [] };
-	const rows = present([
+	const rows = [
 		rowOf("title", known.title, found.title),
 		rowOf("abstract", known.abstract, found.abstract),
 		place,
 		rowOf("keywords", known.keywords?.toSorted().join(", "), found.keywords?.toSorted().join(", ")),
-	]);
+	].filter((row) => row !== null);
 	const isSameName = known.layers.join("\n") === found.layers.join("\n");
 	return { sure: overlap === 0 ? null : sureOfNamed(rows, isSameName), rows };
 }
@@ -107,15 +107,11 @@ function sureOfNamed(rows: readonly Evidence[], isSameName: boolean): Agreement[
 	return isLong && agrees(rows, "place") ? "perhaps" : null;
 }
 
-/** What one side does not say is no evidence. */
-function present(rows: readonly (Evidence | null)[]): Evidence[] {
-	return rows.filter((row) => row !== null);
-}
-
 function agrees(rows: readonly Evidence[], wanted: Trait): boolean {
 	return rows.some(({ trait, agrees }) => trait === wanted && agrees);
 }
 
+/** Null where neither says anything: that is no evidence. */
 function rowOf(
 	trait: Trait,
 	before = "",
