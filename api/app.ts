@@ -99,12 +99,9 @@ const literalPath = /^(?!\/\/)(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[\w!$%&'()*+,.:;=@
 
 function routeWrite(method: string, target: string, basePath: string): Route {
 	if (target.includes("?")) return refused(400, textAt("path", "query"));
-	if (target.length > basePath.length + maxWritePathLength) {
+	if (target.length > basePath.length + maxWritePathLength)
 		return refused(400, textAt("path", "path-length", maxWritePathLength));
-	}
-	if (!literalPath.test(target)) {
-		return refused(400, textAt("path", "path-characters"));
-	}
+	if (!literalPath.test(target)) return refused(400, textAt("path", "path-characters"));
 	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
 	const actions = actionsAt(path);
 	if (actions.size === 0) return refused(404, textAt("path", "path", basePath));

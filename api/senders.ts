@@ -97,11 +97,13 @@ function parseSender(id: string, entry: unknown, place: string): Sender {
 	for (const member of Object.keys(unknown)) throw new Error(`${where}: ${member} is not a known member`);
 	if (typeof key !== "string" || key === "") throw new Error(`${where}: the secret must not be empty`);
 	if (typeof review !== "boolean") throw new Error(`${where}: review must be true or false`);
+	const isList = Array.isArray(smallkeys) && smallkeys.every((glob) => typeof glob === "string");
+	if (smallkeys !== null && !isList) throw new Error(`${where}: smallkeys must be a list of globs`);
 	return {
 		id,
 		secret: key,
 		previous: parsePrevious(previous_key, previous_key_until, where),
-		smallkeys: parseGlobs(smallkeys, where),
+		smallkeys: smallkeys as string[] | null,
 		review,
 		name: parseName(name, where),
 		contact: parseLine("contact", contact, where),
@@ -131,11 +133,4 @@ function parseLine(member: string, text: unknown, where: string): string | null 
 	if (text === undefined) return null;
 	if (typeof text === "string" && /^[^\p{C}\u2028\u2029]{1,200}$/u.test(text)) return text;
 	throw new Error(`${where}: ${member} must be a text of one line, at most 200 characters`);
-}
-
-function parseGlobs(smallkeys: unknown, where: string): string[] | null {
-	if (smallkeys === null) return null;
-	const isList = Array.isArray(smallkeys) && smallkeys.every((glob) => typeof glob === "string");
-	if (!isList) throw new Error(`${where}: smallkeys must be a list of globs`);
-	return smallkeys as string[];
 }
