@@ -21,15 +21,9 @@ export interface PublisherRequest {
 }
 
 /** The headers that sign a request (specification, "Request headers"). */
-export interface SignedHeaders {
-	Authorization: string;
-	TimeStamp: string;
-	Sender: string;
-}
+export type SignedHeaders = Record<"Authorization" | "TimeStamp" | "Sender", string>;
 
-export interface SignedRequest extends PublisherRequest {
-	headers: SignedHeaders;
-}
+export type SignedRequest = PublisherRequest & { headers: SignedHeaders };
 
 /** The command line of `put`, `sign` and `remove`: `<smallkey> [--url U] [--sender S]`. */
 export function createRequestLine(name: "put" | "sign" | "remove", io: Io) {
