@@ -3,6 +3,7 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { codeStamp } from "../files/code-stamp.ts";
 import { ifThereSync } from "../files/if-there.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
+import { tryJson } from "../registry/try-json.ts";
 import { fragmentSettings } from "./slots.ts";
 
 /** What an output folder was built from: kept beside it, as `<out>.manifest`, never served. */
@@ -31,11 +32,7 @@ function manifestPath(out: string): string {
 export function readManifest(out: string): Manifest | null {
 	const path = manifestPath(out);
 	const text = existsSync(out) ? ifThereSync(path, () => readFileSync(path, "utf8")) : null;
-	try {
-		return text === null ? null : (JSON.parse(text) as Manifest | null);
-	} catch {
-		return null;
-	}
+	return tryJson(text ?? "") as Manifest | null;
 }
 
 /** Forgets what an output was built from, before it is changed. */

@@ -1,7 +1,8 @@
 import { parseSenders } from "../api/senders.ts";
 import { sign } from "../api/signature.ts";
 import { readTextIfThere } from "../files/if-there.ts";
-import { askService, errorsOf, parseAnswer } from "../service/ask.ts";
+import { tryJson } from "../registry/try-json.ts";
+import { askService, errorsOf } from "../service/ask.ts";
 import { sendersPath } from "../service/senders-file.ts";
 import { type Environment, readConfiguration } from "../service/settings.ts";
 import { createCommandLine, exitCodes, parseUrl } from "../terminal/command-line.ts";
@@ -112,7 +113,7 @@ export async function sendRequest(
 	const sent = body.length > 0 && { body: body as Uint8Array<ArrayBuffer> };
 	const answer = await askService(address, timeoutMs, { method, headers, ...sent });
 	if (answer.ok) {
-		const receipt = answer.text === "" ? `${answer.status} ${smallkey}` : parseAnswer(answer.text);
+		const receipt = answer.text === "" ? `${answer.status} ${smallkey}` : tryJson(answer.text);
 		if (receipt === null) throw new Error(`${address}: its answer is not a receipt`);
 		const text = typeof receipt === "string" ? receipt : JSON.stringify(receipt, null, 2);
 		for (const line of text.split("\n")) printLine(io, plain(line));
@@ -120,7 +121,7 @@ export async function sendRequest(
 	}
 	printError(io, `${answer.status} from ${address}`);
 	for (const error of errorsOf(answer)) printError(io, plain(error));
-	const { hint } = (parseAnswer(answer.text) ?? {}) as { hint?: unknown };
+	const { hint } = (tryJson(answer.text) ?? {}) as { hint?: unknown };
 	if (typeof hint === "string") printError(io, plain(hint));
 	return answer.status >= 500 || answer.status === 429 ? exitCodes.unable : exitCodes.wrong;
 }

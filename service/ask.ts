@@ -1,5 +1,6 @@
 import { type Ask, createAsk } from "../harvest/net/ask.ts";
 import { createFetch } from "../harvest/net/fetch.ts";
+import { tryJson } from "../registry/try-json.ts";
 import type { HarvestSettings } from "./settings.ts";
 
 /** Makes the guarded fetch and the `Ask` for map services, as configured. */
@@ -43,16 +44,7 @@ export async function askService(
 
 /** The `errors` of a refusal; the lines of any other answer, such as a proxy's. */
 export function errorsOf({ text }: ServiceAnswer): string[] {
-	const { errors } = (parseAnswer(text) ?? {}) as { errors?: unknown };
+	const { errors } = (tryJson(text) ?? {}) as { errors?: unknown };
 	if (!Array.isArray(errors)) return text.split("\n").filter((line) => line !== "");
 	return errors.map((error) => (typeof error === "string" ? error : JSON.stringify(error)));
-}
-
-/** Parses an answer as JSON; null where it is not. */
-export function parseAnswer(text: string): unknown {
-	try {
-		return JSON.parse(text);
-	} catch {
-		return null;
-	}
 }

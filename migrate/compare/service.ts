@@ -2,6 +2,7 @@ import { createFetch } from "../../harvest/net/fetch.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { targetOf } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
+import { tryJson } from "../../registry/try-json.ts";
 import { type Json, nodeIn } from "./json.ts";
 
 /** A service's answer about one layer: its node, that there is none, or why it cannot be read. */
@@ -77,10 +78,6 @@ export class ReadService {
 }
 
 function elementsOf(text: string): unknown[] | null {
-	try {
-		const value: unknown = JSON.parse(text);
-		return Array.isArray(value) ? value : null;
-	} catch {
-		return null;
-	}
+	const value = tryJson(text);
+	return Array.isArray(value) ? value : null;
 }

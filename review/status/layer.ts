@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { LayerStatus } from "../../api/status.ts";
-import { askService, errorsOf, parseAnswer, type ServiceAnswer } from "../../service/ask.ts";
+import { tryJson } from "../../registry/try-json.ts";
+import { askService, errorsOf, type ServiceAnswer } from "../../service/ask.ts";
 import { exitCodes } from "../../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../../terminal/io.ts";
 import { plain } from "../../terminal/plain.ts";
@@ -20,7 +21,7 @@ async function ask({ url, smallkey }: LayerPlace): Promise<LayerStatus | Service
 	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
 	const answer = await askService(address, timeoutMs);
 	if (!answer.ok) return answer;
-	const value = parseAnswer(answer.text) as Partial<LayerStatus> | null;
+	const value = tryJson(answer.text) as Partial<LayerStatus> | null;
 	if (value?.harvest && value.health) return value as LayerStatus;
 	throw new Error(`${address}: its answer is not the status of a layer`);
 }
