@@ -2,15 +2,17 @@ import { startProgram } from "./measure/process.ts";
 import { cpuSeconds } from "./measure/processes.ts";
 import type { Pair, Reach, Row } from "./measure/row.ts";
 import type { World } from "./measure/world.ts";
-import { requestsIn, requestsPerSecond } from "./measure/wrk.ts";
+import { wrk } from "./measure/wrk.ts";
 
 /** A figure of requests to an address that a process answers. */
 type Measure = (url: string, pid: number) => Promise<number>;
 
+const answersPerSecond: Measure = async (url) => (await wrk(url)).perSecond;
+
 /** Microseconds of CPU that each answer costs a process. */
 const cpuOfAnswer: Measure = async (url, pid) => {
 	const before = cpuSeconds(pid);
-	const requests = await requestsIn(url);
+	const { requests } = await wrk(url);
 	return ((cpuSeconds(pid) - before) / requests) * 1_000_000;
 };
 
@@ -21,8 +23,8 @@ async function prepareRead(world: World, target: string, measure: Measure): Prom
 	const bare = await startProgram("bench/measure/bare-server.ts", [url], {}, /^(http:\S+)$/m);
 	const bareUrl = `${bare.found}${target}`;
 	// Both are warm before the first round.
-	await requestsPerSecond(url);
-	await requestsPerSecond(bareUrl);
+	await wrk(url);
+	await wrk(bareUrl);
 	return {
 		ours: () => measure(url, service.pid),
 		reference: () => measure(bareUrl, bare.pid),
@@ -46,7 +48,7 @@ function row(name: string, what: string, count: number, reach: Reach, isCpu = fa
 		reference: "a bare node:http server, the same bytes",
 		unit: isCpu ? "µs" : "requests/s",
 		reach,
-		prepare: (world) => prepareRead(world, target(world), isCpu ? cpuOfAnswer : requestsPerSecond),
+		prepare: (world) => prepareRead(world, target(world), isCpu ? cpuOfAnswer : answersPerSecond),
 	};
 }
 

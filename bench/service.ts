@@ -4,7 +4,7 @@ import { startOnly } from "./builds.ts";
 import { run, timed } from "./measure/process.ts";
 import type { Pair, Row } from "./measure/row.ts";
 import type { Served, World } from "./measure/world.ts";
-import { requestsPerSecond } from "./measure/wrk.ts";
+import { wrk } from "./measure/wrk.ts";
 
 const megabyte = 1_000_000;
 
@@ -38,7 +38,7 @@ async function prepareMemory(world: World): Promise<Pair> {
 	return {
 		ours: async () => {
 			const service = await world.start(dataDir);
-			await requestsPerSecond(`${service.url}/v0.9/doc/en/${smallkey}`);
+			await wrk(`${service.url}/v0.9/doc/en/${smallkey}`);
 			const resident = await residentMegabytes(service);
 			await service.stop();
 			return resident;

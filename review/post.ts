@@ -65,22 +65,14 @@ export interface CheckRun {
 	annotations?: readonly Annotation[];
 }
 
-export interface ListedCheckRun {
-	id: number;
-	name: string;
-	conclusion: string | null;
-	app: { id: number; slug?: string } | null;
-	output: { title: string | null; summary: string | null; annotations_count: number };
-}
+/** A check as GitHub lists it ("List check runs for a Git reference"). */
+export type ListedCheckRun = Awaited<ReturnType<typeof readCheckRuns>>[number];
 
 /** Most annotations that GitHub takes in one request ("Create a check run"). */
 const maxAnnotations = 50;
 
 /** The newest check run of each name and App on a commit. */
-export async function readCheckRuns(
-	{ rest, repo, paginate }: Github,
-	sha: string,
-): Promise<ListedCheckRun[]> {
+export async function readCheckRuns({ rest, repo, paginate }: Github, sha: string) {
 	const listed = paginate(rest.checks.listForRef, { ...repo, ref: sha, filter: "latest", per_page: 100 });
 	return listOf(listed, "list the check runs");
 }

@@ -60,18 +60,9 @@ function extentOf(value: unknown, mapWkid: number, notes: Notes): Extent | null 
 	const { spatialReference, ...sides } = objectOf(value);
 	// Without a spatial reference the viewer assumed the map's.
 	const reference = isObject(spatialReference) ? spatialReference : { wkid: mapWkid };
-	const extent = projectOnce({ ...sides, spatialReference: reference }, mapWkid);
+	const extent = projectExtent({ ...sides, spatialReference: reference }, mapWkid);
 	if (!extent) notes.add("an extent that cannot be used: all of Canada");
 	return extent;
-}
-
-/** Cache of the last projection: both languages of a layer usually have the same extent. */
-let last: { key: string; extent: Extent | null } = { key: "", extent: null };
-
-function projectOnce(value: object, mapWkid: number): Extent | null {
-	const key = JSON.stringify([value, mapWkid]);
-	if (key !== last.key) last = { key, extent: projectExtent(value, mapWkid) };
-	return last.extent;
 }
 
 /** The columns of a grid in their order, then fields with only an alias: the shape, which is no column. */
