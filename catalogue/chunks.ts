@@ -21,19 +21,6 @@ export type Files = Map<string, string | null>;
 /** Reads a file of an output; null where it is not there. */
 export type ReadFile = (path: string) => string | null;
 
-function bySmallkey(one: Entry, other: Entry): number {
-	return one.smallkey < other.smallkey ? -1 : 1;
-}
-
-/** Adds the file of a chunk; its path, or null where it has no layers. */
-function addChunk(files: Files, chunk: number, entries: Entry[]): string | null {
-	if (entries.length === 0) return null;
-	const text = `${JSON.stringify({ version: indexVersion, entries } satisfies Chunk)}\n`;
-	const path = chunkPath(chunk, createHash("sha256").update(text).digest("hex").slice(0, 16));
-	files.set(path, text);
-	return path;
-}
-
 const numbers = Array.from({ length: chunkCount }, (_, number) => number);
 
 const emptyManifest: Manifest = { version: indexVersion, layers: 0, chunks: numbers.map(() => null) };
@@ -102,10 +89,13 @@ export class Index {
 		for (const [number, some] of added) {
 			const before = this.chunk(number);
 			const kept = before.filter(({ smallkey }) => !changes.has(smallkey));
-			const entries = [...kept, ...some].sort(bySmallkey);
+			const entries = [...kept, ...some].sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
 			layers += entries.length - before.length;
 			this.#chunks.set(number, entries);
-			paths[number] = addChunk(files, number, entries);
+			const text = `${JSON.stringify({ version: indexVersion, entries } satisfies Chunk)}\n`;
+			const path = chunkPath(number, createHash("sha256").update(text).digest("hex").slice(0, 16));
+			paths[number] = entries.length === 0 ? null : path;
+			if (entries.length > 0) files.set(path, text);
 		}
 		const manifest: Manifest = { version: indexVersion, layers, ...(commit && { commit }), chunks: paths };
 		files.set(manifestPath, `${JSON.stringify(manifest)}\n`);

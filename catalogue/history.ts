@@ -18,17 +18,7 @@ export interface HistoryCommit extends CommitChanges {
 /** Each commit, then its files: `\x01<id> <seconds> <parents>\0`, `:<modes> <ids> <status>\0<path>\0`… */
 const format = "--format=%x01%H %ct %P";
 
-const walk = [
-	"log",
-	"--first-parent",
-	"--diff-merges=first-parent",
-	"--reverse",
-	"--no-renames",
-	"--root",
-	"--raw",
-	"-z",
-	format,
-];
+const flags = "--first-parent --diff-merges=first-parent --reverse --no-renames --root --raw -z";
 
 /**
  * The commits that touched layers, oldest first: those of the branch itself, where a merge counts as one commit.
@@ -44,18 +34,15 @@ export async function readHistory(
 	if (from === null && (await isShallow(repository))) return null;
 	// All commits of the range are listed: the first one's parent says whether the branch came by `from`.
 	const range = from === null ? [to, "--", "layers"] : [`${from}..${to}`, "--"];
-	const output = await runGit(repository, [...walk, ...range]).catch(() => null);
+	const output = await runGit(repository, ["log", ...flags.split(" "), format, ...range]).catch(() => null);
 	if (output === null) return null;
 	const commits = parseLog(output.toString("utf8"));
 	if (from !== null && commits[0]?.parent !== from) return null;
 	const touching = commits.filter(({ layers, isHealth }) => layers.length > 0 || isHealth);
-	const raw = readCommits(
-		repository,
-		touching.map(({ commit }) => commit),
-	);
+	const ids = touching.map(({ commit }) => commit);
 	const found: HistoryCommit[] = [];
 	let next = 0;
-	for await (const one of raw) {
+	for await (const one of readCommits(repository, ids)) {
 		const { parent: _, isHealth, ...commit } = touching[next++] as ListedCommit;
 		const repairs = isHealth ? repairsOf(one) : [];
 		if (commit.layers.length === 0 && repairs.length === 0) continue;
@@ -84,9 +71,8 @@ type ListedCommit = Omit<HistoryCommit, "sender"> & {
 };
 
 async function isShallow(repository: string): Promise<boolean> {
-	return (
-		(await runGit(repository, ["rev-parse", "--is-shallow-repository"])).toString("latin1").trim() === "true"
-	);
+	const answer = await runGit(repository, ["rev-parse", "--is-shallow-repository"]);
+	return answer.toString("latin1").trim() === "true";
 }
 
 function parseLog(text: string): ListedCommit[] {

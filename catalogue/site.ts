@@ -68,12 +68,8 @@ export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise
 }
 
 /** The files of a catalogue that depend on no layer: the page, the schemas, and the interface for programs. */
-export async function buildPages({
-	site,
-	publicUrl,
-	fragments,
-	version,
-}: CatalogueOptions): Promise<SiteFiles> {
+export async function buildPages(options: CatalogueOptions): Promise<SiteFiles> {
+	const { site, publicUrl, fragments, version } = options;
 	const { files, assets } = await buildSite(site, publicUrl);
 	// A relative address of a server is relative to the document (OpenAPI Specification 3.1.1, "Server Object").
 	const url = publicUrl === "" ? ".." : publicUrl.replace(/\/$/, "");

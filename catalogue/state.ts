@@ -24,31 +24,14 @@ export interface CatalogueState {
 
 /** Folders below the output that hold nothing but the catalogue. */
 export const catalogueFolders: readonly string[] = [
-	"assets",
-	"changes",
-	"en",
-	layerFolders.en,
-	"fr",
-	layerFolders.fr,
-	"guide",
-	"guide/fr",
-	"index",
-	chunksFolder,
-	listFolders.en,
-	listFolders.fr,
-	"records",
-	"schemas",
-	"sitemap",
+	...["assets", "changes", "en", layerFolders.en, "fr", layerFolders.fr, "guide", "guide/fr", "index"],
+	...[chunksFolder, listFolders.en, listFolders.fr, "records", "schemas", "sitemap"],
 ];
 
 /** Its files in the output folder itself; the last ones only where the address of the site is known. */
 export const catalogueFiles: readonly string[] = [
-	"index.html",
-	"site.json",
-	pageSettingsPath,
-	"robots.txt",
-	...langs.map(openSearchFile),
-	"sitemap.xml",
+	...["index.html", "site.json", pageSettingsPath, "robots.txt"],
+	...[...langs.map(openSearchFile), "sitemap.xml"],
 ];
 
 /** A stamp of everything but the layers that decides what a catalogue holds. */

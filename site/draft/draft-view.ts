@@ -56,6 +56,7 @@ interface DrawnDraft {
 
 /** A registration that is tried before it is published. */
 export class DraftView implements View {
+	readonly title = texts.draftTitle;
 	readonly #form = new DraftForm((text) => {
 		this.#text = text;
 		this.#changed();
@@ -79,10 +80,6 @@ export class DraftView implements View {
 	constructor() {
 		addEventListener("hashchange", this.#begin);
 		void this.#begin();
-	}
-
-	title(): string {
-		return texts.draftTitle;
 	}
 
 	content(): TemplateResult {

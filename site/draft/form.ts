@@ -10,13 +10,13 @@ import type { PlacedProblem } from "./problems.ts";
 type Document = Record<string, unknown>;
 
 /** The members of one language that the form has, with the kinds of service that have them. */
-const members = [
+const members: readonly { name: Member; kinds: readonly string[] }[] = [
 	{ name: "service_url", kinds: ["wms", "feature"] },
 	{ name: "layer", kinds: ["wms"] },
 	{ name: "service_name", kinds: ["wms", "feature"] },
-] as const;
+];
 
-type Member = (typeof members)[number]["name"];
+type Member = "service_url" | "layer" | "service_name";
 
 /** A form over the text of a registration: it changes the members that it shows, and leaves all others as they are. */
 export class DraftForm {
@@ -52,7 +52,7 @@ export class DraftForm {
 	content(problems: readonly PlacedProblem[]): TemplateResult {
 		const choices = ["wms", "feature"].map((kind) => [kind, texts.types[kind] ?? kind] as const);
 		const choose = (kind: string) => this.#write(kind, (lang, name) => this.#value(lang, name));
-		const shown = members.filter(({ kinds }) => isOf(this.#kind, kinds));
+		const shown = members.filter(({ kinds }) => kinds.includes(this.#kind));
 		return html`<fieldset class="form" ?disabled=${this.#isDisabled}>
 			<legend>${texts.draftForm}</legend>
 			${field("kind", texts.draftKind, select("kind", this.#kind, choices, choose))}
@@ -96,17 +96,13 @@ export class DraftForm {
 			const node = { ...objectOf(document[lang]) };
 			for (const { name, kinds } of members) {
 				const value = valueIn(lang, name);
-				if (isOf(kind, kinds) && (value !== "" || name !== "service_name")) node[name] = value;
+				if (kinds.includes(kind) && (value !== "" || name !== "service_name")) node[name] = value;
 				else delete node[name];
 			}
 			document[lang] = node;
 		}
 		this.#changed(`${JSON.stringify(document, null, 2)}\n`);
 	}
-}
-
-function isOf(kind: string, kinds: readonly string[]): boolean {
-	return kinds.includes(kind);
 }
 
 function parseDocument(text: string): Document | null {

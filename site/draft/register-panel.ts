@@ -10,6 +10,9 @@ import { curlCommand, type Receipt, sendSigned } from "./send.ts";
 /** After so long the service's catalogue has what was sent, in milliseconds. */
 const catalogueDelayMs = 1_500;
 
+/** Longest address that GitHub is given a file's content in, in characters. */
+const maxLength = 7_500;
+
 /** A registration in order, with its smallkey. */
 interface ReadyDraft {
 	smallkey: string;
@@ -49,9 +52,15 @@ export class RegisterPanel {
 		</section>`;
 	}
 
+	/** GitHub's page of a new file, with the registration as its content unless that is too long. */
 	#proposal({ smallkey, text }: ReadyDraft): Content {
-		if (settings.repository === "") return "";
-		const { address, isWhole } = proposalOf(smallkey, text);
+		const { repository, branch } = settings;
+		if (repository === "") return "";
+		const page = `${repository}/new/${branch}?`;
+		const bare = { filename: layerPath(smallkey) };
+		const whole = page + new URLSearchParams({ ...bare, value: text });
+		const isWhole = whole.length <= maxLength;
+		const address = isWhole ? whole : page + new URLSearchParams(bare);
 		return html`<h3>${texts.draftPropose}</h3>
 			<p><a href=${address} rel="noopener">${texts.draftProposeLink}</a></p>
 			${isWhole ? "" : html`<p class="hint">${texts.draftProposeLong}</p>`}`;
@@ -91,20 +100,4 @@ export class RegisterPanel {
 			<p>${next}</p>
 			${warnings.length > 0 ? html`<p>${texts.warnings}</p>` : ""}${problemList(placed(warnings))}`;
 	}
-}
-
-/** Longest address that GitHub is given a file's content in, in characters. */
-const maxLength = 7_500;
-
-/**
- * GitHub's page of a new file, with a registration as its content unless that is too long.
- * @param text in the form that is stored
- */
-function proposalOf(smallkey: string, text: string) {
-	const { repository, branch } = settings;
-	const parameters = new URLSearchParams({ filename: layerPath(smallkey) });
-	const bare = `${repository}/new/${branch}?${parameters}`;
-	parameters.set("value", text);
-	const whole = `${repository}/new/${branch}?${parameters}`;
-	return whole.length > maxLength ? { address: bare, isWhole: false } : { address: whole, isWhole: true };
 }

@@ -32,13 +32,8 @@ function isLoopback(host: string): boolean {
 	return host === "localhost" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-interface Answer {
-	text: string;
-	type: string;
-}
-
-/** Asks a service. @throws {ServiceFailed} */
-export async function ask(address: string, signal?: AbortSignal): Promise<Answer> {
+/** Asks a service for a text, with its media type. @throws {ServiceFailed} */
+export async function ask(address: string, signal?: AbortSignal): Promise<{ text: string; type: string }> {
 	const blocked = obstacle(address);
 	if (blocked) throw new ServiceFailed(blocked);
 	const { host } = new URL(address);

@@ -86,19 +86,13 @@ function styleOf(symbology: Symbology | null, changed: () => void) {
 		if (known.has(key)) return known.get(key);
 		known.set(key, isPoint ? new Style({ image: new Icon({ src: imageUrl }) }) : undefined);
 		if (!isPoint)
-			void readColours(imageUrl, isArea).then((colours) => {
-				known.set(key, shapeStyle(colours));
+			void readColours(imageUrl, isArea).then(({ stroke, fill, width }) => {
+				const line = stroke ? { stroke: new Stroke({ color: stroke, width }) } : {};
+				known.set(key, new Style({ ...line, ...(fill && { fill: new Fill({ color: fill }) }) }));
 				changed();
 			});
 		return known.get(key);
 	};
-}
-
-function shapeStyle({ stroke, fill, width }: Colours): Style {
-	return new Style({
-		...(stroke && { stroke: new Stroke({ color: stroke, width }) }),
-		...(fill && { fill: new Fill({ color: fill }) }),
-	});
 }
 
 /** The colours of a picture; grey where it cannot be drawn. */

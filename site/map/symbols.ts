@@ -87,17 +87,14 @@ export function coloursOf(
 	height: number,
 	isArea: boolean,
 ): Colours {
-	const at = (x: number, y: number) => readPixel(pixels, (y * width + x) * 4);
 	const counts = new Map<string, number>();
-	for (let y = 0; y < height; y += 1) {
-		for (let x = 0; x < width; x += 1) {
-			const colour = at(x, y);
-			if (colour) counts.set(colour, (counts.get(colour) ?? 0) + 1);
-		}
+	for (let offset = 0; offset < pixels.length; offset += 4) {
+		const colour = readPixel(pixels, offset);
+		if (colour) counts.set(colour, (counts.get(colour) ?? 0) + 1);
 	}
 	const byCount = [...counts].sort((a, b) => b[1] - a[1]).map(([colour]) => colour);
 	if (!isArea) return { stroke: byCount[0] ?? "rgb(90 90 90)", fill: null, width: 2.5 };
-	const middle = at(width >> 1, height >> 1);
+	const middle = readPixel(pixels, ((height >> 1) * width + (width >> 1)) * 4);
 	const stroke = byCount.find((colour) => colour !== middle) ?? middle;
 	return { stroke: stroke ?? "rgb(90 90 90)", fill: middle, width: 1.2 };
 }

@@ -21,19 +21,13 @@ export function bothLanguages(drawables: Record<Lang, Drawable | null>): Templat
 		[en, fr].some((one) => one && get(one) !== "") ? row(name, (one) => show(get(one)), note) : "";
 	const same = (get: (drawable: Drawable) => string, text: string, otherwise = "") =>
 		en && fr && get(en) === get(fr) ? text : otherwise;
+	const titleIn = ({ title }: Drawable) => title;
+	const urlIn = ({ url }: Drawable) => url;
 	return html`<table class="both">
 		<thead><tr><td></td><th scope="col">${texts.english}</th><th scope="col">${texts.french}</th></tr></thead>
 		<tbody>
-			${row(
-				texts.titleField,
-				({ title }) => breakable(title),
-				same(({ title }) => title, texts.same),
-			)}
-			${row(
-				texts.address,
-				({ url }) => outside(url, url),
-				same(({ url }) => url, texts.sameAddress),
-			)}
+			${row(texts.titleField, (one) => breakable(one.title), same(titleIn, texts.same))}
+			${row(texts.address, ({ url }) => outside(url, url), same(urlIn, texts.sameAddress))}
 			${row(texts.servicePage, ownPage)}
 			${more(texts.layerField, entriesOf, breakable, same(entriesOf, "", texts.otherName))}
 			${more(texts.nameField, ({ nameField }) => nameField)}

@@ -33,7 +33,7 @@ export function openHealth(): View {
 			if (!under.signal.aborted) refresh();
 		});
 	return {
-		title: () => texts.healthTitle,
+		title: texts.healthTitle,
 		content: () => html`<div class="health">
 			<h1 tabindex="-1">${texts.healthTitle}</h1>
 			<p>${texts.healthIntro}</p>

@@ -52,7 +52,7 @@ export class LayerView implements View {
 		void this.#load();
 	}
 
-	title(): string {
+	get title(): string {
 		const { entry, drawables } = this.#known ?? {};
 		return drawables?.[lang]?.title || entry?.title[lang] || this.#smallkey;
 	}
@@ -63,7 +63,7 @@ export class LayerView implements View {
 			renewCatalogue();
 			void this.#load();
 		};
-		const title = this.#known === null ? texts.layerMissing(this.#smallkey) : this.title();
+		const title = this.#known === null ? texts.layerMissing(this.#smallkey) : this.title;
 		return html`<article class="layer" aria-busy=${this.#isReading ? "true" : nothing}>
 			<p class="back">${stateLink({ ...state, layer: null }, back)}</p>
 			<header class="layerhead"><h1 tabindex="-1">${breakable(title)}</h1>
@@ -116,14 +116,14 @@ export class LayerView implements View {
 
 	#missing(state: State): TemplateResult {
 		const search = { ...state, layer: null, text: this.#smallkey };
-		const link = stateLink(search, texts.layerMissingSearch(this.#smallkey));
-		return html`<div><p>${texts.layerMissingHint}</p><p>${link}</p></div>`;
+		return html`<div><p>${texts.layerMissingHint}</p>
+			<p>${stateLink(search, texts.layerMissingSearch(this.#smallkey))}</p></div>`;
 	}
 
 	#head({ entry, drawables }: Known): TemplateResult {
 		const other = lang === "en" ? "fr" : "en";
 		const second = drawables[other]?.title ?? entry?.title[other] ?? "";
-		const isOther = second !== this.title() && second !== "";
+		const isOther = second !== this.title && second !== "";
 		const { health, type } = entry ?? {};
 		const description = entry?.description?.[lang];
 		return html`<div>
@@ -168,7 +168,7 @@ export class LayerView implements View {
 
 	/** How each viewer and library is given the layer. RAMP4 reads the fragment itself, as a part of its own configuration. */
 	#copies(entry: Entry | null): TemplateResult[] {
-		const title = { en: this.title(), fr: this.title() };
+		const title = { en: this.title, fr: this.title };
 		const layer = entry ?? { smallkey: this.#smallkey, type: "", title, address: { en: "" } };
 		const snippets = snippetsOf(layer, lang, root.href, settings.targets);
 		const own = snippets.filter(({ name }) => name !== "RAMP4");

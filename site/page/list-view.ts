@@ -20,6 +20,7 @@ const maxNew = 3;
 
 /** Search as you type, filters, and what was found. */
 export class ListView implements View {
+	readonly title = texts.title;
 	readonly #filters: Filters;
 	#found: Found = { state: currentState(), hits: [], words: new Set() };
 	#chosen: Chosen | null = null;
@@ -43,10 +44,6 @@ export class ListView implements View {
 		this.#filters = new Filters();
 		catalogue.onChange = () => this.#follow();
 		void catalogue.load();
-	}
-
-	title(): string {
-		return texts.title;
 	}
 
 	content(state: State): TemplateResult {

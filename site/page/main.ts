@@ -69,7 +69,7 @@ async function show(): Promise<void> {
 function refresh(): void {
 	const state = currentState();
 	if (view) render(keyed(key, view.content(state)), main);
-	const title = view?.title() ?? texts.title;
+	const title = view?.title ?? texts.title;
 	document.title = title === texts.title ? title : `${title} – ${texts.title}`;
 	const other = document.querySelector<HTMLAnchorElement>("a[hreflang]");
 	if (other) other.href = `../${lang === "en" ? "fr" : "en"}/${writeState(state)}${location.hash}`;

@@ -56,7 +56,7 @@ export function refresh(): void {
 /** What fills the page. */
 export interface View {
 	/** Text of the window's title. */
-	title(): string;
+	readonly title: string;
 	/** What is shown of a state, in one element. */
 	content(state: State): TemplateResult;
 	/** Follows the state of the address, once it is shown. */
