@@ -6,7 +6,6 @@ import { clientGone, Exchange, nextId } from "./exchange.ts";
 import { type Answered, CountedLog, kindOfAnswer } from "./log.ts";
 import type { NodeOptions, NodeTimes } from "./options.ts";
 import { ConnectionOrder } from "./order.ts";
-import type { Pages } from "./pages.ts";
 import { RecentReplies } from "./recent.ts";
 import { Sending } from "./send.ts";
 import { Writing } from "./writing.ts";
@@ -49,7 +48,11 @@ export class Answering {
 			}
 			response.once("close", done);
 			const reply = kept?.reply ?? this.#replyTo(exchange);
-			if (reply instanceof Promise) return void reply.then((settled) => this.#send(exchange, settled));
+			if (reply instanceof Promise) {
+				const { log } = this.#options.context;
+				const settled = reply.catch((error) => answerFailure(error, route.kind, log));
+				return void settled.then((one) => this.#send(exchange, one));
+			}
 			if (isPlainGet && !kept) this.#recent?.keep(target, { route, reply });
 			this.#send(exchange, reply);
 		});
@@ -68,38 +71,23 @@ export class Answering {
 	/** The answer to a request; null where its client has gone. A read of fragments is answered without a promise. */
 	#replyTo(exchange: Exchange): Reply | Promise<Reply | null> {
 		const { route, request } = exchange;
-		const { context, fragments } = this.#options;
+		const { context, fragments, pages } = this.#options;
 		const ifNoneMatch = request.headers["if-none-match"] ?? null;
 		switch (route.kind) {
 			case "docs":
 			case "doc":
 				return handleRead(route, ifNoneMatch, fragments, context.log);
 			case "write":
-				return this.#writing
-					.replyTo(exchange, route.action)
-					.catch((error) => answerFailure(error, "write", context.log));
+				return this.#writing.replyTo(exchange, route.action);
 			case "page":
-			case "records":
-				return this.#replyWithPage(request, route, ifNoneMatch);
+			case "records": {
+				const acceptEncoding = String(request.headers["accept-encoding"] ?? "");
+				return pages ? pages(route, { ifNoneMatch, acceptEncoding }) : refuseRead(404);
+			}
 			case "status":
 				return answerStatus(route.segment, context.status ?? null, context.log, exchange.client.counted);
 			default:
 				return answerPlain(route, context);
-		}
-	}
-
-	/** Answers with a file of the catalogue, or with what is made of it. */
-	async #replyWithPage(
-		{ headers }: IncomingMessage,
-		wanted: Parameters<Pages>[0],
-		ifNoneMatch: string | null,
-	): Promise<Reply> {
-		const { pages, context } = this.#options;
-		const acceptEncoding = String(headers["accept-encoding"] ?? "");
-		try {
-			return pages ? await pages(wanted, { ifNoneMatch, acceptEncoding }) : refuseRead(404);
-		} catch (error) {
-			return answerFailure(error, "page", context.log);
 		}
 	}
 

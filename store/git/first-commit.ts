@@ -35,12 +35,10 @@ export async function commitSeed(
 	writer: Writer,
 	edits: Edit[],
 ): Promise<string> {
-	const timeMs = now();
 	const subject = `seed ${edits.length} files`;
 	const signed = { smallkey: null, trailers: [], request: null, review: false };
 	writer.begin(null);
-	const meta = { ...signed, author: serviceAuthor, time: timeMs, subject };
-	const made = writer.commit({ edits, meta, committed: timeMs });
+	const made = writer.commit(edits, { ...signed, author: serviceAuthor, time: now(), subject });
 	await writer.store();
 	const id = await made;
 	await writer.move(branchName, null, id);

@@ -41,7 +41,7 @@ export interface Judged {
 export async function judgeGroup(
 	group: readonly Pending[],
 	reader: CommitReader,
-	{ requests, health, writer, now }: StoreContext,
+	{ requests, health, writer }: StoreContext,
 ): Promise<Judged[]> {
 	const judged: Judged[] = [];
 	// What later ones are judged on is read meanwhile.
@@ -53,7 +53,7 @@ export async function judgeGroup(
 			const one = { pending, ...judge(meta, outcome, findFirst(meta, judged, requests), requests) };
 			if (one.edits.length > 0) {
 				reader.overlay(one.edits);
-				one.commit = writer.commit({ edits: one.edits, meta, committed: now() });
+				one.commit = writer.commit(one.edits, meta);
 			}
 			judged.push(one);
 		} catch (error) {

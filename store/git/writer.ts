@@ -11,15 +11,7 @@ export class BranchHeld extends GitFailure {
 	override name = "BranchHeld";
 }
 
-/** One commit to write. */
-export interface NewCommit {
-	edits: Edit[];
-	meta: Meta;
-	/** Time of the commit itself, in milliseconds since 1970. */
-	committed: number;
-}
-
-type Base = Pick<StoreBase, "repository" | "sync" | "limits">;
+type Base = Pick<StoreBase, "repository" | "now" | "sync" | "limits">;
 
 /**
  * Writes commits: `git fast-import` stores a group of them in one pack, and then `git update-ref` moves a branch. Both
@@ -49,9 +41,9 @@ export class Writer {
 	}
 
 	/** Makes a commit on top of the last of this group. @returns its id */
-	commit({ edits, meta, committed }: NewCommit): Promise<string> {
+	commit(edits: readonly Edit[], meta: Meta): Promise<string> {
 		const author = personAt(meta.author, meta.time);
-		const committer = personAt(serviceAuthor, committed);
+		const committer = personAt(serviceAuthor, this.#base.now());
 		const id = this.#startImport().commit(this.#from, {
 			author,
 			committer,

@@ -5,7 +5,8 @@ import * as assert from "uvu/assert";
 import { runGit } from "../../git/run.ts";
 import { syncPath } from "../../git/sync.ts";
 import { ordinaryLimits } from "../../store/git/limits.ts";
-import { BranchHeld, type NewCommit, Writer } from "../../store/git/writer.ts";
+import { BranchHeld, Writer } from "../../store/git/writer.ts";
+import type { Edit, Meta } from "../../store/store.ts";
 import { temporaryFolder } from "../local.ts";
 import { descendantsWith } from "../process.ts";
 import { eventually } from "../wait.ts";
@@ -30,7 +31,7 @@ writers.before.each(async (world) => {
 	const identity = ["-c", "user.name=first", "-c", "user.email=first@example.org"];
 	const tip = await git(...identity, "commit-tree", "-m", "first", tree);
 	await git("update-ref", "refs/heads/main", tip);
-	const writer = new Writer({ repository, sync: syncPath, limits: ordinaryLimits });
+	const writer = new Writer({ repository, now: Date.now, sync: syncPath, limits: ordinaryLimits });
 	const end = async () => {
 		await writer.renew();
 		await remove();
@@ -39,15 +40,14 @@ writers.before.each(async (world) => {
 });
 writers.after.each(({ end }) => end());
 
-function commitOf(smallkey: string): NewCommit {
-	const meta = metaOf(smallkey);
-	return { edits: [{ path: `layers/on/${smallkey}.json`, text: smallkey }], meta, committed: meta.time };
+function commitOf(smallkey: string): [Edit[], Meta] {
+	return [[{ path: `layers/on/${smallkey}.json`, text: smallkey }], metaOf(smallkey)];
 }
 
 /** Makes a group of commits on a commit, and moves the branch from there. @returns their ids */
 async function land(writer: Writer, from: string, ...smallkeys: string[]): Promise<string[]> {
 	writer.begin(from);
-	const made = smallkeys.map((smallkey) => writer.commit(commitOf(smallkey)));
+	const made = smallkeys.map((smallkey) => writer.commit(...commitOf(smallkey)));
 	await writer.store();
 	const ids = await Promise.all(made);
 	await writer.move("main", from, ids.at(-1) as string);
@@ -57,7 +57,7 @@ async function land(writer: Writer, from: string, ...smallkeys: string[]): Promi
 writers("stores a group in one pack, and no ref names it before the branch does", async (world) => {
 	const { repository, writer, git, tip } = world;
 	writer.begin(tip);
-	const made = [writer.commit(commitOf("one")), writer.commit(commitOf("two"))];
+	const made = [writer.commit(...commitOf("one")), writer.commit(...commitOf("two"))];
 	await writer.store();
 	const [first, second] = await Promise.all(made);
 	assert.is(await git("for-each-ref", "--format=%(refname) %(objectname)"), `refs/heads/main ${tip}`);
@@ -72,7 +72,7 @@ writers("stores a group in one pack, and no ref names it before the branch does"
 
 writers("leaves no ref behind where commits were never stored", async ({ writer, git, tip }) => {
 	writer.begin(tip);
-	await writer.commit(commitOf("lost"));
+	await writer.commit(...commitOf("lost"));
 	await writer.renew();
 	assert.is(await git("for-each-ref", "--format=%(refname) %(objectname)"), `refs/heads/main ${tip}`);
 	const [id] = await land(writer, tip, "one");
@@ -121,11 +121,11 @@ writers("says that another process holds the lock of a branch", async ({ reposit
 
 writers("is replaced after a repack, but not within a group", async ({ repository, writer, git, tip }) => {
 	writer.begin(tip);
-	const first = writer.commit(commitOf("one"));
+	const first = writer.commit(...commitOf("one"));
 	await first;
 	const before = descendantsWith(process.pid, repository, "fast-import");
 	writer.outdate();
-	const second = writer.commit(commitOf("two"));
+	const second = writer.commit(...commitOf("two"));
 	await writer.store();
 	await writer.move("main", tip, await second);
 	assert.equal(descendantsWith(process.pid, repository, "fast-import"), before);
@@ -141,9 +141,8 @@ writers("writes any path and any text as it is", async ({ repository, writer, gi
 	const names = ['"quoted"', "back\\slash", "line\nbreak", "é ü", "from :1"];
 	const texts = ["", "\n", "data 5\nM 100644 inline x\n", "\u{1f30d}\0", "'"];
 	const edits = names.map((name, index) => ({ path: `layers/od/${name}`, text: texts[index] as string }));
-	const meta = metaOf("odd");
 	writer.begin(tip);
-	const made = writer.commit({ edits, meta, committed: meta.time });
+	const made = writer.commit(edits, metaOf("odd"));
 	await writer.store();
 	const id = await made;
 	assert.is(
