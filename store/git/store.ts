@@ -107,8 +107,7 @@ export class GitStore implements Store {
 				...base,
 				folder: join(dirname(repository), "requests"),
 				windowMs: clockSkew,
-				head: () => branch.commit,
-				readCommits: (since) => branch.requestsSince(since),
+				branch,
 			});
 			const health = new WriteHealth(log, () => catFile.renew());
 			const packs = new Packs(base, writer, catFile);

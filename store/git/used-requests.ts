@@ -28,10 +28,8 @@ export interface UsedRequestsOptions {
 	/** The clock: milliseconds since 1970. */
 	now: () => number;
 	sync?: SyncPath;
-	/** A commit that the branch has. */
-	head: () => string;
-	/** The requests that the commits behind one carry out; null: behind none, the newest commits. */
-	readCommits: (since: string | null) => Promise<RequestUse[]>;
+	/** The commit that is published, and the requests that the commits behind one carry out. */
+	branch: { readonly commit: string; requestsSince(commit: string | null): Promise<RequestUse[]> };
 }
 
 /** Milliseconds after which another file of the log begins. */
@@ -124,7 +122,7 @@ export class UsedRequests {
 	}
 
 	async #load(): Promise<void> {
-		const { folder, readCommits } = this.#options;
+		const { folder, branch } = this.#options;
 		await mkdir(folder, { recursive: true });
 		this.#names = (await readdir(folder)).filter((name) => filePattern.test(name));
 		this.#names.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
@@ -141,7 +139,7 @@ export class UsedRequests {
 			}
 		}
 		this.#note(logged, true);
-		this.#note(await readCommits(this.#head), false);
+		this.#note(await branch.requestsSince(this.#head), false);
 	}
 
 	#note(uses: readonly RequestUse[], isLogged: boolean): void {
@@ -197,11 +195,11 @@ export class UsedRequests {
 
 	/** Begins another file, with all that is remembered and with further uses. */
 	async #replaceFile(uses: readonly RequestUse[]): Promise<void> {
-		const { folder, sync = syncPath, now, head } = this.#options;
+		const { folder, sync = syncPath, now, branch } = this.#options;
 		await this.#file?.close();
 		this.#forget();
 		this.#begunMs = now();
-		this.#head = head();
+		this.#head = branch.commit;
 		const old = this.#names;
 		const name = `${String(Number.parseInt(old.at(-1) ?? "0", 10) + 1).padStart(6, "0")}.log`;
 		this.#names = [...old, name];

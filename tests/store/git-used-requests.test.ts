@@ -27,10 +27,12 @@ class Fixture {
 			folder,
 			windowMs,
 			now: () => this.now,
-			head: () => head,
-			readCommits: async (since) => {
-				this.readSince.push(since);
-				return commits;
+			branch: {
+				commit: head,
+				requestsSince: async (since) => {
+					this.readSince.push(since);
+					return commits;
+				},
 			},
 		});
 	}
