@@ -109,7 +109,13 @@ export class Matcher {
 	}
 
 	#those(is: (exact: Exact) => boolean): number[] {
-		return this.#exact.flatMap((exact, id) => (is(exact) ? [id] : []));
+		const ids = this.#exact.flatMap((exact, id) => (is(exact) ? [id] : []));
+		return ids.sort((one, other) => this.#byKey(one, other));
+	}
+
+	/** Layers that fit equally are in this order, whichever was read first. */
+	#byKey(one: number, other: number): number {
+		return (this.#exact[one]?.key ?? "") < (this.#exact[other]?.key ?? "") ? -1 : 1;
 	}
 
 	/** Layers that have all words; where there are none, all but for typing errors; then as many of them as any has. */
@@ -136,6 +142,7 @@ export class Matcher {
 			const best =
 				options.combineWith === "OR" ? found.filter((one) => one.queryTerms.length === most) : found;
 			const words = new Set(best.slice(0, 200).flatMap(({ terms }) => terms));
+			best.sort((one, other) => other.score - one.score || this.#byKey(one.id, other.id));
 			return { ids: best.map(({ id }) => id as number), words: [...words] };
 		}
 		return { ids: [], words: [] };

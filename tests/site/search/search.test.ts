@@ -185,6 +185,18 @@ test("an exact title comes first however its quotes and spaces are written, and 
 	assert.ok([2, 3].includes(matcher.match(long).ids[0] ?? -1));
 });
 
+test("layers that fit equally come in one order, whichever was read first", () => {
+	const entries = ["k3", "k1", "k4", "k2"].map((key) => entry(key, `Energy, layer ${key.slice(1)}`));
+	for (const order of [entries, entries.toReversed()]) {
+		const matcher = new Matcher();
+		matcher.add(order);
+		for (const text of ["energy", "https://maps.example.ca/wms"]) {
+			const keys = matcher.match(text).ids.map((id) => order[id]?.smallkey);
+			assert.equal(keys, ["k1", "k2", "k3", "k4"], text);
+		}
+	}
+});
+
 test("layers are sent to the worker a part at a time, all of them before the text", async () => {
 	const posted: (number | string)[] = [];
 	class FakeWorker {
