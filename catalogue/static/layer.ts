@@ -40,7 +40,7 @@ export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): str
 		title,
 		head: headHtml(entry, lang, settings),
 		other: root + layerAddress(lang === "en" ? "fr" : "en", smallkey),
-		attributes: html` class="guide"`,
+		attributes: html` class="guide layer"`,
 		content: html`<h1>${title}</h1>
 ${thumbnail && picture}
 ${description && html`<p>${description}</p>`}

@@ -72,7 +72,7 @@ function row(layer: SickLayer, signal: AbortSignal): TemplateResult {
 	return html`<tr>
 		<th scope="row">${stateLink(open, breakable(title))}</th>
 		<td>${stateText(state)}${causeText(cause)}${repairText(repair)}</td>
-		<td>${weekText(since)}</td>
+		<td data-label=${texts.healthSince}>${weekText(since)}</td>
 		<td>${lookButton(title, signal, drawable)}</td>
 	</tr>`;
 }

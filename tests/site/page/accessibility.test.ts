@@ -115,6 +115,16 @@ async function darkViolations(page: Page): Promise<string[]> {
 	return runAxe(page, { runOnly: ["color-contrast"] });
 }
 
+/** Fields and buttons that begin or end beside the text of a page, where it is narrow. */
+async function besideText(page: Page): Promise<string[]> {
+	return page.evaluate(() => {
+		const main = document.querySelector("main") as HTMLElement;
+		const edge = main.getBoundingClientRect().right - Number.parseFloat(getComputedStyle(main).paddingRight);
+		const found = [...main.querySelectorAll<HTMLElement>("select, textarea, button, input:not([type=file])")];
+		return found.filter((one) => one.getBoundingClientRect().right > edge + 1).map((one) => one.outerHTML);
+	});
+}
+
 /** Width of the narrowest cell of a table, in pixels. */
 async function narrowestCell(page: Page): Promise<number> {
 	const cells =
@@ -153,6 +163,7 @@ for (const lang of ["en", "fr"]) {
 				await tab.setViewportSize({ width: 320, height: 640 });
 				const width = await tab.evaluate("document.documentElement.scrollWidth");
 				assert.ok((width as number) <= 320, `${lang}/${path}: ${width}`);
+				assert.equal(await besideText(tab), [], `${lang}/${path}`);
 				assert.equal(await runAxe(tab, { runOnly: ["target-size"] }), [], `${lang}/${path}, narrow`);
 				assert.ok((await narrowestCell(tab)) >= 60, `${lang}/${path}: a column of single letters`);
 				assert.equal(faults, []);
