@@ -112,7 +112,8 @@ test("pieces that are missing or of another version mean a whole build", () => {
 	const missing = (path: string) => (path === changesPath ? null : read(path));
 	const cut = (path: string) => (path === "changes/0.json" ? "{" : read(path));
 	const other = (path: string) => read(path)?.replace('"version":2', '"version":9') ?? null;
-	for (const broken of [missing, cut, other])
+	const without = (path: string) => (path === "changes/0.json" ? "{}" : read(path));
+	for (const broken of [missing, cut, without, other])
 		assert.throws(() => updateChanges(broken, further, publicUrl), isBroken);
 });
 
