@@ -41,28 +41,25 @@ async function unlessUnreadable<T>(task: Promise<T>): Promise<T | typeof unreada
 	});
 }
 
-/** What is served: the table, which follows the branch, and the rendered files, which follow the table. */
-export class Publication {
-	readonly #options: PublicationOptions;
-	readonly #renderer: string;
-	readonly table: Table;
-	readonly files: FolderSink;
-	#commit: string | null = null;
-	#saved: string | null = null;
-	/** The end of the last change of the table: changes are made one after the other. */
-	#lastChange: Promise<unknown> = Promise.resolve();
-	#background: Promise<void> = Promise.resolve();
-	#closed = false;
+export type Publication = ReturnType<typeof openPublication>;
 
-	constructor(options: PublicationOptions) {
-		const settings = fragmentSettings(options.settings);
-		this.#options = { ...options, settings };
-		this.#renderer = rendererStamp(settings);
-		const { dataDir, log, filesTimes: times } = options;
-		const slots = slotsOf(settings);
-		this.table = new Table(slots);
-		this.files = new FolderSink({ out: join(dataDir, "dist"), slots, table: this.table, log, times });
-	}
+/** What is served: the table, which follows the branch, and the rendered files, which follow the table. */
+export function openPublication(options: PublicationOptions) {
+	const { dataDir, repository, log, registered, filesTimes: times } = options;
+	const settings = fragmentSettings(options.settings);
+	const renderer = rendererStamp(settings);
+	const slots = slotsOf(settings);
+	const table = new Table(slots);
+	const files = new FolderSink({ out: join(dataDir, "dist"), slots, table, log, times });
+	const snapshotPath = join(dataDir, "fragments");
+	/** The mark of an end at which the rendered files were current. */
+	const endedPath = `${snapshotPath}.ended`;
+	let served: string | null = null;
+	let saved: string | null = null;
+	/** The end of the last change of the table: changes are made one after the other. */
+	let lastChange: Promise<unknown> = Promise.resolve();
+	let background: Promise<void> = Promise.resolve();
+	let isClosed = false;
 
 	/**
 	 * Begins with the snapshot of an earlier process where its commit is in the repository's history, and else with all
@@ -70,113 +67,103 @@ export class Publication {
 	 * @returns the commit that is served: that of the snapshot where the range from it cannot be read
 	 * @throws {GitFailure} where the layers cannot be read, and there is no snapshot
 	 */
-	async begin(branch: Pick<Branch, "rangeSince" | "firstRange">): Promise<string> {
-		const { log, repository } = this.#options;
-		const wasCurrent = existsSync(this.#endedPath);
-		await rm(this.#endedPath, { force: true }).catch(log.error);
-		const snapshot = loadSnapshot(this.#snapshotPath, this.#renderer, log);
+	async function begin(branch: Pick<Branch, "rangeSince" | "firstRange">): Promise<string> {
+		const wasCurrent = existsSync(endedPath);
+		await rm(endedPath, { force: true }).catch(log.error);
+		const snapshot = loadSnapshot(snapshotPath, renderer, log);
 		const range = snapshot && (await unlessUnreadable(branch.rangeSince(snapshot.commit)));
 		if (!snapshot || range === null) {
 			if (snapshot) log.warn(otherHistory(repository, snapshot.commit));
-			await this.#take(await branch.firstRange());
-			this.files.compareAll(existsSync(this.#snapshotPath));
-			void this.#save();
-			return this.#commit as string;
+			const first = await branch.firstRange();
+			await take(first);
+			files.compareAll(existsSync(snapshotPath));
+			void save();
+			return first.to;
 		}
-		await this.table.change(snapshot.changes);
-		this.#saved = snapshot.commit;
-		this.#commit = snapshot.commit;
-		const changed = range === unreadable ? unreadable : await unlessUnreadable(this.#take(range));
-		const mayBeCurrent = wasCurrent && changed !== unreadable && !this.files.isSmall;
-		if (mayBeCurrent && (await this.files.isComplete())) void this.files.changed(changed);
-		else this.files.compareAll(true);
-		return this.#commit;
+		await table.change(snapshot.changes);
+		saved = snapshot.commit;
+		served = snapshot.commit;
+		const changed = range === unreadable ? unreadable : await unlessUnreadable(take(range));
+		const mayBeCurrent = wasCurrent && changed !== unreadable && !files.isSmall;
+		if (mayBeCurrent && (await files.isComplete())) void files.changed(changed);
+		else files.compareAll(true);
+		return served;
 	}
 
 	/** Makes a range readable in memory. Its warnings come once the files are written, or have failed. */
-	async publish(range: CommitRange): Promise<Published> {
-		const changed = await this.#exclusive(() => this.#take(range));
-		return { warnings: this.files.changed(changed) };
+	async function publish(range: CommitRange): Promise<Published> {
+		const changed = await exclusive(() => take(range));
+		return { warnings: files.changed(changed) };
 	}
 
-	async close(): Promise<void> {
-		this.#closed = true;
-		await this.#background;
-		const areCurrent = await this.files.close();
-		await this.#save();
-		if (areCurrent && this.#saved === this.#commit) {
-			await writeFile(this.#endedPath, "").catch(this.#options.log.error);
-		}
+	/** Ends, and writes the snapshot for the next process. */
+	async function close(): Promise<void> {
+		isClosed = true;
+		await background;
+		const areCurrent = await files.close();
+		await save();
+		if (areCurrent && saved === served) await writeFile(endedPath, "").catch(log.error);
 	}
 
-	get #snapshotPath(): string {
-		return join(this.#options.dataDir, "fragments");
-	}
-
-	/** The mark of an end at which the rendered files were current. */
-	get #endedPath(): string {
-		return `${this.#snapshotPath}.ended`;
-	}
-
-	#exclusive<T>(task: () => Promise<T>): Promise<T> {
-		const result = this.#lastChange.then(task);
-		this.#lastChange = result.catch(() => undefined);
+	function exclusive<T>(task: () => Promise<T>): Promise<T> {
+		const result = lastChange.then(task);
+		lastChange = result.catch(() => undefined);
 		return result;
 	}
 
 	/** Renders a range and puts it in the table; the smallkeys whose fragments changed. */
-	async #take(range: CommitRange): Promise<string[]> {
-		const { repository, settings } = this.#options;
+	async function take(range: CommitRange): Promise<string[]> {
 		const rendered = await renderRange(range, repository, settings);
-		if (range.from === null) await this.#dropOthers(rendered);
-		for (const problem of rendered.problems) this.#options.log.warn(problemLine(problem));
-		const changed = await this.table.change(rendered.changes);
-		this.#commit = range.to;
-		this.#options.registered(rendered.registered);
-		const unserved = rendered.wrong.filter((smallkey) => !this.table.entries.has(smallkey));
-		if (unserved.length > 0) this.#inBackground(() => this.#serveEarlier(unserved, range.to));
-		if (isLarge(range)) this.#inBackground(() => this.#save());
+		if (range.from === null) await dropOthers(rendered);
+		for (const problem of rendered.problems) log.warn(problemLine(problem));
+		const changed = await table.change(rendered.changes);
+		served = range.to;
+		registered(rendered.registered);
+		const unserved = rendered.wrong.filter((smallkey) => !table.entries.has(smallkey));
+		if (unserved.length > 0) inBackground(() => serveEarlier(unserved, range.to));
+		if (isLarge(range)) inBackground(save);
 		return changed;
 	}
 
 	/** What a range from nothing does not bring is not there. */
-	async #dropOthers({ changes, wrong }: RenderedRange): Promise<void> {
+	async function dropOthers({ changes, wrong }: RenderedRange): Promise<void> {
 		const stays = new Set(wrong);
-		await eachInSlices(this.table.smallkeys(), (smallkey) => {
+		await eachInSlices(table.smallkeys(), (smallkey) => {
 			if (!changes.has(smallkey) && !stays.has(smallkey)) changes.set(smallkey, null);
 		});
 	}
 
-	#inBackground(task: () => Promise<unknown>): void {
-		this.#background = this.#background.then(async () => {
-			if (!this.#closed) await task().catch(this.#options.log.error);
+	function inBackground(task: () => Promise<unknown>): void {
+		background = background.then(async () => {
+			if (!isClosed) await task().catch(log.error);
 		});
 	}
 
 	/** Serves the last good text of layers whose files are wrong, each looked for once. */
-	async #serveEarlier(smallkeys: readonly string[], commit: string): Promise<void> {
-		const { repository, settings } = this.#options;
+	async function serveEarlier(smallkeys: readonly string[], commit: string): Promise<void> {
 		for (const smallkey of smallkeys.slice(0, maxWrong)) {
-			if (this.#closed) return;
+			if (isClosed) return;
 			const layer = await findEarlier(repository, commit, smallkey);
 			if (!layer) continue;
-			await this.#exclusive(async () => {
+			await exclusive(async () => {
 				// It may have been corrected, or removed, meanwhile.
-				if (this.#commit !== commit || this.table.entries.has(smallkey)) return;
-				await this.table.change(new Map([[smallkey, renderEntry(layer, settings)]]));
+				if (served !== commit || table.entries.has(smallkey)) return;
+				await table.change(new Map([[smallkey, renderEntry(layer, settings)]]));
 			});
-			await this.files.changed([smallkey]);
+			await files.changed([smallkey]);
 		}
 	}
 
-	async #save(): Promise<void> {
-		const commit = this.#commit;
-		if (commit === null || commit === this.#saved) return;
+	async function save(): Promise<void> {
+		const commit = served;
+		if (commit === null || commit === saved) return;
 		try {
-			await saveSnapshot(this.#snapshotPath, this.table, { commit, renderer: this.#renderer });
-			this.#saved = commit;
+			await saveSnapshot(snapshotPath, table, { commit, renderer });
+			saved = commit;
 		} catch (error) {
-			this.#options.log.error(error);
+			log.error(error);
 		}
 	}
+
+	return { table, files, begin, publish, close };
 }

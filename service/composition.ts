@@ -6,7 +6,7 @@ import { catalogueOptions, senderNamesOf } from "../catalogue/options.ts";
 import { hasCatalogue, removeCatalogue } from "../catalogue/output.ts";
 import { readCommit } from "../files/version.ts";
 import type { FolderTimes } from "../publish/folder-sink.ts";
-import { Publication } from "../publish/publication.ts";
+import { openPublication, type Publication } from "../publish/publication.ts";
 import { eachInSlices } from "../publish/slices.ts";
 import type { CommitRange } from "../store/git/branch.ts";
 import type { StoreLimits } from "../store/git/limits.ts";
@@ -61,7 +61,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
 	let harvester: ServiceHarvester | null = null;
-	const publication = new Publication({
+	const publication = openPublication({
 		dataDir,
 		repository,
 		settings: configuration,
