@@ -1,4 +1,4 @@
-/** The hashes of a write; what is hashed is small (at most 64 KiB). */
+/** The hashes of a write. The input is small: at most 64 KiB. */
 export interface Hashes {
 	sha1(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
 	sha256(bytes: Uint8Array): Uint8Array | Promise<Uint8Array>;
@@ -12,7 +12,7 @@ async function digest(algorithm: string, bytes: Uint8Array): Promise<Uint8Array>
 	return new Uint8Array(await crypto.subtle.digest(algorithm, bytes as BufferSource));
 }
 
-/** Those of the Web Cryptography API, which every engine has. */
+/** The hashes of the Web Cryptography API, which every engine has. */
 export const webHashes: Hashes = {
 	sha1: (bytes) => digest("SHA-1", bytes),
 	sha256: (bytes) => digest("SHA-256", bytes),
@@ -22,10 +22,13 @@ export const webHashes: Hashes = {
 	},
 };
 
-/** Node's own, from 20.16 on. */
+/** Node's `crypto` module (Node 20.16 or later); undefined on other engines. */
 const node = globalThis.process?.getBuiltinModule?.("node:crypto");
 
-/** Node's where they are, at once: each of crypto.subtle's is a job for another thread, and took a quarter of a write's time. */
+/**
+ * The engine's fastest hashes. Node's own are synchronous; `crypto.subtle` starts a job on another thread for each hash,
+ * which took a quarter of a write's time.
+ */
 export const hashes: Hashes = node
 	? {
 			sha1: (bytes) => node.createHash("sha1").update(bytes).digest(),
@@ -41,7 +44,7 @@ const bytesInHex = Array.from({ length: 256 }, (_, byte) => byte.toString(16).pa
 export function hexOf(bytes: Uint8Array): string {
 	const pairs = new Array<string>(bytes.length);
 	for (let at = 0; at < bytes.length; at += 1) pairs[at] = bytesInHex[bytes[at] as number] as string;
-	// Joined, it is one text; added up, V8 keeps one of 32 bytes for each addition.
+	// `join` makes one flat string. With `+=`, V8 keeps an object of 32 bytes for each addition.
 	return pairs.join("");
 }
 
@@ -53,13 +56,13 @@ export function base64url(bytes: Uint8Array): string {
 		.replaceAll("=", "");
 }
 
-/** The id that git gives a file: SHA-1 in hex of `blob <bytes>\0` and the text in UTF-8 (Pro Git, "Git Objects"). */
+/** A file's id in git: SHA-1 in hex of `blob <number of bytes>\0` and the text in UTF-8 (Pro Git, "Git Objects"). */
 export async function blobId(text: string): Promise<string> {
 	const bytes = new TextEncoder().encode(text);
 	return hexOf(await hashes.sha1(joined(`blob ${bytes.length}\0`, bytes)));
 }
 
-/** A text in UTF-8, with bytes behind it. */
+/** A text in UTF-8, followed by bytes. */
 export function joined(head: string, bytes: Uint8Array): Uint8Array {
 	const start = new TextEncoder().encode(head);
 	const whole = new Uint8Array(start.length + bytes.length);

@@ -4,6 +4,6 @@ export interface Log {
 	info(fields: object): void;
 	/** Writes a warning: what is wrong, or what was repaired. */
 	warn(text: string): void;
-	/** Writes an error that no answer shows. */
+	/** Writes an error whose details no answer contains. */
 	error(error: unknown): void;
 }

@@ -19,30 +19,30 @@ export function parseTimestamp(text: string): number | null {
 export interface Layer {
 	/** Text of `layers/<ab>/<smallkey>.json`: a registration, written by the service or by hand. */
 	registration: string;
-	/** Text of `<smallkey>.service.json`: what was last harvested, or null. */
+	/** Text of `<smallkey>.service.json`: the result of the last harvest, or null. */
 	description: string | null;
 }
 
-/** A file to write or, with a text of null, to remove. */
+/** A file to write, or to remove if its text is null. */
 export interface Edit {
 	/** Path in the repository: `layers/23/23ax5t.json`. */
 	path: string;
 	text: string | null;
 }
 
-/** What a commit says of a change. */
+/** The metadata of a change, for its commit. */
 export interface Meta {
-	/** The smallkey that the change is about; null for a batch of many. */
+	/** The smallkey of the changed layer; null for a batch of several layers. */
 	smallkey: string | null;
-	/** Who asked for it: a sender's id, or the service's own name. */
+	/** Who requested the change: a sender's id, or the service's own name. */
 	author: string;
-	/** When it was asked for: milliseconds since 1970. */
+	/** When the change was requested, in milliseconds since 1970. */
 	time: number;
-	/** What happened: `register 23ax5t (wms)`. */
+	/** The commit's subject: `register 23ax5t (wms)`. */
 	subject: string;
 	/** Name and text of each trailer, in order. */
 	trailers: readonly (readonly [string, string])[];
-	/** SHA-256 of the signature's text in hex, for a signed change; also the trailer `Request`. */
+	/** SHA-256 of the signature's text in hex, which is also the trailer `Request`; null where the change is not signed. */
 	request: string | null;
 	/** Method of the signed request, which its signature does not cover: `PUT`. */
 	method?: string;
@@ -50,27 +50,27 @@ export interface Meta {
 	review: boolean;
 }
 
-/** A change that was made, or was not needed. */
+/** The outcome of a change that was made, or that was not needed. */
 export interface Commit {
-	/** Id of the commit that holds the state asked for; `""` in a repository without commits. */
+	/** Id of the commit that contains the requested state; `""` in a repository without commits. */
 	commit: string;
-	/** False where the state was as asked for and no commit was made. */
+	/** False where the requested state was stored already, so that no commit was made. */
 	changed: boolean;
 	/** The branch of a change that waits for review. */
 	branch?: string;
-	/** Address of its pull request, where the store has such. */
+	/** Address of the pull request, if the store has pull requests. */
 	pullRequest?: string;
 	/** What the sender should know although the change was made: `the files of the web server are behind: …`. */
 	warnings?: string[];
 }
 
-/** A change that was not made, for a reason that its sender has to know. */
+/** The outcome of a change that was not made, with the reason for its sender. */
 export interface Refusal {
 	status: number;
 	errors: string[];
-	/** Why, in a word or two, where the status does not say it (`refusalReasons`). */
+	/** The reason in a word or two, where it differs from the status's usual one (`refusalReasons` in api/reply.ts). */
 	reason?: string;
-	/** What the sender may look at. */
+	/** What the sender can check. */
 	hint?: string;
 }
 
@@ -79,11 +79,11 @@ export interface LayerIds {
 	registration: string;
 	/** Null where there is no description. */
 	description: string | null;
-	/** Whether the registration is known to be in the canonical form: another text is another registration then. */
+	/** Whether the registration is known to be in canonical form. Then a different text is a different registration. */
 	isCanonical?: boolean;
 }
 
-/** What is stored, at one moment. */
+/** Reads the stored layers as they are at one moment. */
 export interface Reader {
 	/** The layer of a smallkey, or null. */
 	read(smallkey: string): Promise<Layer | null>;
@@ -93,10 +93,13 @@ export interface Reader {
 	keys(folder: string): Promise<string[]>;
 }
 
-/** Decides on the state that the change will be built on; asked again when that state has moved meanwhile. */
+/**
+ * Decides, on the stored state `now`, which files a change writes and removes, or refuses it. The store calls it again
+ * if another change was made in the meantime.
+ */
 export type Edits = (now: Reader) => Promise<Edit[] | Refusal>;
 
-/** A signed request that was answered for good, and changed nothing of the layers. */
+/** A signed request whose answer is final, and which changed no layer. */
 export interface UsedRequest {
 	/** SHA-256 of the signature's text in hex. */
 	request: string;
@@ -109,35 +112,35 @@ export interface UsedRequest {
 
 /** The repository of layers. */
 export interface Store extends Reader {
-	/** Whether a change can be read as a fragment at the moment `change` answers. */
+	/** Whether a change can be read as a fragment as soon as `change` resolves. */
 	readonly published: boolean;
 	/**
-	 * Makes one commit of `edits` on the branch, durable when this answers. No edits: no commit.
-	 * @returns the commit, what `edits` refused, or a refusal with status 401 where a commit of this key in the last
-	 * five minutes carries the same `request` and something would change again.
-	 * @throws {StoreBusy} where the change could not be made now, and was not made.
+	 * Makes one commit of `edits` on the branch. The commit is durable when the promise resolves. No edits: no commit.
+	 * @returns the commit; the refusal of `edits`; or a refusal with status 401 where a commit of this key in the last
+	 * five minutes has the same `request`, and this change would change something again
+	 * @throws {StoreBusy} where the change cannot be made now; it was not made
 	 */
 	change(edits: Edits, meta: Meta): Promise<Commit | Refusal>;
 	/**
-	 * Keeps a signed request that was refused, or that changed no layer, so that it cannot take effect later; durable
-	 * when this answers. A store without this keeps only the requests that its commits carry out.
-	 * @returns whether it is the first time; false also where that is forgotten
-	 * @throws {StoreBusy} where it could not be kept
+	 * Remembers a signed request that was refused, or that changed no layer, so that it cannot take effect later. The
+	 * record is durable when the promise resolves. A store without this method remembers only the requests of its commits.
+	 * @returns whether the request is new; false also where the store no longer knows whether it is
+	 * @throws {StoreBusy} where the request cannot be remembered
 	 */
 	remember?(used: UsedRequest): Promise<boolean>;
 }
 
-/** How long a request is remembered on its key, in milliseconds: longer than a signature can be used. */
+/** How long a request is remembered for its key, in milliseconds: longer than a signature is valid. */
 export const requestMemory = 300_000;
 
-/** The refusal of a signature that was used before, on a key that has changed since. */
+/** The refusal of a signature that was used before, where the layer has changed since. */
 export const usedBefore: Refusal = {
 	status: 401,
 	reason: "used before",
 	errors: [/* @__PURE__ */ textAt("Authorization", "signature-used")],
 };
 
-/** Whether `outcome` says that nothing was changed. */
+/** Whether `outcome` is a refusal: nothing was changed. */
 export function isRefusal<T extends object>(outcome: T | Refusal): outcome is Refusal {
 	return "errors" in outcome;
 }
@@ -146,7 +149,7 @@ export function isRefusal<T extends object>(outcome: T | Refusal): outcome is Re
 export class StoreBusy extends Error {
 	override name = "StoreBusy";
 
-	/** @param retryAfter seconds after which it is worth trying again */
+	/** @param retryAfter seconds after which the client should try again */
 	constructor(
 		message: string,
 		readonly retryAfter: number,
@@ -161,15 +164,15 @@ export function commitMessage(meta: Meta): string {
 	return [meta.subject, ...(trailers.length > 0 ? ["", ...trailers] : [])].join("\n");
 }
 
-/** Address that a commit names for its author; `.invalid` never receives mail (RFC 2606). */
+/** The mail address of a commit's author; a domain under `.invalid` never receives mail (RFC 2606). */
 export function authorMail(author: string): string {
 	return `${author}@sender.invalid`;
 }
 
-/** Folders of the branches on which changes wait for review: those of senders, and those that a program proposes. */
+/** Folders of the branches on which changes wait for review: `register` for senders, `repair` for proposed repairs. */
 export const reviewFolders = ["register", "repair"] as const;
 
-/** Folder of the branches that keep declined reviews: `declined/register/<smallkey>/<commit>`. */
+/** Folder of the branches that keep declined changes: `declined/register/<smallkey>/<commit>`. */
 export const declinedFolder = "declined";
 
 /** Branch on which a change of one layer waits for review. */
@@ -177,10 +180,10 @@ export function reviewBranch(smallkey: string): string {
 	return `register/${smallkey}`;
 }
 
-/** The author of the service's own commits, and the committer of every commit that it makes, and of no other. */
+/** The author of the service's own commits, and the committer of every commit that the service makes and of no other. */
 export const serviceAuthor = "fragment-publisher";
 
-/** The same as a commit has it. */
+/** The service's name and mail address as git writes them in a commit. */
 export const serviceIdentity = `${serviceAuthor} <${/* @__PURE__ */ authorMail(serviceAuthor)}>`;
 
 /** Branch on which the repair of a layer is proposed. */
@@ -188,7 +191,7 @@ export function repairBranch(smallkey: string): string {
 	return `repair/${smallkey}`;
 }
 
-/** Branch on which a batch of many layers waits for review: the dot keeps it apart from that of every smallkey. */
+/** Branch on which a batch of several layers waits for review. No smallkey contains a dot, so the names never collide. */
 export function batchBranch(author: string): string {
 	return `register/${author}.batch`;
 }

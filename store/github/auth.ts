@@ -2,26 +2,26 @@ import { base64url } from "../hashes.ts";
 import { dataOf, dataOrNull } from "./refusal.ts";
 import type { Github } from "./routes.ts";
 
-/** A token, or a GitHub App with its private key in PEM: PKCS#1, as GitHub gives it, or PKCS#8. */
+/** A token, or a GitHub App with its private key in PEM: PKCS#1, as GitHub issues it, or PKCS#8. */
 export type Credentials = { token: string } | { appId: string; privateKey: string };
 
-/** What an installation's token may do, by GitHub's names; absent: all that the App was granted. */
+/** The permissions of an installation's token, by GitHub's names; absent: all that the App was granted. */
 export type Permissions = Readonly<Record<string, "read" | "write">>;
 
-/** Gives the `Authorization` header of the next request. */
+/** Returns the `Authorization` header of the next request. */
 export interface Authorize {
 	(github: Github): Promise<string>;
-	/** Drops a token that GitHub does not accept any more; false where none can be had in its place. */
+	/** Drops a token that GitHub no longer accepts; false where there is no way to get another one. */
 	forget(): boolean;
 }
 
-/** An installation's token is renewed this long before it ends. */
+/** An installation's token is renewed this long before it expires. */
 const renewBeforeMs = 120_000;
 
 /**
- * Authorization by a fixed token, or as the installation of an App on the repository, which is found by itself. Its
- * tokens open that one repository, and no more of it than is asked for.
- * @throws {Error} where the private key is not PEM; no error holds any of it
+ * Authorization by a fixed token, or as the installation of an App on the repository. The installation is looked up. Its
+ * tokens give access to this repository only, with `permissions` only.
+ * @throws {Error} where the private key is not PEM; no error contains any part of the key
  */
 export function authorizeWith(
 	credentials: Credentials,
@@ -53,7 +53,7 @@ export function authorizeWith(
 	return Object.assign(authorize, { forget });
 }
 
-/** GitHub, "Authenticating as a GitHub App installation". */
+/** Gets an installation's token (GitHub, "Authenticating as a GitHub App installation"). */
 async function installationToken(
 	{ rest, repo }: Github,
 	headers: { authorization: string },
@@ -76,18 +76,18 @@ async function installationToken(
 
 const encoder = new TextEncoder();
 
-/** GitHub takes a JWT of at most ten minutes, and wants it to start a minute ago (GitHub, "Generating a JWT"). */
+/** A JWT may be valid for at most ten minutes, and should start a minute in the past (GitHub, "Generating a JWT"). */
 const jwtSeconds = 540;
-const clockSkew = 60;
+const jwtSkewSeconds = 60;
 
 /** The algorithm `RSASSA-PKCS1-v1_5` with SHA-256, `RS256` in a JWT (RFC 7518, section 3.3). */
 const rs256 = { name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" };
 
-/** A JWT that says "I am this App" (RFC 7519). */
+/** Signs a JWT that identifies the App (RFC 7519). */
 async function signJwt(appId: string, pkcs8: Uint8Array<ArrayBuffer>, now: Date): Promise<string> {
 	const seconds = Math.floor(now.getTime() / 1000);
 	const header = { alg: "RS256", typ: "JWT" };
-	const claims = { iat: seconds - clockSkew, exp: seconds + jwtSeconds - clockSkew, iss: appId };
+	const claims = { iat: seconds - jwtSkewSeconds, exp: seconds + jwtSeconds - jwtSkewSeconds, iss: appId };
 	const signed = [header, claims].map((part) => base64url(encoder.encode(JSON.stringify(part)))).join(".");
 	const key = await crypto.subtle.importKey("pkcs8", pkcs8, rs256, false, ["sign"]);
 	const signature = await crypto.subtle.sign(rs256.name, key, encoder.encode(signed));
@@ -98,9 +98,9 @@ async function signJwt(appId: string, pkcs8: Uint8Array<ArrayBuffer>, now: Date)
 const pem = /-----BEGIN ((?:RSA )?PRIVATE KEY)-----([A-Za-z0-9+/=\s]+)-----END \1-----/;
 
 /**
- * The private key of a PEM text as PKCS#8 in DER. GitHub hands out PKCS#1 (`RSA PRIVATE KEY`), which crypto.subtle
- * does not import. `\n` may stand for a line break, as in many environment variables.
- * @throws {Error} that holds nothing of the key
+ * The private key of a PEM text as PKCS#8 in DER. GitHub issues PKCS#1 (`RSA PRIVATE KEY`), which crypto.subtle does
+ * not import. Line breaks may be written as `\n`, as in many environment variables.
+ * @throws {Error} that contains no part of the key
  */
 export function pkcs8Of(privateKey: string): Uint8Array<ArrayBuffer> {
 	const [, label, base64] = pem.exec(privateKey.replaceAll("\\n", "\n")) ?? [];

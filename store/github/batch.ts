@@ -11,9 +11,10 @@ type ChangeEntry = Entry<Change, Commit | Refusal>;
 export type ChangeBatch = Batch<Change, Commit | Refusal>;
 
 /**
- * Makes the changes of a batch: a commit each, one on top of the other, and one move of the branch; or a pull request.
- * Where GitHub refuses what one of them brings, it is not known whose it is: each is then made alone.
- * @throws {Error} which fails all changes of the batch that have no outcome yet
+ * Makes the changes of a batch: one commit for each, on top of each other, and then moves the branch once. A change for
+ * review becomes a pull request instead. GitHub's refusal of a batch does not say which change caused it, so each change
+ * is then made alone.
+ * @throws {Error} with which all changes of the batch fail that have no outcome yet
  */
 export async function commitBatch(context: ChangeContext, batch: ChangeBatch): Promise<void> {
 	const [first] = batch.entries as [ChangeEntry];
@@ -36,10 +37,10 @@ export async function commitBatch(context: ChangeContext, batch: ChangeBatch): P
 
 const maxAttempts = 5;
 
-/** What a publisher may wait before trying again when others change the layers at the same moment. */
+/** `Retry-After` where other writers change the layers at the same moment, in seconds. */
 const raceSeconds = 2;
 
-/** Tries again, each time from a fresh read, while others are faster or it is not known whether the branch was written. */
+/** Retries, each time from a fresh read, while other writers are faster or it is not known whether the branch was moved. */
 async function retryRaces<T>(
 	{ now, sleep, random, raceMs }: ChangeContext,
 	deadline: number,
@@ -73,8 +74,8 @@ async function commitTogether(context: ChangeContext, batch: ChangeBatch): Promi
 }
 
 /**
- * @param chains of earlier attempts: they may be on the branch although the answer was lost
- * @returns what the first changes of the batch came to: for the others there was no time
+ * @param chains the chains of earlier attempts, which may be on the branch although GitHub's answer was lost
+ * @returns the outcomes of the batch's first changes; there was no time for the others
  */
 async function attempt(context: ChangeContext, batch: ChangeBatch, chains: Chain[]): Promise<Outcome[]> {
 	const { github, branch, heads } = context;
@@ -92,7 +93,7 @@ async function attempt(context: ChangeContext, batch: ChangeBatch, chains: Chain
 	return chain.outcomes;
 }
 
-/** In a repository without commits one change is made; the others build on it. */
+/** Makes the first change in a repository without commits; the other changes follow in a later batch. */
 async function commitFirst({ github, branch }: ChangeContext, change: Change): Promise<Outcome> {
 	const decision = await decideOne(change, new Snapshot(new CommitFiles(github, null)));
 	if (!("edits" in decision)) return decision;

@@ -16,41 +16,41 @@ import { Conflict } from "./refusal.ts";
 import type { Github } from "./routes.ts";
 import { CommitFiles, Snapshot } from "./snapshot.ts";
 
-/** A change that waits. */
+/** A change that waits to be made. */
 export interface Change {
 	edits: Edits;
 	meta: Meta;
 	started: Date;
 }
 
-/** What changes are made with. */
+/** The dependencies and limits with which a batch of changes is made. */
 export interface ChangeContext extends Pick<Connection, "now" | "sleep" | "random"> {
 	github: Github;
 	branch: string;
 	heads: Heads;
-	/** How long changes are built again because others were faster, in milliseconds. */
+	/** How long changes are retried because other writers were faster, in milliseconds. */
 	raceMs: number;
-	/** After this time no further commit is begun: what is left is for moving the branch, and for building again. */
+	/** No commit is begun after this time, in milliseconds since 1970: the rest is for moving the branch and for retries. */
 	lastCommitAt: number;
 }
 
-/** What the sender of a change is answered, or what its own code has thrown. */
+/** The answer to a change's sender, or the error that the change's `edits` threw. */
 export type Outcome = { done: Commit | Refusal } | { thrown: unknown };
 
-/** What a change comes to: edits, or its outcome without any. */
+/** The edits of a change, or its outcome where it has none. */
 type Decision = { edits: Edit[] } | Outcome;
 
-/** Changes that are decided at once, a whole batch: each reads a folder and its history, and often a file. */
+/** Most changes that are decided at once: a whole batch. Each reads a folder and its history, and often a file. */
 const readsAtOnce = 20;
 
-/** Trees that are written at once: GitHub asks for few writes at the same time. */
+/** Most trees that are written at once: GitHub asks clients to make few writes at the same time. */
 const treesAtOnce = 4;
 
-/** Decides on changes as if each were made on top of the one before. */
+/** Decides each change on the state that the changes before it leave. */
 async function decide({ github, now }: ChangeContext, head: Head, changes: readonly Change[]) {
 	const files = new CommitFiles(github, head);
 	const isUsed = ({ meta }: Change) => wasUsed(github, head, meta, now());
-	// All that has to be asked of GitHub is asked at once; what follows an earlier one's edits is decided again.
+	// All requests to GitHub are made at once. A change after the first edits is decided again, with these edits.
 	const early = await pMap(
 		changes,
 		async (change) => {
@@ -91,17 +91,17 @@ export async function decideOne({ edits }: Change, snapshot: Snapshot): Promise<
 	}
 }
 
-/** Commits of which each follows the one before; on no branch yet. */
+/** Commits on top of each other, on no branch yet. */
 export interface Chain {
-	/** Id of the last one; that of the head where nothing changes. */
+	/** Id of the last commit; the head's id where nothing changes. */
 	tip: string;
-	/** What each change comes to once the branch is at `tip`; those for which there was no time are left out. */
+	/** The outcome of each change once the branch is at `tip`; changes for which there was no time are left out. */
 	outcomes: Outcome[];
 }
 
 /**
- * Makes one commit of each change that changes something, as if each were made on top of the one before.
- * @throws {Error} where GitHub does not show what they are decided on
+ * Makes one commit for each change that changes something, on top of each other.
+ * @throws {Error} where GitHub does not return the stored files or the history
  */
 export async function makeChain(
 	context: ChangeContext,
@@ -110,7 +110,7 @@ export async function makeChain(
 ): Promise<Chain> {
 	const { github, now, lastCommitAt } = context;
 	const decisions = await decide(context, head, changes);
-	// Each tree is all edits so far on top of the head's, so that they need not wait for each other.
+	// Each tree is the head's tree with all edits up to its change, so that no tree has to wait for another one.
 	const changing = decisions.filter(changesSomething).map(({ edits }) => edits);
 	const trees = pMapIterable(
 		changing.map((_, index) => changing.slice(0, index + 1).flat()),

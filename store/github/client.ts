@@ -17,7 +17,7 @@ export interface Connection {
 	requestTimeoutMs: number;
 }
 
-/** GitHub cannot be used now; `reason` is for the operator, and holds no secret. */
+/** GitHub cannot be used now; `reason` is for the operator, and contains no secret. */
 export class GithubBusy extends StoreBusy {
 	readonly reason: string;
 
@@ -27,51 +27,53 @@ export class GithubBusy extends StoreBusy {
 	}
 }
 
-/** It is not known whether a branch or a pull request was written: to be found out by reading. */
+/** It is not known whether a branch or a pull request was written; the caller has to read it to find out. */
 export class LostAnswer extends GithubBusy {}
 
-/** The answer to a publisher who has waited in vain. */
+/** The error for a publisher where GitHub gives no answer. */
 const noAnswer = "GitHub does not answer; send the same again later";
 
 const maxAttempts = 4;
 
-/** What a publisher may wait before trying again when GitHub does not say. */
+/** `Retry-After` where GitHub names no time. */
 const ordinaryRetryAfterSeconds = 15;
 
-/** A pause where GitHub names none: "wait for at least one minute" (GitHub, "Rate limits for the REST API"). */
+/** The pause where GitHub names no time: "wait for at least one minute" (GitHub, "Rate limits for the REST API"). */
 const ordinaryPauseMs = 60_000;
 
 const maxSpreadSeconds = 30;
 
-/** At least `seconds`, and up to twice as many: publishers who are sent away together do not come back together. */
+/** `seconds`, or up to twice as many (at most 30 more): publishers who are refused together do not return together. */
 export function spread(seconds: number, random: () => number): number {
 	return Math.ceil(seconds + random() * Math.min(seconds, maxSpreadSeconds));
 }
 
-/** POST requests that leave nothing behind, or the same when they are sent twice. */
+/** POST requests that may be repeated: sent twice, they have the same result as sent once. */
 const repeatablePost = /\/git\/(?:trees|commits|blobs|refs)$|\/access_tokens$|\/check-runs$|\/labels$/;
 
-/** Whether a request may not be sent again before it was looked up whether it has been dealt with. */
-function isLasting(method: string, url: string): boolean {
+/** Whether a request must not be sent again before the caller has read whether GitHub carried it out. */
+function isUnrepeatable(method: string, url: string): boolean {
 	if (method === "PATCH") return url.includes("/git/refs/");
 	return method === "PUT" || (method === "POST" && !repeatablePost.test(url));
 }
 
 type Answer = Awaited<ReturnType<Rest["request"]>>;
 
-/** What octokit throws: every answer from 400 up, and what happened where there is none. */
+/** The error that octokit throws: for every answer from 400 up, with its `response`, and where there is no answer. */
 interface Failure {
 	message?: string;
 	response?: Answer;
 }
 
+/** Why a request has to be sent again. */
 interface Trouble {
+	/** For the publisher. */
 	text: string;
-	/** How long GitHub asks to be left alone; 0 where it does not. */
+	/** The pause that GitHub asks for; 0 where it asks for none. */
 	pauseMs: number;
-	/** What the operator has to know. */
+	/** For the operator. */
 	reason: string;
-	/** Whether GitHub may have dealt with the request all the same. */
+	/** Whether GitHub may have carried out the request nevertheless. */
 	isUnknown: boolean;
 }
 
@@ -87,17 +89,17 @@ interface SentOptions {
 const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
- * Talks to GitHub by octokit. A server's error, a lost answer and a pause that GitHub asks for are waited for, and the
- * request is sent again; not so one that leaves something behind which has to be looked for first.
- * @returns makes routes that give up at a time, in milliseconds, which is asked for at each request. They throw GithubBusy
- * where GitHub does not answer in time, LostAnswer where it may have written, octokit's error for 404, 409 and 422, and
- * Error where it refuses the service. No text of theirs holds a token.
+ * Connects to GitHub through octokit. After a server error, a lost answer or a pause that GitHub asks for, a request is
+ * sent again; but not if GitHub may have carried it out and a second one would write something twice.
+ * @returns a function that makes routes with a deadline, in milliseconds since 1970, which is read at each request. They
+ * throw GithubBusy where GitHub does not answer in time, LostAnswer where GitHub may have written, octokit's error for
+ * 404, 409 and 422, and Error where GitHub refuses the service. No message contains a token.
  */
 export function connect(connection: Connection, authorize: Authorize): (deadline: () => number) => Github {
 	const { owner, repo, now, sleep, random } = connection;
 	let pausedUntil = 0;
 
-	/** Waits for the end of a pause that GitHub has asked for, where there is time for that. */
+	/** Waits for the end of a pause that GitHub has asked for. @throws {GithubBusy} where it ends after `until` */
 	async function waitForPause(until: number): Promise<void> {
 		const pauseMs = pausedUntil - now().getTime();
 		if (pauseMs <= 0) return;
@@ -108,7 +110,7 @@ export function connect(connection: Connection, authorize: Authorize): (deadline
 		await sleep(pauseMs);
 	}
 
-	/** Sends a request until there is an answer to go on with. */
+	/** Sends a request until GitHub gives an answer that the caller can use. */
 	async function sendUntilAnswered(until: number, send: Send, options: SentOptions, github: Github) {
 		const { method, url } = options;
 		// A request for an App's token brings its own authorization.
@@ -118,7 +120,7 @@ export function connect(connection: Connection, authorize: Authorize): (deadline
 			const leftMs = until - now().getTime();
 			if (leftMs <= 0)
 				throw new GithubBusy(noAnswer, spread(ordinaryRetryAfterSeconds, random), "no time left");
-			// The options are changed in place: other hooks of octokit's hand on what they were given.
+			// The options are changed in place, since octokit's other hooks pass on the same object.
 			if (!isAuthorized) options.headers.authorization = await authorize(github);
 			options.headers["x-github-api-version"] = "2022-11-28";
 			const signal = AbortSignal.timeout(Math.min(connection.requestTimeoutMs, leftMs));
@@ -136,7 +138,7 @@ export function connect(connection: Connection, authorize: Authorize): (deadline
 			}
 			pausedUntil = Math.max(pausedUntil, now().getTime() + trouble.pauseMs);
 			const waitMs = trouble.pauseMs || 100 * 2 ** attempts * (0.5 + random());
-			const isLost = trouble.isUnknown && isLasting(method, url);
+			const isLost = trouble.isUnknown && isUnrepeatable(method, url);
 			if (isLost || attempts === maxAttempts || now().getTime() + waitMs >= until) {
 				const Busy = isLost ? LostAnswer : GithubBusy;
 				const seconds = spread(trouble.pauseMs / 1000 || ordinaryRetryAfterSeconds, random);
@@ -161,19 +163,19 @@ export function connect(connection: Connection, authorize: Authorize): (deadline
 	};
 }
 
-/** GitHub may have dealt with the request, and did not say so. */
+/** GitHub may have carried out the request, but its answer was lost. */
 function lost(reason = "no answer", text = noAnswer): Trouble {
 	return { text, pauseMs: 0, reason, isUnknown: true };
 }
 
 /**
- * Why an answer is not handed on; null where it is.
+ * Why an answer is not returned to the caller; null where it is.
  * @throws {Error} where GitHub refuses the service for good
  */
 function troubleOf(answer: Answer, sent: SentOptions, now: Date, forgetToken: () => boolean): Trouble | null {
 	const { status, data } = answer;
 	if ((status >= 200 && status < 300) || status === 404 || status === 409 || status === 422) {
-		// Octokit passes JSON that was cut off on as an empty text.
+		// Octokit returns truncated JSON as an empty text.
 		const isWhole = status === 204 || (typeof data === "object" && data !== null);
 		return isWhole ? null : lost("an answer without JSON");
 	}
@@ -181,12 +183,12 @@ function troubleOf(answer: Answer, sent: SentOptions, now: Date, forgetToken: ()
 	if (status >= 500) return lost(reason, `GitHub answers ${status}; send the same again later`);
 	const pauseMs = pauseOf(answer, now);
 	if (pauseMs !== null) return { text: "GitHub asks for a pause", pauseMs, reason, isUnknown: false };
-	// An App's token may end before its time; the next attempt gets a new one.
+	// An App's token may be revoked before it expires; the next attempt gets a new one.
 	if (status === 401 && forgetToken()) return { ...lost("401, the token has ended"), isUnknown: false };
 	throw new Error(`GitHub answers ${status} to ${sent.method} ${sent.url}: ${messageOf(data)}`);
 }
 
-/** How long GitHub asks to be left alone, in milliseconds; null where the answer is not about its limits. */
+/** The pause that GitHub asks for, in milliseconds; null where the answer is not about its rate limits. */
 function pauseOf({ status, headers, data }: Answer, now: Date): number | null {
 	if (status !== 403 && status !== 429) return null;
 	const seconds = Number(headers["retry-after"]);

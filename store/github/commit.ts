@@ -4,15 +4,15 @@ import { dataOf, dataOrNull, TooLarge } from "./refusal.ts";
 import type { Github } from "./routes.ts";
 
 /**
- * A tree is written in portions: GitHub takes too long over some 200 files or 2.5 MB at once, and answers 502 or 422
- * "Sorry, your request timed out … Consider building the tree incrementally".
+ * A tree is written in portions: with about 200 files or 2.5 MB at once, GitHub times out, and answers 502 or 422 "Sorry,
+ * your request timed out … Consider building the tree incrementally".
  */
 const maxPortionEntries = 100;
 const maxPortionBytes = 1_000_000;
 
 /**
- * Writes a tree: `base` with the edits, in portions of which each builds on the one before. A portion that is too
- * large for GitHub is halved.
+ * Writes a tree: `base` with the edits, in portions that build on each other. A portion that is too large for GitHub is
+ * halved.
  * @returns the tree's id
  */
 export async function writeTree(github: Github, base: string, edits: readonly Edit[]): Promise<string> {
@@ -50,7 +50,7 @@ async function writePortion({ rest, repo }: Github, base: string, edits: Edit[])
 	}
 }
 
-/** Git keeps whole seconds. */
+/** An author or committer; git keeps whole seconds. */
 function personAt(name: string, time: Date) {
 	return { name, email: authorMail(name), date: `${time.toISOString().slice(0, 19)}Z` };
 }
@@ -61,9 +61,9 @@ export interface Place {
 }
 
 /**
- * Makes a commit of a tree on top of `parent`, on no branch yet: the author is who asked, the committer is the service.
- * With the same `now` it is the same commit each time.
- * @returns its id
+ * Makes a commit of a tree on top of `parent`, on no branch yet. Its author is the author of the change, its committer
+ * the service. The same arguments give the same commit.
+ * @returns the commit's id
  * @throws {Conflict}
  */
 export async function commitTree(
@@ -85,15 +85,15 @@ export async function commitTree(
 }
 
 /**
- * Moves a branch on to a commit that follows its head.
- * @throws {Conflict} where another writer has moved it meanwhile
+ * Moves a branch forward to a commit that follows its head.
+ * @throws {Conflict} where another writer has moved the branch in the meantime
  */
 export async function moveBranch({ rest, repo }: Github, branch: string, sha: string): Promise<void> {
 	const asked = rest.git.updateRef({ ...repo, ref: `heads/${branch}`, sha, force: false });
 	await dataOf(asked, `move the branch ${branch}`);
 }
 
-/** Puts a branch at a commit, wherever it was before, if anywhere. */
+/** Creates a branch at a commit, or moves an existing branch there by force. */
 export async function placeBranch({ rest, repo }: Github, branch: string, sha: string): Promise<void> {
 	const ref = `heads/${branch}`;
 	try {
@@ -104,14 +104,15 @@ export async function placeBranch({ rest, repo }: Github, branch: string, sha: s
 	}
 }
 
-/** What a change has to wait for that cannot be the first commit of a repository. */
+/** The error for a change that cannot be the first commit of a repository. */
 export const emptyRepository = "the repository on GitHub has no commit yet: its operator has to make one";
 
 /**
- * Makes the first commit of an empty repository: the git data API does not work on one (409 "Git Repository is empty."),
- * the contents API does, for one file.
+ * Makes the first commit of an empty repository, by the contents API, which writes one file. The git data API refuses an
+ * empty repository (409 "Git Repository is empty.").
  * @returns the commit's id
- * @throws {Conflict} where it has a commit meanwhile; StoreBusy for several files; Error for another branch
+ * @throws {Conflict} where the repository has a commit by now; StoreBusy where the change does not write exactly one
+ * file; Error where `branch` is not the default branch
  */
 export async function makeFirstCommit(
 	{ rest, repo }: Github,

@@ -9,18 +9,18 @@ import type { Github } from "./routes.ts";
 export interface Head {
 	commit: string;
 	tree: string;
-	/** The newest commits, itself first. */
+	/** The branch's newest commits, the head first. */
 	recent: PastCommit[];
 }
 
-/** How many commits are read with the head: in a quiet repository they hold all that `wasUsed` has to know. */
+/** How many commits are read with the head. In a quiet repository, `wasUsed` needs no others. */
 const recentCommits = 20;
 
 type Listed = Awaited<ReturnType<Github["rest"]["repos"]["listCommits"]>>["data"][number];
 
 type PastCommit = ReturnType<typeof pastCommit>;
 
-/** A commit with the time when the service made it, in milliseconds since 1970. */
+/** A commit, with its committer's time in milliseconds since 1970. */
 function pastCommit({ sha, commit }: Listed) {
 	return { sha, time: Date.parse(commit.committer?.date ?? ""), message: commit.message };
 }
@@ -43,10 +43,13 @@ export async function readHead({ rest, repo }: Github, branch: string): Promise<
 
 const maxLagMs = 10_000;
 
-/** Heads to decide on: GitHub may answer a read from a copy that a write has not reached yet. */
+/**
+ * Reads the heads of branches, and refuses one that our last change has replaced: GitHub may answer a read from a replica
+ * that a write has not reached yet.
+ */
 export class Heads {
 	readonly #now: () => Date;
-	/** Commits that a change of ours has followed, with the time of that. */
+	/** Id of each head that a change of ours has replaced → when, in milliseconds since 1970. */
 	readonly #replaced = new Map<string, number>();
 
 	constructor(now: () => Date) {
@@ -55,7 +58,7 @@ export class Heads {
 
 	/**
 	 * The head of a branch; null where the repository is empty.
-	 * @throws {Conflict} where a change of ours has followed it moments ago: deciding on it would undo that
+	 * @throws {Conflict} where a change of ours replaced this head moments ago: a change decided on it would undo ours
 	 */
 	async find(github: Github, branch: string): Promise<Head | null> {
 		const head = await readHead(github, branch);
@@ -72,7 +75,7 @@ export class Heads {
 		return head;
 	}
 
-	/** Notes that a commit is no longer the head of its branch: a change of ours followed it. */
+	/** Notes that a commit is no longer the head of its branch, since a change of ours replaced it. */
 	replaced(commit: string): void {
 		const time = this.#now().getTime();
 		for (const [other, since] of this.#replaced) if (since + maxLagMs < time) this.#replaced.delete(other);
@@ -80,14 +83,14 @@ export class Heads {
 	}
 }
 
-/** Whether a commit carries the trailer of a change's signature. */
+/** Whether a commit has the trailer `Request` of a change. */
 export function carriesRequest(commit: PastCommit, { request }: Meta): boolean {
 	return request !== null && commit.message.split("\n").includes(`Request: ${request}`);
 }
 
 /**
  * Whether a change's signature was used in the last five minutes, by this process or another one.
- * @throws {StoreBusy} where that is not known: a history that cannot be read proves nothing
+ * @throws {StoreBusy} where the history cannot be read, so that this is not known
  */
 export async function wasUsed(github: Github, head: Head, meta: Meta, now: Date): Promise<boolean> {
 	if (meta.request === null) return false;
@@ -106,10 +109,10 @@ export async function wasUsed(github: Github, head: Head, meta: Meta, now: Date)
 
 const commitsPerPage = 100;
 
-/** Most pages of one layer's last minutes that are read. */
+/** Most pages that are read of one layer's commits in the last five minutes. */
 const maxPages = 10;
 
-/** The commits that touch a file, from a time on. Not by octokit's `paginate`: that takes a 409 for an empty list. */
+/** The commits that touch a file, from a time on. Octokit's `paginate` is not used: it turns a 409 into an empty list. */
 async function readHistory(
 	{ rest, repo }: Github,
 	head: Head,

@@ -3,13 +3,13 @@ import { pointerSegment } from "../../registry/problems.ts";
 import { tryJson } from "../../registry/try-json.ts";
 import type { Edit, Meta } from "../store.ts";
 
-/** GitHub takes a body of 65,536 characters. */
-const longestBody = 60_000;
+/** GitHub accepts a body of at most 65,536 characters. */
+const maxBodyLength = 60_000;
 
 /**
  * The text of a pull request for one layer: a table of what changes, member by member.
- * @param before the registration's text on the branch below, null where there is none
- * @param after the same once the pull request is merged
+ * @param before the registration's text on the base branch; null where there is none
+ * @param after the registration's text after the merge; null where there is none
  */
 export function layerBody(meta: Meta, smallkey: string, before: string | null, after: string | null): string {
 	const verb = after === null ? "removes" : before === null ? "registers" : "changes";
@@ -32,7 +32,7 @@ export function batchBody(meta: Meta, edits: readonly Edit[]): string {
 	return bounded([intro, ""], rows);
 }
 
-/** Each value of a registration by its JSON pointer; the whole text under `""` where it is not JSON. */
+/** The JSON pointer of each value of a registration → the value; `""` → the whole text where it is not JSON. */
 function members(text: string | null): Map<string, string> {
 	return new Map(text === null ? [] : valuesOf(tryJson(text) ?? text, ""));
 }
@@ -45,9 +45,9 @@ function valuesOf(value: unknown, pointer: string): [pointer: string, text: stri
 	);
 }
 
-/** The lines as far as GitHub takes them. */
+/** The lines that GitHub has room for. */
 function bounded(head: string[], rows: string[]): string {
-	const room = longestBody - head.join("\n").length;
+	const room = maxBodyLength - head.join("\n").length;
 	const shown = linesWithin(rows, room);
 	const hidden = rows.length - shown.length;
 	return [...head, ...shown, ...(hidden > 0 ? ["", `And ${hidden} more: see the changed files.`] : [])].join(

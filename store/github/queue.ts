@@ -1,9 +1,9 @@
-/** A job that waits to be done together with others, and its outcome. */
+/** A job that waits to be run in a batch, and its outcome. */
 export class Entry<Job, Outcome> {
 	readonly job: Job;
-	/** Until when it is being done, at most, in milliseconds; 0 where it is not. */
+	/** When the batch that runs the job ends at the latest, in milliseconds since 1970; 0 where no batch runs it. */
 	takenUntil = 0;
-	/** Returns the outcome of a settled job, or throws what `fail` was given; null before. */
+	/** Returns the outcome of a settled job, or throws the error of a failed one; null while the job has no outcome. */
 	outcome: (() => Outcome) | null = null;
 	/** Ends `sleep`. */
 	wake: () => void = () => undefined;
@@ -38,27 +38,30 @@ export class Entry<Job, Outcome> {
 }
 
 export interface Batch<Job, Outcome> {
-	/** The first one is the caller's. */
+	/** The first entry is the one of the caller that runs the batch. */
 	entries: Entry<Job, Outcome>[];
-	/** When it has to have ended, in milliseconds. */
+	/** When the batch must have ended, in milliseconds since 1970. */
 	until: number;
-	/** Adds those that wait now and may join the first one. */
+	/** Adds the entries that wait now and may join the batch. */
 	fill(): void;
 }
 
 export interface QueueOptions<Job, Outcome> {
 	now: () => Date;
-	/** Longest that a batch may take: an engine may drop a request whose client has gone, and all that was to follow. */
+	/**
+	 * Longest time of a batch; after it, another caller runs the next batch. An engine may cancel a request whose client
+	 * has disconnected, and the batch that this request runs never ends.
+	 */
 	maxBatchMs: number;
 	maxEntries: number;
 	mayJoin: (job: Job) => boolean;
-	/** Settles the entries of the batch; those that it leaves wait again. What it throws fails those that are left. */
+	/** Settles the entries of the batch. Entries that it does not settle wait again, or fail with the error that it throws. */
 	run: (batch: Batch<Job, Outcome>) => Promise<void>;
 }
 
 /**
- * Jobs that come while others are done wait, and are then done together, in the order in which they came. Each batch is
- * done by the caller whose job is its first: an engine such as Workers lets no other request do its work.
+ * Runs jobs in batches. Jobs that arrive while a batch runs wait, and are then run together, in the order of their
+ * arrival. Each batch is run by the caller of its first job: on an engine such as Workers, work belongs to one request.
  */
 export class BatchQueue<Job, Outcome> {
 	readonly #options: QueueOptions<Job, Outcome>;
@@ -69,7 +72,7 @@ export class BatchQueue<Job, Outcome> {
 		this.#options = options;
 	}
 
-	/** @returns the job's outcome, or null where its turn did not come within `maxWaitMs` */
+	/** @returns the job's outcome, or null where no batch took it within `maxWaitMs` */
 	async submit(job: Job, maxWaitMs: number): Promise<{ outcome: Outcome } | null> {
 		const entry = new Entry<Job, Outcome>(job);
 		const giveUpAt = this.#now() + maxWaitMs;

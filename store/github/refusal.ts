@@ -1,4 +1,4 @@
-/** What of an error of octokit says that GitHub has answered, and with what. */
+/** The members of octokit's error that it has only where GitHub has answered. */
 interface Answered {
 	status: number;
 	response: { data: unknown };
@@ -16,23 +16,23 @@ export function messageOf(data: unknown): string {
 }
 
 /**
- * Another writer was faster, or GitHub does not show yet what was written. Reference cannot be updated: fast successive
- * moves. A tree oid that is not valid, no commit found: a copy that lags.
+ * Another writer was faster, or GitHub does not return yet what was written. "Reference cannot be updated": the branch was
+ * moved several times in quick succession. "No commit found", "not a valid tree oid": a replica lags behind.
  */
 const raceWords =
 	/fast.?forward|reference cannot be updated|already exists|does not exist|no commit found|not a valid tree oid|but expected/i;
 
-/** A rule of the repository keeps the service from writing: trying again does not help. */
+/** A rule of the repository does not allow the service to write: a retry does not help. */
 const ruleWords =
 	/protected (?:branch|ref)|rule violation|through a pull request|required status check|approving review|reference update failed|being restricted/i;
 
-/** GitHub took too long over a large tree. */
+/** GitHub timed out on a large tree. */
 const timeoutWords = /request timed out/i;
 
 /** A 409 of a repository without commits; any other 409 is a race. */
 const emptyWords = /repository is empty/i;
 
-/** A request that GitHub refused, most often because another writer was faster: to be tried again from a fresh read. */
+/** A request that GitHub refused, most often because another writer was faster. The caller retries from a fresh read. */
 export class Conflict extends Error {
 	/** Whether GitHub's words say that another writer was faster. */
 	readonly isRace: boolean;
@@ -44,7 +44,7 @@ export class Conflict extends Error {
 	}
 }
 
-/** GitHub could not deal with so large a request. */
+/** The request was too large for GitHub. */
 export class TooLarge extends Error {}
 
 /** Whether GitHub says that the repository has no commit yet. */
@@ -54,8 +54,8 @@ export function saysEmpty(error: unknown): boolean {
 
 /**
  * The data of an answer.
- * @param what what was asked for, for the error's text: `move the branch main`
- * @throws {Conflict} where GitHub refused; TooLarge where it took too long; Error where a rule of the repository is why
+ * @param what the request as a verb and its object, for the error's text: `move the branch main`
+ * @throws {Conflict} where GitHub refused; TooLarge where it timed out; Error where a rule of the repository forbids it
  */
 export async function dataOf<T>(answer: Promise<{ data: T }>, what: string): Promise<T> {
 	try {
@@ -65,7 +65,7 @@ export async function dataOf<T>(answer: Promise<{ data: T }>, what: string): Pro
 	}
 }
 
-/** All pages of a list, where octokit takes a 409 for an empty one. @throws {Error} as `dataOf` does */
+/** The items of all pages of a list; octokit turns a 409 into an empty list. @throws {Error} as `dataOf` does */
 export function listOf<T>(pages: Promise<T[]>, what: string): Promise<T[]> {
 	return dataOf(
 		pages.then((data) => ({ data })),
@@ -84,7 +84,7 @@ export async function dataOrNull<T>(answer: Promise<{ data: T }>, what: string):
 	}
 }
 
-/** What GitHub's refusal means, in GitHub's own words; any other error as it is. */
+/** Converts GitHub's refusal to an error of this module, with GitHub's own words; returns any other error unchanged. */
 function toRefusal(error: unknown, what: string): unknown {
 	if (!isAnswered(error)) return error;
 	const { status, response } = error;

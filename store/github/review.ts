@@ -26,10 +26,10 @@ interface Text {
 type PullRequest = NonNullable<Awaited<ReturnType<typeof findPullRequest>>>;
 
 /**
- * Makes a change on a branch of its own, with a pull request; a further change before the merge joins it. The branch
- * of a pull request that was closed or merged is started again.
- * @param tried the same at each try: the pull request's text once one got as far as writing, whose commit may be there
- * although the answer was lost
+ * Makes a change on a branch of its own, with a pull request. A further change on this branch before the merge joins the
+ * same pull request. After the pull request was closed or merged, the branch starts again from the base branch.
+ * @param tried the same object at each attempt. Its text is the pull request's, from the first attempt on that came to
+ * write the branch: the commit may be there although GitHub's answer was lost
  * @throws {Conflict} where another writer was faster
  */
 export async function proposeChange(
@@ -55,7 +55,7 @@ export async function proposeChange(
 	const below = open ? new Snapshot(new CommitFiles(github, main)) : proposed;
 	const text = () => pullRequestText(meta, wanted, below, proposed);
 	if (wanted.length === 0) {
-		// An earlier try may have ended between the commit and the text. A batch's text tells its edits: here are none.
+		// An earlier attempt may have ended between the commit and the text. A batch's text lists its edits: there are none.
 		const whole = tried.text ?? (smallkey === null ? null : await text());
 		if (open && whole) await updateWhereDifferent(github, open, whole);
 		return { commit: base.commit, changed: false, ...receipt };
@@ -73,7 +73,7 @@ export async function proposeChange(
 	return { commit, changed: true, branch: proposal, pullRequest: html_url };
 }
 
-/** The pull request's text: what merging it changes on the branch below it. */
+/** The pull request's text: what its merge changes on the base branch. */
 async function pullRequestText(meta: Meta, edits: Edit[], main: Reader, proposed: Reader): Promise<Text> {
 	const { smallkey, subject } = meta;
 	if (smallkey === null) return { title: subject, body: batchBody(meta, edits) };
@@ -91,7 +91,7 @@ async function findPullRequest({ github, branch }: ChangeContext, proposal: stri
 	return (await dataOf(asked, "list the pull requests"))[0] ?? null;
 }
 
-/** Writes the text of an open pull request where it is another one. */
+/** Writes the text of an open pull request where it differs. */
 async function updateWhereDifferent(github: Github, open: PullRequest, text: Text): Promise<void> {
 	const body = (open.body ?? "").replaceAll("\r\n", "\n");
 	if (open.title !== text.title || body !== text.body) await updatePullRequest(github, open, text);

@@ -1,6 +1,6 @@
 import type { Octokit } from "@octokit/rest";
 
-/** octokit, as `@octokit/rest` puts it together. */
+/** Octokit with the plugins of `@octokit/rest`. */
 export type Rest = InstanceType<typeof Octokit>;
 
 /** GitHub's routes, typed: `github.rest.git.getTree({ ...github.repo, tree_sha })`. */

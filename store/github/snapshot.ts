@@ -7,13 +7,13 @@ import type { Github } from "./routes.ts";
 
 type Files = ReadonlyMap<string, string>;
 
-/** The contents API lists this many files of a folder and is silent on the rest. */
+/** The contents API lists at most this many files of a folder, and does not say that there are more. */
 const maxListed = 1000;
 
-/** So many folders are listed one by one; for more, all of them are read at once. */
-const maxFoldersAlone = 40;
+/** Most folders that are listed one by one; then all of them are read at once. */
+const maxFoldersListed = 40;
 
-/** The files of exactly one commit, whatever happens to the branch meanwhile. Each folder and file is read once. */
+/** The files of exactly one commit, even if the branch moves. Each folder and file is read once. */
 export class CommitFiles {
 	readonly #github: Github;
 	readonly #head: Head | null;
@@ -42,7 +42,7 @@ export class CommitFiles {
 	async #readFolder(folder: string): Promise<Files> {
 		const head = this.#head;
 		if (!head) return new Map();
-		if (this.#folders.size < maxFoldersAlone) return this.#listFolder(head, folder);
+		if (this.#folders.size < maxFoldersListed) return this.#listFolder(head, folder);
 		this.#all ??= this.#readAllFolders(head);
 		const all = await this.#all;
 		return all ? (all.get(folder) ?? new Map()) : this.#listFolder(head, folder);
@@ -63,7 +63,7 @@ export class CommitFiles {
 		return new Map(entries.filter(({ type }) => type === "blob").map(({ path, sha }) => [path, sha]));
 	}
 
-	/** Every folder under `layers/` by two requests; null where GitHub does not show all of it. */
+	/** Every folder under `layers/` by two requests; null where GitHub truncates the list. */
 	async #readAllFolders(head: Head): Promise<ReadonlyMap<string, Files> | null> {
 		const layers = await this.#subtree(head.tree, "layers");
 		if (!layers) return new Map();
@@ -97,7 +97,7 @@ export class CommitFiles {
 	}
 }
 
-/** What is stored at a commit, with changes on top of it that are not on the branch yet. */
+/** The layers at a commit, with edits on top of it that are not on the branch yet. */
 export class Snapshot implements Reader {
 	readonly #files: CommitFiles;
 	/** Path of each changed file → its text, or null where it is removed. */

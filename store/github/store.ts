@@ -8,44 +8,44 @@ import { Heads, readHead } from "./history.ts";
 import { BatchQueue } from "./queue.ts";
 import { CommitFiles, Snapshot } from "./snapshot.ts";
 
-/** A publisher is answered within `waitMs` and `batchMs` together: less than the minute that proxies wait. */
+/** A publisher gets an answer within the sum of `waitMs` and `batchMs`, since proxies wait a minute at most. */
 const ordinaryLimits = {
 	requestMs: 4_000,
-	/** A change's wait for the changes before it. */
+	/** Longest wait of a change for the changes before it. */
 	waitMs: 25_000,
-	/** How long changes are built again because others were faster. */
+	/** How long changes are retried because other writers were faster. */
 	raceMs: 8_000,
-	/** Changes that are made together, from the first request on. */
+	/** Longest time of a batch, from its first request on. */
 	batchMs: 20_000,
 };
 
-/** Most changes for which the branch is moved once. */
+/** Most changes of a batch, for which the branch is moved once. */
 const defaultMaxBatch = 20;
 
-/** The part of a batch's time in which commits are begun. */
+/** Commits are begun in this part of a batch's time. */
 const chainShare = 0.75;
 
 const permissions: Permissions = { contents: "write", pull_requests: "write" };
 
-/** Where the layers are on GitHub, and what the store needs from outside; the engine's own without it. */
+/** Where the layers are on GitHub, and the store's dependencies: by default GitHub's API and the engine's own functions. */
 export interface GithubOptions extends Partial<Pick<Connection, "apiUrl" | "fetch" | "sleep" | "random">> {
 	/** `owner/name`. */
 	repository: string;
 	auth: Credentials;
 	now: () => Date;
-	/** `main` without it. */
+	/** By default `main`. */
 	branch?: string;
-	/** Gets the reason for which a change was not made, where its publisher has to come back later. */
+	/** Gets the reason why a change was not made, where its publisher has to try again later. */
 	log?: Pick<Log, "error">;
-	/** Most changes that are made together: an engine may allow few requests. */
+	/** Most changes of a batch: an engine may allow few requests. */
 	maxBatch?: number;
 	limits?: Partial<typeof ordinaryLimits>;
 }
 
 /**
- * The layers in a repository on GitHub: a change is a commit on its branch, or a pull request. Changes that wait are
- * chained, and the branch is moved once for all of them. Nothing is ever written that was not asked for: an empty
- * repository is an empty catalogue.
+ * The layers in a repository on GitHub. A change is a commit on the branch, or a pull request. Waiting changes become
+ * commits on top of each other, and the branch is moved once for all of them. The store writes nothing of its own: an
+ * empty repository is an empty catalogue.
  * @throws {Error} where an option cannot be used
  */
 export function githubStore(options: GithubOptions): Store {
