@@ -1,6 +1,8 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { CatFile } from "../../git/cat-file.ts";
+import { GitProcess, lineAt } from "../../git/process.ts";
 import { GitFailure } from "../../git/run.ts";
 import { root } from "../process.ts";
 
@@ -17,5 +19,16 @@ for (const end of ["close", "kill"] as const) {
 		assert.match(String(late), "git cat-file: has ended");
 	});
 }
+
+test("a process that is asked at the moment at which its silence would be over is not ended", async () => {
+	const silenceMs = 100;
+	const asking = sleep(silenceMs).then(() => git.ask(["HEAD\n"]));
+	const git = new GitProcess(root, ["cat-file", "--batch-check"], lineAt, silenceMs);
+	// Both timers are due then, and Node calls them one right after the other.
+	const endMs = performance.now() + 2 * silenceMs;
+	while (performance.now() < endMs);
+	assert.match(await asking, / commit /);
+	await git.close();
+});
 
 test.run();

@@ -86,6 +86,21 @@ test("changes that come together are committed in their order, each on the ones 
 	assert.equal(seen, ["", ...stored.slice(0, -1)], "each has seen what the one before it left");
 });
 
+test("a change that would change nothing is judged on what others have brought to the branch", async ({
+	world,
+}) => {
+	const { store, folder } = world;
+	const first = await committed(put(store, "one", "first"));
+	await committed(put(store, "one", "second"));
+	await git(folder, "update-ref", "refs/heads/main", first);
+	const text = wms("second");
+	const outcome = await store.change(async (now) => {
+		return (await now.read("one"))?.registration === text ? [] : [{ path: layerPath("one"), text }];
+	}, metaOf("one"));
+	assert.is("changed" in outcome && outcome.changed, true);
+	assert.is((await store.read("one"))?.registration, text);
+});
+
 test("groups follow each other in the order in which their changes came", async ({ world }) => {
 	const { folder } = world;
 	let published: () => void = () => undefined;

@@ -22,13 +22,16 @@ class Fixture {
 	constructor(readonly folder: string) {}
 
 	async open(): Promise<void> {
-		const { folder, head, commits } = this;
+		const { folder, commits } = this;
+		const head = () => this.head;
 		this.requests = await UsedRequests.open({
 			folder,
 			windowMs,
 			now: () => this.now,
 			branch: {
-				commit: head,
+				get commit() {
+					return head();
+				},
 				requestsSince: async (since) => {
 					this.readSince.push(since);
 					return commits;

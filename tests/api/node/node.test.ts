@@ -160,6 +160,21 @@ node("a fragment that cannot be read is a 500 with an empty body, and is reporte
 	await server.end();
 });
 
+node("a page that cannot be read is a 500, and is reported", async () => {
+	const broken = new Error("unreadable");
+	const pages = async () => {
+		throw broken;
+	};
+	const settings = {
+		...{ basePath: "", docsMaxKeys: 1000, targets: [], metadataUrl: "", catalogueUrl: "" },
+		...{ senders: new Map(), site: true },
+	};
+	const server = await TestServer.start({ pages, context: { settings } });
+	assert.is((await fetch(`${server.url}/site.json`)).status, 500);
+	assert.equal(server.reported, [broken]);
+	await server.end();
+});
+
 node("writes are limited by the address that a trusted proxy names, and reads are not", async () => {
 	const buckets = new TokenBuckets({ perMinute: 1, burst: 2 }, () => new Date(0));
 	const limiter: WriteLimiter = {
