@@ -11,17 +11,17 @@ import { byTitle, listHtml, listPages } from "./static/list.ts";
 import { crawlableFile, crawlableIndex, crawlablePage, crawlablePath } from "./static/records.ts";
 import { sitemapFile, sitemapXml } from "./static/search-engines.ts";
 
-/** Layers up to which each has pages as files. */
+/** Most layers for which a build writes one page per layer and language. */
 export const maxLayerPages = 2_000;
 
 export interface CatalogueSettings {
 	pages: PageSettings;
 	/**
-	 * Whether a service renders the pages of layers, the plain list and records when they are asked for. Without it they
-	 * are files, the pages of layers up to `maxLayerPages`.
+	 * Whether a service renders the layer pages, the plain list and the records on request. If not, they are written as
+	 * files, and layer pages only up to `maxLayerPages` layers.
 	 */
 	isServed: boolean;
-	/** The commit that the layers are of; null where it is not known. */
+	/** The commit that the layers come from; null if unknown. */
 	commit: string | null;
 	owners: OwnersOf;
 }
@@ -33,17 +33,17 @@ export function hasLayerPages(layers: number, isServed: boolean): boolean {
 
 /** What a range of commits changes in the catalogue. */
 export interface CatalogueChanges {
-	/** Smallkey → the layer, or null where it is gone; those whose health changed are among them. */
+	/** Smallkey → the layer's entry, or null if the layer was removed. Layers whose health changed are included. */
 	layers: ReadonlyMap<string, Entry | null>;
-	/** The commits that touched layers, oldest first; empty where no history is known. */
+	/** The commits that touched layers, oldest first; empty if no history is known. */
 	history: readonly CommitChanges[];
 }
 
 /**
- * The files of the catalogue that differ after some changes; null for one that is removed. The chunks before stay.
- * @param read reads the files as they are; null: there are none, and the changes are all layers
- * @param index theirs, in which the changed layers were looked up
- * @throws {IndexBroken} where the files are not whole or of another version: everything has to be built
+ * Renders the catalogue's files that differ after some changes; null for a removed file. Replaced chunks are not removed.
+ * @param read reads the existing files; null if there are none, and then `layers` has all layers
+ * @param index the index of the existing files
+ * @throws {IndexBroken} if the existing files are incomplete or of another version: everything has to be built
  */
 export function catalogueFiles(
 	read: ReadFile | null,
@@ -55,7 +55,7 @@ export function catalogueFiles(
 	const before = index.find(layers.keys());
 	const layersBefore = index.manifest.layers;
 	const { files, chunks, layers: count } = index.change(layers, commit);
-	// Every page says which others there are.
+	// Lists, sitemap and page settings depend on whether layers have pages: all of them have to be written again.
 	if (read && hasLayerPages(count, isServed) !== hasLayerPages(layersBefore, isServed))
 		throw new IndexBroken("the pages of layers come or go");
 	files.set(healthReportPath, updateHealth(read && (read(healthReportPath) ?? ""), before, layers, owners));
@@ -69,14 +69,14 @@ export function catalogueFiles(
 	return files;
 }
 
-/** What is published of a commit: its author may have no public name. */
+/** The published part of a commit, without its sender: a sender may have no public name. */
 function listedCommit({ commit, date, layers, repairs }: CommitChanges): CommitChanges {
 	return { commit, date, layers, ...(repairs && { repairs }) };
 }
 
 type File = [path: string, text: string | null];
 
-/** The files beside a chunk: its part of the sitemap, and its records for crawlers. */
+/** The files that depend on one chunk: its part of the sitemap, and its records for crawlers. */
 function chunkFiles(
 	number: number,
 	entries: readonly Entry[],
@@ -94,7 +94,7 @@ function layerFiles(smallkey: string, entry: Entry | null, { pages, isServed }: 
 	return langs.map((lang) => [layerFile(lang, smallkey), entry && layerHtml(lang, entry, pages)]);
 }
 
-/** What lists all layers, for a hosting of files. @param before number of layers that there were */
+/** The files that list all layers, for a hosting of files. @param before earlier number of layers */
 function fileLists(chunks: readonly (readonly Entry[])[], pages: PageSettings, before: number): File[] {
 	const filled = chunks.flatMap(({ length }, number) => (length > 0 ? [number] : []));
 	const entries = chunks.flat();

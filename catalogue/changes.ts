@@ -3,7 +3,7 @@ import { type Files, IndexBroken, type ReadFile } from "./chunks.ts";
 import { feedPath } from "./static/addresses.ts";
 import { escapeHtml } from "./static/html.ts";
 
-/** Version of these files; a reader that finds another one reads no further. */
+/** Version of the files in `changes/`; a reader stops at a version that it does not know. */
 export const changesVersion = 2;
 
 /** What became of a layer in one commit. */
@@ -20,53 +20,53 @@ export interface CommitChanges {
 	repairs?: string[];
 }
 
-/** A commit as `changes/` has it. If too many layers changed, it has their number instead of their smallkeys. */
+/** A commit as listed in `changes/`. If too many layers changed, `many` is their number, and `layers` is left out. */
 export type ListedCommit = CommitChanges | { commit: string; date: string; many: number };
 
 /** Commits in one piece. */
 export const commitsPerPiece = 50;
 
-/** Most layers of one commit that are listed: with more, readers load the index again. */
+/** Most layers listed for one commit; if more have changed, readers load the index again. */
 export const maxListed = 200;
 
-/** Most bytes of the commits in a piece; a commit beyond that has only the number of its layers. */
+/** Most bytes of the commits in a piece; a commit that exceeds it has only the number of its layers. */
 const maxPieceBytes = 11_000;
 
-/** Pieces that are kept: a reader that comes after a longer time loads the index again. */
+/** Number of pieces that are kept; a reader whose last piece is gone loads the index again. */
 export const keptPieces = 200;
 
-/** Changes in the feed. */
+/** Most changes in the feed. */
 const feedLength = 100;
 
-/** The file that says how far the changes go. */
+/** The file that describes the pieces: their number, and the newest commit. */
 export const changesPath = "changes/index.json";
 
 /** The content of `changes/index.json`. */
 export interface ChangesHead {
 	version: number;
-	/** Commits that touched layers, from the first one on; the last one is `commit`. */
+	/** Number of all commits that touched layers, removed pieces included; `commit` is the newest one. */
 	commits: number;
 	commit: string;
 	date: string;
-	/** Commits in a piece: commit number `n`, from 0 on, is in `changes/<n / perPiece, rounded down>.json`. */
+	/** Commits per piece: commit number `n`, counted from 0, is in `changes/<n / perPiece, rounded down>.json`. */
 	perPiece: number;
 	/** Number of the first piece that is kept. */
 	first: number;
-	/** The first 12 digits of the commit with which each kept piece starts. */
+	/** For each kept piece, the first 12 digits of its first commit. */
 	starts: string[];
 }
 
-/** The file of a piece. */
+/** Path of a piece below the output. */
 export function changesPiecePath(piece: number): string {
 	return `changes/${piece}.json`;
 }
 
 /**
- * The files of `changes/` that differ after further commits.
- * @param read reads the files as they are; null: there are none
+ * Renders the files of `changes/`, and the feed, that differ after further commits; null for a removed file.
+ * @param read reads the existing files; null if there are none
  * @param further oldest first
  * @param publicUrl address of the service with a slash at its end, or empty
- * @throws {IndexBroken} where the files are not of this version, or not whole: everything has to be built
+ * @throws {IndexBroken} if the existing files are incomplete or of another version: everything has to be built
  */
 export function updateChanges(
 	read: ReadFile | null,
@@ -102,7 +102,7 @@ export function updateChanges(
 	return files.set(feedPath, feedText(kept, newest.date, publicUrl));
 }
 
-/** The head, or null where there is none of this version. */
+/** Parses `changes/index.json`; null if it is missing or of another version. */
 export function readChangesHead(text: string | null): ChangesHead | null {
 	const value = tryJson(text ?? "") as ChangesHead | null;
 	return value?.version === changesVersion && value.perPiece === commitsPerPiece ? value : null;
@@ -110,7 +110,7 @@ export function readChangesHead(text: string | null): ChangesHead | null {
 
 const emptyHead = { commits: 0, first: 0, starts: [] };
 
-/** The commits of the last pieces by number, oldest first, as many as the feed needs. @throws {IndexBroken} */
+/** Reads the newest pieces, as many as the feed needs: piece number → commits, oldest first. @throws {IndexBroken} */
 function readPieces(
 	read: ReadFile | null,
 	{ first, starts }: Pick<ChangesHead, "first" | "starts">,
@@ -125,7 +125,7 @@ function readPieces(
 	return new Map(pieces);
 }
 
-/** Adds commits to pieces. @param count commits before them @returns the numbers of the pieces that differ */
+/** Adds commits to pieces. @param count number of earlier commits @returns the numbers of the pieces that differ */
 function addCommits(
 	pieces: Map<number, ListedCommit[]>,
 	count: number,
@@ -179,8 +179,8 @@ const kindWords: Record<FeedEntry["kind"], string> = {
 };
 
 /**
- * The last 100 changes as an Atom feed (RFC 4287). Its ids are made from the commits, so that they are the same on
- * whatever host the feed stands; a smallkey and a commit hold no character that XML knows.
+ * The last 100 changes as an Atom feed (RFC 4287). The ids are made from the commits, so they are the same on every
+ * host. Smallkeys and commit ids need no escaping: they have no character that is special in XML.
  */
 function feedText(commits: readonly ListedCommit[], updated: string, publicUrl: string): string {
 	const base = escapeHtml(publicUrl);

@@ -12,26 +12,26 @@ import {
 	parseManifest,
 } from "../registry/entries.ts";
 
-/** The files of an index are missing, cut off, or of another version: everything has to be built. */
+/** The files of an index are missing, incomplete, or of another version: everything has to be built. */
 export class IndexBroken extends Error {}
 
-/** Files below an output by path: their text, or null for one that is removed. */
+/** Path below an output → the file's text, or null if the file is to be removed. */
 export type Files = Map<string, string | null>;
 
-/** Reads a file of an output; null where it is not there. */
+/** Reads a file of an output; null if it does not exist. */
 export type ReadFile = (path: string) => string | null;
 
 const numbers = Array.from({ length: chunkCount }, (_, number) => number);
 
 const emptyManifest: Manifest = { version: indexVersion, layers: 0, chunks: numbers.map(() => null) };
 
-/** An index, in which layers are looked up, and which is changed once. Only the chunks that are needed are read. */
+/** An index: layers are looked up in it, and it is changed at most once. It reads a chunk when it is first needed. */
 export class Index {
 	readonly #read: ReadFile | null;
 	readonly #chunks = new Map<number, Entry[]>();
 	readonly manifest: Manifest;
 
-	/** @param read reads its files; null: it is empty @throws {IndexBroken} */
+	/** @param read reads the index's files; null for an empty index @throws {IndexBroken} */
 	constructor(read: ReadFile | null) {
 		this.#read = read;
 		const manifest = read ? parseManifest(read(manifestPath) ?? "") : emptyManifest;
@@ -55,7 +55,7 @@ export class Index {
 		return numbers.map((number) => this.chunk(number));
 	}
 
-	/** Those of some layers that are there, by smallkey. @throws {IndexBroken} */
+	/** Smallkey → entry, for those of the smallkeys that are in the index. @throws {IndexBroken} */
 	find(smallkeys: Iterable<string>): Map<string, Entry> {
 		const found = new Map<string, Entry>();
 		for (const smallkey of smallkeys) {
@@ -67,9 +67,9 @@ export class Index {
 
 	/**
 	 * Changes layers.
-	 * @param changes by smallkey; null for one that is gone
-	 * @returns the files that differ, and the numbers of the chunks that do: of an empty index all. The files of the
-	 * chunks before stay: pages that have read the manifest before ask for them.
+	 * @param changes smallkey → entry; null if the layer was removed
+	 * @returns the files and the numbers of the chunks that differ (all chunks if the index was empty), and the number of
+	 * layers. Files of replaced chunks are not removed: an open page that has read the earlier manifest still needs them.
 	 * @throws {IndexBroken}
 	 */
 	change(

@@ -9,7 +9,7 @@ import { type FragmentSettings, layerFacts } from "../registry/targets/facts.ts"
 import { renderAt, targetNames } from "../registry/targets/table.ts";
 import type { LastChange } from "./history.ts";
 
-/** What is known of a layer beside its own files. */
+/** What is known about a layer from other sources than its own files. */
 export interface KnownOfLayer extends Partial<LastChange> {
 	/** Path of its picture below the site. */
 	thumbnail?: string | undefined;
@@ -18,13 +18,13 @@ export interface KnownOfLayer extends Partial<LastChange> {
 /** Longest description in an entry, in characters. */
 const maxDescription = 300;
 
-/** Digits of a commit in an entry: enough to find it, and a seventh of an entry less than all. */
+/** Digits of a commit in an entry: enough to find it; all 40 would make an entry a seventh longer. */
 const commitDigits = 12;
 
-/** Bounds are rounded outwards to so many parts of a degree: a ten-thousandth is 11 m. */
+/** Bounds are rounded outwards to ten-thousandths of a degree, which are 11 m. */
 const partsOfDegree = 10_000;
 
-/** What the catalogue says of a layer. @param health what was seen of all layers */
+/** A layer's entry in the catalogue. @param health the observed health of all layers */
 export function entryOf(
 	layer: CheckedLayer,
 	{ changed, sender, thumbnail }: KnownOfLayer,
@@ -45,7 +45,7 @@ export function entryOf(
 		[en, fr].filter((facts) => renderAt(target, facts) === null).map(({ lang }) => `${target}/${lang}`),
 	);
 	const addresses = { en: registration.en.service_url, fr: registration.fr.service_url };
-	// What was harvested is of a service that was asked and answered; what was imported is not.
+	// A harvested description shows that the service has answered; an imported one does not.
 	const wasChecked = langs.some((lang) => {
 		const known = currentDescription(registration, description, lang);
 		return known !== null && known.from !== "import";
@@ -71,7 +71,7 @@ export function entryOf(
 	};
 }
 
-/** The registered name, else the title that the service gives, else what viewers show: the layer's technical name. */
+/** The registered name, or the service's title, or the technical name that viewers show. */
 function titleOf(registered: string | undefined, harvested: string | null, shown: string): string {
 	return registered ? shown : (harvested ?? shown);
 }

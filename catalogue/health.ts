@@ -8,18 +8,18 @@ import {
 } from "../registry/health.ts";
 import { IndexBroken } from "./chunks.ts";
 
-/** Who can correct a layer, by its smallkey. */
+/** The owners of a layer, who can correct it, by its smallkey. */
 export type OwnersOf = (smallkey: string) => readonly string[];
 
 /** Longest title in the report, in characters. */
 const maxTitle = 200;
 
 /**
- * The report of health after some layers have changed.
- * @param text the report before; null: there were no layers
+ * Renders the health report after some layers have changed.
+ * @param text the earlier report; null if there were no layers
  * @param before the changed layers as they were, by smallkey
- * @param after the same, as they are; null for one that is gone
- * @throws {IndexBroken} where the report before is not whole
+ * @param after the same layers as they are now; null for a removed layer
+ * @throws {IndexBroken} if the earlier report is incomplete
  */
 export function updateHealth(
 	text: string | null,
@@ -55,7 +55,7 @@ function countUnchecked(entries: readonly Entry[]): number {
 	return entries.filter(({ health }) => health === null).length;
 }
 
-/** Host of an address, with its port where it has one; empty where it has none. */
+/** Host of an address, with its port if it has one; empty if the address is not a URL. */
 function hostOf(address: string): string {
 	return URL.canParse(address) ? new URL(address).host : "";
 }

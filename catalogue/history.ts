@@ -7,23 +7,23 @@ import { parseLayerPath, parseSmallkey } from "../registry/smallkey.ts";
 import { serviceIdentity } from "../store/store.ts";
 import type { ChangeKind, CommitChanges } from "./changes.ts";
 
-/** A commit on the branch that touched layers, or one of the files beside them. */
+/** A commit on the branch that touched layers, or for which a repair was proposed. */
 export interface HistoryCommit extends CommitChanges {
-	/** Id of the sender whose request the service committed; null where it came in another way. */
+	/** Id of the sender whose request the service committed; null for a commit that arrived in another way. */
 	sender: string | null;
-	/** The smallkeys whose registration it wrote, and not only its description. */
+	/** The smallkeys whose registration the commit wrote or deleted, not only their description. */
 	registered: string[];
 }
 
-/** Each commit, then its files: `\x01<id> <seconds> <parents>\0`, `:<modes> <ids> <status>\0<path>\0`… */
+/** Each commit is followed by its files: `\x01<id> <seconds> <parents>\0`, `:<modes> <ids> <status>\0<path>\0`… */
 const format = "--format=%x01%H %ct %P";
 
 const flags = "--first-parent --diff-merges=first-parent --reverse --no-renames --root --raw -z";
 
 /**
- * The commits that touched layers, oldest first: those of the branch itself, where a merge counts as one commit.
- * @param from an earlier commit's full id, which is left out with all before it; null: from the first one on
- * @returns null where the history is not whole here (a shallow clone), or the branch did not come by `from`
+ * Reads the commits that touched layers, oldest first: first parents only, so a merge is one commit.
+ * @param from full id of an earlier commit, which is excluded with all commits before it; null: from the first commit
+ * @returns null if the repository is a shallow clone, or if the first parents of `to` do not include `from`
  */
 export async function readHistory(
 	repository: string,
@@ -32,7 +32,7 @@ export async function readHistory(
 ): Promise<HistoryCommit[] | null> {
 	if (from === to) return [];
 	if (from === null && (await isShallow(repository))) return null;
-	// All commits of the range are listed: the first one's parent says whether the branch came by `from`.
+	// Without a path, git lists all commits of the range: the parent of the first one must be `from`.
 	const range = from === null ? [to, "--", "layers"] : [`${from}..${to}`, "--"];
 	const output = await runGit(repository, ["log", ...flags.split(" "), format, ...range]).catch(() => null);
 	if (output === null) return null;
@@ -51,13 +51,13 @@ export async function readHistory(
 	return found;
 }
 
-/** A pushed commit may have any trailer: only those of the service's own commits name the sender. */
+/** The sender that the trailer names. Only commits of the service are read: a pushed commit may have any trailer. */
 function senderOf({ committer, message }: RawCommit): string | null {
 	const id = personText(committer) === serviceIdentity ? trailersOf(message, "Sender").at(-1) : undefined;
 	return id !== undefined && isSenderId(id) ? id : null;
 }
 
-/** The layers for which the service says that repairs were proposed. */
+/** The smallkeys of the layers for which a commit of the service proposes repairs. */
 function repairsOf({ committer, message }: RawCommit): string[] {
 	if (personText(committer) !== serviceIdentity) return [];
 	return trailersOf(message, repairTrailer).filter((smallkey) => parseSmallkey(smallkey) !== null);
@@ -66,7 +66,7 @@ function repairsOf({ committer, message }: RawCommit): string[] {
 /** A commit as `git log` lists it. */
 type ListedCommit = Omit<HistoryCommit, "sender"> & {
 	parent: string;
-	/** Whether it changed what is known of the health of layers. */
+	/** Whether the commit changed the file on the layers' health. */
 	isHealth: boolean;
 };
 
@@ -98,7 +98,7 @@ function readLayers(fields: readonly string[]): Pick<HistoryCommit, "layers" | "
 		const status = (fields[index] as string).trimEnd().at(-1) ?? "";
 		const name = parseLayerPath(fields[index + 1] as string);
 		if (!name) continue;
-		// A layer comes and goes with its registration; its description alone changes it.
+		// A registration adds or removes a layer; a description alone only changes it.
 		const isWhole = name.kind === "registration";
 		const kind = isWhole && status === "A" ? "added" : isWhole && status === "D" ? "removed" : "changed";
 		if (isWhole || !kinds.has(name.smallkey)) kinds.set(name.smallkey, kind);
@@ -110,18 +110,18 @@ function readLayers(fields: readonly string[]): Pick<HistoryCommit, "layers" | "
 	return { layers, registered };
 }
 
-/** What the history says of a layer. */
+/** A layer's last change, as the history has it. */
 export interface LastChange {
 	/** The last commit that changed it. */
 	changed: { commit: string; date: string };
-	/** Public name of who registered it last; null where it has none, or the layer came in another way. */
+	/** Public name of the sender who registered it last; null without a public name, or if no sender registered it. */
 	sender: PublicName | null;
 }
 
 /**
- * What the history says of each layer that it touched.
+ * The last change of each layer that the history touched.
  * @param nameOf the public name of a sender, by its id
- * @param before the name of who registered a layer before the first commit: some change only the description
+ * @param before the public name for a layer before this history, which may change only the layer's description
  */
 export function lastChanges(
 	history: readonly HistoryCommit[],

@@ -11,9 +11,9 @@ import { registration2 } from "../schemas/registration-2.ts";
 /** What differs between one service and another. */
 export interface OpenApiSettings {
 	version: string;
-	/** The forms in which layers are read there. */
+	/** The targets that this service serves. */
 	targets: readonly Target[];
-	/** Where the paths begin; `/` where it is not known. */
+	/** The server's URL, to which the paths are appended; may be relative. */
 	url: string;
 }
 
@@ -24,8 +24,8 @@ function readJson<T>(name: string): T {
 }
 
 /**
- * The description of the interface as files, by their names in the folder `schemas` of a build: each JSON Schema under
- * its `$id`, which is how they and the OpenAPI document refer to each other.
+ * The JSON Schemas and the OpenAPI document as files, by their names in the folder `schemas` of a build. A schema's name
+ * is its `$id`, by which the schemas and the OpenAPI document refer to it.
  */
 export function schemaFiles(settings: OpenApiSettings): Map<string, string> {
 	const names = readdirSync(folder).filter((name) => name.endsWith(".schema.json"));
@@ -39,14 +39,14 @@ export function schemaFiles(settings: OpenApiSettings): Map<string, string> {
 	return new Map(Array.from(files, ([name, value]) => [name, `${JSON.stringify(value, withText, 2)}\n`]));
 }
 
-/** Adds `errorMessage`, which editors show, to each rule of a schema that has a code. */
+/** For `JSON.stringify`: adds `errorMessage`, which editors show, to each rule of a schema that has a code. */
 function withText(_name: string, value: unknown): unknown {
 	const { code } = (value ?? {}) as { code?: unknown };
 	if (typeof code !== "string" || !(code in texts)) return value;
 	return { ...(value as object), errorMessage: texts[code as TextCode][0].replace(/, not \{\}$/, "") };
 }
 
-/** The description of the whole interface (OpenAPI 3.1.1): `schemas/openapi.json` without the paths of other targets. */
+/** The OpenAPI 3.1.1 document of a service: `schemas/openapi.json` without the paths of targets that it does not serve. */
 export function openApiDocument({ version, targets, url }: OpenApiSettings): object {
 	const document = readJson<{ info: object; paths: Record<string, object> }>("openapi.json");
 	const served = new Set<unknown>([undefined, ...targets.map(({ name }) => name)]);

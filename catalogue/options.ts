@@ -5,7 +5,7 @@ import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { OperatorSettings, SiteSettings } from "../site/page/settings.ts";
 import { type Pictures, picturesIn } from "./thumbnails.ts";
 
-/** Everything but the layers that decides what a catalogue holds; handed to other processes as it is. */
+/** All that a catalogue's content depends on, except the layers. It can be sent to another process. */
 export interface CatalogueOptions {
 	fragments: Required<FragmentSettings>;
 	/** Address of the service with a slash at its end, or empty. */
@@ -16,11 +16,11 @@ export interface CatalogueOptions {
 	senderNames: Readonly<Record<string, PublicName>>;
 	/** Whether each file gets a `.gz` beside it. */
 	isCompressed: boolean;
-	/** Pictures of layers; null where there are none. */
+	/** Pictures of layers; null if there are none. */
 	pictures: Pictures | null;
 }
 
-/** Everything that a catalogue is made with, from a configuration. */
+/** The options of a catalogue from a configuration. */
 export function catalogueOptions(
 	given: FragmentSettings & { publicUrl: string; page: OperatorSettings; pictures: string },
 	more: Pick<CatalogueOptions, "senderNames" | "isCompressed"> & { canSend: boolean },
@@ -40,8 +40,8 @@ export function catalogueOptions(
 }
 
 /**
- * The public names of senders that have one, by their ids. What could be signed with or written to is no public name: a
- * sender's id, an address of mail.
+ * The public names of the senders that have one, by sender id. A name is left out if it contains an email address, or if
+ * it is a sender's id, which is needed for signing.
  */
 export function senderNamesOf(
 	senders: ReadonlyMap<string, { name: PublicName | null }>,

@@ -7,13 +7,13 @@ import { chunksFolder, type Manifest, manifestPath, parseManifest } from "../reg
 import type { ReadFile } from "./chunks.ts";
 import { catalogueFiles, catalogueFolders, presentFiles, removeState } from "./state.ts";
 
-/** Files below an output by path: their content, or null for one that goes. */
+/** Path below an output → the file's content, or null if the file is to be removed. */
 export type OutputFiles = ReadonlyMap<string, string | Uint8Array | null>;
 
-/** The mark of unfinished files of the catalogue: another process writes the fragments. */
+/** Marks the catalogue's unfinished files, because another process writes the fragments into the same output. */
 const writer = "-catalogue";
 
-/** Smallest file that is compressed; a smaller one fits into a packet. */
+/** Smallest file that is compressed; a smaller file fits into one network packet. */
 const minCompressedBytes = 1_000;
 
 /** Reads the files of an output. */
@@ -22,10 +22,10 @@ export function readerOf(out: string): ReadFile {
 }
 
 /**
- * Writes files that differ: first the pieces, then the files that name them; removed files come last.
- * Readers get whole files meanwhile.
- * @param isCompressed whether each file gets a `.gz`
- * @returns how many files were written, and how many removed
+ * Writes the files whose content differs, the deepest paths first, so that a file exists before an index names it. Then
+ * it removes files. Each file is replaced atomically.
+ * @param isCompressed whether each file gets compressed copies (`.gz`, and `.br` if its name has a hash)
+ * @returns the numbers of written and removed files
  */
 export function writeFiles(out: string, files: OutputFiles, isCompressed: boolean) {
 	let written = 0;
@@ -44,7 +44,7 @@ export function writeFiles(out: string, files: OutputFiles, isCompressed: boolea
 	return { written, removed: removed.length };
 }
 
-/** Removes unfinished files of a process that has ended. */
+/** Removes the unfinished files of an earlier process. */
 export function removeTemporary(out: string): void {
 	removeUnplaced(out, writer);
 }
@@ -53,10 +53,10 @@ function depthOf(path: string): number {
 	return path.split("/").length;
 }
 
-/** Quality 9 of 11: the last two take ten times as long, for a hundredth of the bytes. */
+/** Quality 9 of 11: 10 and 11 take ten times as long and save only one percent. */
 const brotliQuality = 9;
 
-/** Names with a content's hash never change: they are worth a slower way to compress. */
+/** Files with a hash in their name never change, so slower compression pays off. */
 function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uint8Array][] {
 	if (bytes.length < minCompressedBytes) return [];
 	const isHashed = path.startsWith("assets/") || path.startsWith(`${chunksFolder}/`);
@@ -73,9 +73,9 @@ function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uin
 }
 
 /**
- * The files of the catalogue in an output that do not belong there any more.
- * @param wanted all that it has; null: only the files of chunks are checked
- * @param before the manifest before: its chunks stay for pages that have read it
+ * The catalogue's files in an output that are not part of it any more, each with null.
+ * @param wanted all files of the catalogue; null: only the chunks are checked
+ * @param before the earlier manifest; its chunks are kept for open pages that have read it
  */
 export function staleFiles(
 	out: string,
@@ -89,14 +89,14 @@ export function staleFiles(
 	return new Map(stale.map((path) => [path, null]));
 }
 
-/** Removes a catalogue from an output in which it is not updated any more. */
+/** Removes the catalogue from an output. */
 export function removeCatalogue(out: string): void {
 	removeState(out);
 	for (const folder of catalogueFolders) rmSync(join(out, folder), { recursive: true, force: true });
 	for (const name of catalogueFiles) placeFile(out, name, null);
 }
 
-/** Whether an output holds a catalogue, or a part of one. @throws {Error} with its path where it cannot be read */
+/** Whether an output has a catalogue or a part of one. @throws {Error} with the path if the folder cannot be read */
 export function hasCatalogue(out: string): boolean {
 	const names = ifThereSync(out, () => readdirSync(out)) ?? [];
 	return names.some((name) => name === "index" || name === "site.json");

@@ -21,31 +21,31 @@ import { type LastChange, lastChanges, readHistory } from "./history.ts";
 import type { CatalogueOptions } from "./options.ts";
 import { readThumbnails, type Thumbnails } from "./thumbnails.ts";
 
-/** A commit's full id, or a folder of layers whose history is not known. */
+/** Where the layers are: a commit (its full id), or a folder without a known history. */
 export type CatalogueLayers = { repository: string; commit: string } | { folder: string };
 
-/** An existing catalogue: its source, and its files. */
+/** An existing catalogue. */
 export interface EarlierCatalogue {
-	/** The commit of its layers, in full. */
+	/** Full id of the commit that its layers come from. */
 	commit: string;
 	read: ReadFile;
 	index: Index;
 }
 
-/** What a range of commits changes in the catalogue, and what its reviewers' files say at its end. */
+/** What a range of commits changes in the catalogue, and the owners at its end. */
 export interface ReadChanges extends CatalogueChanges {
 	owners: OwnersOf;
 }
 
-/** Most changed layers of a range that is not read from nothing: this number, or this share of all. */
+/** Most changed layers for an update: the larger of this number and this share of all layers. */
 const maxChanges = 1_000;
 const maxShare = 0.1;
 
 /**
  * Reads what has changed since an earlier catalogue, or all layers.
- * @param earlier null: from nothing
- * @throws {IndexBroken} where the range has to be from nothing
- * @throws {Error} where a file of a folder is wrong
+ * @param earlier null to read all layers
+ * @throws {IndexBroken} if all layers have to be read
+ * @throws {Error} if a file of a folder is wrong
  */
 export async function readChanges(
 	layers: CatalogueLayers,
@@ -78,7 +78,7 @@ export async function readChanges(
 		for (const layer of some)
 			entries.set(layer.smallkey, newEntry(layer, { last, health, thumbnails }, options));
 	}
-	// A layer came up of whose history nothing is known here: one that differs from it only in case has gone.
+	// An untouched layer is served now, because the one that differed only in case was removed: its history is not read.
 	if (earlier && [...entries.keys()].some((smallkey) => !touched.has(smallkey)))
 		throw new IndexBroken("a layer came up");
 	for (const smallkey of [...noted.gone, ...noted.wrong]) {
@@ -87,7 +87,7 @@ export async function readChanges(
 	return { layers: entries, history: history ?? [], owners };
 }
 
-/** What is known of layers beside their own files. */
+/** What is known about layers from other sources than their own files. */
 interface Known {
 	last: ReadonlyMap<string, LastChange>;
 	health: Health;
@@ -100,7 +100,7 @@ function newEntry(layer: CheckedLayer, known: Known, { fragments }: CatalogueOpt
 	return entryOf(layer, { ...last.get(smallkey), thumbnail: thumbnails.get(smallkey) }, health, fragments);
 }
 
-/** @throws {Error} where a file is wrong: nothing is served of it */
+/** Reads all layers of a folder. @throws {Error} if a file is wrong */
 function readFolder(folder: string, options: CatalogueOptions): ReadChanges {
 	const files = collectFolder(folder);
 	const { health, owners } = parseReviewers(files);
@@ -117,7 +117,7 @@ function namesOf({ senderNames }: CatalogueOptions): (sender: string) => PublicN
 	return (sender) => (Object.hasOwn(senderNames, sender) ? (senderNames[sender] ?? null) : null);
 }
 
-/** Reads the files under `layers/` that belong to reviewers. */
+/** Reads the health and the owners, which reviewers keep in files under `layers/`. */
 async function readReviewers(repository: string, commit: string) {
 	const own = await listTree(repository, commit, [healthPath, ownersPath]);
 	return parseReviewers(await readEntries(repository, own));
@@ -137,7 +137,7 @@ function contentOf(files: readonly LayerFile[], path: string): string | null {
 	return file ? Buffer.from(file.bytes).toString("utf8") : null;
 }
 
-/** The smallkeys of layers whose health differs now. @throws {IndexBroken} */
+/** The smallkeys of layers whose health differs from the earlier report. @throws {IndexBroken} */
 function otherHealth(read: ReadFile, now: Health): string[] {
 	const report = parseHealthReport(read(healthReportPath) ?? "");
 	if (!report) throw new IndexBroken(`${healthReportPath}: not whole or of another version`);

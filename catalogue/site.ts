@@ -25,12 +25,12 @@ const assetFolder = "assets";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** A process bundles once: nothing in it depends on a layer or a setting. */
+/** The bundles, made once per process: they depend on no layer and no setting. */
 let bundles: ReturnType<typeof bundlePage> | undefined;
 
 /**
- * Bundles the page. Nothing in it depends on where it is served, but for the policy.
- * @param publicUrl address of the site with a slash at its end; empty where it is not known
+ * Bundles the page and renders its HTML.
+ * @param publicUrl address of the site with a slash at its end; empty if unknown
  */
 export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise<SiteFiles> {
 	bundles ??= bundlePage();
@@ -67,11 +67,11 @@ export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise
 	return { files, assets };
 }
 
-/** The files of a catalogue that depend on no layer: the page, the schemas, and the interface for programs. */
+/** Renders the catalogue's files that depend on no layer: the page, the schemas with their page, and the guide. */
 export async function buildPages(options: CatalogueOptions): Promise<SiteFiles> {
 	const { site, publicUrl, fragments, version } = options;
 	const { files, assets } = await buildSite(site, publicUrl);
-	// A relative address of a server is relative to the document (OpenAPI Specification 3.1.1, "Server Object").
+	// A relative server URL is relative to the OpenAPI document (OpenAPI Specification 3.1.1, "Server Object").
 	const url = publicUrl === "" ? ".." : publicUrl.replace(/\/$/, "");
 	const schemas = schemaFiles({ version, targets: fragments.targets.map(targetOf), url });
 	for (const [name, text] of schemas) files.set(`schemas/${name}`, Buffer.from(text));
@@ -81,15 +81,15 @@ export async function buildPages(options: CatalogueOptions): Promise<SiteFiles> 
 	return { files, assets };
 }
 
-/** The site's picture: three layers above each other, on light and dark tabs. */
+/** The site's icon: three stacked layers, visible on light and dark tabs. */
 const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g stroke="#fff" stroke-width="1.5" stroke-linejoin="round"><path fill="#7fb2dc" d="M16 13 30 21 16 29 2 21z"/><path fill="#3f7fb5" d="M16 8 30 16 16 24 2 16z"/><path fill="#26374a" d="M16 3 30 11 16 19 2 11z"/></g></svg>
 `;
 
-/** The bundled scripts and styles by path; the parts for maps and drafts are separate files, loaded when they are shown. */
+/** Bundles scripts and styles: path → content. The parts for maps and drafts are separate files, loaded on demand. */
 async function bundlePage() {
 	const [page, worker] = await Promise.all([
 		bundled(["site/page/main.ts", "catalogue/static/choose.ts", "catalogue/static/styles.css"], true),
-		// By itself: code that it shares with the page would be further files, each a request before the first row.
+		// Bundled on its own: code shared with the page would be in further files, each a request before the first row.
 		bundled(["site/search/worker.ts"], false),
 	]);
 	const outputFiles = [...page.outputFiles, ...worker.outputFiles];
@@ -102,8 +102,8 @@ async function bundlePage() {
 }
 
 /**
- * OpenLayers' map brings its default controls and interactions along, whether or not they are used. Here the map names
- * its own, and they would be a twentieth of what is loaded.
+ * Leaves out the default controls and interactions that OpenLayers' map imports. Our map names its own, and the defaults
+ * would be a twentieth of the loaded code.
  */
 const withoutDefaults: Plugin = {
 	name: "without-defaults",
@@ -134,7 +134,7 @@ function bundled(entryPoints: string[], splitting: boolean) {
 	});
 }
 
-/** What a script imports, and what that imports, without what is loaded later. */
+/** The static imports of a script, direct and indirect; dynamic imports are left out. */
 function importsOf(path: string, { outputs }: Metafile, found = new Set<string>()): string[] {
 	for (const { path: imported, kind } of outputs[path]?.imports ?? []) {
 		if (kind !== "import-statement" || found.has(imported)) continue;

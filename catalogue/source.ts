@@ -7,18 +7,18 @@ import { readManifest } from "../publish/manifest.ts";
 import type { CatalogueLayers } from "./read-layers.ts";
 
 /**
- * The layers of a build, for the catalogue. A folder of a checkout without changes is its last commit, so that the
- * catalogue has its history.
- * @param out output of the build, which says what the fragments there are of
+ * The layers of a build, for the catalogue. For a folder in a checkout without uncommitted changes it gives the last
+ * commit instead, so that the catalogue has a history.
+ * @param out output of the build; its manifest names the commit of the fragments
  */
 export async function catalogueSource(source: Source, out: string): Promise<CatalogueLayers> {
 	if ("folder" in source) return (await committedFolder(source.folder).catch(() => null)) ?? source;
-	// The branch may have moved on since the fragments were built.
+	// The branch may have newer commits than the fragments.
 	const { repository, ref } = source;
 	return { repository, commit: readManifest(out)?.commit ?? (await resolveCommit(repository, ref)) };
 }
 
-/** The commit of a folder; null where it has none, or has uncommitted changes. */
+/** The commit of a folder `layers` in a repository; null for another folder, or with uncommitted changes. */
 async function committedFolder(folder: string): Promise<{ repository: string; commit: string } | null> {
 	const git = async (...args: string[]) => (await runGit(folder, args)).toString("utf8").trim();
 	const repository = await git("rev-parse", "--show-toplevel");

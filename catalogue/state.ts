@@ -11,30 +11,30 @@ import type { CatalogueOptions } from "./options.ts";
 import { layerFolders, listFolders, openSearchFile } from "./static/addresses.ts";
 import { type Assets, pageSettingsPath } from "./static/html.ts";
 
-/** What a catalogue was made from: kept beside the output as `<out>.catalogue`, never served. */
+/** What a catalogue was made from. It is saved as `<out>.catalogue`, beside the output, and never served. */
 export interface CatalogueState {
-	/** Stamp of everything but the layers that decides what is written. */
+	/** Hash of the code and of all options. */
 	stamp: string;
-	/** The commit of the layers, in full; null where they were of no commit. */
+	/** Full id of the commit of the layers; null if they come from a folder. */
 	commit: string | null;
 	assets: Assets;
-	/** Number of its files in the output: one that lacks some is not whole. */
+	/** Number of the catalogue's files in the output; with another number the catalogue is incomplete. */
 	files: number;
 }
 
-/** Folders below the output that hold nothing but the catalogue. */
+/** Folders below the output that have only files of the catalogue. */
 export const catalogueFolders: readonly string[] = [
 	...["assets", "changes", "en", layerFolders.en, "fr", layerFolders.fr, "guide", "guide/fr", "index"],
 	...[chunksFolder, listFolders.en, listFolders.fr, "records", "schemas", "sitemap"],
 ];
 
-/** Its files in the output folder itself; the last ones only where the address of the site is known. */
+/** The catalogue's files in the output folder itself; some exist only if the address of the site is known. */
 export const catalogueFiles: readonly string[] = [
 	...["index.html", "site.json", pageSettingsPath, "robots.txt"],
 	...[...langs.map(openSearchFile), "sitemap.xml"],
 ];
 
-/** A stamp of everything but the layers that decides what a catalogue holds. */
+/** Hash of the code and of all options: the catalogue's content depends only on them and the layers. */
 export function catalogueStamp(options: CatalogueOptions): string {
 	return createHash("sha256").update(codeStamp()).update(JSON.stringify(options)).digest("hex");
 }
@@ -44,8 +44,8 @@ function statePath(out: string): string {
 }
 
 /**
- * What the catalogue in an output was made from; null where there is none that is whole.
- * @throws {Error} with the path where it is there and cannot be read: a build from nothing would hide the fault
+ * Reads what the catalogue in an output was made from; null if there is no complete catalogue.
+ * @throws {Error} with the path if the file exists but cannot be read: a build from nothing would hide the fault
  */
 export function readState(out: string): CatalogueState | null {
 	const path = statePath(out);
@@ -54,17 +54,17 @@ export function readState(out: string): CatalogueState | null {
 	return state && state.files === presentFiles(out).length ? state : null;
 }
 
-/** Forgets what a catalogue was made from, before it is changed. */
+/** Removes the state of a catalogue, before its files change. */
 export function removeState(out: string): void {
 	rmSync(statePath(out), { force: true });
 }
 
-/** Keeps what a catalogue was made from, once it is whole. */
+/** Writes the state of a catalogue, once all its files are written. */
 export function writeState(out: string, state: Omit<CatalogueState, "files">): void {
 	writeFileSync(statePath(out), `${JSON.stringify({ ...state, files: presentFiles(out).length })}\n`);
 }
 
-/** Paths of the catalogue's files in an output, or of those in some of its folders. */
+/** Paths of the catalogue's files in an output, or only of those in some folders (`.` is the output itself). */
 export function presentFiles(out: string, folders = [".", ...catalogueFolders]): string[] {
 	return folders.flatMap((folder) => {
 		if (folder === ".") return catalogueFiles.filter((name) => existsSync(join(out, name)));
@@ -73,12 +73,12 @@ export function presentFiles(out: string, folders = [".", ...catalogueFolders]):
 }
 
 /**
- * Names in a folder of the output without compressed copies; none where there is no such folder.
- * @throws {Error} with the path where it is there and cannot be read
+ * Names of the files in a folder of the output, without compressed copies; empty if there is no such folder.
+ * @throws {Error} with the path if the folder exists but cannot be read
  */
 export function namesIn(out: string, folder: string): string[] {
 	const path = join(out, folder);
 	const names = ifThereSync(path, () => readdirSync(path)) ?? [];
-	// Every file of the catalogue has an ending, and no folder has one: to ask for each would take longer than the rest.
+	// Every file of the catalogue has an extension, and no folder has one. A stat of each would take too long.
 	return names.filter((name) => name.includes(".", 1) && !isCompanion(name));
 }

@@ -4,10 +4,10 @@ import { ifThereSync } from "../files/if-there.ts";
 import type { Entry } from "../registry/entries.ts";
 import { tryJson } from "../registry/try-json.ts";
 
-/** The file of all proofs in a folder of pictures; `npx fragments prove` writes it. */
+/** The file in a folder of pictures that lists them; `npx fragments prove` writes it. */
 export const proofsFile = "proofs.json";
 
-/** A folder of pictures of layers, and a stamp of what is in it. */
+/** A folder of pictures of layers; `stamp` differs when its content has changed. */
 export interface Pictures {
 	folder: string;
 	stamp: string;
@@ -16,19 +16,19 @@ export interface Pictures {
 /** Smallkey → the path of its picture below the site. */
 export type Thumbnails = ReadonlyMap<string, string>;
 
-/** The folder of thumbnails below the site; their names are hashes of their content, as all in `assets/`. */
+/** The folder of thumbnails below the site. Their names are hashes of their content, as for all files in `assets/`. */
 const thumbnailFolder = "assets/pictures";
 
-/** The folder with its stamp; null where no proof was made there. */
+/** A folder of pictures with its stamp; null if it has no `proofs.json`. */
 export function picturesIn(folder: string): Pictures | null {
 	const found = ifThereSync(folder, () => statSync(join(folder, proofsFile)));
 	return found && { folder, stamp: `${found.mtimeMs} ${found.size}` };
 }
 
-/** A picture below its folder: `<ab>/<smallkey>.<hash>.webp`. */
+/** Accepts the path of a picture below its folder: `<ab>/<smallkey>.<hash>.webp`. */
 const pictureFile = /^[^/\\]{1,2}\/[A-Za-z0-9_+=-]{1,64}\.([0-9a-f]{2})([0-9a-f]{10})\.webp$/;
 
-/** Which layers have a picture: smallkey → its file, and its path below the site; none where their file is not whole. */
+/** The pictures of layers: smallkey → the file, and its path below the site; empty if `proofs.json` cannot be parsed. */
 function readPictures({ folder }: Pictures): Map<string, { file: string; path: string }> {
 	const proofs = ifThereSync(folder, () => readFileSync(join(folder, proofsFile), "utf8"));
 	const { layers } = (tryJson(proofs ?? "") ?? {}) as {
@@ -42,14 +42,14 @@ function readPictures({ folder }: Pictures): Map<string, { file: string; path: s
 	return new Map(found);
 }
 
-/** The thumbnails of layers whose pictures are there. */
+/** The thumbnails of the layers whose picture files exist. */
 export function readThumbnails(pictures: Pictures | null): Thumbnails {
 	if (!pictures) return new Map();
 	const all = [...readPictures(pictures)].filter(([, { file }]) => existsSync(join(pictures.folder, file)));
 	return new Map(all.map(([smallkey, { path }]) => [smallkey, path]));
 }
 
-/** Copies the thumbnails of layers into an output, and removes those that no layer has any more. */
+/** Copies the thumbnails of layers into an output, and removes all others. */
 export function placeThumbnails(
 	out: string,
 	pictures: Pictures | null,

@@ -10,7 +10,7 @@ import { pageSettingsPath } from "./static/html.ts";
 import { searchEngineFiles } from "./static/search-engines.ts";
 import { placeThumbnails } from "./thumbnails.ts";
 
-/** The result of an update of a catalogue: nothing was to be done, only what has changed, or all of it. */
+/** The result of an update: nothing to do, only the changes were written, or everything. */
 export interface CatalogueOutcome {
 	how: "nothing" | "changes" | "all";
 	layers: number;
@@ -19,10 +19,10 @@ export interface CatalogueOutcome {
 }
 
 /**
- * Updates the catalogue in an output to its layers: by the range from the commit of the existing catalogue, if it
- * is whole and was made in the same way, and else by the range from nothing. Both give the same files.
- * @param fresh whether the range is from nothing in any case
- * @throws {Error} where a file cannot be written or the layers cannot be read
+ * Updates the catalogue in an output. If the existing catalogue is complete and was made by the same code and options,
+ * only the range since its commit is written; otherwise everything is. Both give the same files.
+ * @param fresh whether to write everything in any case
+ * @throws {Error} if a file cannot be written or the layers cannot be read
  */
 export async function updateCatalogue(
 	layers: CatalogueLayers,
@@ -44,15 +44,15 @@ export async function updateCatalogue(
 	return writeRange(layers, null, stamp, out, options);
 }
 
-/** Number of layers in an index; 0 where it is not there or cut off. */
+/** Number of layers in an index; 0 if its manifest is missing or invalid. */
 function countLayers(out: string): number {
 	return parseManifest(readerOf(out)(manifestPath) ?? "")?.layers ?? 0;
 }
 
 /**
  * Writes what a range of commits changes.
- * @param state of the catalogue that is there; null: the range is from nothing
- * @throws {IndexBroken} where the range has to be from nothing
+ * @param state of the existing catalogue; null: the range is from nothing
+ * @throws {IndexBroken} if the range has to be from nothing
  */
 async function writeRange(
 	layers: CatalogueLayers,
@@ -65,12 +65,12 @@ async function writeRange(
 	const index = new Index(read);
 	const earlier = read && state.commit ? { commit: state.commit, read, index } : null;
 	const changes = await readChanges(layers, earlier, options);
-	// Loaded only here: the bundler takes memory that a running service needs only at its first start.
+	// Imported on demand: the bundler takes memory, and a running service needs it only at its first start.
 	const site = state ? null : await (await import("./site.ts")).buildPages(options);
 	const assets = state?.assets ?? (site as SiteFiles).assets;
 	const commit = "commit" in layers ? layers.commit : null;
 	const { publicUrl, isCompressed, fragments, site: own } = options;
-	// What takes signed requests is a service, which renders pages when they are asked for.
+	// Only a service takes signed requests, and a service renders pages on request.
 	const isServed = own.canSend;
 	const count = state ? index.manifest.layers : changes.layers.size;
 	const pages = {
@@ -86,7 +86,7 @@ async function writeRange(
 	const before = parseManifest(readerOf(out)(manifestPath) ?? "");
 	removeState(out);
 	removeTemporary(out);
-	// Other pictures are another stamp, and so a range from nothing.
+	// Changed pictures change the stamp, and with another stamp the range is from nothing.
 	if (!state) placeThumbnails(out, options.pictures, changes.layers.values());
 	const { written, removed } = writeFiles(out, files, isCompressed);
 	const stale = staleFiles(out, site && files, before);

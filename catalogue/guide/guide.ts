@@ -6,33 +6,33 @@ import type { Lang } from "../../registry/smallkey.ts";
 import { frameHtml } from "../static/frame.ts";
 import { type Assets, escapeHtml, Html, html } from "../static/html.ts";
 
-/** One page of the documents, as it is in `docs/`. */
+/** One page of the documentation, as in `docs/`. */
 export interface GuidePage {
 	/** Path below `docs/`: `publish.md`, `fr/publish.md`. */
 	path: string;
 	markdown: string;
 }
 
-/** Where the contents are, in each folder. */
+/** The page of contents in each folder. */
 const contentsName = "README.md";
 
-/** The page on security: outside `docs/` it has another name. */
+/** The page on security, which has another name in the root of the repository. */
 export const securityFile = "SECURITY.md";
 export const securityPage = "security.md";
 
 const docs = fileURLToPath(new URL("../../docs", import.meta.url));
 
-/** Every page of the documents, sorted by path. */
+/** Reads every page of the documentation, sorted by path, and then the page on security. */
 export function readGuidePages(): GuidePage[] {
 	const names = readdirSync(docs, { recursive: true, encoding: "utf8" });
 	const paths = names.map((name) => name.replaceAll("\\", "/")).filter((name) => name.endsWith(".md"));
 	const pages = paths.sort().map((path) => ({ path, markdown: readFileSync(join(docs, path), "utf8") }));
-	// GitHub expects it at this place, and its links are relative to it.
+	// GitHub expects SECURITY.md in the root, so its links begin with `docs/`.
 	const security = readFileSync(join(docs, "..", securityFile), "utf8");
 	return [...pages, { path: securityPage, markdown: security.replaceAll("](docs/", "](") }];
 }
 
-/** The documents as pages of the site, by path below its root. */
+/** The documentation as HTML pages, by path below the site's root. */
 export function guideFiles(assets: Assets): Map<string, string> {
 	return renderGuide(readGuidePages(), assets);
 }
@@ -57,12 +57,12 @@ export function renderGuide(pages: readonly GuidePage[], assets: Assets): Map<st
 	);
 }
 
-/** `publish.html` of `publish.md`, `index.html` of the contents. */
+/** `publish.md` → `publish.html`, `README.md` → `index.html`. */
 function htmlPath(path: string): string {
 	return path.replace(contentsName, "index.md").replace(/\.md$/, ".html");
 }
 
-/** From a page to the same one in the other language; null where there is none. */
+/** The link from a page to the same page in the other language; null if there is none. */
 function otherLanguage(path: string, known: ReadonlySet<string>): string | null {
 	const isFrench = path.startsWith("fr/");
 	const other = isFrench ? path.slice("fr/".length) : `fr/${path}`;
@@ -75,8 +75,8 @@ function titleOf({ path, markdown }: GuidePage): string {
 }
 
 /**
- * Markdown as HTML: HTML in it is shown as text, and links lead to the pages of the guide.
- * What is not there, such as a source file, is its text alone.
+ * Markdown as HTML. HTML in it is shown as text. Links lead to the pages of the guide; a link to anything else in the
+ * repository, such as a source file, becomes plain text.
  */
 function renderMarkdown(markdown: string, path: string, known: ReadonlySet<string>, lang: Lang): string {
 	const slugOf = slugs();
@@ -86,7 +86,7 @@ function renderMarkdown(markdown: string, path: string, known: ReadonlySet<strin
 		renderer: {
 			html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
 			image: ({ text }: Tokens.Image) => escapeHtml(text),
-			// Wide ones are scrolled: with the keyboard, too.
+			// Wide examples and tables scroll; `tabindex` lets the keyboard scroll them, too.
 			code: ({ text }: Tokens.Code) =>
 				`<pre ${named("Example", "Exemple")}><code>${escapeHtml(text)}\n</code></pre>\n`,
 			heading({ tokens, depth, text }: Tokens.Heading) {
@@ -108,18 +108,18 @@ function renderMarkdown(markdown: string, path: string, known: ReadonlySet<strin
 	return marked.parse(markdown, { async: false });
 }
 
-/** Where a link of a page leads; null where that is nothing that the site has. */
+/** The target of a link in a page; null if the site does not have it. */
 function linkTarget(href: string, path: string, known: ReadonlySet<string>): string | null {
 	if (/^https?:\/\//.test(href) || href.startsWith("#")) return href;
 	const [file = "", anchor] = href.replace(`../${securityFile}`, securityPage).split("#");
 	const found = new URL(file, `http://docs/${path}`).pathname.slice(1);
-	// From `docs/`, a path that leaves it begins at the root, too.
+	// `URL` drops a `..` above the root, so a link out of `docs/` would look like one inside.
 	const isInside = !file.startsWith(path.includes("/") ? "../../" : "../");
 	if (!isInside || !known.has(found)) return null;
 	return `${htmlPath(file)}${anchor === undefined ? "" : `#${anchor}`}`;
 }
 
-/** Names headings of one page as GitHub does. */
+/** Makes the ids of one page's headings as GitHub does; a repeated heading gets a number. */
 function slugs(): (text: string) => string {
 	const used = new Map<string, number>();
 	return (text) => {

@@ -6,7 +6,7 @@ import { type Assets, type Html, html, type Part } from "./html.ts";
 
 const methods = ["get", "put", "delete"] as const;
 
-/** As much of an OpenAPI document as the page shows (OpenAPI Specification 3.1). */
+/** The parts of an OpenAPI document that the page shows (OpenAPI Specification 3.1). */
 interface ApiDocument {
 	paths: Record<string, Partial<Record<(typeof methods)[number], Operation>> & { parameters?: Component[] }>;
 	components: Record<string, Record<string, Component>>;
@@ -20,7 +20,7 @@ interface Operation {
 	responses: Record<string, Component>;
 }
 
-/** A parameter or an answer, or where it is. */
+/** A parameter or a response, or a reference to one. */
 interface Component {
 	$ref?: string;
 	name?: string;
@@ -31,8 +31,8 @@ interface Component {
 }
 
 /**
- * `schemas/index.html`: the interface for programs, read from its own description. The descriptions are English, as the
- * document is.
+ * Renders `schemas/index.html`: the HTTP interface, from its OpenAPI document. Its descriptions are in English only, as in
+ * the document.
  * @param document the content of `schemas/openapi.json`
  * @param names files in the folder `schemas`
  */
@@ -83,7 +83,7 @@ ${listOf(
 `;
 }
 
-/** A text with the full stop that it may lack. */
+/** A text with a full stop at its end. */
 function sentence(text: string): string {
 	return text.endsWith(".") ? text : `${text}.`;
 }
@@ -111,7 +111,7 @@ function resolved(one: Component, components: ApiDocument["components"]): Compon
 	return found;
 }
 
-/** A text in both languages, where a page is in one only. */
+/** A text in both languages, for a page that exists only once. */
 function both(name: keyof Texts): Part {
 	const [en, fr] = [english[name], french[name]] as [string, string];
 	return en === fr ? en : html`${en} <span lang="fr">· ${fr}</span>`;

@@ -1,4 +1,4 @@
-// The page at the root: on to the language that the browser asks for, with everything that the address says.
+// The script of the root page: it goes to the browser's preferred language and keeps the query and the fragment.
 const wanted = navigator.languages
 	.map((one) => one.slice(0, 2).toLowerCase())
 	.find((one) => one === "en" || one === "fr");

@@ -2,19 +2,19 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import { documentHtml, html } from "./html.ts";
 import { staticTexts } from "./texts.ts";
 
-/** What a page says in place of the one that was asked for. */
+/** Why the requested page cannot be shown: it does not exist, or the catalogue is still being built. */
 export type ErrorKind = "notFound" | "building";
 
-/** Seconds after which a page that waits for the catalogue loads itself again. */
+/** Seconds after which the page `building` reloads itself. */
 export const reloadSeconds = 3;
 
-/** Small and in the page: where an error is, other files may be missing, too. */
+/** The styles are in the page itself: on an error, other files may be missing, too. */
 const errorStyles =
 	"body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:10vh auto;padding:0 1.5rem}h1{font-size:1.4rem;margin-top:2rem}";
 
 /**
- * A small page in both languages that needs no other file. Pure.
- * @param home from the address that was asked for to the site's root
+ * Renders a small page in both languages that needs no other file. Pure.
+ * @param home relative address from the requested address to the site's root
  */
 export function errorHtml(kind: ErrorKind, home: string): string {
 	const title = langs.map((lang) => staticTexts[lang][kind]).join(" · ");

@@ -4,22 +4,22 @@ import { feedPath } from "./addresses.ts";
 import { type Assets, documentHtml, type Html, headOf, html, type Part } from "./html.ts";
 import { textsOf } from "./texts.ts";
 
-/** A page of the site: its own parts. */
+/** The parts of a page that are its own. */
 export interface Frame {
 	lang: Lang;
-	/** From the page to the site's root, such as `../`. */
+	/** Relative address from the page to the site's root, such as `../`. */
 	root: string;
-	/** Null: the site's own. */
+	/** Null for a page with only the site's title. */
 	title: string | null;
 	head?: Part;
-	/** Where the same page is in the other language; null where it is in one. */
+	/** Address of the same page in the other language; null if there is none. */
 	other: string | null;
 	/** Further attributes of `main`. */
 	attributes?: Html;
 	content: Part;
 }
 
-/** A whole page, with the header and the footer that all pages share. */
+/** Renders a whole page, with the header and the footer that all pages share. */
 export function frameHtml(assets: Assets, { lang, root, title, head, other, ...main }: Frame): string {
 	const texts = textsOf(lang);
 	const otherLang = lang === "en" ? "fr" : "en";

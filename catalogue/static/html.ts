@@ -1,7 +1,7 @@
 import type { Lang } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 
-/** A text as HTML has it, inside elements and attributes. */
+/** Escapes a text for HTML, inside elements and quoted attributes. */
 export function escapeHtml(text: string): string {
 	return text
 		.replaceAll("&", "&amp;")
@@ -11,15 +11,15 @@ export function escapeHtml(text: string): string {
 		.replaceAll("'", "&#39;");
 }
 
-/** HTML, in which nothing needs to be escaped any more. */
+/** Text that is HTML already and is not escaped again. */
 export class Html {
 	constructor(readonly text: string) {}
 }
 
-/** What a template holds: texts, which are escaped, HTML, and lists of both; null, undefined and false are nothing. */
+/** A value in a template: a text, which is escaped, HTML, or a list of both. Null, undefined and false render nothing. */
 export type Part = Html | string | number | null | undefined | false | readonly Part[];
 
-/** HTML as a template has it. Attributes are in double quotes. */
+/** Template tag that escapes texts. Attributes must be in double quotes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
 	return new Html(String.raw({ raw: strings }, ...parts.map(textOf)));
 }
@@ -30,17 +30,17 @@ function textOf(part: Part): string {
 	return part === null || part === undefined || part === false ? "" : escapeHtml(String(part));
 }
 
-/** A value as JSON in a script, which without a `<` nothing in it ends. */
+/** A value as JSON inside a `script` element. It has no `<`, so that it cannot end the element. */
 export function scriptData(value: object): Html {
 	return new Html(JSON.stringify(value).replaceAll("<", "\\u003c"));
 }
 
-/** Content-hashed names of what the pages load, below the site's root. */
+/** The content policy of every page, and the files that pages load: paths below the site's root, with content hashes. */
 export interface Assets {
-	/** The policy that each page carries. */
+	/** The Content-Security-Policy. */
 	policy: string;
 	script: string;
-	/** The script of the page at the root, which chooses a language. */
+	/** The script of the root page, which chooses a language. */
 	choose: string;
 	styles: string;
 	icon: string;
@@ -48,31 +48,31 @@ export interface Assets {
 	landDark: string;
 }
 
-/** What a page made of entries needs beside them: the content of `pages.json`. */
+/** What a page without a script needs beside the entries: the content of `pages.json`. */
 export interface PageSettings {
 	assets: Assets;
-	/** Address of the site with a slash at its end; empty where it is not known. */
+	/** Address of the site with a slash at its end; empty if unknown. */
 	publicUrl: string;
 	/** Names of the targets that are served. */
 	targets: readonly TargetName[];
-	/** Address of the public repository; empty where it is not public. */
+	/** Address of the public repository; empty if there is none. */
 	repository: string;
 	/** Whether each layer has a page without a script. */
 	hasLayerPages: boolean;
 }
 
-/** Where the settings of pages are kept, for pages that are rendered when they are asked for. */
+/** The file with the page settings, for pages that the service renders on request. */
 export const pageSettingsPath = "pages.json";
 
-/** What the catalogue's own page loads beside that. */
+/** The files that the catalogue page loads in addition. */
 export interface PageAssets extends Assets {
-	/** Scripts that the page's own imports at once. */
+	/** Scripts that the page's script imports statically. */
 	imports: readonly string[];
-	/** The script that finds texts. */
+	/** The script of the worker for text search. */
 	worker: string;
 }
 
-/** A whole document. */
+/** Renders a whole document. */
 export function documentHtml(lang: Lang, head: Part, body: Part): string {
 	const page = html`<!doctype html>
 <html lang="${lang}">
@@ -89,7 +89,7 @@ ${body}
 	return page.text;
 }
 
-/** The head of every page. @param root from the page to the site's root, such as `../` */
+/** The content of `head` that all pages share. @param root relative address from the page to the site's root */
 export function headOf(root: string, assets: Assets, title: string, more: Part): Html {
 	return html`<meta http-equiv="Content-Security-Policy" content="${new Html(assets.policy)}">
 <meta name="referrer" content="strict-origin-when-cross-origin">

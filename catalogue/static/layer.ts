@@ -9,10 +9,10 @@ import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings, type Part, scriptData } from "./html.ts";
 import { staticTexts, textsOf } from "./texts.ts";
 
-/** From the page of a layer to the site's root. */
+/** Relative address from a layer page to the site's root. */
 const root = "../../";
 
-/** `en/layer/<smallkey>.html` and `fr/couche/<smallkey>.html`: everything that the catalogue says of a layer. Pure. */
+/** Renders a layer page with the whole entry: `en/layer/<smallkey>.html` or `fr/couche/<smallkey>.html`. Pure. */
 export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
 	const { smallkey, bounds, thumbnail } = entry;
 	const [texts, site] = [staticTexts[lang], textsOf(lang)];
@@ -86,14 +86,14 @@ function fragments({ smallkey, unread = [] }: Entry, lang: Lang, { targets }: Pa
 	return items.length === 0 ? html`<p>${none}</p>` : html`<ul class="columns">\n${items}</ul>`;
 }
 
-/** Snippets are for other pages: where the site's address is not known, only those that do not have it. */
+/** The snippets of a layer. Without the site's address, snippets that contain it are left out. */
 function snippetsIn(entry: Entry, lang: Lang, { publicUrl, targets }: PageSettings): Snippet[] {
 	const { unread = [] } = entry;
 	const served = targets.filter((target) => publicUrl && !unread.includes(`${target}/${lang}`));
 	return snippetsOf(entry, lang, publicUrl, served).filter(({ kind }) => publicUrl || kind !== "html");
 }
 
-/** Canonical address, the pair of languages, Open Graph (ogp.me) and a schema.org Dataset (JSON-LD 1.1). */
+/** Canonical address, addresses in both languages, Open Graph (ogp.me) and a schema.org Dataset (JSON-LD 1.1). */
 function headHtml(entry: Entry, lang: Lang, { publicUrl }: PageSettings): Html {
 	const { smallkey, thumbnail } = entry;
 	const at = (one: Lang) => (publicUrl || root) + layerAddress(one, smallkey);
@@ -115,7 +115,7 @@ ${meta.map(([name, content]) => content && html`<meta property="${name}" content
 <script type="application/ld+json">${dataset(entry, lang, words, publicUrl && at(lang))}</script>`;
 }
 
-/** A data block runs nowhere. */
+/** The Dataset as JSON-LD. It is a data block, not a script, so the content policy allows it. */
 function dataset(entry: Entry, lang: Lang, description: string, url: string): Html {
 	const { smallkey, bounds, changed, keywords, sender } = entry;
 	return scriptData({

@@ -15,7 +15,7 @@ export function listPages(layers: number): number {
 	return Math.max(Math.ceil(layers / layersPerPage), 1);
 }
 
-/** Layers by their titles in a language; the same titles by smallkey. */
+/** Sorts layers by their titles in a language; equal titles by smallkey. */
 export function byTitle(entries: readonly Entry[], lang: Lang): Entry[] {
 	const ordered = entries.map((entry) => ({
 		entry,
@@ -25,10 +25,10 @@ export function byTitle(entries: readonly Entry[], lang: Lang): Entry[] {
 }
 
 /**
- * One page of the plain list: all layers by title, for readers without a script. Pure.
- * @param sorted all layers, as `byTitle` has them
- * @param page from 1 on
- * @returns null where there is no such page
+ * Renders one page of the plain list: all layers by title, for readers without a script. Pure.
+ * @param sorted all layers, sorted by `byTitle`
+ * @param page counted from 1
+ * @returns null if there is no such page
  */
 export function listHtml(
 	lang: Lang,
@@ -77,7 +77,7 @@ function rowHtml(entry: Entry, lang: Lang, root: string, { targets, hasLayerPage
 			.filter((one) => !unread.includes(`${target}/${one}`))
 			.map((one) => html` <a href="${root}${targetPath(target, one, key)}">${target}&nbsp;${one}</a>`),
 	);
-	// Where there is a page of the layer, it has them.
+	// A layer page shows the address and the fragments itself.
 	const more = !hasLayerPages && html` <span class="address">${addressOf(entry, lang)}</span>${reads}`;
 	return html`<li>${name} <code>${smallkey}</code>${more}</li>\n`;
 }

@@ -16,9 +16,9 @@ function alternates(root: string): Html {
 }
 
 /**
- * `en/index.html` or `fr/index.html`: the frame in which the script shows every view. The settings and the scripts that the
- * first rows need are named here, and the index's manifest is preloaded.
- * @param publicUrl address of the site with a slash at its end; empty where it is not known
+ * Renders `en/index.html` or `fr/index.html`: the page in which the script shows every view. It contains the settings and
+ * preloads the scripts and the index's manifest, so that the first rows appear sooner.
+ * @param publicUrl address of the site with a slash at its end; empty if unknown
  */
 export function catalogueHtml(
 	lang: Lang,
@@ -44,7 +44,7 @@ ${assets.imports.map((path) => html`<link rel="modulepreload" href="../${path}">
 	});
 }
 
-/** `index.html`: chooses by the browser's language; without a script it is two links. */
+/** Renders `index.html`: its script chooses the browser's language; without a script the page is two links. */
 export function rootHtml(assets: Assets): string {
 	const head = html`${headOf("", assets, `${english.title} · ${french.title}`, alternates(""))}
 <script type="module" src="${assets.choose}"></script>`;

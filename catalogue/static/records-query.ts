@@ -3,16 +3,16 @@ import { langs } from "../../registry/smallkey.ts";
 import { meets, senderOf } from "../../site/search/entry.ts";
 import { fold as foldWords } from "../../site/search/words.ts";
 
-/** What a reader of items asks for. */
+/** A parsed query for items; a filter that is null accepts every record. */
 export interface ItemsQuery {
-	/** Any of these phrases is in the record's texts, folded; null: everything. */
+	/** Folded phrases, of which the record's texts must contain at least one. */
 	q: string[] | null;
 	bbox: Bounds | null;
 	ids: ReadonlySet<string> | null;
 	types: ReadonlySet<string> | null;
 	limit: number;
 	offset: number;
-	/** The same as a query string without `limit` and `offset`. */
+	/** The query string without `limit` and `offset`, for links to other pages. */
 	text: string;
 }
 
@@ -21,13 +21,13 @@ const maxLimit = 1_000;
 
 interface Rule {
 	is: (text: string) => boolean;
-	/** In words. */
+	/** What the value must be, for the error text. */
 	must: string;
 }
 
 const any: Rule = { is: () => true, must: "a text" };
 
-/** The parameters, and what each has to be. */
+/** The accepted parameters and their rules. */
 const rules: ReadonlyMap<string, Rule> = new Map([
 	["q", any],
 	["ids", any],
@@ -35,12 +35,12 @@ const rules: ReadonlyMap<string, Rule> = new Map([
 	["limit", { is: (text) => /^\d{1,9}$/.test(text) && Number(text) > 0, must: "a whole number" }],
 	["offset", { is: (text) => /^\d{1,9}$/.test(text), must: "a whole number" }],
 	["bbox", { is: (text) => parseBbox(text) !== null, must: "four or six numbers, south before north" }],
-	// No layer has a time, so that each of them meets any (Features, /req/core/fc-time-response, C).
+	// Layers have no time, so every layer matches any time (OGC API Features, /req/core/fc-time-response, C).
 	["datetime", { is: isTime, must: "a time or an interval" }],
 	["f", { is: (text) => text === "json", must: "json" }],
 ]);
 
-/** Reads the query of items; a text says what is wrong with it. @param query without its `?` */
+/** Parses a query for items; returns an error text if it is invalid. @param query without its `?` */
 export function parseItemsQuery(query: string): ItemsQuery | string {
 	const given = new URLSearchParams(query);
 	for (const [name, value] of given) {
@@ -71,7 +71,7 @@ export function parseItemsQuery(query: string): ItemsQuery | string {
 	};
 }
 
-/** `2026-03-04T12:00:00Z`, a day, or an interval of two, each of which may be open: `..` or nothing. */
+/** Accepts `2026-03-04T12:00:00Z`, a day, or an interval `<start>/<end>`, whose ends may be open: `..` or nothing. */
 function isTime(text: string): boolean {
 	const parts = text.split("/");
 	const isOpen = (part: string) => parts.length === 2 && (part === "" || part === "..");
@@ -85,7 +85,7 @@ function shown(text: string): string {
 	return JSON.stringify(text.slice(0, 100));
 }
 
-/** Four numbers, or six with heights between; the west may lie east of the east (OGC API Features, "bbox"). */
+/** Parses four numbers, or six with heights; west may be greater than east (OGC API Features, "bbox"); null if invalid. */
 function parseBbox(text: string): Bounds | null {
 	const numbers = text.split(",").map((part) => (/^\s*[+-]?\d/.test(part) ? Number(part) : Number.NaN));
 	const bounds = numbers.length === 6 ? [0, 1, 3, 4].map((at) => numbers[at] as number) : numbers;
@@ -94,12 +94,12 @@ function parseBbox(text: string): Bounds | null {
 	return south <= north ? (bounds as unknown as Bounds) : null;
 }
 
-/** A text as it is compared: folded, with one space between words. */
+/** Folds a text for comparison, with one space between words. */
 function fold(text: string): string {
 	return foldWords(text).replace(/\s+/g, " ");
 }
 
-/** The texts of an entry in which a reader searches, folded. */
+/** The folded texts of an entry in which `q` searches. */
 export function searchedText(entry: Entry): string {
 	const { smallkey, title, description: about, keywords = [] } = entry;
 	const senders = langs.map((lang) => senderOf(entry, lang));
@@ -107,7 +107,7 @@ export function searchedText(entry: Entry): string {
 	return fold(texts.join("\0"));
 }
 
-/** Whether an entry is among the items. @param text its searched text, which is made only where it is needed */
+/** Whether an entry matches a query. @param text returns its searched text; called only if `q` is given */
 export function isWanted(
 	entry: Entry,
 	{ q, bbox, ids, types }: ItemsQuery,
@@ -115,7 +115,7 @@ export function isWanted(
 ): boolean {
 	if (ids && !ids.has(entry.smallkey)) return false;
 	if (types && !types.has(entry.type)) return false;
-	// A record without a geometry is in every box (OGC API Features 1.0.1, /req/core/fc-bbox-response, C).
+	// A record without a geometry matches every box (OGC API Features 1.0.1, /req/core/fc-bbox-response, C).
 	if (bbox && entry.bounds && !meets(entry.bounds, bbox)) return false;
 	return q === null || q.some((phrase) => text(entry).includes(phrase));
 }

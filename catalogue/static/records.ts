@@ -10,7 +10,7 @@ import { textsOf } from "./texts.ts";
 /** Id of the only collection. */
 export const collectionId = "layers";
 
-/** What the service conforms to. */
+/** The conformance classes of the service. */
 const conformance = [
 	"http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core",
 	"http://www.opengis.net/spec/ogcapi-common-2/1.0/conf/collections",
@@ -24,14 +24,14 @@ const conformance = [
 const crs84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
 const geoJson = "application/geo+json";
 
-/** A link of OGC API (Common, "Link"), with what QGIS reads of it beside. */
+/** A link of OGC API (Common, "Link"), with two more members that QGIS reads. */
 interface Link {
 	href: string;
 	rel: string;
 	type?: string;
 	title?: string;
 	hreflang?: Lang;
-	/** What answers at the address, in words of the OGC and of Esri. */
+	/** Protocol of the service at the address, by the names of the OGC and of Esri. */
 	protocol?: string;
 	/** Name of the layer in the service. */
 	name?: string;
@@ -44,7 +44,7 @@ const description = `${english.tagline} · ${textsOf("fr").tagline}`;
 /**
  * `GET /ogc`, `/conformance`, `/collections` and `/collections/layers`.
  * @param path below the API's root
- * @param root address of the site with a slash at its end, or from the answer's address to the site
+ * @param root address of the site with a slash at its end, absolute or relative to the answer's address
  * @returns null for any other path
  */
 export function recordsPage(path: string, root: string): object | null {
@@ -75,7 +75,7 @@ function json(rel: string, href: string): Link {
 	return { rel, type: "application/json", href };
 }
 
-/** A catalogue of records, as its links make it. */
+/** A collection of records; its links make it searchable or crawlable. */
 function catalogOf(links: readonly Link[], id = collectionId): object {
 	return { id, type: "Collection", itemType: "record", title, description, links };
 }
@@ -86,7 +86,7 @@ function itemsAddress(root: string): string {
 
 /**
  * `GET /collections/layers/items`
- * @param found all entries that the query wants, in one order
+ * @param found all entries that match the query, always in the same order
  */
 export function itemsPage(found: readonly Entry[], query: ItemsQuery, root: string): object {
 	const { limit, offset, text } = query;
@@ -121,7 +121,7 @@ export function itemPage(entry: Entry, root: string): object {
 	return { ...record, links: [...links, ...record.links] };
 }
 
-/** The text of the crawlable catalogue of one chunk: its records. */
+/** Renders the crawlable catalogue of one chunk, with its records. */
 export function crawlablePage(chunk: number, entries: readonly Entry[], publicUrl: string): string {
 	const root = publicUrl || "../";
 	const records = entries.map((entry) => recordOf(entry, root));
@@ -129,7 +129,7 @@ export function crawlablePage(chunk: number, entries: readonly Entry[], publicUr
 	return `${JSON.stringify({ ...catalogOf(links, `${collectionId}-${chunk}`), records })}\n`;
 }
 
-/** The crawlable catalogue: a hosting of files has it in place of the search. */
+/** The file of the crawlable catalogue, which a hosting of files has in place of a searchable one. */
 export const crawlablePath = "records/index.json";
 
 /** The file with the records of one chunk. */
@@ -137,7 +137,7 @@ export function crawlableFile(chunk: number): string {
 	return `records/${String(chunk).padStart(2, "0")}.json`;
 }
 
-/** The content of that file: the parts of the catalogue. @param chunks numbers of those that have layers */
+/** Renders the crawlable catalogue: links to its chunks. @param chunks numbers of the chunks that have layers */
 export function crawlableIndex(chunks: readonly number[], publicUrl: string): string {
 	const root = publicUrl || "../";
 	const links = [
@@ -206,7 +206,7 @@ function ringOf([west, south, east, north]: Bounds): number[][] {
 	];
 }
 
-/** Types of the catalogue → protocol, in the words that QGIS' MetaSearch looks for. */
+/** Type of an entry → protocol, by the names that the QGIS plugin MetaSearch recognizes. */
 const protocols: ReadonlyMap<string, string> = new Map([
 	["wms", "OGC:WMS"],
 	["ogcWms", "OGC:WMS"],
@@ -217,10 +217,10 @@ const protocols: ReadonlyMap<string, string> = new Map([
 	["esriImage", "ESRI:ArcGIS:ImageServer"],
 ]);
 
-/** `…/MapServer/<n>` or `…/FeatureServer/<n>`: the service, which of the two it is, and the layer. */
+/** Accepts `…/MapServer/<n>` or `…/FeatureServer/<n>`; its groups are the service, `Map` or `Feature`, and the number. */
 const oneLayer = /^([^?#]*\/(Map|Feature)Server)\/(\d{1,9})\/?(?=[?#]|$)/i;
 
-/** Where the layer's service is, each address once: QGIS adds it from there. */
+/** Links to the layer's service, each address once, from which QGIS adds the layer. */
 function serviceLinks(entry: Entry): Link[] {
 	const different = langs.filter((lang) => lang === "en" || entry.address.fr !== undefined);
 	return different.map((lang) => {

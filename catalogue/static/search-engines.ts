@@ -9,7 +9,7 @@ export function sitemapFile(chunk: number): string {
 	return `sitemap/${String(chunk).padStart(2, "0")}.xml`;
 }
 
-/** The pages of the layers of one chunk (sitemaps.org, protocol 0.9), each with the pair of its languages. */
+/** Renders the sitemap of one chunk (sitemaps.org, protocol 0.9): each layer page, with its addresses in both languages. */
 export function sitemapXml(entries: readonly Entry[], publicUrl: string): string {
 	const urls = entries.flatMap(({ smallkey, changed }) => {
 		const at = (lang: Lang) => escapeHtml(publicUrl + layerAddress(lang, smallkey));
@@ -26,14 +26,13 @@ ${urls.join("\n")}
 `;
 }
 
-/** `robots.txt`, `sitemap.xml` and the descriptions of the search, by path: files that do not depend on layers. */
+/** `robots.txt`, `sitemap.xml` and the OpenSearch descriptions, by path. They depend on no layer. */
 export function searchEngineFiles({
 	publicUrl,
 	hasLayerPages,
 }: Pick<PageSettings, "publicUrl" | "hasLayerPages">): Map<string, string> {
 	const hasSitemap = publicUrl !== "" && hasLayerPages;
 	const sitemap = hasSitemap ? `Sitemap: ${publicUrl}sitemap.xml\n` : "";
-	// What viewers read is nothing to be found by words.
 	const files = new Map([["robots.txt", `User-agent: *\nDisallow:\n${sitemap}`]]);
 	if (publicUrl === "") return files;
 	for (const lang of langs) files.set(`opensearch-${lang}.xml`, openSearchXml(lang, publicUrl));
@@ -51,7 +50,7 @@ ${parts.join("\n")}
 	);
 }
 
-/** OpenSearch 1.1, "OpenSearch description document". A short name has at most 16 characters. */
+/** Renders an OpenSearch 1.1 description document, whose short name has at most 16 characters. */
 function openSearchXml(lang: Lang, publicUrl: string): string {
 	const { title, tagline } = textsOf(lang);
 	const template = escapeHtml(`${publicUrl}${lang}/?q=`);

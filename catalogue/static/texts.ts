@@ -8,7 +8,7 @@ export function textsOf(lang: Lang): Texts {
 	return lang === "fr" ? french : english;
 }
 
-/** What only the pages without a script say, in English. */
+/** The texts that only pages without a script have, in English. */
 const inEnglish = {
 	description: (title: string, type: string): string => `Map layer: ${title} (${type})`,
 	openInteractive: "Show on the map, with its legend",
@@ -61,5 +61,5 @@ const inFrench: typeof inEnglish = {
 	home: "Vers les couches cartographiques",
 };
 
-/** What the pages without a script say. */
+/** The texts that only pages without a script have, by language. */
 export const staticTexts: Readonly<Record<Lang, typeof inEnglish>> = { en: inEnglish, fr: inFrench };
