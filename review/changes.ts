@@ -10,7 +10,7 @@ import { descriptionPath, layerPath, parseLayerPath } from "../registry/smallkey
 /** Path → file. */
 export type Files = ReadonlyMap<string, LayerFile>;
 
-/** What merging a head into a base changes. */
+/** The changes of merging a head into a base. */
 export interface Changes {
 	/** Paths under `layers/`, in git's order. */
 	layers: string[];
@@ -18,15 +18,15 @@ export interface Changes {
 	outside: string[];
 	/** The names of all layers' files on the base. */
 	names: NamesBefore;
-	/** The owners, and the files of the changed layers, on the base and once the head is merged. */
+	/** The owners file and the files of the changed layers: `before` on the base, `after` with the head merged. */
 	before: Files;
 	after: Files;
 }
 
 /**
- * Reads what a head changes, as GitHub shows it: from where it parted from the base. Nothing is checked out.
- * @param base a commit of the repository, as git names it; so is `head`
- * @throws {Error} where there is no such commit, or the two have none in common
+ * Reads the changes of a head since its merge base, as GitHub shows them. Nothing is checked out.
+ * @param base a commit in any form that git accepts, like `head`
+ * @throws {Error} if there is no such commit, or the two have no commit in common
  */
 export async function readChanges(repository: string, base: string, head: string): Promise<Changes> {
 	const [baseId, headId] = [await resolveCommit(repository, base), await resolveCommit(repository, head)];
@@ -62,7 +62,7 @@ function pathsBeside(path: string): string[] {
 	return name ? [layerPath(name.smallkey), descriptionPath(name.smallkey)] : [];
 }
 
-/** Reads files of a commit. One over its limit is not read, and comes as so many zero bytes. */
+/** Reads files of a commit. For a file over its size limit it returns as many zero bytes as the limit, without reading it. */
 async function readFiles(repository: string, listed: readonly PathChange[]): Promise<Map<string, LayerFile>> {
 	const plain = listed.filter(({ mode }) => kindOfMode(mode as string) === "file");
 	const sizes = await readSizes(

@@ -5,7 +5,7 @@ import { descriptionPath, layerPath, parseLayerPath } from "../registry/smallkey
 import { warningsOf } from "../registry/warnings.ts";
 import type { Changes, Files } from "./changes.ts";
 
-/** A problem at its place in a file; its text begins with the JSON pointer, where it is about a member. */
+/** A problem with its line in a file. If it is about a member, its text begins with the JSON pointer. */
 export interface Located extends Remark {
 	/** From 1. */
 	line: number;
@@ -13,33 +13,33 @@ export interface Located extends Remark {
 
 /**
  * Finds the line that a problem is about.
- * @param lines of the file's members, as `linesOf` finds them; none where the problem is not about its content
+ * @param lines JSON pointer → line, as from `linesOf`; empty if the problem is not about the file's content
  */
 export function locate({ file, text }: Remark, lines: ReadonlyMap<string, number> = new Map()): Located {
 	if (!text.startsWith("/")) {
 		const line = /^the document must be JSON: line (\d+),/.exec(text)?.[1] ?? 1;
 		return { file, line: Number(line), text };
 	}
-	// A member's name may itself hold `: `, so the longest pointer that exists is used.
+	// A member's name may contain `: `, so this takes the longest pointer that exists.
 	const pointers = Array.from(text.matchAll(/: /g), ({ index }) => text.slice(0, index));
 	const pointer = pointers.findLast((one) => lines.has(one)) ?? pointers[0] ?? "";
 	return { file, line: lineAt(lines, pointer), text };
 }
 
-/** A layer that a head changes, as it is on the base and as it will be; null where there is none, or it is wrong. */
+/** A layer that a head changes, on the base and after the merge; null if it does not exist there or is wrong. */
 export interface ChangedLayer {
 	smallkey: string;
 	before: CheckedLayer | null;
 	after: CheckedLayer | null;
 	removed: boolean;
-	/** Text of the registration on the head, to find the lines of its problems. */
+	/** Text of the registration on the head, in which the lines of problems are found. */
 	text: string;
 }
 
 /**
- * Checks what a head changes under `layers/`, and nothing else: each file by itself, and its name against those of
- * the whole catalogue as it will be.
- * @returns the layers by smallkey; the problems, and what is accepted but probably not meant, by path
+ * Checks the files that a head changes under `layers/`, and no others: each file by itself, and its name against all names
+ * of the catalogue after the merge.
+ * @returns the layers, sorted by smallkey; the problems, and the warnings (accepted, but probably not meant), by path
  */
 export function checkChanges({ layers: paths, names, before, after }: Changes) {
 	const wrongNames = judgeNames(
@@ -77,7 +77,7 @@ export function checkChanges({ layers: paths, names, before, after }: Changes) {
 	return { layers, problems, warnings };
 }
 
-/** A file that is no layer's: the owners, or what has no place here. @param file undefined where it is removed */
+/** Checks a file that belongs to no layer: the owners, or a misplaced file. @param file undefined if it is removed */
 function checkOther(path: string, file: LayerFile | undefined): Located[] {
 	const misplaced = judgePlace({ path, isRemoved: file === undefined });
 	if (misplaced) return [locate(misplaced)];
@@ -94,8 +94,8 @@ function locateAll(problems: readonly Problem[], text: string): Located[] {
 }
 
 /**
- * One layer in one state of the catalogue.
- * @param written the paths whose files are judged as what is written; what is wrong in others is not the author's
+ * Reads one layer in one state of the catalogue.
+ * @param written the changed paths: only their problems are returned, since the author did not write the other files
  */
 function readLayer(smallkey: string, files: Files, written: ReadonlySet<string>) {
 	const problems: Located[] = [];

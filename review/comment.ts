@@ -5,24 +5,24 @@ import type { FragmentChange } from "./fragments.ts";
 import { type Links, linked, noLinks, safeAddress } from "./links.ts";
 import { isWrong, type LayerChange, type Review } from "./review.ts";
 
-/** The line that a comment of ours starts with, by which it is found again; GitHub does not show it. */
+/** First line of the review's comment. A later run finds the comment by it; GitHub does not show it. */
 export const marker = "<!-- fragment-publisher: review -->";
 
-/** Longest comment, in characters: GitHub takes 65,536. */
-export const longestComment = 65_000;
+/** Characters of a comment: GitHub accepts 65,536. */
+export const maxCommentLength = 65_000;
 
-/** Characters of one list: all lists together fit into a comment. */
-const longestList = 10_000;
+/** Characters of one list, so that all lists fit into a comment. */
+const maxListLength = 10_000;
 
-/** Room kept for the closing line. */
-const roomForClosing = 200;
+/** Characters reserved for the closing line. */
+const closingLength = 200;
 
-/** Characters kept in one line of a difference. */
-const longestLine = 300;
+/** Characters shown of one line of a difference. */
+const maxLineLength = 300;
 
 /**
- * A review as Markdown: the marker, then blocks that each stand alone. What does not fit is left out in whole blocks
- * and counted in the last line, so that a comment that was cut is well formed, too.
+ * Renders a review as Markdown: the marker, then independent blocks. Blocks that do not fit are left out as a whole and
+ * counted in the last line, so that a shortened comment is well formed too.
  */
 export function renderComment(review: Review, links: Links = noLinks): string {
 	// The draft page shows the problems of a wrong layer, too.
@@ -60,7 +60,7 @@ function nextStep(review: Review): string {
 function joinBounded(blocks: string[], layers: LayerChange[]): string {
 	let text = "";
 	const add = (block: string): boolean => {
-		if (text.length + block.length > longestComment - roomForClosing) return false;
+		if (text.length + block.length > maxCommentLength - closingLength) return false;
 		text += `${block}\n\n`;
 		return true;
 	};
@@ -99,7 +99,7 @@ function list(title: string, problems: Located[], links: Links): string[] {
 
 function titled(title: string, items: string[]): string[] {
 	if (items.length === 0) return [];
-	const shown = linesWithin(items, longestList);
+	const shown = linesWithin(items, maxListLength);
 	const hidden = items.length - shown.length;
 	const more = hidden > 0 ? [`- and ${hidden} more`] : [];
 	return [[`#### ${title}`, "", ...shown, ...more].join("\n")];
@@ -137,7 +137,9 @@ function layerLinks({ draft, services }: LayerChange): string[] {
 
 function fragmentBlock({ lang, lines, hidden }: FragmentChange): string {
 	if (lines.length === 0) return `\`${lang}\`: viewers read the same as before.`;
-	const shown = lines.map((line) => (line.length > longestLine ? `${line.slice(0, longestLine)}…` : line));
+	const shown = lines.map((line) =>
+		line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line,
+	);
 	const more = hidden > 0 ? ` The first ${lines.length} of ${lines.length + hidden} lines:` : "";
 	return `\`${lang}\`: what viewers will read.${more}\n\n${fenced("diff", shown)}`;
 }

@@ -6,16 +6,16 @@ import { mainTrailer, type Review } from "../service/reviews.ts";
 import { declinedFolder } from "../store/store.ts";
 import { WrongError } from "../terminal/command-line.ts";
 
-/** How often a merge is tried again while others move the branch. */
+/** Attempts of a merge while other processes move the branch. */
 const maxAttempts = 5;
 
-/** Who decides: a name, which the commit has. */
+/** The person who decides, as the commit names them. */
 export interface Reviewer {
 	name: string;
 	mail: string;
 }
 
-/** @throws {Error} where a commit cannot have a name */
+/** @throws {Error} if the name is not allowed in a commit */
 export function parseReviewer(name: string): Reviewer {
 	if (!/^[^\p{Cc}<>]{1,100}$/u.test(name))
 		throw new Error("--by: must be a name of 1 to 100 characters without < and >");
@@ -23,29 +23,29 @@ export function parseReviewer(name: string): Reviewer {
 	return { name, mail: `${local || "reviewer"}@reviewer.invalid` };
 }
 
-/** @throws {Error} where a text is no reason: it is one line of a commit, which the publisher reads */
+/** The reason becomes one line of a commit, which the publisher reads. @throws {Error} if it is not one line */
 export function parseReason(text: string): string {
 	const reason = text.trim();
 	if (/^[^\p{Cc}\p{Cs}]{1,500}$/u.test(reason)) return reason;
 	throw new Error("--why: must be a reason of 1 to 500 characters in one line; the publisher reads it");
 }
 
-/** @throws {Error} where the repository is a checkout, or belongs to another user than this one */
+/** @throws {Error} if the repository is a checkout, or belongs to another user than the current one */
 export async function refuseOthers({ path, name }: FoundRepository): Promise<void> {
 	if ((await text(path, ["rev-parse", "--is-bare-repository"])) !== "true")
 		throw new Error(`${name}: is no repository of a service; a pull request is merged where it was opened`);
 	const { uid } = await stat(join(path, "refs", "heads"));
 	const own = process.getuid?.() ?? uid;
-	// Files of another user, and of root too, would stop the service at its next write.
+	// The service could not write over files of another user (root included), and would stop at its next write.
 	if (uid !== own)
 		throw new Error(`${name}: belongs to the user ${uid}, and this is the user ${own}: run it as that user`);
 }
 
 /**
- * Merges a review as it was shown into the served branch, and removes its branch; a running service takes that in at
- * once. Both happen, or neither.
- * @returns the merge
- * @throws {WrongError} where the review has changed since, or the served branch has changed the same
+ * Merges a review, in the version that was shown, into the served branch, and removes the review's branch. Both happen, or
+ * neither. A running service publishes the merge at once.
+ * @returns id of the merge commit
+ * @throws {WrongError} if the review has changed since it was read, or the served branch has changed the same layer
  */
 export async function acceptReview(repository: string, review: Review, reviewer: Reviewer): Promise<string> {
 	const { branch, commit } = review;
@@ -62,10 +62,10 @@ export async function acceptReview(repository: string, review: Review, reviewer:
 }
 
 /**
- * Takes a review off the list. It stays on another branch, with a last commit that says who declined it and why: the
- * publisher's status and the audit read that, and a clone brings it along.
+ * Moves a review from its branch to one under `declined/`, with a last commit that records who declined it and why. The
+ * publisher's status and the audit read that commit, and a clone includes it.
  * @returns the branch: `declined/register/23ax5t/0123456789ab`
- * @throws {WrongError} where the review has changed since it was read
+ * @throws {WrongError} if the review has changed since it was read
  */
 export async function declineReview(
 	repository: string,
@@ -97,7 +97,7 @@ async function moveRefs(repository: string, reason: string, updates: string[]): 
 	);
 }
 
-/** @throws {WrongError} where the branch of a review is no longer at its commit */
+/** @throws {WrongError} if the branch of a review has moved from the review's commit */
 async function refuseChanged(repository: string, { branch, name, commit }: Review): Promise<void> {
 	const there = await text(repository, ["for-each-ref", "--format=%(objectname)", `refs/heads/${branch}`]);
 	if (there === commit) return;

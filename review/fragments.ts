@@ -6,25 +6,24 @@ import { type FragmentSettings, layerFacts } from "../registry/targets/facts.ts"
 import { renderAt, targetNames } from "../registry/targets/table.ts";
 import type { ChangedLayer } from "./check.ts";
 
-/** What viewers will read otherwise in one language; no lines: the same as before. */
+/** The difference between the fragments before and after in one language; no lines if they are equal. */
 export interface FragmentChange {
 	lang: Lang;
-	/** As in a unified diff: each starts with a space, `+` or `-`. */
+	/** Lines of a unified diff: each starts with a space, `+` or `-`. */
 	lines: string[];
 	hidden: number;
 }
 
-/** Longest string of a fragment that is shown whole, in characters: an image can have a hundred thousand. */
-const longestString = 200;
+/** Characters up to which a string of a fragment is shown in full: an image can have a hundred thousand. */
+const maxStringLength = 200;
 
 const maxLines = 80;
 
-/** Most lines that may differ for a difference to be looked for: the time for it grows with their square. */
+/** Lines that may differ before the diff is given up: its time grows with the square of their number. */
 const maxEdits = 2_000;
 
 /**
- * What a layer's fragments are before and after, language by language, in the first target that can express it. A layer
- * that is wrong has none.
+ * Compares a layer's fragments before and after, for each language, in the first target that can express the layer.
  */
 export function fragmentChanges(
 	layer: Pick<ChangedLayer, "smallkey" | "before" | "after">,
@@ -50,9 +49,9 @@ function linesOf(text: string | null | undefined): string[] {
 	return text == null ? [] : JSON.stringify(JSON.parse(text, shorten), null, 2).split("\n");
 }
 
-/** A long string as its start, its length and a digest, so that a change of its rest still shows. */
+/** Replaces a long string by its start, its length and a digest, so that a change in the hidden part is still visible. */
 function shorten(_name: string, value: unknown): unknown {
-	if (typeof value !== "string" || value.length <= longestString) return value;
+	if (typeof value !== "string" || value.length <= maxStringLength) return value;
 	const digest = createHash("sha256").update(value).digest("hex").slice(0, 12);
 	const start = value.slice(0, 60).toWellFormed();
 	return `${start}… (${value.length} characters, sha256 ${digest}…)`;

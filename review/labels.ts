@@ -9,7 +9,7 @@ export interface Label {
 	description: string;
 }
 
-/** What a pull request changes, and who it is of; a pull request has each of them that fits. */
+/** Labels for what a pull request changes and for who opened it; a pull request gets all that fit. */
 export const labels = {
 	layer: { name: "layer", color: "0e8a16", description: "Adds or changes layers" },
 	removal: { name: "removal", color: "d93f0b", description: "Removes layers" },
@@ -19,7 +19,7 @@ export const labels = {
 
 /**
  * The labels that fit a pull request.
- * @param isOwn whether it is of the service or its workflows
+ * @param isOwn whether the service or a workflow opened it
  */
 export function fittingLabels(
 	files: readonly { filename: string; status: string }[],
@@ -37,8 +37,8 @@ export function fittingLabels(
 }
 
 /**
- * Gives a pull request the labels that fit it, and takes those of ours that do not; all others are left alone.
- * @returns the names of those that it has now
+ * Adds the labels that fit a pull request, and removes those of `labels` that do not; other labels stay.
+ * @returns the names of the labels that fit
  */
 export async function labelPull(github: Github, pull: OpenPull): Promise<string[]> {
 	const { rest, repo, paginate } = github;
@@ -57,7 +57,7 @@ export async function labelPull(github: Github, pull: OpenPull): Promise<string[
 	for (const { name } of Object.values(labels)) {
 		if (fitting.has(name) || !has.has(name)) continue;
 		await rest.issues.removeLabel({ ...issue, name }).catch((error: unknown) => {
-			// It has been removed meanwhile.
+			// Another run or a person has removed it.
 			if (!isAnswered(error)) throw error;
 		});
 	}

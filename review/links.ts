@@ -2,7 +2,7 @@ import { maxAddressLength } from "../registry/addresses.ts";
 import { code } from "../registry/markdown.ts";
 
 export interface Links {
-	/** Address of a line of a file at the head; null: files are named only. */
+	/** Address of a line of a file at the head; null if files are named without a link. */
 	file: (path: string, line: number) => string | null;
 	/** Address of an owner's page, such as of `@organisation/team`. */
 	owner: (name: string) => string | null;
@@ -14,7 +14,7 @@ export const noLinks: Links = { file: () => null, owner: () => null };
  * Links into a repository of GitHub.
  * @param web `https://github.com`
  * @param repository `owner/name`
- * @param head id of the reviewed commit; that of a fork's pull request can be read in the base's repository
+ * @param head id of the reviewed commit; GitHub shows a fork's commit in the base's repository too
  */
 export function linksInto(web: string, repository: string, head: string): Links {
 	return {
@@ -28,7 +28,7 @@ export function linksInto(web: string, repository: string, head: string): Links 
 	};
 }
 
-/** A part of an address, with everything escaped that Markdown could interpret. */
+/** Percent-encodes a part of an address, including all characters that Markdown could interpret. */
 function escaped(text: string): string {
 	// A lone surrogate has no percent-encoding.
 	const whole = text.replace(/\p{Cs}/gu, "\ufffd");
@@ -37,18 +37,17 @@ function escaped(text: string): string {
 	});
 }
 
-/** A foreign text as plain text, which links to an address of ours where there is one. */
+/** Renders untrusted text as code, with a link if there is a (trusted) address. */
 export function linked(text: string, address: string | null): string {
 	return address === null ? code(text) : `[${code(text)}](${address})`;
 }
 
 /**
- * The address of a service as it may be in Markdown: of a registration that has been checked, so http or https and
- * without credentials; what Markdown could read is percent-encoded.
- * @returns null for any other
+ * The address of a service for use in Markdown: characters that Markdown could interpret are percent-encoded.
+ * @returns null if it is not http or https, has credentials, or is too long
  */
 export function safeAddress(address: string): string | null {
-	// Length first: a URL parser takes long for a long host.
+	// The length is checked first: a URL parser needs much time for a long host.
 	if (address.length > maxAddressLength || !/^https?:\/\//i.test(address) || !URL.canParse(address))
 		return null;
 	const { href, username, password } = new URL(address);

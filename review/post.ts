@@ -3,7 +3,7 @@ import type { Github } from "../store/github/routes.ts";
 import { plain } from "../terminal/plain.ts";
 import type { Annotation } from "./report.ts";
 
-/** Pages of comments that are looked through for our own. */
+/** Pages of comments that are searched. */
 const maxPages = 50;
 
 export type Posted = "posted" | "edited" | "unchanged";
@@ -13,7 +13,7 @@ export interface Comment {
 	body?: string | undefined;
 }
 
-/** The comments of a pull request that `author` wrote: a marker in a comment of anyone else means nothing. */
+/** Reads the comments of a pull request that `author` wrote: markers in other people's comments are ignored. */
 export async function readComments(
 	{ rest, repo, paginate }: Github,
 	number: number,
@@ -36,7 +36,7 @@ export function findComment(comments: readonly Comment[], marker: string): Comme
 
 /**
  * Writes a comment, or edits the one with the same marker.
- * @param comments those of ours that are there
+ * @param comments the comments that exist, from `readComments`
  */
 export async function writeComment(
 	{ rest, repo }: Github,
@@ -68,16 +68,16 @@ export interface CheckRun {
 /** A check as GitHub lists it ("List check runs for a Git reference"). */
 export type ListedCheckRun = Awaited<ReturnType<typeof readCheckRuns>>[number];
 
-/** Most annotations that GitHub takes in one request ("Create a check run"). */
+/** Annotations that GitHub accepts in one request ("Create a check run"). */
 const maxAnnotations = 50;
 
-/** The newest check run of each name and App on a commit. */
+/** Reads the newest check run of each name and App on a commit. */
 export async function readCheckRuns({ rest, repo, paginate }: Github, sha: string) {
 	const listed = paginate(rest.checks.listForRef, { ...repo, ref: sha, filter: "latest", per_page: 100 });
 	return listOf(listed, "list the check runs");
 }
 
-/** The check run that the App `author` (`name[bot]`) made; one of any other App means nothing. */
+/** The check run that the App `author` (`name[bot]`) made; check runs of other Apps are ignored. */
 export function findCheckRun(
 	runs: readonly ListedCheckRun[],
 	name: string,
@@ -87,8 +87,8 @@ export function findCheckRun(
 }
 
 /**
- * Sets a check of a commit; one with the same content stays as it is.
- * @param before the check run of this name that is there
+ * Creates a check run of a commit, unless the existing one has the same content.
+ * @param before the existing check run of this name
  */
 export async function setCheckRun(
 	{ rest, repo }: Github,

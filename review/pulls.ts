@@ -14,11 +14,11 @@ export interface OpenPull {
 /** A pull request and its reviewed commit: the jobs of the workflow `layers` pass these on as JSON. */
 export interface PullRef {
 	number: number;
-	/** Id of its newest commit. */
+	/** Id of the newest commit. */
 	head: string;
 }
 
-/** Most pull requests of one run: GitHub makes at most 256 jobs of a matrix. */
+/** Pull requests of one run: GitHub starts at most 256 jobs for a matrix. */
 const maxPulls = 256;
 
 export async function openPulls({ rest, repo, paginate }: Github, base: string): Promise<OpenPull[]> {
@@ -28,8 +28,8 @@ export async function openPulls({ rest, repo, paginate }: Github, base: string):
 
 /**
  * The open pull requests for the matrix of a workflow.
- * @param head only those whose newest commit is this one
- * @param missing only those without this check of the App `author`
+ * @param head if given, only pull requests whose newest commit is this one
+ * @param missing if given, only pull requests without a check of this name from the App `author`
  */
 export async function findPulls(
 	github: Github,
@@ -50,7 +50,7 @@ export async function findPulls(
 	return found;
 }
 
-/** Reads what `npx fragments pull-requests` printed. @throws {Error} where it is anything else */
+/** Parses the output of `npx fragments pull-requests`. @throws {Error} if it is anything else */
 export function parsePulls(text: string): PullRef[] {
 	const pulls: unknown = JSON.parse(text);
 	const isPull = (value: unknown): value is PullRef => {
@@ -62,17 +62,17 @@ export function parsePulls(text: string): PullRef[] {
 	return pulls;
 }
 
-/** Whether GitHub has answered, and does not show it or not to this token. */
+/** Whether GitHub answered that the thing does not exist, or that this token may not see it. */
 export function isRefused(error: unknown): boolean {
 	return isAnswered(error) || (error instanceof Error && /^GitHub answers 403 /.test(error.message));
 }
 
-/** Whether a branch is of the service, or of a program that proposes changes. */
+/** Whether the service, or a program that proposes changes, makes branches of this name. */
 export function isReviewBranch(branch: string): boolean {
 	return reviewFolders.some((folder) => branch.startsWith(`${folder}/`));
 }
 
-/** The same, or whether it is of the weekly refresh. */
+/** Like `isReviewBranch`, with the branch of the weekly refresh. */
 export function isOwnBranch(branch: string): boolean {
 	return isReviewBranch(branch) || branch === "refresh";
 }

@@ -5,11 +5,11 @@ import { type Owners, ownersOf } from "../registry/owners.ts";
 import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { counted } from "../terminal/plain.ts";
 
-/** Longest text of a pull request, in characters: GitHub takes 65,536. */
-const longestBody = 60_000;
+/** Characters of a pull request's text: GitHub accepts 65,536. */
+const maxBodyLength = 60_000;
 
-/** Weeks after which a service that is down is named. */
-const namedAfter = 3;
+/** Weeks after which the text names a service that is down. */
+const minNamedWeeks = 3;
 
 type Findings = Watched["findings"];
 
@@ -19,7 +19,7 @@ export interface LayerHealth {
 	changed: boolean;
 }
 
-/** A layer that is named: its owners, and for how many weeks it has been sick, or down. */
+/** A layer that the text names, with its owners and the weeks that it has been sick. */
 interface Notable extends LayerHealth {
 	owners: string;
 	weeks: number;
@@ -27,8 +27,8 @@ interface Notable extends LayerHealth {
 }
 
 /**
- * The text of the weekly pull request: services that have failed for long, then a table for each owner of the layers that
- * changed or fail. All that is well is only counted.
+ * Renders the text of the weekly pull request: services that have been down for weeks, then for each owner a table of the
+ * layers that changed or are sick. Other layers are only counted.
  */
 export function refreshText(
 	layers: readonly LayerHealth[],
@@ -40,7 +40,7 @@ export function refreshText(
 		const sick = health.get(layer.smallkey);
 		const weeks = sick ? weeksSince(sick.since, week) : 0;
 		const names = owners && ownersOf(owners, layerPath(layer.smallkey)).map(code).join(" or ");
-		const isLongDown = sick?.state === "down" && weeks >= namedAfter;
+		const isLongDown = sick?.state === "down" && weeks >= minNamedWeeks;
 		return { ...layer, owners: names ?? "no known owner", weeks, isLongDown };
 	});
 	const changed = notable.filter((layer) => layer.changed).length;
@@ -68,7 +68,7 @@ function longDown(layers: readonly Notable[]): string[] {
 		const reasons = findings.filter(({ state }) => state === "down").map(({ text }) => code(text));
 		return `- ${code(smallkey)}, of ${owners}: ${weeks} weeks in a row: ${reasons.join(", ")}`;
 	});
-	return [`### Services that have been down for ${namedAfter} weeks and more`, "", ...items, ""];
+	return [`### Services that have been down for ${minNamedWeeks} weeks and more`, "", ...items, ""];
 }
 
 function table(names: string, layers: readonly Notable[]): string[] {
@@ -85,9 +85,9 @@ function seenOf(findings: Findings, lang: Lang): string {
 	return own.length === 0 ? "well" : own.map(({ state, text }) => `${state}: ${code(text)}`).join(", ");
 }
 
-/** The lines as far as GitHub takes them: every line is complete in itself, so the text is well formed wherever it ends. */
+/** As many lines as GitHub accepts. Each line is complete in itself, so the text is well formed wherever it ends. */
 function bounded(lines: string[]): string {
-	const shown = linesWithin(lines, longestBody);
+	const shown = linesWithin(lines, maxBodyLength);
 	if (shown.length === lines.length) return lines.join("\n").trimEnd();
 	return [...shown, "", "The rest has no room here: see the changed files."].join("\n");
 }

@@ -1,7 +1,7 @@
 import { problemLine } from "../registry/judge.ts";
 import { counted, plain } from "../terminal/plain.ts";
 import type { Located } from "./check.ts";
-import { longestComment, marker } from "./comment.ts";
+import { marker, maxCommentLength } from "./comment.ts";
 import type { FragmentChange } from "./fragments.ts";
 import { isWrong, type LayerChange, type Review } from "./review.ts";
 
@@ -11,19 +11,19 @@ export interface Annotation extends Located {
 	title: string;
 }
 
-/** What the job that reads foreign data hands to the one that may write. */
+/** What the job that reads untrusted data passes to the job with write permission. */
 export interface Report {
 	conclusion: "success" | "failure";
 	comment: string;
 	annotations: Annotation[];
 }
 
-/** Most annotations of a report: GitHub takes 50 at once, and the comment lists the others. */
+/** Annotations of a report: GitHub accepts 50 at once, and the comment lists the others. */
 const maxAnnotations = 50;
 
 const maxAnnotationText = 2_000;
 
-/** The problems of a review, each with how much it matters and a title. */
+/** The problems of a review, each with a level and a title. */
 export function annotationsOf({ problems, warnings, services }: Review): Annotation[] {
 	const groups = [
 		["error", "Layer", problems],
@@ -40,7 +40,7 @@ export function reportOf(review: Review, comment: string): Report {
 	return { conclusion: isWrong(review) ? "failure" : "success", comment, annotations };
 }
 
-/** Reads a report. @throws {Error} where it is none, or holds what could not have come from a review */
+/** Parses a report. @throws {Error} if it is not a report, or has content that a review cannot have written */
 export function parseReport(text: string): Report {
 	const { conclusion, comment, annotations } = JSON.parse(text) as Partial<Report>;
 	if (conclusion !== "success" && conclusion !== "failure") throw new Error("the report has no conclusion");
@@ -58,19 +58,20 @@ function isAnnotation(value: unknown): value is Annotation {
 	return (level === "error" || level === "warning") && areTexts && Number.isSafeInteger(line);
 }
 
-/** Checks a comment that is about to be posted. @throws {Error} where it is none of ours, or too long */
+/** Checks a comment before it is posted. @throws {Error} if a review cannot have written it, or it is too long */
 export function checkComment(text: string): void {
 	if (!text.startsWith(`${marker}\n`)) throw new Error("the comment does not start with its marker");
-	if (text.length > longestComment) throw new Error(`the comment has more than ${longestComment} characters`);
+	if (text.length > maxCommentLength)
+		throw new Error(`the comment has more than ${maxCommentLength} characters`);
 	if (/[^\P{Cc}\n]|\p{Cf}|\p{Cs}/u.test(text)) throw new Error("the comment holds control characters");
 }
 
-/** Lines of one fragment's difference that are shown. */
+/** Lines shown of one fragment's difference. */
 const maxLines = 40;
 
 /**
- * A remark as a line for a person. It starts with a word of ours and holds no line break and no `##[`: the runner takes
- * a line that starts with `::`, or holds `##[`, for a command.
+ * A remark as a line for a person. It starts with the level, and has no line break and no `##[`: the runner of GitHub
+ * Actions interprets a line that starts with `::`, or contains `##[`, as a command.
  */
 export function remarkLine({ level, file, line, text }: Omit<Annotation, "title">): string {
 	return plain(`${level} ${problemLine({ file: `${file}:${line}`, text })}`);
@@ -91,7 +92,7 @@ export function summaryLine({ problems, warnings, services, layers }: Review): s
 	].join(", ");
 }
 
-/** What a review found and what it changes for viewers, for a terminal; foreign text in it is plain. */
+/** The problems of a review and its changes for viewers, for a terminal; control characters are removed. */
 export function changeLines(review: Review): string[] {
 	return [
 		...annotationsOf(review).map(remarkLine),
@@ -110,7 +111,7 @@ function layerLines({ smallkey, verb, fragments, services, draft }: LayerChange)
 	return lines.map(plain);
 }
 
-/** What viewers read before and after, as a difference. */
+/** The differences between fragments, as indented lines. */
 export function viewerLines(fragments: readonly FragmentChange[]): string[] {
 	return fragments.flatMap(({ lang, lines, hidden }) => {
 		if (lines.length === 0) return [];

@@ -11,11 +11,11 @@ import { askServices, type CheckServices, type ServiceFindings } from "./service
 export interface ReviewOptions {
 	/** Path of a git repository; nothing of it is checked out. */
 	repository: string;
-	/** The commit that the change would be merged into: owners come from it. */
+	/** The commit that the change would be merged into. The owners are read from it. */
 	base: string;
 	head: string;
 	settings: FragmentSettings;
-	/** Address of the service, for drafts, where it is known. */
+	/** Address of the service, for links to drafts, if it is known. */
 	publicUrl?: string | undefined;
 	check: CheckServices;
 }
@@ -23,23 +23,23 @@ export interface ReviewOptions {
 export interface LayerChange {
 	smallkey: string;
 	verb: "added" | "removed" | "changed" | "wrong";
-	/** null where there are too many layers for that. */
+	/** null if there are too many layers to render them all. */
 	fragments: FragmentChange[] | null;
-	/** Address of its draft on the map, before it is merged; null where there is none. */
+	/** Address of the page that shows the layer as a draft; null if there is none. */
 	draft: string | null;
-	/** Addresses of its service; none of a layer that is wrong. */
+	/** Addresses of its services; empty if the layer is wrong. */
 	services: { lang: Lang; address: string }[];
 }
 
 export interface Review {
-	/** What is wrong in the files: fails the check. */
+	/** Errors in the files: they fail the check. */
 	problems: Located[];
 	/** What is accepted, but probably not meant. */
 	warnings: Located[];
 	services: ServiceFindings;
 	/** Sorted by smallkey. */
 	layers: LayerChange[];
-	/** Who has to approve what; null where the base has no usable owners file. */
+	/** Who has to approve what; null if the owners file of the base is missing or invalid. */
 	approvals: OwnedPaths[] | null;
 	/** Changed files outside `layers/`, in git's order. */
 	outside: string[];
@@ -48,14 +48,14 @@ export interface Review {
 /** Layers whose fragments are rendered: a comment has no room for more. */
 const maxRendered = 100;
 
-/** Longest address of a draft in a comment, in characters: there is more to be said in it. */
-const maxDraftAddress = 4_000;
+/** Characters of a draft's address in a comment, so that there is room for the rest. */
+const maxDraftLength = 4_000;
 
 export function isWrong({ problems, services }: Review): boolean {
 	return problems.length > 0 || services.wrong.length > 0;
 }
 
-/** Looks at what a head changes, and asks the services that it newly names. */
+/** Checks the changes of a head, and asks the services of the layers whose addresses it changes. */
 export async function review(options: ReviewOptions): Promise<Review> {
 	const { repository, base, head, settings, publicUrl = "", check } = options;
 	const changes = await readChanges(repository, base, head);
@@ -90,7 +90,7 @@ async function layerChange(
 
 async function shortDraft(publicUrl: string, draft: Draft): Promise<string | null> {
 	const address = await draftAddress(publicUrl, draft);
-	return address !== null && address.length <= maxDraftAddress ? address : null;
+	return address !== null && address.length <= maxDraftLength ? address : null;
 }
 
 function servicesOf({ registration }: CheckedLayer): LayerChange["services"] {

@@ -13,12 +13,12 @@ export type CheckServices = (
 	registration: Registration,
 ) => Promise<{ findings: Finding[] }>;
 
-/** Longest that all services of a change are asked, in milliseconds, so that slow ones do not hold up the review. */
-const longestAsking = 8 * 60_000;
+/** Longest time for asking all services of a change, in milliseconds, so that slow ones do not delay the review. */
+const maxAskingMs = 8 * 60_000;
 
 /** Asks through the guarded fetch; services without an answer in time are reported as down. */
 export function createCheckServices(settings: Parameters<typeof askWith>[0]): CheckServices {
-	const end = AbortSignal.timeout(longestAsking);
+	const end = AbortSignal.timeout(maxAskingMs);
 	const ask = askWith(settings);
 	const check = createCheckLayer((address, signal) =>
 		ask(address, signal ? AbortSignal.any([signal, end]) : end),
@@ -27,19 +27,19 @@ export function createCheckServices(settings: Parameters<typeof askWith>[0]): Ch
 }
 
 export interface ServiceFindings {
-	/** The change is wrong: these fail the check. */
+	/** The registration is wrong: these fail the check. */
 	wrong: Located[];
 	/** Their server is down or odd: these never block. */
 	down: Located[];
-	/** Smallkeys of layers whose services were not asked: too many at once. */
+	/** Smallkeys of the layers beyond `maxAsked`, whose services were not asked. */
 	unasked: string[];
 }
 
-/** Layers of one change whose services are asked: a larger one is a batch, whose services the weekly check asks. */
+/** Layers of one change whose services are asked. A larger change is a batch; the weekly check asks its services. */
 const maxAsked = 200;
 
-/** Layers that are worked on at once; how many requests are under way is bounded elsewhere. */
-const atOnce = 16;
+/** Layers that are checked at the same time. The fetch (`askWith`) limits the number of requests. */
+const maxConcurrent = 16;
 
 /** Asks the services of the layers whose address, layer name or type a change touches, and no others. */
 export async function askServices(
@@ -48,7 +48,9 @@ export async function askServices(
 ): Promise<ServiceFindings> {
 	const touched = layers.filter((layer) => touchedLangs(layer).length > 0);
 	const asked = touched.slice(0, maxAsked);
-	const found = await mapWithProgress(asked, "asking services", atOnce, (layer) => findingsOf(layer, check));
+	const found = await mapWithProgress(asked, "asking services", maxConcurrent, (layer) =>
+		findingsOf(layer, check),
+	);
 	const all = found.flat();
 	const of = (kind: Finding["kind"]) => all.filter((one) => one.kind === kind).map(({ located }) => located);
 	return {
@@ -77,12 +79,14 @@ function touchedLangs({ before, after }: ChangedLayer): Lang[] {
 	const [old, fresh] = [before?.registration, after.registration];
 	return langs.filter((lang) => {
 		return (
-			!old || serviceTypeOf(old, lang) !== serviceTypeOf(fresh, lang) || asks(old[lang]) !== asks(fresh[lang])
+			!old ||
+			serviceTypeOf(old, lang) !== serviceTypeOf(fresh, lang) ||
+			requestOf(old[lang]) !== requestOf(fresh[lang])
 		);
 	});
 }
 
-/** What of an entry decides on what is asked. */
-function asks({ service_url, layer }: LangEntry): string {
+/** The members of an entry that the requests to its service depend on, as a comparable text. */
+function requestOf({ service_url, layer }: LangEntry): string {
 	return JSON.stringify([service_url, layer]);
 }

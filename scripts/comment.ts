@@ -1,7 +1,7 @@
 // npx fragments comment: posts what npx fragments review found on its pull request, and sets the check layers
 import { join } from "node:path";
 import { readTextIfThere } from "../files/if-there.ts";
-import { longestComment, marker } from "../review/comment.ts";
+import { marker, maxCommentLength } from "../review/comment.ts";
 import { labelPull } from "../review/labels.ts";
 import { findCheckRun, readCheckRuns, readComments, setCheckRun, writeComment } from "../review/post.ts";
 import { type PullRef, parsePulls } from "../review/pulls.ts";
@@ -18,13 +18,13 @@ import { plain } from "../terminal/plain.ts";
 const checkName = "layers";
 
 /** Largest report that is read, in characters: a comment, and its annotations. */
-const maxReport = 8 * longestComment;
+const maxReport = 8 * maxCommentLength;
 
 const help = `
 DIR has a folder review-<number> for each pull request, with the report.json that npx fragments review --report wrote.
 Where there is none, the check says that the change could not be checked.`;
 
-/** The report of a pull request; null where there is none. @throws {Error} where it is none of a review */
+/** The report of a pull request; null if there is none. @throws {Error} if it is none of a review */
 async function readReport(folder: string, { number }: PullRef): Promise<Report | null> {
 	const path = join(folder, `review-${number}`, "report.json");
 	const text = await readTextIfThere(path);

@@ -3,7 +3,7 @@ import { firstOf } from "../../terminal/plain.ts";
 import { isOwnBranch } from "../pulls.ts";
 import type { ApprovalGroup, Judgement } from "./judge.ts";
 
-/** The line that a comment on approvals starts with, by which it is found again; GitHub does not show it. */
+/** First line of the comment on approvals. A later run finds the comment by it; GitHub does not show it. */
 export const approvalsMarker = "<!-- fragment-publisher: approvals -->";
 
 const maxGroups = 50;
@@ -37,20 +37,20 @@ function groupLine({ paths, approvedBy, canApprove, unknownTeams }: ApprovalGrou
 	return `- ${files}: can approve ${listed(canApprove, maxPeople)}${unknown}`;
 }
 
-function listed(names: readonly string[], most: number): string {
-	return firstOf(names.map(code), most, ", ");
+function listed(names: readonly string[], max: number): string {
+	return firstOf(names.map(code), max, ", ");
 }
 
-/** The line that a comment on a conflict starts with, by which it is found again; GitHub does not show it. */
+/** First line of the comment on a conflict. A later run finds the comment by it; GitHub does not show it. */
 export const conflictMarker = "<!-- fragment-publisher: conflict -->";
 
-/** The comment once there is no conflict any more. */
+/** The text that replaces the comment when the conflict is gone. */
 export const conflictIsOver = `${conflictMarker}\nThe conflict is over.\n`;
 
 /**
  * The comment on a merge conflict.
  * @param base the branch that the pull request is for
- * @param ownBranch its branch where that is one of this repository; null: a fork's
+ * @param ownBranch branch of the pull request if it is in this repository; null if it is in a fork
  */
 export function conflictText(base: string, ownBranch: string | null): string {
 	return [

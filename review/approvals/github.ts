@@ -24,13 +24,14 @@ const maxListedFiles = 3_000;
 /** Commits of a pull request that GitHub lists ("List commits on a pull request"). */
 const maxListedCommits = 250;
 
-/** People who are asked for a review at once: GitHub takes 15 of a pull request. */
+/** People that one run asks for a review: GitHub accepts 15 per pull request. */
 const maxRequests = 10;
 
 /**
- * Reads what is judged of a pull request, and whether GitHub could merge it: null while it is finding out.
+ * Reads the data of a pull request that `judgeApprovals` needs, and whether GitHub can merge it. `isMergeable` is null while
+ * GitHub computes that.
  * @param author login of the workflows' App
- * @returns null where it has another commit meanwhile, whose files these would be
+ * @returns null if the pull request has a newer commit: the files and commits read could be that commit's
  */
 async function readProposal(
 	github: Github,
@@ -62,8 +63,8 @@ async function readProposal(
 }
 
 /**
- * Logins of who has pushed to a pull request's branch: a commit's author is a mail address that anyone can write. None
- * where GitHub does not show them, as of a private fork ("List repository activities").
+ * Logins of the people who pushed to a pull request's branch: anyone can write any mail address as a commit's author.
+ * Empty if GitHub does not show the pushes, such as of a private fork ("List repository activities").
  */
 async function readPushers({ rest }: Github, { head }: OpenPull): Promise<string[]> {
 	const [owner, repo] = head.repo?.full_name.split("/") ?? [];
@@ -73,7 +74,7 @@ async function readPushers({ rest }: Github, { head }: OpenPull): Promise<string
 	return (pushes ?? []).flatMap(({ actor }) => actor?.login ?? []);
 }
 
-/** Why GitHub has not listed a pull request completely; null where it has. */
+/** Why GitHub's lists of a pull request are not complete; null if they are. */
 function incompleteOf(
 	files: number,
 	commits: number,
@@ -86,33 +87,33 @@ function incompleteOf(
 	return null;
 }
 
-/** The owners of anything: teams, which are `@organisation/team`, and people. */
+/** All names in the owners file: teams (`@organisation/team`) and people (`@user`). */
 function namesOf({ operators, rules }: Owners): Set<string> {
 	return new Set([...operators, ...rules.flatMap((rule) => rule.owners)]);
 }
 
 const isTeam = (name: string) => name.includes("/");
 
-/** The members of every team among the owners. */
+/** Reads the members of each team among the owners. */
 export async function readTeams({ rest, paginate }: Github, owners: Owners): Promise<Teams> {
 	const teams = new Map<string, string[] | null>();
 	for (const name of [...namesOf(owners)].filter(isTeam)) {
 		const [org = "", team_slug = ""] = name.slice(1).split("/");
 		const listed = paginate(rest.teams.listMembersInOrg, { org, team_slug, per_page: 100 });
-		// A team that does not exist, and one that the token may not see: no members are known of either.
+		// The team does not exist, or the token may not see it.
 		const members = await listed.catch(onlyIfRefused);
 		teams.set(name, members === null ? null : members.map(({ login }) => login));
 	}
 	return teams;
 }
 
-/** @throws {Error} where GitHub did not answer: that says nothing of what was asked for */
+/** @throws {Error} if GitHub did not answer: then it is unknown whether the thing exists */
 function onlyIfRefused(error: unknown): null {
 	if (isRefused(error)) return null;
 	throw error;
 }
 
-/** The owners who can never approve: teams without members, and names of no account. */
+/** The owners who can never approve: teams without members, and names without an account. */
 export async function unknownOwners(
 	{ rest }: Github,
 	owners: Owners,
@@ -133,7 +134,7 @@ export async function unknownOwners(
 	return unknown;
 }
 
-/** Asks for the reviews that are missing, of people whom GitHub lets be asked: others only can be named. */
+/** Requests the missing reviews. GitHub accepts requests only for people with access; the comment names the others. */
 async function requestReviews(
 	{ rest, repo }: Github,
 	pull: OpenPull,
@@ -158,11 +159,11 @@ async function requestReviews(
 }
 
 /**
- * Judges one pull request: sets its check `owners`, says what it still needs, comments on a conflict, and merges one of
- * the service's own that the owners have approved.
+ * Judges one pull request: sets its check `owners`, comments on the approvals that are missing and on a conflict, and
+ * merges the pull request if the service opened it and the owners have approved it.
  * @param author login of the workflows' App, which sets checks and writes comments
- * @returns what was done beside, in words: `the conflict is over`; null where it has a newer commit meanwhile: the run
- * of that one judges it
+ * @returns the judgement, and other things done, in words (`the conflict is over`); null if the pull request has a newer
+ * commit, which another run judges
  */
 export async function judgePull(
 	github: Github,
@@ -197,7 +198,7 @@ export async function judgePull(
 
 /**
  * Comments on a merge conflict, since GitHub starts no workflow of a pull request that has one.
- * @returns what was done; null where there was nothing to do
+ * @returns what was done; null if nothing was
  */
 async function noteConflict(
 	github: Github,
@@ -206,7 +207,7 @@ async function noteConflict(
 	isMergeable: boolean | null,
 	comments: readonly Comment[],
 ): Promise<string | null> {
-	// GitHub is still finding out: the next run sees it.
+	// GitHub has not computed it yet: the next run reads it.
 	if (isMergeable === null) return null;
 	const ownBranch = isOfRepository(github, pull) ? pull.head.ref : null;
 	const text = isMergeable ? conflictIsOver : conflictText(base, ownBranch);

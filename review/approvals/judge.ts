@@ -3,36 +3,36 @@ import { groupByOwners, type OwnedPaths, type Owners } from "../../registry/owne
 import { parseLayerPath } from "../../registry/smallkey.ts";
 
 export interface Proposal {
-	/** Id of its newest commit. */
+	/** Id of the newest commit. */
 	head: string;
-	/** Login of who opened it; null where that account is gone. */
+	/** Login of the person who opened it; null if the account no longer exists. */
 	author: string | null;
-	/** Logins of the authors and committers of its commits, and of who has pushed to its branch. */
+	/** Logins of the authors and committers of its commits, and of the people who pushed to its branch. */
 	contributors: string[];
 	/** Whether the workflows' App opened it from the branch `refresh` of this repository. */
 	isRefresh: boolean;
 	/** Paths that it adds, changes, removes and renames: a renamed file by both of its names. */
 	paths: string[];
-	/** Why `paths` or `contributors` are not all of them; null where they are. */
+	/** Why `paths` or `contributors` is incomplete; null if both are complete. */
 	incomplete: string | null;
 }
 
 /** A review as GitHub lists it ("List reviews for a pull request"). */
 export interface GivenReview {
-	/** Null where the account is gone. */
+	/** Null if the account no longer exists. */
 	user: { login: string } | null;
 	state: string;
-	/** Id of the commit that it was given at. */
+	/** Id of the commit that was reviewed. */
 	commit_id: string | null;
 }
 
-/** The members of each team among the owners, by the team's name; null where GitHub does not show them. */
+/** The members of each team among the owners, by the team's name; null if GitHub does not show them. */
 export type Teams = ReadonlyMap<string, readonly string[] | null>;
 
 export interface ApprovalGroup extends OwnedPaths {
 	/** Logins of owners who have approved this commit. */
 	approvedBy: string[];
-	/** Logins of owners who could. */
+	/** Logins of owners who can still approve it. */
 	canApprove: string[];
 	/** Teams without known members: empty ones, and those that GitHub does not show. */
 	unknownTeams: string[];
@@ -40,26 +40,26 @@ export interface ApprovalGroup extends OwnedPaths {
 
 export interface Judgement {
 	state: "success" | "failure";
-	/** In a line, for the status. */
+	/** One line, for the status. */
 	description: string;
 	groups: ApprovalGroup[];
 }
 
-/** Characters that GitHub takes in a status. */
-const maxDescription = 140;
+/** Characters that GitHub accepts in a status. */
+const maxDescriptionLength = 140;
 
 /**
- * Whether a file needs no approval: the weekly refresh writes it. The same file of any other pull request does need one,
- * since service descriptions and health decide on symbols, labels and which layers are shown.
+ * Whether a file needs no approval because the weekly refresh writes it. In any other pull request the same file needs
+ * one: service descriptions and health decide on symbols, labels and which layers are shown.
  */
 function isExempt({ isRefresh }: Proposal, path: string): boolean {
 	return isRefresh && (path === healthPath || parseLayerPath(path)?.kind === "description");
 }
 
-/** Logins do not differ by case. */
+/** GitHub compares logins without regard to case. */
 const normal = (login: string) => login.toLowerCase();
 
-/** The people who cannot approve a proposal: those who opened it, or wrote or pushed a part of it. */
+/** The people who cannot approve a proposal because they opened it, or wrote or pushed a part of it. */
 function makersOf({ author, contributors }: Proposal): Set<string> {
 	return new Set([...(author === null ? [] : [author]), ...contributors].map(normal));
 }
@@ -77,14 +77,14 @@ function approvers(proposal: Proposal, reviews: readonly GivenReview[]): Set<str
 	return new Set(found.map(([login]) => login).filter((login) => !makers.has(login)));
 }
 
-/** The people that owners stand for: `@user` is one, `@organisation/team` its members. */
+/** Logins of the owners: `@user` is one person, `@organisation/team` is the team's members. */
 function peopleOf(owners: readonly string[], teams: Teams): string[] {
 	return owners.flatMap((owner) => (owner.includes("/") ? (teams.get(owner) ?? []) : [owner.slice(1)]));
 }
 
 /**
  * Judges whether the owners of all changed files have approved a pull request's newest commit.
- * @param owners those of the base branch; null where it has no usable file of them
+ * @param owners the owners file of the base branch; null if it is missing or invalid
  */
 export function judgeApprovals(
 	proposal: Proposal,
@@ -135,5 +135,5 @@ function failure(description: string, groups: ApprovalGroup[]): Judgement {
 }
 
 function shorten(text: string): string {
-	return text.length > maxDescription ? `${text.slice(0, maxDescription - 1)}…` : text;
+	return text.length > maxDescriptionLength ? `${text.slice(0, maxDescriptionLength - 1)}…` : text;
 }

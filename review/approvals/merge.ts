@@ -4,16 +4,16 @@ import { findCheckRun, type ListedCheckRun } from "../post.ts";
 import { isOfRepository, isReviewBranch, type OpenPull } from "../pulls.ts";
 import type { Judgement } from "./judge.ts";
 
-/** Conclusions with which GitHub takes a required check as passed. */
+/** Conclusions that GitHub accepts for a required check. */
 const passed = new Set(["success", "skipped", "neutral"]);
 
 /**
- * Merges a pull request of `register/*` or `repair/*` that its owners have approved, so that no one with write access has to press a
- * button. The App could bypass the ruleset, so its required checks are read here: `layers`, which only this App
- * sets, and `check`, which is CI's.
- * @param runs the check runs of its newest commit
+ * Merges a pull request from `register/*` or `repair/*` that the owners have approved, so that no one with write access
+ * has to press a button. The App can bypass the ruleset, so this function checks what the ruleset requires: `layers`,
+ * which only this App sets, and `check`, which CI sets.
+ * @param runs the check runs of the newest commit
  * @returns whether it was merged
- * @throws {Error} where GitHub refuses, such as for a newer commit
+ * @throws {Error} if GitHub refuses, such as for a newer commit
  */
 export async function mergeApproved(
 	github: Github,
@@ -29,7 +29,7 @@ export async function mergeApproved(
 	const checks = runs.filter(({ name, app }) => name === "check" && app?.slug === "github-actions");
 	const hasPassed = checks.length > 0 && checks.every(({ conclusion }) => passed.has(conclusion ?? ""));
 	if (!isOwn || !isApproved || !isInOrder || !hasPassed) return false;
-	// GitHub refuses this where the branch has another commit meanwhile.
+	// GitHub refuses this if the branch has a newer commit.
 	const asked = rest.pulls.merge({ ...repo, pull_number: pull.number, sha: pull.head.sha });
 	await dataOf<unknown>(asked, "merge the pull request");
 	return true;

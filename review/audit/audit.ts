@@ -12,39 +12,44 @@ import { fragmentChanges } from "../fragments.ts";
 import { viewerLines } from "../report.ts";
 import { type Commit, openHistory, type ReadHistory } from "./history.ts";
 
-/** Something that happened, in a few lines. All text of a commit is shown without its control characters. */
+/** One event as a few lines of text. Control characters of a commit's text are removed. */
 export interface AuditEntry {
 	timeMs: number;
 	lines: string[];
-	/** Whether one of its commits says that it is a request, and is not. */
+	/** Whether one of its commits claims to be a sender's request and is not. */
 	isForged: boolean;
 }
 
 export interface AuditOptions {
 	repository: string;
-	/** Milliseconds since 1970; what is older is left out. */
+	/** Milliseconds since 1970; older events are left out. */
 	sinceMs: number;
 	settings: FragmentSettings;
 }
 
-type Brought = Pick<Commit, "id" | "committer" | "door">;
+type CommitSummary = Pick<Commit, "id" | "committer" | "provenance">;
 
-/** @param proposed what a merge brought, or a reviewer declined, the newest first */
-function entryOf(commit: Brought, what: string, proposed: Brought[], more: string[] = []): AuditEntry {
+/** @param proposed the commits that a merge brought or that a reviewer declined, the newest first */
+function entryOf(
+	commit: CommitSummary,
+	what: string,
+	proposed: CommitSummary[],
+	more: string[] = [],
+): AuditEntry {
 	const { timeMs } = commit.committer;
 	const verb = what === "declined" ? "proposed" : "brought";
 	const lines = [
 		`${timeText(timeMs)}  ${commit.id.slice(0, 12)}  ${what}`,
-		...commit.door.lines.map((line) => `  ${line}`),
-		...proposed.flatMap((one) => bringLines(verb, one)),
+		...commit.provenance.lines.map((line) => `  ${line}`),
+		...proposed.flatMap((one) => commitLines(verb, one)),
 		...more,
 	];
-	const isForged = [commit, ...proposed].some(({ door }) => door.isForged);
+	const isForged = [commit, ...proposed].some(({ provenance }) => provenance.isForged);
 	return { timeMs, lines: lines.map(plain), isForged };
 }
 
-function bringLines(verb: string, { id, committer, door }: Brought): string[] {
-	const lines = [`${verb} ${id.slice(0, 12)} of ${timeText(committer.timeMs)}`, ...door.lines];
+function commitLines(verb: string, { id, committer, provenance }: CommitSummary): string[] {
+	const lines = [`${verb} ${id.slice(0, 12)} of ${timeText(committer.timeMs)}`, ...provenance.lines];
 	return lines.map((line, index) => (index === 0 ? `  ${line}` : `    ${line}`));
 }
 
@@ -57,7 +62,7 @@ function timeText(timeMs: number): string {
 export async function proposalLines(repository: string, commit: string): Promise<string[]> {
 	const history = await openHistory(repository);
 	const proposed = await history(`${servedRef}..${commit}`);
-	return proposed.flatMap((one) => bringLines("proposed", one));
+	return proposed.flatMap((one) => commitLines("proposed", one));
 }
 
 /** Everything that happened to a layer, the newest first. */
@@ -85,7 +90,7 @@ export async function auditLayer(smallkey: string, options: AuditOptions): Promi
 	}
 }
 
-/** Everything that says of itself that it is a sender's, the newest first; what was declined comes first. */
+/** All commits that claim to be a sender's: the declined ones first, then the others, each the newest first. */
 export async function auditSender(sender: string, options: AuditOptions): Promise<AuditEntry[]> {
 	const isNamed = ({ trailers, author }: Commit) =>
 		trailers.Sender.includes(sender) || author.name === sender;
@@ -104,8 +109,8 @@ function keysText({ paths }: Commit): string {
 }
 
 /**
- * The declined changes of a layer; null: of all layers.
- * @param isWanted whether one of its commits is
+ * The declined changes of a layer, or of all layers if `smallkey` is null.
+ * @param isWanted a declined change is returned if this holds for one of its commits
  */
 async function readDeclined(
 	{ repository, sinceMs }: AuditOptions,
@@ -120,16 +125,16 @@ async function readDeclined(
 		if (!isOfLayer || timeMs < sinceMs) continue;
 		const proposed = await history(`${servedRef}..${id}`, paths);
 		if (!proposed.some(isWanted)) continue;
-		// The last commit only says who declined it, and changes no layer.
+		// The last commit of a declined branch only records who declined it, and changes no layer.
 		for await (const { committer } of readCommits(repository, [id])) {
-			const door = { isForged: false, lines: [`by ${personText(committer)}: ${reason}`] };
-			entries.push(entryOf({ id, committer, door }, "declined", proposed));
+			const provenance = { isForged: false, lines: [`by ${personText(committer)}: ${reason}`] };
+			entries.push(entryOf({ id, committer, provenance }, "declined", proposed));
 		}
 	}
 	return entries;
 }
 
-/** What became of the layer that was asked for, and for a viewer, by language. */
+/** What a commit did to a layer, and the difference for viewers, by language. */
 async function changeOf(
 	catFile: CatFile,
 	{ id, parents: [parent] }: Commit,
@@ -146,7 +151,7 @@ async function changeOf(
 	return { verb, lines: lines.length > 0 ? lines : ["  nothing changed for viewers"] };
 }
 
-/** A layer as a commit has it; null where it has none, "broken" where what was served before stays. */
+/** A layer in a commit; null if the commit does not have it; "broken" if its file is wrong: the last good one is served. */
 async function readLayer(
 	catFile: CatFile,
 	commit: string,

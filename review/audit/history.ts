@@ -1,22 +1,22 @@
 import { listCommits, type RawCommit, readCommits, subjectOf, trailersOf } from "../../git/commits.ts";
 import { runGit } from "../../git/run.ts";
 import { servedRef } from "../../service/find-repository.ts";
-import { type Door, doorOf, type ReadCommit, trailerNames } from "./door.ts";
+import { judgeProvenance, type Provenance, type ReadCommit, trailerNames } from "./provenance.ts";
 
-/** A commit, and the way by which it came in. */
+/** A commit, and how it arrived. */
 export interface Commit extends ReadCommit {
-	door: Door;
+	provenance: Provenance;
 }
 
-/** Stands before each commit: no id and no path is so. */
+/** Precedes each commit in git's output: no id and no path equals it. */
 const mark = "\x01";
 
 /**
  * Reads commits, the newest first.
  * @param range a ref, or a range of commits
- * @param paths only those that change one of these; all without any
- * @param isBranchOnly commits of the branch itself only, where a merge counts as one
- * @throws {Error} where there is no such range
+ * @param paths only commits that change one of these are read; if empty, commits that change any layer
+ * @param isBranchOnly only commits of the branch itself are read (first parents): a merge is one commit
+ * @throws {Error} if there is no such range
  */
 export type ReadHistory = (
 	range: string,
@@ -24,10 +24,10 @@ export type ReadHistory = (
 	isBranchOnly?: boolean,
 ) => Promise<Commit[]>;
 
-/** The history of a repository. */
+/** Reads the request ids of the served branch, and returns a reader of the repository's history. */
 export async function openHistory(repository: string): Promise<ReadHistory> {
 	const ids = await listCommits(repository, ["--reverse", "--topo-order", "--end-of-options", servedRef]);
-	/** Request → the first commit of the served branch that carries it: a later one has copied it. */
+	/** Request id → the first commit of the served branch that has it: a later commit has copied it. */
 	const first = new Map<string, string>();
 	for await (const { id, message } of readCommits(repository, ids)) {
 		for (const request of trailersOf(message, "Request")) if (!first.has(request)) first.set(request, id);
@@ -41,7 +41,7 @@ export async function openHistory(repository: string): Promise<ReadHistory> {
 		const commits: Commit[] = [];
 		for await (const raw of readCommits(repository, [...listed.keys()])) {
 			const commit = readCommit(raw, listed.get(raw.id) ?? []);
-			commits.push({ ...commit, door: doorOf(commit, first) });
+			commits.push({ ...commit, provenance: judgeProvenance(commit, first) });
 		}
 		return commits;
 	};
@@ -53,20 +53,20 @@ function readCommit({ message, ...raw }: RawCommit, paths: string[]): ReadCommit
 	return { ...raw, ...read };
 }
 
-/** Reads `NUL mark NUL id NUL`, then the paths, each with a NUL: id → its paths under `layers/`, sorted. */
+/** Parses `NUL mark NUL id NUL`, then paths that each end with NUL. @returns id → paths under `layers/`, sorted */
 function parsePaths(text: string): Map<string, string[]> {
 	const parts = text.split(`\0${mark}\0`).slice(1);
 	return new Map(
 		parts.map((part) => {
 			const [id = "", ...rest] = part.split("\0");
-			// git sets the first path off by a line break.
+			// git writes a line break before the first path.
 			const paths = rest.map((path) => path.replace(/^\n/, ""));
 			return [id, paths.filter((path) => path.startsWith("layers/")).sort()];
 		}),
 	);
 }
 
-/** Whether a clone has only the end of its history. */
+/** Whether a clone has only the newest part of its history. */
 export async function isShallow(repository: string): Promise<boolean> {
 	const output = await runGit(repository, ["rev-parse", "--is-shallow-repository"]);
 	return output.toString("latin1").trim() === "true";

@@ -4,7 +4,10 @@ import { isRefused } from "../pulls.ts";
 import { check, type Finding } from "./finding.ts";
 import type { Target } from "./repository.ts";
 
-/** The two: no workflow holds the service's key. Permissions by GitHub's names ("Registering a GitHub App using URL parameters"). */
+/**
+ * The two Apps: no workflow has the service's key. Permissions have GitHub's names ("Registering a GitHub App using URL
+ * parameters").
+ */
 const purposes = {
 	service: {
 		option: "--service-app",
@@ -27,7 +30,7 @@ export interface App {
 	login: string | null;
 }
 
-/** The address of a form with all fields of an App filled in; a person presses the button. */
+/** The address of GitHub's form for a new App, with all fields filled in; a person presses the button. */
 function registrationAddress({ owner, name, html_url }: Target, purpose: Purpose): string {
 	const { suffix, permissions } = purposes[purpose];
 	const isOrganization = owner.type === "Organization";
@@ -45,7 +48,7 @@ function registrationAddress({ owner, name, html_url }: Target, purpose: Purpose
 	return `${new URL(html_url).origin}${account}/settings/apps/new?${query}`;
 }
 
-/** Finds an App by the name in its address. @throws {Error} where GitHub shows none of that name */
+/** Finds an App by the name in its address. @throws {Error} if GitHub shows no App of that name */
 export async function findApp({ rest }: Github, slug: string): Promise<App> {
 	try {
 		const { data } = await rest.apps.getBySlug({ app_slug: slug });
@@ -56,12 +59,12 @@ export async function findApp({ rest }: Github, slug: string): Promise<App> {
 	throw new Error(`GitHub shows no App called ${slug}; its name is in its address, github.com/apps/NAME`);
 }
 
-/** The Apps by what they are for; null where one is not known yet. */
+/** The App for each purpose; null if it is not known yet. */
 export type Apps = Readonly<Record<Purpose, App | null>>;
 
 const allPurposes = Object.keys(purposes) as Purpose[];
 
-/** What is to be done where an App is not known yet. */
+/** A finding for each App; for an App that is not known yet, it says how to make one. */
 export function appFindings(target: Target, apps: Apps): Finding[] {
 	return allPurposes.map((purpose) => {
 		const { what, option } = purposes[purpose];
@@ -76,7 +79,7 @@ export function appFindings(target: Target, apps: Apps): Finding[] {
 	});
 }
 
-/** Whether the Apps are installed where the token may see it: in an organisation, by an owner of it. */
+/** Whether the Apps are installed. GitHub shows it only for an organisation, to a token of one of its owners. */
 export async function installationFindings(
 	{ rest, paginate }: Github,
 	{ owner, html_url }: Target,

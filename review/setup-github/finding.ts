@@ -6,22 +6,22 @@ export interface Outcome {
 	what: string;
 	/** `unseen`: GitHub does not show it to this token, and a person has to look. */
 	state: "right" | "set" | "would be set" | "missing" | "unseen";
-	/** What was wrong, or is, or where a person looks; empty where it was right. */
+	/** What was or is wrong, or where a person has to look; empty if it was right. */
 	text: string;
 }
 
-/** What was found, and what corrects it; without `fix` a person has to, where anything is wrong. */
+/** A check's result, and the function that corrects it. If it is wrong and has no `fix`, a person has to correct it. */
 export interface Finding extends Outcome {
 	fix?: () => Promise<unknown>;
 }
 
-/** @param problem what is wrong, or what a person has to do; false where it is right */
+/** @param problem what is wrong, or what a person has to do; false if it is right */
 export function check(what: string, problem: string | false, fix?: () => Promise<unknown>): Finding {
 	if (problem === false) return { what, state: "right", text: "" };
 	return { what, state: "missing", text: problem, ...(fix && { fix }) };
 }
 
-/** Corrects what can be, one after the other: GitHub asks for that. */
+/** Runs the fixes one after the other, as GitHub asks for requests that write ("Best practices for using the REST API"). */
 export async function apply(findings: readonly Finding[], isDryRun: boolean): Promise<Outcome[]> {
 	const outcomes: Outcome[] = [];
 	for (const { fix, ...found } of findings) {
@@ -39,12 +39,12 @@ export async function apply(findings: readonly Finding[], isDryRun: boolean): Pr
 	return outcomes;
 }
 
-/** The findings of one check; where GitHub does not show its state, that is the finding. */
+/** The findings of one check; if the check fails, one finding that says so. */
 export async function inspect(what: string, find: () => Promise<Finding[]>): Promise<Finding[]> {
 	return find().catch((error: unknown) => [check(what, `cannot be checked: ${reasonOf(error)}`)]);
 }
 
-/** A list that GitHub does not show is taken as empty: what is missing in it is then set, or cannot be. */
+/** Takes a list that GitHub does not show as empty. The fix then sets what is missing, or its failure is reported. */
 export async function emptyOn404<T>(listed: Promise<T[]>): Promise<T[]> {
 	return listed.catch((error: unknown) => {
 		if (isAnswered(error) && error.status === 404) return [];
@@ -52,7 +52,7 @@ export async function emptyOn404<T>(listed: Promise<T[]>): Promise<T[]> {
 	});
 }
 
-/** GitHub, "Creating rulesets for a repository" and "Managing environments for deployment". */
+/** GitHub's messages for a plan without the feature ("Creating rulesets for a repository", "Managing environments"). */
 const planWords = /upgrade to github|make this repository public/i;
 
 const tokenWords = /resource not accessible by|must have admin rights|not have permission/i;

@@ -19,12 +19,12 @@ export type Target = Pick<
 	| "has_issues"
 > & { owner: { login: string; type: string } };
 
-/** Reads the repository; null where there is none, or the token may not see it. */
+/** Reads the repository; null if there is none, or the token may not see it. */
 export async function readTarget({ rest, repo }: Github): Promise<Target | null> {
 	return dataOrNull(rest.repos.get(repo), "show the repository");
 }
 
-/** The repository that `createRepository` would make, for a dry run. */
+/** The repository that `createRepository` would create, for a dry run. */
 export function targetToBe({ repo }: Github, isPrivate: boolean, { github }: Configuration): Target {
 	const { apiUrl = "", branch = "main" } = github ?? {};
 	const html_url = `https://${new URL(apiUrl).host.replace(/^api\./, "")}/${repo.owner}/${repo.repo}`;
@@ -35,7 +35,7 @@ export function targetToBe({ repo }: Github, isPrivate: boolean, { github }: Con
 	};
 }
 
-/** Makes the repository, empty, in the organisation or in the account of the token's own user. */
+/** Creates an empty repository in the organisation, or in the account of the token's user. */
 export async function createRepository({ rest, repo }: Github, isPrivate: boolean): Promise<void> {
 	const wanted = { name: repo.repo, private: isPrivate };
 	const owner = await dataOrNull(rest.users.getByUsername({ username: repo.owner }), "show the owner");
@@ -65,7 +65,7 @@ export function repositoryFindings({ rest, repo }: Github, target: Target, branc
 	return findings;
 }
 
-/** Whether the branch holds the code of this clone; where there is no such branch, it is pushed. */
+/** Whether the branch has the code of this clone; if there is no such branch, the fix pushes it. */
 export async function codeFindings(
 	{ rest, repo }: Github,
 	branch: string,
@@ -76,7 +76,7 @@ export async function codeFindings(
 	const ref = await asked.then(
 		({ data }) => data,
 		(error: { status?: number }) => {
-			// 409 where there is no commit at all.
+			// 409: the repository has no commit.
 			if (error.status === 404 || error.status === 409) return null;
 			throw error;
 		},
@@ -100,7 +100,7 @@ export async function codeFindings(
 	return [check(what, different.length > 0 && problem)];
 }
 
-/** Names at the top of this clone's HEAD, with the ids of what they hold. */
+/** Names at the top level of this clone's HEAD, each with the id of its blob or tree. */
 async function topLevel(): Promise<[string, string][]> {
 	const text = (await runGit(".", ["ls-tree", "-z", "HEAD"])).toString("utf8");
 	return text
@@ -109,7 +109,7 @@ async function topLevel(): Promise<[string, string][]> {
 		.map((line) => [line.slice(line.indexOf("\t") + 1), line.split(/[ \t]/)[2] as string]);
 }
 
-/** Pushes this clone's HEAD. @param proxy the way out, as in the environment */
+/** Pushes this clone's HEAD. @param proxy address of the HTTPS proxy; empty: none */
 export async function pushHead(
 	{ clone_url }: Target,
 	branch: string,

@@ -9,10 +9,10 @@ import type { Target } from "./repository.ts";
 import defaultBranch from "./rulesets/default-branch.json" with { type: "json" };
 import ownBranches from "./rulesets/own-branches.json" with { type: "json" };
 
-/** Branches of the service and of the workflow `refresh`, which no other ruleset may hold up. */
+/** Branches of the service and of the workflow `refresh`, which no other ruleset may restrict. */
 const freeBranches = ["register/example", "repair/example", "refresh"];
 
-/** The App that GitHub Actions is, on github.com: the source of what a workflow's job says. */
+/** Id of the App of GitHub Actions on github.com: the source of the checks of a workflow's jobs. */
 const actionsAppId = 15_368;
 
 /** Lets an administrator merge a pull request that no one else can approve (role 5: repository admin). */
@@ -26,7 +26,7 @@ interface Ruleset extends Json {
 	bypass_actors: Json[];
 }
 
-/** Whether one person is all the owners of this clone: a team has several members. */
+/** Whether one person is the only owner in this clone's owners file. A team is not one person. */
 async function hasLoneOperator(): Promise<boolean> {
 	const { owners } = parseOwners((await readIfThere(ownersPath)) ?? new Uint8Array(0));
 	const names = owners && [...owners.operators, ...owners.rules.flatMap((rule) => rule.owners)];
@@ -47,7 +47,7 @@ async function rulesetsOf(github: Github, service: App, workflow: App): Promise<
 	return [main, own];
 }
 
-/** What tells one element of a list from another: the type of a rule, the name of a check, an actor. */
+/** Identifies an element of a list: by the type of a rule, the name of a check, or the actor. */
 function identityOf(value: unknown): string {
 	if (typeof value !== "object" || value === null) return JSON.stringify(value);
 	const { type, context, actor_type, actor_id } = value as Json;
@@ -55,8 +55,8 @@ function identityOf(value: unknown): string {
 }
 
 /**
- * The existing ruleset, with the wanted rules added or corrected. What others have added stays, and `false` and 0
- * want nothing.
+ * Merges the wanted rules into an existing ruleset. Other rules stay. A wanted `false` or 0 leaves the existing value as
+ * it is.
  */
 function merged(value: unknown, wanted: unknown): unknown {
 	if (Array.isArray(wanted)) {
@@ -80,7 +80,7 @@ async function listRulesets({ rest, repo, paginate }: Github) {
 	return emptyOn404(paginate(rest.repos.getRepoRulesets, parameters));
 }
 
-/** The id of the App that GitHub Actions is: another one on GitHub Enterprise Server. */
+/** Reads the id of the App of GitHub Actions: GitHub Enterprise Server has another one than github.com. */
 async function findActionsApp({ rest }: Github): Promise<number | undefined> {
 	const asked = rest.apps.getBySlug({ app_slug: "github-actions" });
 	return (await dataOrNull(asked, "show the App of GitHub Actions"))?.id;
@@ -112,7 +112,7 @@ export async function rulesetFindings(github: Github, { service, workflow }: App
 	return findings;
 }
 
-/** Rules that would stop the service: of other rulesets, the organisation's too, and of the older kind. */
+/** Finds rules that would stop the service: of other rulesets (also the organisation's) and of branch protection. */
 export async function otherRuleFindings(github: Github, target: Target, branch: string): Promise<Finding[]> {
 	const { rest, repo } = github;
 	const findings: Finding[] = [];

@@ -5,10 +5,10 @@ import { type Label, labels } from "../labels.ts";
 import { check, emptyOn404, type Finding } from "./finding.ts";
 import type { Target } from "./repository.ts";
 
-/** Where the workflows' secrets are: the App's key, and those of the hosting. */
+/** The environments with the workflows' secrets: the App's key in `review`, the hosting's in `production`. */
 export const environmentNames = ["review", "production"] as const;
 
-/** The labels that are used. What one looks like is the repository's own taste. */
+/** Whether the labels exist. Their colours and descriptions are not compared: each repository may change them. */
 export async function labelFindings({ rest, repo, paginate }: Github): Promise<Finding[]> {
 	const all = await emptyOn404(paginate(rest.issues.listLabelsForRepo, { ...repo, per_page: 100 }));
 	return Object.values<Label>(labels).map((label) => {
@@ -18,7 +18,7 @@ export async function labelFindings({ rest, repo, paginate }: Github): Promise<F
 	});
 }
 
-/** Which actions may run, and what the workflows' own token may do where a workflow does not say so itself. */
+/** Which actions may run, and the default permissions of the workflows' token. */
 export async function actionsFindings({ rest, repo, paginate }: Github): Promise<Finding[]> {
 	const { actions } = rest;
 	const allowed = await dataOrNull(
@@ -61,7 +61,7 @@ export async function actionsFindings({ rest, repo, paginate }: Github): Promise
 	];
 }
 
-/** An environment that keeps secrets, and the one branch that gets them: the default branch. */
+/** Whether an environment exists and gives its secrets to the default branch only. */
 export async function environmentFindings(
 	{ rest, repo, paginate }: Github,
 	{ default_branch: branch, html_url }: Target,
@@ -90,7 +90,7 @@ export async function environmentFindings(
 	];
 }
 
-/** Variables of the workflows whose values are taken from the environment of this command. */
+/** Variables of the workflows that this command sets from its own environment. */
 const settable = [
 	["HOSTING", "PUBLIC_URL", "CLOUDFLARE_ACCOUNT_ID", "WORKERS_PLAN"],
 	["OBJECTS_ENDPOINT", "OBJECTS_BUCKET", "OBJECTS_REGION"],
@@ -102,10 +102,10 @@ export function variablesFrom(environment: Environment): Map<string, string> {
 	return new Map(settable.flatMap((name) => (environment[name] ? [[name, environment[name]] as const] : [])));
 }
 
-/** A variable of the workflows, as it will be. */
+/** The value that a variable of the workflows will have after this command. */
 type Variable = (name: string) => string | undefined;
 
-/** Variables that have to be there for the hosting, each with an example. */
+/** Variables that the hosting needs, each with an example. */
 function neededVariables(variable: Variable): [string, string][] {
 	const needed: [string, string][] = [
 		["HOSTING", "workers, objects, or none where npx fragments follow serves"],
@@ -119,7 +119,7 @@ function neededVariables(variable: Variable): [string, string][] {
 	return needed;
 }
 
-/** Variables that the workflows read; those that this command knows are set, others are kept as they are. */
+/** Variables that the workflows read. The fixes set those in `wanted`; others stay as they are. */
 export async function variableFindings(
 	github: Github,
 	wanted: ReadonlyMap<string, string>,
@@ -146,7 +146,7 @@ export async function readVariables({ rest, repo, paginate }: Github): Promise<M
 	return new Map(all.map(({ name, value }) => [name, value]));
 }
 
-/** Secrets by name: GitHub shows no value, and takes one only encrypted, which `gh` does. */
+/** Whether the secrets exist. GitHub never shows a value, and accepts one only encrypted; `gh` encrypts it. */
 export async function secretFindings(
 	{ rest, repo, paginate }: Github,
 	variable: Variable,

@@ -26,7 +26,7 @@ import {
 
 export interface SetupOptions {
 	dryRun?: true | undefined;
-	/** Makes the repository where there is none. */
+	/** Creates the repository if there is none. */
 	create?: "public" | "private" | undefined;
 	serviceApp?: string | undefined;
 	workflowApp?: string | undefined;
@@ -66,7 +66,7 @@ export async function setUp(github: Github, options: SetupOptions): Promise<Setu
 	return { outcomes, target };
 }
 
-/** The repository, made where it is not there and that was asked for; null where it is not there. */
+/** Finds the repository, or creates it if `create` is given; null if there is none. */
 async function findTarget(
 	github: Github,
 	{ create, dryRun, configuration }: SetupOptions,
@@ -84,7 +84,7 @@ async function findTarget(
 	return dryRun ? targetToBe(github, create === "private", configuration) : readTarget(github);
 }
 
-/** What does not depend on the step before it. */
+/** The checks that do not depend on each other. */
 async function checksOf(
 	github: Github,
 	target: Target,
@@ -115,7 +115,7 @@ async function checksOf(
 	];
 }
 
-/** The two Apps: by the names that were said, or as an earlier run has noted them in variables. */
+/** The two Apps: by the names in the options, or by the variables that an earlier run has set. */
 async function findApps(github: Github, options: SetupOptions, stored: ReadonlyMap<string, string>) {
 	const known = (idName: string, loginName: string): App | null => {
 		const id = Number(stored.get(idName));

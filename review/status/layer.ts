@@ -6,7 +6,7 @@ import { exitCodes } from "../../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../../terminal/io.ts";
 import { plain } from "../../terminal/plain.ts";
 
-/** Longest wait for one answer, and the pause between two looks, in milliseconds. */
+/** Longest wait for one answer, and the pause between two requests, in milliseconds. */
 const timeoutMs = 15_000;
 const pauseMs = 500;
 
@@ -16,7 +16,7 @@ export interface LayerPlace {
 	smallkey: string;
 }
 
-/** Asks a service how a layer is. @throws {Error} where it does not answer, or answers something else */
+/** Asks a service for a layer's status. @throws {Error} if it does not answer, or its answer is not a status */
 async function ask({ url, smallkey }: LayerPlace): Promise<LayerStatus | ServiceAnswer> {
 	const address = `${url}/status/${encodeURIComponent(smallkey)}`;
 	const answer = await askService(address, timeoutMs);
@@ -27,16 +27,16 @@ async function ask({ url, smallkey }: LayerPlace): Promise<LayerStatus | Service
 }
 
 /**
- * Prints how a layer is.
- * @returns exit code: 1 where it is not registered there
+ * Prints a layer's status.
+ * @returns exit code: 1 if it is not registered there
  */
 export async function printStatus(place: LayerPlace, io: Io): Promise<number> {
 	return printAnswer(place, await ask(place), io);
 }
 
 /**
- * Prints how a layer is once its harvest has ended.
- * @returns exit code: 1 where no service of it answered, 2 where that is not known after so long
+ * Waits until a layer's harvest has ended, then prints the layer's status.
+ * @returns exit code: 1 if none of its services answered, 2 if the harvest has not ended after `maxSeconds`
  */
 export async function waitForHarvest(place: LayerPlace, maxSeconds: number, io: Io): Promise<number> {
 	const until = performance.now() + maxSeconds * 1_000;
@@ -54,7 +54,7 @@ export async function waitForHarvest(place: LayerPlace, maxSeconds: number, io: 
 	return exitCodes.unable;
 }
 
-/** Prints what a service says of a layer. @returns exit code */
+/** Prints a service's answer about a layer. @returns exit code */
 function printAnswer({ url }: LayerPlace, answer: LayerStatus | ServiceAnswer, io: Io): number {
 	if ("harvest" in answer) {
 		for (const line of statusLines(answer)) printLine(io, plain(line));

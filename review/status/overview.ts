@@ -9,9 +9,9 @@ import { type Review, readReviews } from "../../service/reviews.ts";
 import { counted } from "../../terminal/plain.ts";
 
 /**
- * How a catalogue is, from its repository and its disk alone.
- * @param isServed whether a service runs on it
- * @throws {Error} where git fails
+ * Describes the state of a catalogue, from its repository and its disk alone.
+ * @param isServed whether a service runs on the repository
+ * @throws {Error} if git fails
  */
 export async function overviewLines(repository: string, isServed: boolean): Promise<string[]> {
 	const commit = await resolveCommit(repository, servedRef);
@@ -53,7 +53,7 @@ function list(one: string, many: string, lines: readonly string[]): string[] {
 	];
 }
 
-/** A review that waits, in a line. */
+/** A waiting review as one line. */
 export function reviewLine({ branch, author, timeMs, subject }: Review): string {
 	const day = new Date(timeMs).toISOString().slice(0, 10);
 	return `${branch}  of ${author}, ${day}: ${subject}  (npx fragments review show ${branch})`;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { unpackDraft } from "../../registry/draft.ts";
-import { longestComment, marker, renderComment } from "../../review/comment.ts";
+import { marker, maxCommentLength, renderComment } from "../../review/comment.ts";
 import { parseReport, remarkLine } from "../../review/report.ts";
 import type { Review } from "../../review/review.ts";
 import { runScript } from "../process.ts";
@@ -200,7 +200,7 @@ test("three thousand changed layers give one comment that is whole, and counts t
 	}
 	const { code, comment } = await reviewInProcess(files, { GITHUB_ACTIONS: "true" }, base);
 	assert.is(code, 1);
-	assert.ok(comment.length <= longestComment, String(comment.length));
+	assert.ok(comment.length <= maxCommentLength, String(comment.length));
 	checkSafe(comment);
 	assert.match(comment, /3000 layers: 2700 changed, 300 wrong\./);
 	assert.match(comment, /- and \d+ more\n/);
@@ -218,7 +218,7 @@ test("three thousand files with hostile names are counted, and none says anythin
 	}
 	const { code, stdout, comment } = await reviewInProcess(files, { GITHUB_ACTIONS: "true" });
 	assert.is(code, 1);
-	assert.ok(comment.length <= longestComment, String(comment.length));
+	assert.ok(comment.length <= maxCommentLength, String(comment.length));
 	checkSafe(comment);
 	assert.match(comment, "### 1500 things to correct in this change");
 	assert.is(comment.match(/^- and \d+ more$/gm)?.length, 2, "of the layers' files, and of the others");
@@ -274,7 +274,7 @@ test("the longest of every list fits beside the others", () => {
 		approvals: located.map(({ file }) => ({ owners: ["@maps/operators"], paths: [file] })),
 		outside: paths,
 	});
-	assert.ok(comment.length <= longestComment);
+	assert.ok(comment.length <= maxCommentLength);
 	checkSafe(comment);
 	for (const title of [
 		"To correct",

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { longestComment, marker } from "../../review/comment.ts";
+import { marker, maxCommentLength } from "../../review/comment.ts";
 import { fittingLabels } from "../../review/labels.ts";
 import { isOwnBranch } from "../../review/pulls.ts";
 import type { Report } from "../../review/report.ts";
@@ -183,7 +183,7 @@ test("nothing is posted for an older commit, or once the pull request is closed"
 	assert.equal([await comments(), await checks()], before);
 });
 
-const long = "x".repeat(longestComment);
+const long = "x".repeat(maxCommentLength);
 const refused: [string, object, RegExp][] = [
 	["no marker", report("text\n"), /marker/],
 	["too much text", report(`${marker}\n${long}`), /more than 65000/],

@@ -5,63 +5,63 @@ import { authorMail, clockSkew, parseTimestamp, serviceAuthor } from "../../stor
 /** The trailers of a signed request (`api/write.ts`). */
 export const trailerNames = ["Sender", "TimeStamp", "Request"] as const;
 
-/** A commit that changes layers: a user who may push can write anything into it. */
+/** A commit that changes layers. A user who may push can write anything into its texts. */
 export interface ReadCommit extends Omit<RawCommit, "message"> {
 	subject: string;
-	/** The values of the trailers that a signed request leaves; both values of one that occurs twice. */
+	/** All values of each trailer of a signed request: a trailer that occurs twice has both. */
 	trailers: Record<(typeof trailerNames)[number], string[]>;
 	/** Paths under `layers/` that differ from the first parent, sorted. */
 	paths: string[];
 }
 
-/** The way by which a commit came, as lines for a person. */
-export interface Door {
-	/** Whether it names a sender, but cannot be the sender's: its pusher has written that. */
+/** How a commit arrived (signed request, push, merge), as lines of text for a person. */
+export interface Provenance {
+	/** Whether the commit names a sender whose request it cannot be: the person who pushed it wrote that. */
 	isForged: boolean;
 	lines: string[];
 }
 
-/** How long the service may take at most from a request's timestamp to its commit, in milliseconds. */
-const longestWaitMs = 5 * 60_000;
+/** Longest time from a request's timestamp to its commit, in milliseconds. */
+const maxWaitMs = 5 * 60_000;
 
 /**
- * The way by which a commit came, read from its content. Git alone cannot prove that a request was signed; what the
- * service would never have written is found.
- * @param firstOf request → the first commit of the served branch that carries it
+ * Judges from a commit's content how it arrived. Git alone cannot prove that a request was signed; this function finds
+ * the commits that the service would never have written.
+ * @param firstOf request id → the first commit of the served branch that has it in a trailer
  */
-export function doorOf(commit: ReadCommit, firstOf: ReadonlyMap<string, string>): Door {
+export function judgeProvenance(commit: ReadCommit, firstOf: ReadonlyMap<string, string>): Provenance {
 	const { trailers, parents, subject, author, committer } = commit;
 	const claims = Object.values(trailers).some((values) => values.length > 0);
-	if (!claims && isOwn(commit)) return ownDoor(commit);
-	if (!claims && parents.length > 1) return honest(`merged by ${personText(committer)}: ${subject}`);
+	if (!claims && isOwn(commit)) return ownProvenance(commit);
+	if (!claims && parents.length > 1) return genuine(`merged by ${personText(committer)}: ${subject}`);
 	if (!claims) {
 		const isOther = author.mail !== committer.mail;
-		return honest(
+		return genuine(
 			`by ${personText(author)}, with a push or a pull request: ${subject}`,
 			...(isOther ? [`committed by ${personText(committer)}`] : []),
 		);
 	}
 	const sender = trailers.Sender.join(", ");
 	if (isByGithub(commit) && trailers.Sender.length === 1)
-		return honest(
+		return genuine(
 			`by the sender ${sender}, merged at GitHub, which has who merged it: ${subject}`,
 			"GitHub signs such commits: git log --show-signature tells one that is not its own",
 		);
 	const isBatch = trailers.Request.length === 0 && trailers.TimeStamp.length === 0;
 	const why = whyForged(commit, isBatch) ?? (isBatch ? null : whyNoRequest(commit, firstOf));
 	if (why !== null) return forged(commit, sender || "a sender", why);
-	if (isBatch) return honest(`by the sender ${sender}, with npx fragments register: ${subject}`);
-	return honest(
+	if (isBatch) return genuine(`by the sender ${sender}, with npx fragments register: ${subject}`);
+	return genuine(
 		`by the sender ${sender}, with a signed request of ${trailers.TimeStamp[0]}`,
 		`request ${trailers.Request[0]}`,
 	);
 }
 
-function honest(...lines: string[]): Door {
+function genuine(...lines: string[]): Provenance {
 	return { isForged: false, lines };
 }
 
-function forged({ author, committer, subject }: ReadCommit, sender: string, why: string): Door {
+function forged({ author, committer, subject }: ReadCommit, sender: string, why: string): Provenance {
 	const lines = [
 		`FORGED: it says that it is a request of ${sender}, and is not: ${why}`,
 		`by ${personText(author)}, committed by ${personText(committer)}: ${subject}`,
@@ -69,18 +69,18 @@ function forged({ author, committer, subject }: ReadCommit, sender: string, why:
 	return { isForged: true, lines };
 }
 
-/** Whether GitHub has made a commit out of a pull request: its page, "About commit signature verification". */
+/** Whether GitHub made a commit from a pull request (GitHub, "About commit signature verification"). */
 function isByGithub({ committer, parents, author, trailers }: ReadCommit): boolean {
 	const isGithub = committer.name === "GitHub" && committer.mail === "noreply@github.com";
 	return isGithub && parents.length === 1 && author.name === trailers.Sender[0];
 }
 
-/** Beside the first commit, which seeds the branch, the service changes what it has found out, and no registration. */
-function ownDoor(commit: ReadCommit): Door {
+/** A commit of the service itself: except for the first one, which seeds the branch, it changes no registration. */
+function ownProvenance(commit: ReadCommit): Provenance {
 	const changesLayers = commit.paths.some((path) => parseLayerPath(path)?.kind === "registration");
 	if (commit.parents.length > 0 && changesLayers)
 		return forged(commit, "the service itself", "the service changes no registration");
-	return honest(`by the service itself: ${commit.subject}`);
+	return genuine(`by the service itself: ${commit.subject}`);
 }
 
 function isOwn({ author, committer }: ReadCommit): boolean {
@@ -89,7 +89,7 @@ function isOwn({ author, committer }: ReadCommit): boolean {
 	);
 }
 
-/** Why a commit is none that the service has made for a sender; null where it may be. */
+/** Why the service cannot have made a commit for a sender; null if it can have. */
 function whyForged({ trailers, author, committer, parents }: ReadCommit, isBatch: boolean): string | null {
 	const [sender, ...others] = trailers.Sender;
 	if (sender === undefined) return "it names no sender";
@@ -105,10 +105,10 @@ function whyForged({ trailers, author, committer, parents }: ReadCommit, isBatch
 	const laterMs = committer.timeMs - author.timeMs;
 	// A commit's times are whole seconds.
 	if (laterMs < -clockSkew - 1_000) return "it was committed before its timestamp";
-	return laterMs > longestWaitMs ? "it was committed long after its timestamp" : null;
+	return laterMs > maxWaitMs ? "it was committed long after its timestamp" : null;
 }
 
-/** Why a commit is none of a signed request. */
+/** Why a commit cannot be of a signed request; null if it can be. */
 function whyNoRequest(commit: ReadCommit, firstOf: ReadonlyMap<string, string>): string | null {
 	const { trailers, author, paths, id, subject } = commit;
 	if (trailers.TimeStamp.length !== 1 || trailers.Request.length !== 1) {
