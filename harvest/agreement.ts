@@ -111,7 +111,7 @@ function agrees(rows: readonly Evidence[], wanted: Trait): boolean {
 	return rows.some(({ trait, agrees }) => trait === wanted && agrees);
 }
 
-/** Null where neither says anything: that is no evidence. */
+/** Null if neither says anything: that is no evidence. */
 function rowOf(
 	trait: Trait,
 	before = "",

@@ -80,7 +80,7 @@ export function alikeAt(known: LangDescription, service_url: string, described: 
 
 /**
  * Why an address that answers is no longer the layer's: another one has taken its number or its name, and the known one
- * has another. Null where it is the layer, or a new version of it.
+ * has another. Null if it is the layer, or a new version of it.
  */
 export async function otherLayerText(
 	known: LangDescription | null,

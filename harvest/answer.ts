@@ -14,7 +14,7 @@ const maxTextLength = 512;
 
 /**
  * Reads a service's JSON answer: UTF-8, with or without a byte order mark.
- * @returns undefined where it is no JSON, or nested deeper than 100, or has more than 200,000 objects and lists
+ * @returns undefined if it is no JSON, or nested deeper than 100, or has more than 200,000 objects and lists
  */
 export function parseAnswer(bytes: Uint8Array): unknown {
 	const text = new TextDecoder().decode(bytes);
@@ -46,7 +46,7 @@ export function textOf(value: unknown): string {
 	return typeof value === "string" ? value.slice(0, maxTextLength).toWellFormed() : "";
 }
 
-/** `value` as a finite number; null where it is none, also where it is a number's text. */
+/** `value` as a finite number; null if it is none, also where it is a number's text. */
 export function numberOf(value: unknown): number | null {
 	return typeof value === "number" && Number.isFinite(value) ? value : null;
 }

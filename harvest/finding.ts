@@ -47,7 +47,7 @@ export function orTrouble<T>(task: Promise<T>): Promise<T | Trouble> {
 	});
 }
 
-/** A task's value; null where there is trouble. @throws any other error */
+/** A task's value; null if there is trouble. @throws any other error */
 export async function orNull<T>(task: Promise<T>): Promise<T | null> {
 	const value = await orTrouble(task);
 	return value instanceof Trouble ? null : value;
@@ -63,7 +63,7 @@ export interface Described {
 /** Most layers of a service that is taken whole: each one is an entry in every fragment. */
 const maxEntries = 1000;
 
-/** @throws {Trouble} where the layers of a service cannot be taken whole */
+/** @throws {Trouble} if the layers of a service cannot be taken whole */
 export function checkEntries(entries: readonly unknown[]): void {
 	if (entries.length === 0) throw new Trouble("registration", "has no layers");
 	if (entries.length <= maxEntries) return;

@@ -84,7 +84,7 @@ function addAnswer(harvested: Harvested, lang: Lang, address: string, answer: De
  * What to store after a harvest: what was found, and for a language whose service did not answer, the stored
  * description, as long as it is of the registered service.
  * @param stored text of the present description, or null
- * @returns null where nothing is known of either language
+ * @returns null if nothing is known of either language
  */
 export function mergeDescription(
 	registration: Registration,

@@ -21,7 +21,7 @@ export interface Watched {
 	findings: { state: SickState; lang: Lang; pointer: string; text: string }[];
 }
 
-/** What is stored of a look, with the first finding as the cause; null where nothing is wrong. */
+/** What is stored of a look, with the first finding as the cause; null if nothing is wrong. */
 export function seenOf({ state, findings }: Watched): Seen | null {
 	if (state === null) return null;
 	const found = findings.find((finding) => finding.state === state);

@@ -43,7 +43,7 @@ export class Bucket {
 		});
 	}
 
-	/** Reads an object; null where there is none. */
+	/** Reads an object; null if there is none. */
 	async get(name: string): Promise<Buffer | null> {
 		const { status, body } = await this.#send("GET", name, [200, 404]);
 		// A missing bucket is not an empty one.

@@ -65,7 +65,7 @@ const marks = ["v0.9", "_headers"];
 
 /**
  * Checks that a build may write to a folder.
- * @throws {Error} where a running service writes it, or where it has files that are not a build's
+ * @throws {Error} if a running service writes it, or where it has files that are not a build's
  */
 export async function checkOutput(out: string): Promise<void> {
 	if (await isFolderLocked(dirname(out))) {

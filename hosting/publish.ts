@@ -23,13 +23,13 @@ function sha256(bytes: Buffer): string {
 	return createHash("sha256").update(bytes).digest("hex");
 }
 
-/** Object name → SHA-256 in hex; null where an interrupted publication may or may not have written the object. */
+/** Object name → SHA-256 in hex; null if an interrupted publication may or may not have written the object. */
 type Inventory = ReadonlyMap<string, string | null>;
 
 /** The manifest's name in the bucket, which no fragment has. */
 const manifestName = "manifest.json";
 
-/** Parses a manifest. @throws {Error} where the text is not one */
+/** Parses a manifest. @throws {Error} if the text is not one */
 function parseManifest(text: string): Inventory {
 	try {
 		const { version, objects } = JSON.parse(text) as { version: unknown; objects: object };

@@ -22,7 +22,7 @@ const maxAttempts = 3;
 /** A smallkey that is not registered anywhere, as far as possible. */
 const unknownKey = "=verify=none=";
 
-/** The fragments of a build, sorted: `v0.9/doc/en/23ax5t`. @throws {Error} where there are none */
+/** The fragments of a build, sorted: `v0.9/doc/en/23ax5t`. @throws {Error} if there are none */
 export async function listBuild(dist: string): Promise<string[]> {
 	const paths: string[] = [];
 	for (const slot of slotsOf({ targets: targetNames })) {
@@ -111,7 +111,7 @@ export function costOf({ changed, sampled, files, gone }: Questions): number {
 	return 2 * (changed.length + sampled.length + files.length) + gone.length + missingPaths.length;
 }
 
-/** The smallkeys of layers whose files differ between two commits. @throws {Error} where there is no such commit */
+/** The smallkeys of layers whose files differ between two commits. @throws {Error} if there is no such commit */
 export async function changedKeys(repository: string, from: string, to: string): Promise<Set<string>> {
 	const [before, after] = [await resolveCommit(repository, from), await resolveCommit(repository, to)];
 	const changes = await diffTree(repository, before, after, "layers");

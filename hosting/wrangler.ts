@@ -52,7 +52,7 @@ export async function installEngine(): Promise<void> {
 	await done("npm ci in deploy/workers", "npm", ["ci", "--omit=dev"], { cwd: engineFolder });
 }
 
-/** Runs a process, whose errors are shown. @throws {Error} where it fails */
+/** Runs a process, whose errors are shown. @throws {Error} if it fails */
 async function done(what: string, command: string, args: string[], options: SpawnOptions): Promise<void> {
 	const code = await ended(spawn(command, args, { ...options, stdio: ["ignore", "ignore", "inherit"] }));
 	if (code !== 0) throw new Error(`${what}: ended with ${code}`);

@@ -20,7 +20,7 @@ export interface Batch {
 
 /**
  * Reads a folder of registrations: `<smallkey>.json`, or `<ab>/<smallkey>.json` as in `layers/`.
- * @throws {Error} where there is no such folder
+ * @throws {Error} if there is no such folder
  */
 export async function readBatch(folder: string): Promise<Batch> {
 	const problems: string[] = [];

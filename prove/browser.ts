@@ -13,7 +13,7 @@ export const browserPlaces = [
 	"/usr/bin/google-chrome",
 ];
 
-/** Path of a Chromium; undefined where there is none. */
+/** Path of a Chromium; undefined if there is none. */
 export const browserPath = browserPlaces.find((place) => existsSync(place));
 
 /** Refuses to work without a browser. @throws {Error} that says what to install */

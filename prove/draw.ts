@@ -14,7 +14,7 @@ export interface Drawn {
 	ms: number;
 	/** What the page said of its map. */
 	text: string;
-	/** A small picture as WebP; null where there is nothing to be seen. */
+	/** A small picture as WebP; null if there is nothing to be seen. */
 	picture: Uint8Array | null;
 }
 
@@ -160,7 +160,7 @@ async function still(page: Page): Promise<Buffer> {
 	return last;
 }
 
-/** A small picture of the map as WebP; null where it cannot be made small enough. */
+/** A small picture of the map as WebP; null if it cannot be made small enough. */
 async function takePicture(page: Page): Promise<Uint8Array | null> {
 	const box = await page.locator(mapSelector).boundingBox();
 	if (!box) return null;

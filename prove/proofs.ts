@@ -27,7 +27,7 @@ export type Proofs = Map<string, Proof>;
 /** Version of these files. */
 const version = 1;
 
-/** The proofs in a folder; empty where there are none, or they cannot be read. */
+/** The proofs in a folder; empty if there are none, or they cannot be read. */
 export async function readProofs(folder: string): Promise<Proofs> {
 	try {
 		const value = JSON.parse((await readTextIfThere(join(folder, proofsFile))) ?? "{}");

@@ -28,7 +28,7 @@ export async function writeProposedLayers(repository: string, ref: string, folde
 /**
  * Reads the pictures of layers that wait for a repair.
  * @param folder of all pictures
- * @returns the last picture of a layer, and that of its repair, below the folder; each null where there is none
+ * @returns the last picture of a layer, and that of its repair, below the folder; each null if there is none
  */
 export async function readPicturePairs(folder: string) {
 	const [before, after] = [await readProofs(folder), await readProofs(join(folder, proposedFolder))];

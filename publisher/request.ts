@@ -50,7 +50,7 @@ export function targetOf({ url, smallkey }: Pick<PublisherRequest, "url" | "smal
 /**
  * Signs a request with a secret from the environment (`SENDER_SECRET`, or `SENDERS`), from the senders file of
  * `DATA_DIR`, or as typed at the terminal.
- * @throws {Error} where there is no such sender
+ * @throws {Error} if there is no such sender
  */
 export async function signRequest(
 	request: PublisherRequest,
@@ -66,7 +66,7 @@ export async function signRequest(
 
 /**
  * The sender and its secret, from where `signRequest` says.
- * @throws {Error} where there is no such sender
+ * @throws {Error} if there is no such sender
  */
 export async function findSecret(
 	id: string | null,
@@ -100,7 +100,7 @@ const sendTimeoutMs = 120_000;
 /**
  * Sends a signed request, and prints the receipt or the errors.
  * @returns exit code: 1 where the service refuses the request, 2 where it cannot serve it now
- * @throws {Error} where it does not answer, or not as a service does
+ * @throws {Error} if it does not answer, or not as a service does
  */
 export async function sendRequest(
 	request: SignedRequest,

@@ -118,7 +118,7 @@ const permanent = new Set([301, 308]);
 /** The parameters with which an address is asked; a redirect's target is registered without them. */
 const ownParameters = /^(?:f|service|request|version)$/i;
 
-/** Where an address leads by permanent redirects alone; empty where it does not, or one of them is temporary. */
+/** Where an address leads by permanent redirects alone; empty if it does not, or one of them is temporary. */
 async function permanentTarget(
 	address: string,
 	isArcgis: boolean,

@@ -39,7 +39,7 @@ async function readKeys(path: string): Promise<string[]> {
 	return [...new Set(items)];
 }
 
-/** The smallkeys of the repository in a data folder. @throws {Error} where there is none */
+/** The smallkeys of the repository in a data folder. @throws {Error} if there is none */
 async function readStored(dataDir: string): Promise<string[]> {
 	const repository = repositoryPath(dataDir);
 	if (!existsSync(repository)) throw new Error(`--keys: is needed: there is no repository at ${repository}`);

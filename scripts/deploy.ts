@@ -23,7 +23,7 @@ const plans: ReadonlyMap<string, number> = new Map([
 	["paid", 100_000],
 ]);
 
-/** Checks the number of files. @throws {Error} where the plan does not allow so many */
+/** Checks the number of files. @throws {Error} if the plan does not allow so many */
 async function checkFileCount(dist: string, plan: string): Promise<void> {
 	const most = plans.get(plan);
 	if (most === undefined) throw new Error(`--plan: must be free or paid, not ${plan}`);

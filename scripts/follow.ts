@@ -28,7 +28,7 @@ interface Followed {
 	repository: string;
 	/** Returns git's environment variables; called at each fetch. */
 	gitVariables: () => Promise<Record<string, string>>;
-	/** Builds a commit. @throws {Error} where nothing could be built */
+	/** Builds a commit. @throws {Error} if nothing could be built */
 	build: (commit: string) => Promise<void>;
 }
 

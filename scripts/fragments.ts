@@ -34,7 +34,7 @@ const runProgram = createRun(async (argv, _environment, io) => {
 	return exitCodes.done;
 });
 
-/** Runs the command of the first word with the other words. @throws {Error} where it cannot be loaded */
+/** Runs the command of the first word with the other words. @throws {Error} if it cannot be loaded */
 export const run: Run = async (argv, environment, io) => {
 	const [first = "", ...rest] = argv;
 	const [called = "", ...further] =

@@ -23,7 +23,7 @@ this once a day. REPAIR=off turns it off.`;
 /** Most proposals that wait at once. */
 const maxOpen = 20;
 
-/** `layers/health.json` as it was before a day; null where there was none. */
+/** `layers/health.json` as it was before a day; null if there was none. */
 async function readHealthBefore(repository: string, base: string, day: string): Promise<string | null> {
 	const words = ["rev-list", "-1", "--first-parent", `--before=${day}T00:00:00Z`, base];
 	const commit = (await runGit(repository, words)).toString("latin1").trim();

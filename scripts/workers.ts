@@ -40,7 +40,7 @@ async function variablesFor(
 	return workerVariables({ ...env, SENDERS: senders.replaceAll("'", "\\u0027") });
 }
 
-/** Checks the port. @throws {Error} where another process listens on it, which the engine reports only after a minute */
+/** Checks the port. @throws {Error} if another process listens on it, which the engine reports only after a minute */
 async function checkPort({ host, port }: Configuration): Promise<void> {
 	const probe = createServer().listen(port, host);
 	await once(probe, "listening").catch((error: Error) => {

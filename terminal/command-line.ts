@@ -94,7 +94,7 @@ function capitalized(text: string): string {
 /**
  * The value of a required option. commander's own check comes before the one for unknown options: it would report a
  * misspelt option as missing, without a suggestion.
- * @throws {Error} where the option is missing
+ * @throws {Error} if the option is missing
  */
 export function needed<T>(flag: string, value: T | undefined): T {
 	if (value === undefined) throw new Error(`${flag}: is needed; --help lists the options`);

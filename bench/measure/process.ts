@@ -42,7 +42,7 @@ export async function timed(command: string, args: string[], cwd = root): Promis
 	return (performance.now() - start) / 1000;
 }
 
-/** Looks until there is a result. @throws {Error} where there is none in ten minutes */
+/** Looks until there is a result. @throws {Error} if there is none in ten minutes */
 export async function until<T>(what: string, look: () => Promise<T | false>, pauseMs = 200): Promise<T> {
 	for (const deadline = performance.now() + patience; performance.now() < deadline; await sleep(pauseMs)) {
 		const found = await look();

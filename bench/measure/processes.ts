@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 /** Clock ticks in a second of the times in /proc (`getconf CLK_TCK`; 100 on every Linux of today). */
 const ticksPerSecond = 100;
 
-/** The fields of /proc/<pid>/stat behind the name, which may hold spaces; null where the process has ended. */
+/** The fields of /proc/<pid>/stat behind the name, which may hold spaces; null if the process has ended. */
 function statOf(pid: number): string[] | null {
 	try {
 		const text = readFileSync(`/proc/${pid}/stat`, "latin1");

@@ -43,7 +43,7 @@ export interface Measured extends Omit<Row, "prepare" | "ours" | "reference"> {
 	what: { ours: string; reference: string };
 	ours: Spread;
 	reference: Spread;
-	/** Of ours to the reference in each round, not of the medians; null where the reference is 0. */
+	/** Of ours to the reference in each round, not of the medians; null if the reference is 0. */
 	ratio: Spread | null;
 	reached: boolean;
 }

@@ -7,7 +7,7 @@ const seconds = 3;
 /**
  * Asks an address as fast as it answers, every time with 200.
  * @returns the answers of one measurement, and those of a second
- * @throws {Error} where wrk is not installed, or an answer was another one
+ * @throws {Error} if wrk is not installed, or an answer was another one
  */
 export async function wrk(url: string): Promise<{ requests: number; perSecond: number }> {
 	// A machine with other work may take longer than its two seconds.

@@ -5,7 +5,7 @@ import type { Ask } from "../net/ask.ts";
 /**
  * Asks for a document of an ArcGIS service: `<service_url><path>?f=json`.
  * @param what is registered there, for the text of a refusal
- * @throws {Trouble} where there is none
+ * @throws {Trouble} if there is none
  */
 export async function askDocument(
 	address: string,

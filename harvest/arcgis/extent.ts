@@ -6,7 +6,7 @@ import { numberOf, objectOf } from "../answer.ts";
  * A service's extent in the map's spatial reference, its numbers rounded outwards.
  * @param given an ArcGIS extent, whatever it holds
  * @param mapWkid well-known id of the map's spatial reference
- * @returns null where the numbers, or one of the two spatial references, are unusable
+ * @returns null if the numbers, or one of the two spatial references, are unusable
  */
 export function projectExtent(given: unknown, mapWkid: number): Extent | null {
 	const extent = readExtent(given);
@@ -15,7 +15,7 @@ export function projectExtent(given: unknown, mapWkid: number): Extent | null {
 
 /**
  * Reads an ArcGIS extent, whatever it holds.
- * @returns null where the numbers, or the spatial reference, are unusable
+ * @returns null if the numbers, or the spatial reference, are unusable
  */
 export function readExtent(given: unknown): Extent | null {
 	const extent = objectOf(given);

@@ -55,7 +55,7 @@ export function sketchLayer(address: string, layer: Record<string, unknown>): Fe
 	return build(layer) ?? (build({ ...layer, drawingInfo: {} }) as FeatureDescription);
 }
 
-/** The documents of all layers of the service that a layer is in; empty where the service does not have them at once. */
+/** The documents of all layers of the service that a layer is in; empty if the service does not have them at once. */
 export async function askAllLayers(address: string, ask: Ask): Promise<Record<string, unknown>[]> {
 	const { found } = await askExtra(address, "/../layers", ask);
 	return listOf(found.layers).filter(isObject);
@@ -65,7 +65,7 @@ function tooMuch(what: string): Trouble {
 	return new Trouble("server", `names ${what}, too many to be served`);
 }
 
-/** @throws {Trouble} where a document is not that of a feature layer */
+/** @throws {Trouble} if a document is not that of a feature layer */
 function checkDocument(document: Record<string, unknown>): void {
 	const type = textOf(document.type);
 	const isService = type === "" && (Array.isArray(document.layers) || Array.isArray(document.services));
@@ -118,7 +118,7 @@ async function askExtra(
 	return { found: {}, missing: found.isPassing ? new Trouble("server", found.message) : null };
 }
 
-/** A description in the one order of its members; null where the renderer has too many classes. */
+/** A description in the one order of its members; null if the renderer has too many classes. */
 function buildDescription(
 	address: string,
 	layer: Record<string, unknown>,

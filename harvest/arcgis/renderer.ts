@@ -8,7 +8,7 @@ type Json = Record<string, unknown>;
 export interface LayerParts {
 	fields: Field[];
 	geometryType: string;
-	/** The layer's legend; empty where the service has none. */
+	/** The layer's legend; empty if the service has none. */
 	legend: LegendEntry[];
 }
 
@@ -22,7 +22,7 @@ const maxPictures = 256 * 1024;
  * An ArcGIS renderer in neutral form; an image for every class: from the legend, else from its symbol, else a plain one.
  * Any type but unique values and class breaks becomes one symbol, since the viewer throws on others.
  * @param given `drawingInfo.renderer`, whatever it holds
- * @returns null where it has more than 1,000 classes
+ * @returns null if it has more than 1,000 classes
  */
 export function readRenderer(given: unknown, parts: LayerParts): Renderer | null {
 	const renderer = objectOf(given);

@@ -24,7 +24,7 @@ export function symbolImage(symbol: unknown): string | null {
 /** Image types of a service that are taken over. SVG is not: it can contain scripts. */
 const pictureTypes = new Set(["image/png", "image/jpeg", "image/gif", "image/bmp"]);
 
-/** A picture that a service sends as base64; null where its type is not known or its base64 not valid. */
+/** A picture that a service sends as base64; null if its type is not known or its base64 not valid. */
 export function pictureImage(contentType: unknown, imageData: unknown): string | null {
 	const type = contentType === "image/jpg" ? "image/jpeg" : contentType;
 	if (typeof type !== "string" || !pictureTypes.has(type) || typeof imageData !== "string") return null;

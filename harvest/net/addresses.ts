@@ -20,7 +20,7 @@ export function isPublicAddress(text: string): boolean {
 	return address.toString() !== azureMetadata;
 }
 
-/** The IP address that a URL's host is, without brackets; null where it is a name. */
+/** The IP address that a URL's host is, without brackets; null if it is a name. */
 export function literalAddress(host: string): string | null {
 	const text = host.replace(/^\[|\]$/g, "");
 	return ipaddr.isValid(text) ? text : null;

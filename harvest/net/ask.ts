@@ -10,7 +10,7 @@ export interface NoAnswer {
 	/** What happened, as the rest of a sentence about the service: `answers with status 404`. */
 	text: string;
 	tooLarge: boolean;
-	/** Status of the answer; null where there was none, or it was not read. */
+	/** Status of the answer; null if there was none, or it was not read. */
 	status: number | null;
 }
 

@@ -19,7 +19,7 @@ export interface CapabilitiesLayer {
 	/** Media types of the legends of its own styles; those of its parents' styles apply as well. */
 	ownLegendFormats: string[];
 	parent: CapabilitiesLayer | null;
-	/** Its own box; null where it has none, or none that is right. */
+	/** Its own box; null if it has none, or none that is right. */
 	box: Box | null;
 }
 
@@ -38,7 +38,7 @@ export function boxOf(layer: CapabilitiesLayer): Box | null {
 	return one?.box ?? null;
 }
 
-/** A box of its west, south, east and north in degrees, as texts; null where it is none. */
+/** A box of its west, south, east and north in degrees, as texts; null if it is none. */
 function readBox(texts: readonly string[]): Box | null {
 	const [west = NaN, south = NaN, east = NaN, north = NaN] = texts.map((text) => {
 		return text.trim() === "" ? NaN : Number(text);
@@ -58,13 +58,13 @@ export function legendFormatsOf(layer: CapabilitiesLayer): string[] {
 
 /** What an OGC service says it offers. */
 export interface Capabilities {
-	/** The first layer of a WMS: the others lie in it. null where there is none. */
+	/** The first layer of a WMS: the others lie in it. null if there is none. */
 	root: CapabilitiesLayer | null;
 	/** By name, in the order of the document; layers without a name cannot be requested, and are left out. */
 	layers: Map<string, CapabilitiesLayer>;
 	/** Media types of GetFeatureInfo. */
 	featureInfoFormats: string[];
-	/** Media types of GetLegendGraphic (Styled Layer Descriptor); empty where the service has none. */
+	/** Media types of GetLegendGraphic (Styled Layer Descriptor); empty if the service has none. */
 	legendFormats: string[];
 }
 

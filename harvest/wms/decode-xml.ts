@@ -1,6 +1,6 @@
 /**
  * The text of an XML document: by byte order mark, else by the encoding of its content type, else by that of its
- * declaration, else UTF-8 (RFC 7303, section 3). null where the encoding is not known.
+ * declaration, else UTF-8 (RFC 7303, section 3). null if the encoding is not known.
  */
 export function decodeXml(bytes: Uint8Array, contentType: string): string | null {
 	const start = new TextDecoder("latin1").decode(bytes.subarray(0, 200));

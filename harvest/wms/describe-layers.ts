@@ -52,7 +52,7 @@ function aboutLayers(
 	};
 }
 
-/** Around all boxes; null where one of them is not known. */
+/** Around all boxes; null if one of them is not known. */
 function boundsOf(boxes: readonly (Box | null)[]) {
 	const known = boxes.filter((box) => box !== null);
 	if (known.length < boxes.length || known.length === 0) return null;

@@ -35,7 +35,7 @@ const atOnce = 4;
 /**
  * Reads the same layers from two services, in each version that the older one serves and in both languages.
  * @param tick called after each batch with its number of layers, once for each version and language
- * @throws {Error} where one of them cannot be reached, or the older one serves none of the versions
+ * @throws {Error} if one of them cannot be reached, or the older one serves none of the versions
  */
 export async function compareServices(
 	before: ReadService,

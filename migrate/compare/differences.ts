@@ -10,7 +10,7 @@ export interface Difference {
 	kind: string;
 }
 
-/** Compares one member; null where this rule does not apply. */
+/** Compares one member; null if this rule does not apply. */
 type Rule = (before: unknown, now: unknown) => Difference | null;
 
 /** Compares a layer's node from another service with the present one, at v0.9, v1 or v2. */

@@ -32,7 +32,7 @@ export class ReadService {
 		this.address = address;
 	}
 
-	/** Whether a version is served. @throws {Error} where the service cannot be reached */
+	/** Whether a version is served. @throws {Error} if the service cannot be reached */
 	async serves(target: ComparedTarget, smallkey: string): Promise<boolean> {
 		const { docs, aliases } = targetOf(target);
 		for (const path of [docs, ...aliases.map((alias) => alias.docs)]) {
@@ -44,7 +44,7 @@ export class ReadService {
 		return false;
 	}
 
-	/** Reads some layers, in their order. @throws {Error} where the service cannot be reached */
+	/** Reads some layers, in their order. @throws {Error} if the service cannot be reached */
 	async read(target: ComparedTarget, lang: Lang, smallkeys: readonly string[]): Promise<Read[]> {
 		const path = this.#paths.get(target) ?? targetOf(target).docs;
 		const { status, text } = await this.#ask(

@@ -76,7 +76,7 @@ export function keyOf(document: Json): string {
 	return textOf(document._id) || textOf(document.key) || textOf(objectOf(document.data).key);
 }
 
-/** A payload, still unchecked, of a document of version 1; null where it is of no known kind. */
+/** A payload, still unchecked, of a document of version 1; null if it is of no known kind. */
 function payload1(
 	{ data, type: kind }: Json,
 	nodes: Moved["nodes"],

@@ -17,7 +17,7 @@ const maxDumpBytes = 2_000_000_000;
 const [quote, backslash, comma, closeArray, open, close] = [0x22, 0x5c, 0x2c, 0x5d, 0x7b, 0x7d];
 const spaces: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d]);
 
-/** Reads a dump's file. @throws {DumpError} where it is too large */
+/** Reads a dump's file. @throws {DumpError} if it is too large */
 export async function readDumpFile(path: string, maxBytes = maxDumpBytes): Promise<Buffer> {
 	if ((await stat(path)).size > maxBytes) throw new DumpError(`has over ${maxBytes} bytes`);
 	return readFile(path);
@@ -26,7 +26,7 @@ export async function readDumpFile(path: string, maxBytes = maxDumpBytes): Promi
 /**
  * The documents of a dump of CouchDB: `{"docs":[…]}`, or `{"rows":[{"doc":…},…]}` as of `_all_docs?include_docs=true`.
  * The database's own documents (`_design/…`) and deleted ones are skipped.
- * @throws {DumpError} where the file is not such a dump
+ * @throws {DumpError} if the file is not such a dump
  */
 export function* readDump(bytes: Buffer): Generator<Entry> {
 	let count = 0;

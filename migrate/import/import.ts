@@ -35,7 +35,7 @@ export async function storeLayers(
 	}
 }
 
-/** Reads the layers of a dump. @throws {WrongError} where it cannot be read */
+/** Reads the layers of a dump. @throws {WrongError} if it cannot be read */
 export async function readLayersDump(path: string, configuration: Configuration): Promise<Moves> {
 	return naming(path, async () => {
 		const bytes = await readDumpFile(path);
@@ -55,7 +55,7 @@ export async function readLayersDump(path: string, configuration: Configuration)
 /** Largest dump of senders in bytes: about ten thousand senders. */
 const maxSendersBytes = 10_000_000;
 
-/** Reads the senders of a dump, and adds them to those of this service. @throws {WrongError} where it cannot be read */
+/** Reads the senders of a dump, and adds them to those of this service. @throws {WrongError} if it cannot be read */
 export async function readSendersDump(path: string, dataDir: string): Promise<MovedSenders> {
 	const text = await readTextIfThere(sendersPath(dataDir));
 	return naming(path, async () => moveSenders(readDump(await readDumpFile(path, maxSendersBytes)), text));

@@ -35,7 +35,7 @@ const maxHeld = 1_000_000_000;
 
 /**
  * Converts every document to a layer, or to a line that says why it cannot be.
- * @throws {DumpError} where the layers together are too large for the memory
+ * @throws {DumpError} if the layers together are too large for the memory
  */
 export async function collectMoves(
 	entries: Iterable<Entry> | AsyncIterable<Entry>,

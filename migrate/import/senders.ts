@@ -16,7 +16,7 @@ export interface MovedSenders {
 /**
  * Adds the senders of a dump (`{_id, key}`) to a senders file. Existing senders keep their secrets. A reason never
  * contains a secret.
- * @param text the senders file, or null where there is none yet
+ * @param text the senders file, or null if there is none yet
  */
 export function moveSenders(entries: Iterable<Entry>, text: string | null): MovedSenders {
 	const senders = new Map<string, unknown>(text === null ? [] : Object.entries(JSON.parse(text)));

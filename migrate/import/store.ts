@@ -24,7 +24,7 @@ export interface Stored {
 	same: number;
 	/** Layers that differ only in case from a stored one, and are skipped. */
 	notMoved: NotMoved[];
-	/** null where nothing was to be written. */
+	/** null if nothing was to be written. */
 	commit: Commit | null;
 }
 

@@ -128,7 +128,7 @@ export async function accept(
 	return exitCodes.done;
 }
 
-/** Asks whether to merge what was shown. @throws {Error} where the answer is not yes */
+/** Asks whether to merge what was shown. @throws {Error} if the answer is not yes */
 async function ask(commit: string, io: Io): Promise<void> {
 	const answer = await io.ask("Merge this? [y/N] ");
 	if (answer === null)
