@@ -62,7 +62,7 @@ function pathsBeside(path: string): string[] {
 	return name ? [layerPath(name.smallkey), descriptionPath(name.smallkey)] : [];
 }
 
-/** Reads files of a commit. For a file over its size limit it returns as many zero bytes as the limit, without reading it. */
+/** Reads files of a commit. A file over its size limit is not read: its bytes are zeros, as many as the limit. */
 async function readFiles(repository: string, listed: readonly PathChange[]): Promise<Map<string, LayerFile>> {
 	const plain = listed.filter(({ mode }) => kindOfMode(mode as string) === "file");
 	const sizes = await readSizes(

@@ -28,8 +28,8 @@ const maxListedCommits = 250;
 const maxRequests = 10;
 
 /**
- * Reads the data of a pull request that `judgeApprovals` needs, and whether GitHub can merge it. `isMergeable` is null while
- * GitHub computes that.
+ * Reads the data of a pull request that `judgeApprovals` needs, and whether GitHub can merge it. `isMergeable` is null
+ * while GitHub computes that.
  * @param author login of the workflows' App
  * @returns null if the pull request has a newer commit: the files and commits read could be that commit's
  */
