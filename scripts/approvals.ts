@@ -33,7 +33,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const pulls = (await openPulls(github, base)).filter(({ number }) => isWanted(number));
 	const teams = owners && (pulls.length > 0 || !wanted) ? await readTeams(github, owners) : new Map();
 	const unknown = owners && !wanted ? await unknownOwners(github, owners, teams) : [];
-	// On a runner these are warnings at the file.
+	// In GitHub Actions these lines become annotations of the file.
 	const sign =
 		environment.GITHUB_ACTIONS === "true" ? `::warning file=${ownersPath},title=Owners::` : "warning ";
 	for (const { owner, reason } of unknown) printLine(io, sign + plain(`${owner}: ${reason}`));
@@ -50,7 +50,7 @@ export const run = createRun(async (argv, environment, io) => {
 				: ["has a newer commit meanwhile"];
 			printLine(io, plain(`#${pull.number}: ${words.join("; ")}`));
 		} catch (error) {
-			// The others are judged all the same; this one keeps the check that it has.
+			// The other pull requests are still judged; this one keeps its check.
 			printError(io, plain(`#${pull.number}: could not be judged: ${(error as Error).message}`));
 			code = exitCodes.unable;
 		}

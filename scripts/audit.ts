@@ -21,7 +21,7 @@ function parseSince(text: string | undefined, now: Date): number {
 	return timeMs;
 }
 
-/** Parses the subject: a layer, or a sender. @throws {Error} if it is neither */
+/** Parses the subject: a layer or a sender. @throws {Error} unless exactly one of them is given, and valid */
 function parseSubject(smallkey: string | undefined, sender: string | undefined) {
 	if ((smallkey === undefined) === (sender === undefined)) {
 		throw new Error("a smallkey, or --sender <id>: one of them is needed");

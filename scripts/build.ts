@@ -1,4 +1,4 @@
-// npx fragments build: every fragment as a static file, and the catalogue beside them
+// npx fragments build: writes every fragment as a static file, and the catalogue
 import { resolve } from "node:path";
 import {
 	buildOutput,

@@ -1,4 +1,4 @@
-// npx fragments check-services: whether the services behind the layers have what the registrations say.
+// npx fragments check-services: checks that the services behind the layers have what the registrations say
 import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harvest/check-layer.ts";
 import { quote } from "../harvest/finding.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
@@ -12,7 +12,7 @@ import { printError, printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 import { mapWithProgress } from "../terminal/progress.ts";
 
-/** A line for each language: whether the layer exists, its title, and for wms its formats. */
+/** A line for each language: whether the layer exists, its title, and for WMS its formats. */
 function factLines(layer: CheckedLayer, checked: CheckedServices): string[] {
 	return langs.map((lang) => {
 		const facts = checked.facts[lang];

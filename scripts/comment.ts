@@ -17,19 +17,19 @@ import { plain } from "../terminal/plain.ts";
 /** The check that a ruleset requires. */
 const checkName = "layers";
 
-/** Largest report that is read, in characters: a comment, and its annotations. */
-const maxReport = 8 * maxCommentLength;
+/** Characters of a report, which has a comment and its annotations. */
+const maxReportLength = 8 * maxCommentLength;
 
 const help = `
 DIR has a folder review-<number> for each pull request, with the report.json that npx fragments review --report wrote.
 Where there is none, the check says that the change could not be checked.`;
 
-/** The report of a pull request; null if there is none. @throws {Error} if it is none of a review */
+/** Reads the report of a pull request; null if there is none. @throws {Error} if no review can have written it */
 async function readReport(folder: string, { number }: PullRef): Promise<Report | null> {
 	const path = join(folder, `review-${number}`, "report.json");
 	const text = await readTextIfThere(path);
 	if (text === null) return null;
-	if (text.length > maxReport) throw new Error(`${path}: has more than ${maxReport} characters`);
+	if (text.length > maxReportLength) throw new Error(`${path}: has more than ${maxReportLength} characters`);
 	return parseReport(text);
 }
 
@@ -45,7 +45,7 @@ const unable = {
 	summary: "The workflow `layers` has failed; its log says why. It looks again with the next push.",
 };
 
-/** @returns what was done, in words */
+/** Posts a report on its pull request. @returns what was done, in words */
 async function post(github: Github, pull: PullRef, report: Report | null, author: string): Promise<string> {
 	const { rest, repo } = github;
 	const asked = rest.pulls.get({ ...repo, pull_number: pull.number });
@@ -62,7 +62,7 @@ async function post(github: Github, pull: PullRef, report: Report | null, author
 	await setCheckRun(github, pull.head, run, before);
 	const comments = await readComments(github, pull.number, author);
 	const posted = await writeComment(github, pull.number, { marker, text: comment }, comments);
-	// Last: what it says matters more than how it is sorted.
+	// Labels come last: they matter less than the comment.
 	const labels = await labelPull(github, shown);
 	return [posted, ...(labels.length > 0 ? [`labelled ${labels.join(", ")}`] : [])].join(", ");
 }
@@ -84,7 +84,7 @@ export const run = createRun(async (argv, environment, io) => {
 			const report = await readReport(folder, pull);
 			printLine(io, plain(`#${pull.number}: ${await post(github, pull, report, options.author)}`));
 		} catch (error) {
-			// The others are posted all the same.
+			// The other reports are still posted.
 			printError(io, plain(`#${pull.number}: ${(error as Error).message}`));
 			code = exitCodes.unable;
 		}

@@ -1,4 +1,4 @@
-// npx fragments compare: the differences of the same layers on two services (docs/moving.md)
+// npx fragments compare: shows the differences of the same layers on two services (docs/moving.md)
 import { existsSync } from "node:fs";
 import { runGit } from "../git/run.ts";
 import { compareServices, reportLines } from "../migrate/compare/compare.ts";
@@ -20,7 +20,7 @@ Ends with 1 where a viewer would draw or ask a layer otherwise.`;
 
 /**
  * Reads smallkeys from a list, with white space or commas between them, or from a dump of the older service's database.
- * @throws {Error} that names the first invalid one of a list
+ * @throws {Error} that names the first invalid smallkey of a list
  */
 async function readKeys(path: string): Promise<string[]> {
 	const bytes = await readDumpFile(path);
@@ -39,7 +39,7 @@ async function readKeys(path: string): Promise<string[]> {
 	return [...new Set(items)];
 }
 
-/** The smallkeys of the repository in a data folder. @throws {Error} if there is none */
+/** Reads the smallkeys of the repository in a data folder. @throws {Error} if there is no repository */
 async function readStored(dataDir: string): Promise<string[]> {
 	const repository = repositoryPath(dataDir);
 	if (!existsSync(repository)) throw new Error(`--keys: is needed: there is no repository at ${repository}`);

@@ -17,20 +17,20 @@ import {
 import { isCompanion } from "../publish/place-file.mjs";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 
-/** Most static assets of one deployment (Cloudflare Workers, "Limits"); wrangler's dry run does not check it. */
-const plans: ReadonlyMap<string, number> = new Map([
+/** Plan → static assets of one deployment (Cloudflare Workers, "Limits"); wrangler's dry run does not check their number. */
+const maxFilesByPlan: ReadonlyMap<string, number> = new Map([
 	["free", 20_000],
 	["paid", 100_000],
 ]);
 
-/** Checks the number of files. @throws {Error} if the plan does not allow so many */
+/** Checks the number of files. @throws {Error} if the plan does not allow that many, or there is none */
 async function checkFileCount(dist: string, plan: string): Promise<void> {
-	const most = plans.get(plan);
-	if (most === undefined) throw new Error(`--plan: must be free or paid, not ${plan}`);
+	const maxFiles = maxFilesByPlan.get(plan);
+	if (maxFiles === undefined) throw new Error(`--plan: must be free or paid, not ${plan}`);
 	const files = (existsSync(dist) ? filesBelow(dist) : []).filter((path) => !isCompanion(path));
 	if (files.length === 0) throw new Error(`${dist}: has no files; npx fragments build makes them`);
-	if (files.length <= most) return;
-	const [count, limit] = [files.length, most].map((number) => number.toLocaleString("en"));
+	if (files.length <= maxFiles) return;
+	const [count, limit] = [files.length, maxFiles].map((number) => number.toLocaleString("en"));
 	throw new Error(`${dist}: has ${count} files, and Cloudflare's ${plan} plan takes ${limit} in one deployment.
 Each layer is two files for each target. The ways out: fewer targets (TARGETS);
 --plan paid, where the account has it, which takes 100,000 files;
@@ -49,7 +49,7 @@ export const run = createRun(async (argv, environment, io) => {
 		.option("--dist <dir>", "a build to deploy as it is, instead")
 		.addOption(
 			new Option("--plan <plan>", "how many files Cloudflare takes ")
-				.choices([...plans.keys()])
+				.choices([...maxFilesByPlan.keys()])
 				.default(environment.WORKERS_PLAN || "free", "WORKERS_PLAN, or free"),
 		)
 		.option(
@@ -75,7 +75,7 @@ export const run = createRun(async (argv, environment, io) => {
 	await buildWorker();
 	await installEngine();
 	return withTemporaryFolder("deploy-", async (folder) => {
-		// The worker keeps its variables and secrets at Cloudflare and in wrangler.jsonc: only the named ones are uploaded.
+		// `--keep-vars`: variables and secrets that are set at Cloudflare stay; only the named ones are uploaded.
 		const files = await fillDeployFolder(folder, options.objects ? "objects" : "assets", bucket, secrets);
 		const args = ["deploy", bundlePath, "--no-bundle", "--keep-vars", ...files];
 		if (!options.objects) args.push("--assets", dist);

@@ -16,8 +16,8 @@ const help = `
 GITHUB_REPOSITORY and its credentials as for npm start, which serves what is built (docs/hosting.md); with --remote none.
 Ctrl-C or SIGTERM end it.`;
 
-/** Longest fetch, in milliseconds: the first one transfers the whole history. */
-const fetchLimitMs = 10 * 60_000;
+/** Time limit of a fetch, in milliseconds: the first one transfers the whole history. */
+const fetchTimeoutMs = 10 * 60_000;
 
 /** The followed repository, and its copy. */
 interface Followed {
@@ -35,10 +35,10 @@ interface Followed {
 /** Creates the copy where it does not exist, and removes the leftovers of a killed process. */
 async function openCopy({ repository }: Followed): Promise<void> {
 	await runGit(repository, ["init", "--bare", "--quiet"]);
-	// This process has locked it.
+	// This process has locked the folder, so a lock file of git is a killed process's.
 	const locks = filesBelow(repository).filter((path) => /^(?:refs\/.+|[^/]+)\.lock$/.test(path));
 	for (const lock of locks) await rm(join(repository, lock), { force: true });
-	// The maintenance after a fetch runs in the fetch's own process.
+	// git's maintenance after a fetch runs in the foreground, and ends with the fetch.
 	await runGit(repository, ["config", "gc.autoDetach", "false"]);
 }
 
@@ -47,11 +47,11 @@ async function fetchBranch({ remote, branch, repository, gitVariables }: Followe
 	const ref = `refs/heads/${branch}`;
 	const options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options"];
 	const words = ["fetch", ...options, remote, `+${ref}:${ref}`];
-	await runGit(repository, words, { limitMs: fetchLimitMs, environment: await gitVariables() });
+	await runGit(repository, words, { limitMs: fetchTimeoutMs, environment: await gitVariables() });
 	return (await runGit(repository, ["rev-parse", "--verify", ref])).toString("latin1").trim();
 }
 
-/** Fetches and builds new commits until it is interrupted, or once. */
+/** Fetches and builds new commits until the process is interrupted; with `once`, a single time. */
 async function follow(
 	followed: Followed,
 	{ once, every }: { once?: true | undefined; every: number },
@@ -59,28 +59,29 @@ async function follow(
 ): Promise<number> {
 	const stop = io.interrupted();
 	let built = "";
-	let trouble = "";
+	let lastError = "";
 	while (!stop.aborted) {
 		try {
 			const commit = await fetchBranch(followed);
 			if (commit !== built) await followed.build(commit);
 			built = commit;
-			if (trouble !== "") printLine(io, "It works again.");
-			trouble = "";
+			if (lastError !== "") printLine(io, "It works again.");
+			lastError = "";
 			if (once) break;
 		} catch (error) {
 			const { message } = error as Error;
 			if (once) throw error;
-			// A lasting problem is printed once. Meanwhile the previous build is served.
-			if (message !== trouble) printError(io, plain(`not updated: ${message.trim().replace(/\n+/g, "; ")}`));
-			trouble = message;
+			// A lasting problem is printed once. The previous build stays in place.
+			if (message !== lastError)
+				printError(io, plain(`not updated: ${message.trim().replace(/\n+/g, "; ")}`));
+			lastError = message;
 		}
 		await sleep(every * 1_000, undefined, { signal: stop }).catch(() => undefined);
 	}
 	return exitCodes.done;
 }
 
-/** The given address, or the configured repository's with its credentials. */
+/** The given address without credentials, or the configured repository's with its credentials. */
 function remoteOf(remote: string | undefined, configuration: Configuration, now: () => Date) {
 	if (remote !== undefined) return { remote, gitVariables: async () => ({}) };
 	const { github, harvest } = configuration;

@@ -1,4 +1,4 @@
-// npx fragments <command>: the module of a command is loaded when it is called
+// npx fragments <command>: loads and runs the module of the command
 import { Command } from "@commander-js/extra-typings";
 import { versionLine } from "../files/version.ts";
 import { withSettingsFile } from "../service/settings-file.ts";
@@ -39,20 +39,20 @@ export const run: Run = async (argv, environment, io) => {
 	const [first = "", ...rest] = argv;
 	const [called = "", ...further] =
 		first === "help" && rest[0] !== undefined ? [rest[0], "--help"] : [first, ...rest];
-	const isVerb = called === "accept" || called === "decline";
-	// Shorter names of these two verbs.
-	const [name, words] = isVerb ? ["review", [called, ...further]] : [called, further];
+	const isReviewVerb = called === "accept" || called === "decline";
+	// `accept` and `decline` are short for `review accept` and `review decline`.
+	const [name, words] = isReviewVerb ? ["review", [called, ...further]] : [called, further];
 	if (!isCommand(name)) return runProgram(argv, environment, io);
 	const command = await load(name);
 	return command.run(words, environment, io);
 };
 
-/** The same, with the settings of `fragments.env` in the folder that this process was started in. */
+/** Like `run`, with the settings of `fragments.env` in the folder in which this process was started. */
 const runHere = createRun((argv, environment, io) =>
 	run(argv, withSettingsFile(environment, process.cwd()), io),
 );
 
-/** Runs what this process was started with. */
+/** Runs this process's own command line. */
 export async function main(): Promise<void> {
 	process.exitCode = await runHere(process.argv.slice(2), process.env, processIo());
 }

@@ -1,4 +1,4 @@
-// npx fragments harvest: writes the service descriptions of layers.
+// npx fragments harvest: writes the service descriptions of layers
 
 import { stat } from "node:fs/promises";
 import { InvalidArgumentError } from "commander";
@@ -25,7 +25,7 @@ import { printError, printLine } from "../terminal/io.ts";
 import { counted } from "../terminal/plain.ts";
 import { mapWithProgress } from "../terminal/progress.ts";
 
-/** Layers of one service lie together, so that its capabilities are still known for the last of them. */
+/** Sorts layers of one service together, so that its capabilities are still cached when the last of them is asked. */
 function byAddress(one: CheckedLayer, other: CheckedLayer): number {
 	const [a, b] = [one.registration.en.service_url, other.registration.en.service_url];
 	return a < b ? -1 : a > b ? 1 : 0;
@@ -53,7 +53,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const layers = await readLayers({ folder }, line.processedArgs[0], io);
 	const now = io.now().getTime();
 
-	/** Whether a layer has no description, or one that was last harvested long enough ago, by the file's time. */
+	/** Whether a layer has no description, or its file is at least `olderThanMs` old. */
 	async function isDue({ smallkey, registration, description }: CheckedLayer): Promise<boolean> {
 		if (olderThanMs === undefined || !isDescribed(registration, description)) return true;
 		const path = fileIn(folder, descriptionPath(smallkey));

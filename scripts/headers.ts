@@ -1,4 +1,4 @@
-// npx fragments headers: the configuration with which a static host serves a build as the service does
+// npx fragments headers: prints the configuration with which a static host serves a build as the service does
 import { resolve } from "node:path";
 import { Argument } from "commander";
 import { type StaticHostName, staticHosts } from "../hosting/headers.ts";

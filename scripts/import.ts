@@ -28,7 +28,7 @@ export const run = createRun(async (argv, environment, io) => {
 	if (!isSenderId(sender)) throw new Error(`--sender: must be 1 to 64 of A-Z a-z 0-9 . _ -, not ${sender}`);
 	const configuration = readConfiguration(environment);
 	const { dataDir } = configuration;
-	// Both files are read to their end before anything is written.
+	// Both files are read completely before anything is written.
 	const senders = sendersDump === undefined ? null : await readSendersDump(sendersDump, dataDir);
 	const moves = await readLayersDump(dump, configuration);
 	const author = dryRun ? null : { sender, time: io.now().getTime() };

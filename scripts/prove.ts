@@ -1,4 +1,4 @@
-// npx fragments prove: draws layers in a browser, and keeps for each whether it can be seen, with a picture
+// npx fragments prove: draws layers in a browser, and records for each whether it can be seen, with a picture
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -31,7 +31,7 @@ that an interrupted run continues. For a
 folder of layers it also writes layers/health.json, as npx fragments watch-services does. It needs Chromium.
 --proposed draws the layers of the repairs that wait, as they would be, into the folder proposed/ beside the other pictures.`;
 
-/** Parses one of several parts of all layers: `3/7`. */
+/** Parses a part of all layers: `3/7` is the third of seven parts. */
 function parsePart(text: string) {
 	const [, number = "", of = ""] = /^([1-9]\d{0,3})\/([1-9]\d{0,3})$/.exec(text) ?? [];
 	const part = { number: Number(number), of: Number(of) };
@@ -40,8 +40,8 @@ function parsePart(text: string) {
 }
 
 /**
- * Chooses layers. A part always has the same ones, whichever others come and go; a sample has others on another day,
- * spread over all.
+ * Chooses layers. A layer is always in the same part, whatever other layers there are. A sample is spread over all layers,
+ * and has others each day.
  */
 export function chooseLayers<Layer extends Pick<CheckedLayer, "smallkey">>(
 	layers: readonly Layer[],
@@ -56,12 +56,12 @@ export function chooseLayers<Layer extends Pick<CheckedLayer, "smallkey">>(
 	return ofPart.sort((a, b) => hashOf(day + a.smallkey) - hashOf(day + b.smallkey)).slice(0, sample);
 }
 
-/** A number that a text always has, from 0 to 2³². */
+/** A hash of a text: from 0 to 2³² - 1, and always the same for the same text. */
 function hashOf(text: string): number {
 	return createHash("sha256").update(text).digest().readUInt32BE();
 }
 
-/** Title of each layer in both languages. */
+/** The title of each layer in both languages. */
 function titlesOf(layers: readonly CheckedLayer[]): Map<string, Record<Lang, string>> {
 	const titleIn = (layer: CheckedLayer, lang: Lang) =>
 		layer.registration[lang].service_name ?? describedFor(layer, lang).title ?? layer.smallkey;
@@ -70,7 +70,7 @@ function titlesOf(layers: readonly CheckedLayer[]): Map<string, Record<Lang, str
 	);
 }
 
-/** The state of each drawn layer, as `watch-services` has it. What a service says goes before what the browser saw. */
+/** The state of each drawn layer, as in `watch-services`. A state that its service shows precedes what the browser saw. */
 async function statesOf(
 	drawn: readonly CheckedLayer[],
 	proofs: Proofs,

@@ -1,4 +1,4 @@
-// npx fragments pull-requests: lists the open pull requests that the workflow layers looks at
+// npx fragments pull-requests: lists the open pull requests that the workflow layers checks
 import { Option } from "@commander-js/extra-typings";
 import { findPulls } from "../review/pulls.ts";
 import { connectToGithub } from "../service/github.ts";

@@ -20,17 +20,17 @@ It looks at the layers that layers/health.json named before today (UTC), and com
 harvested of them. Each proposal is a branch repair/<smallkey>; the branch main is never changed. A running service does
 this once a day. REPAIR=off turns it off.`;
 
-/** Most proposals that wait at once. */
+/** Proposals that may wait at the same time. */
 const maxOpen = 20;
 
-/** `layers/health.json` as it was before a day; null if there was none. */
+/** `layers/health.json` as it was before a day (UTC); null if there was none. */
 async function readHealthBefore(repository: string, base: string, day: string): Promise<string | null> {
 	const words = ["rev-list", "-1", "--first-parent", `--before=${day}T00:00:00Z`, base];
 	const commit = (await runGit(repository, words)).toString("latin1").trim();
 	return commit === "" ? null : readHealth(repository, commit);
 }
 
-/** Notes in a file of health for which layers a repair waits. */
+/** Marks in a file of health the layers for which a repair waits. */
 async function noteRepairs(file: string, repository: string, base: string): Promise<void> {
 	const before = await readFile(file, "utf8").catch(() => null);
 	const open = await readOpen(repository, base);
@@ -85,7 +85,7 @@ export const run = createRun(async (argv, environment, io) => {
 	if (options.health !== undefined) await noteRepairs(options.health, repository, base);
 	if (out !== undefined) {
 		const { GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" } = environment;
-		// Where GitHub serves the branch `pictures`.
+		// The address at which GitHub serves the files of the branch `pictures`.
 		const address = `${GITHUB_SERVER_URL}/${GITHUB_REPOSITORY}/raw/pictures/`;
 		for (const proposal of outcome.proposed) {
 			const { branch, smallkeys } = proposal;
@@ -94,7 +94,7 @@ export const run = createRun(async (argv, environment, io) => {
 			const folder = join(out, branch);
 			await mkdir(folder, { recursive: true });
 			await writeFile(join(folder, "repair.patch"), patch);
-			// In a commit GitHub reads foreign words as commands, such as those that close an issue.
+			// GitHub interprets words in a commit's message as commands, such as those that close an issue.
 			await writeFile(join(folder, "message.txt"), messageOf(proposal));
 			await writeFile(join(folder, "text.md"), `${proposal.markdown}\n${drawn}\n`);
 		}

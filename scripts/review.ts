@@ -1,4 +1,4 @@
-// npx fragments review: what a change does and what is wrong with it, and the reviews of a service on this machine
+// npx fragments review: shows what a change does and what is wrong with it; manages the reviews on this machine
 import { writeFile } from "node:fs/promises";
 import { resolveCommit } from "../publish/collect.ts";
 import { renderComment } from "../review/comment.ts";
@@ -16,7 +16,7 @@ const help = `
 Without a verb it compares two commits, as for a pull request. The verbs are for the changes that wait in the repository
 of a service on this machine; a review is named by its key or by its branch. A map server that is down blocks nothing.`;
 
-/** Links to files and owners where this runs for a repository of GitHub's, which says so in these variables. */
+/** Links to files and owners, if the variables of GitHub Actions name a repository on GitHub. */
 async function readLinks(environment: Environment, repository: string, head: string): Promise<Links> {
 	const { GITHUB_SERVER_URL: web, GITHUB_REPOSITORY: name } = environment;
 	if (!web || !name) return noLinks;
@@ -26,7 +26,7 @@ async function readLinks(environment: Environment, repository: string, head: str
 export const run = createRun(async (argv, environment, io) => {
 	let code: number = exitCodes.done;
 	const line = createCommandLine("review", io)
-		// An option behind a verb is the verb's.
+		// An option after a verb belongs to the verb.
 		.enablePositionalOptions()
 		.option("--base <ref>", "needed without a verb: the commit that the change would be merged into")
 		.option("--head <ref>", "the commit with the change; it is read as data, nothing of it runs", "HEAD")

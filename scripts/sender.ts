@@ -1,4 +1,4 @@
-// npx fragments sender: manages the senders, who may publish, in the senders file of DATA_DIR
+// npx fragments sender: manages the senders (who may publish) in the senders file of DATA_DIR
 import { InvalidArgumentError } from "commander";
 import { isSenderId } from "../api/senders.ts";
 import { isFolderLocked } from "../service/lock.ts";
@@ -40,7 +40,7 @@ function parseKeep(text: string): number {
 	return ms;
 }
 
-/** Adds a glob of smallkeys to those before it: no smallkey has another character. */
+/** Adds a glob of smallkeys to the globs before it. It may have only the characters of smallkeys, and `*` and `?`. */
 function parseGlob(text: string, before: string[] = []): string[] {
 	if (/^[A-Za-z0-9_+=*?-]{1,64}$/.test(text)) return [...before, text];
 	throw new InvalidArgumentError("It must be a smallkey, in which * is any run of characters and ? is one.");
@@ -51,7 +51,7 @@ function changeOf({ allLayers, ...options }: SenderOptions): SenderChange {
 	return allLayers ? { ...options, smallkeys: "all" } : options;
 }
 
-/** A new sender gets all layers only explicitly, never by omission. */
+/** Asks whether a new sender may change all layers: without an answer or an option it may not. */
 async function askForLayers(dataDir: string, id: string, io: Io): Promise<"all"> {
 	const senders = await allSenders(dataDir).catch(() => null);
 	if (senders?.has(id)) throw knownSender(dataDir, id);
@@ -62,7 +62,7 @@ async function askForLayers(dataDir: string, id: string, io: Io): Promise<"all">
 	);
 }
 
-/** Which service takes a change of the senders. */
+/** Says which service applies a change of the senders. */
 async function serviceOf(dataDir: string, { SENDERS }: Environment): Promise<string> {
 	if (SENDERS) return "SENDERS is set: a service with this setting does not read the file";
 	return (await isFolderLocked(dataDir))

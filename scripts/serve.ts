@@ -1,4 +1,4 @@
-// npm start: the service on this machine
+// npm start: runs the service on this machine
 import { once } from "node:events";
 import { TokenBuckets } from "../api/limits.ts";
 import { createNodeServer } from "../api/node/serve.ts";
@@ -74,7 +74,7 @@ export const run = createRun(async (argv, environment, io) => {
 				metrics: metricsServer?.url ?? null,
 			};
 			printLine(io, welcome(started));
-			// Until the first interruption; the requests that were accepted are still answered.
+			// Waits for the first interruption. Requests that were accepted are still answered.
 			if (!interrupted.aborted) await once(interrupted, "abort");
 			printError(io, "Ending: what was accepted is answered and stored first. Once more ends it at once.");
 			await end();

@@ -17,7 +17,7 @@ A fine-grained one for a repository that does not exist yet has to be for *all r
 Run it again as often as you like: what is right is left alone, and what others have added to a ruleset stays. Exit code
 1: something is missing.`;
 
-/** Features that GitHub gives a private repository only on a paid plan (GitHub, "GitHub's plans"). */
+/** Warns of features that GitHub offers for a private repository only on a paid plan (GitHub, "GitHub's plans"). */
 const paidNote =
 	"note: the repository is private. Rulesets and environments with secrets need GitHub Pro, Team or Enterprise there; " +
 	"without them the workflows get no key, and everyone with write access can merge what no owner has approved.";
@@ -27,7 +27,7 @@ function parseRepository(text: string): string {
 	throw new InvalidArgumentError("It must be owner/name.");
 }
 
-/** What is printed before each outcome, and after their number. */
+/** The words before an outcome of each state, and after the number of such outcomes. */
 const words: Record<Outcome["state"], [sign: string, sum: string]> = {
 	right: ["right", "right"],
 	set: ["set now", "set now"],
@@ -36,7 +36,7 @@ const words: Record<Outcome["state"], [sign: string, sum: string]> = {
 	unseen: ["look at", "to look at"],
 };
 
-/** Prints what was found, and what is left to a person. */
+/** Prints the outcomes. @returns exit code: 1 if something is missing */
 function print({ outcomes, target }: Setup, io: Io): number {
 	for (const { what, state, text } of outcomes) {
 		printLine(io, plain(`${words[state][0].padEnd(11)}${what}${text === "" ? "" : `: ${text}`}`));

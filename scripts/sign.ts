@@ -1,4 +1,4 @@
-// npx fragments sign: the three headers that sign a request, for curl -H @-
+// npx fragments sign: prints the three headers that sign a request, for curl -H @-
 import { readFile } from "node:fs/promises";
 import { explain } from "../publisher/explain.ts";
 import { createRequestLine, signRequest } from "../publisher/request.ts";

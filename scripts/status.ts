@@ -1,4 +1,4 @@
-// npx fragments status: the status of a repository's layers, or of one layer at a service
+// npx fragments status: prints the status of a repository's layers, or of one layer at a service
 import { dirname } from "node:path";
 import { printStatus } from "../review/status/layer.ts";
 import { overviewLines } from "../review/status/overview.ts";

@@ -12,15 +12,15 @@ import { plain } from "../terminal/plain.ts";
 const help = `
 A failed run notifies only the person who pushed, and no one where that was a bot. An issue reaches all watchers.`;
 
-/** Most characters of the details. */
-const maxAbout = 20_000;
+/** Characters of the details. */
+const maxDetailsLength = 20_000;
 
 /** Reads the details as lines of plain text. */
-async function readAbout(path: string | undefined): Promise<string> {
+async function readDetails(path: string | undefined): Promise<string> {
 	if (path === undefined) return "";
-	// A failure is reported even where its details cannot be read; the details are then the reason for that.
+	// The failure is reported even if the file cannot be read: then the details are that error.
 	const text = await readTextIfThere(path).catch((error: Error) => `${error.message}: ${error.cause}`);
-	return (text ?? "").slice(0, maxAbout).trim();
+	return (text ?? "").slice(0, maxDetailsLength).trim();
 }
 
 export const run = createRun(async (argv, environment, io) => {
@@ -44,7 +44,7 @@ export const run = createRun(async (argv, environment, io) => {
 	});
 
 	/** Opens, updates or closes the issue. @returns what was done */
-	async function tell(): Promise<string> {
+	async function updateIssue(): Promise<string> {
 		const about = { ...repo, issue_number: open?.number ?? 0 };
 		if (!fails) {
 			if (!open) return "nothing to tell";
@@ -53,7 +53,7 @@ export const run = createRun(async (argv, environment, io) => {
 			await dataOf(rest.issues.update({ ...about, state: "closed" }), "close the issue");
 			return `#${open.number} closed`;
 		}
-		const text = await readAbout(options.about);
+		const text = await readDetails(options.about);
 		const lines = text === "" ? "" : `${fenced("text", text.split("\n").map(plain))}\n\n`;
 		const closing = "This is closed by the next run that does not fail.";
 		const body = `The last run that failed: ${page}\n\n${lines}${closing}\n`;
@@ -65,6 +65,6 @@ export const run = createRun(async (argv, environment, io) => {
 		return `#${number} opened`;
 	}
 
-	printLine(io, await tell());
+	printLine(io, await updateIssue());
 	return exitCodes.done;
 });

@@ -1,4 +1,4 @@
-// npx fragments validate: the check of the build, without writing
+// npx fragments validate: checks registrations as the build does, without writing
 import { readdirSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
@@ -31,8 +31,8 @@ async function readNamed(name: string): Promise<Named> {
 }
 
 /**
- * Checks named files by the rules for writes, with warnings. Those in a folder `layers` are judged together with the
- * other files there.
+ * Checks named files by the rules for writes, with warnings. A file in a folder `layers` is judged together with the other
+ * files in that folder.
  */
 function checkNamed(named: Named[]): { problems: Problem[]; warnings: Remark[] } {
 	const problems: Problem[] = [];
@@ -52,7 +52,7 @@ function checkNamed(named: Named[]): { problems: Problem[]; warnings: Remark[] }
 	return { problems, warnings };
 }
 
-/** The names of the other files, by their folder under `layers/`. */
+/** Returns a reader of the names beside the named files: folder under `layers/` → the other names in it. */
 function namesBeside(named: readonly Named[]): NamesBefore {
 	return (folder) => {
 		const own = named.filter(({ path }) => path.split("/")[1] === folder);

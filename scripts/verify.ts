@@ -22,7 +22,7 @@ import { progress } from "../terminal/progress.ts";
 /** Pause between two attempts, in milliseconds. */
 const pauseMs = 1_000;
 
-/** Default size of the sample of fragments. */
+/** Default number of sampled fragments. */
 const defaultSample = 500;
 
 const ofCatalogue = "files of the catalogue";
@@ -50,7 +50,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const { repo, ref, sample = defaultSample, all = false, since, wait = 0, dist: built } = line.opts();
 	const [address] = line.processedArgs;
 
-	/** Chooses the requests to a hosting of a commit's build. @param files of the catalogue */
+	/** Chooses what to request from the hosting of a commit's build. @param files paths of the catalogue's files */
 	async function choose(dist: string, repository: string, commit: string, files: readonly string[]) {
 		const fragments = await listBuild(dist);
 		const changed = since ? await changedKeys(repository, since, commit) : new Set<string>();
@@ -68,7 +68,7 @@ export const run = createRun(async (argv, environment, io) => {
 		return { dist, questions, total: fragments.length, totalFiles: files.length };
 	}
 
-	/** Checks differences again until there are none or the time is over, since a CDN updates within seconds. */
+	/** Verifies the hosting, and checks differences again until there are none or the time is over: a CDN updates late. */
 	async function verify({ dist, questions, total, totalFiles }: Awaited<ReturnType<typeof choose>>) {
 		const fragments = questions.changed.length + questions.sampled.length;
 		const files = questions.files.length;
@@ -92,7 +92,7 @@ export const run = createRun(async (argv, environment, io) => {
 		if (ref !== undefined) throw new Error("--ref: is for --repo");
 		const dist = resolve(built);
 		printError(io, `Comparing ${address} with the build in ${dist}`);
-		// The build is of the checkout.
+		// A build without --repo is a build of this checkout.
 		return verify(await choose(dist, ".", "HEAD", listCatalogue(dist)));
 	}
 	const { source, name } = nameSource({ repo, ref });
@@ -102,7 +102,7 @@ export const run = createRun(async (argv, environment, io) => {
 		const dist = join(temporary, "dist");
 		const { problems, written } = await build(source, dist, configuration);
 		if (!written) throw new Error(problems.map(plain).join("\n"));
-		// A catalogue depends on more than the commit: the senders' names, the page's address.
+		// The catalogue is not compared: it depends on more than the commit, such as the senders' names and the page's address.
 		return verify(await choose(dist, repo, ref ?? "refs/heads/main", []));
 	});
 });

@@ -36,7 +36,7 @@ const titles: Record<SickState, string> = {
 async function changedDescriptions(folder: string): Promise<Set<string>> {
 	const args = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", folder];
 	const lines = (await runGit(".", args)).toString("utf8").split("\0").filter(Boolean);
-	// Two letters of status and a space, then the path.
+	// A line has two letters of status, a space and the path.
 	const names = lines.map((line) => parseLayerPath(line.slice(3)));
 	return new Set(names.flatMap((name) => (name?.kind === "description" ? [name.smallkey] : [])));
 }

@@ -27,7 +27,7 @@ import { type Io, printError, printLine } from "../terminal/io.ts";
 /** Time limit of the engine's start, in milliseconds. */
 const startTimeoutMs = 60_000;
 
-/** The worker's variables; without SENDERS the senders are those of this machine's service. */
+/** The worker's variables. Without SENDERS it gets the senders of this machine's service. */
 async function variablesFor(
 	env: Environment,
 	{ dataDir }: Configuration,
@@ -36,11 +36,11 @@ async function variablesFor(
 	const { place, created } = await readSenders(env, dataDir);
 	printLine(io, `Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`);
 	const senders = env.SENDERS || (await readFile(place, "utf8"));
-	// An apostrophe would end the value's quotes (dotenv), so it is escaped in the JSON.
+	// An apostrophe would end the quoted value (dotenv), so it is escaped in the JSON.
 	return workerVariables({ ...env, SENDERS: senders.replaceAll("'", "\\u0027") });
 }
 
-/** Checks the port. @throws {Error} if another process listens on it, which the engine reports only after a minute */
+/** @throws {Error} if another process listens on the port: the engine would report that only after a minute */
 async function checkPort({ host, port }: Configuration): Promise<void> {
 	const probe = createServer().listen(port, host);
 	await once(probe, "listening").catch((error: Error) => {
@@ -60,26 +60,27 @@ function startEngine(folder: RunFolder, hosting: Hosting, dist: string, configur
 
 /**
  * Prints the worker's log (JSON lines) and errors, and waits until the engine listens.
- * @throws {Error} with its whole output, where it does not start
+ * @throws {Error} with the engine's whole output, if it does not start
  */
 function waitForAddress(engine: ChildProcess, io: Io): Promise<string> {
-	const said: string[] = [];
+	const output: string[] = [];
 	return new Promise((resolve, reject) => {
-		const fail = (why: string) => reject(new Error([...said, `the engine did not start: ${why}`].join("\n")));
+		const fail = (why: string) =>
+			reject(new Error([...output, `the engine did not start: ${why}`].join("\n")));
 		const timer = setTimeout(() => fail(`not within ${startTimeoutMs / 1000} s`), startTimeoutMs);
-		let listening = false;
+		let isListening = false;
 		createInterface({ input: engine.stdout as NodeJS.ReadableStream }).on("line", (line) => {
 			const match = /Ready on (http:\S+)/.exec(line);
 			if (line.startsWith("{")) printLine(io, line);
-			else if (!listening) said.push(line);
+			else if (!isListening) output.push(line);
 			if (!match) return;
-			listening = true;
+			isListening = true;
 			clearTimeout(timer);
 			resolve(match[1] as string);
 		});
 		createInterface({ input: engine.stderr as NodeJS.ReadableStream }).on("line", (line) => {
-			if (listening) printError(io, line);
-			else said.push(line);
+			if (isListening) printError(io, line);
+			else output.push(line);
 		});
 		engine.once("close", (code) => fail(`it ended with ${code}`));
 	});

@@ -25,7 +25,7 @@ import { exitCodes, needed, WrongError } from "../../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../../terminal/io.ts";
 import { plain } from "../../terminal/plain.ts";
 
-/** The repository of a service, and the settings of this machine. */
+/** Finds the repository of a service, and reads the settings of this machine. */
 async function open(repo: string | undefined, environment: Environment) {
 	const settings = readConfiguration(withoutStore(environment));
 	return { settings, found: await findRepository(repo, settings.dataDir) };
@@ -33,7 +33,7 @@ async function open(repo: string | undefined, environment: Environment) {
 
 type Opened = Awaited<ReturnType<typeof open>>;
 
-function look({ settings, found }: Opened, commit: string, check: CheckServices) {
+function reviewCommit({ settings, found }: Opened, commit: string, check: CheckServices) {
 	const { publicUrl } = settings;
 	return review({ repository: found.path, base: servedRef, head: commit, settings, publicUrl, check });
 }
@@ -56,7 +56,7 @@ export async function show(
 ): Promise<number> {
 	const opened = await open(repo, environment);
 	const { branch, commit } = await findWaiting(opened.found.path, key);
-	const outcome = await look(opened, commit, createCheckServices(opened.settings.harvest));
+	const outcome = await reviewCommit(opened, commit, createCheckServices(opened.settings.harvest));
 	const text = [
 		`${branch} at commit ${commit}`,
 		...(await proposalLines(opened.found.path, commit)),
@@ -70,7 +70,7 @@ export async function show(
 	return isWrong(outcome) ? exitCodes.wrong : exitCodes.done;
 }
 
-/** The evidence of a repair, as its commit has it, and where its pictures are. */
+/** The evidence of a repair, from its commit's message, and the paths of its pictures. */
 async function repairLines({ settings, found }: Opened, commit: string): Promise<string[]> {
 	const { pictures } = settings;
 	const message = (await runGit(found.path, ["log", "-1", "--format=%b", commit])).toString("utf8");
@@ -115,21 +115,21 @@ export async function accept(
 		throw new WrongError(`${branch}: ${what}: npx fragments review show ${branch}`);
 	}
 	printError(io, plain(`Accepting ${branch} of ${author} in ${opened.found.name}`));
-	// A merge does not wait for services: show asks them.
-	const outcome = await look(opened, waiting.commit, async () => ({ findings: [] }));
+	// A merge does not wait for map services: only `show` asks them.
+	const outcome = await reviewCommit(opened, waiting.commit, async () => ({ findings: [] }));
 	for (const line of changeLines(outcome)) printLine(io, line);
 	if (outcome.problems.length > 0 || outcome.outside.length > 0)
 		throw new WrongError(
 			"Not accepted: the problems must be corrected first, and a review may change layers only",
 		);
-	if (commit === undefined) await ask(waiting.commit, io);
+	if (commit === undefined) await confirmMerge(waiting.commit, io);
 	const merge = await acceptReview(opened.found.path, waiting, reviewer);
 	printLine(io, `Accepted: ${merge.slice(0, 12)} is on the branch main`);
 	return exitCodes.done;
 }
 
-/** Asks whether to merge what was shown. @throws {Error} if the answer is not yes */
-async function ask(commit: string, io: Io): Promise<void> {
+/** Asks whether to merge the change that was shown. @throws {Error} if the answer is not yes */
+async function confirmMerge(commit: string, io: Io): Promise<void> {
 	const answer = await io.ask("Merge this? [y/N] ");
 	if (answer === null)
 		throw new Error(`--commit ${commit.slice(0, 12)}: is needed to merge this without a terminal`);
