@@ -4,7 +4,7 @@ import type { Environment } from "../api/configuration.ts";
 import { type CommandName, callOf, summaryOf } from "./commands.ts";
 import { type Io, printError } from "./io.ts";
 
-/** The exit codes, as of `diff` and `grep` (POSIX, "Exit Status"). */
+/** The exit codes, like those of `diff` and `grep` (POSIX, "Exit Status"). */
 export const exitCodes = {
 	/** The command succeeded. */
 	done: 0,
@@ -15,17 +15,17 @@ export const exitCodes = {
 } as const;
 
 /**
- * A command: its arguments, the environment and its input and output → its exit code. It never throws and never ends the
- * process, so that tests can call it.
+ * A command: from its arguments, the environment and its input and output to its exit code. It never throws and never ends
+ * the process, so that tests can call it.
  */
 export type Run = (argv: readonly string[], environment: Environment, io: Io) => Promise<number>;
 
-/** Ends a command with its message and exit code 1. */
+/** An error that ends a command with its message and exit code 1. */
 export class WrongError extends Error {}
 
 /**
- * Makes a command from its main function. An error becomes one line and exit code 2, a `WrongError` exit code 1; `--help`
- * ends with 0, a wrong option with 2.
+ * Creates a command from its main function. An error becomes one line and exit code 2, a `WrongError` one line and exit
+ * code 1. `--help` ends with 0, a wrong option with 2.
  */
 export function createRun(main: Run): Run {
 	return async (argv, environment, io) => {
@@ -39,7 +39,7 @@ export function createRun(main: Run): Run {
 	};
 }
 
-/** What a failed call of the system means for who has called a command. */
+/** Error codes of system calls, in words for the person who runs a command. */
 const systemWords: Readonly<Record<string, string>> = {
 	ENOENT: "there is no such file or folder",
 	ENOTDIR: "a part of this path is no folder",
@@ -50,14 +50,14 @@ const systemWords: Readonly<Record<string, string>> = {
 	ENOSPC: "its disk is full",
 };
 
-/** A raw error of the system with its path first; null for any other. A folder that is read as a file has no path in it. */
+/** A system error's message with the path first; null for other errors. EISDIR of a read has no path. */
 function systemMessage({ code, path, syscall }: NodeJS.ErrnoException): string | null {
 	const words = systemWords[code ?? ""];
 	const subject = path || (code === "EISDIR" ? "the named file" : "");
 	return words === undefined || !subject ? null : `${subject}: ${words} (${code}, ${syscall})`;
 }
 
-/** The message with what is behind it: a cause, or the reason, which an operator sees and a publisher does not. */
+/** An error's message with its cause, or with its `reason`, which operators see and publishers do not. */
 function messageOf(error: Error & { reason?: unknown }): string {
 	const { message, cause, reason } = error;
 	if (typeof reason === "string") return `${message} (${reason})`;
@@ -65,7 +65,7 @@ function messageOf(error: Error & { reason?: unknown }): string {
 	return systemMessage(error) ?? message;
 }
 
-/** Makes a command line throw a `CommanderError` instead of ending the process, and write to `io`. */
+/** Makes a command line write to `io`, and throw a `CommanderError` instead of ending the process. */
 export function withOutput(command: Command, io: Io): Command {
 	return command.exitOverride().configureOutput({
 		writeOut: (text) => void io.stdout.write(text),
@@ -76,8 +76,8 @@ export function withOutput(command: Command, io: Io): Command {
 }
 
 /**
- * The command line of a command, with `--help` and suggestions for unknown options. The caller adds arguments and options
- * and parses.
+ * Creates the command line of a command, with `--help` and suggestions for unknown options. The caller adds arguments and
+ * options, and parses.
  */
 export function createCommandLine(name: CommandName, io: Io): Command {
 	return withOutput(new Command(callOf(name)), io)
@@ -92,8 +92,8 @@ function capitalized(text: string): string {
 }
 
 /**
- * The value of a required option. commander's own check comes before the one for unknown options: it would report a
- * misspelt option as missing, without a suggestion.
+ * The value of a required option. commander checks required options before unknown ones, and would report a misspelt option
+ * as missing, without a suggestion.
  * @throws {Error} if the option is missing
  */
 export function needed<T>(flag: string, value: T | undefined): T {
@@ -107,7 +107,7 @@ export function parseCount(text: string): number {
 	throw new InvalidArgumentError("It must be a whole number from 1.");
 }
 
-/** An address of a service without a slash at its end. @throws {InvalidArgumentError} for anything else */
+/** Parses an address of a service, and removes slashes at its end. @throws {InvalidArgumentError} for anything else */
 export function parseUrl(text: string): string {
 	const url = text.replace(/(?<!\/)\/+$/, "");
 	if (/^https?:\/\//.test(url) && URL.canParse(url)) return url;

@@ -8,18 +8,18 @@ export interface Output {
 	isTTY?: boolean;
 }
 
-/** The parts of the process that a command uses, which tests replace. */
+/** The parts of the process that a command uses. Tests replace them. */
 export interface Io {
 	stdout: Output;
 	stderr: Output;
 	now(): Date;
-	/** Asks the person at the terminal; `hidden` keeps the answer off the screen. Null without a terminal. */
+	/** Asks the person at the terminal; `hidden` does not echo the answer. Null without a terminal. */
 	ask(question: string, hidden?: boolean): Promise<string | null>;
-	/** Aborts at the first Ctrl-C or SIGTERM. Without this call they end the process. */
+	/** Returns a signal that aborts at the first Ctrl-C or SIGTERM. Without this call they end the process. */
 	interrupted(): AbortSignal;
 }
 
-/** The process's own. */
+/** The output, clock, terminal and signals of this process. */
 export function processIo(): Io {
 	for (const output of [process.stdout, process.stderr]) output.on("error", ignoreClosedPipe);
 	return {
@@ -31,7 +31,7 @@ export function processIo(): Io {
 	};
 }
 
-/** A reader that closes the pipe, such as `head`, does not end the command. */
+/** Keeps the command running if the reader of its output closes the pipe, as `head` does. */
 function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
 	if (error.code !== "EPIPE") throw error;
 }

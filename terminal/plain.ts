@@ -1,9 +1,9 @@
 import { visible } from "../registry/markdown.ts";
 
 /**
- * Foreign text for a line of the log: control characters and line breaks are spelled out, and `##[`, which is a command
- * of the runner of GitHub Actions anywhere in a line, is broken up. A line must start with a word of ours, since `::` at
- * its start is a command, too.
+ * Makes untrusted text safe for a line of the log: control characters and line breaks are escaped, and `##[`, which GitHub
+ * Actions interprets as a command anywhere in a line, becomes `## [`. The caller starts the line with a word of its own,
+ * since `::` at the start of a line is a command too.
  */
 export function plain(text: string): string {
 	return visible(text).replaceAll("##[", "## [");
@@ -15,7 +15,7 @@ export function counted(count: number, noun: string): string {
 }
 
 /** The first names of a list, and how many more there are: `a b and 2 more`. */
-export function firstOf(names: readonly string[], most: number, separator = " "): string {
-	const hidden = names.length - most;
-	return `${names.slice(0, most).join(separator)}${hidden > 0 ? ` and ${hidden} more` : ""}`;
+export function firstOf(names: readonly string[], maxNames: number, separator = " "): string {
+	const hidden = names.length - maxNames;
+	return `${names.slice(0, maxNames).join(separator)}${hidden > 0 ? ` and ${hidden} more` : ""}`;
 }

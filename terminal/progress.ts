@@ -1,22 +1,22 @@
 import { Presets, SingleBar } from "cli-progress";
 import pMap from "p-map";
 
-/** How long work may take before its progress is shown, in milliseconds. */
-const patience = 1000;
+/** Time before a progress bar appears, in milliseconds. */
+const delayMs = 1000;
 
-/** Work under way. */
+/** A progress bar. */
 export interface Progress {
-	/** Adds `steps` (1) to what is done. */
+	/** Adds `steps` (default 1) to the steps done. */
 	tick(steps?: number): void;
 	/** Removes the bar; to be called once, in a `finally`. */
 	stop(): void;
 }
 
-/** Where a bar is drawn. */
+/** The stream on which a bar is drawn. */
 export type Screen = NodeJS.WriteStream;
 
 /**
- * Shows a progress bar on standard error, on a terminal only, and only once the work has taken over a second.
+ * Shows a progress bar on standard error, only on a terminal, and only after a second of work.
  */
 export function progress(total: number, label: string, screen: Screen = process.stderr): Progress {
 	if (!screen.isTTY) return { tick: () => {}, stop: () => {} };
@@ -30,8 +30,8 @@ export function progress(total: number, label: string, screen: Screen = process.
 		shown = true;
 		bar.start(total, done);
 	};
-	// `unref`: a script that ends within the second must not wait.
-	const timer = setTimeout(show, patience).unref();
+	// `unref`: a process that ends within the second must not wait for the timer.
+	const timer = setTimeout(show, delayMs).unref();
 	return {
 		tick(steps = 1) {
 			done += steps;
@@ -44,7 +44,7 @@ export function progress(total: number, label: string, screen: Screen = process.
 	};
 }
 
-/** Runs a task for each item, at most `concurrency` of them at a time, under a progress bar. @returns the results, in order */
+/** Runs a task for each item, at most `concurrency` at the same time, with a progress bar. @returns results in order */
 export async function mapWithProgress<Item, Result>(
 	items: Iterable<Item>,
 	label: string,
@@ -58,6 +58,6 @@ export async function mapWithProgress<Item, Result>(
 		bar.tick();
 		return result;
 	};
-	// p-map's own types leave out what its mapper may skip; this one skips nothing.
+	// p-map's type excludes skipped items from the results (`pMapSkip`); this mapper skips none.
 	return pMap(all, run, { concurrency }).finally(() => bar.stop()) as Promise<Result[]>;
 }
