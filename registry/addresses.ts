@@ -13,12 +13,12 @@ const places = langs.flatMap((lang) => [
 export const maxAddressLength = addressSchema.maxLength;
 
 /**
- * Checks what the schema's pattern cannot: an address must be a URI and contain no credentials. What is written must
- * also be the address of the layer's kind of service; what is stored already may be of another kind.
+ * Checks what the schema's pattern cannot: an address must be a URI and contain no credentials. Under the rules `written`
+ * it must also be the address of the layer's kind of service; a stored registration may name another kind.
  */
 export function addAddressProblems(problems: Problems, value: unknown, rules: Rules): void {
 	for (const { address, type, path } of addressesOf(value)) {
-		// The schema reports a longer one already.
+		// The schema reports an address that is too long.
 		if (address.length > maxAddressLength) continue;
 		const isOfService = rules === "written" && type !== null;
 		const problem = problemOf(address) ?? (isOfService ? kindProblem(new URL(address), type) : null);
@@ -29,12 +29,12 @@ export function addAddressProblems(problems: Problems, value: unknown, rules: Ru
 /** An address in a registration. */
 export interface Address {
 	address: string;
-	/** The kind of the service there, in the words of version 2.0; null for the address of a description. */
+	/** The kind of the service at the address, as version 2.0 names it; null for the address of a description. */
 	type: string | null;
 	path: readonly string[];
 }
 
-/** The http and https addresses of a registration, which may have any problems. */
+/** The http and https addresses of a registration. @param value valid or not */
 export function addressesOf(value: unknown): Address[] {
 	return places.flatMap((path) => {
 		const address = path.reduce(memberOf, value);
@@ -46,7 +46,7 @@ export function addressesOf(value: unknown): Address[] {
 	});
 }
 
-/** `payload_type` of version 1 → kind of service, in the words of version 2.0. */
+/** `payload_type` of version 1 → kind of service, as version 2.0 names it. */
 const payloadTypes: ReadonlyMap<unknown, string> = new Map([
 	["wms", "ogcWms"],
 	["feature", "esriFeature"],
@@ -57,10 +57,10 @@ function memberOf(value: unknown, name: string): unknown {
 	return (value as Record<string, unknown>)[name];
 }
 
-/** The characters of a URI (RFC 3986, appendix A): the viewer's schema wants `format: uri` of an address. */
+/** The characters of a URI (RFC 3986, appendix A): the viewer's schema requires `format: uri` for an address. */
 const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;
 
-/** The URL parser comes last: a long non-ASCII host takes it hundreds of milliseconds. */
+/** The URL parser is called last: it takes hundreds of milliseconds for a long non-ASCII host. */
 function problemOf(address: string): BrokenRule | null {
 	if (/^[^:]+:\/*[^/?#]*@/.test(address)) return broken("address-credentials");
 	if (!uriCharacters.test(address)) return broken("address-characters", shownValue(address));
@@ -70,25 +70,25 @@ function problemOf(address: string): BrokenRule | null {
 }
 
 /** Parameters that only select the form of the answer; every viewer sets its own. */
-const harmlessParameters: ReadonlySet<string> = new Set(["f", "callback", "_"]);
+const unneededParameters: ReadonlySet<string> = new Set(["f", "callback", "_"]);
 
 /** An address of a FeatureServer up to its query or fragment. */
 const featureServer = /^[^?#]*\/FeatureServer(?:\/[^?#]*)?(?=[?#]|$)/i;
 
 /** The query or fragment of a FeatureServer's address, on which GeoView fails; null for any other address. */
-export function featureServerQuery(address: string): { rest: string; isHarmless: boolean } | null {
+export function featureServerQuery(address: string): { rest: string; isUnneeded: boolean } | null {
 	const path = featureServer.exec(address)?.[0];
 	if (path === undefined || path === address) return null;
 	const rest = address.slice(path.length);
 	const query = rest.startsWith("?") ? (rest.slice(1).split("#", 1)[0] ?? "") : "";
 	const names = [...new URLSearchParams(query).keys()];
-	return { rest, isHarmless: names.every((name) => harmlessParameters.has(name.toLowerCase())) };
+	return { rest, isUnneeded: names.every((name) => unneededParameters.has(name.toLowerCase())) };
 }
 
 /** Removes a query without effect from a FeatureServer's address; returns any other address unchanged. */
-export function withoutHarmlessQuery(address: string): string {
+export function withoutUnneededQuery(address: string): string {
 	const found = featureServerQuery(address);
-	return found?.isHarmless ? address.slice(0, -found.rest.length) : address;
+	return found?.isUnneeded ? address.slice(0, -found.rest.length) : address;
 }
 
 function parseAddress(address: string): URL | null {
@@ -99,16 +99,16 @@ function parseAddress(address: string): URL | null {
 	}
 }
 
-/** One layer of an ArcGIS service, at the end of a path; the number is missing where the service is meant as a whole. */
+/** The end of a path of an ArcGIS service: of one layer, with its number, or of the whole service, without. */
 export const arcgisPath = /\/(MapServer|FeatureServer)(?:\/(\d{1,9}))?\/?$/i;
 
-/** An ArcGIS service, or a layer of it, in its own interface: no WMS answers there. */
+/** The path of an ArcGIS service, or of a layer of it, in ArcGIS's REST interface, where no WMS answers. */
 const arcgisRest = /\/rest\/services\/.*\/(?:MapServer|FeatureServer)(?:\/\d{1,9})?\/?$/i;
 
 /**
- * Why an address is one of another kind of service than its layer's, so that no viewer draws the layer; null where it is
- * not known to be. An address that is not recognized may be that of a proxy.
- * @param type kind of service, in the words of version 2.0
+ * Why an address belongs to another kind of service than the layer's, so that no viewer draws the layer. Null where this
+ * is not certain: an address that is not recognized may be that of a proxy.
+ * @param type kind of service, as version 2.0 names it
  */
 export function kindProblem(url: URL, type: string): BrokenRule | null {
 	if (type === "ogcWms") {

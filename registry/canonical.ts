@@ -5,7 +5,7 @@ import { registration2 } from "../schemas/registration-2.ts";
 /** A registration of version 1.x: one kind of service for both languages. */
 export interface Registration1 extends FromSchema<typeof registration1> {}
 
-/** A registration of version 2.0: each language's node says what kind of service it is. */
+/** A registration of version 2.0: each language's node names its own kind of service. */
 export interface Registration2 extends FromSchema<typeof registration2> {}
 
 /** The payload of a PUT and the content of a layer's file (specification, "Layer registration"). */
@@ -15,7 +15,7 @@ export function isVersion2(registration: Registration): registration is Registra
 	return !("payload_type" in registration);
 }
 
-/** The names of all members that a schema has, in its order. */
+/** The names of all members in a schema, in the schema's order. */
 function namesIn(part: unknown): string[] {
 	if (typeof part !== "object" || part === null) return [];
 	return Object.entries(part).flatMap(([keyword, value]) => [

@@ -6,19 +6,19 @@ import { plainText } from "./markup.ts";
 import { boundsOfExtent } from "./projections.ts";
 import type { Lang } from "./smallkey.ts";
 
-/** What a service says of a layer in words, for the catalogue: plain text, whatever is stored. */
+/** A service's texts about a layer, for the catalogue: plain text, even where the stored description has markup. */
 export interface Described {
-	/** At most 300 characters; null where the service says none. */
+	/** At most 300 characters; null where the service has none. */
 	title: string | null;
-	/** At most 2,000 characters; null where the service says none. */
+	/** At most 2,000 characters; null where the service has none. */
 	description: string | null;
-	/** At most 20 of 100 characters, each once. */
+	/** At most 20, each of at most 100 characters, without duplicates. */
 	keywords: string[];
-	/** In degrees; null where it is not known. */
+	/** In degrees; null where they are not known. */
 	bounds: Bounds | null;
 }
 
-/** What is known of a layer in one language; nothing of a service that is not the registered one. */
+/** The texts about a layer in one language; all empty where the description is not of the registered service. */
 export function describedFor(
 	{ registration, description }: Omit<CheckedLayer, "smallkey">,
 	lang: Lang,
@@ -36,7 +36,7 @@ export function describedFor(
 	};
 }
 
-/** Keywords as they are kept: plain text, each once, no more than there is room for. */
+/** Keywords as plain text: at most 20, each of at most 100 characters, without duplicates. */
 export function plainKeywords(keywords: readonly string[]): string[] {
 	const plain = keywords.map((keyword) => plainText(keyword, maxKeyword)).filter(Boolean);
 	return [...new Set(plain)].slice(0, maxKeywords);

@@ -9,13 +9,13 @@ import { tryJson } from "./try-json.ts";
 /** A service description: the content of `layers/<ab>/<smallkey>.service.json`. */
 export interface Description extends FromSchema<typeof schema> {}
 
-/** What was harvested from the service behind one language of a layer. */
+/** The result of harvesting the service of one language of a layer. */
 export type LangDescription = NonNullable<Description["en"]>;
 
 /** One layer of an ArcGIS service: its features, and how they are drawn. */
 export type FeatureDescription = Extract<LangDescription, { renderer: unknown }>;
 
-/** Of the layers of an OGC service that a registration names. */
+/** A description of the layers of an OGC service that a registration names. */
 export type NamedDescription = Extract<LangDescription, { layers: unknown }>;
 
 export type Field = FeatureDescription["fields"][number];
@@ -67,7 +67,7 @@ function inOrder({ en, fr }: Description): Description {
 	return { ...(en && { en }), ...(fr && { fr }) };
 }
 
-/** What was harvested of the registered service, of the registered kind and layers; null where nothing was. */
+/** The description of one language, if it is of the registered service, kind and layers; else null. */
 export function currentDescription(
 	registration: Registration,
 	description: Description | null,
@@ -84,8 +84,8 @@ export function currentDescription(
 }
 
 /**
- * Whether each language that is harvested is described, from the registered service; what was taken over from an older
- * service was not harvested.
+ * Whether each language that is harvested has a harvested description of the registered service. A description that was
+ * imported from an older service is not a harvested one.
  */
 export function isDescribed(registration: Registration, description: Description | null): boolean {
 	return harvestedLangs(registration).every((lang) => {

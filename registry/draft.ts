@@ -7,15 +7,15 @@ export interface Draft {
 /** Longest packed draft that is read, in characters. */
 const maxReadLength = 100_000;
 
-/** Longest packed draft in an address that is shown, in characters: mail and terminals cut longer ones. */
-const maxHandedLength = 16_000;
+/** Longest packed draft in an address that is shown, in characters: mail programs and terminals cut longer addresses. */
+const maxShownLength = 16_000;
 
 /** Most bytes of an unpacked draft: escaping in JSON may double the length of a registration. */
 const maxBytes = 140_000;
 
 /**
- * Packs a draft for the fragment of an address, behind `#draft=`, which is never sent to a server: JSON, raw deflate
- * (RFC 1951), URL-safe base64 (RFC 4648, section 5).
+ * Packs a draft as JSON, raw deflate (RFC 1951) and URL-safe base64 (RFC 4648, section 5). The result follows `#draft=` in
+ * an address: browsers never send that part to a server.
  */
 export async function packDraft({ smallkey, text }: Draft): Promise<string> {
 	const bytes = new TextEncoder().encode(JSON.stringify([smallkey, text]));
@@ -28,15 +28,15 @@ export async function packDraft({ smallkey, text }: Draft): Promise<string> {
 }
 
 /**
- * The address at which the catalogue shows a draft: on the map, checked, with its fragments. Nothing is stored. The page
- * at the root chooses the language.
+ * The address at which the catalogue shows a draft on the map, with its problems and its fragments. Nothing is stored.
+ * The page at the root chooses the language.
  * @param publicUrl address of the service with its base path, with or without a slash at its end; empty where unknown
  * @returns null without a public address, and for a draft that is too long for one
  */
 export async function draftAddress(publicUrl: string, draft: Draft): Promise<string | null> {
 	if (publicUrl === "" || draft.text.length > maxBytes / 2) return null;
 	const packed = await packDraft(draft);
-	if (packed.length > maxHandedLength) return null;
+	if (packed.length > maxShownLength) return null;
 	return `${publicUrl.replace(/(?<!\/)\/+$/, "")}/?page=draft#draft=${packed}`;
 }
 

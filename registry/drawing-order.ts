@@ -3,7 +3,7 @@ import type { Description } from "./description.ts";
 /** The rank of lines and of layers of unknown geometry. */
 export const middleRank = 1;
 
-/** A layer's rank in drawing order, lowest first, as in the lists of the older service: polygons below, points on top. */
+/** A layer's rank in drawing order, as in the lists of the older service: polygons first (below), points last (on top). */
 export function drawingRank(description: Description | null): number {
 	const english = description?.en;
 	const geometry = english && "geometry_type" in english ? english.geometry_type : "";

@@ -2,13 +2,13 @@ import type { Sickness } from "./health.ts";
 import type { Lang } from "./smallkey.ts";
 import { tryJson } from "./try-json.ts";
 
-/** Version of the index; a reader that finds another one reads no further. */
+/** Version of the index; a reader ignores an index of another version. */
 export const indexVersion = 3;
 
-/** Number of chunks, whatever the number of layers: a change of one layer rewrites one of them and the manifest. */
+/** Number of chunks, for any number of layers. A change of one layer rewrites one chunk and the manifest. */
 export const chunkCount = 64;
 
-/** Folder of the chunks; names in it hold the hash of the content. */
+/** Folder of the chunks; their names contain the hash of their content. */
 export const chunksFolder = "index/chunks";
 
 export const manifestPath = "index/index.json";
@@ -16,7 +16,7 @@ export const manifestPath = "index/index.json";
 /** West, south, east, north in degrees (RFC 7946, section 5). */
 export type Bounds = readonly [west: number, south: number, east: number, north: number];
 
-/** Public name of a sender: one text for both languages, or two. */
+/** Public name of a sender: one text for both languages, or one for each. */
 export type PublicName = string | Record<Lang, string>;
 
 /** A layer in the catalogue, with the values for its row and the filters. */
@@ -25,24 +25,24 @@ export interface Entry {
 	/** `wms`, `feature`, or the service type of a registration of version 2.0. */
 	type: string;
 	title: Record<Lang, string>;
-	/** At most 300 characters of what the service says of the layer; left out where it says nothing. */
+	/** The service's description of the layer, at most 300 characters; left out where there is none. */
 	description?: Partial<Record<Lang, string>>;
-	/** What the service says the layer is about, in both languages, each once. */
+	/** The service's keywords of both languages, without duplicates. */
 	keywords?: readonly string[];
 	/** The service's address, as registered; `fr` is left out where it is the same. */
 	address: { en: string; fr?: string };
-	/** Names or numbers of the layers inside the service, where the address does not say it. */
+	/** Names or numbers of the layers inside the service, where they are not part of the address. */
 	layers?: readonly string[];
-	/** Public name of the sender who registered it last, where the operator gave one. */
+	/** Public name of the sender who registered the layer last, where the operator has set one. */
 	sender?: PublicName;
-	/** The last commit that changed it, by its first 12 digits, and its time; left out where the whole history is not there. */
+	/** First 12 digits and time of the last commit that changed the layer; left out where the history is not complete. */
 	changed?: { commit: string; date: string };
-	/** `sick` of a layer that was seen to be sick; `null` where it was never checked; left out where it was in order. */
+	/** What is wrong with the layer; null where it was never checked; left out where it is healthy. */
 	health?: Sickness | null;
 	bounds?: Bounds;
 	/** Path of its picture below the site, where there is one. */
 	thumbnail?: string;
-	/** `<target>/<lang>` of each form in which it cannot be read; left out where it can be read in all. */
+	/** `<target>/<lang>` of each form in which the layer cannot be read; left out where it can be read in all forms. */
 	unread?: readonly string[];
 }
 
@@ -51,7 +51,7 @@ export interface Manifest {
 	layers: number;
 	/** The commit of all entries; left out where it is not known. */
 	commit?: string;
-	/** Path of each chunk below the site, by its number; null where it has no layers. Names hold the hash of the content. */
+	/** Path of each chunk below the site, by its number; null where the chunk has no layers. */
 	chunks: readonly (string | null)[];
 }
 
@@ -73,13 +73,13 @@ export function chunkPath(chunk: number, hash: string): string {
 	return `${chunksFolder}/${String(chunk).padStart(2, "0")}-${hash}.json`;
 }
 
-/** Reads the manifest; null where the text is none of this version. */
+/** Parses the manifest; null where the text is not a manifest of this version. */
 export function parseManifest(text: string): Manifest | null {
 	const value = tryJson(text) as Manifest | null;
 	return value?.version === indexVersion && Array.isArray(value.chunks) ? value : null;
 }
 
-/** Reads a chunk; null where the text is none of this version. */
+/** Parses a chunk; null where the text is not a chunk of this version. */
 export function parseChunk(text: string): Chunk | null {
 	const value = tryJson(text) as Chunk | null;
 	return value?.version === indexVersion && Array.isArray(value.entries) ? value : null;

@@ -10,17 +10,17 @@ function box(xmin: number, ymin: number, xmax: number, ymax: number): Box {
 /** Spatial reference of Canada's viewers: Canada Atlas Lambert, EPSG:3978. */
 export const defaultMapWkid = 3978;
 
-/** Extent of Canada in EPSG:3978, in metres, as the older service gave it. */
+/** Extent of Canada in EPSG:3978, in metres, as in the older service's fragments. */
 const canadaAtlas = box(-2681457, -883440, 3549492, 3482193);
 
-/** From the Yukon to Cape Spear, and from Middle Island to Cape Columbia, in degrees. */
+/** Extent of Canada in degrees: from the Yukon to Cape Spear, and from Middle Island to Cape Columbia. */
 const degrees = box(-141.01, 41.67, -52.61, 83.12);
 
-/** The same rectangle in metres, by PROJ 9.1.1: bounds of its edge, rounded outwards. */
+/** The same rectangle in metres: the bounds of its edge as PROJ 9.1.1 projects it, rounded outwards. */
 const webMercator = box(-15697162, 5111674, -5856518, 17932470);
 const statisticsCanada = box(2373380, 601004, 9372748, 5439876);
 
-/** The extent of Canada, for a layer whose own is not known, by well-known id of the map's spatial reference. */
+/** Well-known id of the map's spatial reference → the extent of Canada in it, for a layer without a known extent. */
 const canada: ReadonlyMap<number, Box> = new Map([
 	[3978, canadaAtlas],
 	[3979, canadaAtlas],
@@ -41,7 +41,7 @@ const canada: ReadonlyMap<number, Box> = new Map([
 export const mapWkids: readonly number[] = [...canada.keys()].sort((one, other) => one - other);
 
 /**
- * The extent of a layer in the map's spatial reference; that of Canada where the layer's own is not known in it.
+ * The extent of a layer in the map's spatial reference; the extent of Canada where the layer's is not known there.
  * @param extent the harvested extent; ignored where it is in another spatial reference
  * @param mapWkid one of `mapWkids`
  */

@@ -1,6 +1,6 @@
 /**
- * Whether a smallkey matches a glob: `*` is any run of characters, `?` is one; case-sensitive. At most one step for each
- * pair of characters, where a regular expression could take exponential time.
+ * Whether a smallkey matches a glob, in which `*` is any number of characters and `?` is one; case-sensitive. Takes at
+ * most one step for each pair of characters, where a regular expression could take exponential time.
  */
 export function matchesGlob(glob: string, smallkey: string): boolean {
 	const isAt = (part: string, start: number) =>
@@ -11,7 +11,7 @@ export function matchesGlob(glob: string, smallkey: string): boolean {
 	if (!isAt(first, 0)) return false;
 	const end = smallkey.length - last.length;
 	let start = first.length;
-	// Each part between two stars is taken at its first place.
+	// Each part between two stars is matched at its first occurrence.
 	for (const part of parts) {
 		while (start + part.length <= end && !isAt(part, start)) start += 1;
 		start += part.length;

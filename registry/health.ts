@@ -1,7 +1,7 @@
 import { type Lang, parseSmallkey } from "./smallkey.ts";
 import { tryJson } from "./try-json.ts";
 
-/** The file of sick layers. It is in the repository, so that each run knows since when a layer is sick. */
+/** The file that lists the sick layers. It is in the repository, so that each check knows how long a layer has been sick. */
 export const healthPath = "layers/health.json";
 
 /**
@@ -14,21 +14,21 @@ export type SickState = (typeof sickStates)[number];
 /** What is wrong with a layer, and since when. */
 export interface Sickness {
 	state: SickState;
-	/** The week in which it was first seen so, as ISO 8601 writes it: `2026-W09`. */
+	/** The week in which the layer was first found in this state, as ISO 8601 writes it: `2026-W09`. */
 	since: string;
-	/** What was seen last, such as `answers with status 503`: plain text of one line, which may quote a service. */
+	/** The last finding, such as `answers with status 503`: one line of plain text, which may quote a service. */
 	cause?: string;
 	/** Whether a repair waits for a decision on a branch `repair/…`. */
 	repair?: true;
 }
 
-/** What a look at a layer found. */
+/** The finding of one check of a layer. */
 export type Seen = Omit<Sickness, "since" | "repair">;
 
-/** Smallkey → what is wrong. Healthy layers are not listed. */
+/** Smallkey → what is wrong with the layer. Healthy layers are not listed. */
 export type Health = ReadonlyMap<string, Sickness>;
 
-/** Most layers in the file; those that are sick for longest are kept. */
+/** Most layers in the file; the layers that have been sick longest are kept. */
 const maxSick = 5000;
 
 const weekPattern = /^\d{4}-W\d{2}$/;
@@ -42,11 +42,10 @@ export function parseHealth(text: string | null): Health {
 	return new Map(known.map(([smallkey, sickness]) => [smallkey, bare(sickness)]));
 }
 
-/** Longest cause, in characters. */
-const maxCause = 160;
+const maxCauseLength = 160;
 
 function bare({ state, since, cause, repair }: Sickness): Sickness {
-	const seen = typeof cause === "string" && { cause: cause.slice(0, maxCause) };
+	const seen = typeof cause === "string" && { cause: cause.slice(0, maxCauseLength) };
 	return { state, since, ...seen, ...(repair === true && { repair }) };
 }
 
@@ -56,28 +55,28 @@ function isSickness(value: unknown): value is Sickness {
 }
 
 /**
- * The text of `layers/health.json`; null where no layer is sick, and the file is removed. One line for each layer, sorted
- * by smallkey, without anything that changes from week to week: the same findings give the same text on two branches,
- * and git merges findings about different layers.
+ * The text of `layers/health.json`; null where no layer is sick, and the file is to be removed. Each layer has one line,
+ * sorted by smallkey, and nothing changes from week to week. Thus the same findings give the same text on two branches,
+ * and git can merge findings about different layers.
  */
 export function healthText(health: Health): string | null {
 	if (health.size === 0) return null;
 	const longest = [...health]
-		.sort(([a, one], [b, other]) => inOrder(one.since, other.since) || inOrder(a, b))
+		.sort(([a, one], [b, other]) => compare(one.since, other.since) || compare(a, b))
 		.slice(0, maxSick);
 	const lines = longest
-		.sort(([a], [b]) => inOrder(a, b))
+		.sort(([a], [b]) => compare(a, b))
 		.map(([smallkey, sickness]) => `    ${JSON.stringify(smallkey)}: ${JSON.stringify(bare(sickness))}`);
 	return `{\n  "sick": {\n${lines.join(",\n")}\n  }\n}\n`;
 }
 
-function inOrder(one: string, other: string): number {
+function compare(one: string, other: string): number {
 	return one < other ? -1 : Number(one > other);
 }
 
 /**
- * Merges new findings into the known health. A layer in the same state keeps its week. A layer that was not checked
- * keeps its entry as long as it is registered.
+ * Merges new findings into the known health. A layer that is in the same state as before keeps its week. A layer that was
+ * not checked keeps its entry as long as it is registered.
  * @param seen the layers that were checked; null: healthy
  */
 export function updateHealth(
@@ -97,10 +96,10 @@ export function updateHealth(
 	return after;
 }
 
-/** Trailer of a commit of the health that names a layer for which a repair was proposed. */
+/** Trailer that names a layer for which a repair was proposed, in a commit of `layers/health.json`. */
 export const repairTrailer = "Repair-Proposed";
 
-/** The health with a mark on those layers whose repair waits for a decision, and on no others. */
+/** Sets the mark `repair` on the layers whose repair waits for a decision, and removes it from all others. */
 export function markRepairs(health: Health, proposed: ReadonlySet<string>): Health {
 	const marked = [...health].map(([smallkey, { repair: _, ...sickness }]): [string, Sickness] => {
 		return [smallkey, { ...sickness, ...(proposed.has(smallkey) && { repair: true }) }];
@@ -130,7 +129,7 @@ export function mondayOf(week: string): number {
 	return fourth.getTime() + ((number - 1) * 7 - ((fourth.getUTCDay() || 7) - 1)) * 86_400_000;
 }
 
-/** The file that lists the sick layers for people. */
+/** The catalogue's file of sick layers, for its health page. */
 export const healthReportPath = "index/health.json";
 
 const reportVersion = 3;
@@ -138,18 +137,18 @@ const reportVersion = 3;
 export interface HealthReport {
 	version: typeof reportVersion;
 	sick: number;
-	/** Numbers of layers that were checked, and that were not yet. */
+	/** Number of layers that were checked, and number of layers that were not checked yet. */
 	checked: number;
 	unchecked: number;
-	/** All sick layers, by who can correct them and by the host of their service. */
+	/** All sick layers, grouped by their owners, who can correct them, and by the host of their service. */
 	groups: HealthGroup[];
 }
 
-/** The sick layers of the same owners at one host. */
+/** The sick layers with the same owners and host. */
 export interface HealthGroup {
-	/** With commas between them; empty where none is named. */
+	/** The owners' names, separated by commas; empty where there are none. */
 	owner: string;
-	/** With its port where it has one; empty where the address has none. */
+	/** The service's host, with its port if any; empty where the address has no host. */
 	host: string;
 	/** Sorted by smallkey. */
 	layers: SickLayer[];
@@ -160,14 +159,14 @@ export interface SickLayer extends Sickness {
 	title: Record<Lang, string>;
 }
 
-/** The text of a report without anything in it that changes from build to build. */
+/** The text of a report. The same findings give the same text in every build. */
 export function healthReportText(checked: number, unchecked: number, groups: HealthGroup[]): string {
 	const sick = groups.reduce((sum, { layers }) => sum + layers.length, 0);
 	const report: HealthReport = { version: reportVersion, sick, checked, unchecked, groups };
 	return `${JSON.stringify(report)}\n`;
 }
 
-/** Reads it; null where it is of another version, or no such file. */
+/** Parses a report; null where the text is not a report of this version. */
 export function parseHealthReport(text: string): HealthReport | null {
 	const value = tryJson(text) as HealthReport | null;
 	const isWhole = typeof value?.checked === "number" && Array.isArray(value.groups);

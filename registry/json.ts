@@ -5,7 +5,7 @@ import { type BrokenRule, broken, type TextCode, textOf } from "./texts.ts";
 /** A parsed JSON text: its value, or why it was refused. */
 export type ParsedJson = { value: unknown; problems: [] } | { value: null; problems: BrokenRule[] };
 
-/** Deepest nesting that is read; a registration needs five. It bounds the recursion of all code that walks a value. */
+/** Most levels of a document; a registration needs five. This bounds the recursion of all code that walks a value. */
 const maxDepth = 64;
 
 const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
@@ -38,9 +38,9 @@ function refused(problem: BrokenRule): ParsedJson {
 }
 
 /**
- * Whether a text equals the output of `JSON.stringify`, on one line as clients send it or indented as files are stored:
- * then it repeats no name. The check takes a tenth of the time of a walk over the tokens. A `\u` escape may be a lone
- * surrogate.
+ * Whether a text equals the output of `JSON.stringify`, on one line as clients send it or indented as files are stored.
+ * Such a text repeats no name, and has no lone surrogate unless it has a `\u` escape. This check takes a tenth of the time
+ * of a walk over the tokens.
  */
 function isPlainlyWritten(text: string, value: unknown): boolean {
 	if (text.includes("\\u")) return false;
@@ -48,7 +48,7 @@ function isPlainlyWritten(text: string, value: unknown): boolean {
 	return text === (isIndented ? `${JSON.stringify(value, null, 2)}\n` : JSON.stringify(value));
 }
 
-/** Whether a JSON text is nested deeper than so many levels, or has more objects and lists: by its brackets outside strings. */
+/** Whether a JSON text has more than `levels` levels or `maxContainers` objects and lists. Counts brackets outside strings. */
 export function isNestedBeyond(
 	text: string,
 	levels: number,
@@ -87,7 +87,7 @@ function syntaxError(text: string): BrokenRule {
 
 type Path = readonly (string | number)[];
 
-/** The values and the members of a valid text, in its order, each with its path. */
+/** The values and the members of a valid text, in the text's order, each with its path. */
 function* nodesOf(node: Node | undefined, path: Path = []): Generator<[Node, Path]> {
 	if (!node) return;
 	yield [node, path];
@@ -122,7 +122,7 @@ function ambiguities(text: string): BrokenRule[] {
 
 /**
  * JSON pointer → the line (from 1) on which that member or element starts; a member starts with its name. Empty where
- * the text is not JSON, or nested too deep.
+ * the text is not JSON or is nested too deeply.
  */
 export function linesOf(text: string): Map<string, number> {
 	const lines = new Map<string, number>();

@@ -13,11 +13,11 @@ import { type BrokenRule, broken, type TextCode } from "./texts.ts";
 export interface Remark {
 	/** Path from the repository's root: `layers/23/23ax5t.json`. */
 	file: string;
-	/** `<place>: <what is wrong>`, the place a JSON pointer or `smallkey`; or only what is wrong, of the whole file. */
+	/** `<place>: <what is wrong>`, where the place is a JSON pointer or `smallkey`; without a place for the whole file. */
 	text: string;
 }
 
-/** A rule that a change breaks. Every door reports it with the same text. */
+/** A rule that a change breaks. Every way to make the change reports it with the same text. */
 export interface Problem extends Remark {
 	/** Identifies the rule, independent of the language of its text. */
 	code: TextCode;
@@ -32,7 +32,7 @@ export interface NameEdit {
 /** The names of the files in a folder under `layers/` before a change, in any order. */
 export type NamesBefore = (folder: string) => Iterable<string>;
 
-/** The problem of a stored layer that differs only in case from the one that is served. */
+/** The problem of a stored layer whose smallkey differs only in case from that of a layer that is served. */
 export function twinProblem(smallkey: string, served: string): Problem {
 	return aboutKey(layerPath(smallkey), broken("case-twin", smallkey, served));
 }
@@ -62,7 +62,7 @@ export function judgeNames(edits: Iterable<NameEdit>, before: NamesBefore): Prob
  * @param names of all stored files of the folder
  */
 function judgeFolder(edits: readonly NameEdit[], names: Iterable<string>): Problem[] {
-	// Only names that differ at most in case from an edited one matter. A smallkey has no dot.
+	// Only names that equal an edited one, or differ from it only in case, matter. A smallkey has no dot.
 	const lowerKey = (name: string) => name.slice(0, name.indexOf(".")).toLowerCase();
 	const wanted = new Set(edits.map(({ path }) => lowerKey(fileName(path))));
 	const before = new Set<string>();
@@ -87,7 +87,7 @@ function judgeFolder(edits: readonly NameEdit[], names: Iterable<string>): Probl
 	return [...problems, ...[...smallkeys].filter(isOrphan).map(orphanProblem)];
 }
 
-/** Lower-case smallkey → the spelling that is kept: the first stored one, else the first. */
+/** Lower-case smallkey → the spelling that is kept: the first one that is stored, else the first one that is added. */
 function keptSpellings(before: ReadonlySet<string>, after: ReadonlySet<string>): Map<string, string> {
 	const kept = new Map<string, string>();
 	const [stored, added] = [new Set<string>(), new Set<string>()];

@@ -27,9 +27,9 @@ import { type BrokenRule, broken, type TextCode, textOf } from "./texts.ts";
 export interface LayerFile {
 	/** Path from the repository's root, with `/`: `layers/23/23ax5t.json`. */
 	path: string;
-	/** Only plain files may hold layers: a link could point anywhere. */
+	/** Only a plain file may contain a layer: a link could point anywhere. */
 	kind: "file" | "symlink" | "other";
-	/** Content; of a file over its size limit, at least one byte more than the limit. */
+	/** The content. If the file is larger than its limit, the first bytes are enough, one more than the limit. */
 	bytes: Uint8Array;
 }
 
@@ -40,19 +40,20 @@ export interface CheckedLayer {
 	description: Description | null;
 }
 
+/** The sender of a change. */
 export interface Asker {
 	id: string;
-	/** Globs of the smallkeys that it may change; null: all. */
+	/** Globs of the smallkeys that the sender may change; null: all. */
 	smallkeys: readonly string[] | null;
 }
 
 /** Largest service description, in bytes. */
 const maxDescriptionBytes = 4 * 1024 * 1024;
 
-/** Largest file that belongs to no layer, in bytes: every clone keeps it for ever. */
+/** Largest size of a file that belongs to no layer, in bytes. Every version of it stays in every clone for ever. */
 export const maxOtherBytes = 1024 * 1024;
 
-/** Largest size of a file under `layers/`, in bytes. */
+/** The size limit of a file under `layers/`, in bytes. */
 export function maxBytesOf(path: string): number {
 	if (isOtherFile(path)) return maxOtherBytes;
 	return path.endsWith(".service.json") ? maxDescriptionBytes : largestRegistration;
@@ -73,7 +74,7 @@ export function mayChange({ smallkeys }: Asker, smallkey: string): boolean {
 	return smallkeys?.some((glob) => matchesGlob(glob, smallkey)) ?? true;
 }
 
-/** Judges whether a sender may change a smallkey; null where it may. */
+/** Judges whether a sender may change a smallkey; null where the sender may. */
 export function judgeAsker(asker: Asker, smallkey: string): Problem | null {
 	if (mayChange(asker, smallkey)) return null;
 	const globs = asker.smallkeys?.join(" ") || "none";
@@ -92,7 +93,7 @@ export function judgePlace({ path, isRemoved }: NameEdit): Problem | null {
 	if (!path.startsWith("layers/")) {
 		const isOtherCase = path.split("/", 1)[0]?.toLowerCase() === "layers";
 		if (isOtherCase) return refuse("layers-case");
-		// U+FFFD replaces invalid UTF-8; `\\` separates folders on Windows.
+		// U+FFFD stands where the name was not UTF-8; a backslash separates folders on Windows.
 		const isPlain = visible(path) === path && !/[\ufffd\\]/.test(path);
 		return isPlain ? null : refuse("visible-name");
 	}
@@ -119,13 +120,13 @@ export function judgeKind(
 
 /** The content of one file, and its problems. */
 export interface JudgedFile {
-	/** Null where the file holds no registration or a wrong one. The same goes for `description`. */
+	/** Null where the file is not a valid registration. `description` likewise. */
 	registration: Registration | null;
 	description: Description | null;
 	problems: Problem[];
 }
 
-/** Judges one file by itself: its kind, size and content. `layers/health.json` may hold anything. */
+/** Judges one file by itself: its kind, size and content. `layers/health.json` may have any content. */
 export function judgeFile({ path, kind, bytes }: LayerFile, rules: Rules): JudgedFile {
 	const judged = (problems: readonly BrokenRule[], found: Partial<JudgedFile> = {}): JudgedFile => {
 		const own = problems.map((problem) => ({ ...problem, file: path }));
@@ -148,7 +149,7 @@ export function judgeFile({ path, kind, bytes }: LayerFile, rules: Rules): Judge
  * @param files sorted by path, so that the registration of a layer comes before its description
  * @param keep called once for each valid layer
  * @param rules for the registrations
- * @param before the stored names; by default the files are the stored ones
+ * @param before the names that are stored before the change; by default those of `files`
  * @returns every problem, in the order of the files
  */
 export function judgeFiles(

@@ -11,10 +11,10 @@ export const keyTexts = {
 } as const;
 
 /**
- * Judges a smallkey that a change writes. A rule for new smallkeys belongs here, with its text above: it never refuses a
- * stored layer.
- * @param kept the spelling that is kept of those that differ only in case
- * @returns the code of the rule that it breaks, with the values of its text; null where it is right
+ * Judges a smallkey that a change writes. A rule for new smallkeys belongs here, with its text above, and must never
+ * refuse a stored layer.
+ * @param kept the spelling that is kept among all spellings of this smallkey that differ only in case
+ * @returns the code of the broken rule, with the values of its text; null where the smallkey breaks no rule
  */
 export function judgeKey(
 	smallkey: string,

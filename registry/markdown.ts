@@ -37,7 +37,7 @@ export function fenced(lang: string, lines: readonly string[]): string {
 	return [fence + lang, ...shown, fence].join("\n");
 }
 
-/** The first lines of a text, as far as they fit into a number of characters. */
+/** The first lines, as many as fit into `maxLength` characters with their line breaks. */
 export function linesWithin(lines: readonly string[], maxLength: number): string[] {
 	let length = 0;
 	const end = lines.findIndex((line) => {

@@ -2,15 +2,15 @@
 const tagStart = /<(?=[A-Za-z/!])/g;
 
 /**
- * Escapes HTML markup in a name, since viewers insert names into their page unescaped: a `<` that starts a tag becomes
- * `‹`. Any other stays, as in the label `< 10`.
+ * Escapes HTML markup in a name, since viewers insert names into their page unescaped. A `<` that starts a tag becomes
+ * `‹`; any other `<` stays, as in the label `< 10`.
  */
 export function escapeMarkup(text: string): string {
 	return text.includes("<") ? text.replace(tagStart, "\u2039") : text;
 }
 
-/** Most characters that are read of a text with markup in it. */
-const maxMarkup = 16_000;
+/** Most characters of a text with markup that are read. */
+const maxMarkupLength = 16_000;
 
 /** Any tag, comment or declaration of HTML. */
 const tags = /<[a-z/!][^<>]*>/gi;
@@ -18,7 +18,7 @@ const tags = /<[a-z/!][^<>]*>/gi;
 /** Character references of HTML: by name, or by a decimal or hexadecimal number. */
 const references = /&(?:([a-z]{2,8})|#(\d{1,7})|#x([0-9a-f]{1,6}));/gi;
 
-/** The characters that services in English and French name. */
+/** Name of a character reference that services in English and French use → its character. */
 const named: ReadonlyMap<string, string> = new Map(
 	Object.entries({
 		...{ amp: "&", lt: "<", gt: ">", quot: '"', apos: "'", nbsp: " ", rsquo: "’", lsquo: "‘" },
@@ -30,11 +30,11 @@ const named: ReadonlyMap<string, string> = new Map(
 );
 
 /**
- * An outside text, with or without HTML in it, as one line of plain text: no markup, no control or format characters, at
- * most `maxLength` characters.
+ * Converts a foreign text, with or without HTML in it, to one line of plain text: no markup, no control or format
+ * characters, at most `maxLength` characters.
  */
 export function plainText(text: string, maxLength: number): string {
-	const known = text.slice(0, maxMarkup).replace(tags, " ").replace(references, characterOf);
+	const known = text.slice(0, maxMarkupLength).replace(tags, " ").replace(references, characterOf);
 	const line = escapeMarkup(known.replace(tags, " "))
 		.replace(/[\p{C}\p{Z}]+/gu, " ")
 		.trim();

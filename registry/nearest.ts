@@ -1,6 +1,6 @@
-/** The known name that a misspelt one is nearest to; null where none is near. */
+/** The known name that is most similar to a misspelt name; null where none is similar. */
 export function nearestName(name: string, known: Iterable<string>): string | null {
-	// Longer names are no misspelling, and would take long to compare.
+	// A longer name is not a misspelt one, and would take long to compare.
 	if (name.length > 64) return null;
 	let nearest: string | null = null;
 	let least = name.length < 5 ? 2 : 3;
@@ -11,7 +11,7 @@ export function nearestName(name: string, known: Iterable<string>): string | nul
 	return nearest;
 }
 
-/** How many characters are added, left out or changed between two texts (Levenshtein). */
+/** Number of characters that are added, removed or changed between two texts (Levenshtein distance). */
 function editsBetween(from: string, to: string): number {
 	let row = Array.from({ length: to.length + 1 }, (_, column) => column);
 	for (let line = 1; line <= from.length; line += 1) {

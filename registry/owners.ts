@@ -9,26 +9,26 @@ import { type BrokenRule, broken } from "./texts.ts";
 
 export const ownersPath = "layers/owners.json";
 
-/** The layers that a glob fits, and who approves their changes. */
+/** The owners of the layers that a glob matches; owners approve changes. */
 export interface OwnerRule {
-	/** Of smallkeys, as in a sender's `smallkeys`. */
+	/** A glob of smallkeys, as in a sender's `smallkeys`. */
 	glob: string;
 	owners: string[];
 }
 
 export interface Owners {
-	/** Who approves everything except layers, and the layers that no rule fits. */
+	/** The owners of all files that are not layers, and of the layers that no rule matches. */
 	operators: string[];
-	/** General before specific: the last rule that fits applies. */
+	/** General rules before specific ones: the last rule that matches applies. */
 	rules: OwnerRule[];
 }
 
 type OwnersFile = FromSchema<typeof schema>;
 
-/** The owners, or the problems of their file, bounded. */
+/** The owners, or the problems of their file: at most 20 and a count of the others. */
 export type ParsedOwners = { owners: Owners; problems: [] } | { owners: null; problems: BrokenRule[] };
 
-/** Largest owners' file, in bytes: about ten thousand globs. */
+/** Largest file of owners, in bytes: about ten thousand globs. */
 const maxOwnersBytes = 1024 * 1024;
 
 export function parseOwners(bytes: Uint8Array): ParsedOwners {
@@ -60,7 +60,7 @@ export function ownersOf(owners: Owners, path: string): string[] {
 	return owners.rules.findLast((rule) => matchesGlob(rule.glob, name.smallkey))?.owners ?? owners.operators;
 }
 
-/** Files that the same owners approve; one of the owners is enough. */
+/** Files with the same owners; the approval of one owner is enough. */
 export interface OwnedPaths {
 	owners: string[];
 	/** In the order in which they were given. */

@@ -14,23 +14,26 @@ const maxPointerLength = 160;
 /** Longest value in a problem, in characters. */
 const maxValueLength = 80;
 
-/** Characters of a text that are searched for credentials before it is cut. */
-const maxShownLength = 200;
+/** Most characters of a text that are searched for credentials before the text is cut. */
+const maxSearchedLength = 200;
 
 const encoder = new TextEncoder();
 
-/** The texts of some problems, in their order. */
+/** The texts of problems, in the same order. */
 export function textsOf(problems: readonly BrokenRule[]): string[] {
 	return problems.map(({ text }) => text);
 }
 
-/** The problems of one document, each as `<JSON pointer>: <rule>`. Bounded: 20 problems and a count of the others, pointers cut, at most 16 kB as JSON. */
+/**
+ * The problems of one document, each as `<JSON pointer>: <rule>`. At most 20 of them and a count of the others are kept,
+ * with long pointers cut: at most 16 kB as JSON.
+ */
 export class Problems {
 	readonly #problems: BrokenRule[] = [];
 	#bytes = 0;
 	#hidden = 0;
 
-	/** Adds a problem. Its pointer and its rule are made only for a problem that is listed. */
+	/** Adds a problem. `make` is called only for a problem that is listed. */
 	add(make: () => readonly [pointer: string, rule: BrokenRule]): void {
 		if (this.#problems.length < maxProblems && this.#hidden === 0) {
 			const [pointer, rule] = make();
@@ -49,7 +52,7 @@ export class Problems {
 		return this.#problems.length === 0 && this.#hidden === 0;
 	}
 
-	/** The problems in the order of their addition; the last one counts those that are not listed. */
+	/** The problems in the order of their addition. If some are not listed, the last element has their number. */
 	list(): BrokenRule[] {
 		if (this.#hidden === 0) return [...this.#problems];
 		const code = this.#hidden === 1 ? "more-problem" : "more-problems";
@@ -63,8 +66,8 @@ export function pointerSegment(name: string): string {
 }
 
 /**
- * The JSON pointer (RFC 6901) of a path, cut as in a problem: `["en", "a/b", 0]` is `/en/a~1b/0`. Stops early: names may
- * be long, and this may run thousands of times.
+ * The JSON pointer (RFC 6901) of a path, cut as in a problem: `["en", "a/b", 0]` is `/en/a~1b/0`. Stops as soon as the
+ * pointer is long enough: names may be long, and this function may run thousands of times.
  */
 export function pointerOf(path: readonly (string | number)[]): string {
 	let pointer = "";
@@ -81,15 +84,15 @@ function cutPointer(pointer: string): string {
 		: pointer.toWellFormed();
 }
 
-/** A value for an error's text: JSON, at most 80 characters, without the credentials of an address. */
+/** A value as an error's text shows it: JSON, at most 80 characters, without the credentials of an address. */
 export function shownValue(value: unknown): string {
 	if (value === undefined) return "nothing";
 	if (Array.isArray(value)) return value.length === 0 ? "[]" : "a list";
 	if (typeof value === "object" && value !== null) return "an object";
 	if (typeof value !== "string") return String(value);
-	const isLong = value.length > maxShownLength;
-	const text = JSON.stringify(cut(value, maxShownLength)).replace(/\/\/[^/?#"]*@/g, "//…@");
-	// Where the text was cut within an address's authority, that part may be a user name.
+	const isLong = value.length > maxSearchedLength;
+	const text = JSON.stringify(cut(value, maxSearchedLength)).replace(/\/\/[^/?#"]*@/g, "//…@");
+	// If the text was cut within the authority of an address, the remaining part may be a user name.
 	const safe = isLong ? text.replace(/\/\/[^/?#"]*"$/, '//…"') : text;
 	return safe.length > maxValueLength ? `${cut(safe, maxValueLength - 1)}…` : safe;
 }
@@ -101,7 +104,7 @@ function cut(text: string, length: number): string {
 
 type Params = Record<string, unknown>;
 
-/** The keywords whose name is their code, and what their text names before the wrong value. */
+/** For keywords that are the code of their own text: the first value of that text; the second one is the wrong value. */
 const valuesOf: Readonly<Record<string, (params: Params) => unknown>> = {
 	required: () => "",
 	minLength: () => "",
@@ -114,12 +117,12 @@ const valuesOf: Readonly<Record<string, (params: Params) => unknown>> = {
 	maxItems: ({ limit }) => counted(limit),
 };
 
-/** Keywords whose errors only say that one below them failed. */
+/** Keywords whose errors only say that a nested schema failed. */
 const wrappers: ReadonlySet<string> = new Set(["if", "propertyNames"]);
 
 /**
- * The rules that a document is checked by. `written`: all of them. `stored`: those without which it could not be served,
- * so that a newer rule, or one for a single viewer's sake, never removes a stored layer.
+ * The rules by which a document is checked. `written`: all rules. `stored`: only the rules that a document must keep to be
+ * served at all, so that a newer rule, or a rule for a single viewer, never removes a stored layer.
  */
 export type Rules = "written" | "stored";
 
@@ -137,7 +140,7 @@ export function addSchemaProblems(
 	}
 }
 
-/** Whether an error only repeats another: the failure of a nested schema, or of a missing member. */
+/** Whether an error only repeats another one: that a nested schema failed, or that a member is missing. */
 function isRepeated({ keyword, params }: SchemaError): boolean {
 	if (keyword === "discriminator") return params.tagValue === undefined;
 	return wrappers.has(keyword);

@@ -14,7 +14,7 @@ const ontario = `+proj=lcc +lat_1=44.5 +lat_2=53.5 +lat_0=0 +lon_0=-85 +x_0=9300
 const britishColumbia = `+proj=aea +lat_1=50 +lat_2=58.5 +lat_0=45 +lon_0=-126 +x_0=1000000 +y_0=0 ${metres} ${nad83}`;
 const alberta = `+proj=tmerc +lat_0=0 +lon_0=-115 +k=0.9992 +y_0=0 ${metres} ${nad83}`;
 
-/** What proj4 has to know of a spatial reference, by well-known id (EPSG registry; Esri's own above 100,000). */
+/** Well-known id of a spatial reference (EPSG registry; Esri's own above 100,000) → its definition for proj4. */
 const definitions = new Map<number, string>([
 	[4326, `+proj=longlat ${wgs84}`],
 	[4269, degreesNad83],
@@ -51,15 +51,15 @@ export function projectionOf(wkid: number): string | null {
 
 type Point = [number, number];
 
-/** Points on each side of a rectangle that are projected: its sides become curves, and bulge beyond its corners. */
+/** Each side of a rectangle is projected at this many points, since a straight side becomes a curve. */
 const steps = 100;
 
-/** No extent of a layer reaches farther than once around the earth, in metres. */
-const farthest = 40_100_000;
+/** Largest coordinate of an extent, in metres: about once around the earth. */
+const maxMetres = 40_100_000;
 
 /**
- * An extent in another spatial reference, its numbers rounded outwards: to metres, or to a millionth of a degree.
- * @param mapWkid well-known id of that spatial reference
+ * Projects an extent to another spatial reference. The result is rounded outwards, to metres or to millionths of a degree.
+ * @param mapWkid well-known id of the other spatial reference
  * @returns null where one of the two spatial references is not known, or the extent does not lie in both
  */
 export function reproject(extent: Extent, mapWkid: number): Extent | null {
@@ -76,9 +76,9 @@ export function boundsOfExtent(extent: Extent): Bounds | null {
 }
 
 /**
- * A rectangle in degrees, rounded outwards to about ten metres: a service's last figures change, and the file should not.
- * One that crosses the antimeridian goes once around the earth.
- * @returns null where it is none
+ * A rectangle in degrees, rounded outwards to about ten metres, so that a service's small changes do not change the file.
+ * A rectangle that crosses the antimeridian becomes one around the whole earth.
+ * @returns null where the numbers are not a rectangle on the earth
  */
 export function degreesOf(west: number, south: number, east: number, north: number): Bounds | null {
 	if (!(west <= east && south <= north && south <= 90 && north >= -90)) return null;
@@ -86,7 +86,7 @@ export function degreesOf(west: number, south: number, east: number, north: numb
 	const [low, high] = [Math.max(south, -90), Math.min(north, 90)];
 	const isAround = west < -180 || east > 180;
 	const [left, right] = isAround ? [-180, 180] : [west, east];
-	// What projecting adds to a round number is not worth a step.
+	// A rounding error of the projection must not move a round number to the next unit.
 	const down = (degrees: number) => Math.floor(degrees * unit + 0.02) / unit;
 	const up = (degrees: number) => Math.ceil(degrees * unit - 0.02) / unit;
 	return [down(left), down(low), up(right), up(high)];
@@ -102,10 +102,10 @@ function edgeOf({ xmin, ymin, xmax, ymax }: Extent): Point[] {
 	return points;
 }
 
-/** The converters that were made, by the two definitions: there are some dozens at most, and each takes a while. */
+/** The two definitions → their converter. There are a few dozen at most, and each takes a while to make. */
 const converters = new Map<string, { forward(point: Point): Point }>();
 
-/** null where proj4 refuses a point, such as a latitude past the pole. */
+/** Null where proj4 refuses a point, such as a latitude past the pole. */
 function projectAll(points: Point[], source: string, target: string): Point[] | null {
 	const name = `${source} ${target}`;
 	try {
@@ -117,9 +117,9 @@ function projectAll(points: Point[], source: string, target: string): Point[] | 
 	}
 }
 
-/** null where a point is not on the map, such as the far pole of a conic projection. */
+/** The bounds of points; null where a point is not on the map, such as the far pole of a conic projection. */
 function extentOf(points: Point[], wkid: number): Extent | null {
-	const [limit, unit] = projectionOf(wkid)?.includes("+proj=longlat") ? [360, 1e6] : [farthest, 1];
+	const [limit, unit] = projectionOf(wkid)?.includes("+proj=longlat") ? [360, 1e6] : [maxMetres, 1];
 	if (points.some((point) => !point.every((number) => Math.abs(number) <= limit))) return null;
 	const xs = points.map(([x]) => x * unit);
 	const ys = points.map(([, y]) => y * unit);

@@ -23,19 +23,19 @@ export type LangEntry = Registration1[Lang];
 /** A layer in one language, in a registration of version 2.0; `service_type` discriminates the kinds. */
 export type LangNode = Registration2[Lang];
 
-/** Kinds of map services, as named by version 2.0. */
+/** Kinds of map services, as version 2.0 names them. */
 export type ServiceType = LangNode["service_type"];
 
-/** The answers to GetFeatureInfo that RAMP reads. */
+/** The media types of answers to GetFeatureInfo that RAMP reads. */
 export const readInfoTypes: ReadonlySet<string> = new Set(["text/html", "text/plain", "application/json"]);
 
-/** The kind of service behind one language. */
+/** The kind of the service of one language. */
 export function serviceTypeOf(registration: Registration, lang: Lang): ServiceType {
 	if (isVersion2(registration)) return registration[lang].service_type;
 	return registration.payload_type === "wms" ? "ogcWms" : "esriFeature";
 }
 
-/** The kind of a layer, for people: `wms`, `feature`, or the service types of version 2.0. */
+/** The kind of a layer, for a commit's subject: `wms`, `feature`, or the service types of version 2.0. */
 export function kindOf(registration: Registration): string {
 	if (!isVersion2(registration)) return registration.payload_type;
 	return [...new Set(langs.map((lang) => registration[lang].service_type))].join(" and ");
@@ -59,7 +59,7 @@ export function namedLayers(registration: Registration, lang: Lang): readonly st
 	return "scrape_only" in node ? (node.scrape_only ?? []).map(String) : [];
 }
 
-/** Whether a node is served with every layer of its service: `recursive`, where no layers are named. */
+/** Whether a node is served with every layer of its service: it has `recursive`, and names no layers. */
 export function takesAllLayers(node: LangNode): boolean {
 	return "recursive" in node && node.recursive === true && node.scrape_only === undefined;
 }
@@ -88,8 +88,8 @@ export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegist
 }
 
 /**
- * The problem of a registration whose stored form, with every member and entry on a line of its own, is too large to be
- * read again; else null.
+ * The problem of a registration that is too large to be read again in its stored form, where every member and entry has
+ * its own line; else null.
  */
 export function storedSizeProblem(registration: Registration): BrokenRule | null {
 	const { length } = new TextEncoder().encode(canonicalText(registration));

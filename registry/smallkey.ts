@@ -1,7 +1,7 @@
-/** 1 to 64 of A-Z a-z 0-9 _ - + = : accepted by the viewer's bookmark pattern, safe in file names and URL paths. */
+/** 1 to 64 of A-Z a-z 0-9 _ - + =: the viewer's bookmark pattern accepts them, and file names and URLs may contain them. */
 const smallkeyPattern = /^[A-Za-z0-9_\-+=]{1,64}$/;
 
-/** The text of the rule in an error. */
+/** The rule for smallkeys as the text of an error. */
 export const smallkeyRule = "must be 1 to 64 of A-Z a-z 0-9 _ - + =";
 
 /** The two languages of a registration (specification, "Resources and their fields"). */
@@ -10,19 +10,19 @@ export const langs = ["en", "fr"] as const;
 /** `en` or `fr`. */
 export type Lang = (typeof langs)[number];
 
-/** `text` as a smallkey, or null when it cannot be one. */
+/** Parses a smallkey; null where the text is not one. */
 export function parseSmallkey(text: string): string | null {
 	return smallkeyPattern.test(text) ? text : null;
 }
 
-/** `text` as a lang, or null. Case-sensitive. */
+/** Parses a lang, case-sensitively; null where the text is not one. */
 export function parseLang(text: string): Lang | null {
 	return text === "en" || text === "fr" ? text : null;
 }
 
 /**
- * Decodes the percent-encoding of one path segment; null where the result is not UTF-8 (RFC 3986, section 2.1).
- * `+` stays `+`: it means a space in form data only.
+ * Decodes the percent-encoding of one path segment (RFC 3986, section 2.1); null where the result is not UTF-8. A `+`
+ * stays: it means a space in form data only.
  */
 export function decodeSegment(segment: string): string | null {
 	if (!segment.includes("%")) return segment;
@@ -38,12 +38,12 @@ export function folderOf(smallkey: string): string {
 	return smallkey.slice(0, 2).toLowerCase();
 }
 
-/** Where a registration is kept in the repository: `layers/23/23ax5t.json`. */
+/** The path of a registration in the repository: `layers/23/23ax5t.json`. */
 export function layerPath(smallkey: string): string {
 	return `layers/${folderOf(smallkey)}/${smallkey}.json`;
 }
 
-/** Where the service description of a feature layer is kept: `layers/23/23ax5t.service.json`. */
+/** The path of a layer's service description in the repository: `layers/23/23ax5t.service.json`. */
 export function descriptionPath(smallkey: string): string {
 	return `layers/${folderOf(smallkey)}/${smallkey}.service.json`;
 }
@@ -71,7 +71,7 @@ export function parseLayerPath(path: string): LayerName | null {
 /** Files under `layers/` that belong to no layer. */
 const otherFiles: ReadonlySet<string> = new Set(["layers/owners.json", "layers/health.json"]);
 
-/** Whether a path may be under `layers/` although it belongs to no layer. */
+/** Whether a path is one of the files under `layers/` that belong to no layer. */
 export function isOtherFile(path: string): boolean {
 	return otherFiles.has(path);
 }

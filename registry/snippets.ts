@@ -1,20 +1,20 @@
 import type { Entry } from "./entries.ts";
 import type { Lang } from "./smallkey.ts";
 
-/** A few lines with which a program, or a page, draws one layer. */
+/** A few lines of code with which a program or a page draws one layer. */
 export interface Snippet {
 	name: string;
-	/** What the text is: an address, or a language for highlighting. */
+	/** An address, or the language of the code, for highlighting. */
 	kind: "address" | "json" | "js" | "python" | "html" | "shell";
 	text: string;
 }
 
-/** What a snippet says of a layer. */
+/** The members of a layer that snippets use. */
 export type SnippetLayer = Pick<Entry, "smallkey" | "type" | "title" | "address" | "layers">;
 
 /**
- * How a layer is drawn by the common viewers and libraries, in one language. Pure; nothing of it needs escaping but as
- * text of a page. Readers of the fragments are those of docs/reading.md; RAMP4 takes the fragment itself.
+ * Snippets that draw a layer in the common viewers and libraries, in one language. All values in them are escaped, so that
+ * a page only escapes the snippet as text. docs/reading.md lists the viewers; RAMP4 gets the fragment's address.
  * @param root address of the site with a slash at its end
  * @param targets names of the targets that are served
  */
@@ -62,7 +62,7 @@ export function snippetsOf(
 	return found.flatMap(([name, kind, text]) => (text === null ? [] : [{ name, kind, text }]));
 }
 
-/** The service behind a layer: one kind for each way in which libraries draw it. */
+/** The service of a layer; each kind is one way in which libraries draw services. */
 interface Source {
 	kind: "wms" | "wmts" | "features" | "map" | "image" | "tiles";
 	url: string;
@@ -74,7 +74,7 @@ interface Source {
 /** `…/MapServer/<n>` or `…/FeatureServer/<n>`. */
 const oneLayer = /^([^?#]*\/(?:Map|Feature)Server)\/(\d{1,9})\/?(?:[?#].*)?$/i;
 
-/** Words of the catalogue for a type → how libraries draw it. */
+/** Type of a layer in the catalogue → how libraries draw it. */
 const kinds: ReadonlyMap<string, Source["kind"]> = new Map([
 	["wms", "wms"],
 	["ogcWms", "wms"],
@@ -188,7 +188,7 @@ function featureUrl(url: string, layers: readonly string[]): string {
 	return layers.length === 1 ? `${url.replace(/\/$/, "")}/${layers[0]}` : url;
 }
 
-/** A value in JavaScript or Python; no text in it ends a script of a page. */
+/** A value in JavaScript or Python. It contains no `<`, so that no text ends the script of a page. */
 function code(value: unknown): string {
 	return JSON.stringify(value).replaceAll("<", "\\u003c");
 }

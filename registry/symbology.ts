@@ -10,15 +10,15 @@ function picture(shapes: string): string {
 /** A grey dot, for a feature layer that was not harvested yet. */
 export const genericImage = picture('<circle cx="8" cy="8" r="5" fill="#888" stroke="#444"/>');
 
-/** Two stacked sheets, for a layer that is drawn as an image: without an icon its box in the viewer's list is empty. */
+/** Two stacked sheets, for a layer that is drawn as an image: without an icon, the viewer's list shows an empty box. */
 export const wmsImage = picture(
 	'<path d="M8 5l7 4-7 4-7-4z" fill="#bbb" stroke="#444"/><path d="M8 2l7 4-7 4-7-4z" fill="#ddd" stroke="#444"/>',
 );
 
 /**
- * A renderer as the viewer 4.0.x reads it: `simple`, `uniqueValue` or `classBreaks`. It throws on any other type,
- * and every entry needs an `imageUrl`.
- * @param classValue a value of a class as the viewer compares it with a feature's
+ * A renderer as the viewer 4.0.x reads it: `simple`, `uniqueValue` or `classBreaks`. The viewer throws on any other type,
+ * and needs an `imageUrl` in every entry.
+ * @param classValue converts the value of a class to the form that the viewer compares with a feature's value
  */
 export function renderSymbology(renderer: Renderer, classValue: ClassValue = asRegistered): object {
 	if (renderer.type === "simple") return { type: "simple", ...drawn(renderer) };

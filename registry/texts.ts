@@ -13,7 +13,7 @@ export const texts = Object.fromEntries([
 export interface BrokenRule {
 	/** Identifies the rule, independent of the language of its text: `address-credentials`, `maxLength`. */
 	code: TextCode;
-	/** In English: `must not hold a user name or password` */
+	/** In English: `must not hold a user name or password`. */
 	text: string;
 }
 
@@ -37,12 +37,12 @@ function fill(text: string, values: readonly unknown[]): string {
 	return text.replace(/\{\}/g, () => String(values[index++] ?? ""));
 }
 
-/** A rule follows its place: the document, a pointer, or a word. */
+/** A text with its place before the rule: `the document: `, a JSON pointer, or a word such as `smallkey: `. */
 const place = /^(the document: |\/.*?: |[^\s:]+: )(.*)$/s;
 
 let patterns: [pattern: RegExp, fr: string][] | undefined;
 
-/** The table by its English texts. Made at the first use: many runs need none. */
+/** A pattern for each English text, with its French text. They are made at the first use: many processes need none. */
 function patternsOf() {
 	patterns ??= Object.values(texts).map(([en, fr]) => {
 		const parts = en.split("{}").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
@@ -51,7 +51,7 @@ function patternsOf() {
 	return patterns;
 }
 
-/** An English text of a rule, with its place or without, in French; null where the table has no such text. */
+/** Translates an English text of a rule, with or without its place, to French; null where the table has no such text. */
 export function frenchOf(error: string): string | null {
 	const whole = translate(error);
 	if (whole !== null) return whole;
@@ -68,7 +68,7 @@ function translate(text: string): string | null {
 	return null;
 }
 
-/** A value may be a text of the table, or a list of names. */
+/** Translates a value in a text: it may be a text of the table, or a list of names with `or`. */
 function translateValue(value: string): string {
 	if (/^\w+(?: or \w+)+$/.test(value)) return value.replaceAll(" or ", " ou ");
 	return translate(value) ?? value;

@@ -4,10 +4,10 @@ import { isVersion2, type Registration, readInfoTypes } from "./registration.ts"
 import { type Lang, langs } from "./smallkey.ts";
 import { type BrokenRule, broken, textOf } from "./texts.ts";
 
-/** Returns what is odd about an address of a service, or null. A rule reports only its first finding. */
+/** Returns what is odd about the address of a service; null where nothing is. A rule reports only its first finding. */
 type Rule = (service: { address: string; url: URL; type: string }) => BrokenRule | null;
 
-/** Of the wrong kind in what is stored, which no rule refuses there; or of no known kind. */
+/** The address of another kind of service, which only a stored registration may have, or of no known kind. */
 const kindRule: Rule = ({ url, type }) => {
 	const problem = kindProblem(url, type);
 	if (problem !== null || arcgisPath.test(url.pathname)) return problem;
@@ -26,14 +26,15 @@ const featureQueryRule: Rule = ({ address, type }) => {
 	if (type !== "esriFeature" && type !== "esriFeatureServer") return null;
 	const found = featureServerQuery(address);
 	if (!found?.rest.startsWith("?")) return null;
-	return broken(found.isHarmless ? "query-harmless" : "query-fails");
+	return broken(found.isUnneeded ? "query-harmless" : "query-fails");
 };
 
 const fragmentRule: Rule = ({ url }) => (url.hash === "" ? null : broken("fragment"));
 
 /**
- * Addresses that are reachable only within a network, in the spelling of a URL parser: IPv4 private (RFC 1918), loopback,
- * link-local and carrier-grade NAT; IPv6 loopback, unique local and link-local. No library, to keep the worker small.
+ * Hosts that are reachable only within a network, as a URL parser spells them: IPv4 private (RFC 1918), loopback,
+ * link-local and carrier-grade NAT; IPv6 loopback, unique local, link-local and IPv4-mapped. A library would make the
+ * worker larger.
  */
 const privateHost =
 	/^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.[\d.]+$|^::1?$|^f[cd][0-9a-f]{2}:|^fe[89ab][0-9a-f]:|^::ffff:/;
@@ -51,10 +52,10 @@ const rules: readonly Rule[] = [kindRule, queryRule, featureQueryRule, fragmentR
 
 /**
  * What is accepted in a registration but probably not intended, as `<JSON pointer>: <what is odd>`: for the receipt,
- * `npx fragments validate` and the review. No service is asked.
+ * `npx fragments validate` and the review. Makes no requests to services.
  */
 export function warningsOf(registration: Registration): string[] {
-	const isSame = askedOf(registration, "en") === askedOf(registration, "fr");
+	const isSame = shownLayersOf(registration, "en") === shownLayersOf(registration, "fr");
 	return [
 		...addressesOf(registration).flatMap(addressWarnings),
 		...langs.flatMap((lang) => memberWarnings(registration, lang)),
@@ -80,8 +81,8 @@ function memberWarnings(registration: Registration, lang: Lang): string[] {
 	return [`/${lang}/feature_info_type: ${textOf("unread-info", [...readInfoTypes].join(", "))}`];
 }
 
-/** The members of one language that decide which layers are shown. */
-function askedOf(registration: Registration, lang: Lang): string {
+/** Identifies the layers that one language shows: equal texts mean the same layers of the same service. */
+function shownLayersOf(registration: Registration, lang: Lang): string {
 	const { service_url, layer, scrape_only } = registration[lang] as Record<string, unknown>;
 	return JSON.stringify([service_url, layer, scrape_only]);
 }

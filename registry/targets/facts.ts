@@ -17,22 +17,22 @@ import {
 import type { Lang } from "../smallkey.ts";
 
 export interface FragmentSettings {
-	/** Address of a metadata record, with `{0}` for its uuid; empty: a uuid adds nothing. */
+	/** Address of a metadata record, with `{0}` for the record's uuid; empty: a uuid gives no address. */
 	metadataUrl: string;
-	/** Address of a catalogue page, with `{0}` for its uuid; empty: a uuid adds nothing. */
+	/** Address of a catalogue page, with `{0}` for the record's uuid; empty: a uuid gives no address. */
 	catalogueUrl: string;
-	/** Well-known id of the spatial reference of the viewers' map; 3978 where it is not set. */
+	/** Well-known id of the spatial reference of the viewers' map; by default 3978. */
 	mapWkid?: number;
-	/** How v2 names one layer of a MapServer; `esriDynamic`, which every viewer of v2 draws, where it is not set. */
+	/** The `layerType` of one layer of a MapServer in v2; by default `esriDynamic`, which every viewer of v2 draws. */
 	mapServerType?: MapServerType;
-	/** Names of the targets that are built and served; all where it is not set. */
+	/** Names of the targets that are built and served; by default all. */
 	targets?: readonly string[];
 }
 
 export const mapServerTypes = ["esriDynamic", "esriFeature"] as const;
 export type MapServerType = (typeof mapServerTypes)[number];
 
-/** What a fragment takes from a service; a renderer of null is the generic symbol. */
+/** What a fragment takes from a service description. A renderer of null is the generic symbol. */
 export type ServiceFacts = Omit<FeatureDescription, "service_url" | "from" | "renderer"> & {
 	renderer: Renderer | null;
 };
@@ -40,7 +40,7 @@ export type ServiceFacts = Omit<FeatureDescription, "service_url" | "from" | "re
 /** Names or numbers of the layers inside a service, in the order in which they are shown. */
 export type Entries = readonly (string | number)[];
 
-/** A layer in one language, with everything that the targets have in common. */
+/** A layer in one language, with the values that several targets need. */
 export interface LayerFacts {
 	lang: Lang;
 	smallkey: string;
@@ -52,15 +52,15 @@ export interface LayerFacts {
 	/** The displayed name, with its markup escaped. */
 	name: string;
 	entries: Entries;
-	/** The field whose value names a feature: the registered one, else the service's; `""`: not known. */
+	/** The field whose value names a feature: the registered field, else the service's; `""` where neither is known. */
 	nameField: string;
 	metadataUrl: string | undefined;
 	catalogueUrl: string | undefined;
 	/** The registration in this language. */
 	members: Members;
-	/** What was harvested from the service; `unknownService` before the first harvest. */
+	/** The harvested description of the service; `unknownService` before the first harvest. */
 	service: ServiceFacts;
-	/** The address and layers for v2, which a registration may override. */
+	/** The address and the layers for v2, which a registration may override. */
 	v2: { url: string; entries: Entries };
 	settings: FragmentSettings;
 }
@@ -115,13 +115,13 @@ function entriesOf(registration: Registration, lang: Lang, harvested: LangDescri
 	return harvested && "entries" in harvested ? harvested.entries : [];
 }
 
-/** The service's name for a layer without a registered name. */
+/** The service's own name of the layer, for a layer without a registered name. */
 function ownName(type: ServiceType, entries: Entries, service: ServiceFacts): string {
 	if (!isOgc(type)) return service.name;
 	return entries.length === 1 ? String(entries[0]) : "";
 }
 
-/** The address and layers for v2. @param own those of the other targets */
+/** The address and the layers for v2. @param own the address and the layers for the other targets */
 function overridesOf(registration: Registration, lang: Lang, type: ServiceType, own: LayerFacts["v2"]) {
 	const override = isVersion2(registration) ? undefined : registration.targets?.v2?.[lang];
 	const { service_url, layer } = override ?? {};
@@ -145,8 +145,8 @@ const unknownService: ServiceFacts = {
 };
 
 /**
- * An address to which viewers append `?SERVICE=WMS…`, without a lone `?`, or `/query`, without a slash at its end; one in a
- * query or fragment is kept.
+ * An address in the form to which viewers append: for an OGC service (`?SERVICE=WMS…`) without a lone `?` at the end, for
+ * an ArcGIS service (`/query`) without slashes at the end of its path.
  */
 function addressOf(type: ServiceType, address: string): string {
 	if (isOgc(type)) return address.indexOf("?") === address.length - 1 ? address.slice(0, -1) : address;
@@ -158,16 +158,16 @@ function isOgc(type: ServiceType): boolean {
 	return type === "ogcWms" || type === "ogcWmts";
 }
 
-/** The address of one layer of an ArcGIS service; a query stays at the end. */
+/** The address of one layer of an ArcGIS service. A query stays at the end. */
 export function layerAddress(service: string, entry: string | number): string {
 	const end = service.search(/[?#]|$/);
 	return `${service.slice(0, end)}/${entry}${service.slice(end)}`;
 }
 
-/** ArcGIS's type of the field that holds a feature's shape, which is no column of a table. */
+/** ArcGIS's type of the field with a feature's shape, which is not a column of a table. */
 export const geometryFieldType = "esriFieldTypeGeometry";
 
-/** The field whose value names a feature: the service's choice, else its first text field, else its first. */
+/** The field whose value names a feature: the service's choice, else its first text field, else its first field. */
 function nameField(service: ServiceFacts): string {
 	if (service.display_field) return service.display_field;
 	const columns = service.fields.filter((field) => field.type !== geometryFieldType);
@@ -175,18 +175,18 @@ function nameField(service: ServiceFacts): string {
 	return (text ?? columns[0])?.name ?? "";
 }
 
-/** An operator's template with the uuid of a registration's metadata. */
+/** Fills the uuid of a registration's metadata into an operator's template; undefined where either is missing. */
 function fill(template: string, metadata: Members["metadata"]): string | undefined {
 	if (!metadata?.uuid || !template) return undefined;
 	return template.replaceAll("{0}", encodeURIComponent(metadata.uuid));
 }
 
-/** The registered type of the answer to GetFeatureInfo. */
+/** The registered media type of the answer to GetFeatureInfo. */
 export function featureInfoType({ members }: LayerFacts): string | undefined {
 	return members.feature_info_type ?? members.feature_info_format;
 }
 
-/** The same for services and other viewers than FGPV, which has `text/html;fgpv=summary` for HTML in a short form. */
+/** The same media type for services and for viewers other than FGPV. `text/html;fgpv=summary` is FGPV's own: short HTML. */
 export function plainFeatureInfoType(layer: LayerFacts): string | undefined {
 	const type = featureInfoType(layer);
 	return type === "text/html;fgpv=summary" ? "text/html" : type;

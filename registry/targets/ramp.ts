@@ -4,14 +4,14 @@ import { escapeMarkup } from "../markup.ts";
 import { type ClassValue, genericSymbology, renderSymbology, wmsImage } from "../symbology.ts";
 import { geometryFieldType, type LayerFacts, plainFeatureInfoType, type ServiceFacts } from "./facts.ts";
 
-/** Converts a grid column to a viewer's member names. */
+/** Renames the members of a grid column as a viewer spells them. */
 type Spell = (column: Column) => object;
 
 /**
- * What RAMP 4.0.x to 5.5 read: a fragment of their configuration, as JSON; null where the layer is neither a feature
- * layer nor a single layer of a WMS.
- * @param spell converts a grid column to the viewer's member names
- * @param classValue converts the value of a class; without it the value is kept
+ * Renders the fragment of their configuration that RAMP 4.0.x to 5.5 read, as JSON; null where the layer is neither a
+ * feature layer nor a single layer of a WMS.
+ * @param spell renames the members of a grid column
+ * @param classValue converts the value of a class; by default the value is kept
  */
 export function renderRamp(layer: LayerFacts, spell: Spell, classValue?: ClassValue): string | null {
 	if (layer.type === "ogcWms") {
@@ -24,7 +24,7 @@ export function renderRamp(layer: LayerFacts, spell: Spell, classValue?: ClassVa
 /** A column of the viewer's data grid. */
 export type Column = ReturnType<typeof fieldColumn>;
 
-/** Two columns of the viewer's own, then one for each field. */
+/** The columns of the data grid: two of the viewer's own, then one for each field. */
 function gridColumns({ lang, service }: LayerFacts): Column[] {
 	const fixed = { isSortable: false, sortType: "string", alignment: 0 };
 	const column = (id: string, width: string, title: string, columnTemplate: string) => {
@@ -46,14 +46,14 @@ function fieldColumn(field: Field) {
 		width: "400px",
 		title: name,
 		isSortable: true,
-		// DataTables' own type: with "numeric", which the viewer knows too, an empty number is shown as 0.
+		// DataTables' own type. The viewer also knows "numeric", but then shows a missing number as 0.
 		sortType: isNumberType(field.type) ? "num" : "string",
 		alignment: 1,
 		columnTemplate: "unformatted_grid_value",
 	};
 }
 
-/** Feature info type → the viewers' parser for it. They have no others. */
+/** Feature info type → the viewers' parser for it. The viewers have no other parsers. */
 const parsers: ReadonlyMap<string, string> = new Map([
 	["text/html", "htmlRawParse"],
 	["text/plain", "stringParse"],
@@ -100,7 +100,7 @@ function featureNode(layer: LayerFacts, spell: Spell, classValue?: ClassValue): 
 	};
 }
 
-/** Small layers of these geometries are loaded whole; all others as the map moves. */
+/** Small layers with these geometries are loaded whole; all other layers are loaded as the map moves. */
 const snapshotGeometries = new Set(["esriGeometryPoint", "esriGeometryMultipoint", "esriGeometryEnvelope"]);
 const maxSnapshotFeatures = 2000;
 

@@ -3,7 +3,7 @@ import { readInfoTypes } from "../registration.ts";
 import { geometryFieldType, type LayerFacts, layerAddress, plainFeatureInfoType } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
-/** A layer of the configuration of RAMP4 (ramp4-pcar4), whose schema allows no other members. */
+/** A layer in the configuration of RAMP4 (ramp4-pcar4), whose schema allows no other members. */
 export const ramp4: Target = {
 	name: "ramp4",
 	doc: "ramp4",
@@ -17,7 +17,7 @@ export const renderRamp4: Render = (layer) => {
 	return item && JSON.stringify(item);
 };
 
-/** null where RAMP4 has no such layer type: no tiled OGC services, and no layers without sublayers. */
+/** Null where RAMP4 cannot draw the layer: it has no tiled OGC services, and needs sublayers. */
 function itemOf(layer: LayerFacts): object | null {
 	const { id, url, name, entries } = layer;
 	switch (layer.type) {
@@ -66,7 +66,7 @@ function featureLayer({ id, url, name, nameField, members, metadataUrl, service 
 		nameField: nameField || undefined,
 		mouseTolerance: members.tolerance,
 		metadata: metadataUrl ? { url: metadataUrl } : undefined,
-		// Without one RAMP4 asks the service.
+		// Without an extent, RAMP4 requests it from the service.
 		extent: service.extent ? { xmin, ymin, xmax, ymax, spatialReference: { wkid } } : undefined,
 		fieldMetadata: fieldInfo.length > 0 ? { fieldInfo } : undefined,
 	};

@@ -15,14 +15,14 @@ import { renderV2, v2 } from "./v2.ts";
  */
 export const targets: readonly Target[] = [v09, v1, v2, ramp4, terria];
 
-/** How each of them is written. Apart from `targets`, so that a bundle that only reads fragments leaves it out. */
+/** The `Render` of each target, in the same order. Apart from `targets`, so that a bundle that only reads leaves it out. */
 const renders: readonly Render[] = [renderV09, renderV1, renderV2, renderRamp4, renderTerria];
 
 export const targetNames: readonly TargetName[] = targets.map(({ name }) => name);
 
 /**
- * Reads `TARGETS`: names with commas between them, in any order.
- * @returns the names in the table's order, or what is wrong as a text
+ * Parses the variable `TARGETS`: names separated by commas, in any order.
+ * @returns the names in the table's order, or an error as a text
  */
 export function parseTargets(text: string): readonly TargetName[] | string {
 	const names = text.split(",").map((name) => name.trim());
@@ -33,19 +33,19 @@ export function parseTargets(text: string): readonly TargetName[] | string {
 
 const byName = new Map(targets.map((target) => [target.name, target]));
 
-/** The target of a name. @throws {Error} where the table has none */
+/** The target with a name. @throws {Error} where the table has none */
 export function targetOf(name: TargetName): Target {
 	const target = byName.get(name);
 	if (!target) throw new Error(`${name}: is not a target`);
 	return target;
 }
 
-/** The path at which a layer is read in a target, which is also its file's: `v0.9/doc/en/23ax5t`. */
+/** The path at which a layer is read in a target, which is also the path of its file: `v0.9/doc/en/23ax5t`. */
 export function targetPath(name: TargetName, lang: Lang, smallkey: string): string {
 	return `${targetOf(name).doc}/${lang}/${smallkey}`;
 }
 
-/** A layer in one target, as JSON; null where it cannot be expressed there. */
+/** Renders a layer in one target, as JSON; null where the target cannot express the layer. */
 export function renderAt(name: TargetName, layer: LayerFacts): string | null {
 	const render = renders[targetNames.indexOf(name)];
 	if (!render) throw new Error(`${name}: is not a target`);
@@ -53,10 +53,10 @@ export function renderAt(name: TargetName, layer: LayerFacts): string | null {
 }
 
 /**
- * A layer in one language at several targets.
+ * Renders a layer in one language in several targets.
  * @param wanted names of targets
  * @param description used for a language only while its `service_url` is the registered one; null: the generic form
- * @returns JSON for each of `wanted`, null where the layer cannot be expressed there
+ * @returns JSON for each of `wanted`; null where the target cannot express the layer
  */
 export function renderLayer(
 	wanted: readonly TargetName[],
@@ -70,7 +70,7 @@ export function renderLayer(
 	return wanted.map((name) => renderAt(name, layer));
 }
 
-/** The paths at which a registration can be read before any harvest, and a warning for each target that has no form for it. */
+/** The paths at which a layer can be read before its first harvest, and a warning for each target that cannot express it. */
 export function readableAt(
 	smallkey: string,
 	registration: Registration,
@@ -80,7 +80,7 @@ export function readableAt(
 	const paths: string[] = [];
 	const warnings: string[] = [];
 	for (const target of settings.targets ?? targetNames) {
-		// Every target has a form for what version 1.x can say.
+		// Every target can express every registration of version 1.x.
 		const unread = isVersion2(registration) ? facts.filter((layer) => renderAt(target, layer) === null) : [];
 		const read = facts.filter((layer) => !unread.includes(layer));
 		paths.push(...read.map(({ lang }) => targetPath(target, lang, smallkey)));

@@ -6,7 +6,7 @@ export type TargetName = string;
 /** The ASCII JSON text around an array of layers, where the array is not the whole answer. */
 export interface Envelope {
 	open: string;
-	/** Text between the array and its repetition; null where the answer has the array once. */
+	/** The text between the array and its repetition; null where the answer has the array only once. */
 	between: string | null;
 	close: string;
 }
@@ -16,13 +16,13 @@ export interface Target {
 	name: TargetName;
 	/** Path of one layer, before `/<lang>/<smallkey>`; also the folder of its files. */
 	doc: string;
-	/** Path of several layers; equal to `doc` where a comma distinguishes them. */
+	/** Path of several layers. Where it equals `doc`, a comma in the last segment means several layers. */
 	docs: string;
-	/** Other addresses of `doc` and `docs`: routes or rewrites, never copies of files. */
+	/** Other paths of `doc` and `docs`: routes or rewrites, never copies of files. */
 	aliases: readonly Readonly<Pick<Target, "doc" | "docs">>[];
-	/** The text around the layers. Also around a single layer: `render` returns it with an array of one. */
+	/** The text around the layers; also around a single layer, which `Render` writes with an array of one. */
 	envelope?: Envelope;
-	/** Another way to ask for several layers: `<path>?lang=<lang>&id=<smallkey>,<smallkey>`. Unknown keys are left out. */
+	/** Another way to request several layers: `<path>?lang=<lang>&id=<smallkey>,<smallkey>`. Unknown keys are left out. */
 	queryDoor?: { path: string; envelope(lang: Lang): Envelope };
 	/** Whether several layers can be requested in drawing order: `<docs>/<lang>/<smallkeys>/sort`. */
 	canSort?: true;
@@ -34,15 +34,15 @@ export interface Target {
 	 */
 	absent(item: string, count: number): string | null;
 	/**
-	 * Whether an answer of several layers treats a layer as unknown because a reader of `docs` fails on it. `doc` and the
-	 * query door return it.
+	 * Whether `docs` treats a layer as unknown, because a reader of `docs` fails on it. `doc` and the path of `queryDoor`
+	 * still return the layer.
 	 * @param body UTF-8 JSON, as the target's `Render` wrote it
 	 */
 	isUnlisted?(body: Uint8Array): boolean;
 }
 
 /**
- * Writes one layer in one language as a target has it.
- * @returns JSON, one line, no newline at the end; null where the layer cannot be expressed in the target
+ * Renders one layer in one language in a target's form.
+ * @returns JSON, one line, no newline at the end; null where the target cannot express the layer
  */
 export type Render = (layer: LayerFacts) => string | null;

@@ -3,8 +3,8 @@ import type { LayerFacts } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
 /**
- * A catalogue of Terria (terriajs 8: its catalog types and their traits): `{"catalog":[member, …]}`. A map points at
- * one with `{"type":"terria-reference","url":…,"path":["rcs.<smallkey>.<lang>"]}`.
+ * A catalogue of Terria (terriajs 8, catalog types and their traits): `{"catalog":[member, …]}`. A map refers to a member
+ * with `{"type":"terria-reference","url":…,"path":["rcs.<smallkey>.<lang>"]}`.
  */
 export const terria: Target = {
 	name: "terria",
@@ -28,7 +28,7 @@ export const renderTerria: Render = (layer) => {
 	return JSON.stringify({ catalog: [member] });
 };
 
-/** How each kind of service is written; null where Terria has no such member. Symbols come from the service. */
+/** Makes the member of each kind of service; null where Terria has no such member. Symbols come from the service. */
 const kinds: Readonly<Record<ServiceType, (layer: LayerFacts) => object | null>> = {
 	ogcWms: ({ url, entries }) => (entries.length > 0 ? { type: "wms", url, layers: entries.join(",") } : null),
 	ogcWmts: ({ url, entries }) =>

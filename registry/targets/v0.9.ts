@@ -2,8 +2,8 @@ import { renderRamp } from "./ramp.ts";
 import type { Render, Target } from "./target.ts";
 
 /**
- * What RAMP 4.0.x merges into its configuration (configSchema.json of its tag v4.0.1). Its default configuration names
- * an address without a version, so the older service's paths at the root are read as well.
+ * The fragment that RAMP 4.0.x merges into its configuration (configSchema.json of its tag v4.0.1). RAMP's default
+ * configuration names an address without a version, so the older service's paths at the root are aliases.
  */
 export const v09: Target = {
 	name: "v0.9",

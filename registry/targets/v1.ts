@@ -2,8 +2,8 @@ import { type Column, renderRamp } from "./ramp.ts";
 import type { Render, Target } from "./target.ts";
 
 /**
- * What RAMP 5.0 to 5.5 read: the fragment of v0.9 with DataTables' own names in its grid columns, and with strings as
- * the values of classes.
+ * The fragment that RAMP 5.0 to 5.5 read: that of v0.9, with DataTables' own names in its grid columns, and with strings
+ * as the values of classes.
  */
 export const v1: Target = {
 	name: "v1",
@@ -14,10 +14,10 @@ export const v1: Target = {
 	absent: () => "null",
 };
 
-// The viewer converts an attribute to a string and compares with `===`: a number would never match a class.
+// The viewer converts an attribute to a string and compares it with `===`: a class whose value is a number never matches.
 export const renderV1: Render = (layer) => renderRamp(layer, spell, String);
 
-/** DataTables' own names of two members of a column. */
+/** Renames two members of a column to DataTables' own names. */
 function spell(column: Column): object {
 	const names: Record<string, string> = { isSortable: "orderable", sortType: "type" };
 	return Object.fromEntries(Object.entries(column).map(([name, value]) => [names[name] ?? name, value]));

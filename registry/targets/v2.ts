@@ -1,4 +1,4 @@
-import { withoutHarmlessQuery } from "../addresses.ts";
+import { withoutUnneededQuery } from "../addresses.ts";
 import type { ServiceType } from "../registration.ts";
 import { featureInfoType, type LayerFacts, layerAddress } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
@@ -10,7 +10,8 @@ export const v2: Target = {
 	docs: "v2/docs",
 	// GeoView's own default address ends with a slash.
 	aliases: [{ doc: "v2/doc/", docs: "v2/docs/" }],
-	// The geo.ca portal's, which GeoView asks as well. GeoView 1.0.0 reads `reponse`; on null no GeoView ends loading.
+	// The path that the geo.ca portal and GeoView request. GeoView 1.0.0 reads `reponse`. Unknown keys are left out: on
+	// null, every GeoView loads for ever.
 	queryDoor: {
 		path: "vcs",
 		envelope: (lang) => ({
@@ -19,14 +20,14 @@ export const v2: Target = {
 			close: '},"gcs":[]}}',
 		}),
 	},
-	// FGPV, which asks for a list, drops what is empty, and throws on an object that is no layer. GeoView, which asks for
-	// one key, never ends loading on null, and shows an empty array as an error of that layer.
+	// FGPV requests a list. It drops empty elements, and throws on an object that is not a layer. GeoView requests one key.
+	// On null it loads for ever, and it shows an empty array as an error of that layer.
 	absent: (_item, count) => (count > 1 ? "null" : null),
-	// FGPV has no such layers: it ends its list with a TypeError, and every layer after it is lost.
+	// FGPV has no such layers: at one, it stops with a TypeError, and draws no layer after it.
 	isUnlisted: isOgcWmts,
 };
 
-/** null where the layer has no form that FGPV or GeoView draws. */
+/** Null where the layer has no form that FGPV or GeoView draws. */
 export const renderV2: Render = (layer) => {
 	const node = nodeOf(layer);
 	return node && `{"layers":[${JSON.stringify(node)}]}`;
@@ -35,16 +36,16 @@ export const renderV2: Render = (layer) => {
 const nodeStart = '{"layers":[{"id":"';
 const wmtsMember = new TextEncoder().encode(',"layerType":"ogcWmts"');
 
-/** Whether a fragment is an ogcWmts node. It is not parsed: the type follows the id, which contains no escapes. */
+/** Whether a fragment is an ogcWmts node. The JSON is not parsed: the type follows the id, which contains no escapes. */
 function isOgcWmts(body: Uint8Array): boolean {
 	const start = body.indexOf(0x22, nodeStart.length) + 1;
 	return wmtsMember.every((byte, index) => body[start + index] === byte);
 }
 
-/** Makes the members that only some kinds of layers have. */
+/** Makes the members of a node that depend on the kind of service. */
 type Members = (layer: LayerFacts) => object;
 
-/** How each kind of service is rendered. `esriFeatureServer` becomes an `esriFeature` before. */
+/** The members of each kind of service. An `esriFeatureServer` is rendered as an `esriFeature`. */
 const kinds: Readonly<Record<Exclude<ServiceType, "esriFeatureServer">, Members>> = {
 	ogcWms: ogcMembers,
 	ogcWmts: ogcMembers,
@@ -60,7 +61,7 @@ const kinds: Readonly<Record<Exclude<ServiceType, "esriFeatureServer">, Members>
 	}),
 };
 
-/** Kinds that need at least one named layer: otherwise GeoView keeps loading, and FGPV draws nothing. */
+/** Kinds that need at least one named layer: without one, GeoView loads for ever, and FGPV draws nothing. */
 const withEntries = new Set<ServiceType>(["ogcWms", "ogcWmts", "esriMapServer", "esriFeatureServer"]);
 
 function nodeOf(layer: LayerFacts): object | null {
@@ -68,7 +69,7 @@ function nodeOf(layer: LayerFacts): object | null {
 	const { url, entries } = layer.v2;
 	if (withEntries.has(type) && entries.length === 0) return null;
 	if (type === "esriFeatureServer") {
-		// No viewer draws a FeatureServer by `layerEntries`. One layer has an address of its own; several have no form.
+		// No viewer draws a FeatureServer by `layerEntries`. One layer is addressed by its own URL; several cannot be expressed.
 		const [entry] = entries;
 		if (entry === undefined || entries.length > 1) return null;
 		return nodeOf({ ...layer, type: "esriFeature", v2: { url: layerAddress(url, entry), entries: [] } });
@@ -76,17 +77,17 @@ function nodeOf(layer: LayerFacts): object | null {
 	const isFeature = type === "esriFeature";
 	const match = isFeature && settings.mapServerType !== "esriFeature" ? mapServerLayer.exec(url) : null;
 	if (match) {
-		// GeoView fails on an esriFeature of a MapServer; this one it draws, and FGPV from 2.1 on does, as an image.
+		// GeoView fails on an esriFeature of a MapServer. GeoView, and FGPV from 2.1 on, draw the same layer as an image.
 		const [, service = "", number, rest = ""] = match;
 		const v2 = { url: service + rest, entries: [Number(number)] };
 		return nodeOf({ ...layer, type: "esriMapServer", v2 });
 	}
 	const layerType = type === "esriMapServer" ? "esriDynamic" : type;
-	const plain = isFeature ? withoutHarmlessQuery(url) : url;
+	const plain = isFeature ? withoutUnneededQuery(url) : url;
 	return { id, layerType, url: plain, name, ...kinds[type](layer), metadataUrl, catalogueUrl };
 }
 
-/** Another type of legend makes FGPV fail, so it is left out. */
+/** FGPV fails on any other type of legend, which is therefore left out. */
 const legendTypes = new Set(["image/png", "image/gif", "image/jpeg", "image/svg", "image/svg+xml"]);
 const featureInfoTypes = new Set(["text/html;fgpv=summary", "text/html", "text/plain", "application/json"]);
 
@@ -102,5 +103,5 @@ function known(type: string | undefined, types: ReadonlySet<string>): string | u
 	return type !== undefined && types.has(type) ? type : undefined;
 }
 
-/** `…/MapServer/<n>`, with a query or without: the service, the layer's number and the rest. */
+/** `…/MapServer/<n>`, with or without a query: the service, the layer's number and the rest. */
 const mapServerLayer = /^([^?#]*\/MapServer)\/(\d{1,9})([?#].*)?$/i;

@@ -1,9 +1,9 @@
 import { smallkeyRule } from "../smallkey.ts";
 
 /**
- * The text of every rule that a registration, a file or a request can break, and of every warning, by its code. `{}` is a
- * value. A text follows its place, which is a JSON pointer, a header or a word such as `smallkey`. The texts of the rules
- * for new smallkeys are beside them, in `key-rules.ts`.
+ * Code → the text of each rule that a registration, a file or a request can break, and of each warning. `{}` stands for a
+ * value. In an error, the text follows its place: a JSON pointer, a header or a word such as `smallkey`. The texts of the
+ * rules for new smallkeys are in `key-rules.ts`, beside these rules.
  */
 export const english = {
 	// Members of a registration, by JSON Schema's keywords.
@@ -15,7 +15,7 @@ export const english = {
 	maxLength: "must have at most {} characters",
 	minLength: "must not be empty",
 	minimum: "must be {} or more, not {}",
-	// Rules of a schema that name their code.
+	// Rules of a schema whose `code` names the text.
 	address: "must be an http or https address, not {}",
 	markup: "must not hold < before a letter, / or !, which viewers take for markup, not {}",
 	"media-type": "must be a media type, such as image/png, not {}",
@@ -38,7 +38,7 @@ export const english = {
 	"kind-layer": "must end with the number of one layer: …/{} is a whole service",
 	"kind-service":
 		"must not end with the number of one layer: layers of a whole service are named by scrape_only",
-	// Warnings: accepted, and probably not meant.
+	// Warnings about what is accepted but probably not intended.
 	"odd-feature": "is not the address of one layer of a MapServer or FeatureServer",
 	"odd-service": "is not the address of a MapServer or FeatureServer",
 	"query-empty": "ends with ?, which is left out: viewers write their own",
@@ -66,7 +66,7 @@ export const english = {
 	"size-of-document": "the document must have at most {} bytes",
 	"more-problems": "the document has {} more problems",
 	"more-problem": "the document has 1 more problem",
-	// Syntax errors, behind a line and a column, by the names of jsonc-parser.
+	// Syntax errors, by jsonc-parser's names of them. The texts follow a line and a column.
 	InvalidSymbol: "is neither punctuation nor a value of JSON",
 	InvalidNumberFormat: "is not a number of JSON",
 	PropertyNameExpected: "must be a member's name in double quotes",
@@ -123,7 +123,7 @@ export const english = {
 	"limit-sender": "too many writes of this sender: try again after {} seconds",
 	busy: "the layers cannot be changed now: {}",
 	failed: "the service failed; nothing is known to be stored",
-	// One of several values, their number, and the type of one: the most general texts.
+	// General texts, which match many others; `frenchOf` takes the first match, so they come after the specific ones.
 	minItems: "must have at least {}",
 	maxItems: "must have at most {}",
 	method: "must be {}, not {}",

@@ -1,6 +1,6 @@
 import type { english } from "./english.ts";
 
-/** The same in French, with the values in the same order. */
+/** The texts of `english.ts` in French, with the values in the same order. */
 export const french: Readonly<Record<keyof typeof english, string>> = {
 	// Members of a registration, by JSON Schema's keywords.
 	required: "est requis",
@@ -11,7 +11,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	maxLength: "doit avoir au plus {} caractères",
 	minLength: "ne doit pas être vide",
 	minimum: "doit être au moins {}, et non {}",
-	// Rules of a schema that name their code.
+	// Rules of a schema whose `code` names the text.
 	address: "doit être une adresse http ou https, et non {}",
 	markup:
 		"ne doit pas contenir < devant une lettre, / ou !, que les visualiseurs interprètent comme du balisage : {}",
@@ -37,7 +37,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"kind-layer": "doit se terminer par le numéro d’une couche : …/{} est un service entier",
 	"kind-service":
 		"ne doit pas se terminer par le numéro d’une couche : les couches d’un service entier sont nommées dans scrape_only",
-	// Warnings: accepted, and probably not meant.
+	// Warnings about what is accepted but probably not intended.
 	"odd-feature": "n’est pas l’adresse d’une couche d’un MapServer ou d’un FeatureServer",
 	"odd-service": "n’est pas l’adresse d’un MapServer ou d’un FeatureServer",
 	"query-empty": "se termine par ?, qui est omis : les visualiseurs ajoutent le leur",
@@ -67,7 +67,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"size-of-document": "le document doit avoir au plus {} octets",
 	"more-problems": "le document a {} autres problèmes",
 	"more-problem": "le document a 1 autre problème",
-	// Syntax errors, behind a line and a column, by the names of jsonc-parser.
+	// Syntax errors, by jsonc-parser's names of them. The texts follow a line and a column.
 	InvalidSymbol: "n’est ni de la ponctuation ni une valeur de JSON",
 	InvalidNumberFormat: "n’est pas un nombre de JSON",
 	PropertyNameExpected: "doit être le nom d’un membre entre guillemets doubles",
@@ -125,7 +125,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"limit-sender": "trop d’écritures de cet expéditeur : réessayez dans {} secondes",
 	busy: "les couches ne peuvent pas être modifiées maintenant : {}",
 	failed: "le service a échoué; rien n’indique qu’un changement a été conservé",
-	// One of several values, their number, and the type of one: the most general texts.
+	// General texts, which match many others.
 	minItems: "doit avoir au moins {}",
 	maxItems: "doit avoir au plus {}",
 	method: "doit être {}, et non {}",
