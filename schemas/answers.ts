@@ -1,7 +1,7 @@
 import type { FromSchema } from "json-schema-to-ts";
 import { document, having, list, nullable, string } from "./definitions.ts";
 
-/** What a schema names, although it allows further members. */
+/** The members that a schema names, without the index signature for further ones. */
 type Named<T> = T extends object
 	? T extends readonly unknown[]
 		? T

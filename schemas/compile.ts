@@ -7,13 +7,13 @@ export type SchemaError = ErrorObject;
 export interface Validator {
 	(value: unknown): boolean;
 	errors?: SchemaError[] | null;
-	/** What it was compiled from; not in the output of ajv's standalone mode. */
+	/** The source of the compiled schema; absent in the output of ajv's standalone mode. */
 	madeOf?: { schema: AnySchemaObject; options: Options };
 }
 
 /**
- * `strictNumbers`: `1e999` is JSON but not finite, and could not be written again. `validateSchema` is off because tests
- * check the schemas, and the check takes half the time of a compilation.
+ * `strictNumbers`: `1e999` is valid JSON, but becomes Infinity, which JSON cannot express. `validateSchema` is off because
+ * tests check the schemas, and the check takes half the time of a compilation.
  */
 const common: Options = {
 	strict: false,
@@ -30,9 +30,9 @@ export const everyError: Options = { ...common, allErrors: true, verbose: true }
 export const firstError: Options = common;
 
 /**
- * Compiles a schema at its first use: compiling takes longer than loading everything else, and many commands need none.
- * A worker may not generate code, so its bundle replaces each module `validate-….ts` by the output of ajv's standalone
- * mode.
+ * Compiles a schema at its first use: a compilation takes longer than loading everything else, and many commands need no
+ * schema. A worker may not generate code, so its bundle replaces each module `validate-….ts` by the output of ajv's
+ * standalone mode.
  */
 export function compile(schema: AnySchemaObject, options: Options): Validator {
 	let compiled: Validator | undefined;

@@ -1,9 +1,9 @@
-// Parts that several schemas share. The `code` beside a rule names its texts in registry/texts/. The code of any other
-// rule is its keyword.
+// Parts that several schemas share. The `code` beside a rule is the code of its texts in registry/texts/. A rule without
+// one has its keyword as its code.
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** The schema of an object with these members and no others. @param optional those that may be missing */
+/** The schema of an object with these members and no others. @param optional members that may be missing */
 export function exactly<const R extends Properties, const O extends Properties = Record<never, never>>(
 	required: R,
 	optional: O = {} as O,
@@ -11,7 +11,7 @@ export function exactly<const R extends Properties, const O extends Properties =
 	return { ...having(required, optional), additionalProperties: false } as const;
 }
 
-/** The same with a description. */
+/** The schema of an object with these members and no others, with a description. */
 export function described<const R extends Properties, const O extends Properties = Record<never, never>>(
 	description: string,
 	required: R,
@@ -20,7 +20,7 @@ export function described<const R extends Properties, const O extends Properties
 	return { description, ...exactly(required, optional) } as const;
 }
 
-/** The same for an object that may have further members. */
+/** The schema of an object with these members, which may have further ones. */
 export function having<const R extends Properties, const O extends Properties = Record<never, never>>(
 	required: R,
 	optional: O = {} as O,
@@ -32,7 +32,7 @@ export function having<const R extends Properties, const O extends Properties = 
 	} as const;
 }
 
-/** A schema (draft-07) that stands for itself, by the name of its file. */
+/** A whole schema (draft-07), with an `$id`. @param name of its file, before `.schema.json` */
 export function document<const N extends string, const S extends Properties>(
 	name: N,
 	title: string,
@@ -42,7 +42,7 @@ export function document<const N extends string, const S extends Properties>(
 	return { $schema, $id: `${name}.schema.json`, title, ...schema } as const;
 }
 
-/** A definition of the same schema, by its name. */
+/** A reference to a definition of the same schema. */
 export function ref<const N extends string>(name: N, description?: string) {
 	return { ...(description && { description }), $ref: `#/definitions/${name}` } as const;
 }
@@ -63,7 +63,7 @@ export function nullable<const S>(schema: S, description?: string) {
 	return { ...(description && { description }), anyOf: [{ type: "null" }, schema] } as const;
 }
 
-/** An http or https address; that it is a URI, and holds no secret, is checked by code. */
+/** An http or https address. Code checks that it is a URI and contains no credentials (`registry/addresses.ts`). */
 export const address = {
 	description: "An http or https address without user name and password.",
 	type: "string",
@@ -73,8 +73,8 @@ export const address = {
 } as const;
 
 /**
- * A text that viewers insert into their page unescaped. Its pattern applies to writes only: a stored text that breaks
- * it is still served, with its markup escaped.
+ * A text that viewers insert into their page unescaped. The pattern applies to writes only: a stored text that does not
+ * match is still served, with its markup escaped.
  */
 const text = {
 	type: "string",
@@ -92,7 +92,7 @@ const mime = {
 	code: "media-type",
 } as const;
 
-/** Where a layer is described. */
+/** Metadata of a layer. */
 const metadata = {
 	description: "Where the layer is described: a record's uuid, or the addresses themselves.",
 	type: "object",
@@ -107,5 +107,5 @@ const metadata = {
 	additionalProperties: false,
 } as const;
 
-/** The definitions above, by their names. */
+/** The definitions above, for `definitions` of a schema. */
 export const shared = { address, text, mime, metadata } as const;

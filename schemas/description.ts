@@ -13,7 +13,7 @@ const drawing = {
 	image: ref("image"),
 } as const;
 
-/** Longest title and abstract, most keywords and longest keyword, in characters: they are in the catalogue. */
+/** Bounds on texts for the catalogue: lengths of a title, an abstract and a keyword in characters; number of keywords. */
 export const maxTitle = 300;
 export const maxAbstract = 2000;
 export const maxKeywords = 20;
@@ -34,14 +34,14 @@ const about = {
 	},
 } as const;
 
-/** The same of a layer that has no name of its own in the description. */
+/** A service's texts with a title, for descriptions without a member `name`. */
 const titled = { title: { type: "string", maxLength: maxTitle }, ...about } as const;
 
 const otherFeatures = nullable(ref("drawing"), "The symbol of every other feature, or null.");
 
 /**
  * JSON Schema (draft-07) of a service description: the content of layers/<ab>/<smallkey>.service.json, which
- * harvesting writes. In the words of no viewer.
+ * harvesting writes. Independent of any viewer.
  */
 export const description = document("description", "What was harvested from the services behind a layer", {
 	type: "object",
@@ -144,7 +144,7 @@ export const description = document("description", "What was harvested from the 
 	},
 });
 
-/** JSON Schema of one language alone: what is not whole in one does not take the other away. */
+/** JSON Schema of one language alone, so that an invalid language does not make the other one unusable. */
 export const langDescription = {
 	$id: "lang-description.schema.json",
 	...ref("lang"),

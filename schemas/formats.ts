@@ -1,10 +1,10 @@
-/** Longest image of a service description, in characters; it also bounds the pattern's work. */
+/** Longest image of a service description, in characters. This also bounds the time that the pattern takes. */
 const maxImageLength = 100_000;
 
-/** A data URI (RFC 2397) of a known image type, in base64 (RFC 4648, section 4); its length is checked by itself. */
+/** A data URI (RFC 2397) of a known image type, in base64 (RFC 4648, section 4). Code checks the length of the base64. */
 const imagePattern = /^data:image\/(?:png|jpeg|gif|bmp|svg\+xml);base64,([A-Za-z0-9+/]+={0,2})$/;
 
-/** Formats of the schemas beside those of JSON Schema. One pattern for the whole rule would take three times as long. */
+/** Formats of the schemas that JSON Schema does not have. One pattern for the whole rule would take three times as long. */
 export const formats = {
 	image(text: string): boolean {
 		if (text.length > maxImageLength) return false;

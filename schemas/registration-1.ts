@@ -1,6 +1,6 @@
 import { document, exactly, natural, ref, shared } from "./definitions.ts";
 
-/** A member that belongs to the other payload_type. */
+/** The schema of a member that only the other payload_type may have: nothing matches. @param type the other one */
 function onlyOf(type: "wms" | "feature") {
 	return { not: {}, code: `only-${type}` } as const;
 }

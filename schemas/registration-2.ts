@@ -6,7 +6,7 @@ const common = {
 	metadata: ref("metadata"),
 } as const;
 
-/** Members of a service whose layers are drawn by their names or numbers. @param layers schema of one of these */
+/** Members of a service whose layers have names or numbers. @param layers schema of one name or number */
 function entries<const S>(layers: S, description: string) {
 	return {
 		scrape_only: { ...list(layers, description), minItems: 1 },
@@ -14,8 +14,8 @@ function entries<const S>(layers: S, description: string) {
 	} as const;
 }
 
-/** Such a service without any layer: a viewer keeps loading, or draws nothing. The rule applies to writes only. */
-const named = {
+/** Refuses such a service without any layer: viewers load for ever, or draw nothing. The rule applies to writes only. */
+const withLayers = {
 	not: { properties: { scrape_only: false, recursive: { const: false } } },
 	code: "no-layers",
 	onlyOnWrite: true,
@@ -60,7 +60,7 @@ export const registration2 = document("registration-2", "Registration of a map l
 		),
 		ogc: {
 			description: "An OGC Web Map Service, or Web Map Tile Service.",
-			...named,
+			...withLayers,
 			...exactly(
 				{ service_type: { enum: ["ogcWms", "ogcWmts"] }, service_url },
 				{
@@ -79,7 +79,7 @@ export const registration2 = document("registration-2", "Registration of a map l
 		},
 		esriService: {
 			description: "A whole ArcGIS MapServer or FeatureServer.",
-			...named,
+			...withLayers,
 			...exactly(
 				{ service_type: { enum: ["esriMapServer", "esriFeatureServer"] }, service_url },
 				{

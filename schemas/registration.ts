@@ -1,6 +1,6 @@
 import { document } from "./definitions.ts";
 
-/** JSON Schema (draft-07) of a registration of either version: the document's `version` decides. */
+/** JSON Schema (draft-07) of a registration. The document's `version` selects the schema of version 1.x or 2.0. */
 export const registration = document("registration", "Registration of a map layer", {
 	description: "The body of PUT /register/<smallkey>, and the content of layers/<ab>/<smallkey>.json.",
 	if: { properties: { version: { const: "2.0" } }, required: ["version"] },
