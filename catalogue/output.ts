@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { ifThereSync } from "../files/if-there.ts";
-import { placeFile, removeUnplaced } from "../publish/place-file.mjs";
+import { placeFile, removeTemporaryFiles } from "../publish/place-file.mjs";
 import { chunksFolder, type Manifest, manifestPath, parseManifest } from "../registry/entries.ts";
 import type { ReadFile } from "./chunks.ts";
 import { catalogueFiles, catalogueFolders, presentFiles, removeState } from "./state.ts";
@@ -46,7 +46,7 @@ export function writeFiles(out: string, files: OutputFiles, isCompressed: boolea
 
 /** Removes the unfinished files of an earlier process. */
 export function removeTemporary(out: string): void {
-	removeUnplaced(out, writer);
+	removeTemporaryFiles(out, writer);
 }
 
 function depthOf(path: string): number {

@@ -1,5 +1,5 @@
 import { listTree } from "../git/tree.ts";
-import { nothingNoted } from "../publish/changes.ts";
+import { emptyNotes } from "../publish/changes.ts";
 import { collectFolder, readEntries } from "../publish/collect.ts";
 import { servedLayers } from "../publish/commit-layers.ts";
 import type { Entry, PublicName } from "../registry/entries.ts";
@@ -72,16 +72,16 @@ export async function readChanges(
 	}
 	const thumbnails = readThumbnails(options.pictures);
 	const changed = earlier && [...touched].map(layerPath).map((path) => ({ path, mode: "100644", id: null }));
-	const noted = nothingNoted();
+	const notes = emptyNotes();
 	const entries = new Map<string, Entry | null>();
-	for await (const some of servedLayers(repository, commit, changed, noted)) {
+	for await (const some of servedLayers(repository, commit, changed, notes)) {
 		for (const layer of some)
 			entries.set(layer.smallkey, newEntry(layer, { last, health, thumbnails }, options));
 	}
 	// An untouched layer is served now, because the one that differed only in case was removed: its history is not read.
 	if (earlier && [...entries.keys()].some((smallkey) => !touched.has(smallkey)))
 		throw new IndexBroken("a layer came up");
-	for (const smallkey of [...noted.gone, ...noted.wrong]) {
+	for (const smallkey of [...notes.gone, ...notes.wrong]) {
 		if (!entries.has(smallkey)) entries.set(smallkey, null);
 	}
 	return { layers: entries, history: history ?? [], owners };

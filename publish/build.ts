@@ -3,7 +3,7 @@ import { type CheckedLayer, judgeFiles, problemLine } from "../registry/judge.ts
 import type { Remark } from "../registry/judge-names.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { progress } from "../terminal/progress.ts";
-import { nothingNoted } from "./changes.ts";
+import { emptyNotes } from "./changes.ts";
 import { collectFolder, resolveCommit } from "./collect.ts";
 import { servedLayers } from "./commit-layers.ts";
 import { renderEntry } from "./entry.ts";
@@ -51,7 +51,7 @@ const layersAtOnce = 500;
  * Validates everything, and then writes the fragments into `out`: unchanged files are not written again, and the files
  * of removed layers are removed. Where a file of a folder is wrong, nothing is written. A wrong file of a commit is built
  * in its last valid form, and the result has both the problems and what was written.
- * @param fresh whether every file is compared again, whatever the last build noted
+ * @param fresh whether every file is compared again, whatever the last build notes
  */
 export async function build(
 	source: Source,
@@ -116,14 +116,14 @@ async function readLayers(
 	changed: readonly PathChange[] | null,
 ): Promise<Found> {
 	const layers: Found["layers"] = new Map();
-	const noted = nothingNoted();
-	for await (const some of servedLayers(repository, commit, changed, noted)) {
+	const notes = emptyNotes();
+	for await (const some of servedLayers(repository, commit, changed, notes)) {
 		for (const layer of some) layers.set(layer.smallkey, layer);
 	}
-	for (const smallkey of [...noted.gone, ...noted.wrong]) {
+	for (const smallkey of [...notes.gone, ...notes.wrong]) {
 		if (!layers.has(smallkey)) layers.set(smallkey, null);
 	}
-	return { layers, problems: noted.problems, isWhole: changed === null, commit };
+	return { layers, problems: notes.problems, isWhole: changed === null, commit };
 }
 
 /**

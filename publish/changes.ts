@@ -18,9 +18,9 @@ export interface StoredLayer {
 export type ReadSpellings = (wanted: ReadonlySet<string>) => AsyncIterable<StoredLayer[][]>;
 
 /** What a commit range changes for readers, beside the layers that are served. */
-export type Noted = ReturnType<typeof nothingNoted>;
+export type RangeNotes = ReturnType<typeof emptyNotes>;
 
-export function nothingNoted() {
+export function emptyNotes() {
 	return {
 		gone: new Set<string>(),
 		problems: [] as Remark[],
@@ -34,20 +34,20 @@ export function nothingNoted() {
  * The layers that a commit range changes, as they are served at its end, in portions as they are read.
  * @param changed the paths that differ between its commits
  * @param read reads what is stored at its end
- * @param noted everything else is added here; complete after the last layer
+ * @param notes everything else is added here; complete after the last layer
  */
 export async function* changesOf(
 	changed: Iterable<PathChange>,
 	read: ReadSpellings,
-	noted: Noted,
+	notes: RangeNotes,
 ): AsyncGenerator<CheckedLayer[]> {
-	for await (const portion of read(noteChanges(changed, noted))) {
-		yield portion.flatMap((spellings) => pickServed(spellings, noted) ?? []);
+	for await (const portion of read(noteChanges(changed, notes))) {
+		yield portion.flatMap((spellings) => pickServed(spellings, notes) ?? []);
 	}
 }
 
 /** Notes what is gone and what was written; the smallkeys to read, in lower case. */
-function noteChanges(changed: Iterable<PathChange>, { gone, problems, registered }: Noted): Set<string> {
+function noteChanges(changed: Iterable<PathChange>, { gone, problems, registered }: RangeNotes): Set<string> {
 	const wanted = new Set<string>();
 	for (const { path, mode } of changed) {
 		const name = parseLayerPath(path);
@@ -69,29 +69,29 @@ function noteChanges(changed: Iterable<PathChange>, { gone, problems, registered
  * The layer that is served of those that differ only in case: the first by path whose file is in order. A pull request
  * or a push can bring such; a checkout on a case-insensitive disk would lose all but one.
  * @param spellings sorted by path; nearly always one
- * @param noted the others, and what is wrong, are added here
+ * @param notes the others, and what is wrong, are added here
  * @returns null where no file is in order: what is served of them stays
  */
-function pickServed(spellings: readonly StoredLayer[], noted: Noted): CheckedLayer | null {
+function pickServed(spellings: readonly StoredLayer[], notes: RangeNotes): CheckedLayer | null {
 	let served: CheckedLayer | null = null;
 	for (const { smallkey, file, description } of spellings) {
 		if (!file) {
-			noted.problems.push(orphanProblem(smallkey));
+			notes.problems.push(orphanProblem(smallkey));
 			continue;
 		}
 		const { registration, problems } = judgeFile(file, "stored");
-		noted.problems.push(...problems);
+		notes.problems.push(...problems);
 		if (!registration) continue;
-		if (served) noted.problems.push(twinProblem(smallkey, served.smallkey));
+		if (served) notes.problems.push(twinProblem(smallkey, served.smallkey));
 		const described = description && judgeFile(description, "stored");
-		noted.problems.push(...(described?.problems ?? []));
+		notes.problems.push(...(described?.problems ?? []));
 		served ??= { smallkey, registration, description: described?.description ?? null };
 	}
 	for (const { smallkey, file } of spellings) {
 		if (!file) continue;
-		if (served && smallkey !== served.smallkey) noted.gone.add(smallkey);
-		else noted.gone.delete(smallkey);
-		if (!served) noted.wrong.push(smallkey);
+		if (served && smallkey !== served.smallkey) notes.gone.add(smallkey);
+		else notes.gone.delete(smallkey);
+		if (!served) notes.wrong.push(smallkey);
 	}
 	return served;
 }

@@ -10,7 +10,7 @@ import {
 	parseLayerPath,
 } from "../registry/smallkey.ts";
 import type { CommitReader } from "../store/git/reader.ts";
-import { changesOf, type Noted, type ReadSpellings, type StoredLayer } from "./changes.ts";
+import { changesOf, type RangeNotes, type ReadSpellings, type StoredLayer } from "./changes.ts";
 import { readEntries } from "./collect.ts";
 
 /** Folders up to which only they are listed. */
@@ -27,18 +27,18 @@ export const maxWrong = 1_000;
  * The layers that a commit range changes, as they are served at its end, in portions as they are read. A layer whose
  * file is wrong comes in its last valid form, at the end.
  * @param changed the paths that differ; null: the range is from nothing
- * @param noted everything else is added here; complete after the last layer
+ * @param notes everything else is added here; complete after the last layer
  */
 export async function* servedLayers(
 	repository: string,
 	commit: string,
 	changed: readonly PathChange[] | null,
-	noted: Noted,
+	notes: RangeNotes,
 ): AsyncGenerator<CheckedLayer[]> {
 	const listed = changed ?? (await listTree(repository, commit, "layers/"));
 	const read = changed ? commitLayers(repository, commit) : () => streamLayers(repository, listed);
-	yield* changesOf(listed, read, noted);
-	for (const smallkey of noted.wrong.slice(0, maxWrong)) {
+	yield* changesOf(listed, read, notes);
+	for (const smallkey of notes.wrong.slice(0, maxWrong)) {
 		const layer = await findEarlier(repository, commit, smallkey);
 		if (layer) yield [layer];
 	}

@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { parentPort, workerData } from "node:worker_threads";
-import { isCompanion, placeFile, removeUnplaced } from "./place-file.mjs";
+import { isCompanion, placeFile, removeTemporaryFiles } from "./place-file.mjs";
 
 /**
  * What the thread is asked for, one after the other: to begin a comparison of all files (`isRead`: a web server may read
@@ -75,7 +75,7 @@ function attempt(report, task) {
 function begin(isRead) {
 	for (const folder of others) rmSync(join(out, folder), { recursive: true, force: true });
 	makeFolders();
-	removeUnplaced(out);
+	removeTemporaryFiles(out);
 	left = folders.map((folder) => {
 		const names = readdirSync(join(out, folder));
 		return new Set(names.map((name) => (isCompanion(name) ? name.replace(/\.[a-z]+$/, "") : name)));

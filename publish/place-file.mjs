@@ -83,7 +83,7 @@ function moveIn(aside, target, bytes) {
  * @param {string} out
  * @param {string} [writer]
  */
-export function removeUnplaced(out, writer = "") {
+export function removeTemporaryFiles(out, writer = "") {
 	for (const name of readdirSync(dirname(out))) {
 		const isOurs = name.startsWith(asideStart(out, writer)) && name.endsWith(".tmp");
 		if (isOurs) rmSync(join(dirname(out), name), { force: true });

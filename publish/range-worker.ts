@@ -2,7 +2,7 @@
 import { GitFailure } from "../git/run.ts";
 import type { PathChange } from "../git/tree.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import { changesOf, type Noted, nothingNoted } from "./changes.ts";
+import { changesOf, emptyNotes, type RangeNotes } from "./changes.ts";
 import { commitLayers, streamLayers } from "./commit-layers.ts";
 import { type Entry, type Row, renderEntry } from "./entry.ts";
 
@@ -17,7 +17,7 @@ export interface RangeOrder {
 /** Fragments of some layers, in portions; at the end everything else, or why the process could not continue. */
 export type RangeReport =
 	| { layers: Row[]; bytes: Uint8Array }
-	| { noted: Noted }
+	| { notes: RangeNotes }
 	| { failure: string; isGit: boolean };
 
 /** Bytes of fragments in one portion: the process that receives it answers no reader meanwhile. */
@@ -36,10 +36,10 @@ process.on("message", async (order: RangeOrder | PathChange[]) => {
 
 async function render({ repository, isFirst, to, settings }: RangeOrder): Promise<void> {
 	const read = isFirst ? () => streamLayers(repository, changed) : commitLayers(repository, to);
-	const noted = nothingNoted();
+	const notes = emptyNotes();
 	let portion: [string, Entry][] = [];
 	let size = 0;
-	for await (const layers of changesOf(changed, read, noted)) {
+	for await (const layers of changesOf(changed, read, notes)) {
 		for (const layer of layers) {
 			const entry = renderEntry(layer, settings);
 			portion.push([layer.smallkey, entry]);
@@ -50,7 +50,7 @@ async function render({ repository, isFirst, to, settings }: RangeOrder): Promis
 		}
 	}
 	await sendEntries(portion);
-	await send({ noted });
+	await send({ notes });
 }
 
 async function sendEntries(entries: readonly [string, Entry][]): Promise<void> {

@@ -4,14 +4,14 @@ import { GitFailure } from "../git/run.ts";
 import type { PathChange } from "../git/tree.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { CommitRange } from "../store/git/branch.ts";
-import { changesOf, type Noted, nothingNoted } from "./changes.ts";
+import { changesOf, emptyNotes, type RangeNotes } from "./changes.ts";
 import { storeLayers } from "./commit-layers.ts";
 import { type Entry, entriesIn, renderEntry } from "./entry.ts";
 import type { RangeOrder, RangeReport } from "./range-worker.ts";
 import { eachInSlices, nextTurn } from "./slices.ts";
 
 /** What a commit range changes for readers. */
-export interface RenderedRange extends Omit<Noted, "gone"> {
+export interface RenderedRange extends Omit<RangeNotes, "gone"> {
 	/** The new entry of each layer that may be different; null where it goes. */
 	changes: Map<string, Entry | null>;
 }
@@ -57,17 +57,17 @@ async function renderHere(
 	{ changes: changed, at }: CommitRange,
 	settings: FragmentSettings,
 ): Promise<RenderedRange> {
-	const noted = nothingNoted();
+	const notes = emptyNotes();
 	const changes: RenderedRange["changes"] = new Map();
-	for await (const layers of changesOf(changed, storeLayers(at), noted)) {
+	for await (const layers of changesOf(changed, storeLayers(at), notes)) {
 		await eachInSlices(layers, (layer) => changes.set(layer.smallkey, renderEntry(layer, settings)));
 	}
-	return renderedRange(changes, noted);
+	return renderedRange(changes, notes);
 }
 
-function renderedRange(changes: RenderedRange["changes"], { gone, ...noted }: Noted): RenderedRange {
+function renderedRange(changes: RenderedRange["changes"], { gone, ...notes }: RangeNotes): RenderedRange {
 	for (const smallkey of gone) changes.set(smallkey, null);
-	return { changes, ...noted };
+	return { changes, ...notes };
 }
 
 /** Starts a module in a process of its own. @param niceness its lower priority, from 0 to 19 (nice(1)) */
@@ -98,7 +98,7 @@ function takeReports(worker: ChildProcess): Promise<RenderedRange> {
 			reject(new Error(`the process that renders layers ended with ${signal ?? code}`));
 		});
 		worker.on("message", (report: RangeReport) => {
-			if ("noted" in report) return resolve(renderedRange(changes, report.noted));
+			if ("notes" in report) return resolve(renderedRange(changes, report.notes));
 			if ("failure" in report) return reject(errorOf(report));
 			for (const [smallkey, entry] of entriesIn(report.bytes, report.layers, true))
 				changes.set(smallkey, entry);

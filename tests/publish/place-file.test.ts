@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { placeFile, removeUnplaced } from "../../publish/place-file.mjs";
+import { placeFile, removeTemporaryFiles } from "../../publish/place-file.mjs";
 import { temporaryFolder } from "../local.ts";
 
 test("a file comes to its place with its compressed copies, and is not written again where it is the same", async () => {
@@ -37,7 +37,7 @@ test("where a file cannot take its place, what was there stays, and nothing is l
 	assert.throws(() => placeFile(out, "none/one", Buffer.from("text")), /ENOENT/);
 	assert.equal([readdirSync(join(out, "taken")), readdirSync(folder)], [["below"], ["out"]]);
 	for (const name of [".out.7.1.tmp", ".out-other.7.1.tmp"]) writeFileSync(join(folder, name), "half");
-	removeUnplaced(out);
+	removeTemporaryFiles(out);
 	assert.equal(readdirSync(folder).sort(), [".out-other.7.1.tmp", "out"]);
 	await remove();
 });
