@@ -132,7 +132,7 @@ export class World {
 		const lines = this.server.log.slice(this.#loggedBefore);
 		this.#loggedBefore += lines.length;
 		const texts = lines.flatMap(({ warning, error }) => {
-			if (error !== undefined) return [errorKind(String(error))];
+			if (error !== undefined) return [this.#mask(errorKind(String(error)))];
 			return warning === undefined ? [] : [this.#mask(String(warning).split("\n")[0] as string)];
 		});
 		return [...new Set(texts)];
