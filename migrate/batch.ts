@@ -9,9 +9,9 @@ import { counted } from "../terminal/plain.ts";
 import { mapWithProgress } from "../terminal/progress.ts";
 
 /** Layers that are compared with the store concurrently. */
-export const atOnce = 32;
+export const maxConcurrent = 32;
 
-/** Registrations by their smallkey, sorted; or all problems of the files. */
+/** The registrations of a folder by their smallkey, sorted, and the problems of its files. */
 export interface Batch {
 	registrations: Map<string, Registration>;
 	/** One line each, with the file. */
@@ -24,10 +24,10 @@ export interface Batch {
  */
 export async function readBatch(folder: string): Promise<Batch> {
 	const problems: string[] = [];
-	/** Path of a layer's file → the file of the batch, with its name there. */
+	/** Path of a layer's file in the repository → the file, with its name in the batch's folder. */
 	const files = new Map<string, LayerFile & { name: string }>();
 	for (const file of collectFolder(folder)) {
-		// Descriptions are harvested again, and other files belong to the reviewers.
+		// Service descriptions are harvested again. Other files (owners, health) are not a batch's to change.
 		if (isOtherFile(file.path) || file.path.endsWith(".service.json")) continue;
 		const below = file.path.slice("layers/".length);
 		const path = below.includes("/")
@@ -50,8 +50,9 @@ export async function readBatch(folder: string): Promise<Batch> {
 export type BatchOutcome = { changed: number; commit: Commit } | Refusal;
 
 /**
- * Stores registrations in one commit, all or none. Stored ones are skipped, so that a batch can be repeated.
- * @param sender the commit's author; `time` in milliseconds since 1970
+ * Stores registrations in one commit, all or none. It skips registrations that are stored already, so that a batch can be
+ * repeated.
+ * @param sender the commit's author; `time` is in milliseconds since 1970
  */
 export async function storeBatch(
 	store: Store,
@@ -64,7 +65,7 @@ export async function storeBatch(
 			const decided = await mapWithProgress(
 				registrations,
 				"comparing",
-				atOnce,
+				maxConcurrent,
 				([smallkey, registration]) => {
 					return putEdits(now, smallkey, registration, "text");
 				},
@@ -80,7 +81,7 @@ export async function storeBatch(
 	return isRefusal(outcome) ? outcome : { changed, commit: outcome };
 }
 
-/** What the commit of many layers says. */
+/** Author, time, subject and trailers of a commit of many layers. */
 export function batchMeta(subject: string, sender: string, time: number, review = false): Meta {
 	const trailers = [["Sender", sender]] as const;
 	return { smallkey: null, author: sender, time, subject, trailers, request: null, review };

@@ -10,7 +10,7 @@ type Class = "relevant" | "cosmetic" | "missing" | "unreadable";
 /** A kind of difference between two services. */
 interface Finding {
 	class: Class;
-	/** A text without anything about a single layer. */
+	/** What differs, in words that name no single layer. */
 	kind: string;
 	targets: Set<ComparedTarget>;
 	smallkeys: Set<string>;
@@ -21,21 +21,21 @@ export interface Comparison {
 	findings: Finding[];
 	/** The versions that were compared. */
 	targets: ComparedTarget[];
-	/** Smallkeys without a layer on both services, and those with a layer only on the newer one. */
+	/** `unknown`: smallkeys without a layer on either service. `onlyNow`: with a layer only on the newer service. */
 	unknown: Set<string>;
 	onlyNow: Set<string>;
 }
 
-/** Layers of one request: their list fits into an address, and a failing one is found quickly. */
+/** Layers of one request: their list fits into an address, and few requests find a layer that fails. */
 const batchSize = 20;
 
-/** Most concurrent requests to each service; the older one is a single process. */
-const atOnce = 4;
+/** Concurrent requests to each service; the older one is a single process. */
+const maxConcurrent = 4;
 
 /**
  * Reads the same layers from two services, in each version that the older one serves and in both languages.
  * @param tick called after each batch with its number of layers, once for each version and language
- * @throws {Error} if one of them cannot be reached, or the older one serves none of the versions
+ * @throws {Error} if a service cannot be reached, or the older one serves none of the versions
  */
 export async function compareServices(
 	before: ReadService,
@@ -45,7 +45,7 @@ export async function compareServices(
 ): Promise<Comparison> {
 	const targets: ComparedTarget[] = [];
 	const findings = new Map<string, Finding>();
-	/** Smallkeys that were compared, those with a layer on either service, and on the older one. */
+	/** Smallkeys that were compared; of these, those with a layer on either service, and those with one on the older one. */
 	const [asked, known, old] = [new Set<string>(), new Set<string>(), new Set<string>()];
 
 	function add(kindOf: Class, kind: string, target: ComparedTarget, smallkey: string): void {
@@ -88,7 +88,9 @@ export async function compareServices(
 		targets.push(target);
 		if (await now.serves(target, first)) {
 			const tasks = langs.flatMap((lang) => batches.map((batch) => ({ lang, batch })));
-			await pMap(tasks, ({ lang, batch }) => compareBatch(target, lang, batch), { concurrency: atOnce });
+			await pMap(tasks, ({ lang, batch }) => compareBatch(target, lang, batch), {
+				concurrency: maxConcurrent,
+			});
 		} else for (const smallkey of smallkeys) add("relevant", "the version is not served", target, smallkey);
 	}
 	if (targets.length === 0) {
@@ -105,7 +107,7 @@ export async function compareServices(
 	};
 }
 
-/** Smallkeys that are listed of each kind, unless all are requested. */
+/** Smallkeys that are listed for each kind, unless all are requested. */
 const maxNamed = 3;
 
 const titles: Readonly<Record<Class, string>> = {
@@ -115,7 +117,7 @@ const titles: Readonly<Record<Class, string>> = {
 	unreadable: "Not compared: layers that the older service cannot serve itself",
 };
 
-/** The result as lines of a table, by kind, most frequent first. */
+/** The result as lines of a table, by kind, the most frequent first. */
 export function reportLines(
 	comparison: Comparison,
 	smallkeys: readonly string[],
@@ -143,7 +145,7 @@ function named(smallkeys: ReadonlySet<string>, namesAll: boolean): string {
 	return firstOf([...smallkeys].sort(), namesAll ? Number.POSITIVE_INFINITY : maxNamed);
 }
 
-/** A line of a table: a count, and what it counts. */
+/** A line of a table: a count and its text. */
 export function row(count: number, text: string): string {
 	return `${String(count).padStart(8)}  ${text}`;
 }

@@ -4,16 +4,16 @@ import { type Json, listOf, objectOf } from "./json.ts";
 
 /** A difference between two nodes of one layer. */
 export interface Difference {
-	/** Whether a viewer draws or requests something else because of it; else it is an improvement, or never read. */
+	/** Whether it makes a viewer draw or request something else. If not, it is an improvement, or no viewer reads it. */
 	isRelevant: boolean;
-	/** A text without anything about a single layer. */
+	/** What differs, in words that name no single layer. */
 	kind: string;
 }
 
-/** Compares one member; null if this rule does not apply. */
+/** Compares one member; null if the rule does not apply. */
 type Rule = (before: unknown, now: unknown) => Difference | null;
 
-/** Compares a layer's node from another service with the present one, at v0.9, v1 or v2. */
+/** Compares a layer's node on the older service with the one on this service, at v0.9, v1 or v2. */
 export function differences(before: Json, now: Json): Difference[] {
 	const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
 	const found = names.flatMap((name) => memberDifferences(name, before[name], now[name], before, now));
@@ -59,7 +59,7 @@ function unless(isKnown: (before: unknown, now: unknown) => boolean, kind: strin
 const onlyBefore = (_before: unknown, now: unknown) => now === undefined;
 const onlyNow = (before: unknown) => before === undefined || before === null;
 
-/** The rules of single members. */
+/** The rules of each member, in order: the first that applies decides. */
 const rules: Readonly<Record<string, Rule[]>> = {
 	geometryType: [unless(onlyBefore, "geometryType: no viewer reads it")],
 	imageUrl: [unless(onlyNow, "a picture of a wms layer for the list of layers")],
@@ -164,7 +164,7 @@ function drawingDifferences(name: string, before: unknown, now: unknown): Differ
 	return [relevant(`symbology: ${name}`)];
 }
 
-/** Whether two nodes of v2 name one layer of a MapServer in the two possible ways. */
+/** Whether two nodes of v2 name the same layer of a MapServer, one as `esriDynamic` and the other as `esriFeature`. */
 function isOtherMapServerForm(name: string, before: Json, now: Json): boolean {
 	if (!["layerType", "url", "layerEntries", "nameField"].includes(name)) return false;
 	const wholeOf = ({ layerType, url, layerEntries }: Json) => {

@@ -5,27 +5,27 @@ import type { TargetName } from "../../registry/targets/target.ts";
 import { tryJson } from "../../registry/try-json.ts";
 import { type Json, nodeIn } from "./json.ts";
 
-/** A service's answer about one layer: its node, that there is none, or why it cannot be read. */
+/** A service's answer about one layer: its node, null if there is none, or why it cannot be read. */
 export type Read = { node: Json } | { node: null } | { failure: string };
 
-/** The versions of the older service; each release served at most two of them. */
+/** The targets of the older service; each release served at most two of them. */
 export const comparedTargets = ["v0.9", "v1", "v2"] as const satisfies readonly TargetName[];
 export type ComparedTarget = (typeof comparedTargets)[number];
 
-/** Longest wait for one answer, in milliseconds, and most attempts of a request. */
+/** Longest wait for one answer, in milliseconds, and the maximum of attempts of a request. */
 const timeoutMs = 30_000;
 const maxAttempts = 3;
 
-/** Most bytes of one answer, far above a batch of the largest layers. */
+/** Bytes of one answer, far above a batch of the largest layers. */
 const maxBytes = 100_000_000;
 
 const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs, maxBytes });
 
-/** A service of any release. */
+/** Reads layers from a service of any release. */
 export class ReadService {
 	/** Without a slash at its end. */
 	readonly address: string;
-	/** Target → path of several layers: `v1/docs`. */
+	/** Target → path from which several layers are read: `v1/docs`. */
 	readonly #paths = new Map<ComparedTarget, string>();
 
 	constructor(address: string) {
@@ -52,13 +52,13 @@ export class ReadService {
 		);
 		const elements = status === 200 ? elementsOf(text) : null;
 		if (elements?.length === smallkeys.length) return elements.map((element) => ({ node: nodeIn(element) }));
-		// The answer of v2 to a single unknown key.
+		// v2 answers an empty list for a single unknown key.
 		if (smallkeys.length === 1 && elements?.length === 0) return [{ node: null }];
 		if (smallkeys.length === 1) {
 			const reason = status === 200 ? "answers without a list of one layer" : `answers ${status}`;
 			return [{ failure: reason }];
 		}
-		// One failing layer must not hide the others.
+		// One failing layer must not hide the others, so each half is read by itself.
 		const half = Math.ceil(smallkeys.length / 2);
 		const first = await this.read(target, lang, smallkeys.slice(0, half));
 		return [...first, ...(await this.read(target, lang, smallkeys.slice(half)))];

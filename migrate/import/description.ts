@@ -12,17 +12,18 @@ import { genericImage } from "../../registry/symbology.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../compare/json.ts";
 
-/** Kinds of what viewers get otherwise than the older service served it, of one layer. */
+/** The differences of one layer for viewers, compared with what the older service served. */
 export type Notes = Set<string>;
 
-/** The older service loaded layers of these geometries whole, up to this number of features. */
+/** For layers of these geometries, with up to this number of features, the older service set the mode `snapshot`. */
 const pointGeometries = new Set(["", "esriGeometryPoint", "esriGeometryMultipoint", "esriGeometryEnvelope"]);
 const maxSnapshotFeatures = 2000;
 
 /**
- * Converts a stored node of a feature layer to a service description. Its fields have no types, so their values are
- * treated as texts, and its extent is in the layer's spatial reference; the first harvest corrects both.
- * @param entry the registration of its language
+ * Converts a stored node of a feature layer to a service description. A node has no field types, so fields become strings
+ * unless a column sorts as numbers; its extent is projected from the layer's spatial reference. The first harvest corrects
+ * both.
+ * @param entry the registration in the node's language
  */
 export function describeNode(
 	node: Json,
@@ -47,7 +48,7 @@ export function describeNode(
 	};
 }
 
-/** Whether a node's `mode` follows from its description: the older service set it for small layers of points. */
+/** Whether the older service set a node's `mode` itself, from the number of features: it did so for small point layers. */
 export function isCountedMode(node: Json): boolean {
 	return node.mode === "snapshot" && pointGeometries.has(textOf(node.geometryType));
 }
@@ -58,14 +59,14 @@ function scaleOf(value: unknown): number {
 
 function extentOf(value: unknown, mapWkid: number, notes: Notes): Extent | null {
 	const { spatialReference, ...sides } = objectOf(value);
-	// Without a spatial reference the viewer assumed the map's.
+	// If there is no spatial reference, the viewer assumed the map's.
 	const reference = isObject(spatialReference) ? spatialReference : { wkid: mapWkid };
 	const extent = projectExtent({ ...sides, spatialReference: reference }, mapWkid);
 	if (!extent) notes.add("an extent that cannot be used: all of Canada");
 	return extent;
 }
 
-/** The columns of a grid in their order, then fields with only an alias: the shape, which is no column. */
+/** The columns of a grid in their order, then the fields that have only an alias: the geometry, which is no column. */
 function fieldsOf(node: Json): Field[] {
 	const aliases = objectOf(node.aliasMap);
 	const columns = listOf(objectOf(node.datagrid).gridColumns).map(objectOf);

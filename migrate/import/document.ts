@@ -20,7 +20,7 @@ import { isObject, type Json, listOf, nodeIn, objectOf, textOf } from "../compar
 import { describeNode, isCountedMode, type Notes } from "./description.ts";
 import { entryOfNode, entryOfRequest, entryOfRequest2, type PayloadType } from "./entry.ts";
 
-/** The layer that a document of the older service's database becomes. */
+/** The layer that results from a document of the older service's database. */
 export interface Moved {
 	smallkey: string;
 	registration: Registration;
@@ -34,11 +34,14 @@ export interface NotMoved {
 	/** The document's key. */
 	key: string;
 	reason: string;
-	/** Byte of the dump at which the document starts; absent where it is not known. */
+	/** Byte of the dump at which the document starts; absent if it is not known. */
 	offset?: number;
 }
 
-/** Converts a document of any release from 1.0 to 3.0. Checks its payload like a write, and describes its services. */
+/**
+ * Converts a document of any release from 1.0 to 3.0: checks its payload by the rules for stored registrations, and
+ * describes its services.
+ */
 export function moveDocument(document: Json, settings: FragmentSettings, notes: Notes): Moved | NotMoved {
 	const key = keyOf(document);
 	const smallkey = parseSmallkey(key);
@@ -63,20 +66,20 @@ export function moveDocument(document: Json, settings: FragmentSettings, notes: 
 	return { smallkey, registration, description: usable(description, notes), nodes };
 }
 
-/** Longest shown key of a document that cannot be imported, in characters. */
-const maxShownKey = 100;
+/** Characters shown of the key of a document that cannot be imported. */
+const maxKeyLength = 100;
 
-/** Any key as shown in the report. */
+/** A key as the report shows it. */
 export function shortened(key: string): string {
-	return key.length > maxShownKey ? `${key.slice(0, maxShownKey)}…` : key;
+	return key.length > maxKeyLength ? `${key.slice(0, maxKeyLength)}…` : key;
 }
 
-/** The database's own id, or the key beside it: release 1.0 kept the key in a member. */
+/** The document's id in the database, or its member `key`, in which release 1.0 stored the smallkey. */
 export function keyOf(document: Json): string {
 	return textOf(document._id) || textOf(document.key) || textOf(objectOf(document.data).key);
 }
 
-/** A payload, still unchecked, of a document of version 1; null if it is of no known kind. */
+/** The payload (not checked yet) of a document of version 1; null if its type is unknown. */
 function payload1(
 	{ data, type: kind }: Json,
 	nodes: Moved["nodes"],
@@ -105,12 +108,12 @@ function payload1(
 	};
 }
 
-/** A stored node, by itself or within a served fragment. */
+/** A stored node, which may be alone or within a fragment. */
 function nodeOf(value: unknown): Json | undefined {
 	return isObject(value) ? (nodeIn(value) ?? value) : undefined;
 }
 
-/** Where a request and its node differ, the node wins: it was served. */
+/** Changes an entry made of a request to agree with the node, which is what was served. */
 function followNode(entry: Json, node: Json, type: PayloadType): void {
 	const name = escapeMarkup(textOf(node.displayName));
 	const isOwnName = type === "feature" && entry.service_name === undefined;
@@ -125,7 +128,7 @@ function followNode(entry: Json, node: Json, type: PayloadType): void {
 	if (Number.isInteger(node.maxAllowableOffset)) entry.max_allowable_offset = node.maxAllowableOffset;
 }
 
-/** The same of version 2. */
+/** The payload (not checked yet) of a document of version 2. */
 function payload2(document: Json, nodes: Moved["nodes"], settings: FragmentSettings, notes: Notes) {
 	const request = objectOf(document.request);
 	const entryOf = (lang: Lang) => {
@@ -144,7 +147,7 @@ function servedIn(document: Json, lang: Lang): Json {
 	return nodeOf(objectOf(document.layer_config)[lang]) ?? {};
 }
 
-/** The layers that the older service found in a service that is registered as a whole; null for any other. */
+/** For a service that is registered as a whole: the layers that the older service found in it. Null for any other. */
 function describeLayers(served: Json, registration: Registration, lang: Lang): LangDescription | null {
 	if (!isVersion2(registration) || !takesAllLayers(registration[lang])) return null;
 	const entries = listOf(served.layerEntries).map((entry) => objectOf(entry).id ?? objectOf(entry).index);
@@ -154,7 +157,7 @@ function describeLayers(served: Json, registration: Registration, lang: Lang): L
 	return { service_url, from: "import", entries: entries as (string | number)[] };
 }
 
-/** Drops a description that is too large to be read again. */
+/** The description, or null if it is empty or too large to be read again. */
 function usable(description: Description, notes: Notes): Description | null {
 	if (Object.keys(description).length === 0) return null;
 	if (parseDescription(descriptionText(description))) return description;

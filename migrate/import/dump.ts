@@ -1,17 +1,17 @@
 import { readFile, stat } from "node:fs/promises";
 import { isObject, type Json, objectOf, textOf } from "../compare/json.ts";
 
-/** What a dump has at one place: a document, or what is known of one that is too long to be read. */
+/** An entry of a dump: a document, or the reason why it cannot be read. `offset` is its first byte. */
 export type Entry = { document: Json; offset: number } | { key: string; reason: string; offset: number };
 
-/** A dump that cannot be read, and is ignored completely. */
+/** A dump that cannot be read. Nothing of it is imported. */
 export class DumpError extends Error {}
 
-/** Longest document in bytes: CouchDB's own limit (`max_document_size`). */
+/** Bytes of a document: CouchDB's own limit (`max_document_size`). */
 const maxDocumentBytes = 8_000_000;
-/** Most documents, since each takes memory. */
+/** Documents of a dump, since each needs memory. */
 const maxDocuments = 1_000_000;
-/** Largest dump in bytes, which Node reads at once. */
+/** Bytes of a dump: Node can read that many at once. */
 const maxDumpBytes = 2_000_000_000;
 
 const [quote, backslash, comma, closeArray, open, close] = [0x22, 0x5c, 0x2c, 0x5d, 0x7b, 0x7d];
@@ -24,8 +24,8 @@ export async function readDumpFile(path: string, maxBytes = maxDumpBytes): Promi
 }
 
 /**
- * The documents of a dump of CouchDB: `{"docs":[…]}`, or `{"rows":[{"doc":…},…]}` as of `_all_docs?include_docs=true`.
- * The database's own documents (`_design/…`) and deleted ones are skipped.
+ * Reads the documents of a dump of CouchDB: `{"docs":[…]}`, or `{"rows":[{"doc":…},…]}` as from
+ * `_all_docs?include_docs=true`. It skips the database's own documents (`_design/…`) and deleted ones.
  * @throws {DumpError} if the file is not such a dump
  */
 export function* readDump(bytes: Buffer): Generator<Entry> {
@@ -44,7 +44,7 @@ export function* readDump(bytes: Buffer): Generator<Entry> {
 	}
 }
 
-/** Start and end of each element of the array `docs` or `rows`, none of which is parsed here. */
+/** Finds start and end of each element of the array `docs` or `rows`, without parsing the elements. */
 function* elementsOf(bytes: Buffer): Generator<[number, number]> {
 	const start = startOfArray(bytes);
 	let at = afterSpace(bytes, start);
@@ -59,7 +59,7 @@ function* elementsOf(bytes: Buffer): Generator<[number, number]> {
 	checkRest(bytes.subarray(0, start), bytes.subarray(at), bytes.length);
 }
 
-/** The place behind the opening bracket; the end of a dump that has no such array. */
+/** The offset after the array's opening bracket; the dump's length if there is no such array. */
 function startOfArray(bytes: Buffer): number {
 	const starts = ['"docs"', '"rows"'].flatMap((name) => {
 		const at = bytes.indexOf(name);
@@ -69,7 +69,7 @@ function startOfArray(bytes: Buffer): number {
 	return Math.min(...starts, bytes.length);
 }
 
-/** Checks what is around the elements. */
+/** Checks that the text before and after the elements makes a JSON object with one array. */
 function checkRest(before: Buffer, after: Buffer, length: number): void {
 	const text = before
 		.toString("utf8")
@@ -86,7 +86,7 @@ function checkRest(before: Buffer, after: Buffer, length: number): void {
 		throw new DumpError('must have one array of documents: {"docs":[…]} or {"rows":[…]}');
 }
 
-/** The end of the object that starts at a place, found by its brackets and quotes alone; that of a cut-off dump. */
+/** The offset after the object that starts at `start`, found by brackets and quotes alone. @throws {DumpError} without an end */
 function endOfObject(bytes: Buffer, start: number): number {
 	if (bytes[start] !== open) throw new DumpError(`holds something else than documents, at byte ${start}`);
 	let depth = 0;
@@ -100,7 +100,7 @@ function endOfObject(bytes: Buffer, start: number): number {
 	throw new DumpError(`ends in the middle, after ${bytes.length} bytes: is it whole?`);
 }
 
-/** The closing quote of the string that starts at a place; the end of a cut-off dump. */
+/** The offset of the closing quote of the string that starts at `start`; the dump's length if there is none. */
 function endOfString(bytes: Buffer, start: number): number {
 	for (let end = start; ; ) {
 		end = bytes.indexOf(quote, end + 1);
@@ -117,7 +117,7 @@ function afterSpace(bytes: Buffer, start: number): number {
 	return at;
 }
 
-/** The document of an element; null for a deleted one. */
+/** Parses an element into its document; null if the document is deleted. */
 function documentOf(bytes: Buffer, offset: number): Json | null {
 	let element: Json;
 	try {

@@ -6,7 +6,7 @@ import type { Notes } from "./description.ts";
 
 export type PayloadType = "wms" | "feature";
 
-/** Members of a registration of version 1.x: the older service had no legend of features. */
+/** Names of the members of a registration of version 1.x. The older service had no legends of feature layers. */
 function membersOf(type: PayloadType): string[] {
 	const { lang, wms, feature } = registration1.definitions;
 	const others = {
@@ -16,7 +16,7 @@ function membersOf(type: PayloadType): string[] {
 	return Object.keys(lang.properties).filter((name) => !(name in others));
 }
 
-/** Members of a node of version 2.0; of an unknown type those of every node. */
+/** Names of the members of a registration of version 2.0; for an unknown type those that every type has. */
 function membersOf2(type: string): string[] {
 	const { esriFeature, esriPicture, ogc, esriService } = registration2.definitions;
 	const kinds = [esriFeature, esriPicture, ogc, esriService].map(({ properties }) => properties);
@@ -28,23 +28,23 @@ function membersOf2(type: string): string[] {
 	return Object.keys(own ?? esriPicture.properties);
 }
 
-/** One language of a registration, from the request that the older service stored. */
+/** Makes one language of a registration from the request that the older service stored. */
 export function entryOfRequest(type: PayloadType, request: Json, notes: Notes): Json {
-	// Release 1.9.0 stored the offset under its name in a fragment.
+	// Release 1.9.0 stored the offset under the name that it has in a fragment.
 	const renamed: Json = { max_allowable_offset: request.maxAllowableOffset, ...request };
 	return cleanEntry(membersOf(type), renamed, notes);
 }
 
 /**
- * One language of a registration of version 2.0, from the request that the older service stored.
- * @param serviceType the document's type for both languages, which a request could omit
+ * Makes one language of a registration of version 2.0 from the request that the older service stored.
+ * @param serviceType the document's type for both languages, if the request has none
  */
 export function entryOfRequest2(request: Json, serviceType: unknown, notes: Notes): Json {
 	const raw: Json = { ...request, service_type: request.service_type ?? serviceType };
 	return cleanEntry(membersOf2(textOf(raw.service_type)), raw, notes);
 }
 
-/** One language of a registration, from the served node: releases before 1.8 stored no request. */
+/** Makes one language of a registration from the served node: releases before 1.8 stored no request. */
 export function entryOfNode(type: PayloadType, node: Json, notes: Notes): Json {
 	const { mimeType } = isObject(node.featureInfo) ? node.featureInfo : { mimeType: undefined };
 	const metadata = { metadata_url: node.metadataUrl, catalogue_url: node.catalogueUrl };
@@ -102,11 +102,11 @@ function cleanMetadata(value: unknown, notes: Notes): unknown {
 }
 
 /** Characters that must be percent-encoded in a URI (RFC 3986, appendix A). */
-const uriStrangers = /[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})/gu;
+const notOfUris = /[^A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=%]|%(?![0-9A-Fa-f]{2})/gu;
 
 function cleanAddress(value: unknown, notes: Notes): unknown {
 	if (typeof value !== "string") return value;
-	const address = value.trim().toWellFormed().replace(uriStrangers, encodeURIComponent);
+	const address = value.trim().toWellFormed().replace(notOfUris, encodeURIComponent);
 	if (address !== value) notes.add("an address with characters that a viewer refuses: percent-encoded");
 	return address;
 }

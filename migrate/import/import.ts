@@ -17,7 +17,7 @@ const emptyReader: Reader = { read: async () => null, ids: async () => null, key
 
 /**
  * Stores the layers of a dump in the configured store.
- * @param author of the commit, with milliseconds since 1970; null: only what would be changed
+ * @param author author of the commit, and its time in milliseconds since 1970; null for a dry run
  */
 export async function storeLayers(
 	layers: Moves["layers"],
@@ -52,7 +52,7 @@ export async function readLayersDump(path: string, configuration: Configuration)
 	});
 }
 
-/** Largest dump of senders in bytes: about ten thousand senders. */
+/** Bytes of a dump of senders: about ten thousand senders. */
 const maxSendersBytes = 10_000_000;
 
 /** Reads the senders of a dump, and adds them to those of this service. @throws {WrongError} if it cannot be read */
@@ -71,7 +71,7 @@ async function naming<T>(path: string, read: () => Promise<T>): Promise<T> {
 	}
 }
 
-/** Layers that are named of one kind. */
+/** Smallkeys that are listed for each kind of difference. */
 const maxNamed = 5;
 
 /** The result of an import, as lines of a table. */

@@ -12,7 +12,7 @@ import { DumpError, type Entry } from "./dump.ts";
 /** A layer to store. */
 export interface Move {
 	registration: Registration;
-	/** Text of its service description, or null. */
+	/** Text of its service description; null if it has none. */
 	description: string | null;
 	/** Byte of the dump at which its document starts. */
 	offset: number;
@@ -23,26 +23,26 @@ export interface Moves {
 	/** Smallkey → layer, in the order of the dump. */
 	layers: Map<string, Move>;
 	notMoved: NotMoved[];
-	/** What viewers get otherwise than before → the smallkeys of its layers. */
+	/** Difference for viewers → smallkeys of the layers that have it. */
 	notes: Map<string, string[]>;
 	documents: number;
 	/** Characters of all layers. */
-	held: number;
+	characters: number;
 }
 
-/** Most characters of all layers, which are held in memory until they are stored. */
-const maxHeld = 1_000_000_000;
+/** Characters of all layers, which stay in memory until they are stored. */
+const maxTotalCharacters = 1_000_000_000;
 
 /**
- * Converts every document to a layer, or to a line that says why it cannot be.
+ * Converts every document to a layer, or to the reason why that is not possible.
  * @throws {DumpError} if the layers together are too large for the memory
  */
 export async function collectMoves(
 	entries: Iterable<Entry> | AsyncIterable<Entry>,
 	settings: FragmentSettings,
-	most = maxHeld,
+	maxCharacters = maxTotalCharacters,
 ): Promise<Moves> {
-	const moves: Moves = { layers: new Map(), notMoved: [], notes: new Map(), documents: 0, held: 0 };
+	const moves: Moves = { layers: new Map(), notMoved: [], notes: new Map(), documents: 0, characters: 0 };
 	/** Lower-case smallkey → the first document's smallkey. */
 	const seen = new Map<string, string>();
 	const refuse = (key: string, reason: string, offset: number) =>
@@ -55,7 +55,7 @@ export async function collectMoves(
 			seen.set(smallkey.toLowerCase(), smallkey);
 			const text = description && descriptionText(description);
 			moves.layers.set(smallkey, { registration, description: text, offset });
-			moves.held += JSON.stringify(registration).length + (text?.length ?? 0);
+			moves.characters += JSON.stringify(registration).length + (text?.length ?? 0);
 			noteDifferences(moved, settings, notes);
 			for (const kind of notes) {
 				const noted = moves.notes.get(kind) ?? [];
@@ -64,7 +64,7 @@ export async function collectMoves(
 			}
 		} else if (first !== smallkey) refuse(smallkey, `differs only in case from ${first}`, offset);
 		else {
-			// Which of them was served is not known.
+			// It is not known which of the documents was served, so none is imported.
 			const reason = "has more than one document";
 			const other = moves.layers.get(smallkey);
 			if (other) refuse(smallkey, reason, other.offset);
@@ -79,12 +79,13 @@ export async function collectMoves(
 		const outcome = "document" in entry ? moveDocument(entry.document, settings, notes) : entry;
 		if ("registration" in outcome) add(outcome, notes, entry.offset);
 		else moves.notMoved.push({ ...outcome, offset: entry.offset });
-		if (moves.held > most) throw new DumpError(`has over ${most} characters of layers: import it in parts`);
+		if (moves.characters > maxCharacters)
+			throw new DumpError(`has over ${maxCharacters} characters of layers: import it in parts`);
 	}
 	return moves;
 }
 
-/** Notes the differences for viewers of v0.9 and v1. */
+/** Adds the differences for viewers of v0.9 and v1 to the notes. */
 function noteDifferences(
 	{ smallkey, registration, description, nodes }: Moved,
 	settings: FragmentSettings,

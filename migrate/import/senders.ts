@@ -14,9 +14,9 @@ export interface MovedSenders {
 }
 
 /**
- * Adds the senders of a dump (`{_id, key}`) to a senders file. Existing senders keep their secrets. A reason never
- * contains a secret.
- * @param text the senders file, or null if there is none yet
+ * Adds the senders of a dump (`{_id, key}`) to the text of a senders file. Existing senders keep their secrets. A reason
+ * never contains a secret.
+ * @param text text of the senders file; null if there is none yet
  */
 export function moveSenders(entries: Iterable<Entry>, text: string | null): MovedSenders {
 	const senders = new Map<string, unknown>(text === null ? [] : Object.entries(JSON.parse(text)));

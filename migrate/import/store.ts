@@ -12,25 +12,25 @@ import {
 } from "../../store/store.ts";
 import { counted } from "../../terminal/plain.ts";
 import { mapWithProgress } from "../../terminal/progress.ts";
-import { atOnce, batchMeta } from "../batch.ts";
+import { batchMeta, maxConcurrent } from "../batch.ts";
 import type { NotMoved } from "./document.ts";
 import type { Move } from "./moves.ts";
 
 /** The result of an import. */
 export interface Stored {
-	/** New layers, changed ones, and unchanged ones. */
+	/** Numbers of new, changed and unchanged layers. */
 	added: number;
 	changed: number;
 	same: number;
-	/** Layers that differ only in case from a stored one, and are skipped. */
+	/** Layers that the store refuses, such as a smallkey that differs only in case from a stored one. */
 	notMoved: NotMoved[];
-	/** null if nothing was to be written. */
+	/** null if there was nothing to write. */
 	commit: Commit | null;
 }
 
 /**
- * Stores layers in one commit. Unchanged layers and harvested descriptions are kept.
- * @param sender the commit's author; `time` in milliseconds since 1970
+ * Stores layers in one commit. Unchanged layers and harvested descriptions stay as they are.
+ * @param sender the commit's author; `time` is in milliseconds since 1970
  */
 export async function storeMoves(
 	store: Store,
@@ -49,7 +49,7 @@ export async function storeMoves(
 	return isRefusal(commit) ? commit : { ...stored, commit };
 }
 
-/** Plans what storing layers changes. */
+/** Counts what storing layers would change, without storing them. */
 export async function tryMoves(reader: Reader, layers: ReadonlyMap<string, Move>): Promise<Stored> {
 	const stored = nothingStored();
 	await decideMoves(reader, layers, stored);
@@ -61,7 +61,7 @@ function nothingStored(): Stored {
 }
 
 async function decideMoves(now: Reader, layers: ReadonlyMap<string, Move>, stored: Stored): Promise<Edit[]> {
-	const decided = await mapWithProgress(layers, "comparing", atOnce, ([smallkey, move]) => {
+	const decided = await mapWithProgress(layers, "comparing", maxConcurrent, ([smallkey, move]) => {
 		return editsOf(now, smallkey, move, stored);
 	});
 	return decided.flat();
@@ -86,7 +86,7 @@ async function editsOf(now: Reader, smallkey: string, move: Move, stored: Stored
 	return edits;
 }
 
-/** Merges an imported description into the stored one; a language that was harvested from the same service is kept. */
+/** Merges an imported description into the stored one. A language that was harvested from the same service stays. */
 function mergeImported(stored: string | null, imported: string | null): string | null {
 	if (stored === null || imported === null || stored === imported) return imported ?? stored;
 	const before = parseDescription(stored) ?? {};
