@@ -5,13 +5,13 @@ import type { Environment } from "../service/settings.ts";
 /** Headers that are stored with an object. */
 export type ObjectHeaders = Readonly<Record<string, string>>;
 
-/** Longest wait for one answer, in milliseconds, and most attempts of a request. */
-const patience = 30_000;
+/** Longest wait for one answer, in milliseconds, and the maximum of attempts of a request. */
+const timeoutMs = 30_000;
 const maxAttempts = 5;
 
 /** A bucket of an S3-compatible store (Amazon S3, "REST API"; Cloudflare R2, "S3 API compatibility"). */
 export class Bucket {
-	/** Its name, and its address without a slash at the end. */
+	/** The bucket's name, and its address without a slash at the end. */
 	readonly #name: string;
 	readonly #address: string;
 	readonly #client: AwsClient;
@@ -46,12 +46,12 @@ export class Bucket {
 	/** Reads an object; null if there is none. */
 	async get(name: string): Promise<Buffer | null> {
 		const { status, body } = await this.#send("GET", name, [200, 404]);
-		// A missing bucket is not an empty one.
+		// 404 with another code: the bucket itself is missing.
 		if (status === 404 && codeOf(body) !== "NoSuchKey") throw this.#refused("GET", name, status, body);
 		return status === 404 ? null : body;
 	}
 
-	/** Stores an object atomically. @param sha256 of the bytes, in hex, which the store checks */
+	/** Stores an object atomically. @param sha256 SHA-256 of the bytes in hex, which the store checks */
 	async put(name: string, bytes: Buffer, sha256: string, headers: ObjectHeaders): Promise<void> {
 		await this.#send("PUT", name, [200], bytes, { ...headers, "X-Amz-Content-Sha256": sha256 });
 	}
@@ -61,43 +61,43 @@ export class Bucket {
 		await this.#send("DELETE", name, [200, 204, 404]);
 	}
 
-	/** Sends a request, and retries it where the network or the store fails, or the store limits requests. */
-	async #send(method: string, name: string, right: number[], bytes?: Buffer, headers: ObjectHeaders = {}) {
+	/** Sends a request, and retries it if the network or the store fails, or the store limits requests. */
+	async #send(method: string, name: string, accepted: number[], bytes?: Buffer, headers: ObjectHeaders = {}) {
 		const path = name.split("/").map(encodeURIComponent).join("/");
 		const url = `${this.#address}/${path}`;
-		for (let tries = 1; ; tries += 1) {
+		for (let attempt = 1; ; attempt += 1) {
 			try {
-				const signal = AbortSignal.timeout(patience);
+				const signal = AbortSignal.timeout(timeoutMs);
 				const init = bytes ? { body: new Uint8Array(bytes) } : {};
 				const answer = await this.#client.fetch(url, { method, headers, signal, ...init });
 				const body = Buffer.from(await answer.arrayBuffer());
-				if (right.includes(answer.status)) return { status: answer.status, body };
-				const passing = answer.status >= 500 || answer.status === 429 || answer.status === 408;
-				if (!passing || tries === maxAttempts) throw this.#refused(method, name, answer.status, body);
+				if (accepted.includes(answer.status)) return { status: answer.status, body };
+				const isTemporary = answer.status >= 500 || answer.status === 429 || answer.status === 408;
+				if (!isTemporary || attempt === maxAttempts) throw this.#refused(method, name, answer.status, body);
 			} catch (error) {
-				if (error instanceof Refused) throw error;
-				if (tries === maxAttempts) throw new Error(`${method} ${name}: ${causeOf(error as Error)}`);
+				if (error instanceof RefusedError) throw error;
+				if (attempt === maxAttempts) throw new Error(`${method} ${name}: ${causeOf(error as Error)}`);
 			}
-			await sleep(100 * 2 ** tries * (0.5 + Math.random()));
+			await sleep(100 * 2 ** attempt * (0.5 + Math.random()));
 		}
 	}
 
-	#refused(method: string, name: string, status: number, body: Buffer): Refused {
+	#refused(method: string, name: string, status: number, body: Buffer): RefusedError {
 		const code = codeOf(body);
 		const where = `${method} ${name} in the bucket ${this.#name}`;
-		return new Refused(`${where}: the store answers ${status}${code ? ` ${code}` : ""}`);
+		return new RefusedError(`${where}: the store answers ${status}${code ? ` ${code}` : ""}`);
 	}
 }
 
-/** The store's final answer to a request. */
-class Refused extends Error {}
+/** An answer of the store that is not retried. */
+class RefusedError extends Error {}
 
 /** The code in the store's description of an error (Amazon S3, "Error responses"). */
 function codeOf(body: Buffer): string {
 	return /<Code>(\w+)<\/Code>/.exec(body.toString("utf8"))?.[1] ?? "";
 }
 
-/** A failed request in words. */
+/** The message of a failed request, with its cause. */
 export function causeOf({ message, cause }: Error): string {
 	return cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message;
 }

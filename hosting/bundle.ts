@@ -12,7 +12,7 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** Path of the worker's bundle, also in wrangler.jsonc. */
 export const bundlePath = join(root, "deploy/workers/dist/worker.js");
 
-/** Removes the routes that the store does not use from octokit's table, which is a third of the worker otherwise. */
+/** Removes unused routes from octokit's table, which would otherwise be a third of the worker. */
 const usedRoutes: Plugin = {
 	name: "used-routes",
 	setup(setup) {
@@ -32,7 +32,7 @@ const usedRoutes: Plugin = {
 /** Scope → name → route, as in octokit's table. */
 type Routes = Record<string, Record<string, unknown>>;
 
-/** The routes that the store's code names: `rest.git.createTree`. */
+/** Reads the names of the routes that the store's code uses: `rest.git.createTree`. */
 async function readUsedRoutes(): Promise<Set<string>> {
 	const folder = join(root, "store/github");
 	const texts = await Promise.all(filesBelow(folder).map((name) => readFile(join(folder, name), "utf8")));
@@ -58,7 +58,7 @@ export async function bundle(entry: string): Promise<Uint8Array> {
 	return result.outputFiles[0]?.contents ?? new Uint8Array(0);
 }
 
-/** Writes the worker's bundle, and only other bytes: an engine that runs it restarts at each write. */
+/** Writes the worker's bundle if its bytes have changed: an engine that runs it restarts at each write. */
 export async function buildWorker(path = bundlePath): Promise<void> {
 	await mkdir(dirname(path), { recursive: true });
 	placeFile(dirname(path), basename(path), await bundle("api/worker/worker.ts"));

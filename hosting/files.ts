@@ -14,16 +14,16 @@ import { targetNames, targetOf } from "../registry/targets/table.ts";
 import type { TargetName } from "../registry/targets/target.ts";
 import { mapWithProgress } from "../terminal/progress.ts";
 
-/** A file in an output folder that has compressed copies. */
+/** A file that marks an output folder with compressed copies. */
 const compressedMark = ".compressed";
 
-/** Files that are compressed concurrently: zlib uses four threads (libuv's pool). */
-const atOnce = 8;
+/** Files that are compressed at the same time: zlib uses four threads (libuv's pool). */
+const maxConcurrent = 8;
 
-/** Above this size brotli's best two qualities take ten times as long, and save a hundredth of the bytes. */
+/** Above this size brotli's two best qualities take ten times as long as quality 9, and save a hundredth of the bytes. */
 const largeFileBytes = 16_000;
 
-/** The ending of a compressed copy → its compression. */
+/** File extension of a compressed copy → its compression. */
 const codings = new Map<string, (bytes: Uint8Array) => Promise<Buffer>>([
 	[".gz", (bytes) => promisify(gzip)(bytes, { level: 9 })],
 	[
@@ -39,9 +39,9 @@ const codings = new Map<string, (bytes: Uint8Array) => Promise<Buffer>>([
 ]);
 
 /**
- * Writes the files that a hosting needs beside the fragments: Cloudflare's `_headers` (an asset without an extension has
- * no Content-Type of its own) and `.assetsignore`; with `compress` a `.gz` and a `.br` of each file for a web server.
- * Unchanged files are not written again. Copies of removed files are removed; without `compress` all copies.
+ * Writes the files that a hosting needs beside the fragments: Cloudflare's `_headers` (Cloudflare gives an asset without an
+ * extension no Content-Type) and `.assetsignore`; with `compress` a `.gz` and a `.br` of each file for a web server.
+ * Unchanged files are not written again. It removes the copies of removed files; without `compress` all copies.
  */
 export async function writeHostingFiles(
 	out: string,
@@ -63,10 +63,10 @@ export async function writeHostingFiles(
 	if (!compress) await rm(mark);
 }
 
-/** Cloudflare's rules for the headers of static assets (Workers, "Static assets", "Headers"). The worker answers folders. */
+/** Renders `_headers` for static assets (Workers, "Static assets", "Headers"). The worker sets the headers of folders. */
 export function headersFile(targets: readonly TargetName[], site: boolean): string {
 	const fragments = targets.map((name) => headersRule(`/${targetOf(name).doc}/*`, fragmentHeaders));
-	// No file may have two rules: Cloudflare joins their values.
+	// No file may match two rules: Cloudflare joins their values.
 	const groups = site ? siteGroups : [];
 	const rules = groups.flatMap(({ paths, headers }) => paths.map((path) => headersRule(path, headers)));
 	return [...fragments, ...rules].join("\n");
@@ -83,8 +83,8 @@ async function writeChanged(path: string, text: string): Promise<void> {
 }
 
 /**
- * Writes the compressed copies of the files of a folder that are missing, and removes those of files that are gone: a
- * file that changes loses its copies (`placeFile`).
+ * Writes the missing compressed copies of a folder's files, and removes the copies of removed files. Copies are never
+ * outdated: `placeFile` removes the copies of a file that it changes.
  */
 async function syncCompanions(
 	out: string,
@@ -100,10 +100,10 @@ async function syncCompanions(
 	const endings = compress ? [...codings.keys()] : [];
 	const wanted = new Set(endings.flatMap((ending) => plain.map((name) => name + ending)));
 	const stale = names.filter((name) => isCompanion(name) && !wanted.has(name));
-	await pMap(stale, (name) => rm(join(path, name)), { concurrency: atOnce });
+	await pMap(stale, (name) => rm(join(path, name)), { concurrency: maxConcurrent });
 	const present = new Set(names);
 	const lacking = plain.filter((name) => endings.some((ending) => !present.has(name + ending)));
-	await mapWithProgress(lacking, `compressing ${folder}`, atOnce, async (name) => {
+	await mapWithProgress(lacking, `compressing ${folder}`, maxConcurrent, async (name) => {
 		const bytes = await readFile(join(path, name));
 		for (const [ending, code] of codings)
 			if (!present.has(name + ending)) placeFile(out, join(folder, name + ending), await code(bytes));

@@ -11,13 +11,13 @@ export interface StaticHost {
 	targets: readonly TargetName[];
 	/** The folder of the build. */
 	root: string;
-	/** Where it listens. */
+	/** The port on which the host listens. */
 	port: number;
 }
 
 /** How long a browser caches a preflight, in seconds. */
 const preflightSeconds = 86_400;
-/** Caching of a 404, short enough not to hide a new registration. */
+/** `Cache-Control` of a 404, short enough not to hide a new registration. */
 const missingCaching = "public, max-age=5";
 
 /** Headers of a preflight's answer, beside `Access-Control-Allow-Origin`. */
@@ -27,7 +27,7 @@ const preflightHeaders = {
 	"Access-Control-Max-Age": String(preflightSeconds),
 };
 
-/** Headers of every answer, and those of existing files. */
+/** `always`: headers of every answer. The others: headers of existing files only. */
 const { "Content-Type": contentType, "Cache-Control": caching, ...always } = fragmentHeaders;
 
 /** A regular expression for the paths of fragments. */
@@ -36,10 +36,10 @@ function pathsOf(targets: readonly TargetName[]): string {
 	return `^/(?:${folders.join("|")})/(?:${langs.join("|")})/`;
 }
 
-/** Addresses of the pages of layers; their files end in .html. */
+/** A regular expression for the addresses of layers' pages. Their files end in .html. */
 const layerPages = `^/(?:${Object.values(layerFolders).join("|")})/[A-Za-z0-9_+=-]+$`;
 
-/** Headers as lines. */
+/** Writes each header as a line. */
 function lines(
 	headers: Readonly<Record<string, string>>,
 	write: (name: string, value: string) => string,
@@ -147,14 +147,14 @@ ${lines(group.headers, (name, value) => `			${name} "${value}"`)}		}
 `;
 }
 
-/** Synchronizes the objects of some paths; a later filter wins (AWS CLI, "Use of Exclude and Include Filters"). */
+/** The command that synchronizes some paths. A later filter wins (AWS CLI, "Use of Exclude and Include Filters"). */
 function sync(root: string, paths: readonly string[], words: string): string {
 	const filters = ["--exclude '*'", ...paths.map((path) => `--include '${path}'`)];
 	const copies = ["--exclude '*.gz'", "--exclude '*.br'"];
 	return `aws s3 sync ${root} s3://BUCKET --delete ${[...filters, ...copies].join(" ")} \\\n  ${words}`;
 }
 
-/** JSON between the single quotes of a shell. */
+/** JSON for use between single quotes of a shell. */
 function shellJson(value: object): string {
 	return JSON.stringify(value).replaceAll("'", "\\u0027");
 }
@@ -173,7 +173,7 @@ function pagesPolicy(headers: Readonly<Record<string, string>>): object {
 	};
 }
 
-/** Files for Amazon's command line. */
+/** The commands of Amazon's command line that upload a build and set its headers. */
 function cloudfront({ targets, root }: StaticHost): string {
 	const list = (items: string[]) => ({ Quantity: items.length, Items: items });
 	const policy = {

@@ -17,15 +17,15 @@ import { writeHostingFiles } from "./files.ts";
 
 /** The options of a build. */
 export interface OutputOptions {
-	/** Whether all files are compared, also those that the last build recorded as complete. */
+	/** Whether to compare all files, even those that the last build recorded as complete. */
 	fresh?: boolean | undefined;
-	/** Whether each file gets a `.gz` and a `.br`. */
+	/** Whether to write a `.gz` and a `.br` of each file. */
 	compress?: boolean | undefined;
 }
 
 /**
  * Builds everything that a hosting serves from one commit or folder: the fragments, the catalogue (unless `SITE=off`)
- * and the hosting's own files. Writes nothing where a layer of a folder is wrong.
+ * and the hosting's own files. Writes nothing if a layer of a folder is wrong.
  * @throws {Error} with a line for each bad variable
  */
 export async function buildOutput(
@@ -53,19 +53,19 @@ export function catalogueLine({ layers, written, removed }: CatalogueOutcome): s
 	return `${counted(layers, "layer")} in the catalogue: ${counted(written, "file")} written, ${removed} removed`;
 }
 
-/** Builds a folder of layers. @throws {Error} with a line for each problem, where a layer is wrong */
+/** Builds a folder of layers. @throws {Error} with a line for each problem, if a layer is wrong */
 export async function buildFolder(folder: string, out: string, environment: Environment): Promise<void> {
 	const { problems, written } = await buildOutput({ folder }, out, environment);
 	if (written) return;
 	throw new Error([...problems, `${counted(problems.length, "problem")}; nothing was written`].join("\n"));
 }
 
-/** Files that every output of a build has, and hardly any other folder. */
+/** Names that every build's output has, and hardly any other folder. */
 const marks = ["v0.9", "_headers"];
 
 /**
  * Checks that a build may write to a folder.
- * @throws {Error} if a running service writes it, or where it has files that are not a build's
+ * @throws {Error} if a running service writes the folder, or it has files that are not a build's
  */
 export async function checkOutput(out: string): Promise<void> {
 	if (await isFolderLocked(dirname(out))) {
@@ -81,7 +81,7 @@ export async function checkOutput(out: string): Promise<void> {
 	);
 }
 
-/** The file of a build's hashes. */
+/** The file with a build's hashes. */
 const manifestName = "manifest.json";
 
 /**
@@ -100,7 +100,7 @@ export async function writeChecksums(out: string): Promise<void> {
 	placeFile(out, manifestName, Buffer.from(`${text}\n`));
 }
 
-/** Removes the outdated hashes of an earlier build. */
+/** Removes the hashes of an earlier build, which are outdated. */
 export async function removeChecksums(out: string): Promise<void> {
 	await rm(join(out, manifestName), { force: true });
 }

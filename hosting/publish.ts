@@ -8,8 +8,8 @@ import { progress } from "../terminal/progress.ts";
 import type { Bucket } from "./bucket.ts";
 import { listServed } from "./verify.ts";
 
-/** Most concurrent requests to the bucket. */
-const atOnce = 32;
+/** Concurrent requests to the bucket. */
+const maxConcurrent = 32;
 
 /** Headers that are stored with an object, for direct readers of the bucket. */
 function objectHeaders(name: string): Record<string, string> {
@@ -26,7 +26,7 @@ function sha256(bytes: Buffer): string {
 /** Object name → SHA-256 in hex; null if an interrupted publication may or may not have written the object. */
 type Inventory = ReadonlyMap<string, string | null>;
 
-/** The manifest's name in the bucket, which no fragment has. */
+/** The manifest's name in the bucket. No fragment has this name. */
 const manifestName = "manifest.json";
 
 /** Parses a manifest. @throws {Error} if the text is not one */
@@ -34,17 +34,17 @@ function parseManifest(text: string): Inventory {
 	try {
 		const { version, objects } = JSON.parse(text) as { version: unknown; objects: object };
 		const entries = Object.entries(objects);
-		const fits = entries.every(([, hash]) => hash === null || typeof hash === "string");
-		if (version === 1 && fits) return new Map(entries);
+		const isInventory = entries.every(([, hash]) => hash === null || typeof hash === "string");
+		if (version === 1 && isInventory) return new Map(entries);
 	} catch {
-		// Refused below.
+		// Text that is no JSON is refused below.
 	}
 	throw new Error(
 		`${manifestName} in the bucket: is no manifest; once it is removed, everything is uploaded again`,
 	);
 }
 
-/** A build, and what synchronizes the bucket with it; both lists are sorted. */
+/** A build, and the objects to upload and remove so that the bucket equals it; both lists are sorted. */
 export interface PreparedUpload {
 	dist: string;
 	/** SHA-256 of each file by its path. */
@@ -55,10 +55,10 @@ export interface PreparedUpload {
 	unchanged: number;
 }
 
-/** Compares a build with a bucket's manifest. Changes nothing. @param all uploads everything, even if unchanged */
+/** Compares a build with a bucket's manifest. Changes nothing. @param all whether to upload unchanged files too */
 export async function prepareUpload(bucket: Bucket, dist: string, all: boolean): Promise<PreparedUpload> {
 	const hashOf = async (path: string) => [path, sha256(await readFile(join(dist, path)))] as const;
-	const built = new Map(await pMap(await listServed(dist), hashOf, { concurrency: atOnce }));
+	const built = new Map(await pMap(await listServed(dist), hashOf, { concurrency: maxConcurrent }));
 	const text = await bucket.get(manifestName);
 	const present: Inventory = text === null ? new Map() : parseManifest(text.toString("utf8"));
 	const upload = [...built.keys()].filter((name) => all || present.get(name) !== built.get(name)).sort();
@@ -67,9 +67,9 @@ export async function prepareUpload(bucket: Bucket, dist: string, all: boolean):
 }
 
 /**
- * Synchronizes the bucket: uploads, then removals, then the manifest. Readers always get the old object or the new one.
- * The same command continues after an interruption: objects that were in progress are in the manifest without a hash, so
- * that they are uploaded again, or removed if the build no longer has them.
+ * Synchronizes the bucket: uploads, then removals, then the manifest. Readers always get the old object or the new one. The
+ * manifest that is written first has no hash for the objects to upload. After an interruption the next run uploads these
+ * again, or removes them if the build no longer has them.
  * @throws {Error} that names the first object that failed
  */
 export async function publish(bucket: Bucket, prepared: PreparedUpload): Promise<void> {
@@ -93,7 +93,7 @@ export async function publish(bucket: Bucket, prepared: PreparedUpload): Promise
 			bar.tick();
 		});
 	} catch (error) {
-		// Records what was uploaded. An error here must not hide the failure itself.
+		// Records the uploaded objects. An error here must not hide the first failure.
 		await writeManifest(bucket, manifest).catch(() => undefined);
 		throw error;
 	} finally {
@@ -102,7 +102,7 @@ export async function publish(bucket: Bucket, prepared: PreparedUpload): Promise
 	await writeManifest(bucket, manifest);
 }
 
-/** Runs a task for each name, some concurrently. After a failure no task is started, and running ones are awaited. */
+/** Runs a task for each name, some concurrently. After a failure it starts no task, and waits for the running ones. */
 async function untilFailure(names: readonly string[], apply: (name: string) => Promise<void>): Promise<void> {
 	const failures: unknown[] = [];
 	await pMap(
@@ -111,7 +111,7 @@ async function untilFailure(names: readonly string[], apply: (name: string) => P
 			if (failures.length > 0) return;
 			await apply(name).catch((error: unknown) => failures.push(error));
 		},
-		{ concurrency: atOnce },
+		{ concurrency: maxConcurrent },
 	);
 	if (failures.length > 0) throw failures[0];
 }

@@ -3,13 +3,13 @@ import { InvalidArgumentError } from "@commander-js/extra-typings";
 import { parseSenders } from "../api/senders.ts";
 import { pkcs8Of } from "../store/github/auth.ts";
 
-/** Most bytes of one secret or variable of a worker (Cloudflare Workers, "Limits": 5 kB). */
+/** Bytes of one secret or variable of a worker (Cloudflare Workers, "Limits": 5 kB). */
 const maxSecretBytes = 5_000;
 
 /** The worker's secrets. */
 const secretNames = ["SENDERS", "GITHUB_TOKEN", "GITHUB_APP_PRIVATE_KEY"];
 
-/** A secret and the file that holds it. */
+/** A secret's name, and the path of the file with its value. */
 export interface SecretFile {
 	name: string;
 	path: string;
@@ -55,12 +55,12 @@ function checkKey(text: string, path: string): void {
 }
 
 /**
- * The senders as `SENDERS`, `SENDERS_2`, …. The worker joins them up to a blank one, so that the parts of an earlier
- * deployment keep no removed sender.
+ * The senders as `SENDERS`, `SENDERS_2`, …, and a blank last part. The worker joins the parts before the blank one. It
+ * thereby ignores further parts of an earlier deployment, in which removed senders may be.
  */
 function sendersParts(text: string, path: string): [string, string][] {
 	parseSenders(text, path);
-	// ASCII, so that bytes equal characters and a part may be cut anywhere.
+	// In ASCII a character is one byte, so that the text can be cut anywhere.
 	const compact = JSON.stringify(JSON.parse(text)).replace(
 		/[^\0-~]/g,
 		(unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,

@@ -12,14 +12,14 @@ import { parseLayerPath } from "../registry/smallkey.ts";
 import { targetNames } from "../registry/targets/table.ts";
 import { causeOf } from "./bucket.ts";
 
-/** Most concurrent requests. */
-const atOnce = 16;
+/** Concurrent requests. */
+const maxConcurrent = 16;
 
-/** Longest wait for one answer, in milliseconds, and most attempts of a request. */
-const patience = 15_000;
+/** Longest wait for one answer, in milliseconds, and the maximum of attempts of a request. */
+const timeoutMs = 15_000;
 const maxAttempts = 3;
 
-/** A smallkey that is not registered anywhere, as far as possible. */
+/** A smallkey that is most likely not registered anywhere. */
 const unknownKey = "=verify=none=";
 
 /** The fragments of a build, sorted: `v0.9/doc/en/23ax5t`. @throws {Error} if there are none */
@@ -35,7 +35,7 @@ export async function listBuild(dist: string): Promise<string[]> {
 	return paths.sort();
 }
 
-/** All files of a build that are served, sorted: the fragments, and the catalogue where it has one. @throws {Error} */
+/** All served files of a build, sorted: fragments, and the catalogue if there is one. @throws {Error} without fragments */
 export async function listServed(dist: string): Promise<string[]> {
 	return [...(await listBuild(dist)), ...listCatalogue(dist)].sort();
 }
@@ -49,19 +49,20 @@ export function listCatalogue(dist: string): string[] {
 	return [...inFolders, ...beside].sort();
 }
 
-/** Pages and lists of pieces, which show first that a hosting is outdated: a sample has them all. */
+/** Start pages and lists of pieces: every build changes them, so a sample has them all. */
 const leading =
 	/^(?:[^/]+|(?:en|fr|guide|list|records|schemas)\/(?:fr\/)?index\.html|(?:index|changes)\/[a-z]+\.\w+)$/;
 
 /** A deterministic, evenly spread sample of items. */
-export function sample<T>(items: readonly T[], most: number): T[] {
-	if (items.length <= most) return [...items];
-	return Array.from({ length: most }, (_, index) => items[Math.floor((index * items.length) / most)] as T);
+export function sample<T>(items: readonly T[], maxItems: number): T[] {
+	if (items.length <= maxItems) return [...items];
+	const itemAt = (index: number) => items[Math.floor((index * items.length) / maxItems)] as T;
+	return Array.from({ length: maxItems }, (_, index) => itemAt(index));
 }
 
 /** The requests of a verification. */
 export interface Questions {
-	/** Fragments that must be served: those of changed layers, and a sample of the others. */
+	/** Fragments that must be served: `changed` of changed layers, and `sampled` of the others. */
 	changed: string[];
 	sampled: string[];
 	/** Files of the catalogue that must be served. */
@@ -70,7 +71,7 @@ export interface Questions {
 	gone: string[];
 }
 
-/** Most fragments of changed layers; of more a sample. */
+/** Fragments of changed layers; of more a sample. */
 const maxChanged = 2_000;
 
 /**
@@ -101,12 +102,12 @@ export function chooseQuestions(
 	};
 }
 
-/** The items that something is true of, and the others. */
+/** The items for which `isFirst` is true, and the others. */
 function split<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
 	return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
-/** The number of requests where every answer is right: each file is requested again with its `ETag`. */
+/** The number of requests if every answer is right: each file is requested again with its `ETag`. */
 export function costOf({ changed, sampled, files, gone }: Questions): number {
 	return 2 * (changed.length + sampled.length + files.length) + gone.length + missingPaths.length;
 }
@@ -135,7 +136,7 @@ const missingPaths: readonly string[] = slotsOf({ targets: targetNames })
  * Compares a hosting with the build: status, type and body of each fragment and each file of the catalogue, the answer
  * 304 to a conditional request with its `ETag`, and 404 for removed and unknown layers.
  * @param address with the base path, without a `/` at the end
- * @param only paths to be requested; by default all
+ * @param only if given, only these paths are requested
  * @returns the differences, sorted by path
  */
 export async function verifyHosting(
@@ -148,44 +149,44 @@ export async function verifyHosting(
 	const absent = new Set([...gone, ...missingPaths]);
 	const paths = [...changed, ...sampled, ...files, ...absent].filter((path) => !only || only.has(path));
 	const differences: Difference[] = [];
-	const look = async (path: string) => {
-		const looking = absent.has(path) ? lookForNothing(address, path) : compare(address, path, dist);
-		const text = await looking.catch(causeOf);
+	const check = async (path: string) => {
+		const checking = absent.has(path) ? checkAbsent(address, path) : compare(address, path, dist);
+		const text = await checking.catch(causeOf);
 		if (text !== null) differences.push({ path, text });
 		tick();
 	};
-	await pMap(paths, look, { concurrency: atOnce });
+	await pMap(paths, check, { concurrency: maxConcurrent });
 	return differences.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-async function lookForNothing(address: string, path: string): Promise<string | null> {
+async function checkAbsent(address: string, path: string): Promise<string | null> {
 	const { status } = await ask(`${address}/${encodedPath(path)}`);
 	return status === 404 ? null : `answers ${status}, where 404 is right: no layer is there`;
 }
 
-/** The media type of a file: a fragment has no ending. */
+/** The media type of a file. A fragment has no extension. */
 function typeOf(path: string): string {
 	const type = /\.[a-z]+$/.test(path) ? pageHeaders(path, false)["Content-Type"] : "application/json";
 	return type?.split(";")[0] ?? "";
 }
 
-/** A host that takes types from the endings of files (Workers) serves the feed as plain XML. */
+/** A host that derives types from file extensions (Workers) serves the feed as plain XML. */
 const plainXml: readonly (string | undefined)[] = ["application/xml", "text/xml"];
 
-function fits(type: string | undefined, expected: string): boolean {
+function isExpectedType(type: string | undefined, expected: string): boolean {
 	return type === expected || (expected === "application/atom+xml" && plainXml.includes(type));
 }
 
-/** The difference at one path, or null. */
+/** Compares one path with the build. @returns the difference; null if there is none */
 async function compare(address: string, path: string, dist: string): Promise<string | null> {
 	const built = await readFile(join(dist, path));
-	// A page is read at its folder.
+	// A page is requested at the address of its folder.
 	const url = `${address}/${encodedPath(path.replace(/(^|\/)index\.html$/, "$1"))}`;
 	const { status, headers, body } = await ask(url);
 	if (status !== 200) return `answers ${status}`;
 	if (!body.equals(built)) return differenceOf(body, built);
 	const [type, expected] = [headers.get("Content-Type"), typeOf(path)];
-	if (!fits(type?.split(";")[0], expected)) return `has the Content-Type ${type}, not ${expected}`;
+	if (!isExpectedType(type?.split(";")[0], expected)) return `has the Content-Type ${type}, not ${expected}`;
 	const etag = headers.get("ETag");
 	if (etag === null) return "has no ETag";
 	const again = await ask(url, { "If-None-Match": etag });
@@ -205,19 +206,19 @@ function differenceOf(served: Buffer, built: Buffer): string {
 	return `is not what was built: differs from byte ${offset + 1}${lengths}`;
 }
 
-/** Sends a request, and retries it where the network or the server fails. */
+/** Sends a request, and retries it if the network or the server fails. */
 async function ask(url: string, headers: Record<string, string> = {}) {
-	for (let tries = 1; ; tries += 1) {
+	for (let attempt = 1; ; attempt += 1) {
 		try {
-			const signal = AbortSignal.timeout(patience);
-			// Bypasses caches that respect the header (RFC 9111, section 5.2.1).
+			const signal = AbortSignal.timeout(timeoutMs);
+			// Bypasses caches that obey the header (RFC 9111, section 5.2.1).
 			const fresh = { "Cache-Control": "no-cache", ...headers };
 			const answer = await fetch(url, { headers: fresh, signal, redirect: "manual", cache: "no-store" });
 			const body = Buffer.from(await answer.arrayBuffer());
-			if (answer.status < 500 || tries === maxAttempts)
+			if (answer.status < 500 || attempt === maxAttempts)
 				return { status: answer.status, headers: answer.headers, body };
 		} catch (error) {
-			if (tries === maxAttempts) throw error;
+			if (attempt === maxAttempts) throw error;
 		}
 	}
 }

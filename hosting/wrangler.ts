@@ -11,7 +11,7 @@ import type { Environment } from "../service/settings.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Cloudflare's tool chain has a folder and a lock file of its own, so that `npm ci` does not install it. */
+/** Cloudflare's tool chain (the engine) has its own folder and lock file, so that `npm ci` does not install it. */
 const engineFolder = join(root, "deploy/workers");
 
 const wranglerScript = join(engineFolder, "node_modules/wrangler/bin/wrangler.js");
@@ -25,7 +25,7 @@ const configurations = {
 /** Where the fragments are: static assets, or objects of a bucket. */
 export type Hosting = keyof typeof configurations;
 
-/** The variables that a worker reads, as far as they are set. */
+/** The variables of a worker that are set in the environment. */
 export function workerVariables(env: Environment): [string, string][] {
 	const variables = new Variables({ GITHUB_REPOSITORY: "owner/name" });
 	readServing(variables, { fallback: 1, max: 1 });
@@ -33,7 +33,7 @@ export function workerVariables(env: Environment): [string, string][] {
 	return ["SENDERS", ...variables.asked].flatMap((name) => (env[name] ? [[name, env[name]]] : []));
 }
 
-/** Whether the engine is installed in the version of its lock file. */
+/** Whether the engine is installed, in the version of its lock file. */
 export async function isEngineInstalled(): Promise<boolean> {
 	const versions = await Promise.all([
 		readFile(join(engineFolder, "package-lock.json"), "utf8"),
@@ -45,26 +45,26 @@ export async function isEngineInstalled(): Promise<boolean> {
 	return wanted === present;
 }
 
-/** Installs the engine from its lock file where it is missing: about 200 MB. */
+/** Installs the engine from its lock file if it is missing: about 200 MB. */
 export async function installEngine(): Promise<void> {
 	if (await isEngineInstalled()) return;
 	console.log("Installing Cloudflare's tool chain in deploy/workers (once)");
 	await done("npm ci in deploy/workers", "npm", ["ci", "--omit=dev"], { cwd: engineFolder });
 }
 
-/** Runs a process, whose errors are shown. @throws {Error} if it fails */
+/** Runs a process, and shows its standard error. @throws {Error} if it fails */
 async function done(what: string, command: string, args: string[], options: SpawnOptions): Promise<void> {
 	const code = await ended(spawn(command, args, { ...options, stdio: ["ignore", "ignore", "inherit"] }));
 	if (code !== 0) throw new Error(`${what}: ended with ${code}`);
 }
 
-/** Waits for a process. @returns its exit code, or the signal that ended it */
+/** Waits for the end of a process. @returns its exit code, or the signal that ended it */
 export async function ended(child: ChildProcess): Promise<number | string | null> {
 	const [code, signal] = await once(child, "close");
 	return code ?? signal;
 }
 
-/** wrangler's settings for no unrequested access to the network. */
+/** Settings that keep wrangler from sending requests that were not asked for. */
 const quiet = {
 	WRANGLER_SEND_METRICS: "false",
 	WRANGLER_SEND_ERROR_REPORTS: "false",
@@ -73,7 +73,7 @@ const quiet = {
 	NO_COLOR: "1",
 };
 
-/** The variables that a deployment needs: the machine's, the proxy's and Cloudflare's credentials. */
+/** The variables that a deployment needs: of the machine, of the proxy, and Cloudflare's credentials. */
 const deploymentNames = [
 	["PATH", "HOME", "XDG_CONFIG_HOME", "TMPDIR", "LANG", "LC_ALL", "TERM", "CI"],
 	["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy", "NO_PROXY", "no_proxy"],
@@ -112,11 +112,11 @@ export async function fillLocalBucket(folder: RunFolder, persist: string, dist: 
 	await done("filling the local bucket", process.execPath, words, { cwd: root, env });
 }
 
-/** The private folder of a run, for wrangler's files. */
+/** The temporary folder of a run, for wrangler's files. */
 export interface RunFolder {
 	/** Path of the configuration; wrangler reads `.dev.vars` beside it. */
 	configuration: string;
-	/** Environment in which wrangler writes here only, and sees none of our variables. */
+	/** Environment in which wrangler writes to this folder only, and has none of the service's variables. */
 	environment: NodeJS.ProcessEnv;
 }
 
@@ -134,7 +134,7 @@ export async function fillRunFolder(
 	return { configuration, environment: { PATH: process.env.PATH, ...own } };
 }
 
-/** Quotes a value for dotenv, with quotes that the value does not contain: there is no escaping. */
+/** Quotes a value for dotenv, with quotes that the value does not contain: dotenv has no escaping. */
 function quoted(name: string, value: string): string {
 	const quote = ["'", "`"].find((candidate) => !value.includes(candidate));
 	if (quote === undefined) throw new Error(`${name}: must not hold both ' and \``);
@@ -143,7 +143,7 @@ function quoted(name: string, value: string): string {
 
 /**
  * Writes a deployment's files into a folder. Only their owner may read the secrets.
- * @param bucket name of the bucket, which is known from the environment only
+ * @param bucket name of the bucket; `objects.jsonc` has only a placeholder
  * @returns wrangler's arguments for them
  */
 export async function fillDeployFolder(
