@@ -12,11 +12,11 @@ export interface OpenProposal {
 	evidence: string[];
 }
 
-/** Names of the trailers of a proposal's commit, one of each for every layer. */
+/** Names of the trailers of a proposal's commit: one of each for every layer. */
 export const repairedTrailer = "Repairs";
 const evidenceTrailer = "Evidence";
 
-/** The proposals that wait in a repository. @param base the branch, or the commit, into which they would be merged */
+/** Reads the proposals that wait in a repository. @param base the branch or commit into which they would be merged */
 export async function readOpen(repository: string, base: string): Promise<OpenProposal[]> {
 	const format = "--format=%(refname:lstrip=2)%00%(objectname)%00%(contents)%01";
 	const folder = `refs/heads/${repairBranch("")}`;
@@ -32,7 +32,7 @@ export async function readOpen(repository: string, base: string): Promise<OpenPr
 	});
 }
 
-/** The evidence of all proposals that were declined: a declined change stays on another branch. */
+/** Reads the evidence of all declined proposals: the commits of a declined change stay on a branch under `declined/`. */
 export async function declinedEvidence(repository: string, base: string): Promise<Set<string>> {
 	const format = `--format=%(trailers:key=${evidenceTrailer},valueonly)`;
 	const declined = `--glob=refs/heads/${declinedFolder}/${repairBranch("*")}`;
@@ -41,8 +41,8 @@ export async function declinedEvidence(repository: string, base: string): Promis
 }
 
 /**
- * Puts a proposal on its branch, on top of the commit `base`; an earlier one there is replaced. The branch moves only where it is as
- * it was read.
+ * Writes a proposal to its branch, as one commit on top of `base`, in place of an earlier proposal.
+ * @param before the earlier proposal; git fails if the branch has moved since that was read
  */
 export async function writeProposal(
 	repository: string,
@@ -64,7 +64,7 @@ export async function writeProposal(
 	}
 }
 
-/** The message of a proposal's commit. Its trailers are what later runs read. @param text the evidence, if it is wanted */
+/** The message of a proposal's commit, with trailers that later runs read. @param text the evidence, if it is included */
 export function messageOf({ subject, smallkeys, evidence }: Proposal, text = ""): string {
 	const lines = [
 		...smallkeys.map((smallkey) => `${repairedTrailer}: ${smallkey}`),
@@ -73,7 +73,7 @@ export function messageOf({ subject, smallkeys, evidence }: Proposal, text = "")
 	return `${[subject, text.trim(), lines.join("\n")].filter(Boolean).join("\n\n")}\n`;
 }
 
-/** Removes a proposal that is of no use any more. */
+/** Removes a proposal that is no longer needed. */
 export async function withdraw(repository: string, { branch, commit }: OpenProposal): Promise<void> {
 	await runGit(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]);
 }

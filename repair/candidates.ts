@@ -8,43 +8,43 @@ import type { LangDescription } from "../registry/description.ts";
 import { isVersion2, namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
 
-/** What could be registered for one language in place of what is. */
+/** A service that could be registered for one language instead of the present one. */
 export interface Candidate extends Alike {
-	/** Which attempt found it. */
+	/** The attempt that found it. */
 	by: "https" | "redirect" | "service" | "folder";
 }
 
-/** What the search needs. */
+/** Clients and settings of the search. */
 export interface SearchOptions {
 	/** The client for services, with its limits of requests. */
 	ask: Ask;
-	/** The guarded fetch, for what it must not follow; its requests fall under the same limits. */
+	/** The guarded fetch, for requests whose redirects must not be followed. The same limits apply. */
 	fetch: typeof fetch;
 	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
 	mapWkid: number;
 }
 
-/** Most folders of a server, and most addresses of one attempt, that are asked. */
+/** Folders of a server, and addresses of one attempt, that are asked. */
 const maxFolders = 20;
 const maxAddresses = 5;
 
-/** Most redirects in a row that are followed; each has to be permanent. */
+/** Redirects in a row that are followed; each has to be permanent. */
 const maxHops = 3;
 
-/** Most candidates that are shown side by side. */
+/** Candidates from which a person may have to choose. */
 const maxShown = 5;
 
 /**
- * Makes the search for the service of one language of a sick layer; what was asked for one layer is known for the others.
- * Cheapest first: https in place of http, the target of a permanent redirect, another number or name in the same service,
- * another folder of the same server. It ends where one attempt finds the same layer. Never another host, unless a
- * permanent redirect leads there. It never rejects, and gives the best candidates: one, or several that agree alike.
+ * Creates the search for the service of one language of a sick layer. The layers share answers. The attempts, the cheapest
+ * first: https instead of http, the target of a permanent redirect, another number or name in the same service, another
+ * folder of the same server. The search ends when one attempt finds the same layer. It asks no other host, unless a
+ * permanent redirect leads there. It never rejects, and returns the best candidates: one, or several that agree equally.
  */
 export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 	const clients = createClients({ ask, mapWkid });
 
-	/** What an address says of the layer itself, and of the other layers of its service. */
-	async function lookAt(
+	/** Compares a layer with the one at an address and, unless that is the same, with the other layers of its service. */
+	async function findAt(
 		registration: Registration,
 		lang: Lang,
 		known: LangDescription,
@@ -76,7 +76,7 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 			const found: Candidate[] = [];
 			for (const one of addresses) {
 				asked.add(one);
-				const alike = await lookAt(registration, lang, known, one);
+				const alike = await findAt(registration, lang, known, one);
 				found.push(...alike.map((candidate) => ({ ...candidate, by })));
 			}
 			if (found.some(({ agreement }) => agreement.sure === "same")) return best(found);
@@ -86,10 +86,10 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 	};
 }
 
-/** The candidates that agree most; none where there are too many to be shown. */
+/** The candidates that agree most; empty if there are too many to choose from. */
 function best(found: readonly Candidate[]): Candidate[] {
-	const most = Math.max(...found.map(weightOf));
-	const top = found.filter((one) => weightOf(one) === most);
+	const maxWeight = Math.max(...found.map(weightOf));
+	const top = found.filter((one) => weightOf(one) === maxWeight);
 	return top.length > maxShown ? [] : top;
 }
 
@@ -107,18 +107,18 @@ export function withEntry(
 	return { ...registration, [lang]: { ...registration[lang], service_url, ...named } } as Registration;
 }
 
-/** The address, and the names of layers, that are registered for one language. */
+/** The registered address and layer names of one language, as a text that can be compared. */
 export function placeOf(registration: Registration, lang: Lang): string {
 	return [registration[lang].service_url, ...namedLayers(registration, lang)].join(" ");
 }
 
-/** Statuses of a redirect that is to be remembered (RFC 9110, section 15.4). */
+/** Statuses of a permanent redirect (RFC 9110, section 15.4). */
 const permanent = new Set([301, 308]);
 
-/** The parameters with which an address is asked; a redirect's target is registered without them. */
+/** Parameters of the request itself. They are removed from an address before it is registered. */
 const ownParameters = /^(?:f|service|request|version)$/i;
 
-/** Where an address leads by permanent redirects alone; empty if it does not, or one of them is temporary. */
+/** The address to which permanent redirects lead; empty if there is no redirect, or one of them is temporary. */
 async function permanentTarget(
 	address: string,
 	isArcgis: boolean,
@@ -147,12 +147,12 @@ function plainAddress(url: URL): string {
 	return plain.href;
 }
 
-/** A service of an ArcGIS server, and the WMS of one. */
+/** Accept the address of a service of an ArcGIS server, and of the WMS of such a service. */
 const arcgisService =
 	/^(.*\/rest\/services)\/(?:.+\/)?([^/]+)\/(MapServer|FeatureServer|ImageServer)(\/\d+)?\/?$/i;
 const arcgisWms = /^(.*)\/services\/(?:.+\/)?([^/]+)\/(MapServer|ImageServer)\/WMSServer\/?(?:\?.*)?$/i;
 
-/** The addresses of the same service in other folders of its ArcGIS server's catalogue. */
+/** The addresses of services with the same name and type in any folder of the ArcGIS server. */
 async function otherFolders(address: string, ask: Ask): Promise<string[]> {
 	const [, root, name, type, layer = ""] = arcgisService.exec(address) ?? [];
 	const [, wmsRoot, wmsName, wmsType] = arcgisWms.exec(address) ?? [];
@@ -178,7 +178,7 @@ async function askJson(address: string, ask: Ask): Promise<Record<string, unknow
 	return answer.ok ? objectOf(parseAnswer(answer.bytes)) : {};
 }
 
-/** The WMS addresses of the same host to which its front page links. */
+/** The WMS addresses on the same host to which the host's home page links. */
 async function linkedServices(address: string, ask: Ask): Promise<string[]> {
 	const front = new URL("/", address);
 	const answer = await ask(front.href);

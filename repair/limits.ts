@@ -7,18 +7,18 @@ import type { SearchOptions } from "./candidates.ts";
 /** The clients of one run. */
 export type Clients = Pick<SearchOptions, "ask" | "fetch">;
 
-/** Host → how often it was asked today. */
+/** Host → number of requests today (UTC). */
 export type Asked = Map<string, number>;
 
-/** Most requests to one host in a day. */
+/** Requests to one host in a day. */
 const maxPerDay = 200;
 
-/** Most answers that are kept for the other layers of the same services. */
-const maxKept = 50;
+/** Answers that are cached for other layers of the same services. */
+const maxCached = 50;
 
-/** The same clients with a limit of requests to each host. The layers of one service share answers. */
+/** Adds a limit of requests to each host to the clients, and a cache of answers, which the layers of a service share. */
 export function limitRequests({ ask, fetch }: Clients, asked: Asked = new Map()): Clients {
-	const kept = new Map<string, Promise<Answer>>();
+	const cached = new Map<string, Promise<Answer>>();
 
 	function take(address: string): boolean {
 		const { host } = new URL(address);
@@ -30,12 +30,12 @@ export function limitRequests({ ask, fetch }: Clients, asked: Asked = new Map())
 
 	return {
 		ask(address, signal) {
-			const known = kept.get(address);
+			const known = cached.get(address);
 			if (known) return known;
 			const answer = take(address) ? ask(address, signal) : Promise.resolve(refusal);
-			kept.set(address, answer);
-			const [oldest] = kept.keys();
-			if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
+			cached.set(address, answer);
+			const [oldest] = cached.keys();
+			if (cached.size > maxCached && oldest !== undefined) cached.delete(oldest);
 			return answer;
 		},
 		async fetch(input, init) {
@@ -54,8 +54,8 @@ const refusal = {
 } as const;
 
 /**
- * The requests of the day (UTC), kept in a file of the git repository, so that all runs of a day share one limit.
- * @returns the requests so far, and `save`, which writes them
+ * Reads the day's numbers of requests from a file in git's folder, so that all runs of a day (UTC) share one limit.
+ * @returns the numbers, which the clients update, and `save`, which writes them
  */
 export async function openAsked(repository: string, now: Date): Promise<{ asked: Asked; save: () => void }> {
 	const folder = (await runGit(repository, ["rev-parse", "--absolute-git-dir"])).toString("utf8").trim();

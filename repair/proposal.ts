@@ -15,20 +15,20 @@ export interface Proposal {
 	branch: string;
 	smallkeys: string[];
 	sure: Repair["sure"];
-	/** First line: what is proposed. */
+	/** The first line of the commit's message. */
 	subject: string;
-	/** The evidence as plain text, for the commit, and in Markdown in both languages, for a pull request. */
+	/** The evidence: `text` in plain English for the commit, `markdown` in both languages for a pull request. */
 	text: string;
 	markdown: string;
-	/** What it is based on, as a hash for each layer: a declined one is not proposed again for the same. */
+	/** A hash of the evidence for each layer: after a refusal, nothing is proposed again on the same evidence. */
 	evidence: string[];
-	/** The files that change; none where someone has to choose. */
+	/** The files that change; empty if a person has to choose. */
 	edits: Edit[];
 }
 
 /**
- * Makes the proposals of some repairs: one for each layer, or for each service whose layers moved together.
- * @param declined evidence of what was declined, which is left out
+ * Makes proposals of repairs: one for each layer, or for each service whose layers moved together.
+ * @param declined evidence of declined proposals; repairs with this evidence are left out
  */
 export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<string>): Proposal[] {
 	const groups = new Map<string, Repair[]>();
@@ -54,7 +54,7 @@ export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<st
 	return proposals.sort((a, b) => (a.branch < b.branch ? -1 : 1));
 }
 
-/** Layers move together where all of them are known to be the same, and went from one service to one other. */
+/** Repairs of one group become one proposal: sure matches that moved from the same service to the same other service. */
 function groupOf({ layer, registration, langs, sure }: Repair): string {
 	if (sure !== "same") return layer.smallkey;
 	const ways = langs.map(({ lang }) => [serviceOf(layer.registration, lang), serviceOf(registration, lang)]);
@@ -82,8 +82,8 @@ function editsOf({ layer: { smallkey }, registration, description }: Repair): Ed
 }
 
 /**
- * The evidence of a repair as a hash: from where to where, and what agrees. Numbers that change from day to day are left
- * out, so that a declined proposal does not come back with a new number of features.
+ * A hash of a repair's evidence: the old place, the new places, and which traits agree. The number of features is left out:
+ * it changes daily, and would bring a declined proposal back.
  */
 function evidenceOf({ layer, langs }: Repair): string {
 	const facts = langs.map(({ lang, candidates }) => [
@@ -157,17 +157,17 @@ const texts = {
 	},
 } satisfies Record<Lang, object>;
 
-/** How a foreign text is written. */
+/** Makes untrusted text safe for the output. */
 type Write = (text: string) => string;
 
-/** Longest foreign text in a commit, in characters. */
-const maxText = 200;
+/** Characters of an untrusted text in a commit. */
+const maxTextLength = 200;
 
 function cut(text: string): string {
-	return plain(text.length > maxText ? `${text.slice(0, maxText).toWellFormed()}…` : text);
+	return plain(text.length > maxTextLength ? `${text.slice(0, maxTextLength).toWellFormed()}…` : text);
 }
 
-/** What was found for some layers, in one language. */
+/** The evidence of some repairs, in one language. */
 function textOf(repairs: readonly Repair[], lang: Lang, write: Write): string {
 	return repairs.map((repair) => repairText(repair, lang, write)).join("\n");
 }
@@ -185,7 +185,7 @@ function repairText({ layer, langs: found, sure }: Repair, lang: Lang, write: Wr
 	return lines.join("\n");
 }
 
-/** Both languages at once, where the same was found for both. */
+/** One group for both languages if they have the same candidates, else one for each language. */
 function together(found: readonly LangRepair[]): { langs: Lang[]; candidates: Candidate[] }[] {
 	const [first, second] = found;
 	if (first && first.candidates === second?.candidates)

@@ -17,27 +17,27 @@ import {
 	withEntry,
 } from "./candidates.ts";
 
-/** What was found for one language: one candidate, or several that agree alike. */
+/** The candidates of one language: one, or several that agree equally. */
 export interface LangRepair {
 	lang: Lang;
 	candidates: Candidate[];
 }
 
-/** What could be done about a sick layer. */
+/** A possible repair of a sick layer. */
 export interface Repair {
 	layer: CheckedLayer;
 	langs: LangRepair[];
-	/** `choose`: several candidates agree alike, so that none is taken. */
+	/** `choose`: several candidates agree equally, so a person has to choose. */
 	sure: "same" | "perhaps" | "choose";
-	/** The layer after the repair; as it is where someone has to choose. */
+	/** The layer after the repair; unchanged if a person has to choose. */
 	registration: Registration;
 	description: Description;
 }
 
 /**
- * Makes the look of one run at layers that are said to be sick: whether one still is, and what could be registered in its
- * place, which was looked at as a viewer would. It never rejects.
- * @param registered all layers: what another one has is not taken where it may be that one's
+ * Creates a function that checks whether a layer is still sick, and looks for a repair. It proposes only what a viewer can
+ * draw (`createWatchLayer`). It never rejects.
+ * @param registered all layers: a place that another layer has is a candidate only if it is surely the same layer
  */
 export function createFindRepair(options: SearchOptions, registered: Iterable<CheckedLayer>) {
 	const watch = createWatchLayer(options.ask);
@@ -52,10 +52,10 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 		lang: Lang,
 	): Promise<Candidate[]> {
 		const known = currentDescription(registration, description, lang);
-		// Without a number or a name it is a whole service.
-		const isOne =
+		// An entry without a number or a name is a whole service, which cannot be compared.
+		const isOneLayer =
 			serviceTypeOf(registration, lang) === "esriFeature" || namedLayers(registration, lang).length === 1;
-		if (!known || !isOne) return [];
+		if (!known || !isOneLayer) return [];
 		const found = await findCandidates(registration, lang, known);
 		const isTaken = found.some((candidate) => {
 			const place = placeOf(withEntry(registration, lang, candidate), lang);
@@ -78,7 +78,7 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 		return repairs;
 	}
 
-	/** Whether the repaired languages are well. */
+	/** Whether the repaired registration is valid, and its repaired languages have no findings. */
 	async function isWell({ registration, langs }: Repair): Promise<boolean> {
 		const bytes = new TextEncoder().encode(canonicalText(registration));
 		if (!parseRegistration(bytes, "written").registration) return false;

@@ -7,39 +7,39 @@ import { limitRequests, openAsked } from "./limits.ts";
 import { type Proposal, proposalsOf } from "./proposal.ts";
 import { createFindRepair } from "./repair.ts";
 
-/** What one run works on. */
+/** The input of one run. */
 export interface RepairRun extends SearchOptions {
 	/** A git repository, bare or not. */
 	repository: string;
-	/** The commit that proposals are made for. */
+	/** The commit on which proposals are based. */
 	base: string;
 	/** All layers of that commit. */
 	layers: readonly CheckedLayer[];
-	/** Which of them were sick on an earlier day. */
+	/** The layers that were sick on an earlier day. */
 	health: Health;
 	now: Date;
-	/** Most proposals that wait at once. */
+	/** Proposals that may wait at the same time. */
 	maxOpen: number;
 }
 
 /** The result of one run. */
 export interface RepairOutcome {
-	/** Number of layers that were looked at. */
+	/** Number of checked layers. */
 	looked: number;
-	/** In the order of their branches. */
+	/** Proposals written by this run, in the order of their branches. */
 	proposed: Proposal[];
-	/** Branches of proposals that are of no use any more. */
+	/** Branches of removed proposals, which are no longer needed. */
 	withdrawn: string[];
-	/** Proposals that had no room. */
+	/** Number of proposals beyond `maxOpen`. */
 	postponed: number;
 }
 
-/** Layers that are looked for at a time; requests are limited for each host. */
+/** Layers that are checked at the same time; requests to each host are limited. */
 const layersAtOnce = 8;
 
 /**
- * Looks for the services of the layers that were sick on an earlier day and still are, and proposes what to register on
- * a branch for each. `base` itself is never changed.
+ * Looks for the services of the layers that were sick on an earlier day and still are, and writes each proposal to a branch
+ * of its own. `base` itself is never changed.
  */
 export async function runRepair(options: RepairRun): Promise<RepairOutcome> {
 	const { repository, base, layers, health, now, maxOpen } = options;
@@ -50,23 +50,23 @@ export async function runRepair(options: RepairRun): Promise<RepairOutcome> {
 		return state === "wrong" || state === "down";
 	});
 	const stillSick = new Set<string>();
-	const look = async (layer: CheckedLayer) => {
+	const check = async (layer: CheckedLayer) => {
 		const { isSick, repair } = await findRepair(layer);
 		save();
 		if (isSick) stillSick.add(layer.smallkey);
 		return repair ?? [];
 	};
-	const looked = await mapWithProgress(startAt(sick, now), "looking for services", layersAtOnce, look);
+	const checked = await mapWithProgress(rotate(sick, now), "looking for services", layersAtOnce, check);
 	const declined = await declinedEvidence(repository, base);
 	const open = await readOpen(repository, base);
-	const wanted = proposalsOf(looked.flat(), declined);
+	const wanted = proposalsOf(checked.flat(), declined);
 	const outdated = open.filter(({ branch, smallkeys }) => {
 		return !smallkeys.every((key) => stillSick.has(key)) && !wanted.some((one) => one.branch === branch);
 	});
 	for (const proposal of outdated) await withdraw(repository, proposal);
 	const kept = open.filter((one) => !outdated.includes(one));
 	const outcome: RepairOutcome = {
-		looked: looked.length,
+		looked: checked.length,
 		proposed: [],
 		withdrawn: outdated.map(({ branch }) => branch),
 		postponed: 0,
@@ -86,8 +86,8 @@ export async function runRepair(options: RepairRun): Promise<RepairOutcome> {
 	return outcome;
 }
 
-/** The layers from another one each day on, so that a limit of requests does not always meet the same ones. */
-function startAt(layers: readonly CheckedLayer[], now: Date): CheckedLayer[] {
+/** Rotates the layers by one each day, so that the limit of requests does not stop the same layers every day. */
+function rotate(layers: readonly CheckedLayer[], now: Date): CheckedLayer[] {
 	const day = Math.floor(now.getTime() / 86_400_000);
 	const first = layers.length === 0 ? 0 : day % layers.length;
 	return [...layers.slice(first), ...layers.slice(0, first)];
