@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import type { Browser } from "playwright-core";
 import { folderPages } from "../api/node/pages.ts";
 
-/** Paths of the browser on Debian and other systems; the headless one first, which takes half the processor time. */
+/** Paths of the browser on Debian and other systems; the headless one first, which needs half the processor time. */
 export const browserPlaces = [
 	"/usr/bin/chromium-headless-shell",
 	"/usr/bin/chromium",
@@ -13,7 +13,7 @@ export const browserPlaces = [
 	"/usr/bin/google-chrome",
 ];
 
-/** Path of a Chromium; undefined if there is none. */
+/** Path of the first Chromium found; undefined if there is none. */
 export const browserPath = browserPlaces.find((place) => existsSync(place));
 
 /** Refuses to work without a browser. @throws {Error} that says what to install */
@@ -23,7 +23,7 @@ export function needBrowser(): void {
 	throw new Error(`there is no Chromium: ${how}`);
 }
 
-/** Starts a browser that reaches only this machine: it resolves no names. @throws {Error} as `needBrowser` */
+/** Starts a browser that reaches only this machine, since it resolves no names. @throws {Error} like `needBrowser` */
 export async function openBrowser(): Promise<Browser> {
 	needBrowser();
 	const { chromium } = await import("playwright-core");
@@ -32,7 +32,7 @@ export async function openBrowser(): Promise<Browser> {
 	return chromium.launch({ executablePath: browserPath as string, args });
 }
 
-/** Serves a build on this machine, on a port of its own. @returns its address, with a slash at its end */
+/** Serves a build on this machine, on a free port. @returns its address, with a slash at its end */
 export async function serveFolder(dist: string): Promise<{ address: string; close: () => void }> {
 	const files = folderPages(dist, false);
 	const server = createServer(async (request, response) => {

@@ -2,51 +2,51 @@ import { decode } from "fast-png";
 import type { Browser, Page, Route } from "playwright-core";
 import type { Lang } from "../registry/smallkey.ts";
 
-/** What was seen of a layer in one language. */
+/** The result of drawing a layer in one language. */
 export interface Drawn {
-	/** Whether something of the layer could be seen. */
+	/** Whether any part of the layer is visible. */
 	isDrawn: boolean;
-	/** Number of features in the first view; left out for pictures. */
+	/** Number of features in the first view; absent for pictures. */
 	features?: number;
 	/** Share of the map that the layer colours, from 0 to 1. */
 	share: number;
-	/** Until the map had ended drawing, in milliseconds. */
+	/** Time until the map had drawn, in milliseconds. */
 	ms: number;
-	/** What the page said of its map. */
+	/** The page's message about its map. */
 	text: string;
-	/** A small picture as WebP; null if there is nothing to be seen. */
+	/** A small picture as WebP; null if nothing is visible. */
 	picture: Uint8Array | null;
 }
 
-/** What drawing needs. */
+/** The browser, the site and the client for drawing. */
 export interface DrawOptions {
 	browser: Browser;
 	/** Address of the catalogue, with a slash at its end. */
 	site: string;
-	/** The guarded fetch, by which the page asks map services. */
+	/** The guarded fetch, which answers the page's requests to map services. */
 	fetch: typeof fetch;
 }
 
-/** Size of the browser's window; the page makes its map as wide as there is room. */
+/** Size of the browser's window; the page's map takes all of its width. */
 const windowSize = { width: 640, height: 900 };
 
-/** Width of a picture, in pixels, and its most bytes. */
+/** Width of a picture in pixels, and its limit in bytes. */
 const pictureWidth = 240;
 export const maxPictureBytes = 12_000;
 
-/** Qualities of a picture that are tried one after the other. */
+/** Qualities of a picture, tried in this order. */
 const qualities = [80, 60, 40, 20, 5];
 
-/** How long the page may take to draw, in milliseconds: its own patience with a service is 10 s. */
+/** Time limit for drawing, in milliseconds: the page itself waits 10 s for a service. */
 const maxDrawMs = 40_000;
 
-/** How often it is zoomed in where nothing is seen: many layers are drawn at large scales only. */
+/** Zooms while nothing is visible: many layers are drawn at large scales only. */
 const maxZooms = 2;
 
-/** Clicks of the button for one of these. */
+/** Clicks of the zoom button for one zoom. */
 const clicksPerZoom = 3;
 
-/** Draws a layer on the catalogue's own map. A browser that fails throws. */
+/** Draws a layer on the catalogue's own map. @throws {Error} if the browser fails */
 export async function drawLayer(options: DrawOptions, smallkey: string, lang: Lang): Promise<Drawn> {
 	const { browser, site } = options;
 	const context = await browser.newContext({
@@ -65,10 +65,10 @@ export async function drawLayer(options: DrawOptions, smallkey: string, lang: La
 		page.setDefaultTimeout(maxDrawMs);
 		const start = performance.now();
 		await page.goto(`${site}${lang}/?layer=${encodeURIComponent(smallkey)}`);
-		await settled(page);
+		await waitUntilDrawn(page);
 		const ms = Math.round(performance.now() - start);
 		await hideButtons(page);
-		return { ...(await look(page)), ms };
+		return { ...(await inspectMap(page)), ms };
 	} finally {
 		await context.close();
 	}
@@ -76,14 +76,14 @@ export async function drawLayer(options: DrawOptions, smallkey: string, lang: La
 
 const mapSelector = ".map[data-state]";
 
-/** Waits until the map has ended drawing, or the page says why it has none. */
-async function settled(page: Page): Promise<void> {
+/** Waits until the map has drawn or failed, or the page says why it has none. */
+async function waitUntilDrawn(page: Page): Promise<void> {
 	const ended = '.map[data-state="drawn"], .map[data-state="failed"], .mapplace .warning, .layerhead a';
 	await page.locator(ended).first().waitFor({ state: "attached" });
 }
 
-/** Looks at the map, and nearer where there is nothing to be seen. */
-async function look(page: Page): Promise<Omit<Drawn, "ms">> {
+/** Checks whether the layer is visible on the map, and zooms in while it is not. */
+async function inspectMap(page: Page): Promise<Omit<Drawn, "ms">> {
 	const map = page.locator(mapSelector);
 	const text =
 		(await page
@@ -103,7 +103,7 @@ async function look(page: Page): Promise<Omit<Drawn, "ms">> {
 	}
 }
 
-/** Goes nearer: to the scales at which the layer is drawn, where the page offers that. */
+/** Zooms in: if the page has a button for the scales at which the layer is drawn, with that. */
 async function zoomIn(page: Page): Promise<void> {
 	const offer = page.locator(".maphelp button");
 	if (await offer.isVisible()) await offer.dispatchEvent("click");
@@ -111,10 +111,10 @@ async function zoomIn(page: Page): Promise<void> {
 		for (let click = 0; click < clicksPerZoom; click += 1)
 			await page.locator(".zoom button").first().dispatchEvent("click");
 	await page.waitForLoadState("networkidle");
-	await settled(page);
+	await waitUntilDrawn(page);
 }
 
-/** The buttons lie over the map, and would be in its pictures. */
+/** Hides the buttons over the map, which would be in its pictures. */
 async function hideButtons(page: Page): Promise<void> {
 	await page.evaluate(() => {
 		for (const element of document.querySelectorAll<HTMLElement>(".zoom, .ol-attribution"))
@@ -122,21 +122,21 @@ async function hideButtons(page: Page): Promise<void> {
 	});
 }
 
-/** The share of the map that is other with the layer than without it. */
+/** The share of the map's pixels that differ between the map with the layer and without it. */
 async function colouredShare(page: Page): Promise<number> {
 	await setOpacity(page, 0);
-	const without = decode(await still(page));
+	const without = decode(await stableScreenshot(page));
 	await setOpacity(page, 100);
-	const along = decode(await still(page));
+	const along = decode(await stableScreenshot(page));
 	const { width, height, channels } = along;
-	let other = 0;
+	let different = 0;
 	for (let at = 0; at < along.data.length; at += channels) {
-		const isOther = [0, 1, 2].some(
+		const isDifferent = [0, 1, 2].some(
 			(part) => Math.abs((along.data[at + part] ?? 0) - (without.data[at + part] ?? 0)) > 3,
 		);
-		if (isOther) other += 1;
+		if (isDifferent) different += 1;
 	}
-	return Math.round((other / (width * height)) * 1e4) / 1e4;
+	return Math.round((different / (width * height)) * 1e4) / 1e4;
 }
 
 async function setOpacity(page: Page, percent: number): Promise<void> {
@@ -146,11 +146,11 @@ async function setOpacity(page: Page, percent: number): Promise<void> {
 	}, percent);
 }
 
-/** Most pictures until two are alike: symbols are read after their features. */
+/** Screenshots until two are equal: the page loads symbols after features. */
 const maxPictures = 10;
 
-/** A picture of the map that does not change any more. */
-async function still(page: Page): Promise<Buffer> {
+/** Takes screenshots of the map until two in a row are equal. */
+async function stableScreenshot(page: Page): Promise<Buffer> {
 	let last = await page.locator(mapSelector).screenshot();
 	for (let taken = 1; taken < maxPictures; taken += 1) {
 		const next = await page.locator(mapSelector).screenshot();
@@ -160,7 +160,7 @@ async function still(page: Page): Promise<Buffer> {
 	return last;
 }
 
-/** A small picture of the map as WebP; null if it cannot be made small enough. */
+/** Takes a small picture of the map as WebP; null if it cannot be made small enough. */
 async function takePicture(page: Page): Promise<Uint8Array | null> {
 	const box = await page.locator(mapSelector).boundingBox();
 	if (!box) return null;
@@ -183,10 +183,10 @@ async function takePicture(page: Page): Promise<Uint8Array | null> {
 	return null;
 }
 
-/** Says that no page may read an answer: without a header of that name, Playwright would let every page read it. */
+/** An allowed origin that is no page's. Without the header, Playwright would let every page read the answer. */
 const unreadable = "https://none.invalid";
 
-/** Answers a request of the page by the guarded fetch: what it refuses, the page does not get. */
+/** Answers a request of the page with the guarded fetch. A request that the fetch refuses fails in the page too. */
 async function answer(route: Route, fetch: DrawOptions["fetch"]): Promise<void> {
 	const request = route.request();
 	if (request.method() !== "GET") return route.abort("blockedbyclient");
@@ -199,7 +199,7 @@ async function answer(route: Route, fetch: DrawOptions["fetch"]): Promise<void> 
 		const body = Buffer.from(await response.arrayBuffer());
 		await route.fulfill({ status: response.status, headers, body });
 	} catch {
-		// The page may have been closed meanwhile.
+		// The page may be closed.
 		await route.abort("failed").catch(() => undefined);
 	}
 }

@@ -7,27 +7,27 @@ import { placeFile } from "../publish/place-file.mjs";
 import { folderOf, type Lang, parseSmallkey } from "../registry/smallkey.ts";
 import type { Drawn } from "./draw.ts";
 
-/** What was seen of a layer in one language, without its picture. */
+/** The result of drawing a layer in one language, without its picture. */
 export type LangProof = Omit<Drawn, "picture">;
 
-/** What is known of a layer from the last time that it was drawn. */
+/** The result of drawing a layer the last time. */
 export interface Proof {
 	/** The day: `2026-03-04`. */
 	day: string;
-	/** The day on which it was first seen not to be drawn; left out where it is drawn. */
+	/** The first day on which it did not draw; absent if it draws. */
 	since?: string;
 	langs: Partial<Record<Lang, LangProof>>;
-	/** The file of its picture in the folder of proofs; of a layer that is not drawn any more, the last one. */
+	/** Path of its last picture in the folder of proofs. It may be older than `day` if the layer no longer draws. */
 	picture?: string;
 }
 
 /** Smallkey → proof. */
 export type Proofs = Map<string, Proof>;
 
-/** Version of these files. */
+/** Version of the file's format. */
 const version = 1;
 
-/** The proofs in a folder; empty if there are none, or they cannot be read. */
+/** Reads the proofs in a folder; empty if there are none, or they cannot be read. */
 export async function readProofs(folder: string): Promise<Proofs> {
 	try {
 		const value = JSON.parse((await readTextIfThere(join(folder, proofsFile))) ?? "{}");
@@ -46,15 +46,15 @@ export function writeProofs(folder: string, proofs: Proofs): void {
 	placeFile(folder, proofsFile, Buffer.from(`{"version":${version},"layers":{\n${lines.join(",\n")}\n}}\n`));
 }
 
-/** How the pictures of a run are kept. */
+/** Where a run's pictures are stored, and under which names. */
 export interface PictureOptions {
 	/** The folder of proofs and pictures. */
 	folder: string;
-	/** Whether a layer's picture always has the same name, for texts that link to it; else the name has a hash. */
+	/** Whether a layer's picture always has the same name, for texts that link to it. If not, the name has a hash. */
 	hasFixedNames?: boolean;
 }
 
-/** Notes what was seen of a layer, and writes its picture below the folder. @param day of this look */
+/** Records the result of drawing a layer, and writes its picture into the folder. @param day the day of this run */
 export async function addProof(
 	{ folder, hasFixedNames = false }: PictureOptions,
 	proofs: Proofs,
@@ -84,7 +84,7 @@ export async function addProof(
 	});
 }
 
-/** The file of a picture below its folder. @param hash of its content; left out where the name is fixed */
+/** Path of a picture in the folder of proofs. @param hash of its content; absent if the name is fixed */
 export function pictureName(smallkey: string, hash?: string | null): string {
 	return `${folderOf(smallkey)}/${smallkey}${hash ? `.${hash}` : ""}.webp`;
 }

@@ -6,10 +6,10 @@ import { descriptionPath, layerPath } from "../registry/smallkey.ts";
 import { readOpen } from "../repair/branches.ts";
 import { pictureName, readProofs } from "./proofs.ts";
 
-/** The folder of pictures of waiting repairs, below that of all pictures. */
+/** The folder of pictures of waiting repairs, in the folder of all pictures. */
 export const proposedFolder = "proposed";
 
-/** Writes the layers of the repairs that wait for a branch, as they would be. @param folder with `layers` in it */
+/** Writes the repaired layers of all waiting proposals. @param folder the folder in which `layers` is created */
 export async function writeProposedLayers(repository: string, ref: string, folder: string): Promise<void> {
 	await mkdir(join(folder, "layers"), { recursive: true });
 	for (const { commit, smallkeys } of await readOpen(repository, ref)) {
@@ -26,9 +26,9 @@ export async function writeProposedLayers(repository: string, ref: string, folde
 }
 
 /**
- * Reads the pictures of layers that wait for a repair.
- * @param folder of all pictures
- * @returns the last picture of a layer, and that of its repair, below the folder; each null if there is none
+ * Reads the names of the pictures of layers and of their waiting repairs.
+ * @param folder the folder of all pictures
+ * @returns for a smallkey, the layer's last picture and its repair's picture, as paths in the folder; null if there is none
  */
 export async function readPicturePairs(folder: string) {
 	const [before, after] = [await readProofs(folder), await readProofs(join(folder, proposedFolder))];
@@ -43,9 +43,10 @@ export async function readPicturePairs(folder: string) {
 }
 
 /**
- * The pictures of repairs in the text of a pull request. One that was not drawn is the words in its place.
- * @param folder of all pictures
- * @param address of that folder, with a slash at its end
+ * A table of the pictures of repairs for the text of a pull request. For a missing picture the reader sees its alternative
+ * text.
+ * @param folder the folder of all pictures
+ * @param address address of that folder, with a slash at its end
  */
 export async function picturesMarkdown(
 	smallkeys: readonly string[],

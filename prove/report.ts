@@ -5,17 +5,17 @@ import type { LangProof, Proof, Proofs } from "./proofs.ts";
 /** A layer of a report. */
 type Row = { smallkey: string; title: Record<Lang, string> } & Proof;
 
-/** Which layers are drawn, sorted by smallkey, and which are not, those that are not drawn for longest first. */
+/** The layers that draw, sorted by smallkey, and those that do not, the longest failing first. */
 export interface ProofReport {
 	/** Number of all layers. */
 	layers: number;
-	/** Number of those that no run has drawn yet. */
+	/** Number of layers that no run has drawn yet. */
 	unknown: number;
 	notDrawn: Row[];
 	drawn: Row[];
 }
 
-/** The report of all layers. @param titles of all layers by smallkey */
+/** Makes the report of all layers. @param titles titles of all layers by smallkey */
 export function reportOf(proofs: Proofs, titles: ReadonlyMap<string, Row["title"]>): ProofReport {
 	const rows = [...titles]
 		.sort(([a], [b]) => (a < b ? -1 : 1))
@@ -76,7 +76,7 @@ ul{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:1.
 li{border:1px solid #bbb;border-radius:4px;overflow:hidden}li img{display:block;width:100%;aspect-ratio:4/3;object-fit:cover;background:#e8eef2}
 li div{padding:.5rem .75rem}h3{margin:0;font-size:1rem}p{margin:.25rem 0}.bad{color:#a40000}.old{opacity:.5}code{font-size:.875rem}time{white-space:nowrap}`;
 
-/** The report as a page. Its pictures lie beside it, and it has no script. */
+/** Renders the report as a page without a script. Its pictures are in the same folder. */
 export function reportHtml({ layers, unknown, notDrawn, drawn }: ProofReport, lang: Lang): string {
 	const words = texts[lang];
 	const other = lang === "en" ? "fr" : "en";
@@ -121,7 +121,7 @@ ${lines
 	.join("\n")}</div></li>`;
 }
 
-/** What the page said: in the report's language, or in the only one that was not drawn. */
+/** The page's message: in the report's language, or in the only language that did not draw. */
 function failures(langs: Proof["langs"], lang: Lang): string {
 	const failed = Object.entries(langs).filter(([, one]) => !one.isDrawn) as [Lang, LangProof][];
 	const [first] = failed;

@@ -9,28 +9,28 @@ import { openBrowser } from "./browser.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
 import { addProof, type PictureOptions, type Proofs, readProofs, writeProofs } from "./proofs.ts";
 
-/** What one run works on. */
+/** The input of one run. */
 export interface ProveRun extends Omit<DrawOptions, "browser">, PictureOptions {
-	/** The layers that are drawn. */
+	/** The layers to draw. */
 	layers: readonly CheckedLayer[];
-	/** All smallkeys: what is known of others is forgotten. */
+	/** All smallkeys: the proofs of others are removed. */
 	registered: ReadonlySet<string>;
-	/** Whether layers that were drawn today are drawn again. */
+	/** Whether to draw layers again that were drawn today. */
 	isAgain: boolean;
 	/** The day of the run: `2026-03-04`. */
 	day: string;
 	signal: AbortSignal;
 }
 
-/** Browsers' pages at a time, each for another host. */
+/** Hosts whose layers are drawn at the same time, each in a page of its own. */
 const hostsAtOnce = 3;
 
-/** Layers that one browser draws, since it grows; after them is written what is known. */
+/** Layers that one browser draws: its memory grows. After each browser the proofs are written. */
 const layersPerBrowser = 50;
 
 /**
- * Draws layers one after the other at each host, and keeps what was seen. Where a run was interrupted, the next one of the
- * day goes on.
+ * Draws the layers of each host one after the other, and records the results. After an interruption, the next run of the
+ * same day draws the remaining layers.
  * @returns all proofs
  */
 export async function runProofs(options: ProveRun): Promise<Proofs> {
@@ -80,7 +80,7 @@ function byHost(layers: readonly CheckedLayer[]): CheckedLayer[][] {
 	return [...hosts.values()];
 }
 
-/** Draws both languages, or one where they are the same service; where that fails both, since the page says why. */
+/** Draws a layer in English, and in French if that is another service or English failed: each page says why it fails. */
 async function drawLangs(
 	options: DrawOptions,
 	{ smallkey, registration }: CheckedLayer,
