@@ -2,7 +2,7 @@ import { visible } from "../registry/markdown.ts";
 import { counted } from "../terminal/plain.ts";
 import { type SignedRequest, targetOf } from "./request.ts";
 
-/** Longest shown part of a body, in characters. */
+/** Characters shown of a body. */
 const maxBodyLength = 400;
 
 function bodyText(body: Uint8Array): string {
@@ -12,8 +12,8 @@ function bodyText(body: Uint8Array): string {
 }
 
 /**
- * Explains how a request is signed, to a person whose own client gets 401: the parts of the signed text, the text with
- * its parts between ‹ and ›, and the request as sent, in lines. The secret is not contained.
+ * Explains a request's signature to a person whose own client gets 401. The lines have the parts of the signed text, the
+ * text with its parts between ‹ and ›, and the request as sent. They do not have the secret.
  */
 export function explain(request: SignedRequest): string[] {
 	const { headers, method, body, url } = request;

@@ -11,14 +11,14 @@ import { plain } from "../terminal/plain.ts";
 
 export interface Draft {
 	smallkey: string;
-	/** Path of its file, for the messages. */
+	/** Path of the registration's file, for the messages. */
 	file: string;
 	body: Uint8Array;
 }
 
 /**
  * Prints the problems and warnings of a registration, and its fragments as viewers read them before the first harvest.
- * @returns exit code: 1 where the registration is wrong
+ * @returns exit code: 1 if the registration is wrong
  */
 export function printPreview({ smallkey, file, body }: Draft, configuration: Configuration, io: Io): number {
 	const { registration, problems } = parseRegistration(body, "written");
@@ -40,8 +40,8 @@ export function printPreview({ smallkey, file, body }: Draft, configuration: Con
 }
 
 /**
- * Prints the address at which the catalogue shows a refused registration as a draft, with its problems. Prints nothing
- * without `PUBLIC_URL`, and for a registration that is too long for an address.
+ * Prints the address at which the catalogue shows a refused registration as a draft, with its problems. It prints nothing
+ * if `PUBLIC_URL` is not set, or the registration is too long for an address.
  */
 export async function printDraft(
 	{ smallkey, body }: Pick<Draft, "smallkey" | "body">,

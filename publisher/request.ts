@@ -13,7 +13,7 @@ import { plain } from "../terminal/plain.ts";
 export interface PublisherRequest {
 	method: string;
 	smallkey: string;
-	/** The registration as sent; empty for a removal. */
+	/** The bytes of the registration; empty for a removal. */
 	body: Uint8Array;
 	/** Address of the service with its base path, without a `/` at the end. */
 	url: string;
@@ -41,15 +41,15 @@ cannot serve now.`,
 		);
 }
 
-/** The request target of a layer at a service: `/register/23ax5t` behind the address's own path. */
+/** The request target of a layer at a service: the address's own path, then `/register/23ax5t`. */
 export function targetOf({ url, smallkey }: Pick<PublisherRequest, "url" | "smallkey">): string {
 	const base = new URL(url).pathname.replace(/(?<!\/)\/+$/, "");
 	return `${base}/register/${encodeURIComponent(smallkey).replaceAll("%2B", "+").replaceAll("%3D", "=")}`;
 }
 
 /**
- * Signs a request with a secret from the environment (`SENDER_SECRET`, or `SENDERS`), from the senders file of
- * `DATA_DIR`, or as typed at the terminal.
+ * Signs a request with a secret from the environment (`SENDER_SECRET` or `SENDERS`), from the senders file of `DATA_DIR`,
+ * or as typed at the terminal.
  * @throws {Error} if there is no such sender
  */
 export async function signRequest(
@@ -65,7 +65,7 @@ export async function signRequest(
 }
 
 /**
- * The sender and its secret, from where `signRequest` says.
+ * Finds a sender and its secret in the places that `signRequest` names.
  * @throws {Error} if there is no such sender
  */
 export async function findSecret(
@@ -99,8 +99,8 @@ const sendTimeoutMs = 120_000;
 
 /**
  * Sends a signed request, and prints the receipt or the errors.
- * @returns exit code: 1 where the service refuses the request, 2 where it cannot serve it now
- * @throws {Error} if it does not answer, or not as a service does
+ * @returns exit code: 1 if the service refuses the request, 2 if it cannot serve it now
+ * @throws {Error} if nothing answers, or the answer is not a service's
  */
 export async function sendRequest(
 	request: SignedRequest,
