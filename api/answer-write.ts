@@ -13,11 +13,11 @@ import { acceptWrite, type Reply, refuseLimited, refuseWrite, removed } from "./
 import { type Asked, metaOf, refusalOf, type Verified, verifyWrite, type Write } from "./write.ts";
 import type { WriteAction } from "./write-routes.ts";
 
-/** A kind of change of one layer: how its body is read, and how it is answered. */
+/** A kind of change of one layer: how its body is parsed, and how it is answered. */
 interface Change {
 	ask(smallkey: string, body: Uint8Array): Asked | Refusal;
 	status: number;
-	/** The answer's body; without it, and while the change waits for a reviewer, it is the receipt. */
+	/** Makes the answer's body. Without this function, and while the change waits for a reviewer, the body is the receipt. */
 	body?: (smallkey: string) => unknown;
 }
 
@@ -26,13 +26,13 @@ const asKey = (smallkey: string) => smallkey;
 const changes: Readonly<Record<Exclude<WriteAction, "refresh">, Change>> = {
 	/** PUT <base>/register/<smallkey>, /v1/register/… and /v2/register/… (specification, "Write: register a layer"). */
 	register: { ask: askToRegister, status: 201 },
-	/** DELETE <base>/register/<smallkey>, /v1/register/… and /v2/register/…: with an empty body. */
+	/** DELETE <base>/register/<smallkey>, /v1/register/… and /v2/register/…, with an empty body. */
 	remove: { ask: askToRemove, status: 204 },
 	/** PUT <base>/v2/update/<smallkey>: some members of a registration. */
 	update: { ask: askToUpdate, status: 200, body: (key) => ({ msg: "Updated", key }) },
 	/** PUT <base>/v1/updatefeature/<smallkey>: some members of a feature layer. */
 	updateFeature: { ask: askToUpdateFeature, status: 200, body: asKey },
-	/** PUT <base>/v1/simplification/<smallkey>: how far a feature layer's lines may stray. */
+	/** PUT <base>/v1/simplification/<smallkey>: `max_allowable_offset` of a feature layer. */
 	simplify: { ask: askToSimplify, status: 200, body: asKey },
 };
 
@@ -44,7 +44,7 @@ export async function answerWrite(write: Write, context: Context): Promise<Reply
 	if (waitSeconds > 0) return refuseLimited("sender", waitSeconds);
 	const { action } = write;
 	const meta = metaOf(action, verified);
-	// The signature is now used: it must not take effect later, on other stored layers or as another method.
+	// The signature is used up: it must not take effect later, when other layers are stored, or with another method.
 	const refuseForGood = async (refusal: Refusal) => {
 		await context.store.remember?.({ ...meta, status: refusal.status });
 		return refuseWrite(refusal);
@@ -84,8 +84,8 @@ const dayMs = 86_400_000;
 const refreshPath = /\/(?:update|refresh)\/(?:(all)|(\d{1,5}))(?:\/([1-9]\d{0,6}))?$/;
 
 /**
- * POST <base>/v1/update/<all or days> and <base>/v2/refresh/<all or days>[/<limit>]: signed, with an empty body. Harvests
- * the layers that the sender may change, and answers with their number. A repeated request has no effect.
+ * POST <base>/v1/update/<all or days> and <base>/v2/refresh/<all or days>[/<limit>]: signed, with an empty body. Starts a
+ * harvest of the layers that the sender may change, and answers with their number. A repeated request has no effect.
  */
 async function refresh(
 	target: string,

@@ -20,15 +20,15 @@ import { actionsAt, isForWrites, type WriteAction } from "./write-routes.ts";
 /** The project's version, as in package.json, which a worker cannot read. */
 export const version = "0.2.0";
 
-/** A request that is refused for its method or target: a read without a body, a write with its errors. */
+/** A request that is refused for its method or target. A read is answered without a body, a write with errors. */
 export interface Refused {
 	kind: "refused";
 	status: number;
 	/** Null for a read. */
 	errors: string[] | null;
-	/** From the address to the site's root, where a page may be meant. */
+	/** Relative address of the site's root, if the request may be for a page. */
 	root?: string;
-	/** The methods that a write's path supports, where the request has another one. */
+	/** The methods that a write's path supports, if the request has another method. */
 	allow?: string;
 }
 
@@ -50,7 +50,7 @@ export type Route =
 export function routeOf(method: string, target: string, settings: ReadSettings): Route {
 	// Reads come first: nearly all requests are reads, and no target is both a read's and a write's.
 	const read = parseRead(method, target, settings);
-	// A preflight is about the path only, whatever headers it names (Fetch Standard, "CORS-preflight fetch").
+	// A preflight is routed by its path only; any headers that it names are allowed (Fetch Standard, "CORS-preflight fetch").
 	if (read === 405 && method === "OPTIONS") return { kind: "preflight" };
 	if (typeof read === "number") return unread(read);
 	return read ?? routeOther(method, target, settings);
@@ -63,7 +63,7 @@ const pages: ReadonlyMap<string, "healthz" | "readyz" | "version"> = new Map([
 	["/v2/version", "version"],
 ]);
 
-/** One path segment of any content, and any query. */
+/** `/status/`, one path segment of any content, and any query. */
 const statusPath = /^\/status\/([^/?]*)(?:\?.*)?$/;
 
 function routeOther(method: string, target: string, { basePath, targets, site }: ReadSettings): Route {
@@ -87,13 +87,13 @@ function unread(status: number): Refused {
 	return { kind: "refused", status, errors: null };
 }
 
-/** Longest path of a write: a smallkey has at most 64 characters, each of them three when encoded. */
+/** Longest path of a write: a smallkey has at most 64 characters, each of which takes three when encoded. */
 const maxWritePathLength = 256;
 
 /**
  * A path that a URL parser leaves unchanged (WHATWG URL Standard, "path percent-encode set"): one `/` at the start, no
- * segment `.` or `..` in any spelling, no character that would be encoded or read as a `/`. Not checked by a parser,
- * which reads `//name/` as a host: a long one takes a tenth of a second.
+ * segment `.` or `..` in any spelling, no character that would be encoded or read as a `/`. A URL parser is not used: it
+ * reads `//name/` as a host, and takes a tenth of a second for a long one.
  */
 const literalPath = /^(?!\/\/)(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[\w!$%&'()*+,.:;=@[\]|~-]*)+$/i;
 
@@ -117,8 +117,8 @@ function refused(status: number, error: string): Refused {
 }
 
 /**
- * Answers what needs neither a body nor a fragment.
- * @param problem why nothing is served, in one line; null where it is
+ * Answers a request that needs neither its body nor a fragment.
+ * @param problem returns why the service serves nothing, in one line; null where it works
  */
 export function answerPlain(
 	route: Extract<Route, { kind: "refused" | "moved" | "preflight" | "version" | "healthz" | "readyz" }>,
@@ -133,7 +133,7 @@ export function answerPlain(
 		case "preflight":
 			return allowReads();
 		case "version": {
-			// A list, as the older service answers.
+			// A list, as in the older service.
 			const headers = { ...fragmentHeaders, "Cache-Control": "no-store" };
 			return { status: 200, headers, body: new TextEncoder().encode(JSON.stringify([version])) };
 		}
@@ -171,8 +171,8 @@ export function handleRead(
 }
 
 /**
- * The answer to an address that writes too often; null where it may write. Called before the body is read.
- * @param address null: not limited
+ * The answer to a client that writes too often; null where it may write. Called before the body is read.
+ * @param address the client's; null: not limited
  */
 export async function refuseTooMany(address: string | null, context: Context): Promise<Reply | null> {
 	const waitSeconds = address === null ? 0 : ((await context.limiter?.address(address)) ?? 0);
@@ -193,7 +193,7 @@ export async function handleWrite(write: Write, context: Context): Promise<Reply
 	}
 }
 
-/** The answer to an internal error: without a stack trace. The error is logged. */
+/** The answer to an internal error, without a stack trace. The error is logged. */
 export function answerFailure(error: unknown, kind: Route["kind"], log: Context["log"]): Reply {
 	if (error instanceof StoreBusy) {
 		const errors = [textOf("busy", error.message)];

@@ -50,7 +50,7 @@ export class Variables {
 		return known.find((one) => String(one) === text) ?? fallback;
 	}
 
-	/** A variable as parsed by `parse`, which returns a text for an error. */
+	/** Parses a variable with `parse`, which returns an error as a text. */
 	parsed<T extends object>(name: string, fallback: T, parse: (text: string) => T | string): T {
 		const text = this.text(name, "");
 		if (text === "") return fallback;
@@ -116,7 +116,7 @@ export function readWriteLimits(variables: Variables): WriteLimits {
 	};
 }
 
-/** The repository on GitHub, as `owner/name`; null where the layers are on this machine. */
+/** The repository on GitHub and its credentials; null where the layers are on this machine. */
 export function readGitHub(variables: Variables) {
 	const repository = variables.matching("GITHUB_REPOSITORY", "", /^[\w.-]+\/[\w.-]+$/, "owner/name");
 	if (repository === "") return null;

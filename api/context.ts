@@ -14,14 +14,14 @@ export interface Settings extends ReadSettings, Omit<FragmentSettings, "targets"
 }
 
 export interface Refresh {
-	/** Only layers that were last harvested at least so long ago, in milliseconds; null: all. */
+	/** Selects the layers whose last harvest is at least this long ago, in milliseconds; null: all. */
 	olderThanMs: number | null;
-	/** At most so many layers, those first whose harvest is oldest; null: all. */
+	/** Most layers to harvest, those with the oldest harvest first; null: all. */
 	maxLayers: number | null;
 	isWanted: (smallkey: string) => boolean;
 }
 
-/** The dependencies of a handler, which are handed in and never global. */
+/** The dependencies of a handler, which are passed in and never global. */
 export interface Context {
 	store: Store;
 	settings: Settings;
@@ -32,9 +32,9 @@ export interface Context {
 	readiness: () => string | null;
 	/** Harvests layers again and returns how many; absent where the service does not harvest. */
 	refresh?: (refresh: Refresh) => number;
-	/** Reads the status of a layer; absent where it is not known here. */
+	/** Reads the status of a layer; absent where this engine does not know it. */
 	status?: ReadStatus;
-	/** First digits of the commit that runs; null or absent where that is not known. */
+	/** First digits of the commit of the running code; null or absent where it is not known. */
 	commit?: string | null;
 	limiter?: WriteLimiter;
 }

@@ -1,15 +1,15 @@
 /**
- * Identifies a body: an entity tag with its quotes, or the hash that it is made of. Fragments in memory have the hash,
- * which takes less room, and lists of fragments need no tags.
+ * Identifies a body: an entity tag with its quotes, or the hash from which the tag is made. Fragments in memory have the
+ * hash, which takes less memory; `etagOfTags` takes hashes as well.
  */
 export type Tag = string | Hash;
 
 export type Hash = ReturnType<typeof hashOf>;
 
-/** FNV-1a of 64 bits over `bytes` (RFC 9923), in two halves of 32. */
+/** FNV-1a of 64 bits over `bytes` (RFC 9923), in two halves of 32 bits. */
 export function hashOf(bytes: Uint8Array) {
-	// The 64-bit prime is 2^40 + 0x1b3. The state is two halves of 32 bits, and the lower one is multiplied in two halves
-	// of 16, so that every step is 32-bit integer arithmetic.
+	// The 64-bit prime is 2^40 + 0x1b3. The state is two halves of 32 bits. The lower one is multiplied in two parts of 16
+	// bits, so that every step is 32-bit integer arithmetic.
 	let high = 0xcbf29ce4;
 	let low = 0x84222325;
 	for (let index = 0; index < bytes.length; index += 1) {
@@ -36,8 +36,8 @@ function hex(bits: number): string {
 }
 
 /**
- * The entity tag of several parts, computed from their tags, so that no body is hashed for a request: FNV-1a and FNV-1 of
- * 32 bits (RFC 9923) side by side, over the halves of hashes and the UTF-16 units of texts.
+ * The entity tag of a body of several parts, computed from the parts' tags, so that no request hashes a body. It is FNV-1a
+ * and FNV-1 of 32 bits (RFC 9923) side by side, over the halves of hashes and the UTF-16 units of texts.
  */
 export function etagOfTags(tags: readonly Tag[]): string {
 	let high = 0x811c9dc5;

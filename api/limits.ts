@@ -6,24 +6,24 @@ export interface WriteLimits {
 	burst: number;
 }
 
-/** Limits writes, never reads. `address` and `sender` return the seconds to wait; 0 where the write is allowed. */
+/** Limits writes, never reads. `address` and `sender` return the seconds to wait, or 0 where the write is allowed. */
 export interface WriteLimiter {
 	/** Called when only the path and the method of a write are known. */
 	address(address: string): number | Promise<number>;
-	/** Takes more tokens from an address whose write was not genuine. */
+	/** Takes further tokens from an address whose write had a wrong signature. */
 	punish(address: string): void;
 	/**
-	 * Called once the signature is verified, so that no one else can use up a sender's tokens.
+	 * Called after the signature is verified, so that no other client can use up a sender's tokens.
 	 * @param request identifies the request: a repetition takes no further token
 	 */
 	sender(id: string, request: string): number | Promise<number>;
 }
 
 const badSignatureTokens = 10;
-/** Most buckets; beyond, the least recently used one is dropped. */
+/** Most buckets; beyond this number, the least recently used one is dropped. */
 const maxBuckets = 20_000;
 
-/** Most remembered requests; beyond, the oldest is dropped. */
+/** Most remembered requests; beyond this number, the oldest is dropped. */
 const maxRequests = 40_000;
 
 /** Counts each request once: `take` is not called again for a request that it recently allowed. */

@@ -9,12 +9,12 @@ import { documentHeaders, pageHeaders, pageTypes } from "./site-headers.ts";
 import { readPaths } from "./wanted.ts";
 
 /**
- * The use of a path's first segment: `reads` and `writes` of layers, `operation` of the service, files of the catalogue
- * for `machines` and for `people`, layers as `records` of the OGC API; `kept` is reserved for other versions.
+ * The use of a path's first segment: `reads` and `writes` of layers; `operation` of the service; files of the catalogue
+ * for `machines` and for `people`; `records` of the OGC API; `status` of layers.
  */
-export type SegmentUse = "reads" | "writes" | "operation" | "machines" | "records" | "people" | "kept";
+export type SegmentUse = "reads" | "writes" | "operation" | "machines" | "records" | "people" | "status";
 
-/** All first segments in use. No route, page or file of another use may begin with one of them. */
+/** The use of each first segment. A route, page or file of another use must not begin with one of them. */
 export const reservedSegments: ReadonlyMap<string, SegmentUse> = new Map([
 	...every("reads", ...readPaths(targetNames).map(({ prefix }) => prefix.split("/")[1] as string)),
 	...every("writes", "register"),
@@ -23,29 +23,29 @@ export const reservedSegments: ReadonlyMap<string, SegmentUse> = new Map([
 	...every("machines", "robots.txt", "sitemap.xml", ...langs.map(openSearchFile)),
 	...every("records", "collections", "conformance", "ogc"),
 	...every("people", "en", "fr", "list", "guide", "assets", "site.json", pageSettingsPath),
-	...every("kept", "status"),
+	...every("status", "status"),
 ]);
 
 function every(use: SegmentUse, ...segments: string[]): [string, SegmentUse][] {
 	return segments.map((segment) => [segment, use]);
 }
 
-/** Folders of the catalogue, without the slash at the end, which their relative links need. */
+/** Folders of the catalogue. Their relative links need a slash at the end, so that a request without it is redirected. */
 const folders: ReadonlySet<string> = new Set([
 	...["en", "fr", listFolders.en, listFolders.fr, "guide", "guide/fr", "schemas"],
 ]);
 
-/** A relative path of at most 200 characters, of plain names that do not begin with a dot. */
+/** A relative path of at most 200 characters, whose names are of A-Z a-z 0-9 . _ - and do not begin with a dot. */
 const filePath = /^(?=.{1,200}$)(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** A file of the catalogue, a redirect to a folder with its missing slash, or an answer of the OGC API. */
+/** A file of the catalogue, an answer of the OGC API, or a redirect that adds a folder's missing slash. */
 export type PageRoute = PageWanted | RecordsWanted | { kind: "moved"; location: string };
 
 /** A file of the catalogue, or a page that is made on request. */
 export interface PageWanted {
 	kind: "page";
 	file: string;
-	/** From the answer's address to the site's root. */
+	/** Relative address of the site's root. */
 	root: string;
 }
 
@@ -55,7 +55,7 @@ export interface RecordsWanted {
 	path: string;
 	/** Without its `?`. */
 	query: string;
-	/** From the answer's address to the site's root. */
+	/** Relative address of the site's root. */
 	root: string;
 }
 
@@ -88,14 +88,14 @@ export function parsePage(target: string, basePath: string): PageRoute | null {
 	return filePath.test(file) ? { kind: "page", file, root } : null;
 }
 
-/** From a page to the site's root: `../`, or `./` at the root itself. @param path of the page, without its first slash */
+/** The site's root relative to a page: `../`, or `./` at the root. @param path the page's, without its first slash */
 function rootFrom(path: string): string {
 	return "../".repeat(path.split("/").length - 1) || "./";
 }
 
 /**
  * The answer in place of a page: a small page in both languages.
- * @param root from the requested address to the site's root
+ * @param root relative address of the site's root
  */
 export function answerErrorPage(
 	kind: ErrorKind,
@@ -112,7 +112,7 @@ export function answerErrorPage(
 	return { status, headers: { ...documentHeaders(true), ...own, ...caching, ...headers }, body };
 }
 
-/** From a target below the base path, of a page or not, to the site's root. */
+/** The site's root relative to any target below the base path. */
 export function siteRootOf(target: string, basePath: string): string {
 	return rootFrom(target.slice(basePath.length + 1).split("?", 1)[0] ?? "");
 }
@@ -121,8 +121,8 @@ export function answerMoved(location: string): Reply {
 	return { status: 301, headers: { Location: location, "Cache-Control": "no-cache" }, body: emptyBody };
 }
 
-/** Pages, and what could be guessed for one, such as `fr/sante`. */
-const forPeople = /\.html$|^(?:en|fr|list|guide)\//;
+/** Pages, and paths at which a person may expect a page, such as `fr/sante`. */
+const pagePath = /\.html$|^(?:en|fr|list|guide)\//;
 
 /**
  * GET <base>/, /en/, /index/index.json and all other files of the catalogue
@@ -133,7 +133,7 @@ export function answerPage(
 	bytes: Uint8Array | null,
 	{ ifNoneMatch, isSecure, etag, headers: more }: PageRequest,
 ): Reply {
-	if (!bytes) return forPeople.test(file) ? answerErrorPage("notFound", 404, root) : refuseFile();
+	if (!bytes) return pagePath.test(file) ? answerErrorPage("notFound", 404, root) : refuseFile();
 	const headers = { ...pageHeaders(file, isSecure), ...more, ETag: etag ?? etagOf(bytes) };
 	return answerTagged(headers, ifNoneMatch, () => bytes);
 }

@@ -9,7 +9,7 @@ import type { Wanted, WantedDoc, WantedDocs } from "./wanted.ts";
 export interface Fragment {
 	/** UTF-8 JSON. */
 	body: Uint8Array;
-	/** What its strong entity tag is made of (RFC 9110, section 8.8.3). */
+	/** Its strong entity tag, or the hash from which the tag is made (RFC 9110, section 8.8.3). */
 	etag: Tag;
 	/** The layer's rank in drawing order, lowest first; absent where it is not known. */
 	rank?: number;
@@ -18,10 +18,10 @@ export interface Fragment {
 /** Reads the fragment of a target (`v0.9`), a language and a smallkey; null where there is none. */
 export type Fragments = (target: TargetName, lang: Lang, smallkey: string) => Fragment | null;
 
-/** Largest answer to one `docs` in bytes, repeats counted. */
+/** Largest answer to one `docs` in bytes, repeated layers included. */
 export const maxDocsBytes = 32_000_000;
 
-/** A larger answer is sent in pieces, and never joined. */
+/** Larger answers are sent in pieces, and never joined. */
 const maxJoinedBytes = 1_000_000;
 
 const scriptType = "application/javascript; charset=utf-8";
@@ -29,7 +29,7 @@ const scriptType = "application/javascript; charset=utf-8";
 const encoder = new TextEncoder();
 const comma = encoder.encode(",");
 
-/** An answer, whose body is made where it is sent. */
+/** An answer; its body is made only if it is sent. */
 interface Found {
 	etag: string;
 	body: () => Reply["body"];
@@ -54,7 +54,7 @@ export function answerRead(wanted: Wanted, ifNoneMatch: string | null, fragments
 	return answerTagged(headers, ifNoneMatch, found.body);
 }
 
-/** The fragment, as a call of a script's function where one is named (JSONP); else the status of the refusal. */
+/** The fragment, as a function call where the request names a callback (JSONP); else the status of the refusal. */
 function findDoc({ target, lang, smallkey, callback }: WantedDoc, fragments: Fragments): Found | number {
 	const found = fragments(target, lang, smallkey);
 	if (!found) return 404;
@@ -71,7 +71,7 @@ function findDocs(wanted: WantedDocs, fragments: Fragments): Found | number {
 		isQuery && queryDoor
 			? { envelope: queryDoor.envelope(lang), absent: leaveOut }
 			: { envelope, absent, isUnlisted };
-	// The element of a repeated item is made once.
+	// Stored body → element, so that the element of a repeated item is made once.
 	const made = new Map<Uint8Array, Uint8Array>();
 	const elements: Uint8Array[] = [];
 	const tags: Tag[] = [];
@@ -136,8 +136,8 @@ function lengthOf(pieces: readonly Uint8Array[]): number {
 }
 
 /**
- * Escapes U+2028 and U+2029 in UTF-8 JSON: they end a line in JavaScript before ES2019. The same array where there are
- * none.
+ * Escapes U+2028 and U+2029 in UTF-8 JSON, since they end a line in JavaScript before ES2019. Returns the same array where
+ * there are none.
  */
 function escapeSeparators(json: Uint8Array): Uint8Array {
 	if (!json.includes(0xe2)) return json;

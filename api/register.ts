@@ -10,7 +10,7 @@ import { blobId } from "../store/hashes.ts";
 import { type Edit, type Edits, isRefusal, type Layer, type Reader, type Refusal } from "../store/store.ts";
 import { type Asked, notRegistered, refusalOf } from "./write.ts";
 
-/** Reads a PUT: a registration that replaces the stored one. */
+/** Parses the body of a PUT: a registration that replaces the stored one. */
 export function askToRegister(smallkey: string, body: Uint8Array): Asked | Refusal {
 	const { registration, problems } = judgeBody(smallkey, body);
 	if (!registration) return refusalOf(problems);
@@ -40,14 +40,14 @@ export function askToRemove(smallkey: string, body: Uint8Array): Asked | Refusal
 
 /**
  * The edits that store a registration; none where it is stored already.
- * @param likeness how the two are compared: by `payload`, in any spelling, or by canonical `text`, without reading a
- * file
+ * @param comparison with the stored registration: of the parsed `payload`, which may be spelt differently, or of the
+ * canonical `text` only, which reads no file
  */
 export async function putEdits(
 	now: Reader,
 	smallkey: string,
 	registration: Registration,
-	likeness: "payload" | "text" = "payload",
+	comparison: "payload" | "text" = "payload",
 ): Promise<Edit[] | Refusal> {
 	const path = layerPath(smallkey);
 	const ids = await now.ids(smallkey);
@@ -57,7 +57,7 @@ export async function putEdits(
 	const text = canonicalText(registration);
 	if (ids && ids.registration === (await blobId(text))) return [];
 	const isOther = !ids || ids.isCanonical === true;
-	const stored = !isOther && likeness === "payload" ? await now.read(smallkey) : null;
+	const stored = !isOther && comparison === "payload" ? await now.read(smallkey) : null;
 	const known = parseStored(stored);
 	if (known && canonicalText(known) === text) return [];
 	const edits: Edit[] = [{ path, text }];
@@ -69,47 +69,47 @@ export async function putEdits(
 	return edits;
 }
 
-/** The stored registration; null where an invalid one was pushed. */
+/** The stored registration; null where it is absent or invalid. */
 function parseStored(layer: Layer | null): Registration | null {
 	return layer && parseRegistration(new TextEncoder().encode(layer.registration), "stored").registration;
 }
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Reads an update: members of either language or both, and of the document: `{"fr": {"service_name": "…"}}`. */
+/** Parses an update: members of either language or both, and of the document: `{"fr": {"service_name": "…"}}`. */
 export function askToUpdate(smallkey: string, body: Uint8Array): Asked | Refusal {
-	const members = readMembers(body);
+	const members = parseMembers(body);
 	if (isRefusal(members)) return members;
 	const { en = {}, fr = {}, ...whole } = members;
 	for (const [lang, node] of Object.entries({ en, fr })) {
 		if (!isObject(node)) return invalid(textAt(`/${lang}`, "object"));
 	}
-	return asked(smallkey, { en: en as Members, fr: fr as Members, whole }, "any layer");
+	return askToMerge(smallkey, { en: en as Members, fr: fr as Members, whole }, "any layer");
 }
 
-/** Reads an update of a feature layer: members for both languages, or exactly `{"en": {…}, "fr": {…}}`. */
+/** Parses an update of a feature layer: members for both languages, or exactly `{"en": {…}, "fr": {…}}`. */
 export function askToUpdateFeature(smallkey: string, body: Uint8Array): Asked | Refusal {
-	const members = readMembers(body);
+	const members = parseMembers(body);
 	if (isRefusal(members)) return members;
 	const { en, fr } = members;
 	const isByLang = Object.keys(members).length === langs.length && isObject(en) && isObject(fr);
 	const update = isByLang ? { en, fr, whole: {} } : { en: members, fr: members, whole: {} };
-	return asked(smallkey, update, "features");
+	return askToMerge(smallkey, update, "features");
 }
 
-/** Reads `{"factor": <int>, "user": <text>}`; the user is ignored. */
+/** Parses `{"factor": <int>, "user": <text>}`; the user is ignored. */
 export function askToSimplify(smallkey: string, body: Uint8Array): Asked | Refusal {
-	const members = readMembers(body);
+	const members = parseMembers(body);
 	if (isRefusal(members)) return members;
 	const { factor, user: _user, ...unknown } = members;
 	const [name] = Object.keys(unknown);
 	if (name !== undefined) return invalid(textAt(`/${name}`, "additionalProperties"));
 	if (!Number.isInteger(factor)) return invalid(textAt("/factor", "whole-number"));
 	const offset = { max_allowable_offset: factor };
-	return asked(smallkey, { en: offset, fr: offset, whole: {} }, "features");
+	return askToMerge(smallkey, { en: offset, fr: offset, whole: {} }, "features");
 }
 
-function readMembers(body: Uint8Array): Members | Refusal {
+function parseMembers(body: Uint8Array): Members | Refusal {
 	const { value, problems } = parseJson(body);
 	if (problems.length > 0) return { status: 400, errors: textsOf(problems) };
 	if (!isObject(value)) return invalid(textAt("the document", "object"));
@@ -125,10 +125,10 @@ function invalid(error: string): Refusal {
 }
 
 /**
- * Merges an update into the stored registration, and checks the result like a new registration.
+ * A write that merges an update into the stored registration, and checks the result like a new registration.
  * @param update members that replace stored ones: of each language, and of the document
  */
-function asked(
+function askToMerge(
 	smallkey: string,
 	update: Readonly<Record<Lang | "whole", Members>>,
 	kind: "any layer" | "features",

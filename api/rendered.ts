@@ -18,27 +18,27 @@ import { etagOf } from "./etag.ts";
 import type { RecordsWanted } from "./pages.ts";
 import { answerTagged, machineHeaders, type Reply } from "./reply.ts";
 
-/** The index was published again between two reads: the request can be tried again. */
-const attempts = 3;
+/** Most attempts to read a chunk: its file may be replaced after the manifest is read. */
+const maxAttempts = 3;
 
 /**
- * What a service makes of the catalogue's entries when it is asked for: pages of layers, the plain list, records. Chunks
- * are kept as long as the manifest names them.
+ * Renders pages of layers, the plain list and records from the catalogue's entries, on request. Parsed chunks are kept as
+ * long as the manifest names them.
  */
 export class Rendered {
 	readonly #read: (file: string) => Promise<string | null>;
 	readonly #chunks = new Map<number, { path: string; entries: readonly Entry[] }>();
-	/** All layers in the order of a page, as long as the manifest is the same. */
+	/** All layers sorted by title, as long as the manifest is the same. */
 	readonly #sorted = new Map<Lang, { manifest: string; entries: Entry[] }>();
-	/** What a reader searches in each entry; made by the first search. */
+	/** The text of each entry in which a search looks; made by the first search. */
 	readonly #texts = new WeakMap<Entry, string>();
 
-	/** @param read reads a file of the catalogue as text; null where it is not there */
+	/** @param read reads a file of the catalogue as text; null where there is no such file */
 	constructor(read: (file: string) => Promise<string | null>) {
 		this.#read = read;
 	}
 
-	/** A page of a layer or of the plain list; null where the file is no such page, or has no layer. */
+	/** Renders the page of a layer or a page of the plain list; null where the file is neither, or there is no such layer. */
 	async page(file: string): Promise<string | null> {
 		const settings = await this.#settings();
 		if (!settings) return null;
@@ -118,7 +118,7 @@ export class Rendered {
 		return all;
 	}
 
-	/** The layers of a chunk. @throws {Error} with its path where it is not there */
+	/** The layers of a chunk. @throws {Error} with its path where the file is missing or invalid */
 	async #chunk(number: number, manifest: Manifest | null): Promise<readonly Entry[]> {
 		let path = manifest?.chunks[number] ?? null;
 		for (let attempt = 1; path !== null; attempt += 1) {
@@ -129,7 +129,7 @@ export class Rendered {
 				this.#chunks.set(number, { path, entries: chunk.entries });
 				return chunk.entries;
 			}
-			if (attempt === attempts) throw new Error(`${path}: is not there, or not whole`);
+			if (attempt === maxAttempts) throw new Error(`${path}: is not there, or not whole`);
 			path = (await this.#manifest())?.chunks[number] ?? null;
 		}
 		this.#chunks.delete(number);
@@ -145,7 +145,7 @@ function json(value: object, ifNoneMatch: string | null, type: string): Reply {
 	return answerTagged(headers, ifNoneMatch, () => body);
 }
 
-/** An exception (OGC API Common, "exception.yaml"), with the service's own errors. */
+/** An exception of the OGC API (OGC API Common, "exception.yaml"), with the service's own member `errors`. */
 function problem(status: number, error: string, headers: Record<string, string> = {}): Reply {
 	const code = { 400: "InvalidParameterValue", 404: "NotFound" }[status] ?? "ServerError";
 	const body = new TextEncoder().encode(JSON.stringify({ code, description: error, errors: [error] }));

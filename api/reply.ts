@@ -5,7 +5,7 @@ import { matchesEtag } from "./etag.ts";
 /** A body that is sent piece by piece and never joined. */
 export type Pieces = Iterable<Uint8Array> & { readonly length: number };
 
-/** An answer. `body` is what GET sends; HEAD sends only its length. */
+/** An answer. A GET sends `body`; a HEAD sends only its length. */
 export interface Reply {
 	status: number;
 	headers: Record<string, string>;
@@ -18,16 +18,16 @@ export interface Reply {
 export const fragmentHeaders = {
 	"Content-Type": "application/json; charset=utf-8",
 	"Access-Control-Allow-Origin": "*",
-	// What pages of other sites may read.
+	// Headers that pages of other sites may read.
 	"Access-Control-Expose-Headers": "ETag, Date",
-	// For a minute; longer while it is being fetched again or the origin is down (RFC 5861).
+	// A cache may use it for a minute, and longer while it fetches it again or the origin is down (RFC 5861).
 	"Cache-Control": "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400",
 	"X-Content-Type-Options": "nosniff",
 } as const;
 
 const { "Content-Type": _type, ...others } = fragmentHeaders;
 
-/** Headers of files for machines: those of a fragment, each with its own type. */
+/** Headers of files for machines: those of a fragment without `Content-Type`. */
 export const machineHeaders = others;
 
 /** Cached briefly, so that no cache hides a new layer. */
@@ -35,7 +35,7 @@ export const refusalCaching = "public, max-age=5";
 
 const writeHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" } as const;
 
-/** Bounds on the errors of one answer: their number, the UTF-16 units of each, and the bytes of the whole answer. */
+/** Bounds of the errors of one answer: their number, UTF-16 units of each, bytes of the whole answer. */
 const maxErrors = 20;
 const maxErrorLength = 1_000;
 const maxErrorBytes = 16_000;
@@ -58,7 +58,7 @@ const encoder = new TextEncoder();
 
 export const emptyBody = new Uint8Array(0);
 
-/** The answer with a body: 304 where the request names its tag already (RFC 9110, section 13.1.2). */
+/** The answer to a read with an entity tag: 304 where the request names this tag (RFC 9110, section 13.1.2), else 200. */
 export function answerTagged(
 	headers: Record<string, string> & { ETag: string },
 	ifNoneMatch: string | null,
@@ -78,7 +78,7 @@ export function refuseRead(status: number): Reply {
 	};
 }
 
-/** The answer for a file for programs that does not exist, which no viewer reads: `{"errors": […]}`. */
+/** The answer to a read of a missing file for programs, which no viewer reads: 404 with `{"errors": […]}`. */
 export function refuseFile(): Reply {
 	const { headers } = refuseRead(404);
 	const type = { "Content-Type": "application/json" };
@@ -99,7 +99,7 @@ export function allowReads(): Reply {
 	return { status: 204, headers, body: emptyBody };
 }
 
-/** The answer to a write that is refused: `{"errors": […]}`, at most 20 of them and 16 kB, with a `hint` where there is one. */
+/** The answer to a write that is refused: `{"errors": […], "hint": …}`, at most 20 errors and 16 kB. */
 export function refuseWrite(refusal: Refusal, headers: Record<string, string> = {}): Reply {
 	const { status, errors, reason = refusalReasons[status] ?? "other", hint } = refusal;
 	return { status, headers: { ...jsonHeaders, ...headers }, body: errorsBody(errors, hint), reason };
@@ -161,7 +161,7 @@ export function plainText(status: number, line: string): Reply {
 }
 
 function errorsBody(errors: string[], hint?: string): Uint8Array {
-	// One more than the limit is listed as well: it may be the count of a document's other problems.
+	// One error more than the limit is listed, too: the last may be the number of a document's other problems.
 	const max = errors.length === maxErrors + 1 ? errors.length : Math.min(errors.length, maxErrors);
 	for (let named = max; ; named -= 1) {
 		const texts = errors.slice(0, named).map(cut);

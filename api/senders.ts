@@ -5,13 +5,13 @@ import { parseTimestamp } from "../store/store.ts";
 import { messageOf, type Signed, verify } from "./signature.ts";
 
 export interface Sender {
-	/** 1 to 64 of A-Z a-z 0-9 . _ -, since commits contain it. */
+	/** 1 to 64 of A-Z a-z 0-9 . _ -, so that commits can contain it. */
 	id: string;
 	/** Shared with the publisher; never logged. */
 	secret: string;
-	/** The secret before the last rotation, and when it expires; null: there is none, and never. */
+	/** The secret before the last rotation, with the time when it expires (null: never); null where there is none. */
 	previous: { secret: string; until: Date | null } | null;
-	/** Globs of the smallkeys that it may change; null: all. */
+	/** Globs of the smallkeys that the sender may change; null: all. */
 	smallkeys: string[] | null;
 	review: boolean;
 	name: PublicName | null;
@@ -27,12 +27,12 @@ export function isSenderId(id: string): boolean {
 	return senderPattern.test(id);
 }
 
-/** Hashed where a sender has no secret, so that every request takes the same time. */
+/** The secret that is hashed where a sender has none, so that every request takes the same time. */
 const dummySecret = "no sender has this secret";
 
 /**
- * Whether a signature is a sender's, by its secret or by the previous one while that is valid. Always two secrets are
- * tried, so that the time reveals neither which senders exist nor which are rotating their secret.
+ * Whether a signature was made with a sender's secret, or with the previous one while that is valid. Two secrets are always
+ * tried, so that the time reveals neither which senders exist nor which ones are rotating their secret.
  */
 export async function isSignedBy(
 	sender: Sender | undefined,
@@ -55,7 +55,7 @@ export async function isSignedBy(
 /**
  * Parses the senders' JSON: id → secret, or id →
  * `{"key", "previous_key", "previous_key_until", "smallkeys", "review", "name", "contact"}`, all but `key` optional.
- * @param place where the text is from, for the errors: `SENDERS` or the file's path
+ * @param place the source of the text, for the errors: `SENDERS` or the file's path
  * @throws {Error} that names the place and the rule, and never a secret
  */
 export function parseSenders(text: string, place: string): Senders {

@@ -29,8 +29,8 @@ async function signMessage(secret: string, message: Uint8Array): Promise<string>
 }
 
 /**
- * Whether `signature` is that of a message (`messageOf`). Never throws. Compares the encoded texts, since several texts
- * decode to the same bytes, in constant time.
+ * Whether `signature` is the signature of a message (`messageOf`). Never throws. The comparison takes constant time. It is
+ * of the encoded texts, since several texts decode to the same bytes.
  */
 export async function verify(secret: string, message: Uint8Array, signature: string): Promise<boolean> {
 	return sameText(await signMessage(secret, message), signature);
@@ -44,7 +44,7 @@ function sameText(expected: string, given: string): boolean {
 	return difference === 0;
 }
 
-/** 32 bytes in the URL-safe alphabet without padding. */
+/** 32 bytes in URL-safe base64 without padding. */
 const signaturePattern = /^[A-Za-z0-9_-]{43}$/;
 
 export function isSignature(text: string): boolean {
@@ -52,14 +52,14 @@ export function isSignature(text: string): boolean {
 }
 
 /**
- * A hint about a text without the shape of a signature; null where the shape is right. It reveals nothing of a secret.
+ * Says what is wrong with the form of a signature; null where its form is right. The hint reveals nothing of a secret.
  */
 export function shapeHint(text: string): string | null {
 	if (isSignature(text)) return null;
 	return textAt("Authorization", "signature-shape", mistakeOf(text));
 }
 
-/** The most frequent mistakes of clients; the order matters. */
+/** Recognizes the most frequent mistakes of clients. The order of the checks matters. */
 function mistakeOf(text: string): string {
 	const scheme = /^([A-Za-z][A-Za-z0-9-]{0,15})[ =]/.exec(text)?.[1];
 	if (scheme !== undefined) return `starts with ${scheme}: there is no word before the signature`;
@@ -69,12 +69,12 @@ function mistakeOf(text: string): string {
 	return text.length === 43 ? "has other characters" : `has ${text.length}`;
 }
 
-/** SHA-256 of a text in hex; of a signature's text it is the trailer `Request` of a commit. */
+/** SHA-256 of a text in hex. The hash of a signature is the trailer `Request` of its commit. */
 export async function sha256Hex(text: string): Promise<string> {
 	return hexOf(await hashes.sha256(encoder.encode(text)));
 }
 
-/** Whether a timestamp is strictly inside two minutes around `now`. */
+/** Whether a timestamp is less than two minutes before or after `now`. */
 export function isTimely(timestamp: string, now: Date): boolean {
 	const time = parseTimestamp(timestamp);
 	return time !== null && Math.abs(now.getTime() - time) < clockSkew;

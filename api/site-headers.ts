@@ -4,7 +4,7 @@ import { chunksFolder, manifestPath } from "../registry/entries.ts";
 import { langs } from "../registry/smallkey.ts";
 import { fragmentHeaders, machineHeaders } from "./reply.ts";
 
-/** The `Content-Type` of the catalogue's files, by their ending. */
+/** The `Content-Type` of the catalogue's files, by the extension of their names. */
 export const pageTypes: Readonly<Record<string, string>> = {
 	html: "text/html; charset=utf-8",
 	js: "text/javascript; charset=utf-8",
@@ -16,7 +16,7 @@ export const pageTypes: Readonly<Record<string, string>> = {
 	json: fragmentHeaders["Content-Type"],
 };
 
-/** Types of files that have another type than their ending says, by the start of their names. */
+/** The start of a file's name → its `Content-Type`, where the extension does not determine it. */
 const namedTypes = [
 	["opensearch-", "application/opensearchdescription+xml; charset=utf-8"],
 	["sitemap", "application/xml; charset=utf-8"],
@@ -25,8 +25,8 @@ const namedTypes = [
 const nosniff = { "X-Content-Type-Options": "nosniff" };
 
 /**
- * The pages' Content-Security-Policy: scripts and styles of the site only, none inline; images, requests and frames of
- * map services.
+ * The pages' Content-Security-Policy: scripts and styles of the site only, none inline; images, requests and frames from
+ * any map service.
  * @param isSecure whether the pages are served over https only; otherwise services over http are allowed, too
  */
 export function contentPolicy(isSecure: boolean): string {
@@ -53,12 +53,12 @@ export function documentHeaders(isSecure: boolean): Record<string, string> {
 	};
 }
 
-const forGood = "public, max-age=31536000, immutable";
+const immutable = "public, max-age=31536000, immutable";
 
 /** Files of the catalogue that have the same headers. */
 export interface SiteGroup {
 	name: "assets" | "chunks" | "manifest" | "machines" | "pages" | "settings";
-	/** Their paths as in Cloudflare's rules: `*` matches anything. No file has two. */
+	/** Paths as in Cloudflare's rules: `*` matches anything. A file matches at most one path. */
 	paths: readonly string[];
 	headers: Readonly<Record<string, string>>;
 }
@@ -66,13 +66,13 @@ export interface SiteGroup {
 /** The headers of the catalogue's files, on every engine; pages are served over https. */
 export const siteGroups: readonly SiteGroup[] = [
 	// The names of assets and chunks contain a hash of their content.
-	{ name: "assets", paths: ["/assets/*"], headers: { "Cache-Control": forGood, ...nosniff } },
+	{ name: "assets", paths: ["/assets/*"], headers: { "Cache-Control": immutable, ...nosniff } },
 	{
 		name: "chunks",
 		paths: [`/${chunksFolder}/*`],
-		headers: { ...machineHeaders, "Cache-Control": forGood },
+		headers: { ...machineHeaders, "Cache-Control": immutable },
 	},
-	// Every reader asks whether it is still the same, so that no removed layer is shown.
+	// Clients revalidate the manifest at each use, so that no removed layer is shown.
 	{
 		name: "manifest",
 		paths: [`/${manifestPath}`],
@@ -98,7 +98,7 @@ export const siteGroups: readonly SiteGroup[] = [
 	},
 ];
 
-/** A regular expression for the paths of a group, those of folders included. */
+/** A regular expression for the paths of a group, with the path of a folder for its `index.html`. */
 export function patternOf({ paths }: SiteGroup): string {
 	const patterns = paths.map((path) =>
 		path.replaceAll(".", "\\.").replace("*", ".*").replace("index\\.html", "(?:index\\.html)?"),

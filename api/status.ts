@@ -17,13 +17,13 @@ export type ReadStatus = (
 	address: string | null,
 ) => Promise<LayerStatus | "too many" | null>;
 
-/** `Retry-After` of a look-up over the limit, in seconds. */
+/** `Retry-After` of a look-up that exceeds the limit, in seconds. */
 const retryAfter = 2;
 
 /**
- * GET <base>/status/<smallkey>: the status of a layer. Refusals have `errors`, as those of writes.
+ * GET <base>/status/<smallkey>: the status of a layer. Refusals have `errors`, like those of writes.
  * @param segment the last segment of the target, still encoded
- * @param read null where the layers are not on this machine; the catalogue has their status then
+ * @param read null where the layers are not on this machine; then the catalogue has their status
  * @param address the client, for the limit of look-ups; null: not limited
  */
 export async function answerStatus(

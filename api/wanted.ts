@@ -17,11 +17,11 @@ export interface WantedDoc extends WantedFrom {
 
 export interface WantedDocs extends WantedFrom {
 	kind: "docs";
-	/** As requested, decoded and trimmed; may be invalid smallkeys. */
+	/** The requested keys, decoded and trimmed; they may be invalid smallkeys. */
 	items: string[];
-	/** Whether lang and keys came in the query, which has an answer of its own (`queryDoor`). */
+	/** Whether lang and keys are in the query, for which the target has its own answer (`queryDoor`). */
 	isQuery: boolean;
-	/** Whether the items are sorted by drawing order, where it is known. */
+	/** Whether the answer is sorted by drawing order. */
 	isSorted: boolean;
 }
 
@@ -29,15 +29,15 @@ export type Wanted = WantedDoc | WantedDocs;
 
 export interface ReadSettings {
 	basePath: string;
-	/** Most distinct keys of one `docs`; more is 414. */
+	/** Most distinct keys of one `docs`; a request with more gets 414. */
 	docsMaxKeys: number;
 	targets: readonly TargetName[];
-	/** Whether the catalogue is served: its pages, index and changes; absent: no. */
+	/** Whether the catalogue is served: its pages, index and changes; by default not. */
 	site?: boolean;
 }
 
-/** Most items of one `docs`, and its longest target in bytes. */
 const maxItems = 1000;
+/** Longest target of a `docs`, in characters. */
 const maxTargetLength = 16_000;
 
 /** Dotted JavaScript identifiers of ASCII letters, digits, `_` and `$`. */
@@ -47,14 +47,14 @@ const maxCallbackLength = 128;
 interface ReadPath {
 	/** The text between the base path and the lang: `/v0.9/doc/`; the whole path of a `query`. */
 	prefix: string;
-	/** `either`: a comma distinguishes several layers. `query`: lang and keys are in the query. */
+	/** `either`: a comma in the keys means several layers. `query`: lang and keys are in the query. */
 	kind: "doc" | "docs" | "either" | "query";
 	target: Target;
 }
 
 const pathsOfTargets = new WeakMap<readonly TargetName[], readonly ReadPath[]>();
 
-/** The paths of targets, longest first, since one may be a prefix of another. */
+/** The paths of targets, longest first, since a path may be a prefix of another one. */
 export function readPaths(names: readonly TargetName[]): readonly ReadPath[] {
 	const known = pathsOfTargets.get(names);
 	if (known) return known;
@@ -77,12 +77,12 @@ function pathsOf({ doc, docs }: Pick<Target, "doc" | "docs">, target: Target): R
 	];
 }
 
-/** Follows the keys where they are to be sorted. */
-const sortEnd = "/sort";
+/** The end of a path whose answer is sorted by drawing order. */
+const sortSuffix = "/sort";
 
 /**
- * Splits `<basePath><prefix><lang>/<keys>?<query>` into its parts, still encoded, or `<path>?lang=<lang>&id=<keys>` in any order and among other
- * parameters, of which a missing one is empty; null where the target is not a read's.
+ * Splits `<basePath><prefix><lang>/<keys>?<query>`, or `<basePath><path>?lang=<lang>&id=<keys>` with its parameters in any
+ * order, into its parts, still encoded. A missing parameter is empty. Null where the target is not a read's.
  */
 function splitTarget(target: string, { basePath, targets }: ReadSettings) {
 	if (!target.startsWith(basePath)) return null;
@@ -99,13 +99,13 @@ function splitTarget(target: string, { basePath, targets }: ReadSettings) {
 	const langEnd = target.indexOf("/", langStart);
 	if (langEnd < 0 || langEnd >= end) return null;
 	const rest = target.slice(langEnd + 1, end);
-	const isSorted = path.kind === "docs" && path.target.canSort === true && rest.endsWith(sortEnd);
-	const keys = isSorted ? rest.slice(0, -sortEnd.length) : rest;
+	const isSorted = path.kind === "docs" && path.target.canSort === true && rest.endsWith(sortSuffix);
+	const keys = isSorted ? rest.slice(0, -sortSuffix.length) : rest;
 	if (keys.includes("/")) return null;
 	return { path, lang: target.slice(langStart, langEnd), keys, query, isSorted };
 }
 
-/** The last value of a query parameter, still encoded: `+` in a smallkey is no space, unlike in form data. */
+/** The last value of a query parameter, still encoded: in a smallkey, unlike in form data, `+` is not a space. */
 function parameterOf(query: string, name: string): string {
 	const found = query.split("&").findLast((part) => part.startsWith(`${name}=`));
 	return found?.slice(name.length + 1) ?? "";
@@ -139,14 +139,14 @@ export function parseRead(method: string, target: string, settings: ReadSettings
 
 /** The items of a list; null where there are too many. */
 function itemsOf(keys: string, maxKeys: number): string[] | null {
-	// Decoded once, then split: a comma may arrive as %2C. A key that cannot be decoded is kept as sent.
+	// Decoded before the split, since a comma may arrive as %2C. A key that cannot be decoded is kept as sent.
 	const items = decodeSegment(keys)?.split(",") ?? keys.split(",").map((item) => decodeSegment(item) ?? item);
 	if (items.length > maxItems) return null;
 	const trimmed = items.map(trimSpaces);
 	return items.length > maxKeys && smallkeysOf(trimmed).length > maxKeys ? null : trimmed;
 }
 
-/** Trims spaces, not other white space. A regular expression would take quadratic time for spaces inside. */
+/** Trims spaces, but no other white space. A regular expression would take quadratic time for spaces inside an item. */
 function trimSpaces(item: string): string {
 	if (!item.includes(" ")) return item;
 	let start = 0;

@@ -1,10 +1,10 @@
 const registerPath = /^(?:\/v[12])?\/register\/[^/]*$/;
 
-/** The last segments may be anything: their rules are checked after the signature. */
+/** The routes of writes. Their last segment may have any content: it is checked after the signature. */
 const routes = [
 	{ action: "remove", method: "DELETE", path: registerPath },
 	{ action: "register", method: "PUT", path: registerPath },
-	// Routes of the older service, which its publishers still use.
+	// The routes below are those of the older service, which its publishers still use.
 	{ action: "updateFeature", method: "PUT", path: /^\/v1\/updatefeature\/[^/]*$/ },
 	{ action: "simplify", method: "PUT", path: /^\/v1\/simplification\/[^/]*$/ },
 	{ action: "update", method: "PUT", path: /^\/v2\/update\/(?:2\.0\/)?[^/]*$/ },
@@ -17,7 +17,7 @@ const routes = [
 
 export type WriteAction = (typeof routes)[number]["action"];
 
-/** All paths below these segments belong to writes. */
+/** Paths that belong to writes, with all paths below them. */
 const writePaths =
 	/^(?:(?:\/v[12])?\/register|\/v1\/(?:updatefeature|simplification|update)|\/v2\/(?:update|refresh))(?:[/?]|$)/;
 
@@ -36,7 +36,7 @@ export function actionsAt(path: string): Map<string, WriteAction> {
 	return new Map(found.map(({ method, action }) => [method, action]));
 }
 
-/** The method of a write, which is not signed. */
+/** The method of a write; the signature does not cover it. */
 export function methodOf(action: WriteAction): string {
 	return routes.find((route) => route.action === action)?.method ?? "";
 }

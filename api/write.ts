@@ -31,6 +31,7 @@ export interface Verified {
 	body: Uint8Array;
 }
 
+/** The change that a valid write asks for. */
 export interface Asked {
 	smallkey: string;
 	/** The commit's subject: `register 23ax5t (wms)`. */
@@ -51,14 +52,14 @@ export async function verifyWrite(write: Write, context: Context): Promise<Verif
 	if (refusal) return refusal;
 	const sender = context.settings.senders.get(senderId);
 	const signed = { path: target, sender: senderId, timestamp, body };
-	// Every request that gets here is hashed, so that the time reveals nothing.
+	// The signature is computed for unknown senders, too, so that the time does not reveal which senders exist.
 	const request = await sha256Hex(signature);
 	const genuine = await isSignedBy(sender, signed, signature, now);
 	if (!sender || !genuine) return unauthorized(write, context, sender ? "signature" : "unknown sender");
 	return { sender, timestamp, request, body };
 }
 
-/** Checks that need neither the body nor a hash, so that junk costs little. Null where they pass. */
+/** Checks what needs neither the body nor a hash, so that an invalid request costs little; null where it passes. */
 export function judgeUnread(write: Omit<Write, "body">, context: Context, now: Date): Refusal | null {
 	const { sender, timestamp, signature } = write;
 	if (!isSignature(signature) || sender === "" || timestamp === "") return unauthorized(write, context);
@@ -68,8 +69,8 @@ export function judgeUnread(write: Omit<Write, "body">, context: Context, now: D
 }
 
 /**
- * A wrong signature and an unknown sender get the same text, which does not reveal which senders exist. The shape of a
- * signature is no secret.
+ * The refusal of a write with missing headers or a wrong signature. A wrong signature and an unknown sender get the same
+ * text, so that it does not reveal which senders exist. A hint about the form of the signature reveals no secret.
  * @param reason for the operator's log
  */
 function unauthorized(
@@ -91,7 +92,7 @@ function unauthorized(
 	};
 }
 
-/** The status of a refusal by its code, where it is not 400. */
+/** Code of a problem → status of the refusal, where it is not 400. */
 const statusOf: Readonly<Partial<Record<TextCode, number>>> = {
 	"case-twin": 409,
 	"case-twin-here": 409,
@@ -109,7 +110,7 @@ export function notRegistered(smallkey: string): Refusal {
 	return { status: 404, errors: [textAt("smallkey", "not-registered", smallkey)] };
 }
 
-/** The metadata of a write's commit. Its trailer `Request` identifies a repetition. */
+/** The metadata of a write's commit. Its trailer `Request` identifies a repeated request. */
 export function metaOf(action: WriteAction, { sender, timestamp, request }: Verified) {
 	return {
 		author: sender.id,

@@ -7,19 +7,19 @@ import { type Fragment, maxDocsBytes } from "../read.ts";
 import { type Reply, refuseRead } from "../reply.ts";
 import { keysOf, type Wanted } from "../wanted.ts";
 
-/** The worker's environment, as far as it is used: where the fragments are, and the configuration's variables. */
+/** The part of the worker's environment that it uses: the bindings, and the variables of the configuration. */
 export interface Bindings {
 	/** The files of the build, as Cloudflare serves them (Workers, "Static assets", binding). */
 	ASSETS?: { fetch(address: string): Promise<Response> };
-	/** A bucket with these files, used instead of ASSETS (R2, "Workers API reference"). */
+	/** A bucket with the files of the build, used instead of ASSETS (R2, "Workers API reference"). */
 	OBJECTS?: { get(name: string): Promise<{ httpEtag: string; arrayBuffer(): Promise<ArrayBuffer> } | null> };
-	/** Limits writes by address and by sender (Workers, "Rate limiting", binding); without it they are not limited. */
+	/** Limits writes by address and by sender (Workers, "Rate limiting", binding); without it, writes are not limited. */
 	WRITES?: { limit(options: { key: string }): Promise<{ success: boolean }> };
 	[variable: string]: unknown;
 }
 
 /**
- * How files of the build are fetched with these bindings; null where there is none. Throws where the hosting fails.
+ * Returns a function that fetches a file of the build: null where there is none; it throws where the hosting fails.
  * @throws {Error} that names the missing binding
  */
 export function filesOf({ ASSETS, OBJECTS }: Bindings): (file: string) => Promise<Fragment | null> {
@@ -28,7 +28,7 @@ export function filesOf({ ASSETS, OBJECTS }: Bindings): (file: string) => Promis
 		const object = await OBJECTS?.get(file);
 		if (object) return { body: new Uint8Array(await object.arrayBuffer()), etag: object.httpEtag };
 		if (OBJECTS || !ASSETS) return null;
-		// The name is encoded: a literal + or = causes a redirect. The binding ignores the host.
+		// The path is encoded, since a literal + or = causes a redirect. The binding ignores the host.
 		const path = file.split("/").map(encodeURIComponent).join("/");
 		const response = await ASSETS.fetch(`http://assets/${path}`);
 		if (response.status === 404) return null;
@@ -39,7 +39,7 @@ export function filesOf({ ASSETS, OBJECTS }: Bindings): (file: string) => Promis
 	};
 }
 
-const atOnce = 24;
+const maxConcurrentFetches = 24;
 
 /**
  * Answers a read with fragments from the hosting, each of which is fetched once.
@@ -60,7 +60,7 @@ export async function handleFetchedRead(
 		bytes += fragment?.body.length ?? 0;
 		fetched.set(key, fragment);
 	};
-	await pMap(keysOf(wanted), fetchOne, { concurrency: atOnce });
+	await pMap(keysOf(wanted), fetchOne, { concurrency: maxConcurrentFetches });
 	if (bytes > maxDocsBytes) return refuseRead(414);
 	const find = (_target: unknown, _lang: unknown, smallkey: string) => fetched.get(smallkey) ?? null;
 	return handleRead(wanted, ifNoneMatch, find, log);

@@ -8,12 +8,12 @@ import type { ReadSettings } from "../wanted.ts";
 import type { Bindings } from "./reads.ts";
 
 /**
- * `DOCS_MAX_KEYS` on Workers: a request may fetch 50 times on the free plan, 10,000 times on the paid one (Workers,
- * "Limits", subrequests), once for each distinct key.
+ * `DOCS_MAX_KEYS` on Workers. Each distinct key takes one fetch, and a request may make 50 fetches on the free plan or
+ * 10,000 on the paid one (Workers, "Limits", subrequests).
  */
 const docsMaxKeys = { fallback: 45, max: 900 };
 
-/** Most changes of one request: each takes up to five of the 50 fetches of the free plan. */
+/** Most changes that one request makes together: each takes up to five of the free plan's 50 fetches. */
 const maxBatch = 4;
 
 /** `Retry-After` of a write where the service has no store, in seconds. */
@@ -41,7 +41,7 @@ export function makeContext(bindings: Bindings, log: Context["log"]): Context {
 	return { store, settings, now, log, readiness: () => null, limiter: limiterOf(bindings) };
 }
 
-/** The senders' JSON: `SENDERS`, `SENDERS_2` and so on up to a blank one, each of at most 5 kB (Workers, "Limits"). */
+/** The senders' JSON: `SENDERS`, `SENDERS_2` … joined, up to the first blank one. Each has at most 5 kB (Workers, Limits). */
 function sendersText(env: Environment): string {
 	let text = "";
 	for (let part = 1, more = env.SENDERS; more?.trim(); more = env[`SENDERS_${part}`]) {
@@ -54,7 +54,7 @@ function sendersText(env: Environment): string {
 /** The period of Cloudflare's rate limit, in seconds (wrangler.jsonc). */
 const limitPeriodSeconds = 60;
 
-/** Cloudflare's own rate limit, which cannot weight a bad signature. */
+/** Cloudflare's own rate limit, which cannot take further tokens for a wrong signature. */
 function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 	if (!WRITES) return undefined;
 	const waitSeconds = async (key: string) => ((await WRITES.limit({ key })).success ? 0 : limitPeriodSeconds);
@@ -65,7 +65,7 @@ function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 	};
 }
 
-/** The store of a service that only reads. A genuine write gets 503. */
+/** The store of a service without one. A write with a valid signature gets 503. */
 const noStore: Store = { published: false, read: refuse, ids: refuse, keys: refuse, change: refuse };
 
 function refuse(): Promise<never> {

@@ -1,4 +1,4 @@
-// The worker: it answers all requests that are not for static assets (wrangler.jsonc, docs/hosting.md).
+// The Cloudflare Worker. It answers all requests that are not for static assets (wrangler.jsonc, docs/hosting.md).
 import { largestRegistration } from "../../registry/registration.ts";
 import { answerFailure, answerPlain, handleWrite, type Route, refuseTooMany, routeOf } from "../app.ts";
 import type { Context } from "../context.ts";
@@ -18,7 +18,7 @@ export interface Worker {
 	fetch(request: Request, bindings: Bindings): Promise<Response>;
 }
 
-/** Makes a worker, which reads its environment once. */
+/** Makes a worker. It reads its environment once. */
 export function createWorker(log: (fields: object) => void): Worker {
 	const serving = new WeakMap<Bindings, ReadSettings>();
 	const contexts = new WeakMap<Bindings, Context>();
@@ -42,7 +42,7 @@ export function createWorker(log: (fields: object) => void): Worker {
 	async function answer(request: Request, target: string, bindings: Bindings): Promise<Reply> {
 		let kind: Route["kind"] = "refused";
 		try {
-			// The body is always read first: the engine resets a connection with an unread body.
+			// The body is always read first: the engine resets the connection if a body is left unread.
 			const body = await readBody(request);
 			const settings = once(serving, bindings, () => readSettings(bindings));
 			const route = routeOf(request.method, target, settings);
@@ -51,7 +51,7 @@ export function createWorker(log: (fields: object) => void): Worker {
 				case "page":
 					return await handleFetchedPage(route, request.headers.get("If-None-Match"), bindings);
 				case "records":
-					// A search takes every chunk; a build has the records as files (docs/catalogue.md).
+					// A search needs every chunk, more files than a request may fetch. A build has records as files (docs/catalogue.md).
 					return refuseFile();
 				case "status":
 					return await answerStatus(route.segment, null, errors);
@@ -86,8 +86,8 @@ export function createWorker(log: (fields: object) => void): Worker {
 }
 
 /**
- * Answers with a file of the catalogue that the hosting has, or with the page of a layer, rendered from the index: that
- * takes three files more. @throws {Error} where a binding fails
+ * Answers with a file of the catalogue that the hosting has, or with the page of a layer, rendered from the index, which
+ * takes three fetches more. @throws {Error} where a binding fails
  */
 async function handleFetchedPage(
 	wanted: PageWanted,
@@ -101,7 +101,7 @@ async function handleFetchedPage(
 		const read = await fetchFile(file);
 		return read && new TextDecoder().decode(read.body);
 	});
-	// The plain list takes every chunk, more files than a request may fetch; a build has it as files.
+	// The plain list needs every chunk, more files than a request may fetch. A build has it as files.
 	const page = layerPage.test(wanted.file) ? await rendered.page(wanted.file) : null;
 	const body = page === null ? null : new TextEncoder().encode(page);
 	return answerPage(wanted, body, { ifNoneMatch, isSecure: true, ...(body && { etag: etagOf(body) }) });
@@ -109,7 +109,7 @@ async function handleFetchedPage(
 
 const layerPage = /^(?:en\/layer|fr\/couche)\//;
 
-/** The bundle's commit, which `hosting/bundle.ts` puts in its place; not known without a bundle. */
+/** The commit of the bundle, a constant that `hosting/bundle.ts` defines; undefined without a bundle. */
 declare const BUNDLED_COMMIT: string | null | undefined;
 
 function bundledCommit(): string | null {
@@ -122,7 +122,7 @@ function once<T>(made: WeakMap<Bindings, T>, bindings: Bindings, make: () => T):
 	return value;
 }
 
-/** Logs a line for each write and each answer from 400 up, and gives the answer its id. Signatures are not logged. */
+/** Logs a line for each write and for each answer from 400 up, and sets the answer's id. Signatures are not logged. */
 function logAnswer(request: Request, target: string, reply: Reply, log: (fields: object) => void): void {
 	const isWrite = isWriteMethod(request.method);
 	if (reply.status < 400 && !isWrite) return;
@@ -136,7 +136,7 @@ function logAnswer(request: Request, target: string, reply: Reply, log: (fields:
 /** Most bytes of a refused body that are read and discarded. */
 const maxDiscardedBytes = 16 * 1024 * 1024;
 
-/** Reads the body of a request. A body that is too large is discarded, so that the client can read the answer. */
+/** Reads the body of a request. A body that is too large is read and discarded, so that the client can read the answer. */
 async function readBody(request: Request): Promise<Write["body"]> {
 	if (!request.body) return new Uint8Array(0);
 	const chunks: Uint8Array[] = [];
@@ -156,12 +156,12 @@ function writeOf(request: Request, action: Write["action"], target: string, body
 	return { action, target, address: request.headers.get("CF-Connecting-IP"), ...signed, body };
 }
 
-/** The request target as it arrived: the engine keeps the path as sent. */
+/** The request target as it arrived; the engine leaves the path of `request.url` as it was sent. */
 function targetOf(address: string): string {
 	return address.slice(address.indexOf("/", address.indexOf("//") + 2));
 }
 
-/** Converts a reply to a Response; the engine omits the body for HEAD. Each piece is sent when its reader asks for it. */
+/** Converts a reply to a Response; the engine omits the body for HEAD. Pieces are sent as the client reads them. */
 function toResponse({ status, headers, body }: Reply): Response {
 	if (body.length === 0) return new Response(null, { status, headers });
 	if (body instanceof Uint8Array) return new Response(body as Uint8Array<ArrayBuffer>, { status, headers });
