@@ -23,35 +23,35 @@ export interface Written {
 	unchanged: number;
 }
 
-/** The result of a build: `written` is null where problems kept it from writing anything. */
+/** The result of a build: `written` is null if the build wrote nothing because of its problems. */
 export interface Built {
 	/** One line each: file, JSON pointer and reason. */
 	problems: string[];
 	written: Written | null;
 }
 
-/** What is built, and what is wrong with files. */
+/** The layers to build, and the problems of their files. */
 interface Found {
-	/** Smallkey → layer; null for one that is not served any more. */
+	/** Smallkey → layer; null for a layer that is no longer served. */
 	layers: Map<string, CheckedLayer | null>;
 	problems: readonly Remark[];
 	/** Whether these are all layers. */
 	isWhole: boolean;
-	/** Null: a folder, of which the next build is whole again. */
+	/** Null for a folder: the next build of a folder reads all layers again. */
 	commit: string | null;
 }
 
-/** Most changed files for which a build reads only their layers. */
+/** The highest number of changed files for which a build reads only their layers. */
 const maxChanges = 1_000;
-/** Most wrong files of a commit that is built. */
+/** The highest number of wrong files in a commit that is still built. */
 const maxWrong = 200;
 const layersAtOnce = 500;
 
 /**
- * Validates everything, and then writes the fragments into `out`: unchanged files are not written again, and the files
- * of removed layers are removed. Where a file of a folder is wrong, nothing is written. A wrong file of a commit is built
- * in its last valid form, and the result has both the problems and what was written.
- * @param fresh whether every file is compared again, whatever the last build notes
+ * Validates all layers, and then writes their fragments into `out`. Unchanged files are not written again, and the files
+ * of removed layers are removed. If a file of a folder is wrong, nothing is written. If a file of a commit is wrong, its
+ * last valid form is built, and the result has both the problems and the numbers of written files.
+ * @param fresh whether to ignore the manifest of the last build, and to compare every file
  */
 export async function build(
 	source: Source,
@@ -82,7 +82,7 @@ function readFolder(folder: string): Found {
 	return { layers, problems, isWhole: true, commit: null };
 }
 
-/** Reads what has changed since an earlier build by the same renderer, or all layers. */
+/** Reads the layers that have changed since an earlier build by the same renderer, or all layers. */
 async function readCommit(
 	{ repository, ref }: Exclude<Source, { folder: string }>,
 	earlier: Manifest | null,
@@ -94,8 +94,8 @@ async function readCommit(
 }
 
 /**
- * The files that differ from the commit that the output was built from, and those that were wrong there.
- * @returns null where that commit is unknown here or too much has changed: everything has to be built
+ * The files that differ from the commit of the last build, and the files that were wrong in that commit.
+ * @returns null if the repository does not have that commit, or too many files differ: all layers have to be built
  */
 async function changesSince(
 	{ commit: before, wrong = [] }: Manifest,
@@ -105,11 +105,11 @@ async function changesSince(
 	const changes = await diffTree(repository, before, commit, "layers").catch(() => null);
 	if (!changes || changes.length > maxChanges) return null;
 	const known = new Set(changes.map(({ path }) => path));
-	const still = wrong.filter((path) => !known.has(path));
-	return [...changes, ...still.map((path) => ({ path, mode: "100644", id: null }))];
+	const stillWrong = wrong.filter((path) => !known.has(path));
+	return [...changes, ...stillWrong.map((path) => ({ path, mode: "100644", id: null }))];
 }
 
-/** Reads the layers of a commit that a build needs. @param changed the files that differ; null: all */
+/** Reads the layers of a commit that a build needs. @param changed the files that differ; null: read all layers */
 async function readLayers(
 	repository: string,
 	commit: string,
@@ -127,8 +127,8 @@ async function readLayers(
 }
 
 /**
- * Whether something can be built: not where a file of a folder is wrong, or no layer of a commit is valid, or so many of
- * its files are wrong that it is no accident.
+ * Whether the layers can be built: every file of a folder has to be valid. A commit needs at least one valid layer, and
+ * may have at most `maxWrong` wrong files.
  */
 function isUsable({ layers, problems, commit }: Found): boolean {
 	if (problems.length === 0 || commit === null) return problems.length === 0;
@@ -141,20 +141,20 @@ function wrongFiles(problems: readonly Remark[]): string[] {
 }
 
 /**
- * Writes layers, and removes the files of those that are gone; of a whole build those of all others.
- * @returns how many files were changed in which way
+ * Writes the files of layers, and removes the files of removed layers. A whole build removes all other files, too.
+ * @returns the number of files for each kind of change
  */
 async function write({ layers, isWhole }: Found, out: string, settings: Required<FragmentSettings>) {
 	const thread = openFolderThread(out, slotsOf(settings));
 	const count = { same: 0, added: 0, changed: 0, removed: 0, absent: 0 };
 	const bar = progress(layers.size, "writing");
-	const take = async (order: Promise<Report>) => {
+	const addReport = async (order: Promise<Report>) => {
 		const { reason, changes } = await order;
 		if (reason !== null) throw new Error(reason);
 		for (const [change, files] of Object.entries(changes)) count[change as keyof typeof count] += files;
 	};
 	try {
-		if (isWhole) await take(thread.ask({ kind: "begin", isRead: false }));
+		if (isWhole) await addReport(thread.ask({ kind: "begin", isRead: false }));
 		const all = [...layers];
 		let writing: Promise<void> = Promise.resolve();
 		for (let start = 0; start < all.length; start += layersAtOnce) {
@@ -162,13 +162,13 @@ async function write({ layers, isWhole }: Found, out: string, settings: Required
 			const entries = some.map(
 				([smallkey, layer]) => [smallkey, layer && renderEntry(layer, settings)] as const,
 			);
-			// The thread writes these while the next ones are rendered.
+			// The thread writes these entries while the next ones are rendered.
 			await writing;
-			writing = take(thread.write(entries));
+			writing = addReport(thread.write(entries));
 			bar.tick(some.length);
 		}
 		await writing;
-		if (isWhole) await take(thread.ask({ kind: "sweep" }));
+		if (isWhole) await addReport(thread.ask({ kind: "sweep" }));
 	} finally {
 		bar.stop();
 		await thread.close();

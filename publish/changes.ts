@@ -3,7 +3,7 @@ import { type CheckedLayer, judgeFile, judgePlace, type LayerFile } from "../reg
 import { orphanProblem, type Remark, twinProblem } from "../registry/judge-names.ts";
 import { parseLayerPath } from "../registry/smallkey.ts";
 
-/** The files of a layer, as stored at one commit; at least one of them. */
+/** The files of a layer, as stored at one commit; at least one is not null. */
 export interface StoredLayer {
 	smallkey: string;
 	file: LayerFile | null;
@@ -11,13 +11,13 @@ export interface StoredLayer {
 }
 
 /**
- * Reads the files of all spellings of some smallkeys, sorted by path, in portions as they come; none of a smallkey that
- * is not stored.
+ * Reads the files of all spellings of some smallkeys, sorted by path, and yields them in portions. A smallkey that is
+ * not stored yields nothing.
  * @param wanted smallkeys in lower case
  */
 export type ReadSpellings = (wanted: ReadonlySet<string>) => AsyncIterable<StoredLayer[][]>;
 
-/** What a commit range changes for readers, beside the layers that are served. */
+/** Everything that a commit range changes for readers, except the layers that are served at its end. */
 export type RangeNotes = ReturnType<typeof emptyNotes>;
 
 export function emptyNotes() {
@@ -31,10 +31,10 @@ export function emptyNotes() {
 }
 
 /**
- * The layers that a commit range changes, as they are served at its end, in portions as they are read.
- * @param changed the paths that differ between its commits
- * @param read reads what is stored at its end
- * @param notes everything else is added here; complete after the last layer
+ * Yields the layers that a commit range changes, as they are served at its end, in portions as they are read.
+ * @param changed the paths that differ between the two commits
+ * @param read reads layers at the end of the range
+ * @param notes receives everything else; complete after the last layer
  */
 export async function* changesOf(
 	changed: Iterable<PathChange>,
@@ -46,7 +46,7 @@ export async function* changesOf(
 	}
 }
 
-/** Notes what is gone and what was written; the smallkeys to read, in lower case. */
+/** Notes the removed and the written registrations. @returns the smallkeys to read, in lower case */
 function noteChanges(changed: Iterable<PathChange>, { gone, problems, registered }: RangeNotes): Set<string> {
 	const wanted = new Set<string>();
 	for (const { path, mode } of changed) {
@@ -58,7 +58,7 @@ function noteChanges(changed: Iterable<PathChange>, { gone, problems, registered
 		}
 		wanted.add(name.smallkey.toLowerCase());
 		if (name.kind !== "registration") continue;
-		// Unless it is found at the end of the range.
+		// `pickServed` deletes it from `gone` if the end of the range has it.
 		gone.add(name.smallkey);
 		if (mode !== null) registered.push(name.smallkey);
 	}
@@ -66,11 +66,11 @@ function noteChanges(changed: Iterable<PathChange>, { gone, problems, registered
 }
 
 /**
- * The layer that is served of those that differ only in case: the first by path whose file is in order. A pull request
- * or a push can bring such; a checkout on a case-insensitive disk would lose all but one.
+ * Picks the one layer to serve among layers whose smallkeys differ only in case: the first by path with a valid file.
+ * A pull request or a push can bring such layers. A checkout on a case-insensitive disk would lose all but one.
  * @param spellings sorted by path; nearly always one
- * @param notes the others, and what is wrong, are added here
- * @returns null where no file is in order: what is served of them stays
+ * @param notes receives the other layers and the problems
+ * @returns null if no file is valid: the layer that is served stays
  */
 function pickServed(spellings: readonly StoredLayer[], notes: RangeNotes): CheckedLayer | null {
 	let served: CheckedLayer | null = null;

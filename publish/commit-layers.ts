@@ -13,21 +13,21 @@ import type { CommitReader } from "../store/git/reader.ts";
 import { changesOf, type RangeNotes, type ReadSpellings, type StoredLayer } from "./changes.ts";
 import { readEntries } from "./collect.ts";
 
-/** Folders up to which only they are listed. */
+/** Up to this number of folders, only these folders are listed; above it, all of `layers/` is. */
 const maxFolders = 200;
 const readAtOnce = 64;
 
-/** Layers of a commit that are read by one process of git, and kept in memory at once. */
+/** How many layers of a commit one process of git reads, and how many are in memory at once. */
 const groupsAtOnce = 500;
 
-/** Most wrong files whose last valid form is looked for. */
+/** The highest number of wrong files whose last valid form is looked for. */
 export const maxWrong = 1_000;
 
 /**
- * The layers that a commit range changes, as they are served at its end, in portions as they are read. A layer whose
- * file is wrong comes in its last valid form, at the end.
- * @param changed the paths that differ; null: the range is from nothing
- * @param notes everything else is added here; complete after the last layer
+ * Yields the layers that a commit range changes, as they are served at its end, in portions as they are read. Layers
+ * whose file is wrong come last, in their last valid form.
+ * @param changed the paths that differ; null: the range starts from nothing
+ * @param notes receives everything else; complete after the last layer
  */
 export async function* servedLayers(
 	repository: string,
@@ -44,7 +44,7 @@ export async function* servedLayers(
 	}
 }
 
-/** Reads layers of a commit by processes of git: for many. */
+/** Reads layers of a commit with git processes: suited to many layers. */
 export function commitLayers(repository: string, commit: string): ReadSpellings {
 	return async function* (wanted) {
 		const folders = new Set([...wanted].map((smallkey) => `layers/${folderOf(smallkey)}/`));
@@ -54,7 +54,7 @@ export function commitLayers(repository: string, commit: string): ReadSpellings 
 	};
 }
 
-/** Reads layers through the store, which remembers folders: for few. */
+/** Reads layers through the store, which caches folders: suited to few layers. */
 export function storeLayers(at: CommitReader): ReadSpellings {
 	return async function* (wanted) {
 		const smallkeys = [...wanted];
@@ -73,7 +73,7 @@ async function readSpellings(lower: string, at: CommitReader): Promise<StoredLay
 }
 
 /**
- * Reads listed layers of a commit, in portions: of each all spellings.
+ * Reads listed layers of a commit, in portions; all spellings of a smallkey come together.
  * @param listed sorted by path
  * @param wanted smallkeys in lower case; null: all
  */
@@ -90,7 +90,7 @@ export async function* streamLayers(
 	}
 }
 
-/** The files of layers in groups by their smallkey in lower case. */
+/** Groups the files of layers by their smallkey in lower case. */
 function groupSpellings(listed: readonly PathChange[], wanted: ReadonlySet<string> | null): PathChange[][] {
 	const groups = new Map<string, PathChange[]>();
 	for (const file of listed) {
@@ -103,7 +103,7 @@ function groupSpellings(listed: readonly PathChange[], wanted: ReadonlySet<strin
 	return [...groups.values()];
 }
 
-/** The layers of files that differ at most in case. @param files sorted by path */
+/** Makes layers of the files of one group of spellings. @param files sorted by path */
 function layersOf(files: readonly LayerFile[]): StoredLayer[] {
 	const layers = new Map<string, StoredLayer>();
 	for (const file of files) {
@@ -115,14 +115,14 @@ function layersOf(files: readonly LayerFile[]): StoredLayer[] {
 	return [...layers.values()];
 }
 
-/** Most commits of a layer's files among which valid contents are looked for. */
+/** The highest number of commits in which valid content of a layer is looked for. */
 const maxCommits = 200;
 
 /**
- * The last valid form of a layer whose file is wrong at a commit: of the registration and of the description their
- * newest valid content, up to where the file was removed, since what was removed stays removed.
+ * Finds the last valid form of a layer whose file is wrong at a commit: the newest valid content of the registration and
+ * of the description. Each search ends at the commit that removed the file, so that removed content stays removed.
  * @param commit full id
- * @returns null where the registration has no valid content
+ * @returns null if the registration has no valid content
  */
 export async function findEarlier(
 	repository: string,
@@ -138,7 +138,7 @@ export async function findEarlier(
 	return registration && { smallkey, registration, description: described?.description ?? null };
 }
 
-/** The newest valid content of a file; null where there is none. @param lines of `git log --raw` */
+/** Finds the newest valid content of a file; null if there is none. @param lines of `git log --raw` */
 async function findValid(
 	repository: string,
 	lines: readonly string[],
@@ -148,7 +148,7 @@ async function findValid(
 		const [, mode = "", , id = "", status = "", name] = line.split(/[ \t]/);
 		if (name !== path) continue;
 		if (status === "D") return null;
-		// A link's content is a path.
+		// Only plain files: the content of a symbolic link is a path.
 		if (!mode.startsWith("100")) continue;
 		for await (const [blob] of readObjects(repository, "blob", [id])) {
 			const judged = judgeFile({ path, kind: "file", bytes: blob?.body ?? Buffer.alloc(0) }, "stored");

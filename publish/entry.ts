@@ -6,21 +6,21 @@ import { langs } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { renderLayer, targetNames } from "../registry/targets/table.ts";
 
-/** The fragments of one layer, one after the other in the order of the slots. */
+/** The fragments of one layer, concatenated in the order of the slots. */
 export interface Entry {
 	bytes: Uint8Array;
-	/** Where the fragment of each slot ends in the bytes; an empty one cannot be read. */
+	/** The offset in `bytes` where the fragment of each slot ends; an empty fragment means that there is none. */
 	ends: readonly number[];
-	/** Where the layer is drawn among others. */
+	/** The layer's place in the drawing order. */
 	rank: number;
-	/** The hash of each fragment; empty until it is asked for. */
+	/** The hash of each fragment, computed when it is first read. */
 	hashes: Hash[];
 }
 
-/** An entry without its bytes, as other processes and files have it. */
+/** An entry without its bytes, in the form that is sent to other processes and written to files. */
 export type Row = readonly [smallkey: string, ends: readonly number[], rank: number];
 
-/** Makes an entry. @param rank where the layer is drawn among others */
+/** Makes an entry. @param rank the layer's place in the drawing order */
 export function entryOf(fragments: readonly (Uint8Array | null)[], rank: number): Entry {
 	let end = 0;
 	const ends = fragments.map((fragment) => {
@@ -34,7 +34,7 @@ export function entryOf(fragments: readonly (Uint8Array | null)[], rank: number)
 	return { bytes, ends, rank, hashes: [] };
 }
 
-/** Renders a layer: its fragments in the order of the slots, as UTF-8 JSON, where it can be expressed so. */
+/** Renders a layer as UTF-8 JSON, one fragment per slot. A slot is empty if its target cannot express the layer. */
 export function renderEntry(layer: CheckedLayer, settings: FragmentSettings): Entry {
 	const { smallkey, registration, description } = layer;
 	const { targets = targetNames } = settings;
@@ -47,8 +47,8 @@ export function renderEntry(layer: CheckedLayer, settings: FragmentSettings): En
 }
 
 /**
- * The entries whose bytes are one after the other.
- * @param isCopied whether each gets bytes of its own; otherwise they keep all of these in memory
+ * Splits concatenated bytes into entries.
+ * @param isCopied whether each entry gets a copy of its bytes; otherwise any entry keeps all of `bytes` in memory
  */
 export function* entriesIn(
 	bytes: Uint8Array,
@@ -64,14 +64,14 @@ export function* entriesIn(
 	}
 }
 
-/** The fragment of one slot as UTF-8 JSON; null where the layer has none there. */
+/** The fragment of one slot as UTF-8 JSON; null if the slot is empty. */
 export function bodyOf({ bytes, ends }: Entry, slot: number): Uint8Array | null {
 	const start = ends[slot - 1] ?? 0;
 	const end = ends[slot] ?? 0;
 	return end > start ? bytes.subarray(start, end) : null;
 }
 
-/** The fragment of one slot with its tag; null where the layer has none there. */
+/** The fragment of one slot with its ETag; null if the slot is empty. */
 export function fragmentOf(entry: Entry, slot: number): Fragment | null {
 	const body = bodyOf(entry, slot);
 	if (!body) return null;
@@ -82,6 +82,6 @@ export function fragmentOf(entry: Entry, slot: number): Fragment | null {
 export function isSame(before: Entry | undefined, after: Entry | null): boolean {
 	if (!before || !after) return !before && !after;
 	if (before.rank !== after.rank) return false;
-	const isCutAlike = before.ends.every((end, slot) => end === after.ends[slot]);
-	return isCutAlike && Buffer.compare(before.bytes, after.bytes) === 0;
+	const hasSameEnds = before.ends.every((end, slot) => end === after.ends[slot]);
+	return hasSameEnds && Buffer.compare(before.bytes, after.bytes) === 0;
 }

@@ -16,30 +16,30 @@ export interface FolderOptions {
 	out: string;
 	slots: readonly Slot[];
 	table: Table;
-	/** Gets one warning when files cannot be written, and one when all are current again. */
+	/** Gets one warning when files cannot be written, and another when all files are current again. */
 	log: Log;
 	times?: Partial<FolderTimes> | undefined;
 }
 
 /** Times in milliseconds. */
 const ordinaryTimes = {
-	/** How long a change waits for its files at most. */
+	/** The longest time that a change waits for its files. */
 	waitMs: 1_000,
-	/** The first pause before files that could not be written are tried again, and the longest: each is twice the last. */
+	/** The first and the longest pause before a failed write is retried. Each pause is twice the one before. */
 	retryMs: 500,
 	maxRetryMs: 60_000,
 };
 
 export type FolderTimes = typeof ordinaryTimes;
 
-/** Layers of a change up to which it waits for its files. */
+/** A change of at most so many layers waits for its files. */
 const maxSmall = 1_000;
-/** Layers that are written at once: a small change waits for them at most. */
+/** Layers that are written in one round. A small change waits for at most one round of a large one. */
 const layersAtOnce = 100;
 
 /**
- * The rendered files of all layers, which a thread writes after the table. They are derived: where they cannot be
- * written, reads from the table continue, and the writes are retried.
+ * Keeps the rendered files of all layers current with the table; a thread writes them. The files are derived data: if
+ * they cannot be written, reads from the table continue, and the writes are retried.
  */
 export class FolderSink {
 	readonly #options: FolderOptions;
@@ -47,23 +47,23 @@ export class FolderSink {
 	readonly #thread: ReturnType<typeof openFolderThread>;
 	/** Smallkeys of small changes, which wait for their files. */
 	readonly #urgent = new Set<string>();
-	/** Smallkeys of large changes and comparisons, and those whose files could not be written. */
+	/** Smallkeys of large changes and of comparisons, and smallkeys whose files could not be written. */
 	readonly #later = new Set<string>();
 	/** Smallkeys whose files are being written. */
 	#current: ReadonlySet<string> = new Set();
-	/** Whether all files are to be compared with the table, or are being compared. */
+	/** Whether a comparison of all files with the table is due or running. */
 	#comparison: "none" | "due" | "running" = "none";
-	/** Whether the log gets the number of layers that a comparison writes again. */
+	/** Whether the log gets the number of layers that a comparison rewrites. */
 	#reportsComparison = false;
-	#compared = 0;
+	#rewritten = 0;
 	#isLarge = false;
-	/** Why files could not be written; null once all are current again. */
+	/** Why files could not be written; null once all files are current again. */
 	#reason: string | null = null;
 	#attempts = 0;
-	/** The pause after a failure, in which only small changes are written. */
+	/** The pause after a failure; only small changes are written during it. */
 	#pause: NodeJS.Timeout | null = null;
 	#working: Promise<void> | null = null;
-	/** The end of the round that is being written. */
+	/** Settles when the round that is being written ends. */
 	#round: Promise<void> = Promise.resolve();
 	#isClosing = false;
 
@@ -73,7 +73,7 @@ export class FolderSink {
 		this.#thread = openFolderThread(options.out, options.slots);
 	}
 
-	/** Why the files are not current, in one line; null where they are. */
+	/** Why the files are not current, in one line; null if they are current. */
 	state(): string | null {
 		if (this.#reason !== null)
 			return `the rendered files of ${counted(this.behind, "layer")} are behind: ${this.#reason}`;
@@ -86,8 +86,8 @@ export class FolderSink {
 	}
 
 	/**
-	 * Writes the files of changed layers: of few before it answers, of many in the background.
-	 * @returns what a publisher should know, after a second at most
+	 * Writes the files of changed layers. Waits for the files of a small change; writes a large one in the background.
+	 * @returns warnings for the publisher, after at most `waitMs`
 	 */
 	async changed(smallkeys: readonly string[]): Promise<string[]> {
 		if (smallkeys.length === 0) return [];
@@ -97,18 +97,18 @@ export class FolderSink {
 		await eachInSlices(smallkeys, (smallkey) => waiting.add(smallkey));
 		this.#work();
 		if (!isSmall) return [];
-		const waits = () => smallkeys.some((one) => this.#urgent.has(one) || this.#current.has(one));
+		const isWaiting = () => smallkeys.some((key) => this.#urgent.has(key) || this.#current.has(key));
 		const written = async () => {
-			while (waits()) await this.#round;
+			while (isWaiting()) await this.#round;
 		};
 		await Promise.race([written(), sleep(this.#times.waitMs, undefined, { ref: false })]);
-		const isBehind = waits() || smallkeys.some((smallkey) => this.#later.has(smallkey));
+		const isBehind = isWaiting() || smallkeys.some((smallkey) => this.#later.has(smallkey));
 		return isBehind ? ["the files of the web server in front are behind this registration for now"] : [];
 	}
 
 	/**
-	 * Compares every file with the table, in the background: after an unexpected end.
-	 * @param reports whether the log gets the number of layers whose files were written again
+	 * Compares every file with the table, in the background. Needed after a process ended unexpectedly.
+	 * @param reports whether the log gets the number of layers whose files were rewritten
 	 */
 	compareAll(reports = false): void {
 		this.#comparison = "due";
@@ -116,12 +116,12 @@ export class FolderSink {
 		this.#work();
 	}
 
-	/** Whether there are so few files that they can be compared at every start. */
+	/** Whether there are so few layers that their files can be compared at every start. */
 	get isSmall(): boolean {
 		return this.#options.table.size <= maxSmall;
 	}
 
-	/** Whether as many files are there as the table has fragments. */
+	/** Whether the folder has as many files as the table has fragments. */
 	async isComplete(): Promise<boolean> {
 		const { out, slots, table } = this.#options;
 		const expected = slots.map(() => 0);
@@ -133,12 +133,12 @@ export class FolderSink {
 		return found.every((names, slot) => names.filter((name) => !isCompanion(name)).length === expected[slot]);
 	}
 
-	/** Waits until nothing is being written; what could not be written is still behind. */
+	/** Waits until nothing is being written. Files that could not be written are still behind then. */
 	async idle(): Promise<void> {
 		while (this.#working) await this.#working;
 	}
 
-	/** Ends. @returns whether the files are current */
+	/** Waits for the current writes and stops the thread. @returns whether the files are current */
 	async close(): Promise<boolean> {
 		this.#isClosing = true;
 		if (this.#pause) clearTimeout(this.#pause);
@@ -161,11 +161,11 @@ export class FolderSink {
 		}
 	}
 
-	/** The next round: small changes come first, except before the comparison of few files. Null: none is left. */
+	/** The next round: small changes come first, but a comparison of few files precedes them. Null: no round is left. */
 	#next(): (() => Promise<void>) | null {
 		const isPaused = this.#isClosing || this.#pause !== null;
-		const isFirst = this.#comparison === "none" || !this.isSmall || isPaused;
-		if (this.#urgent.size > 0 && isFirst) return () => this.#write(take(this.#urgent));
+		const isUrgentFirst = this.#comparison === "none" || !this.isSmall || isPaused;
+		if (this.#urgent.size > 0 && isUrgentFirst) return () => this.#write(take(this.#urgent));
 		if (isPaused) return null;
 		if (this.#comparison === "due") return () => this.#beginComparison();
 		if (this.#later.size > 0) return () => this.#write(take(this.#later));
@@ -180,16 +180,16 @@ export class FolderSink {
 		const { failed, written, hasMadeFolder } = await this.#attempt(this.#thread.write(layers));
 		this.#current = new Set();
 		for (const smallkey of failed) this.#later.add(smallkey);
-		if (this.#comparison === "running") this.#compared += written;
-		// With the folder its other files are gone, too.
+		if (this.#comparison === "running") this.#rewritten += written;
+		// The folder was missing, so its other files are missing, too.
 		if (hasMadeFolder) this.#comparison = "due";
 	}
 
 	async #beginComparison(): Promise<void> {
 		this.#comparison = "running";
-		this.#compared = 0;
+		this.#rewritten = 0;
 		this.#isLarge ||= !this.isSmall;
-		// Before the thread has started: what changes meanwhile is not what was found different.
+		// Before the thread begins: a change that arrives meanwhile is not part of the comparison.
 		await eachInSlices(this.#options.table.smallkeys(), (smallkey) => this.#later.add(smallkey));
 		const { reason } = await this.#attempt(this.#thread.ask({ kind: "begin", isRead: true }));
 		if (reason !== null) this.#comparison = "due";
@@ -197,11 +197,11 @@ export class FolderSink {
 
 	async #endComparison(): Promise<void> {
 		const { reason } = await this.#attempt(this.#thread.ask({ kind: "sweep" }));
-		// It may be due again.
+		// A write may have made another comparison due.
 		if (this.#comparison === "running") this.#comparison = reason === null ? "none" : "due";
 		if (reason !== null) return;
-		if (this.#reportsComparison && this.#compared > 0) {
-			const layers = counted(this.#compared, "layer");
+		if (this.#reportsComparison && this.#rewritten > 0) {
+			const layers = counted(this.#rewritten, "layer");
 			this.#options.log.warn(
 				`the rendered files of ${layers} were missing or other ones, and are written again`,
 			);
@@ -209,7 +209,7 @@ export class FolderSink {
 		this.#reportsComparison = false;
 	}
 
-	/** What the thread reports. After a failure there is a pause. */
+	/** Waits for the thread's report. A failure starts the pause before the next retry. */
 	async #attempt(task: Promise<Report>): Promise<Report> {
 		const report = await task;
 		if (report.reason === null) return report;
@@ -227,7 +227,7 @@ export class FolderSink {
 		return report;
 	}
 
-	/** Once nothing is being written: all is current, or what failed is retried after the pause. */
+	/** Called once nothing is being written: all files are current, or the pause before a retry is running. */
 	#settle(): void {
 		if (this.#isClosing) return;
 		if (this.#next()) return this.#work();
@@ -239,7 +239,7 @@ export class FolderSink {
 	}
 }
 
-/** Takes the first of the layers that wait. */
+/** Removes and returns the first waiting smallkeys, at most one round of them. */
 function take(waiting: Set<string>): string[] {
 	const taken: string[] = [];
 	for (const smallkey of waiting) {

@@ -3,7 +3,7 @@ import type { Entry } from "./entry.ts";
 import type { Order, Report, WrittenLayer } from "./folder-thread.mjs";
 import { otherFolders, type Slot, slotFolder } from "./slots.ts";
 
-/** A thread that writes rendered files. It starts with the first order. */
+/** Opens a thread that writes rendered files. The thread starts with the first order. */
 export function openFolderThread(out: string, slots: readonly Slot[]) {
 	const workerData = { out, folders: slots.map(slotFolder), others: otherFolders(slots) };
 	let worker: Worker | null = null;
@@ -17,7 +17,7 @@ export function openFolderThread(out: string, slots: readonly Slot[]) {
 		});
 		started.on("message", (report: Report) => {
 			waiting.shift()?.resolve(report);
-			// Alone it does not keep the process alive.
+			// An idle thread does not keep the process alive.
 			if (waiting.length === 0) started.unref();
 		});
 		started.on("error", (error) => fail(started, error));
@@ -34,7 +34,7 @@ export function openFolderThread(out: string, slots: readonly Slot[]) {
 		}
 	}
 
-	/** Carries out an order after those before it. Never rejects: the report says where the thread fails. */
+	/** Carries out an order after all earlier ones. Never rejects: the report has the reason if the thread fails. */
 	function ask(order: Order, transfer: ArrayBuffer[] = []): Promise<Report> {
 		return new Promise((resolve) => {
 			waiting.push({ order, resolve });
@@ -48,16 +48,16 @@ export function openFolderThread(out: string, slots: readonly Slot[]) {
 		});
 	}
 
-	/** Writes the files of layers, or removes them for null. Never rejects. */
+	/** Writes the files of layers; removes the files of a layer whose entry is null. Never rejects. */
 	function write(layers: readonly (readonly [smallkey: string, Entry | null])[]): Promise<Report> {
 		const written = layers.map(([smallkey, entry]): WrittenLayer => [smallkey, entry?.ends ?? []]);
-		const runs = layers.flatMap(([, entry]) => entry?.bytes ?? []);
-		// Their own memory, which is handed over: a layer may be a part of a long run of bytes.
-		const bytes = new Uint8Array(runs.reduce((total, run) => total + run.length, 0));
+		const parts = layers.flatMap(([, entry]) => entry?.bytes ?? []);
+		// A copy, because its buffer is transferred: an entry's bytes may be a view of a buffer with other entries.
+		const bytes = new Uint8Array(parts.reduce((total, part) => total + part.length, 0));
 		let offset = 0;
-		for (const run of runs) {
-			bytes.set(run, offset);
-			offset += run.length;
+		for (const part of parts) {
+			bytes.set(part, offset);
+			offset += part.length;
 		}
 		return ask({ kind: "write", layers: written, bytes }, [bytes.buffer]);
 	}

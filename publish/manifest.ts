@@ -6,16 +6,16 @@ import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { tryJson } from "../registry/try-json.ts";
 import { fragmentSettings } from "./slots.ts";
 
-/** What an output folder was built from: kept beside it, as `<out>.manifest`, never served. */
+/** What an output folder was built from. Stored beside the folder, as `<out>.manifest`, and never served. */
 export interface Manifest {
 	renderer: string;
 	commit: string;
 	fragments: number;
-	/** Paths of the source's wrong files, which are there in earlier forms or not at all; none where all is in order. */
+	/** Paths of the source's wrong files, which the output has in an earlier form or not at all. */
 	wrong?: readonly string[];
 }
 
-/** A stamp of everything that decides how a registration is rendered: the code and the settings. */
+/** A hash of everything that decides how a registration is rendered: the code and the settings. */
 export function rendererStamp(settings: FragmentSettings): string {
 	const text = codeStamp() + JSON.stringify(fragmentSettings(settings));
 	return createHash("sha256").update(text).digest("hex");
@@ -26,8 +26,8 @@ function manifestPath(out: string): string {
 }
 
 /**
- * The manifest of an output folder; null where there is none that is whole, or the folder is gone.
- * @throws {Error} with the path where it is there and cannot be read: a build from nothing would hide the fault
+ * Reads the manifest of an output folder; null if the folder or the manifest does not exist, or it is not valid JSON.
+ * @throws {Error} with the path if the manifest exists and cannot be read: a build from nothing would hide the fault
  */
 export function readManifest(out: string): Manifest | null {
 	const path = manifestPath(out);
@@ -35,12 +35,12 @@ export function readManifest(out: string): Manifest | null {
 	return tryJson(text ?? "") as Manifest | null;
 }
 
-/** Forgets what an output was built from, before it is changed. */
+/** Removes the manifest. To be called before the output is changed. */
 export function removeManifest(out: string): void {
 	rmSync(manifestPath(out), { force: true });
 }
 
-/** Keeps what an output was built from, once it is whole. */
+/** Writes the manifest. To be called once the output is complete. */
 export function writeManifest(out: string, manifest: Manifest): void {
 	writeFileSync(manifestPath(out), `${JSON.stringify(manifest, null, "\t")}\n`);
 }

@@ -1,13 +1,13 @@
-// Writes files atomically. Synchronous: for hundreds of thousands of small files that takes a third of the time. Plain
-// JavaScript: the thread that writes files starts without a loader.
+// Writes files atomically. Synchronous: for hundreds of thousands of small files this takes a third of the time. Plain
+// JavaScript, so that the thread that writes files starts without a loader.
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-/** Names that a web server looks for beside a file: the same content, compressed. */
+/** Endings of the compressed copies that a web server looks for beside a file. */
 export const companionEndings = /** @type {const} */ ([".gz", ".br"]);
 
 /**
- * Whether a name is that of a compressed copy: no smallkey has a dot.
+ * Whether a name is that of a compressed copy. A smallkey never has a dot.
  * @param {string} name
  */
 export function isCompanion(name) {
@@ -17,31 +17,31 @@ export function isCompanion(name) {
 let serial = 0;
 
 /**
- * Start of the names of files that are not in their place yet: beside the output, on the same disk, never served.
+ * Prefix of the names of temporary files. They are beside the output folder: on the same disk, and never served.
  * @param {string} out
  * @param {string} writer
  */
-function asideStart(out, writer) {
+function temporaryPrefix(out, writer) {
 	return `.${basename(out)}${writer}.`;
 }
 
 /**
  * @typedef {object} PlaceOptions
- * @property {boolean} [isFresh] whether the folder was empty: nothing is compared, and no reader is at work there
- * @property {string} [writer] keeps the unfinished files of two processes that write below one output apart
- * @property {(bytes: Uint8Array) => Iterable<readonly [ending: string, copy: Uint8Array]>} [copies] compressed copies,
- * asked for where the file changes
+ * @property {boolean} [isFresh] whether the folder was empty and has no readers: the file is written without a comparison
+ * @property {string} [writer] separates the temporary files of two processes that write below the same output
+ * @property {(bytes: Uint8Array) => Iterable<readonly [ending: string, copy: Uint8Array]>} [copies] makes the compressed
+ * copies; called only if the file changes
  */
 
 /**
- * Makes a file have these bytes, or removes it for null. Readers meet the old file or the new one, never a part, and
- * never a compressed copy of the old one beside the new one. A file that is the same is not written again.
+ * Writes a file, or removes it if `bytes` is null. Readers get the old file or the new one, never a part of it, and never
+ * a compressed copy of the old file beside the new file. A file that already has these bytes is not written again.
  * @param {string} out folder of all files
- * @param {string} path below it; its folder has to be there
+ * @param {string} path below `out`; its folder has to exist
  * @param {Uint8Array | null} bytes
  * @param {PlaceOptions} [options]
  * @returns {"same" | "added" | "changed" | "removed" | "absent"}
- * @throws {Error} where it cannot be written; what was there before stays
+ * @throws {Error} if the file cannot be written; the old file stays
  */
 export function placeFile(out, path, bytes, { isFresh = false, writer = "", copies } = {}) {
 	const target = join(out, path);
@@ -56,19 +56,19 @@ export function placeFile(out, path, bytes, { isFresh = false, writer = "", copi
 		rmSync(target, { force: true });
 		return found ? "removed" : "absent";
 	}
-	const aside = join(dirname(out), `${asideStart(out, writer)}${process.pid}.`);
-	moveIn(aside, target, bytes);
-	for (const [ending, copy] of copies?.(bytes) ?? []) moveIn(aside, target + ending, copy);
+	const prefix = join(dirname(out), `${temporaryPrefix(out, writer)}${process.pid}.`);
+	replace(prefix, target, bytes);
+	for (const [ending, copy] of copies?.(bytes) ?? []) replace(prefix, target + ending, copy);
 	return found ? "changed" : "added";
 }
 
 /**
- * @param {string} aside
+ * @param {string} prefix
  * @param {string} target
  * @param {Uint8Array} bytes
  */
-function moveIn(aside, target, bytes) {
-	const temporary = `${aside}${serial++}.tmp`;
+function replace(prefix, target, bytes) {
+	const temporary = `${prefix}${serial++}.tmp`;
 	try {
 		writeFileSync(temporary, bytes);
 		renameSync(temporary, target);
@@ -79,13 +79,13 @@ function moveIn(aside, target, bytes) {
 }
 
 /**
- * Removes what a killed process had not yet put in its place.
+ * Removes the temporary files of a killed process.
  * @param {string} out
  * @param {string} [writer]
  */
 export function removeTemporaryFiles(out, writer = "") {
 	for (const name of readdirSync(dirname(out))) {
-		const isOurs = name.startsWith(asideStart(out, writer)) && name.endsWith(".tmp");
+		const isOurs = name.startsWith(temporaryPrefix(out, writer)) && name.endsWith(".tmp");
 		if (isOurs) rmSync(join(dirname(out), name), { force: true });
 	}
 }

@@ -28,12 +28,12 @@ export interface PublicationOptions {
 
 const unreadable = Symbol("unreadable");
 
-/** The warning about a repository that does not have what was served last. */
+/** The warning about a repository that does not have the commit that was served last. */
 function otherHistory(repository: string, commit: string): string {
 	return `${repository} does not have commit ${commit}, which was served last: it is new, or an older copy, and served as it is`;
 }
 
-/** The value of a task; `unreadable` where git cannot read what it needs. */
+/** The value of a task; `unreadable` if git cannot read the objects that it needs. */
 async function unlessUnreadable<T>(task: Promise<T>): Promise<T | typeof unreadable> {
 	return task.catch((error) => {
 		if (error instanceof GitFailure) return unreadable;
@@ -43,7 +43,7 @@ async function unlessUnreadable<T>(task: Promise<T>): Promise<T | typeof unreada
 
 export type Publication = ReturnType<typeof openPublication>;
 
-/** What is served: the table, which follows the branch, and the rendered files, which follow the table. */
+/** Opens what readers are served: the table, which follows the branch, and the rendered files, which follow the table. */
 export function openPublication(options: PublicationOptions) {
 	const { dataDir, repository, log, registered, filesTimes: times } = options;
 	const settings = fragmentSettings(options.settings);
@@ -52,20 +52,20 @@ export function openPublication(options: PublicationOptions) {
 	const table = new Table(slots);
 	const files = new FolderSink({ out: join(dataDir, "dist"), slots, table, log, times });
 	const snapshotPath = join(dataDir, "fragments");
-	/** The mark of an end at which the rendered files were current. */
+	/** This file exists if the last process closed normally and the rendered files were current. */
 	const endedPath = `${snapshotPath}.ended`;
 	let served: string | null = null;
 	let saved: string | null = null;
-	/** The end of the last change of the table: changes are made one after the other. */
+	/** Settles when the last change of the table ends: changes are made one after the other. */
 	let lastChange: Promise<unknown> = Promise.resolve();
 	let background: Promise<void> = Promise.resolve();
 	let isClosed = false;
 
 	/**
-	 * Begins with the snapshot of an earlier process where its commit is in the repository's history, and else with all
-	 * layers. Readers may be let in once this has ended; the files follow.
-	 * @returns the commit that is served: that of the snapshot where the range from it cannot be read
-	 * @throws {GitFailure} where the layers cannot be read, and there is no snapshot
+	 * Fills the table: from the snapshot of an earlier process if its commit is in the repository's history, otherwise from
+	 * all layers. The service may answer readers once this resolves; the files follow later.
+	 * @returns the commit that is served: the snapshot's own if the range since then cannot be read
+	 * @throws {GitFailure} if the layers cannot be read and there is no snapshot
 	 */
 	async function begin(branch: Pick<Branch, "rangeSince" | "firstRange">): Promise<string> {
 		const wasCurrent = existsSync(endedPath);
@@ -75,7 +75,7 @@ export function openPublication(options: PublicationOptions) {
 		if (!snapshot || range === null) {
 			if (snapshot) log.warn(otherHistory(repository, snapshot.commit));
 			const first = await branch.firstRange();
-			await take(first);
+			await applyRange(first);
 			files.compareAll(existsSync(snapshotPath));
 			void save();
 			return first.to;
@@ -83,20 +83,20 @@ export function openPublication(options: PublicationOptions) {
 		await table.change(snapshot.changes);
 		saved = snapshot.commit;
 		served = snapshot.commit;
-		const changed = range === unreadable ? unreadable : await unlessUnreadable(take(range));
+		const changed = range === unreadable ? unreadable : await unlessUnreadable(applyRange(range));
 		const mayBeCurrent = wasCurrent && changed !== unreadable && !files.isSmall;
 		if (mayBeCurrent && (await files.isComplete())) void files.changed(changed);
 		else files.compareAll(true);
 		return served;
 	}
 
-	/** Makes a range readable in memory. Its warnings come once the files are written, or have failed. */
+	/** Publishes a range in the table. The promise of warnings resolves once the files are written, or have failed. */
 	async function publish(range: CommitRange): Promise<Published> {
-		const changed = await exclusive(() => take(range));
+		const changed = await exclusive(() => applyRange(range));
 		return { warnings: files.changed(changed) };
 	}
 
-	/** Ends, and writes the snapshot for the next process. */
+	/** Stops the background work and the files' thread, and writes the snapshot for the next process. */
 	async function close(): Promise<void> {
 		isClosed = true;
 		await background;
@@ -111,8 +111,8 @@ export function openPublication(options: PublicationOptions) {
 		return result;
 	}
 
-	/** Renders a range and puts it in the table; the smallkeys whose fragments changed. */
-	async function take(range: CommitRange): Promise<string[]> {
+	/** Renders a range and puts it in the table. @returns the smallkeys whose fragments changed */
+	async function applyRange(range: CommitRange): Promise<string[]> {
 		const rendered = await renderRange(range, repository, settings);
 		if (range.from === null) await dropOthers(rendered);
 		for (const problem of rendered.problems) log.warn(problemLine(problem));
@@ -125,11 +125,11 @@ export function openPublication(options: PublicationOptions) {
 		return changed;
 	}
 
-	/** What a range from nothing does not bring is not there. */
+	/** Removes the layers that a range from nothing does not have. Layers whose file is wrong stay. */
 	async function dropOthers({ changes, wrong }: RenderedRange): Promise<void> {
-		const stays = new Set(wrong);
+		const kept = new Set(wrong);
 		await eachInSlices(table.smallkeys(), (smallkey) => {
-			if (!changes.has(smallkey) && !stays.has(smallkey)) changes.set(smallkey, null);
+			if (!changes.has(smallkey) && !kept.has(smallkey)) changes.set(smallkey, null);
 		});
 	}
 
@@ -139,14 +139,14 @@ export function openPublication(options: PublicationOptions) {
 		});
 	}
 
-	/** Serves the last good text of layers whose files are wrong, each looked for once. */
+	/** Serves the last valid form of layers whose files are wrong. Each layer is looked for once. */
 	async function serveEarlier(smallkeys: readonly string[], commit: string): Promise<void> {
 		for (const smallkey of smallkeys.slice(0, maxWrong)) {
 			if (isClosed) return;
 			const layer = await findEarlier(repository, commit, smallkey);
 			if (!layer) continue;
 			await exclusive(async () => {
-				// It may have been corrected, or removed, meanwhile.
+				// A later commit may have corrected or removed the layer meanwhile.
 				if (served !== commit || table.entries.has(smallkey)) return;
 				await table.change(new Map([[smallkey, renderEntry(layer, settings)]]));
 			});

@@ -6,7 +6,7 @@ import { changesOf, emptyNotes, type RangeNotes } from "./changes.ts";
 import { commitLayers, streamLayers } from "./commit-layers.ts";
 import { type Entry, type Row, renderEntry } from "./entry.ts";
 
-/** What the process is asked for, after it got the paths that differ, in portions. */
+/** The order for the process. The paths that differ are sent before it, in portions. */
 export interface RangeOrder {
 	repository: string;
 	isFirst: boolean;
@@ -14,13 +14,13 @@ export interface RangeOrder {
 	settings: FragmentSettings;
 }
 
-/** Fragments of some layers, in portions; at the end everything else, or why the process could not continue. */
+/** A portion of the fragments; as the last message the notes, or the reason why the process failed. */
 export type RangeReport =
 	| { layers: Row[]; bytes: Uint8Array }
 	| { notes: RangeNotes }
 	| { failure: string; isGit: boolean };
 
-/** Bytes of fragments in one portion: the process that receives it answers no reader meanwhile. */
+/** Bytes of fragments in one portion. The service answers no readers while it receives a portion. */
 const portionBytes = 200_000;
 
 const changed: PathChange[] = [];

@@ -12,15 +12,15 @@ import { eachInSlices, nextTurn } from "./slices.ts";
 
 /** What a commit range changes for readers. */
 export interface RenderedRange extends Omit<RangeNotes, "gone"> {
-	/** The new entry of each layer that may be different; null where it goes. */
+	/** The new entry of each layer that may have changed; null if the layer is removed. */
 	changes: Map<string, Entry | null>;
 }
 
-/** Paths up to which a range is rendered on the event loop, and those that another process gets at once. */
+/** A range of at most so many paths is rendered on the event loop. Also the number of paths in one message. */
 const maxSmall = 1_000;
 /** The process that renders has a lower priority than the one that answers readers. */
 const niceness = 5;
-/** Longest time of a large range, in milliseconds: a process that hangs must not block the branch for ever. */
+/** The longest time that a large range may take: a process that hangs must not block the branch for ever. */
 const timeoutMs = 15 * 60_000;
 
 /** Whether a range is rendered in a process of its own. */
@@ -29,9 +29,9 @@ export function isLarge({ changes }: CommitRange): boolean {
 }
 
 /**
- * Reads, checks and renders the layers that a commit range changes: few in slices on the event loop, many in a process
- * of its own, which streams the fragments.
- * @throws {Error} where layers cannot be read, or the process fails or takes too long
+ * Reads, checks and renders the layers that a commit range changes: a small range in slices on the event loop, a large
+ * one in a process of its own, which streams the fragments.
+ * @throws {Error} if layers cannot be read, or the process fails or takes too long
  */
 export async function renderRange(
 	range: CommitRange,
@@ -70,19 +70,19 @@ function renderedRange(changes: RenderedRange["changes"], { gone, ...notes }: Ra
 	return { changes, ...notes };
 }
 
-/** Starts a module in a process of its own. @param niceness its lower priority, from 0 to 19 (nice(1)) */
+/** Starts a module in a process of its own. @param niceness from 0 to 19; higher means a lower priority (nice(1)) */
 export function startProcess(module: URL, niceness: number): ChildProcess {
 	const child = fork(module, {
 		execArgv: ["--import", import.meta.resolve("tsx")],
 		serialization: "advanced",
-		// Nothing of this process's configuration: it holds secrets.
+		// This process's environment is not inherited: it holds secrets.
 		env: { PATH: process.env.PATH },
 	});
 	if (child.pid !== undefined) setPriority(child.pid, niceness);
 	return child;
 }
 
-/** Sends paths in portions: a hundred thousand at once would block the event loop. */
+/** Sends paths in portions: a hundred thousand in one message would block the event loop. */
 async function sendAll(worker: ChildProcess, changes: readonly PathChange[]): Promise<void> {
 	for (let start = 0; start < changes.length; start += maxSmall) {
 		worker.send(changes.slice(start, start + maxSmall));

@@ -1,12 +1,12 @@
 /** Longest work on the event loop before other tasks run, in milliseconds. */
 const sliceMs = 8;
 
-/** Lets all other waiting tasks of the event loop run first. */
+/** Waits for the next iteration of the event loop, so that other tasks run first. */
 export function nextTurn(): Promise<void> {
 	return new Promise((resolve) => setImmediate(resolve));
 }
 
-/** Runs a short task for each item, in slices: readers are answered between them. */
+/** Runs a short task for each item, in slices of `sliceMs`: the service answers readers between them. */
 export async function eachInSlices<T>(items: Iterable<T>, task: (item: T) => void): Promise<void> {
 	let start = performance.now();
 	for (const item of items) {

@@ -4,7 +4,7 @@ import { type FragmentSettings, mapServerTypes } from "../registry/targets/facts
 import { targetNames, targetOf, targetPath } from "../registry/targets/table.ts";
 import type { TargetName } from "../registry/targets/target.ts";
 
-/** The settings that decide how layers are rendered, for other processes. */
+/** The settings that decide how layers are rendered, with all defaults: a plain object that other processes can get. */
 export function fragmentSettings(settings: FragmentSettings): Required<FragmentSettings> {
 	const { metadataUrl, catalogueUrl, mapWkid, mapServerType, targets } = settings;
 	return {
@@ -37,7 +37,7 @@ export function slotFolder({ target, lang }: Slot): string {
 	return `${targetOf(target).doc}/${lang}`;
 }
 
-/** The folders of targets that have no slot, below an output folder: their files would be outdated. */
+/** The folders, below an output folder, of targets that have no slot: files in them would be outdated. */
 export function otherFolders(slots: readonly Slot[]): string[] {
 	const others = targetNames.filter((name) => !slots.some(({ target }) => target === name));
 	return others.map((name) => targetOf(name).doc);

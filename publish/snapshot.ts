@@ -7,7 +7,7 @@ import { type Entry, entriesIn, type Row } from "./entry.ts";
 import { nextTurn } from "./slices.ts";
 import type { Changes, Table } from "./table.ts";
 
-/** What a snapshot was made from: it is used only where the renderer is the same. */
+/** What a snapshot was made from. A snapshot is used only if the renderer is the same. */
 export interface SnapshotSource {
 	commit: string;
 	renderer: string;
@@ -17,17 +17,18 @@ interface Head extends SnapshotSource {
 	format: 3;
 }
 
-/** A line before a run of bytes: the layers in it. */
+/** The line before the bytes of some layers. */
 interface Portion {
 	layers: Row[];
+	/** The length of the bytes after this line. */
 	bytes: number;
 }
 
 const layersInPortion = 500;
 
 /**
- * Writes a table into a file for the next process, whole or not at all. What is written is of one commit, although the
- * table may change meanwhile: entries are replaced there, never changed.
+ * Writes a table into a file for the next process, atomically. The file has the state of one commit, even if the table
+ * changes meanwhile: a table replaces its entries, and never modifies one.
  */
 export async function saveSnapshot(path: string, table: Table, source: SnapshotSource): Promise<void> {
 	const temporary = `${path}.tmp`;
@@ -65,9 +66,9 @@ function lineOf(value: object): Buffer {
 }
 
 /**
- * Reads what `saveSnapshot` wrote. To be called before anything is served: it holds the event loop.
- * @returns null where there is nothing whole, or it is another renderer's
- * @throws {Error} with the path where the file is there and cannot be read
+ * Reads a snapshot that `saveSnapshot` wrote. To be called before anything is served: it blocks the event loop.
+ * @returns null if there is no complete snapshot, or another renderer made it
+ * @throws {Error} with the path if the file exists and cannot be read
  */
 export function loadSnapshot(
 	path: string,
@@ -94,7 +95,7 @@ export function loadSnapshot(
 	return { changes, commit: head.commit };
 }
 
-/** Length of the last line: SHA-256 in hex, and a line break. */
+/** Length of the last line in bytes: SHA-256 in hex, and a line break. */
 const checksumLength = 65;
 
 function isWhole(file: Buffer, end: number): boolean {

@@ -27,9 +27,9 @@ export interface SourceOptions {
 }
 
 /**
- * Reads the options that name layers.
- * @returns the layers, and their name in messages: `layers/ of this checkout`
- * @throws {Error} where they do not fit together
+ * Turns the options into the source of layers.
+ * @returns the source, and its name for messages: `layers/ of this checkout`
+ * @throws {Error} if the options contradict each other
  */
 export function nameSource({ layers, repo, ref }: SourceOptions): { source: Source; name: string } {
 	if (ref !== undefined && repo === undefined) throw new Error("--ref: is for --repo");
@@ -41,15 +41,15 @@ export function nameSource({ layers, repo, ref }: SourceOptions): { source: Sour
 	return { source: { folder: "layers" }, name: "layers/ of this checkout" };
 }
 
-/** Every file of the layers, sorted by path. @throws {Error} where there is no such folder or commit */
+/** Reads every file of the source, sorted by path. @throws {Error} if the folder or the commit does not exist */
 export async function collectSource(source: Source): Promise<LayerFile[]> {
 	if ("folder" in source) return collectFolder(source.folder);
 	return collectCommit(source.repository, await resolveCommit(source.repository, source.ref));
 }
 
 /**
- * The folder whose files a command changes.
- * @throws {Error} where the repository has none: a bare one is changed by its service only
+ * The folder of layers in which a command changes files.
+ * @throws {Error} if the repository has no such folder: a bare repository is changed only by its service
  */
 export function workingFolder({ layers, repo }: SourceOptions): string {
 	if (repo === undefined) return layers ?? "layers";

@@ -3,7 +3,7 @@ import { type Entry, fragmentOf, isSame } from "./entry.ts";
 import { eachInSlices } from "./slices.ts";
 import type { Slot } from "./slots.ts";
 
-/** Smallkey → its new entry, or null where it is removed, of one commit. */
+/** The changes of one commit: smallkey → its new entry, or null if the layer is removed. */
 export type Changes = ReadonlyMap<string, Entry | null>;
 
 /** The table of what is served: smallkey → fragments, all of one commit. */
@@ -35,7 +35,7 @@ export class Table {
 	}
 
 	/**
-	 * Makes the changes of a commit: readers get all of them or none. Call it for one commit after the other.
+	 * Applies the changes of a commit. Readers get all of them or none. Calls must not overlap.
 	 * @returns the smallkeys whose fragments changed
 	 */
 	async change(changes: Changes): Promise<string[]> {
@@ -43,7 +43,7 @@ export class Table {
 		await eachInSlices(changes, ([smallkey, entry]) => {
 			if (!isSame(this.#entries.get(smallkey), entry)) changed.push(smallkey);
 		});
-		// In one turn of the event loop: of 100,000 layers it takes 20 ms.
+		// Without an `await`, so that readers get all or none: 100,000 layers take 20 ms.
 		for (const smallkey of changed) {
 			const entry = changes.get(smallkey);
 			if (entry) this.#entries.set(smallkey, entry);

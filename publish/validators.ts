@@ -13,11 +13,11 @@ const modules: Record<string, Record<string, Validator>> = {
 	"validate-registration.ts": registration,
 };
 
-/** A schema without the texts for people who read it: an error carries only the words of its rule. */
+/** A schema without its titles and descriptions, which validation does not need. */
 function withoutDescriptions(part: unknown): unknown {
 	if (typeof part !== "object" || part === null) return part;
 	if (Array.isArray(part)) return part.map(withoutDescriptions);
-	// A member of a document may be called so, too: its rules are an object.
+	// A property may be named `title` or `description`, too: its value is an object, not a string.
 	const isText = ([keyword, value]: [string, unknown]) =>
 		typeof value === "string" && (keyword === "description" || keyword === "title");
 	const kept = Object.entries(part).filter((entry) => !isText(entry));
@@ -25,8 +25,8 @@ function withoutDescriptions(part: unknown): unknown {
 }
 
 /**
- * Workers cannot compile a schema (no code generation there), and pages should not: each module that does is replaced
- * by what ajv's standalone mode makes of it.
+ * An esbuild plugin. Workers cannot compile a schema, because they forbid code generation, and pages should not. The
+ * plugin replaces each module that compiles schemas by the code that ajv's standalone mode generates for it.
  */
 export const compiledSchemas: Plugin = {
 	name: "compiled-schemas",
