@@ -14,7 +14,7 @@ export function askWith(settings: HarvestSettings): Ask {
 	return clientsWith(settings).ask;
 }
 
-/** Most bytes of an answer; a receipt, a status or a refusal has a few thousand. */
+/** The largest answer in bytes; a receipt, a status or a refusal has a few thousand. */
 const maxBytes = 1_000_000;
 
 /** A service's answer to a command. */
@@ -25,9 +25,9 @@ export interface ServiceAnswer {
 }
 
 /**
- * Sends a request to a service. Its answer is foreign text, to be printed with `plain`.
+ * Sends a request to a service. The answer is untrusted text: print it with `plain`.
  * @param timeoutMs longest wait for the whole answer
- * @throws {Error} with the address where there is no answer in time, or one that is too large
+ * @throws {Error} with the address if no answer arrives in time, or the answer is too large
  */
 export async function askService(
 	address: string,
@@ -42,7 +42,7 @@ export async function askService(
 	}
 }
 
-/** The `errors` of a refusal; the lines of any other answer, such as a proxy's. */
+/** The `errors` of a refusal; for any other answer, such as a proxy's, its lines. */
 export function errorsOf({ text }: ServiceAnswer): string[] {
 	const { errors } = (tryJson(text) ?? {}) as { errors?: unknown };
 	if (!Array.isArray(errors)) return text.split("\n").filter((line) => line !== "");

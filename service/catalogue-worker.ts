@@ -1,8 +1,8 @@
-// Updates the catalogue to a commit, in a process of its own, which gets only names and reads from git.
+// Updates the catalogue to a commit, in a process of its own, which reads the layers from git.
 import type { CatalogueOptions } from "../catalogue/options.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../catalogue/update.ts";
 
-/** An order of the service. The process carries out one after the other. */
+/** An order of the service. The process carries out its orders one after the other. */
 export interface CatalogueOrder {
 	repository: string;
 	/** Full id. */
@@ -14,17 +14,17 @@ export interface CatalogueOrder {
 /** The answer: the outcome and the memory of the process, or why it failed. */
 export type CatalogueReport = { outcome: CatalogueOutcome; residentBytes: number } | { reason: string };
 
-/** The end of all orders so far. */
+/** Settles when all orders so far are carried out. */
 let last: Promise<void> = Promise.resolve();
 
 process.on("message", (order: CatalogueOrder) => {
 	last = last.then(async () => {
 		const report = await carryOut(order);
-		// The service may have ended meanwhile.
+		// The callback ignores the error of `send` if the service has ended meanwhile.
 		process.send?.(report, undefined, undefined, () => undefined);
 	});
 });
-// A running update ends first: a catalogue that is not whole has to be made from nothing.
+// A running update ends first: an incomplete catalogue would have to be built from nothing.
 process.on("disconnect", () => void last.finally(() => process.exit(0)));
 
 async function carryOut({ repository, commit, out, options }: CatalogueOrder): Promise<CatalogueReport> {

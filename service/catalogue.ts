@@ -5,18 +5,18 @@ import { startProcess } from "../publish/range.ts";
 import type { Log } from "../store/log.ts";
 import type { CatalogueOrder, CatalogueReport } from "./catalogue-worker.ts";
 
-/** Times of the catalogue in milliseconds, and its memory. */
+/** The catalogue's times in milliseconds, and the limit of its memory. */
 const ordinaryLimits = {
 	/** How long changes are collected before an update. */
 	gatherMs: 50,
 	/** How often the files are checked. */
 	checkMs: 60_000,
-	/** The first pause after a failure, and the longest: each is twice the last. */
+	/** The first and the longest pause after a failure. Each pause is twice the one before. */
 	retryMs: 1_000,
 	maxRetryMs: 60_000,
-	/** How long an end waits for a running update. */
+	/** How long `endWorker` waits for a running update. */
 	endMs: 5_000,
-	/** Resident bytes of its process above which it is replaced at rest: only its end frees the memory. */
+	/** Resident bytes above which an idle worker process is replaced: only the end of a process frees its memory. */
 	maxIdleBytes: 160e6,
 };
 
@@ -25,25 +25,25 @@ export type CatalogueLimits = typeof ordinaryLimits;
 interface ServiceCatalogueOptions {
 	repository: string;
 	out: string;
-	/** Its options, read for each update: senders come and go. */
+	/** Called for each update: the senders may have changed. */
 	options: () => CatalogueOptions;
-	/** Gets one warning when it cannot be written, and one when it is current again. */
+	/** Gets one warning when the catalogue cannot be written, and another when it is current again. */
 	log: Log;
 	limits?: Partial<CatalogueLimits> | undefined;
 }
 
 /** The process has a lower priority than the one that answers readers and publishers. */
 const niceness = 10;
-/** Commits during one update up to which the next one follows soon: more are many publishers at work. */
+/** If at most so many commits arrive during an update, the next update follows soon. */
 const fewCommits = 10;
-/** The pause after an update, as a multiple of its time: a busy service gives it a quarter of one processor. */
+/** The pause after an update, as a multiple of its duration: updates take at most a quarter of one processor. */
 const pausesPerUpdate = 3;
-/** The longest pause between two updates, for few commits and for many, in milliseconds. */
+/** The longest pause between two updates, for few and for many commits, in milliseconds. */
 const maxPauseMs = { few: 300, many: 60_000 };
 
 /**
- * The catalogue of a running service, which a process of its own updates to the branch. It is derived: where it fails,
- * reads and writes of layers continue, and the update is retried.
+ * Opens the catalogue of a running service: a process of its own updates it to the branch. The catalogue is derived data:
+ * if an update fails, reads and writes of layers continue, and the update is retried.
  */
 export function openCatalogue({ repository, out, options, log, limits = {} }: ServiceCatalogueOptions) {
 	const { gatherMs, checkMs, retryMs, maxRetryMs, endMs, maxIdleBytes } = { ...ordinaryLimits, ...limits };
@@ -75,7 +75,7 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 			const start = performance.now();
 			const isDone = await update(wanted);
 			failures = isDone ? 0 : failures + 1;
-			// Leaves the processor to others for a while, the longer the more there was to do.
+			// A pause in proportion to the duration of the update leaves the processor to other work.
 			const restMs = (performance.now() - start) * pausesPerUpdate;
 			const longestMs = commits <= fewCommits ? maxPauseMs.few : maxPauseMs.many;
 			if (isDone) await pause(Math.min(restMs, longestMs));
@@ -83,7 +83,7 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 		}
 	}
 
-	/** Updates the catalogue to a commit; false where that failed. */
+	/** Updates the catalogue to a commit. @returns whether that succeeded */
 	async function update(commit: string): Promise<boolean> {
 		commits = 0;
 		isDue = false;
@@ -97,11 +97,11 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 		if (failure !== null) log.warn("the catalogue is current again");
 		failure = null;
 		updatedTo = commit;
-		// While many publish, the next update would wait for a process that starts.
+		// Not if commits are waiting: their update would have to wait until a new process has started.
 		const isIdle = commits === 0;
 		const isLarge = report.residentBytes > maxIdleBytes;
 		if (report.outcome.how === "all" || (isIdle && isLarge)) await endWorker();
-		// The next change finds a process that has started already.
+		// Started in advance, so that the next update need not wait for it.
 		if (!signal.aborted) worker ??= startWorker();
 		return true;
 	}
@@ -120,7 +120,7 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 			};
 			asked.once("message", take);
 			asked.once("exit", ended);
-			// A process that has just ended takes nothing any more; its end is the answer.
+			// If the process has just ended, `send` fails, and the `exit` event gives the report.
 			asked.send(order, () => undefined);
 		});
 	}
@@ -136,7 +136,7 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 		return started;
 	}
 
-	/** Ends the process after its update, or kills it where that takes too long. */
+	/** Ends the process after its running update, or kills it after `endMs`. */
 	async function endWorker(): Promise<void> {
 		const ending = worker;
 		worker = null;
@@ -149,7 +149,7 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 		clearTimeout(timer);
 	}
 
-	// Files may have been removed, or a sender may have another name.
+	// Someone may have removed files, or the name of a sender may have changed.
 	const check = () => {
 		isDue = true;
 		work();
@@ -157,17 +157,17 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 	const timer = setInterval(check, checkMs).unref();
 
 	return {
-		/** The branch has this commit now. */
+		/** Orders an update to this commit of the branch. */
 		changed(commit: string): void {
 			wanted = commit;
 			commits += 1;
 			work();
 		},
-		/** The commit that the files are of; null where that is not known. */
+		/** The commit that the catalogue's files show; null if that is not known. */
 		get updatedTo(): string | null {
 			return updatedTo;
 		},
-		/** Ends after a running update. */
+		/** Waits for a running update, and ends the process. */
 		async close(): Promise<void> {
 			closing.abort();
 			clearInterval(timer);

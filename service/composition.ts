@@ -24,19 +24,19 @@ import { repositoryPath, seed } from "./open-store.ts";
 import type { Service, Watching } from "./service.ts";
 import type { Configuration } from "./settings.ts";
 
-/** The configured service: layers in a repository on this machine, or on GitHub. */
+/** Opens the configured service, with its layers in a repository on this machine or on GitHub. */
 export async function openService(
 	configuration: Configuration,
 	senders: Senders,
 	watching: Watching,
 ): Promise<Service> {
 	if (!configuration.github) return openLocal(configuration, senders, watching);
-	// Loaded only where it is used: what it brings along takes memory.
+	// Imported on demand, to save memory.
 	const { openGithubService } = await import("./github-composition.ts");
 	return openGithubService(configuration, senders, watching);
 }
 
-/** What a service on this machine has from outside; tests replace it. */
+/** Dependencies of a service on this machine, which tests replace. */
 export interface Outside extends Watching {
 	now?: () => Date;
 	log?: Log;
@@ -45,16 +45,16 @@ export interface Outside extends Watching {
 	filesTimes?: Partial<FolderTimes>;
 	catalogueLimits?: Partial<CatalogueLimits>;
 	storeLimits?: Partial<StoreLimits>;
-	/** The free bytes of a folder's disk. */
+	/** Reads the free bytes of a folder's disk. */
 	freeBytes?: Look<number>;
-	/** Puts the hook in place that judges what is pushed; false where there is none. */
+	/** Installs the hook that judges pushes. @returns false if no hook is installed */
 	guard?: (repository: string, warn: (text: string) => void) => Promise<boolean>;
 }
 
-/** A service on this machine, with its parts; its catalogue is null where it is left out. */
+/** A service on this machine, with its parts; `catalogue` is null if the settings switch it off. */
 export type LocalService = Awaited<ReturnType<typeof openLocal>>;
 
-/** Layers in a repository on this machine: reads come from memory, which follows its branch. */
+/** Opens a service with its layers in a repository on this machine. Reads come from memory, which follows its branch. */
 export async function openLocal(configuration: Configuration, senders: Senders, outside: Outside = {}) {
 	const { now = () => new Date(), log = serviceLog, metrics, sendersState = () => null } = outside;
 	const { guard = installHook, seed: firstFiles = seed } = outside;
@@ -66,26 +66,26 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		repository,
 		settings: configuration,
 		log,
-		// What the store reads is the new state only when the step has ended.
+		// The store reads the new state only once the range is published.
 		registered: (smallkeys) => {
 			setImmediate(() => eachInSlices(smallkeys, (smallkey) => harvester?.follow(smallkey)));
 		},
 		filesTimes: outside.filesTimes,
 	});
 	const out = join(dataDir, "dist");
-	const ofCatalogue = () => ({ senderNames: senderNamesOf(senders), canSend: true, isCompressed: true });
+	const catalogueSource = () => ({ senderNames: senderNamesOf(senders), canSend: true, isCompressed: true });
 	const catalogue = configuration.site
 		? openCatalogue({
 				repository,
 				out,
-				options: () => catalogueOptions(configuration, ofCatalogue()),
+				options: () => catalogueOptions(configuration, catalogueSource()),
 				log,
 				limits: outside.catalogueLimits,
 			})
 		: null;
-	const publish = async (step: CommitRange) => {
-		const published = await publication.publish(step);
-		catalogue?.changed(step.to);
+	const publish = async (range: CommitRange) => {
+		const published = await publication.publish(range);
+		catalogue?.changed(range.to);
 		return published;
 	};
 	const options = {
@@ -149,7 +149,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	return { ...service, store, publication, disk, catalogue };
 }
 
-/** Lets readers in. @throws {Error} that tells the way out where the layers cannot be read, and none were kept */
+/** Begins the publication. @throws {Error} with advice if the layers cannot be read and there is no snapshot */
 async function begin(store: GitStore, publication: Publication, repository: string): Promise<void> {
 	try {
 		const served = await startTask(repository, () => publication.begin(store.branch));

@@ -2,8 +2,8 @@ import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 /**
- * Creates the data folder where it does not exist.
- * @throws {Error} that names the setting, where the folder cannot be created
+ * Creates the data folder if it does not exist.
+ * @throws {Error} that names the setting, if the folder cannot be created
  */
 export async function makeDataDir(folder: string): Promise<void> {
 	try {
@@ -15,7 +15,7 @@ export async function makeDataDir(folder: string): Promise<void> {
 	}
 }
 
-/** As `mkdir -p`. Node's `recursive` never ends below /proc, where no folder can be created. */
+/** Does the same as `mkdir -p`. Node's `recursive` never returns below /proc, where no folder can be created. */
 async function makeFolder(folder: string): Promise<void> {
 	const found = await stat(folder).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === "ENOENT") return null;
@@ -25,7 +25,7 @@ async function makeFolder(folder: string): Promise<void> {
 	if (found) return;
 	await makeFolder(dirname(folder));
 	await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
-		// Another process was faster.
+		// Another process has created the folder meanwhile.
 		if (error.code !== "EEXIST") throw error;
 	});
 }

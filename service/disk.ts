@@ -1,11 +1,11 @@
 import { access, constants, statfs } from "node:fs/promises";
 
-/** Below this many free bytes a disk is reported as full: a checkpoint, its files and a repack still fit. */
+/** Below this many free bytes a disk is reported as full. A checkpoint, its files and a repack still fit into them. */
 const minFreeBytes = 64 << 20;
 /** How often a disk is checked, in milliseconds. */
 const lookEveryMs = 10_000;
 
-/** Reads something of a folder. @throws {Error} where that is not possible */
+/** Checks or measures a folder. @throws {Error} if that is not possible */
 export type Look<T> = (folder: string) => Promise<T>;
 
 const statFreeBytes: Look<number> = async (folder) => {
@@ -15,7 +15,10 @@ const statFreeBytes: Look<number> = async (folder) => {
 
 const checkAccess: Look<void> = (folder) => access(folder, constants.W_OK);
 
-/** Checks periodically whether a folder can be written and its disk has space, so that a hanging disk blocks nothing. */
+/**
+ * Checks periodically whether a folder can be written and its disk has space. `/readyz` reads only the last result, so
+ * that a hanging disk does not block it.
+ */
 export function createDisk(folder: string, freeBytes = statFreeBytes, checkWritable = checkAccess) {
 	let problem: string | null = null;
 	let timer: NodeJS.Timeout | undefined;

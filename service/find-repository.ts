@@ -15,8 +15,8 @@ export interface FoundRepository {
 export const servedRef = "refs/heads/main";
 
 /**
- * The repository that a command line names; else that of `DATA_DIR`, where it exists; else that of this checkout.
- * @throws {Error} where there is no repository with the branch main
+ * The repository that a command line names; otherwise the one in `DATA_DIR`, if it exists; otherwise this checkout's.
+ * @throws {Error} if there is no repository with the branch main
  */
 export async function findRepository(named: string | undefined, dataDir: string): Promise<FoundRepository> {
 	const found = pick(named, dataDir);
@@ -35,7 +35,7 @@ function pick(named: string | undefined, dataDir: string): FoundRepository {
 	return { path: resolve("."), name: "the repository of this checkout" };
 }
 
-/** Text of `layers/health.json` at a commit; null where there is none. @throws {Error} where git fails */
+/** Reads `layers/health.json` at a commit; null if the commit has no such file. @throws {Error} if git fails */
 export async function readHealth(repository: string, commit = servedRef): Promise<string | null> {
 	const listed = await runGit(repository, ["ls-tree", commit, "--", healthPath]);
 	if (listed.length === 0) return null;

@@ -7,10 +7,10 @@ import type { Log } from "../store/log.ts";
 const lookEveryMs = 500;
 
 /**
- * Keeps the senders as their file says.
- * @param senders the present ones, which are changed in place, all at once
- * @param log gets each change, and each invalid file, which changes nothing
- * @returns `state`: why the file is not followed, in one line without its path; null where it is
+ * Watches the senders file, and applies its changes.
+ * @param senders the current senders, which are replaced in place, all at once
+ * @param log gets each change, and a warning for an invalid file, which changes nothing
+ * @returns `state`: why the file cannot be applied, in one line without its path; null if it is applied
  */
 export function followSenders(path: string, senders: Map<string, Sender>, log: Log) {
 	let problem: string | null = null;
@@ -25,7 +25,7 @@ export function followSenders(path: string, senders: Map<string, Sender>, log: L
 		}
 	};
 	watchFile(path, { interval: lookEveryMs, persistent: false }, look);
-	// What has changed since the senders were read, and before the file was watched.
+	// For a change after the senders were read, and before the file was watched.
 	const first = setTimeout(look, lookEveryMs).unref();
 	const end = () => {
 		clearTimeout(first);
@@ -34,7 +34,7 @@ export function followSenders(path: string, senders: Map<string, Sender>, log: L
 	return { state: () => problem, end };
 }
 
-/** What `/readyz` says to anybody: the log has the path and what is wrong. */
+/** The text for `/readyz`, which is public. Only the log has the path and the details. */
 function problemOf(error: unknown): string {
 	const { code } = error as NodeJS.ErrnoException;
 	const what = code === undefined ? "is not in order" : `cannot be read: ${code}`;

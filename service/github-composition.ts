@@ -45,7 +45,7 @@ export async function openGithubService(
 		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragments build and npx fragments follow write`,
 		has: null,
 		layers,
-		// Only GitHub knows its queue, and only the hosting what it has published.
+		// The queue is known only to GitHub, and the published commits only to the hosting.
 		gauges: async () => ({ layers: layers(), isReady: readiness() === null }),
 		close: async () => undefined,
 	};
@@ -63,20 +63,20 @@ function countBuilt(folder: string): number {
 
 /** Shortest time between two probes after a failure, in milliseconds. */
 const probeMs = 30_000;
-/** Any folder of layers, which a probe reads. */
+/** The folder of layers that a probe reads; any would do. */
 const probeFolder = "00";
 
 /**
  * Tracks whether writes reach GitHub. After a failure, reading the state probes GitHub from time to time, so that the
  * service becomes ready again without a write.
  * @param now the clock, in milliseconds
- * @returns the store, and why the last write or probe failed, in one line; null where it succeeded
+ * @returns the store, and `state`: why the last write or probe failed, in one line; null if it succeeded
  */
 export function watchStore(store: Store, now: () => number): { store: Store; state: () => string | null } {
 	let problem: string | null = null;
 	let askedMs = Number.NEGATIVE_INFINITY;
 
-	async function noted<T>(task: Promise<T>): Promise<T> {
+	async function track<T>(task: Promise<T>): Promise<T> {
 		try {
 			const result = await task;
 			problem = null;
@@ -91,11 +91,11 @@ export function watchStore(store: Store, now: () => number): { store: Store; sta
 	function state(): string | null {
 		if (problem !== null && now() - askedMs >= probeMs) {
 			askedMs = now();
-			void noted(store.keys(probeFolder)).catch(() => undefined);
+			void track(store.keys(probeFolder)).catch(() => undefined);
 		}
 		return problem;
 	}
 
-	const change: Store["change"] = (edits, meta) => noted(store.change(edits, meta));
+	const change: Store["change"] = (edits, meta) => track(store.change(edits, meta));
 	return { store: { ...store, change }, state };
 }

@@ -22,8 +22,8 @@ export function fetchFromGithub({ harvest }: Configuration): typeof fetch {
 
 /**
  * Connects a script to the configured repository on GitHub. Its time limit starts with the first request.
- * @param permissions requested for an App's token; by default all that the App was granted
- * @throws {Error} where no repository is configured
+ * @param permissions requested for an App's token; by default all permissions of the App
+ * @throws {Error} if no repository is configured
  */
 export function connectToGithub(
 	configuration: Configuration,
@@ -51,15 +51,15 @@ export function connectToGithub(
 	return connect(connection, authorizeWith(github.auth, now, permissions))(deadline);
 }
 
-/** Where git reaches the repository: the API of github.com and of ghe.com is on a host of its own, that of an Enterprise Server is not. */
+/** The clone URL of the repository. Only the API of github.com and of ghe.com has a host of its own, `api.…`. */
 export function cloneUrlOf({ apiUrl, repository }: GitHubSettings): string {
 	const { protocol, host } = new URL(apiUrl);
 	return `${protocol}//${host.replace(/^api\.(?=github\.com$|[^.]+\.ghe\.com$)/, "")}/${repository}.git`;
 }
 
 /**
- * Environment variables with which git authenticates at an address. The token is not on the command line, where other
- * users could see it, and is sent to that address only.
+ * Environment variables with which git authenticates at an address. Other users could see a token on the command line.
+ * Git sends this one to that address only.
  */
 export function gitEnvironment(url: string, token: string, proxy: string): Record<string, string> {
 	const basic = Buffer.from(`x-access-token:${token}`).toString("base64");
@@ -71,7 +71,7 @@ export function gitEnvironment(url: string, token: string, proxy: string): Recor
 	};
 }
 
-/** Returns a function that gives a valid token for git; the token of an App is renewed in time. */
+/** Returns a function that returns a valid token for git. The token of an App is renewed before it expires. */
 export function createGitToken(configuration: Configuration, now: () => Date): () => Promise<string> {
 	const { github } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");

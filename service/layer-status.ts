@@ -14,23 +14,23 @@ import { descriptionOf, harvestedOf } from "./stored-layer.ts";
 interface LayerStatusOptions {
 	repository: string;
 	store: Pick<Store, "read">;
-	/** null where this service does not harvest. */
+	/** null if this service does not harvest. */
 	harvester: Pick<ServiceHarvester, "stateOf" | "sightOf"> | null;
 }
 
-/** Most running look-ups, and most waiting ones. Each starts a git process, and is open to everyone. */
-const atOnce = 2;
-const maxWaiting = 50;
+/** Limits of look-ups, since anyone may ask and each one starts git processes: running, all, and of one address. */
+const maxRunning = 2;
+const maxLookups = 50;
 const maxOfAddress = 5;
 
-/** Longest search for the commit of a layer, in milliseconds: a history may be long. */
+/** Longest time of a git command, in milliseconds: a history may be long. */
 const historyMs = 5_000;
 
-/** Makes the look-up of layers for their publishers, in the repository and the harvester. */
+/** Returns a function that reads the status of a layer for its publisher, from the repository and the harvester. */
 export function createReadStatus({ repository, store, harvester }: LayerStatusOptions): ReadStatus {
-	const pool = createPool(atOnce);
-	/** Address of each look-up under way. */
-	const waiting: (string | null)[] = [];
+	const pool = createPool(maxRunning);
+	/** The client address of each running or waiting look-up. */
+	const lookups: (string | null)[] = [];
 
 	async function look(smallkey: string): Promise<LayerStatus | null> {
 		const [layer, review] = [await store.read(smallkey), await reviewOf(repository, smallkey)];
@@ -48,7 +48,7 @@ export function createReadStatus({ repository, store, harvester }: LayerStatusOp
 		if (!registration) return { state: "none" };
 		if (!harvester) return { state: "off" };
 		const state = harvester.stateOf(smallkey);
-		// During a start a layer may not be queued yet.
+		// While the service starts, the layer may not be queued yet.
 		if (!state) return { state: isDescribed(registration, descriptionOf(layer)) ? "done" : "waiting" };
 		if (state.state === "waiting") return { state: "waiting" };
 		const { at, findings, nextTry } = state;
@@ -58,13 +58,13 @@ export function createReadStatus({ repository, store, harvester }: LayerStatusOp
 	async function healthOf(smallkey: string): Promise<LayerStatus["health"]> {
 		const sickness = parseHealth(await readHealth(repository)).get(smallkey);
 		const sight = harvester?.sightOf(smallkey) ?? null;
-		const known = sickness ? { since: sickness.since, ...(await repairOf(smallkey)) } : {};
-		if (!sight) return { state: sickness?.state ?? "unknown", ...known };
-		const since = sight.state === null ? {} : known;
-		return { state: sight.state ?? "well", ...since, at: isoTime(sight.at), findings: sight.findings };
+		const details = sickness ? { since: sickness.since, ...(await repairOf(smallkey)) } : {};
+		if (!sight) return { state: sickness?.state ?? "unknown", ...details };
+		const sick = sight.state === null ? {} : details;
+		return { state: sight.state ?? "well", ...sick, at: isoTime(sight.at), findings: sight.findings };
 	}
 
-	/** The branch on which a repair of a layer waits. */
+	/** The branch with a repair of a layer that waits for a review. */
 	async function repairOf(smallkey: string): Promise<{ repair?: string }> {
 		const open = await readOpen(repository, servedRef);
 		const own = open.find(({ smallkeys }) => smallkeys.includes(smallkey));
@@ -72,19 +72,19 @@ export function createReadStatus({ repository, store, harvester }: LayerStatusOp
 	}
 
 	return async (smallkey, address) => {
-		const own = waiting.filter((one) => one === address && one !== null);
+		const own = lookups.filter((other) => other === address && other !== null);
 		if (own.length >= maxOfAddress) return "too many";
-		if (waiting.length >= maxWaiting) throw new StoreBusy("too many ask for the status of layers", 2);
-		waiting.push(address);
+		if (lookups.length >= maxLookups) throw new StoreBusy("too many ask for the status of layers", 2);
+		lookups.push(address);
 		try {
 			return await pool.withSlot(() => look(smallkey));
 		} finally {
-			waiting.splice(waiting.indexOf(address), 1);
+			lookups.splice(lookups.indexOf(address), 1);
 		}
 	};
 }
 
-/** The last commit of a file on the served branch, and its time; nulls at the time limit. @throws for any other failure of git */
+/** The last commit of a file on the served branch, and its time; nulls after the time limit. @throws if git fails */
 async function lastCommit(
 	repository: string,
 	path: string,
@@ -101,19 +101,19 @@ async function lastCommit(
 	return { commit, at: isoTime(Number(seconds) * 1_000) };
 }
 
-/** The waiting change of a layer, or null. */
+/** The newest change of a layer that waits for a review, or null. */
 async function reviewOf(repository: string, smallkey: string): Promise<LayerStatus["review"]> {
 	const newest = (await readReviews(repository, "waiting", smallkey, historyMs)).at(-1);
 	return newest ? { branch: newest.branch, commit: newest.commit, since: isoTime(newest.timeMs) } : null;
 }
 
-/** The declined change of a layer, where nothing has changed the layer since; else null. */
+/** The newest declined change of a layer; null if there is none, or the layer has changed since. */
 async function declinedOf(repository: string, smallkey: string): Promise<LayerStatus["declined"]> {
 	const newest = (await readReviews(repository, "declined", smallkey, historyMs)).at(-1);
 	if (!newest?.main) return null;
 	const last = await lastCommit(repository, layerPath(smallkey));
-	const isSame = ["merge-base", "--is-ancestor", last.commit ?? newest.main, newest.main];
-	const hasChanged = await runGit(repository, isSame, { limitMs: historyMs }).then(
+	const isAncestor = ["merge-base", "--is-ancestor", last.commit ?? newest.main, newest.main];
+	const hasChanged = await runGit(repository, isAncestor, { limitMs: historyMs }).then(
 		() => false,
 		() => true,
 	);

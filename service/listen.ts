@@ -4,9 +4,10 @@ import type { AddressInfo } from "node:net";
 
 /**
  * Waits until a server listens.
- * @param settings the names of the settings of its place, for the error, and a sentence after it
- * @returns its address, such as `http://127.0.0.1:8080`
- * @throws {Error} that names the settings, where it cannot listen
+ * @param settings the names of the settings of host and port, for the error
+ * @param advice a sentence at the end of the error
+ * @returns the server's address, such as `http://127.0.0.1:8080`
+ * @throws {Error} that names the settings, if the server cannot listen
  */
 export async function listen(
 	server: Server,

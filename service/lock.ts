@@ -4,10 +4,10 @@ import { connect, createServer } from "node:net";
 import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** How often a held lock is tried again, in milliseconds. */
+/** Time between two attempts to get a held lock, in milliseconds. */
 const lookEveryMs = 100;
 
-/** Longest path of a lock, in bytes: with the suffix of `tryLock` it fits into every system's limit for a socket. */
+/** Longest path of a lock, in bytes. With the suffix of `tryLock`, it is within the socket limit of every system. */
 const maxPathBytes = 88;
 
 /** Longest path of a socket on any system, in bytes. */
@@ -19,21 +19,21 @@ let attempts = 0;
 export interface LockOptions {
 	/** Name of the lock in the folder; `publisher.lock` (the default) locks the whole folder. */
 	name?: string;
-	/** What its holder does, for the messages. */
+	/** The activity of the holder, as a verb with its object, for messages. */
 	activity?: string;
 	/** Longest wait for another process, in milliseconds. */
 	maxWaitMs?: number;
-	/** Called once, before the wait, with a line about it. */
+	/** Called once, before the wait, with a line that explains it. */
 	waiting?: (line: string) => void;
 }
 
-/** Holds a data folder for one process. */
+/** A lock that this process holds on a data folder. */
 type Lock = { release: () => Promise<void> };
 
 /**
- * Locks a data folder for this process. The lock is a listening socket, which the system closes when the process ends,
- * so that a killed process never blocks the next start, also across containers.
- * @throws {Error} where another process holds it for longer than `maxWaitMs`
+ * Locks a data folder for this process. The lock is a listening Unix socket. The system closes it when the process ends,
+ * so a killed process never blocks the next start, not even in another container.
+ * @throws {Error} if another process holds the lock for longer than `maxWaitMs`
  */
 export async function lockFolder(folder: string, options: LockOptions = {}): Promise<Lock> {
 	const { name = "publisher.lock", activity = "works", maxWaitMs = 10_000, waiting } = options;
@@ -49,7 +49,7 @@ export async function lockFolder(folder: string, options: LockOptions = {}): Pro
 			}
 			if (error.code !== "EROFS") throw error;
 			if ((await tryConnect(path).catch(() => null)) === "alive") return null;
-			// On a read-only disk two processes do no harm.
+			// On a read-only disk two processes cannot damage anything.
 			waiting?.(
 				`DATA_DIR: ${path} cannot be made, since the disk is read-only: layers are read from there, and not changed; once it can be written, start only one service`,
 			);
@@ -67,7 +67,7 @@ export async function lockFolder(folder: string, options: LockOptions = {}): Pro
 /** Whether a process holds the lock of a folder. */
 export async function isFolderLocked(folder: string): Promise<boolean> {
 	const path = join(folder, "publisher.lock");
-	// A lock never has a longer path.
+	// A lock with a longer path cannot exist.
 	return Buffer.byteLength(path) <= maxSocketPathBytes && (await tryConnect(path)) === "alive";
 }
 
@@ -81,33 +81,33 @@ function socketPath(folder: string, name: string): string {
 	);
 }
 
-/** Listens at `path`; null where another process does. */
+/** Listens at `path`; null if another process does. */
 async function tryLock(path: string): Promise<Lock | null> {
-	// Bound under another name and linked: the name appears with a socket that already answers.
+	// The socket listens under a name of its own first, and is then linked to `path`: a socket at `path` always answers.
 	attempts += 1;
 	const own = `${path}.${process.pid}.${attempts % 1000}`;
 	await rm(own, { force: true });
 	const server = createServer((socket) => socket.end()).listen(own);
 	await once(server, "listening");
 	const close = () => new Promise((resolve) => server.close(resolve));
-	let isMine = false;
+	let isHeld = false;
 	try {
-		isMine = !(await isAnswered(path)) && (await linkTo(path, own));
+		isHeld = !(await isAnswered(path)) && (await linkTo(path, own));
 	} finally {
-		if (!isMine) await close();
+		if (!isHeld) await close();
 		await rm(own, { force: true });
 	}
-	if (!isMine) return null;
+	if (!isHeld) return null;
 	server.unref();
 	const release = async () => {
-		// The name goes while the socket still answers, so that others see either no lock or a live one.
+		// The path is removed while the socket still answers: other processes see a live lock or none.
 		await rm(path, { force: true });
 		await close();
 	};
 	return { release };
 }
 
-/** Links a name to an own socket; whether it has it now. */
+/** Links `path` to this process's socket. @returns whether `path` is that socket now */
 async function linkTo(path: string, own: string): Promise<boolean> {
 	await link(own, path).catch((error: NodeJS.ErrnoException) => {
 		if (error.code !== "EEXIST") throw error;
@@ -116,11 +116,11 @@ async function linkTo(path: string, own: string): Promise<boolean> {
 	return linked?.ino === mine.ino;
 }
 
-/** Whether a process answers at `path`; a dead one's socket is moved out of the way. */
+/** Whether a process answers at `path`. The socket of a dead process is removed. */
 async function isAnswered(path: string): Promise<boolean> {
 	const state = await tryConnect(path);
 	if (state !== "dead") return state === "alive";
-	// Moved, not removed: between the look and the removal another process may have put its own there.
+	// Moved first, not removed at once: another process may have put its socket there since the check.
 	const aside = `${path}.${process.pid}.old`;
 	const moved = await rename(path, aside).then(
 		() => true,
@@ -135,7 +135,7 @@ async function isAnswered(path: string): Promise<boolean> {
 	return false;
 }
 
-/** @throws {Error} where something else than a socket has the name */
+/** @throws {Error} if the path is not a socket, or cannot be reached */
 function tryConnect(path: string): Promise<"alive" | "dead" | "absent"> {
 	return new Promise((resolve, reject) => {
 		const socket = connect(path);

@@ -2,23 +2,23 @@ import { logText } from "../api/log.ts";
 import { CountedLog } from "../api/node/log.ts";
 import type { Log } from "../store/log.ts";
 
-/** Lines to be written at the end of this iteration of the event loop. */
+/** Lines that are written at the end of this iteration of the event loop. */
 let waiting: string[] = [];
 
-// Lines are written even where the process ends before that.
+// Waiting lines are written even if the process ends before that.
 process.on("exit", () => {
 	errors.end();
 	writeWaiting();
 });
 
 /**
- * Writes a JSON line with the time to standard output. The lines of one iteration of the event loop are one write: a
- * write for each of a hundred answers would delay the others.
+ * Writes a JSON line with the time to standard output. The lines of one iteration of the event loop are written
+ * together: a hundred separate writes would delay answers.
  */
 function logLine(fields: object): void {
 	const line = `${logText({ time: new Date().toISOString(), ...fields })}\n`;
 	if (waiting.push(line) === 1) setImmediate(writeWaiting);
-	// A warning is rare, and in the log before the answer that it explains.
+	// A warning is written at once: it must be in the log before the answer that it explains.
 	if ("warning" in fields) writeWaiting();
 }
 
@@ -27,11 +27,12 @@ function writeWaiting(): void {
 	waiting = [];
 }
 
-/** Equal errors within this time are counted in one line, in milliseconds. */
+/** Errors from one place in the code within this time share one line, in milliseconds. */
 const countErrorsMs = 1_000;
 
 /**
- * Logs internal errors, one line each. Errors of one place within `windowMs` are counted, since requests can cause many.
+ * Logs internal errors. Errors from one place in the code within `windowMs` share one line with their number, since
+ * requests can cause many of them.
  */
 export function countedErrors(write: (line: { error: string; repeated?: number }) => void, windowMs: number) {
 	const log = new CountedLog(write, windowMs, ({ error }: { error: string }) => placeOf(error));
@@ -42,7 +43,7 @@ export function countedErrors(write: (line: { error: string; repeated?: number }
 	};
 }
 
-/** The stack of an error without its message, which may vary; the message where there is no stack. */
+/** The stack of an error without its message, which may vary; the message if there is no stack. */
 function placeOf(error: string): string {
 	return error.match(/^ {4}at .*$/gm)?.join("\n") ?? error;
 }

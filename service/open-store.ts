@@ -11,13 +11,13 @@ import type { Edit } from "../store/store.ts";
 import { lockFolder } from "./lock.ts";
 import type { Configuration } from "./settings.ts";
 
-/** The layers of this checkout; an npm package has none. */
+/** The folder of this checkout's layers. An npm package does not have it. */
 const checkoutLayers = fileURLToPath(new URL("../layers", import.meta.url));
 
 const readme = new URL("repository.md", import.meta.url);
 
 /**
- * What the first commit of a new local repository holds: what explains it, and in a trial the examples of this checkout.
+ * The files of the first commit of a new local repository: a README, and in a trial the examples of this checkout.
  */
 export async function seed({ isTrial }: Pick<Configuration, "isTrial">): Promise<Edit[]> {
 	const files = isTrial && existsSync(checkoutLayers) ? collectFolder(checkoutLayers) : [];
@@ -27,7 +27,7 @@ export async function seed({ isTrial }: Pick<Configuration, "isTrial">): Promise
 	return [{ path: "README.md", text: await readFile(readme, "utf8") }, ...layers];
 }
 
-/** How many of this checkout's layers are served, and how many are not. */
+/** Counts how many of this checkout's layers are served, and how many are not. */
 export function countExamples(isServed: (smallkey: string) => boolean): { served: number; lacking: number } {
 	const paths = existsSync(checkoutLayers) ? listFolder(checkoutLayers) : [];
 	const names = paths.map(({ path }) => parseLayerPath(path));
@@ -48,16 +48,16 @@ const commandLog: Log = {
 	error: (error) => console.error(error instanceof Error ? error.message : String(error)),
 };
 
-/** The limits for a script: one commit may have a hundred thousand layers. */
+/** The limits for a script, in milliseconds: one commit may have a hundred thousand layers. */
 const patientLimits = { silenceMs: 300_000, commandMs: 300_000, waitMs: 600_000, closeMs: 600_000 };
 
-/** The limits for a script on GitHub: a batch of thousands may reach GitHub's hourly limits. */
+/** The limits for a script on GitHub, in milliseconds: a batch of thousands may reach GitHub's hourly limits. */
 const batchLimits = { requestMs: 60_000, waitMs: 60_000, raceMs: 300_000, batchMs: 3_600_000 };
 
 /**
  * Opens the configured store for a script, on GitHub or on this machine.
- * @returns the store, what ends it, and where the layers are: `the branch main of /data/repository.git`
- * @throws {Error} where a service uses the local one, which must be ended first
+ * @returns the store, a function that closes it, and its name for messages: `the branch main of /data/repository.git`
+ * @throws {Error} if a service uses the local store: the service must be ended first
  */
 export async function openStore(configuration: Configuration) {
 	const { github, dataDir } = configuration;

@@ -3,10 +3,10 @@ import { runGit } from "../git/run.ts";
 import { declinedFolder, reviewFolders } from "../store/store.ts";
 import { servedRef } from "./find-repository.ts";
 
-/** A change on a branch of its own: one that waits for a reviewer, or one that was declined. */
+/** A change on a branch of its own, which waits for a reviewer or was declined. */
 export type Review = Awaited<ReturnType<typeof readReviews>>[number];
 
-/** The trailer with which a declined review names the commit of the served branch: what changes a layer later is newer. */
+/** The trailer of a declined review with the served branch's commit at that time: later commits are newer. */
 export const mainTrailer = "Main";
 
 const fields = [
@@ -19,8 +19,8 @@ const fields = [
 ];
 
 /**
- * The reviews of a repository that are not merged, the oldest first.
- * @param name `23ax5t` for those of this name only
+ * Reads the reviews of a repository that are not merged, the oldest first.
+ * @param name `23ax5t`, to read only the reviews of this name
  * @throws {GitFailure}
  */
 export async function readReviews(
@@ -41,19 +41,19 @@ export async function readReviews(
 		const [reason = ""] = body.split("\n");
 		const [main = null] = trailersOf(`${subject}\n\n${body}`, mainTrailer);
 		return {
-			/** `register/23ax5t`; of a declined one `declined/register/23ax5t/0123456789ab`. */
+			/** `register/23ax5t`; for a declined review `declined/register/23ax5t/0123456789ab`. */
 			branch: ref.slice("refs/heads/".length),
 			/** `23ax5t`, or `<sender>.batch`. */
 			name: named,
-			/** Its last commit. That of a declined one only says who declined it, when and why. */
+			/** The last commit. That of a declined review says only who declined it, when and why. */
 			commit,
 			author,
-			/** When it was committed, in milliseconds since 1970. */
+			/** The time of that commit, in milliseconds since 1970. */
 			timeMs: Number(seconds) * 1_000,
 			subject,
-			/** Of a declined one. */
+			/** For a declined review, why it was declined. */
 			reason,
-			/** Of a declined one the commit of the served branch at that time; null where its last commit does not say it. */
+			/** For a declined review, the commit of the served branch at that time; null without the trailer. */
 			main,
 		};
 	});
@@ -61,8 +61,8 @@ export async function readReviews(
 }
 
 /**
- * The review that waits under a name: `register/23ax5t`, or `23ax5t`.
- * @throws {Error} that names those that wait
+ * Finds the waiting review of a branch or a name: `register/23ax5t`, or `23ax5t`.
+ * @throws {Error} with the branches of all waiting reviews
  */
 export async function findWaiting(repository: string, named: string): Promise<Review> {
 	const waiting = await readReviews(repository, "waiting");

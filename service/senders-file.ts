@@ -8,12 +8,12 @@ import { makeDataDir } from "./data-dir.ts";
 import { lockFolder } from "./lock.ts";
 import type { Environment } from "./settings.ts";
 
-/** The senders, and where they are from. */
+/** The senders, and where they were read from. */
 export interface ConfiguredSenders {
 	senders: Senders;
 	/** `SENDERS`, or the file's path. */
 	place: string;
-	/** Id of a sender that was just created, or null. */
+	/** Id of the sender that was just created, or null. */
 	created: string | null;
 }
 
@@ -28,7 +28,8 @@ export function sendersPath(dataDir: string): string {
 const firstSender = "publisher";
 
 /**
- * Reads the senders from `SENDERS`, else from the senders file, created with one random secret where there is none.
+ * Reads the senders from `SENDERS`, otherwise from the senders file. If there is no file, it is created with one sender
+ * and a random secret.
  * @throws {Error} that names the place and the rule, and never a secret
  */
 export async function readSenders(env: Environment, dataDir: string): Promise<ConfiguredSenders> {
@@ -40,13 +41,13 @@ export async function readSenders(env: Environment, dataDir: string): Promise<Co
 	return { senders: (await readFileOf(dataDir)) ?? new Map(), place, created: firstSender };
 }
 
-/** Sender id → public name; empty without the setting and without the file. */
+/** Reads the public names: sender id → name; empty if there is neither the setting nor the file. */
 export async function readPublicNames(env: Environment, dataDir: string) {
 	const senders = env.SENDERS ? parseVariable(env.SENDERS) : await readFileOf(dataDir);
 	return senderNamesOf(senders ?? new Map());
 }
 
-/** The senders of the file; null where there is none. */
+/** Reads the senders of the file; null if it does not exist. */
 async function readFileOf(dataDir: string): Promise<Senders | null> {
 	const text = await readTextIfThere(sendersPath(dataDir));
 	return text === null ? null : parseSenders(text, sendersPath(dataDir));
@@ -72,7 +73,7 @@ const maxWaitMs = 10_000;
 /**
  * Changes the senders file atomically, one change at a time.
  * @param change returns the new entries, or throws to refuse
- * @throws {Error} where the file is invalid, or would be; it is then unchanged
+ * @throws {Error} if the file is invalid, or would become so; the file is unchanged then
  */
 export async function changeSenders(
 	dataDir: string,

@@ -14,13 +14,13 @@ export interface SenderChange {
 
 type Fields = Record<string, unknown>;
 
-/** The shortest form of an entry: only the secret, where nothing else is set. */
+/** The shortest form of an entry: only the secret if nothing else is set. */
 function entryOf(fields: Fields): SenderEntry {
 	const { key, ...rest } = fields;
 	return Object.keys(rest).length === 0 && typeof key === "string" ? key : fields;
 }
 
-function changed(fields: Fields, { smallkeys, review, contact, name }: SenderChange): Fields {
+function applyChange(fields: Fields, { smallkeys, review, contact, name }: SenderChange): Fields {
 	const after = { ...fields };
 	if (smallkeys === "all") delete after.smallkeys;
 	else if (smallkeys) after.smallkeys = smallkeys;
@@ -31,15 +31,15 @@ function changed(fields: Fields, { smallkeys, review, contact, name }: SenderCha
 	return after;
 }
 
-/** Adds a sender with a random secret. @throws {WrongError} where the id exists */
+/** Adds a sender with a random secret. @throws {WrongError} if the id exists */
 export async function addSender(dataDir: string, id: string, change: SenderChange): Promise<void> {
 	await changeSenders(dataDir, (entries) => {
 		if (Object.hasOwn(entries, id)) throw knownSender(dataDir, id);
-		return { ...entries, [id]: entryOf(changed({ key: randomSecret() }, change)) };
+		return { ...entries, [id]: entryOf(applyChange({ key: randomSecret() }, change)) };
 	});
 }
 
-/** Changes one entry of the file, or removes it for null. @throws {WrongError} where there is no such sender */
+/** Changes an entry of the file; null removes it. @throws {WrongError} if there is no such sender */
 async function changeEntry(
 	dataDir: string,
 	id: string,
@@ -53,15 +53,15 @@ async function changeEntry(
 	});
 }
 
-/** Changes a sender's rights or data. @throws {WrongError} where there is no such sender */
+/** Changes a sender's rights or data. @throws {WrongError} if there is no such sender */
 export async function changeSender(dataDir: string, id: string, change: SenderChange): Promise<void> {
-	await changeEntry(dataDir, id, (fields) => changed(fields, change));
+	await changeEntry(dataDir, id, (fields) => applyChange(fields, change));
 }
 
 /**
  * Gives a sender a new random secret.
- * @param until when the previous secret expires; null: at once
- * @throws {WrongError} where there is no such sender
+ * @param until when the previous secret expires; null: immediately
+ * @throws {WrongError} if there is no such sender
  */
 export async function rotateSender(dataDir: string, id: string, until: Date | null): Promise<void> {
 	await changeEntry(dataDir, id, ({ key, previous_key: _key, previous_key_until: _until, ...rest }) => {
@@ -70,7 +70,7 @@ export async function rotateSender(dataDir: string, id: string, until: Date | nu
 	});
 }
 
-/** Removes a sender. @throws {WrongError} where there is no such sender */
+/** Removes a sender. @throws {WrongError} if there is no such sender */
 export async function removeSender(dataDir: string, id: string): Promise<void> {
 	await changeEntry(dataDir, id, () => null);
 }
@@ -85,7 +85,7 @@ function unknownSender(dataDir: string, id: string): WrongError {
 	return new WrongError(`${sendersPath(dataDir)}: has no sender ${id}; npx fragments sender list names them`);
 }
 
-/** The senders of the file. @throws {Error} where it cannot be read */
+/** Reads the senders of the file. @throws {Error} if it cannot be read */
 export async function allSenders(dataDir: string): Promise<ReadonlyMap<string, Sender>> {
 	const place = sendersPath(dataDir);
 	const text = await readFile(place, "utf8").catch((error: Error) => {
@@ -96,7 +96,7 @@ export async function allSenders(dataDir: string): Promise<ReadonlyMap<string, S
 	return parseSenders(text, place);
 }
 
-/** One sender of the file. @throws {WrongError} where there is no such sender */
+/** Reads one sender of the file. @throws {WrongError} if there is no such sender */
 export async function oneSender(dataDir: string, id: string): Promise<Sender> {
 	const sender = (await allSenders(dataDir)).get(id);
 	if (!sender) throw unknownSender(dataDir, id);
@@ -117,7 +117,7 @@ export function listLines(senders: readonly Sender[]): string[] {
 	});
 }
 
-/** The data of a sender in lines, without its secret. @param place where that is */
+/** The data of a sender in lines, without its secret. @param place where the secret is */
 export function senderLines(sender: Sender, place: string): string[] {
 	const { id, review, previous, name, contact } = sender;
 	const until = previous?.until?.toISOString() ?? "it is removed from the file";

@@ -3,27 +3,27 @@ import type { Pages } from "../api/node/pages.ts";
 import type { Fragments } from "../api/read.ts";
 import type { Gauges, Metrics } from "./metrics/metrics.ts";
 
-/** What watches a running service. */
+/** The monitoring of a running service. */
 export interface Watching {
 	metrics?: Metrics | null;
-	/** Why the senders are not as their file says, in one line; null where they are. */
+	/** Why the senders file cannot be applied, in one line; null if it is applied. */
 	sendersState?: (() => string | null) | undefined;
 }
 
-/** The service behind the HTTP server, which is closed after it. */
+/** The service behind the HTTP server. It is closed after the server. */
 export interface Service {
 	context: Context;
 	fragments: Fragments;
-	/** Returns another number after each change of any fragment; null where other processes change them. */
+	/** Returns a number that changes with every change of a fragment; null if other processes write the fragments. */
 	version: (() => number) | null;
 	/** The catalogue's files; null without a catalogue. */
 	pages: Pages | null;
-	/** Where the layers are, for the welcome: `the branch main of /data/repository.git`. */
+	/** Where the layers are stored, for the text after the start: `the branch main of /data/repository.git`. */
 	place: string;
-	/** Whether a smallkey is served; null where it is not known here. */
+	/** Whether a smallkey is served; null if the service does not know that. */
 	has: ((smallkey: string) => boolean) | null;
 	layers: () => number;
-	/** The present state, for the metrics. @throws {Error} where git fails */
+	/** Reads the current state, for the metrics. @throws {Error} if git fails */
 	gauges: () => Promise<Gauges>;
 	close: () => Promise<void>;
 }

@@ -3,14 +3,14 @@ import { join, resolve } from "node:path";
 import { ifThereSync } from "../files/if-there.ts";
 import type { Environment } from "./settings.ts";
 
-/** The settings of the service of a checkout, beside its package.json: its unit and each command read them. */
+/** The file with the settings of a checkout's service, beside package.json. The systemd unit and each command read it. */
 export const settingsFileName = "fragments.env";
 
 /**
- * The environment with the settings of `fragments.env` in a folder, where that file exists: lines of `NAME=value`, as
- * systemd's `EnvironmentFile`. Variables of the environment win.
- * @throws {Error} for a line of another form, and for a DATA_DIR of the environment that does not exist beside one of
- * the file: a command would make a second data folder that no service reads
+ * Adds the settings of `fragments.env` in a folder to the environment, if that file exists. The file has lines of
+ * `NAME=value`, like systemd's `EnvironmentFile`. Variables of the environment take precedence.
+ * @throws {Error} for a line of another form, and if the environment's DATA_DIR does not exist and differs from the
+ * file's: a command would make a second data folder that no service reads
  */
 export function withSettingsFile(environment: Environment, folder: string): Environment {
 	const path = join(folder, settingsFileName);
@@ -32,7 +32,7 @@ function parseSettings(text: string, path: string): Record<string, string> {
 	for (const [index, line] of text.split(/\r?\n/).entries()) {
 		if (/^\s*(?:[#;].*)?$/.test(line)) continue;
 		const [, name, quoted, plain] = /^\s*([A-Z][A-Z0-9_]*)=(?:(["'].*["'])|(.*?))\s*$/.exec(line) ?? [];
-		// A line may hold a secret: it is not repeated.
+		// The error does not repeat the line, because the line may have a secret.
 		if (name === undefined) throw new Error(`${path}: line ${index + 1}: must be NAME=value`);
 		settings[name] = quoted?.slice(1, -1) ?? plain ?? "";
 	}

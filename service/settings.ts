@@ -12,7 +12,7 @@ import type { OperatorSettings } from "../site/page/settings.ts";
 
 export { type Environment, type GitHubSettings, parseSpan } from "../api/configuration.ts";
 
-/** The settings of the harvest. */
+/** The settings of the harvester. */
 export type HarvestSettings = ReturnType<typeof readHarvest>;
 
 /** The whole configuration, read once (docs/settings.md). */
@@ -44,7 +44,7 @@ function readAll(variables: Variables, env: Environment) {
 		host: variables.text("HOST", "127.0.0.1"),
 		/** Absolute path. */
 		dataDir: resolve(variables.text("DATA_DIR", trialDataDir)),
-		/** Whether the examples of the checkout are its first layers: nothing says where real ones are. */
+		/** Whether this is a trial: no setting names a place for layers, so it starts with the checkout's examples. */
 		isTrial: isTrial(env),
 		...readServing(variables, { fallback: 1000, max: 1000 }),
 		logReads: variables.flag("LOG_READS", false),
@@ -60,7 +60,7 @@ function readAll(variables: Variables, env: Environment) {
 	};
 }
 
-/** A sentence for each variable that is no setting, and nearly called like one: it may be misspelt. */
+/** A sentence for each variable that is no setting but has nearly the name of one: it may be misspelt. */
 export function misspeltSettings(env: Environment): string[] {
 	const variables = new Variables({ ...env, GITHUB_REPOSITORY: "owner/name" });
 	readAll(variables, env);
@@ -112,13 +112,13 @@ function readMetrics(variables: Variables): { host: string; port: number } | nul
 function readHarvest(variables: Variables) {
 	return {
 		on: variables.flag("HARVEST", true),
-		/** Whether services of sick layers are looked for, and repairs proposed. */
+		/** Whether the service looks for new addresses of sick layers, and proposes repairs. */
 		repair: variables.flag("REPAIR", true),
 		/** Whether services on private addresses may be requested. */
 		allowPrivate: variables.flag("HARVEST_ALLOW_PRIVATE", false),
 		/** Milliseconds between two harvests of one layer. */
 		every: variables.span("HARVEST_EVERY", "7d"),
-		/** Empty where unset, as `noProxy`. */
+		/** Empty if unset, like `noProxy`. */
 		httpsProxy: readProxy(variables),
 		noProxy: variables.text("NO_PROXY", ""),
 	};

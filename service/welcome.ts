@@ -11,14 +11,14 @@ export interface Started {
 	url: string;
 	layers: number;
 	layersPlace: string;
-	/** How many of the examples of this checkout are served, and how many are not; 0 where this is no trial. */
+	/** How many of this checkout's examples are served, and how many are not; both 0 if this is not a trial. */
 	examples: { served: number; lacking: number };
 	senders: ConfiguredSenders;
 	configuration: Configuration;
 	metrics: string | null;
 }
 
-/** What the checkout has and the service lacks: in a trial how to bring it in, else why there is nothing yet. */
+/** In a trial, how to register the checkout's layers that are not served; otherwise why there are no layers yet. */
 function lackingLines({ examples: { lacking }, layers, configuration }: Started, where: string): string[] {
 	if (!configuration.isTrial) {
 		const why =
@@ -59,7 +59,7 @@ export function welcome(started: Started): string {
 		return [...lines, `Senders: none in ${place}, so no one can publish: ${way}`, ""].join("\n");
 	}
 	lines.push(`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`, "");
-	// There is a layer of their own already.
+	// The user has already registered a layer.
 	if (layers > started.examples.served) return lines.join("\n");
 	return [
 		...lines,

@@ -5,7 +5,7 @@ import { descriptionPath, langs } from "../../registry/smallkey.ts";
 import { type Edit, isRefusal, type Reader, type Store, serviceAuthor } from "../../store/store.ts";
 import { descriptionOf, harvestedOf } from "../stored-layer.ts";
 
-/** What a commit of the service itself has, beside its subject. */
+/** The metadata of a commit by the service itself, without its subject. */
 export function serviceMeta(now: () => Date) {
 	return { author: serviceAuthor, time: now().getTime(), trailers: [], request: null, review: false };
 }
@@ -15,13 +15,13 @@ export interface HarvestLine {
 	harvest: string;
 	/** `dropped`: the layer was changed or removed during the harvest. `failed`: no service answered. */
 	outcome: "changed" | "unchanged" | "dropped" | "failed";
-	/** What the services report as wrong; absent where nothing is. */
+	/** What is wrong with the layer or its services; absent if nothing is. */
 	findings?: string[];
 }
 
 export interface CommitOptions {
 	store: Store;
-	/** Harvests one layer. Rejects only where its signal aborts. */
+	/** Harvests one layer. Rejects only if its signal aborts. */
 	harvest: HarvestLayer;
 	now: () => Date;
 }
@@ -32,7 +32,7 @@ export interface Done {
 	again: boolean;
 }
 
-/** Harvests one layer and commits what is new; null where the layer is not harvested. */
+/** Harvests one layer and commits its new description; null if the layer is not harvested. */
 export async function harvestOne(
 	smallkey: string,
 	options: CommitOptions,
@@ -64,7 +64,7 @@ export async function harvestOne(
 	return done(outcome.changed ? "changed" : "unchanged");
 }
 
-/** The edits of a harvest; null where the layer's addresses have changed since. */
+/** The edits of a harvest; null if the layer's addresses have changed since the request. */
 async function editsOf(
 	fresh: Reader,
 	smallkey: string,

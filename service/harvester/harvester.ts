@@ -8,31 +8,32 @@ import { lookForDue, nextMoment, type Schedule } from "./schedule.ts";
 import type { HarvestState, StartLine, Track } from "./states.ts";
 
 interface HarvesterOptions extends Schedule, CommitOptions {
-	/** Gets each harvest, one line for those of the start (`StartLine`), and each failure of the store. */
+	/** Gets each harvest, one line for all harvests of the start (`StartLine`), and each failure of the store. */
 	log: Log;
-	/** Called after each harvest, and for layers that are not harvested, before the next one of the same host. */
+	/** Called after each layer, harvested or not, before the next layer of the same host. */
 	look?: (smallkey: string, signal: AbortSignal) => Promise<void>;
 	/** Counts each harvest, including those without a line. */
 	count?: ((outcome: HarvestLine["outcome"]) => void) | undefined;
 }
 
-/** Most concurrent harvests, each of another host. */
-const atOnce = 4;
+/** The highest number of concurrent harvests, each of another host. */
+const maxConcurrent = 4;
 
-/** Longest delay of a timer; Node fires a longer one after 1 ms (Node, "setTimeout"). */
+/** Longest delay of a timer; Node runs a timer with a longer delay after 1 ms (Node, "setTimeout"). */
 const maxTimerMs = 2 ** 31 - 1;
 
-/** Delay of the first retry in milliseconds; each further one takes twice as long. */
+/** Delay of the first retry in milliseconds; each further delay is twice the one before. */
 const firstRetryMs = 60_000;
 
 /** The harvester of a running service. It is idle until its first call. */
 export class Harvester {
 	readonly #options: HarvesterOptions;
 	readonly #ending = new AbortController();
-	readonly #queue = createHostQueue(atOnce, (smallkey) => this.#visit(smallkey));
+	readonly #queue = createHostQueue(maxConcurrent, (smallkey) => this.#visit(smallkey));
 	readonly #tracks = new Map<string, Track>();
-	/** Layers that the start harvests, and what came of them; the line is null once it is logged. */
+	/** Layers of the start that are not harvested yet. */
 	readonly #startKeys = new Set<string>();
+	/** The results of the start; null once the line is logged. */
 	#startLine: StartLine | null = {
 		harvested: 0,
 		changed: 0,
@@ -43,7 +44,7 @@ export class Harvester {
 		read: "npx fragments check-services",
 	};
 	#hasCaughtUp = false;
-	/** The end of the work that queues layers one after the other: registered ones, and all others. */
+	/** Settle when all registered layers, and all other layers, are queued. Both queue layers one after the other. */
 	#arrivals: Promise<void> = Promise.resolve();
 	#others: Promise<void> = Promise.resolve();
 
@@ -51,17 +52,17 @@ export class Harvester {
 		this.#options = options;
 	}
 
-	/** Queues a layer before all others. Returns at once. */
+	/** Queues a layer before all others. Returns immediately. */
 	follow(smallkey: string): void {
 		const track = this.#track(smallkey);
 		track.failures = 0;
 		track.isWaiting = true;
 		this.#startKeys.delete(smallkey);
-		// Sequentially: a push may bring a hundred thousand layers.
+		// One after the other: a push may bring a hundred thousand layers.
 		this.#arrivals = this.#arrivals.then(() => this.#enqueue(smallkey, true, false));
 	}
 
-	/** Harvests the layers that were never harvested, then every layer once in each period, spread over it. */
+	/** Harvests the layers that were never harvested, then every layer once per period, at times spread over the period. */
 	start(): void {
 		const sinceMs = this.#time();
 		const due = (smallkey: string) => this.#enqueue(smallkey, false, false);
@@ -71,10 +72,10 @@ export class Harvester {
 		});
 	}
 
-	/** Queues layers again, behind all others. Returns at once, with the number of layers. */
+	/** Queues layers again, after all others. Returns the number of layers immediately. */
 	readonly refresh = ({ olderThanMs, maxLayers, isWanted }: Refresh): number => {
 		let smallkeys = [...this.#options.allKeys()].filter(isWanted);
-		if (olderThanMs !== null) smallkeys = smallkeys.filter((one) => this.#isOlder(one, olderThanMs));
+		if (olderThanMs !== null) smallkeys = smallkeys.filter((key) => this.#isOlder(key, olderThanMs));
 		if (maxLayers !== null) {
 			smallkeys = smallkeys.sort((a, b) => this.#lastTry(a) - this.#lastTry(b)).slice(0, maxLayers);
 		}
@@ -86,7 +87,7 @@ export class Harvester {
 		return smallkeys.length;
 	};
 
-	/** The state of a layer's harvest; null where it was not harvested since the start. */
+	/** The state of a layer's harvest; null if it was not harvested since the start. */
 	stateOf(smallkey: string): HarvestState | null {
 		const { isWaiting, isRunning, last } = this.#tracks.get(smallkey) ?? {};
 		if (isWaiting || isRunning) return { state: "waiting" };
@@ -113,7 +114,7 @@ export class Harvester {
 		return this.#options.now().getTime();
 	}
 
-	/** What is known of a layer, from now on. */
+	/** Returns the track of a layer, and creates it if there is none. */
 	#track(smallkey: string): Track {
 		const known = this.#tracks.get(smallkey);
 		const track = known ?? { isWaiting: false, isRunning: false, last: null, failures: 0, retry: null };
@@ -121,14 +122,14 @@ export class Harvester {
 		return track;
 	}
 
-	/** The end of a layer's last harvest, 0 where it is not known; now for a waiting layer. */
+	/** The time of a layer's last harvest; 0 if it is not known, and now for a waiting layer. */
 	#lastTry(smallkey: string): number {
 		const state = this.stateOf(smallkey);
 		if (state === null) return 0;
 		return state.state === "waiting" ? this.#time() : state.at;
 	}
 
-	/** Whether the last harvest is older; always true after a failed one. */
+	/** Whether the last harvest is at least `ageMs` ago, or failed. */
 	#isOlder(smallkey: string, ageMs: number): boolean {
 		const isFailed = this.stateOf(smallkey)?.state === "failed";
 		return isFailed || this.#lastTry(smallkey) <= this.#time() - ageMs;
@@ -148,14 +149,14 @@ export class Harvester {
 			this.#options.timers.clear(track.retry);
 			track.isWaiting = true;
 			if (onlyNew) this.#startKeys.add(smallkey);
-			// The other language's host, if different, is not limited by the queue.
+			// If the other language has another host, the queue does not limit requests to that host.
 			this.#queue.add(smallkey, new URL(registration.en.service_url).host, urgent);
 		} catch (error) {
 			this.#fail(smallkey, error, "the repository cannot be read now");
 		}
 	}
 
-	/** Drops what is known of a layer that is gone or no longer harvested. */
+	/** Removes the track of a layer that is removed or no longer harvested. */
 	#forget(smallkey: string): void {
 		this.#options.timers.clear(this.#tracks.get(smallkey)?.retry);
 		this.#tracks.delete(smallkey);
@@ -196,7 +197,7 @@ export class Harvester {
 		else this.#end(smallkey, line.outcome === "failed" ? "failed" : "done", line.findings ?? [], again);
 	}
 
-	/** Notes the end of a harvest. @param again whether it is retried, each time later */
+	/** Records the end of a harvest. @param again whether the harvest is retried, after an increasing delay */
 	#end(smallkey: string, state: "done" | "failed", findings: string[], again: boolean): void {
 		const { timers, everyMs } = this.#options;
 		const track = this.#track(smallkey);
@@ -209,7 +210,7 @@ export class Harvester {
 		track.retry = timers.set(() => void this.#enqueue(smallkey, false, false), waitMs);
 	}
 
-	/** Adds a result to the line of the start; false where the layer is not one of the start. */
+	/** Adds a result to the line of the start. @returns false if the layer is not a layer of the start */
 	#addToStart(smallkey: string, { outcome, findings }: HarvestLine): boolean {
 		const line = this.#startLine;
 		if (!line || !this.#startKeys.delete(smallkey)) return false;

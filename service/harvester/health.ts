@@ -10,7 +10,7 @@ import {
 import { isRefusal, type Meta, type Store } from "../../store/store.ts";
 import { serviceMeta } from "./commit.ts";
 
-/** The health with what was seen of layers. @param seen the layers that were checked; null: healthy */
+/** Updates the health with the results of checks. @param seen smallkey → result; null: healthy */
 export function withSeen(
 	before: Health,
 	seen: ReadonlyMap<string, Seen | null>,
@@ -23,12 +23,12 @@ export function withSeen(
 
 export interface StoredHealth {
 	store: Store;
-	/** Reads the stored `layers/health.json`; null where there is none. */
+	/** Reads the stored `layers/health.json`; null if it does not exist. */
 	readHealth: () => Promise<string | null>;
 	now: () => Date;
 }
 
-/** Changes the stored health by a commit, if that changes anything. @throws {Error} where it cannot be read or stored */
+/** Changes the stored health with a commit; no change, no commit. @throws {Error} if it cannot be read or stored */
 export async function commitHealth(
 	{ store, readHealth, now }: StoredHealth,
 	change: (before: Health) => { after: Health } & Pick<Meta, "subject" | "trailers">,

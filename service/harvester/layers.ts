@@ -19,8 +19,8 @@ import { withSeen } from "./health.ts";
 export const layersAtOnce = 64;
 
 /**
- * Reads the layers that a command names, or all. Invalid files are reported on standard error and skipped.
- * @throws {Error} where a named layer does not exist
+ * Reads the layers that a command names, or all layers. Invalid files are reported on standard error and skipped.
+ * @throws {Error} if a named layer does not exist
  */
 export async function readLayers(source: Source, smallkeys: string[], io: Io): Promise<CheckedLayer[]> {
 	const layers = new Map<string, CheckedLayer>();
@@ -34,19 +34,19 @@ export async function readLayers(source: Source, smallkeys: string[], io: Io): P
 	});
 }
 
-/** Reads a file of the layers' folder; null where there is none. */
+/** Reads a file of the layers' folder; null if it does not exist. */
 export async function readStored(folder: string, path: string): Promise<string | null> {
 	return readTextIfThere(fileIn(folder, path));
 }
 
-/** Writes a file of the layers' folder atomically. An unchanged one gets a new time: the time of its last harvest. */
+/** Writes a file of the layers' folder atomically. An unchanged file gets a new modification time: its last harvest. */
 export async function writeStored(folder: string, path: string, text: string, before: string | null) {
 	const now = new Date();
 	if (text === before) await utimes(fileIn(folder, path), now, now);
 	else placeFile(folder, path.replace(/^layers\//, ""), Buffer.from(text));
 }
 
-/** The file of a repository's path, in a layers' folder of any name. */
+/** The path of a layer's file in a folder of layers. @param path in a repository: `layers/23/23ax5t.json` */
 export function fileIn(folder: string, path: string): string {
 	return join(folder, path.replace(/^layers\//, ""));
 }
@@ -80,8 +80,8 @@ export interface WatchedLayer {
 }
 
 /**
- * Checks layers as a viewer sees them.
- * @throws {Error} where none of several hosts answers: then the fault is this machine's
+ * Checks whether a viewer can show the layers.
+ * @throws {Error} if none of several hosts answers: the cause is then this machine's connection
  */
 export async function watchAll(layers: readonly CheckedLayer[], ask: Ask): Promise<WatchedLayer[]> {
 	const watch = createWatchLayer(ask);
@@ -100,13 +100,13 @@ function hostsOf({ registration }: CheckedLayer): string[] {
 	return langs.map((lang) => new URL(registration[lang].service_url).host);
 }
 
-/** Smallkey → what is wrong; null: healthy. */
+/** Smallkey → the problem of the layer; null: healthy. */
 export function statesOf(all: readonly WatchedLayer[]): Map<string, Seen | null> {
 	return new Map(all.map(({ layer, watched }) => [layer.smallkey, seenOf(watched)]));
 }
 
 /**
- * Writes what was seen of layers into the health.json of their folder. Where nothing has changed, neither does the file.
+ * Writes the results of checks into the health.json of the layers' folder. Without a change, the file is not written.
  * @param all every layer of the folder
  */
 export async function writeHealth(

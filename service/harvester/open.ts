@@ -10,10 +10,10 @@ import { systemTimers } from "./schedule.ts";
 import { createHarvestThreads, threadLimits } from "./threads.ts";
 import { createWatcher } from "./watcher.ts";
 
-/** What asks the services of a running service's layers. */
+/** The harvester of a running service, with the watcher and the search for repairs. */
 export type ServiceHarvester = ReturnType<typeof openHarvester>;
 
-/** Starts the harvester of the running service, with the watcher. @param allKeys all smallkeys, in any order */
+/** Starts the harvester, the watcher and the search for repairs. @param allKeys all smallkeys, in any order */
 export function openHarvester(
 	configuration: Configuration,
 	store: Store,

@@ -1,20 +1,20 @@
-/** Host → its waiting smallkeys; the next host first. */
+/** Host → its waiting smallkeys, in the order of the hosts' next runs. */
 type Waiting = Map<string, Set<string>>;
 
 /**
- * A queue of smallkeys that runs its work for at most `width` hosts concurrently, one smallkey each. After each smallkey
- * its host moves to the end, so that a host with many does not delay the others.
+ * Creates a queue of smallkeys. It runs `work` for at most `maxHosts` hosts concurrently, for one smallkey of each host.
+ * After each smallkey its host moves to the end, so that a host with many smallkeys does not delay the others.
  * @param work must not reject
  */
-export function createHostQueue(width: number, work: (smallkey: string) => Promise<void>) {
+export function createHostQueue(maxHosts: number, work: (smallkey: string) => Promise<void>) {
 	const urgent: Waiting = new Map();
-	const patient: Waiting = new Map();
-	/** Host → the work that runs. */
+	const ordinary: Waiting = new Map();
+	/** Host → its running work. */
 	const running = new Map<string, Promise<void>>();
 
 	function fill(): void {
-		while (running.size < width) {
-			const next = take(urgent, running) ?? take(patient, running);
+		while (running.size < maxHosts) {
+			const next = take(urgent, running) ?? take(ordinary, running);
 			if (!next) return;
 			const { host, smallkey } = next;
 			const done = () => {
@@ -26,10 +26,10 @@ export function createHostQueue(width: number, work: (smallkey: string) => Promi
 	}
 
 	return {
-		/** Adds a smallkey, once; urgent ones come first. */
+		/** Adds a smallkey, unless it is waiting already. Urgent smallkeys come first. */
 		add(smallkey: string, host: string, isUrgent: boolean): void {
-			if (isUrgent) remove(patient, smallkey, host);
-			const waiting = isUrgent || urgent.get(host)?.has(smallkey) ? urgent : patient;
+			if (isUrgent) remove(ordinary, smallkey, host);
+			const waiting = isUrgent || urgent.get(host)?.has(smallkey) ? urgent : ordinary;
 			waiting.set(host, (waiting.get(host) ?? new Set()).add(smallkey));
 			fill();
 		},
@@ -39,17 +39,17 @@ export function createHostQueue(width: number, work: (smallkey: string) => Promi
 		/** Empties the queue without ending running work. */
 		clear(): void {
 			urgent.clear();
-			patient.clear();
+			ordinary.clear();
 		},
 		/** Number of waiting and running smallkeys. */
 		get size(): number {
-			const sizes = [...urgent.values(), ...patient.values()].map((keys) => keys.size);
+			const sizes = [...urgent.values(), ...ordinary.values()].map((keys) => keys.size);
 			return sizes.reduce((sum, size) => sum + size, running.size);
 		},
 	};
 }
 
-/** Takes the next smallkey of a host for which nothing runs; null where there is none. */
+/** Removes and returns the next smallkey whose host has no running work; null if there is none. */
 function take(
 	waiting: Waiting,
 	running: ReadonlyMap<string, unknown>,

@@ -11,19 +11,19 @@ import type { Schedule } from "./schedule.ts";
 /** The dependencies of the daily search for repairs. */
 export interface RepairsOptions extends StoredHealth, Pick<Schedule, "timers"> {
 	repository: string;
-	/** Runs `npx fragments repair` to its end. */
+	/** Runs `npx fragments repair`, and waits for its end. */
 	search: (signal: AbortSignal) => Promise<void>;
 	log: Log;
 }
 
-/** Delay of the first search after a start, and between two, in milliseconds. */
+/** Delay of the first search after a start, and time between two searches, in milliseconds. */
 const firstMs = 600_000;
 const everyMs = 86_400_000;
 
 /** Longest search, in milliseconds. */
 const maxSearchMs = 7_200_000;
 
-/** Looks once a day for the services of sick layers. @returns ends it, with a running search */
+/** Looks once a day for new addresses of sick layers. @returns a function that ends this, with a running search */
 export function startRepairs(options: RepairsOptions): () => Promise<void> {
 	const { timers, log } = options;
 	const ending = new AbortController();
@@ -58,7 +58,7 @@ async function repairOnce(options: RepairsOptions, signal: AbortSignal): Promise
 	if (!signal.aborted) await markProposed(options);
 }
 
-/** Notes for which layers a repair waits, so that the catalogue says it. */
+/** Stores which layers have a waiting repair, so that the catalogue shows it. */
 async function markProposed(options: RepairsOptions): Promise<void> {
 	const open = await readOpen(options.repository, "refs/heads/main");
 	const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
@@ -71,7 +71,7 @@ async function markProposed(options: RepairsOptions): Promise<void> {
 	});
 }
 
-/** Searches in a process of its own: what it reads is foreign, and its environment holds no secret. */
+/** Searches in a process of its own without secrets in its environment, since it parses untrusted answers. */
 export function searchProcess({ dataDir, mapWkid, harvest }: Configuration): RepairsOptions["search"] {
 	const { allowPrivate, httpsProxy, noProxy } = harvest;
 	const env = {

@@ -1,9 +1,9 @@
-/** Whether a layer becomes due after a time and until another one. */
+/** Whether a layer becomes due after `since`, up to `until`; both in milliseconds since 1970. */
 export function isDue(smallkey: string, since: number, until: number, periodMs: number): boolean {
 	return nextMoment(smallkey, since, periodMs) <= until;
 }
 
-/** When a layer is next due, in milliseconds since 1970. Its moment in the period depends on a hash of its smallkey. */
+/** When a layer is next due, in milliseconds since 1970. A hash of its smallkey decides its moment in each period. */
 export function nextMoment(smallkey: string, now: number, periodMs: number): number {
 	const moment = (hashOf(smallkey) / 2 ** 32) * periodMs;
 	return Math.ceil((Math.floor((now - moment) / periodMs) + 1) * periodMs + moment);
@@ -30,20 +30,20 @@ export const systemTimers: Timers = {
 	clear: (timer) => clearTimeout(timer as NodeJS.Timeout),
 };
 
-/** What the harvester and the watcher share. */
+/** The options that the harvester and the watcher share. */
 export interface Schedule {
 	timers: Timers;
 	now: () => Date;
 	/** All smallkeys, in any order. */
 	allKeys: () => Iterable<string>;
-	/** Milliseconds in which each layer becomes due once (`HARVEST_EVERY`). */
+	/** The period in which each layer becomes due once, in milliseconds (`HARVEST_EVERY`). */
 	everyMs: number;
 }
 
 interface DueOptions extends Schedule {
-	/** From when on layers become due, in milliseconds since 1970. */
+	/** Start of the first period, in milliseconds since 1970. */
 	sinceMs: number;
-	/** Called with each layer that has become due; the next one waits for it. Must not reject. */
+	/** Called with each layer that has become due; the next call waits for the promise. Must not reject. */
 	due: (smallkey: string) => Promise<void>;
 	/** Ends the search. */
 	signal: AbortSignal;

@@ -4,25 +4,25 @@ import type { HarvestLine } from "./commit.ts";
 export type HarvestState =
 	/** Queued or running. */
 	| { state: "waiting" }
-	/** `done`: at least one service answered. `failed`: none did, and the previous description is kept. */
+	/** `done`: at least one service answered. `failed`: no service answered, and the previous description stays. */
 	| { state: "done" | "failed"; at: number; findings: string[]; nextTry: number };
 
-/** What is known of a layer since the start of the harvester. */
+/** The harvests of a layer since the start of the harvester. */
 export interface Track {
-	/** Whether it is queued, or will be. */
+	/** Whether the layer is queued, or is about to be. */
 	isWaiting: boolean;
-	/** Whether it is being harvested; it may be queued again meanwhile. */
+	/** Whether a harvest of the layer is running; the layer may be queued again meanwhile. */
 	isRunning: boolean;
-	/** The end of its last harvest, with the time of the retry; null: it is harvested again when it is next due. */
+	/** The end of the last harvest. A `retryAt` of null means that the layer is harvested again when it is next due. */
 	last: { state: "done" | "failed"; at: number; findings: string[]; retryAt: number | null } | null;
-	/** Failed attempts since the last one that succeeded. */
+	/** Failed attempts since the last success. */
 	failures: number;
 	/** The timer of the retry. */
 	retry: unknown;
 }
 
 /**
- * The harvests of a start, as one line of the log, so that they do not flood it: how many layers, with which outcome, how
- * many have findings, and the command that prints those.
+ * All harvests of a start in one line of the log, so that they do not flood it: the number of layers, of each outcome and
+ * of layers with findings, and in `read` the command that prints the findings.
  */
 export type StartLine = Record<"harvested" | HarvestLine["outcome"] | "findings", number> & { read: string };

@@ -1,5 +1,5 @@
-// What a thread of the harvester starts with. A thread does not inherit `--import tsx`: tsx leaves all but the main
-// thread alone, so it is registered here.
+// The entry of a harvester thread. `--import tsx` has an effect only in the main thread, so this registers tsx for the
+// thread.
 import { register } from "tsx/esm/api";
 
 register();

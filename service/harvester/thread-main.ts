@@ -18,7 +18,7 @@ function send(report: Report): void {
 parentPort?.on("message", async ({ id, task, registration, known }: Order) => {
 	const late = new AbortController();
 	const timer = setTimeout(() => late.abort(), maxLayerMs);
-	// A rejection is a bug: it ends the thread, and is reported by the thread's "error" event.
+	// A rejection is a bug: it ends the thread, and the thread's "error" event reports it.
 	const result = await tasks[task](registration, late.signal, known);
 	clearTimeout(timer);
 	send({ id, result });

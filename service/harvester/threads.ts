@@ -24,22 +24,22 @@ export const threadLimits = {
 /** Number of signs of life of a thread within `maxBusyMs`. */
 const beats = 5;
 
-/** What a thread starts with. */
+/** The settings that a thread starts with. */
 export interface ThreadSettings {
 	harvest: HarvestSettings;
 	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
 	mapWkid: number;
-	/** Time between two signs of life, and the longest for one layer, in milliseconds. */
+	/** Time between two signs of life, and the longest time for one layer, in milliseconds. */
 	beatMs: number;
 	maxLayerMs: number;
 }
 
-/** What a thread is asked for: to harvest or to watch a layer. At the time limit its requests are aborted. */
+/** An order for a thread: to harvest or to watch a layer. The thread aborts its requests at the time limit. */
 export interface Order {
 	id: number;
 	task: "harvest" | "watch";
 	registration: Registration;
-	/** What was harvested of it before. */
+	/** The description from the last harvest. */
 	known: Description | null;
 }
 
@@ -57,6 +57,7 @@ interface ThreadOptions {
 interface Ended {
 	/** Completes a sentence about an answer: `takes more than 256 MB to be read` */
 	reason: string;
+	/** How many layers the thread was processing. */
 	layers: number;
 }
 
@@ -64,12 +65,12 @@ type Result = Harvested | Watched | Ended;
 
 type Thread = ReturnType<typeof startThread>;
 
-/** Starts a thread that requests services, and its supervision. It does not keep the process alive. */
+/** Starts and supervises a thread that requests services. The thread does not keep the process alive. */
 function startThread({ entry, settings, limits, timers }: ThreadOptions) {
 	const { maxHeapMb, maxBusyMs, maxStartMs, maxLayerMs } = limits;
 	const beatMs = maxBusyMs / beats;
 	const workerData: ThreadSettings = { ...settings, beatMs, maxLayerMs };
-	// Without an environment: it contains secrets, and the thread parses foreign answers.
+	// Without an environment: it contains secrets, and the thread parses untrusted answers.
 	const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 16 };
 	const worker = new Worker(entry, { workerData, execArgv: [], env: {}, resourceLimits });
 	const waiting = new Map<number, (result: Result) => void>();
@@ -82,7 +83,7 @@ function startThread({ entry, settings, limits, timers }: ThreadOptions) {
 
 	function watch(): void {
 		timer = timers.set(() => {
-			// Steps are counted, not time: a block of this thread must not end the other one.
+			// Adds up timer steps, not real time: if the main thread is blocked, the other thread must not be ended.
 			silentMs += beatMs;
 			if (silentMs <= maxSilentMs) return watch();
 			reason = `takes more than ${maxSilentMs / 1000} s to be read`;
@@ -130,9 +131,9 @@ function startThread({ entry, settings, limits, timers }: ThreadOptions) {
 const idleMs = 30_000;
 
 /**
- * Harvests outside the main thread, in a thread that exists only while there is work. Where a service's answer ends the
- * thread, each of its layers is harvested again in a thread of its own: the layer that ends that thread, too, gets the
- * finding.
+ * Harvests outside the main thread, in a common thread that exists only while there is work. If a service's answer ends
+ * the thread, each of its layers is harvested again in a thread of its own. A layer that ends its own thread, too, gets
+ * the finding.
  */
 export function createHarvestThreads(options: ThreadOptions) {
 	const { timers } = options;
@@ -141,14 +142,14 @@ export function createHarvestThreads(options: ThreadOptions) {
 	let common: Thread | null = null;
 	let idle: unknown = null;
 
-	/** Harvests a layer. Rejects only where its signal aborts. */
+	/** Harvests a layer. Rejects only if its signal aborts. */
 	const harvest: HarvestLayer = async (registration, signal, known = null) => {
 		const result = await run({ task: "harvest", registration, known }, signal);
 		if (!("reason" in result)) return result as Harvested;
 		return { found: {}, partial: new Set(), findings: findingsOf(registration, result) };
 	};
 
-	/** Checks a layer as a viewer sees it. Rejects only where its signal aborts. */
+	/** Checks whether a viewer can show a layer. Rejects only if its signal aborts. */
 	const watch: WatchLayer = async (registration, signal, known = null) => {
 		const result = await run({ task: "watch", registration, known }, signal);
 		if (!("reason" in result)) return result as Watched;
@@ -159,7 +160,7 @@ export function createHarvestThreads(options: ThreadOptions) {
 		};
 	};
 
-	/** Ends all threads. To be called once the signals of what they do have aborted. */
+	/** Ends all threads. To be called once the signals of all harvests and checks have aborted. */
 	async function close(): Promise<void> {
 		timers.clear(idle);
 		await Promise.all([...threads].map(end));
@@ -209,7 +210,7 @@ export function createHarvestThreads(options: ThreadOptions) {
 	return { harvest, watch, close };
 }
 
-/** Findings for both languages, since it is not known which of the two it was. */
+/** A finding for each language, since it is not known whose answer ended the thread. */
 function findingsOf(registration: Registration, { reason }: Ended): Finding[] {
 	return langs.map((lang) => {
 		const text = `${registration[lang].service_url} sent what ${reason}`;

@@ -6,7 +6,7 @@ import { commitHealth, type StoredHealth, withSeen } from "./health.ts";
 import type { Schedule } from "./schedule.ts";
 
 interface WatcherOptions extends StoredHealth, Pick<Schedule, "allKeys" | "timers"> {
-	/** Checks a layer as a viewer sees it. Rejects only where its signal aborts. */
+	/** Checks whether a viewer can show a layer. Rejects only if its signal aborts. */
 	watch: WatchLayer;
 	/** Gets each failure of the store. */
 	log: Log;
@@ -16,7 +16,7 @@ interface WatcherOptions extends StoredHealth, Pick<Schedule, "allKeys" | "timer
 export interface Sight {
 	/** null: healthy. */
 	state: SickState | null;
-	/** In milliseconds since 1970. */
+	/** The time of the check, in milliseconds since 1970. */
 	at: number;
 	/** Each as `<JSON pointer>: <text>`. */
 	findings: string[];
@@ -25,7 +25,7 @@ export interface Sight {
 /** How long results are collected for one commit, in milliseconds. */
 const gatherMs = 600_000;
 
-/** Checks layers of a running service as a viewer sees them, and stores which are sick. */
+/** Checks whether a viewer can show the layers of a running service, and stores which layers are sick. */
 export function createWatcher(options: WatcherOptions) {
 	const { store, watch, now, allKeys, timers, log } = options;
 	const sights = new Map<string, Sight>();
@@ -34,7 +34,7 @@ export function createWatcher(options: WatcherOptions) {
 	let timer: unknown = null;
 	let storing: Promise<void> = Promise.resolve();
 
-	/** Checks a layer, if it is there. Never rejects. */
+	/** Checks a layer, if it exists. Never rejects. */
 	async function look(smallkey: string, signal: AbortSignal): Promise<void> {
 		try {
 			const layer = await store.read(smallkey);
@@ -56,7 +56,7 @@ export function createWatcher(options: WatcherOptions) {
 		storing = storing.then(storeSeen);
 	}
 
-	/** Stores the results since the last call in one commit, if they change anything; keeps them where that fails. */
+	/** Stores the new results in one commit, if they change anything. After a failure they are kept for the next call. */
 	async function storeSeen(): Promise<void> {
 		const found = seen;
 		if (found.size === 0) return;
@@ -75,9 +75,9 @@ export function createWatcher(options: WatcherOptions) {
 
 	return {
 		look,
-		/** The last result for a layer; null where it was not checked since the start. */
+		/** The last result for a layer; null if it was not checked since the start. */
 		sightOf: (smallkey: string): Sight | null => sights.get(smallkey) ?? null,
-		/** Stores the results. */
+		/** Stores the collected results. */
 		close: async () => {
 			storeLater();
 			await storing;

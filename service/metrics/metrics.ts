@@ -6,7 +6,7 @@ import { readCommit, readVersion } from "../../files/version.ts";
 import type { GitOperation } from "../../store/git/base.ts";
 import { isRefusal, type Store } from "../../store/store.ts";
 
-/** The present state of a running service, as far as it is known. */
+/** The current state of a running service; values that are not known are absent or null. */
 export interface Gauges {
 	layers: number;
 	/** Waiting and running changes. */
@@ -17,7 +17,7 @@ export interface Gauges {
 	filesBehind?: number | null;
 	/** Layers that wait to be harvested. */
 	harvestsWaiting?: number | null;
-	/** Whether `/readyz` says 200. */
+	/** Whether `/readyz` answers 200. */
 	isReady: boolean;
 }
 
@@ -29,7 +29,7 @@ const gitBounds = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 
 
 const prefix = "fragments_";
 
-/** Each gauge with its text and its value; one that is not known here is left out. */
+/** Each gauge with its help text and its value. A gauge without a value is left out. */
 const gauges: readonly [
 	name: string,
 	help: string,
@@ -108,7 +108,7 @@ export class Metrics {
 		if (reason !== undefined) this.#refused.inc({ reason });
 	};
 
-	/** The same store, whose commits are counted from now on: for a sender's write, and of the service itself. */
+	/** Counts the commits of a store from now on, by sender or service. @returns the same store */
 	countCommits<S extends Store>(store: S): S {
 		const change = store.change.bind(store);
 		store.change = async (edits, meta) => {
@@ -120,7 +120,7 @@ export class Metrics {
 		return store;
 	}
 
-	/** Counts an operation of git that others wait for. */
+	/** Measures an operation of git that requests wait for. */
 	readonly git = (operation: GitOperation, ms: number): void => {
 		this.#git.observe({ operation }, ms / 1_000);
 	};
@@ -134,7 +134,7 @@ export class Metrics {
 	 * All metrics as text.
 	 * @param dataDir the folder whose disk is measured
 	 * @param read reads the present state of the service
-	 * @throws {Error} where the disk cannot be measured
+	 * @throws {Error} if the disk cannot be measured
 	 */
 	async text(dataDir: string, read: () => Promise<Gauges>): Promise<string> {
 		const [now, disk] = await Promise.all([read(), statfs(dataDir)]);

@@ -3,19 +3,19 @@ import { createServer } from "node:http";
 import type { Log } from "../../store/log.ts";
 import { listen } from "../listen.ts";
 
-/** What is served at `GET /metrics`. */
+/** The content of `GET /metrics`. */
 interface Served {
 	/** `Content-Type` of the text. */
 	type: string;
 	text: () => Promise<string>;
-	/** Gets why the text cannot be made. */
+	/** Gets the error if the text cannot be made. */
 	log: Log;
 }
 
 /**
- * Starts a server for `GET /metrics`, on a port of its own, which publishers and readers do not reach.
+ * Starts a server for `GET /metrics`, on a port of its own that is not open to publishers and readers.
  * @returns its address: `http://127.0.0.1:9464/metrics`
- * @throws {Error} that names the settings, where it cannot listen
+ * @throws {Error} that names the settings, if the server cannot listen
  */
 export async function serveMetrics(place: { host: string; port: number }, { type, text, log }: Served) {
 	const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
