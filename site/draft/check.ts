@@ -10,7 +10,7 @@ import type { Content } from "../page/dom.ts";
 import { lang, settings, texts } from "../page/page.ts";
 import { type PlacedProblem, placedProblem } from "./problems.ts";
 
-/** Judges a draft by the rules of a PUT; the warnings are what a receipt would say of one that is accepted. */
+/** Judges a draft by the rules of a PUT. The warnings are those of the receipt if the draft is accepted. */
 export function checkDraft(text: string) {
 	const { registration, problems } = parseRegistration(new TextEncoder().encode(text), "written");
 	return {
@@ -20,12 +20,12 @@ export function checkDraft(text: string) {
 	};
 }
 
-/** Problems and warnings in the words of the API, in the language of the page. */
+/** Separates the API's problems or warnings into place and text, in the language of the page. */
 export function placed(problems: readonly string[]): PlacedProblem[] {
 	return problems.map((problem) => placedProblem(problem, lang));
 }
 
-/** Problems with their places, each in its own language; nothing where there are none. */
+/** The list of problems with their places; each text is marked with its language. Empty if there are none. */
 export function problemList(problems: readonly PlacedProblem[]): Content {
 	const items = problems.map(({ pointer, text, lang }) => {
 		const place = pointer && html`<code>${pointer}</code>${texts.colon} `;
@@ -34,7 +34,7 @@ export function problemList(problems: readonly PlacedProblem[]): Content {
 	return items.length === 0 ? "" : html`<ul>${items}</ul>`;
 }
 
-/** The fragments that readers of each target would read, before anything of the service is known. */
+/** The fragments of a draft for each target, without a service description. */
 export function draftFragments(
 	registration: Registration,
 	smallkey: string,
@@ -48,7 +48,7 @@ export function draftFragments(
 	return targets.map((target, at) => ({ target, fragments: { en: en[at] ?? null, fr: fr[at] ?? null } }));
 }
 
-/** How a draft is drawn in one language, by the fragment with the most detail; null where none has it. */
+/** How a draft is drawn in one language, from the most detailed fragment; null if no fragment says it. */
 export function draftDrawable(rendered: ReturnType<typeof draftFragments>, lang: Lang): Drawable | null {
 	const read = ({ target, fragments }: (typeof rendered)[number]) => {
 		const text = fragments[lang];

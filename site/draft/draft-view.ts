@@ -12,7 +12,7 @@ import { MapPanel } from "../page/map-panel.ts";
 import { refresh, texts, type View } from "../page/page.ts";
 import { catalogue } from "../search/catalogue.ts";
 import { checkDraft, draftDrawable, draftFragments, problemList } from "./check.ts";
-import { fileInput, fileOf, readTaken, type TakenFile } from "./file.ts";
+import { type DraftFile, fileInput, fileOf, readDraftFile } from "./file.ts";
 import { DraftForm } from "./form.ts";
 import type { PlacedProblem } from "./problems.ts";
 import { RegisterPanel } from "./register-panel.ts";
@@ -28,7 +28,7 @@ const empty = `{
 }
 `;
 
-/** A layer that is there, to look at and to change. */
+/** A layer that exists, to try and to change. */
 const example = `{
   "version": "1.0.0",
   "payload_type": "wms",
@@ -47,39 +47,39 @@ const example = `{
 }
 `;
 
-/** A draft on the map, which is not drawn again for a change that it does not show. */
+/** A draft on the map. It is drawn again only if its fragments have changed. */
 interface DrawnDraft {
 	fragments: ReturnType<typeof draftFragments>;
 	drawables: Record<Lang, Drawable | null>;
 	map: MapPanel;
 }
 
-/** A registration that is tried before it is published. */
+/** The page that checks and draws a registration before it is published. */
 export class DraftView implements View {
 	readonly title = texts.draftTitle;
 	readonly #form = new DraftForm((text) => {
 		this.#text = text;
-		this.#changed();
+		this.#onChange();
 	});
 	readonly #register = new RegisterPanel();
 	#key = "";
 	#text = "";
-	/** Whether nothing was written yet: then nothing is said to be wrong. */
+	/** Whether the user has not changed the text yet; problems are hidden until then. */
 	#isNew = true;
 	#checked = checkDraft(empty);
-	/** What is said of a file or of the address; empty: nothing. */
+	/** Why a file or the draft in the address could not be read; empty if there was no such problem. */
 	#notice = "";
 	#keyNote = "";
-	/** Null while the registration is not in order. */
+	/** Null while the registration is invalid. */
 	#drawn: DrawnDraft | null = null;
-	/** Whether the fragments are unfolded. */
+	/** Whether the list of fragments is open. */
 	#isOpen = matchMedia("(min-width: 64rem)").matches;
 	#serial = 0;
-	readonly #typed = debounce(pauseMs, () => this.#changed());
+	readonly #checkLater = debounce(pauseMs, () => this.#onChange());
 
 	constructor() {
-		addEventListener("hashchange", this.#begin);
-		void this.#begin();
+		addEventListener("hashchange", this.#openAddress);
+		void this.#openAddress();
 	}
 
 	content(): TemplateResult {
@@ -88,14 +88,14 @@ export class DraftView implements View {
 		const smallkey = parseSmallkey(this.#key);
 		const key = html`<input type="text" id="key" autocomplete="off" spellcheck="false" maxlength="64"
 			aria-describedby="keynote" aria-invalid=${this.#key !== "" && smallkey === null} .value=${live(this.#key)}
-			@input=${this.#type} @change=${() => this.#changed()}>`;
+			@input=${this.#onInput} @change=${() => this.#onChange()}>`;
 		const keyNote = html`<p class="hint" id="keynote" role="status">${this.#keyNote}</p>`;
 		const text = html`<textarea id="text" rows="16" spellcheck="false" autocomplete="off" autocapitalize="off"
 			aria-describedby="verdict" aria-invalid=${problems.length > 0}
-			.value=${live(this.#text)} @input=${this.#type} @change=${() => this.#changed()}></textarea>`;
-		const loadExample = () => this.#take({ name: "", text: example });
+			.value=${live(this.#text)} @input=${this.#onInput} @change=${() => this.#onChange()}></textarea>`;
+		const loadExample = () => this.#setText({ name: "", text: example });
 		const stored = registration && canonicalText(registration);
-		return html`<div class="draft" @dragover=${this.#hold} @dragleave=${this.#hold} @drop=${this.#hold} @paste=${this.#hold}>
+		return html`<div class="draft" @dragover=${this.#onFileEvent} @dragleave=${this.#onFileEvent} @drop=${this.#onFileEvent} @paste=${this.#onFileEvent}>
 			<h1 tabindex="-1">${texts.draftTitle}</h1>
 			<p>${texts.draftIntro}</p>
 			<p><button @click=${loadExample}>${texts.draftExample}</button></p>
@@ -103,7 +103,7 @@ export class DraftView implements View {
 			${field("key", texts.draftKey, key, keyNote)}
 			<div class="twocolumns">
 				${this.#form.content(problems)}
-				${field("text", texts.draftText, text, [fileInput(this.#takeFile), this.#verdict(problems)])}
+				${field("text", texts.draftText, text, [fileInput(this.#openFile), this.#verdict(problems)])}
 			</div>
 			<div class="result">${this.#drawn && this.#result(this.#drawn)}</div>
 			${smallkey !== null && stored !== null ? this.#register.content({ smallkey, text: stored }) : ""}
@@ -112,65 +112,65 @@ export class DraftView implements View {
 
 	close(): void {
 		this.#serial += 1;
-		removeEventListener("hashchange", this.#begin);
+		removeEventListener("hashchange", this.#openAddress);
 		this.#drawn?.map.close();
 	}
 
-	/** Shows the draft of the address; also of another one that is opened while the page is there. */
-	readonly #begin = async (): Promise<void> => {
+	/** Shows the draft in the address, at the start and whenever the address gets another draft. */
+	readonly #openAddress = async (): Promise<void> => {
 		const link = /^#draft=(.*)$/s.exec(location.hash)?.[1];
 		if (link === undefined && this.#text !== "") return;
 		const draft = link === undefined ? { smallkey: "", text: empty } : await unpackDraft(link);
 		this.#notice = draft ? "" : texts.draftFrom;
 		this.#key = draft?.smallkey ?? "";
 		this.#text = draft?.text ?? empty;
-		this.#look(draft === null || link === undefined);
+		this.#check(draft === null || link === undefined);
 	};
 
-	/** Takes what a field holds by now; it is checked after a pause. */
-	readonly #type = (event: Event): void => {
+	/** Takes the value of a field. The draft is checked after a pause in typing. */
+	readonly #onInput = (event: Event): void => {
 		const { id, value } = event.currentTarget as HTMLInputElement;
 		if (id === "key") this.#key = value;
 		else this.#text = value;
-		this.#typed();
+		this.#checkLater();
 	};
 
-	/** Marks the text while a file is held over the page, and takes one that is dropped or pasted. */
-	readonly #hold = (event: Event): void => {
+	/** Highlights the text field while a file is dragged over the page, and reads a dropped or pasted file. */
+	readonly #onFileEvent = (event: Event): void => {
 		document.getElementById("text")?.classList.toggle("over", event.type === "dragover");
 		const file = fileOf(event);
 		if (event.type !== "paste" || file) event.preventDefault();
-		if (file) void this.#takeFile(file);
+		if (file) void this.#openFile(file);
 	};
 
-	readonly #takeFile = async (file: File): Promise<void> => {
-		const taken = await readTaken(file);
-		if (typeof taken !== "string") return this.#take(taken);
-		this.#notice = taken;
+	readonly #openFile = async (file: File): Promise<void> => {
+		const read = await readDraftFile(file);
+		if (typeof read !== "string") return this.#setText(read);
+		this.#notice = read;
 		refresh();
 	};
 
-	#take({ name, text }: TakenFile): void {
+	#setText({ name, text }: DraftFile): void {
 		this.#text = text;
 		if (this.#key === "" && parseSmallkey(name)) this.#key = name;
-		this.#changed();
+		this.#onChange();
 	}
 
-	/** The draft was changed here: the address follows. */
-	#changed(): void {
+	/** Checks a changed draft and writes it into the address. */
+	#onChange(): void {
 		this.#notice = "";
-		this.#look(false);
+		this.#check(false);
 		const serial = this.#serial;
 		if (this.#text.length > largestRegistration) return;
 		void packDraft({ smallkey: this.#key, text: this.#text }).then((link) => {
 			if (serial !== this.#serial) return;
 			history.replaceState(null, "", `#draft=${link}`);
-			// The link to the other language takes it along.
+			// The link to the other language contains the draft.
 			refresh();
 		});
 	}
 
-	#look(isNew: boolean): void {
+	#check(isNew: boolean): void {
 		this.#serial += 1;
 		this.#isNew = isNew;
 		this.#form.read(this.#text);

@@ -9,7 +9,7 @@ import type { PlacedProblem } from "./problems.ts";
 
 type Document = Record<string, unknown>;
 
-/** The members of one language that the form has, with the kinds of service that have them. */
+/** The members of one language that the form shows, and for which kinds of service. */
 const members: readonly { name: Member; kinds: readonly string[] }[] = [
 	{ name: "service_url", kinds: ["wms", "feature"] },
 	{ name: "layer", kinds: ["wms"] },
@@ -18,21 +18,21 @@ const members: readonly { name: Member; kinds: readonly string[] }[] = [
 
 type Member = "service_url" | "layer" | "service_name";
 
-/** A form over the text of a registration: it changes the members that it shows, and leaves all others as they are. */
+/** A form for the text of a registration. It changes the members that it shows, and keeps all others. */
 export class DraftForm {
 	readonly #changed: (text: string) => void;
-	/** What offers the layers of the service of each language. */
+	/** For each language, the control that lists the layers of its service. */
 	readonly #choices: Record<Lang, HTMLElement>;
 	#document: Document = {};
 	#isDisabled = false;
 
-	/** @param changed is called with the whole text */
+	/** @param changed is called with the whole text after each change */
 	constructor(changed: (text: string) => void) {
 		this.#changed = changed;
 		const choice = (lang: Lang) => {
-			const asked = () => ({ kind: this.#kind, address: this.#value(lang, "service_url").trim() });
-			// For features it is the address of a layer that is chosen.
-			return layerChoice(lang, asked, (chosen) => {
+			const getService = () => ({ kind: this.#kind, address: this.#value(lang, "service_url").trim() });
+			// A feature layer is chosen by its address.
+			return layerChoice(lang, getService, (chosen) => {
 				const name = this.#kind === "wms" ? "layer" : "service_url";
 				this.#set(lang, name, chosen);
 				document.getElementById(`${lang}-${name}`)?.focus();
@@ -41,14 +41,14 @@ export class DraftForm {
 		this.#choices = { en: choice("en"), fr: choice("fr") };
 	}
 
-	/** Takes what a text holds; a text that is no version 1 document disables the form. */
+	/** Fills the form from a text. A text that is not a document of version 1 disables the form. */
 	read(text: string): void {
 		const document = parseDocument(text);
 		this.#isDisabled = document === null;
 		this.#document = document ?? this.#document;
 	}
 
-	/** @param problems are shown at their fields */
+	/** @param problems each is shown beside its field */
 	content(problems: readonly PlacedProblem[]): TemplateResult {
 		const choices = ["wms", "feature"].map((kind) => [kind, texts.types[kind] ?? kind] as const);
 		const choose = (kind: string) => this.#write(kind, (lang, name) => this.#value(lang, name));

@@ -5,32 +5,36 @@ import { capabilitiesOf } from "../map/drawable.ts";
 import { part, textIn, webAddress } from "../page/dom.ts";
 import { texts } from "../page/page.ts";
 
-/** A service that is asked for its layers. */
-interface Asked {
+/** A service to ask for its layers. */
+interface ServiceQuery {
 	kind: "wms" | "feature";
 	address: string;
 }
 
 /**
  * A button that asks a service for its layers, and a list to choose one from.
- * @param asked the service, at the moment of the question
- * @param choose is called with a layer's name in a WMS, or the address of a layer of an ArcGIS service
+ * @param getService returns the service when the button is pressed
+ * @param choose is called with the layer's name (WMS) or its address (ArcGIS)
  */
-export function layerChoice(lang: Lang, asked: () => Asked, choose: (chosen: string) => void): HTMLElement {
+export function layerChoice(
+	lang: Lang,
+	getService: () => ServiceQuery,
+	choose: (chosen: string) => void,
+): HTMLElement {
 	const place = part("");
 	place.setAttribute("role", "status");
-	let under = new AbortController();
+	let controller = new AbortController();
 	const find = async () => {
-		under.abort();
-		under = new AbortController();
-		const { signal } = under;
-		const { kind, address } = asked();
-		const take = (name: string) =>
+		controller.abort();
+		controller = new AbortController();
+		const { signal } = controller;
+		const { kind, address } = getService();
+		const chooseName = (name: string) =>
 			choose(kind === "wms" ? name : `${arcgisServiceOf(address) ?? address}/${name}`);
 		render(texts.infoAsking, place);
 		try {
 			const layers = await (kind === "wms" ? namedLayers : numberedLayers)(address, signal);
-			if (!signal.aborted) render(offer(layers.slice(0, maxOffered), take), place);
+			if (!signal.aborted) render(layerSelect(layers.slice(0, maxOffered), chooseName), place);
 		} catch (error) {
 			if (signal.aborted) return;
 			if (!(error instanceof ServiceFailed)) throw error;
@@ -41,33 +45,33 @@ export function layerChoice(lang: Lang, asked: () => Asked, choose: (chosen: str
 	return part("offer", [html`<button class="small" @click=${find}>${label}</button>`, place]);
 }
 
-function offer(layers: readonly OfferedLayer[], take: (name: string) => void): TemplateResult {
+function layerSelect(layers: readonly OfferedLayer[], chooseName: (name: string) => void): TemplateResult {
 	const options = layers.map(({ name, title }) => {
 		const text = title === "" || title === name ? name : `${title} (${name})`;
 		return html`<option value=${name}>${text}</option>`;
 	});
-	const change = (event: Event) => textIn(event) !== "" && take(textIn(event));
+	const change = (event: Event) => textIn(event) !== "" && chooseName(textIn(event));
 	return html`<select aria-label=${texts.layerField} @change=${change}>
 		<option value="">${texts.draftChooseLayer(layers.length)}</option>${options}</select>`;
 }
 
 interface OfferedLayer {
-	/** Its name, or its number in an ArcGIS service. */
+	/** Its name in a WMS, or its number in an ArcGIS service. */
 	name: string;
 	title: string;
 }
 
 const maxOffered = 500;
 
-/** `…/MapServer` or `…/FeatureServer`, with or without the number of a layer. */
+/** Accepts `…/MapServer` or `…/FeatureServer`, with or without the number of a layer. */
 const arcgisService = /^([^?#]*\/(?:Map|Feature)Server)(?:\/\d*)?\/?(?:[?#].*)?$/i;
 
-/** The address of an ArcGIS service without a layer's number; null where it is none. */
+/** The address of an ArcGIS service without a layer's number; null if the address is not one. */
 function arcgisServiceOf(address: string): string | null {
 	return arcgisService.exec(address)?.[1] ?? null;
 }
 
-/** The layers of a Web Map Service, in its own order. @throws {ServiceFailed} */
+/** Reads the layers of a Web Map Service, in its own order. @throws {ServiceFailed} */
 async function namedLayers(address: string, signal: AbortSignal): Promise<OfferedLayer[]> {
 	const url = addressOf(address);
 	const { text } = await ask(capabilitiesOf(url), signal);
@@ -82,7 +86,7 @@ async function namedLayers(address: string, signal: AbortSignal): Promise<Offere
 	return layers;
 }
 
-/** The layers of an ArcGIS service, in its own order. @throws {ServiceFailed} */
+/** Reads the layers of an ArcGIS service, in its own order. @throws {ServiceFailed} */
 async function numberedLayers(address: string, signal: AbortSignal): Promise<OfferedLayer[]> {
 	const url = addressOf(`${arcgisServiceOf(address) ?? address}?f=json`);
 	const { layers } = await askJson(url.href, signal);

@@ -6,11 +6,11 @@ export interface PlacedProblem {
 	/** JSON pointer (RFC 6901); empty for the whole document. */
 	pointer: string;
 	text: string;
-	/** Language of the text: English where there is no French one. */
+	/** Language of the text: English if there is no French text. */
 	lang: Lang;
 }
 
-/** A problem in the words of the API, `<pointer>: <rule>` or `the document <rule>`, in a language of the pages. */
+/** Parses a problem as the API writes it, `<pointer>: <rule>` or `the document <rule>`, and translates the rule. */
 export function placedProblem(problem: string, lang: Lang): PlacedProblem {
 	const [, pointer = "", rule = problem] = /^(\/.*?): (.*)$/s.exec(problem) ?? [];
 	const french = lang === "fr" ? frenchOf(rule) : null;

@@ -7,20 +7,20 @@ import { renewCatalogue } from "../search/catalogue.ts";
 import { placed, problemList } from "./check.ts";
 import { curlCommand, type Receipt, sendSigned } from "./send.ts";
 
-/** After so long the service's catalogue has what was sent, in milliseconds. */
+/** Time after which the service's catalogue contains a sent registration, in milliseconds. */
 const catalogueDelayMs = 1_500;
 
-/** Longest address that GitHub is given a file's content in, in characters. */
-const maxLength = 7_500;
+/** Longest address of GitHub with a file's content in it, in characters. */
+const maxAddressLength = 7_500;
 
-/** A registration in order, with its smallkey. */
+/** A valid registration with its smallkey. */
 interface ReadyDraft {
 	smallkey: string;
-	/** In the form that is stored. */
+	/** The canonical text, as it would be stored. */
 	text: string;
 }
 
-/** The ways to register a draft: a signed command, sent from here, or as a pull request. */
+/** The ways to register a draft: sending it from this page, a pull request, or a signed command. */
 export class RegisterPanel {
 	#sender = "";
 	#answer: Content = "";
@@ -52,14 +52,14 @@ export class RegisterPanel {
 		</section>`;
 	}
 
-	/** GitHub's page of a new file, with the registration as its content unless that is too long. */
+	/** A link to GitHub's page for a new file. The link contains the registration, unless it would be too long. */
 	#proposal({ smallkey, text }: ReadyDraft): Content {
 		const { repository, branch } = settings;
 		if (repository === "") return "";
 		const page = `${repository}/new/${branch}?`;
 		const bare = { filename: layerPath(smallkey) };
 		const whole = page + new URLSearchParams({ ...bare, value: text });
-		const isWhole = whole.length <= maxLength;
+		const isWhole = whole.length <= maxAddressLength;
 		const address = isWhole ? whole : page + new URLSearchParams(bare);
 		return html`<h3>${texts.draftPropose}</h3>
 			<p><a href=${address} rel="noopener">${texts.draftProposeLink}</a></p>
@@ -74,25 +74,25 @@ export class RegisterPanel {
 		];
 		const empty = [sender, secret].find(({ value }) => value.trim() === "");
 		if (empty) return empty.focus();
-		this.#say(texts.draftSending);
+		this.#showAnswer(texts.draftSending);
 		try {
 			const receipt = await sendSigned(address, sender.value.trim(), secret.value, text, now());
-			this.#say(this.#answerOf(receipt, smallkey));
+			this.#showAnswer(this.#receiptContent(receipt, smallkey));
 		} catch {
-			this.#say(html`<p class="bad">${texts.draftSendFailed}</p>`);
+			this.#showAnswer(html`<p class="bad">${texts.draftSendFailed}</p>`);
 		}
 	}
 
-	#say(answer: Content): void {
+	#showAnswer(answer: Content): void {
 		this.#answer = answer;
 		refresh();
 	}
 
-	#answerOf({ status, errors, warnings, isReviewed }: Receipt, smallkey: string): TemplateResult {
+	#receiptContent({ status, errors, warnings, isReviewed }: Receipt, smallkey: string): TemplateResult {
 		if (status < 200 || status >= 300)
 			return html`<p class="bad">${texts.draftRefused(status)}</p>${problemList(placed(errors))}`;
 		renewCatalogue();
-		// The fragments are there at once, the catalogue within a second.
+		// The fragments are published at once, the catalogue within a second.
 		setTimeout(() => renewCatalogue(), catalogueDelayMs);
 		const state = { ...currentState(), page: "layers" as const, layer: smallkey };
 		const next = isReviewed ? texts.draftReview : stateLink(state, texts.draftOpen);

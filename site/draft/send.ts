@@ -17,10 +17,10 @@ export async function sign(
 		.replaceAll("=", "");
 }
 
-/** What a service answered to a write. */
+/** The answer of a service to a write. */
 export type Receipt = Awaited<ReturnType<typeof sendSigned>>;
 
-/** Sends a registration, signed here and now. @throws {TypeError} where there is no answer */
+/** Signs a registration and sends it. @throws {TypeError} if the service does not answer */
 export async function sendSigned(address: URL, sender: string, secret: string, body: string, now: Date) {
 	const timestamp = now.toISOString();
 	const response = await fetch(address, {
@@ -31,7 +31,7 @@ export async function sendSigned(address: URL, sender: string, secret: string, b
 			TimeStamp: timestamp,
 			Sender: sender,
 			"Content-Type": "application/json",
-			// The page puts the errors into its own language, which may be another one than the browser's.
+			// The page translates the errors itself: its language may differ from the browser's.
 			"Accept-Language": "en",
 		},
 		credentials: "omit",
@@ -41,7 +41,7 @@ export async function sendSigned(address: URL, sender: string, secret: string, b
 		status: response.status,
 		errors: textsOf(answer.errors),
 		warnings: textsOf(answer.warnings),
-		/** Whether a reviewer has to agree first. */
+		/** Whether a reviewer has to approve the registration first. */
 		isReviewed: answer.branch !== undefined || answer.pull_request !== undefined,
 	};
 }
@@ -50,14 +50,14 @@ function textsOf(value: unknown): string[] {
 	return Array.isArray(value) ? value.filter((text): text is string => typeof text === "string") : [];
 }
 
-/** A text as one word of a POSIX shell. */
+/** Quotes a text as one word of a POSIX shell. */
 function quoted(text: string): string {
 	return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 /**
- * Shell lines that sign a registration with `openssl` and send it with `curl`, as docs/publish.md has them; the secret comes
- * from the variable SECRET, and never into this text.
+ * Shell commands that sign a registration with `openssl` and send it with `curl`, as in docs/publish.md. The shell reads
+ * the secret from the variable SECRET; it is not in this text.
  */
 export function curlCommand(address: URL, sender: string, body: string): string {
 	return `BODY=${quoted(body)}

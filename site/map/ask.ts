@@ -2,42 +2,42 @@ import { tryJson } from "../../registry/try-json.ts";
 import { webAddress } from "../page/dom.ts";
 import { texts } from "../page/page.ts";
 
-/** How long a service may take, in milliseconds. */
-export const patienceMs = 10_000;
+/** Longest time to wait for a service, in milliseconds. */
+export const timeoutMs = 10_000;
 
-/** Most characters of a service's own words that are shown. */
-const maxWords = 300;
+/** Most characters of a service's error text that are shown. */
+const maxErrorLength = 300;
 
-/** A service that did not do what was asked. The message says to people who failed, and what it said. */
+/** A request to a service failed. The message is for users, and names the host. */
 export class ServiceFailed extends Error {
-	/** @param said the service's own words; empty: it gave none */
+	/** @param serviceText the service's own error text; empty if it gave none */
 	constructor(
 		message: string,
-		readonly said = "",
+		readonly serviceText = "",
 	) {
 		super(message);
 	}
 }
 
-/** Why a page cannot ask an address, in words; null where it can. */
-export function obstacle(address: string): string | null {
+/** A text for users: why a page cannot send requests to an address; null if it can. */
+export function blockedReason(address: string): string | null {
 	const url = webAddress(address);
 	if (!url) return texts.failAddress(address);
 	const isMixed = location.protocol === "https:" && url.protocol === "http:" && !isLoopback(url.hostname);
 	return isMixed ? texts.failMixed(url.host) : null;
 }
 
-/** Browsers let a page over https ask this machine over http (W3C, "Secure Contexts", 3.1). */
+/** Browsers allow an https page to use http on its own machine (W3C, "Secure Contexts", 3.1). */
 function isLoopback(host: string): boolean {
 	return host === "localhost" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** Asks a service for a text, with its media type. @throws {ServiceFailed} */
+/** Reads a text and its media type from a service. @throws {ServiceFailed} */
 export async function ask(address: string, signal?: AbortSignal): Promise<{ text: string; type: string }> {
-	const blocked = obstacle(address);
+	const blocked = blockedReason(address);
 	if (blocked) throw new ServiceFailed(blocked);
 	const { host } = new URL(address);
-	const timeout = AbortSignal.timeout(patienceMs);
+	const timeout = AbortSignal.timeout(timeoutMs);
 	const signals = signal ? [signal, timeout] : [timeout];
 	try {
 		const response = await fetch(address, {
@@ -56,7 +56,7 @@ export async function ask(address: string, signal?: AbortSignal): Promise<{ text
 	}
 }
 
-/** Asks an ArcGIS service for JSON. Its errors come with status 200. @throws {ServiceFailed} */
+/** Reads JSON from an ArcGIS service, which sends errors with status 200. @throws {ServiceFailed} */
 export async function askJson(address: string, signal?: AbortSignal): Promise<Record<string, unknown>> {
 	const { text } = await ask(address, signal);
 	const { host } = new URL(address);
@@ -64,17 +64,17 @@ export async function askJson(address: string, signal?: AbortSignal): Promise<Re
 	if (!value) throw new ServiceFailed(texts.failOdd(host));
 	const { error } = value as { error?: { message?: unknown; code?: unknown } };
 	if (!error) return value;
-	const said = words(String(error.message || error.code || "error"));
-	throw new ServiceFailed(texts.failSaid(host, said), said);
+	const serviceText = oneLine(String(error.message || error.code || "error"));
+	throw new ServiceFailed(texts.failSaid(host, serviceText), serviceText);
 }
 
-/** Why a picture did not come: its address is asked again, for the service's error message. */
-export async function whyNoPicture(address: string): Promise<ServiceFailed> {
+/** Finds out why a picture failed to load: it requests the address again and reads the service's error text. */
+export async function findPictureError(address: string): Promise<ServiceFailed> {
 	const { host } = new URL(address);
 	try {
 		const { text, type } = await ask(address);
-		const said = exceptionOf(text);
-		if (said) return new ServiceFailed(texts.failSaid(host, said), said);
+		const serviceText = exceptionOf(text);
+		if (serviceText) return new ServiceFailed(texts.failSaid(host, serviceText), serviceText);
 		return new ServiceFailed(type.startsWith("image/") ? texts.failNetwork(host) : texts.failOdd(host));
 	} catch (error) {
 		if (error instanceof ServiceFailed) return error;
@@ -82,22 +82,22 @@ export async function whyNoPicture(address: string): Promise<ServiceFailed> {
 	}
 }
 
-/** The words of a WMS exception report or an ArcGIS error; null where there are none. */
+/** The text of a WMS exception report or an ArcGIS error; null if there is none. */
 function exceptionOf(text: string): string | null {
 	const json = objectOf(text)?.error as { message?: unknown } | undefined;
 	const xml = new DOMParser().parseFromString(text, "text/xml");
-	const [said] = xml.getElementsByTagNameNS("*", "ServiceException");
-	return words(String(json?.message ?? said?.textContent ?? "")) || null;
+	const [exception] = xml.getElementsByTagNameNS("*", "ServiceException");
+	return oneLine(String(json?.message ?? exception?.textContent ?? "")) || null;
 }
 
-/** The object that a text is as JSON; null where it is none. */
+/** Parses a JSON object; null if the text is not one. */
 function objectOf(text: string): Record<string, unknown> | null {
 	const value = tryJson(text);
 	return typeof value === "object" ? (value as Record<string, unknown> | null) : null;
 }
 
-/** A service's words on one line, without what could be markup of another page. */
-function words(text: string): string {
+/** A service's text on one line, cut to `maxErrorLength`. */
+function oneLine(text: string): string {
 	const line = text.replace(/\s+/g, " ").trim();
-	return line.length > maxWords ? `${line.slice(0, maxWords)}…` : line;
+	return line.length > maxErrorLength ? `${line.slice(0, maxErrorLength)}…` : line;
 }

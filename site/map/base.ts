@@ -14,19 +14,19 @@ import { land, settings, texts } from "../page/page.ts";
 import type { Box } from "./drawable.ts";
 import { projectionOf, resolutions } from "./grid.ts";
 
-/** A map with its base, its size followed, without any layer on it. */
+/** A map with its background, without any layer on it. */
 export type BaseMap = ReturnType<typeof openBaseMap>;
 
-/** Metres of a pixel closer than the official grid: some layers are drawn only there. */
+/** Metres per pixel, finer than the official grid: some layers are drawn only at these scales. */
 const closerResolutions = [0.8, 0.4, 0.2, 0.1];
 
-/** The extent of Canada in the map's reference. */
+/** The extent of Canada in the map's spatial reference. */
 export function canadaBox(): Box {
 	const { xmin, ymin, xmax, ymax } = layerExtent(null, settings.mapWkid);
 	return [xmin, ymin, xmax, ymax];
 }
 
-/** Opens a map in an element, which has a size and can have the focus. */
+/** Opens a map in an element, which must have a size and be focusable. */
 export function openBaseMap(target: HTMLElement) {
 	const projection = projectionOf(settings.mapWkid);
 	const view = new View({
@@ -50,7 +50,7 @@ export function openBaseMap(target: HTMLElement) {
 			new PinchZoom(),
 			new KeyboardPan({ duration }),
 			new KeyboardZoom({ duration }),
-			// The page scrolls over a map without the focus.
+			// Over a map without the focus, the wheel scrolls the page.
 			new MouseWheelZoom({ condition: hasFocus, duration }),
 		],
 	});
@@ -58,7 +58,7 @@ export function openBaseMap(target: HTMLElement) {
 	return {
 		map,
 		view,
-		/** Shows a rectangle with some room around it. */
+		/** Shows a rectangle with a margin. */
 		show: (box: Box) => view.fit(box, { padding: [16, 16, 16, 16], maxZoom: 12 }),
 		shown: () => view.calculateExtent(map.getSize()) as Box,
 		zoom: (steps: number) => view.animate({ zoom: (view.getZoom() ?? 2) + steps, duration }),
@@ -66,26 +66,26 @@ export function openBaseMap(target: HTMLElement) {
 	};
 }
 
-/** Adds the configured tiles or the outline of the land, which are in EPSG:3978: a map in another reference reprojects them. */
+/** Adds the configured tiles or the outline of the land. Both are in EPSG:3978; other maps reproject them. */
 async function addBackground(map: OlMap): Promise<void> {
-	if (settings.mapWkid !== 3978) (await import("./reproject.ts")).learnProjections(settings.mapWkid);
+	if (settings.mapWkid !== 3978) (await import("./reproject.ts")).registerProjections(settings.mapWkid);
 	const background =
 		settings.baseMap === "" ? landLayer() : (await import("./tiles.ts")).tileLayer(settings.baseMap);
 	map.getLayers().insertAt(0, background);
 }
 
-/** The outline of the land with lines of latitude and longitude, light or dark as the page is. */
+/** The outline of the land with lines of latitude and longitude, in the page's light or dark colours. */
 function landLayer(): ImageLayer<ImageStatic> {
 	const dark = matchMedia("(prefers-color-scheme: dark)");
 	const layer = new ImageLayer<ImageStatic>();
 	const show = () => {
 		const source = new ImageStatic({
 			url: dark.matches ? land.dark : land.light,
-			// As site/map/land.svg says.
+			// As in site/map/land.svg.
 			imageExtent: [-6_000_000, -3_600_000, 6_000_000, 6_000_000],
 			projection: projectionOf(3978),
 		});
-		// A map at rest draws a picture that took another one's place only after changed().
+		// Without changed(), a map that is not moving does not draw a new picture.
 		source.on("imageloadend", () => layer.changed());
 		layer.setSource(source);
 	};
@@ -95,8 +95,9 @@ function landLayer(): ImageLayer<ImageStatic> {
 }
 
 /**
- * A place for a map, of the class `map`, with its buttons.
- * @param home what brings the whole layer into view; null: there is no such button
+ * An element for a map, with its buttons.
+ * @param className of the element for the map
+ * @param home zooms to the whole layer; null for no such button
  */
 export function mapFrame(
 	className: string,

@@ -3,10 +3,10 @@ import type { Bounds } from "../../registry/entries.ts";
 import { projectionOf } from "../../registry/projections.ts";
 import type { Box } from "./drawable.ts";
 
-/** Steps on each side of a rectangle: its edges are curves in degrees. */
+/** Steps along each side of a rectangle: its edges are curves in degrees, so more points than its corners are needed. */
 const steps = 16;
 
-/** The part of the earth that a rectangle of the map shows; null where the map's reference is not known here. */
+/** The bounds in degrees of a rectangle on the map; null if the map's spatial reference is unknown. */
 export function boundsOfBox([xmin, ymin, xmax, ymax]: Box, wkid: number): Bounds | null {
 	const definition = projectionOf(wkid);
 	if (definition === null) return null;
@@ -21,7 +21,7 @@ export function boundsOfBox([xmin, ymin, xmax, ymax]: Box, wkid: number): Bounds
 	const longitudes = known.map(([longitude]) => longitude);
 	const south = Math.min(...latitudes);
 	const [x, y] = forward([0, 90]) as [number, number];
-	// Around the pole is every longitude.
+	// A rectangle with the pole inside contains every longitude.
 	if (x > xmin && x < xmax && y > ymin && y < ymax) return [-180, south, 180, 90];
 	return [Math.min(...longitudes), south, Math.max(...longitudes), Math.max(...latitudes)];
 }

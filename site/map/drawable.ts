@@ -5,28 +5,28 @@ import type { Symbology } from "./symbols.ts";
 /** A rectangle in the map's spatial reference: xmin, ymin, xmax, ymax. */
 export type Box = [number, number, number, number];
 
-/** A layer in one language as a fragment says that it is drawn; empty texts where it says nothing. */
+/** How a layer is drawn in one language, from a fragment; a text is empty if the fragment does not have it. */
 export interface Drawable {
 	/**
 	 * wms: pictures of a Web Map Service. features: features with symbols. dynamic, image, tiles: pictures that an
-	 * ArcGIS service draws. none: no kind that is drawn here.
+	 * ArcGIS service draws. none: a kind that this page cannot draw.
 	 */
 	kind: "wms" | "features" | "dynamic" | "image" | "tiles" | "none";
 	title: string;
-	/** Address of the service; for features that of the layer in it. */
+	/** Address of the service; for features, address of the layer in the service. */
 	url: string;
 	/** Names or numbers of layers inside the service. */
 	entries: (string | number)[];
 	nameField: string;
-	/** Field → the name that people read. */
+	/** Field → its displayed name. */
 	aliases: Record<string, string>;
 	symbology: Symbology | null;
-	/** In the map's reference; null where it is not known. */
+	/** In the map's spatial reference; null if unknown. */
 	extent: Box | null;
-	/** Scale denominators between which it is drawn; 0 is no bound. */
+	/** Scale denominators between which the layer is drawn; `minScale` is the larger one; 0 is no limit. */
 	minScale: number;
 	maxScale: number;
-	/** Media type asked of GetFeatureInfo; empty: viewers ask nothing. */
+	/** Media type for GetFeatureInfo; empty if viewers do not request information. */
 	infoType: string;
 	metadataUrl: string;
 	catalogueUrl: string;
@@ -34,7 +34,7 @@ export interface Drawable {
 
 type Node = Record<string, unknown>;
 
-/** Reads a fragment; null where it is none of this target. Nothing in it is trusted. */
+/** Parses a fragment without trusting it; null if it is not a fragment of this target. */
 export function parseFragment(target: TargetName, text: string): Drawable | null {
 	try {
 		const { layers } = JSON.parse(text) as { layers: { wms?: Node[]; feature?: Node[] } & Node[] };
@@ -46,7 +46,7 @@ export function parseFragment(target: TargetName, text: string): Drawable | null
 	}
 }
 
-/** Adds where a layer is described: of pictures only the fragments of v2 say it. */
+/** Adds the addresses of a layer's metadata: for pictures, only fragments of v2 have them. */
 export function withMetadata(drawable: Drawable, v2: Drawable | null): Drawable {
 	return {
 		...drawable,
@@ -55,7 +55,7 @@ export function withMetadata(drawable: Drawable, v2: Drawable | null): Drawable 
 	};
 }
 
-/** The address at which a Web Map Service says what it offers. */
+/** The address of a Web Map Service's capabilities. */
 export function capabilitiesOf(address: URL): string {
 	const asked = new URL(address);
 	for (const name of [...asked.searchParams.keys()])
@@ -101,10 +101,10 @@ function fromWms(node: Node): Drawable {
 	};
 }
 
-/** `…/MapServer/<n>`: the service, and the layer's number. */
+/** Accepts `…/MapServer/<n>`; its groups are the service and the layer's number. */
 const mapServerLayer = /^([^?#]*\/MapServer)\/(\d{1,9})(?=[?#]|$)/i;
 
-/** A layer of a map service as the service itself draws it; null where it is of another service. */
+/** A layer of an ArcGIS map service, drawn by the service itself; null for another kind of service. */
 function drawnByService(drawable: Drawable): Drawable | null {
 	const [, url, layer] = mapServerLayer.exec(drawable.url) ?? [];
 	return url === undefined ? null : { ...drawable, kind: "dynamic", url, entries: [Number(layer)] };
@@ -121,12 +121,12 @@ function fromFeature(node: Node): Drawable {
 		extent: box[0] < box[2] && box[1] < box[3] ? box : null,
 		aliases: (node.aliasMap ?? {}) as Record<string, string>,
 	};
-	// Its symbols are not known yet: a map service draws it with its own.
+	// The symbols are not harvested yet: a map service draws the layer with its own symbols.
 	const isGeneric = symbology.type === "simple" && symbology.imageUrl === genericImage;
 	return (isGeneric && drawnByService(drawable)) || drawable;
 }
 
-/** What a node's `layerType` is drawn as. */
+/** `layerType` of a node → kind of drawing. */
 const kinds: ReadonlyMap<unknown, Drawable["kind"]> = new Map([
 	["ogcWms", "wms"],
 	["esriDynamic", "dynamic"],

@@ -15,7 +15,7 @@ import { type Colours, coloursOf, type Symbology, symbolOf, symbolsOf } from "./
 
 const maxFeatures = 1_000;
 
-/** Features over a map. */
+/** A layer of features on a map. */
 export type Features = VectorLayer<VectorSource<Feature<Geometry>>>;
 
 interface EsriFeature {
@@ -23,21 +23,21 @@ interface EsriFeature {
 	geometry?: object | null;
 }
 
-/** A layer of features with the fragment's symbols, without any features yet. */
+/** Makes an empty layer of features with the fragment's symbols. */
 export function featureLayer({ symbology }: Drawable): Features {
 	const source = new VectorSource<Feature<Geometry>>();
 	const layer: Features = new VectorLayer({ source, style: styleOf(symbology, () => layer.changed()) });
 	return layer;
 }
 
-/** Reads the features in a rectangle, and whether the service has more there. @throws {ServiceFailed} */
+/** Reads the features in a rectangle, and whether the service has more of them. @throws {ServiceFailed} */
 export async function readFeatures(url: string, box: Box, resolution: number, signal: AbortSignal) {
 	const answer = await askJson(queryAddress(url, box, resolution), signal);
 	const features = ((answer.features ?? []) as EsriFeature[]).slice(0, maxFeatures).flatMap(readFeature);
 	return { features, hasMore: answer.exceededTransferLimit === true };
 }
 
-/** The query that RAMP asks as the map moves: the features in the view, in the map's reference, simplified to a pixel. */
+/** The query that RAMP sends when the map moves: features in the view, in the map's reference, simplified to a pixel. */
 function queryAddress(url: string, box: Box, resolution: number): string {
 	const address = new URL(url);
 	address.pathname = `${address.pathname.replace(/(?<!\/)\/+$/, "")}/query`;
@@ -60,7 +60,7 @@ function queryAddress(url: string, box: Box, resolution: number): string {
 
 const format = new EsriJSON();
 
-/** A feature without a geometry, or with one that cannot be read, is left out. */
+/** Reads a feature; empty if it has no geometry, or one that cannot be read. */
 function readFeature({ geometry, attributes = {} }: EsriFeature): Feature<Geometry>[] {
 	try {
 		const read = geometry ? format.readGeometry(geometry) : null;
@@ -72,7 +72,7 @@ function readFeature({ geometry, attributes = {} }: EsriFeature): Feature<Geomet
 	}
 }
 
-/** The style of each feature, for which each picture is read once. @param changed called when one was read */
+/** A function for the style of a feature. Each picture is read once. @param changed called after a picture was read */
 function styleOf(symbology: Symbology | null, changed: () => void) {
 	const known = new Map<string, Style | undefined>();
 	return (feature: FeatureLike): Style | undefined => {
@@ -95,7 +95,7 @@ function styleOf(symbology: Symbology | null, changed: () => void) {
 	};
 }
 
-/** The colours of a picture; grey where it cannot be drawn. */
+/** The colours of a picture; grey if it cannot be read. */
 async function readColours(imageUrl: string, isArea: boolean): Promise<Colours> {
 	const image = new Image();
 	image.src = imageUrl;
@@ -115,11 +115,11 @@ async function readColours(imageUrl: string, isArea: boolean): Promise<Colours> 
 
 const maxSymbols = 200;
 
-/** The legend that a fragment's symbols make. */
+/** The legend of a fragment's symbols. */
 export function legendOf(symbology: Symbology): TemplateResult {
 	const symbols = symbolsOf(symbology).slice(0, maxSymbols);
 	const items = symbols.map(({ imageUrl, label }) => {
-		// Pictures in fragments are data URIs: nothing else is loaded for them.
+		// Pictures in fragments are data URIs; no other address is loaded.
 		const isPicture = String(imageUrl).startsWith("data:image/");
 		return html`<li>${isPicture ? html`<img src=${imageUrl} alt="">` : ""}<span>${label || texts.otherValues}</span></li>`;
 	});

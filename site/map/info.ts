@@ -8,13 +8,13 @@ import type { Drawable } from "./drawable.ts";
 /** Most characters of an answer that are shown. */
 const maxText = 20_000;
 
-/** Most features and members of one that are shown. */
+/** Most features, and most members of a feature, that are shown. */
 const maxShown = 10;
 const maxMembers = 200;
 
 /**
- * What a WMS says of a place, as the viewer's parser would show it. HTML is shown in a frame of its own, without
- * scripts, forms and this page's origin: nothing of a service becomes a part of the page.
+ * The answer of a WMS to GetFeatureInfo, as the viewer's parser would show it. HTML is shown in a sandboxed frame
+ * without scripts, forms and this page's origin, so that it cannot affect the page.
  */
 export async function serviceInfo(address: string, type: string): Promise<TemplateResult> {
 	if (type === "text/html") {
@@ -33,7 +33,7 @@ export async function serviceInfo(address: string, type: string): Promise<Templa
 	}
 }
 
-/** The attributes of features, under the names that people read. */
+/** The attributes of features, with their displayed names. */
 export function featureInfo(
 	{ nameField, aliases }: Drawable,
 	features: Record<string, unknown>[],

@@ -2,57 +2,57 @@ import { html, render } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import type { Content } from "../page/dom.ts";
 import { settings, texts } from "../page/page.ts";
-import { obstacle, patienceMs, ServiceFailed, whyNoPicture } from "./ask.ts";
+import { blockedReason, findPictureError, ServiceFailed, timeoutMs } from "./ask.ts";
 import { type BaseMap, canadaBox, mapFrame, opacitySlider, openBaseMap } from "./base.ts";
 import type { Drawable } from "./drawable.ts";
 import type { Features } from "./features.ts";
 import { featureInfo, serviceInfo } from "./info.ts";
 import { infoAddress, legendPicture, type Pictures, pictureLayer } from "./pictures.ts";
 
-/** Pixels of a metre on a screen, as scale denominators count them (OGC: 0.28 mm a pixel). */
+/** Size of a pixel in metres for scale denominators (OGC: 0.28 mm). */
 const pixelMetres = 0.000_28;
 
-/** What is said around a map. */
-interface Said {
+/** The texts around a map. */
+interface MapTexts {
 	status: string;
 	isBad: boolean;
-	/** What can be done where the layer is not drawn. */
+	/** A button that helps if the layer is not drawn. */
 	help: Content;
-	/** What is at the place that was asked for. */
+	/** Information about the clicked place. */
 	info: Content;
 	legend: Content;
 }
 
-/** A map of one layer, with what is said of it, its legend's address, and what is asked by a click. */
+/** A map of one layer, with its status, its legend, and information about a clicked place. */
 export class LayerMap {
 	readonly #place: HTMLElement;
 	readonly #drawable: Drawable;
 	readonly #target: HTMLElement;
 	readonly #base: BaseMap;
-	#said: Said = { status: "", isBad: false, help: "", info: "", legend: "" };
+	#texts: MapTexts = { status: "", isBad: false, help: "", info: "", legend: "" };
 	#isClosed = false;
 	#pictures: Pictures | null = null;
 	#features: Features | null = null;
-	#under: AbortController | null = null;
+	#controller: AbortController | null = null;
 	#opacity = 1;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 
-	/** @param place where the map is put: a part of the page by now */
+	/** @param place element for the map; it must be in the page already */
 	constructor(place: HTMLElement, drawable: Drawable) {
 		this.#place = place;
 		this.#drawable = drawable;
 		this.#show({});
 		this.#target = place.querySelector(".map") as HTMLElement;
 		this.#base = openBaseMap(this.#target);
-		this.#home();
+		this.#showWhole();
 	}
 
-	#show(changes: Partial<Said>): void {
+	#show(changes: Partial<MapTexts>): void {
 		if (this.#isClosed) return;
-		this.#said = { ...this.#said, ...changes };
-		const { status, isBad, help, info, legend } = this.#said;
+		this.#texts = { ...this.#texts, ...changes };
+		const { status, isBad, help, info, legend } = this.#texts;
 		const zoom = (steps: number) => this.#base.zoom(steps);
-		const content = html`${mapFrame("map", texts.mapLabel(this.#drawable.title), zoom, () => this.#home())}
+		const content = html`${mapFrame("map", texts.mapLabel(this.#drawable.title), zoom, () => this.#showWhole())}
 			${opacitySlider((value) => this.#setOpacity(value))}
 			<p class=${isBad ? "mapstatus bad" : "mapstatus"} role="status">${status}</p>
 			<p class="maphelp" ?hidden=${help === ""}>${help}</p>
@@ -64,30 +64,30 @@ export class LayerMap {
 	close(): void {
 		this.#isClosed = true;
 		clearTimeout(this.#timer);
-		this.#under?.abort();
+		this.#controller?.abort();
 		this.#base.close();
 	}
 
-	#home(): void {
+	#showWhole(): void {
 		this.#base.show(this.#drawable.extent ?? canadaBox());
 	}
 
-	/** @param help what can be done about it */
-	#say(text: string, isBad = false, help: Content = ""): void {
+	/** @param help a button that helps */
+	#setStatus(text: string, isBad = false, help: Content = ""): void {
 		const state = isBad ? "failed" : text === texts.mapLoading ? "loading" : "drawn";
-		// What people look for in a picture of the page, and what tests wait for.
+		// `npx fragments prove` and tests wait for this state.
 		this.#target.dataset.state = state;
 		this.#show({ status: text, isBad, help });
 	}
 
 	#fail(failure: ServiceFailed): void {
-		const again = helpButton(texts.drawAgain, () => this.#again());
-		this.#say(failure.message, true, again);
+		const retryButton = helpButton(texts.drawAgain, () => this.#retry());
+		this.#setStatus(failure.message, true, retryButton);
 	}
 
-	#again(): void {
+	#retry(): void {
 		this.#target.focus();
-		this.#say(texts.mapLoading);
+		this.#setStatus(texts.mapLoading);
 		if (this.#pictures) this.#pictures.getSource()?.refresh();
 		else if (this.#features) void this.#drawView(this.#features);
 	}
@@ -97,7 +97,7 @@ export class LayerMap {
 		(this.#pictures ?? this.#features)?.setOpacity(opacity);
 	}
 
-	/** Goes to a scale at which viewers draw the layer, around the same place. */
+	/** Zooms to a scale at which viewers draw the layer, and keeps the centre. */
 	#toDrawnScale(): void {
 		const { minScale, maxScale } = this.#drawable;
 		const scale = (this.#base.view.getResolution() ?? 1) / pixelMetres;
@@ -108,9 +108,9 @@ export class LayerMap {
 
 	async draw(): Promise<void> {
 		const { kind, url } = this.#drawable;
-		if (kind === "none" || kind === "tiles") return this.#say(texts.mapCannot, true);
-		const blocked = obstacle(url);
-		if (blocked) return this.#say(blocked, true);
+		if (kind === "none" || kind === "tiles") return this.#setStatus(texts.mapCannot, true);
+		const blocked = blockedReason(url);
+		if (blocked) return this.#setStatus(blocked, true);
 		if (kind === "features") await this.#drawFeatures();
 		else this.#drawPictures(settings.mapWkid, "");
 		const { map } = this.#base;
@@ -123,41 +123,41 @@ export class LayerMap {
 		});
 	}
 
-	/** @param note what is said beside that it is drawn */
+	/** @param note is added to the status after drawing */
 	#drawPictures(wkid: number, note: string): void {
 		const { host } = new URL(this.#drawable.url);
-		const tooLate = new ServiceFailed(texts.failTimeout(host));
+		const timedOut = new ServiceFailed(texts.failTimeout(host));
 		const byService = this.#drawable.kind === "dynamic" ? texts.mapByService : "";
 		const failed = (address: string) => void this.#pictureFailed(address, wkid);
 		const pictures = pictureLayer(this.#drawable, wkid, failed);
 		pictures.getSource()?.on("imageloadstart", () => {
-			this.#say(texts.mapLoading);
+			this.#setStatus(texts.mapLoading);
 			clearTimeout(this.#timer);
-			this.#timer = setTimeout(() => this.#fail(tooLate), patienceMs);
+			this.#timer = setTimeout(() => this.#fail(timedOut), timeoutMs);
 		});
 		pictures.getSource()?.on("imageloadend", () => {
 			clearTimeout(this.#timer);
-			this.#say([texts.mapDrawn, byService, note].filter(Boolean).join(" "));
+			this.#setStatus([texts.mapDrawn, byService, note].filter(Boolean).join(" "));
 		});
 		this.#pictures = pictures;
 		this.#base.map.addLayer(pictures);
 		this.#setOpacity(this.#opacity);
 		const legend = legendPicture(pictures, this.#drawable);
 		this.#show({ legend: "" });
-		// No heading without a legend below it.
+		// The heading is shown only once the legend is loaded.
 		const show = () => this.#show({ legend: html`<h3>${texts.legend}</h3>${legend}` });
 		legend?.addEventListener("load", show);
 	}
 
 	async #pictureFailed(address: string, wkid: number): Promise<void> {
 		clearTimeout(this.#timer);
-		const failure = await whyNoPicture(address);
-		const isReference = /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.said);
+		const failure = await findPictureError(address);
+		const isReference = /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.serviceText);
 		const { mapWkid } = settings;
 		if (!isReference || wkid !== mapWkid) return this.#fail(failure);
-		const { commonWkid, learnProjections } = await import("./reproject.ts");
+		const { commonWkid, registerProjections } = await import("./reproject.ts");
 		if (mapWkid === commonWkid) return this.#fail(failure);
-		learnProjections(mapWkid);
+		registerProjections(mapWkid);
 		if (this.#pictures) this.#base.map.removeLayer(this.#pictures);
 		this.#drawPictures(commonWkid, texts.mapReprojected(mapWkid));
 	}
@@ -171,37 +171,37 @@ export class LayerMap {
 		const { symbology } = this.#drawable;
 		if (symbology) this.#show({ legend: legendOf(symbology) });
 		this.#base.map.on("moveend", () => void this.#drawView(features));
-		// The map may have come to rest before its features' code was there.
+		// The map may have stopped moving before the code for features was loaded.
 		await this.#drawView(features);
 	}
 
 	async #drawView(layer: Features): Promise<void> {
-		this.#under?.abort();
-		const under = new AbortController();
-		this.#under = under;
+		this.#controller?.abort();
+		const controller = new AbortController();
+		this.#controller = controller;
 		if (!this.#isAtScale()) {
 			const help = helpButton(texts.zoomDrawn, () => this.#toDrawnScale());
-			return this.#say(texts.mapScale, false, help);
+			return this.#setStatus(texts.mapScale, false, help);
 		}
-		this.#say(texts.mapLoading);
+		this.#setStatus(texts.mapLoading);
 		try {
 			const { readFeatures } = await import("./features.ts");
 			const resolution = this.#base.view.getResolution() ?? 1;
-			const read = readFeatures(this.#drawable.url, this.#base.shown(), resolution, under.signal);
+			const read = readFeatures(this.#drawable.url, this.#base.shown(), resolution, controller.signal);
 			const { features, hasMore } = await read;
 			layer.getSource()?.clear(true);
 			layer.getSource()?.addFeatures(features);
 			this.#target.dataset.features = String(features.length);
-			if (features.length === 0) return this.#say(texts.mapNone);
-			this.#say(hasMore ? texts.mapTooMany(features.length) : texts.mapFeatures(features.length));
+			if (features.length === 0) return this.#setStatus(texts.mapNone);
+			this.#setStatus(hasMore ? texts.mapTooMany(features.length) : texts.mapFeatures(features.length));
 		} catch (error) {
-			if (under.signal.aborted) return;
+			if (controller.signal.aborted) return;
 			if (!(error instanceof ServiceFailed)) throw error;
 			this.#fail(error);
 		}
 	}
 
-	/** Whether viewers draw the layer at the map's scale: the lower bound of scale is the larger number. */
+	/** Whether viewers draw the layer at the map's scale. `minScale` is the larger denominator. */
 	#isAtScale(): boolean {
 		const { minScale, maxScale } = this.#drawable;
 		const scale = (this.#base.view.getResolution() ?? 1) / pixelMetres;

@@ -1,10 +1,10 @@
 import { texts } from "../page/page.ts";
-import { ask, askJson, obstacle, ServiceFailed } from "./ask.ts";
+import { ask, askJson, blockedReason, ServiceFailed } from "./ask.ts";
 import { capabilitiesOf, type Drawable } from "./drawable.ts";
 
-/** Asks a service what it says of itself, and says in words whether it answers. */
+/** Requests a service's own description. @returns a text for users: whether the service answers */
 export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Promise<string> {
-	const blocked = obstacle(url);
+	const blocked = blockedReason(url);
 	if (blocked) return blocked;
 	const address = new URL(url);
 	try {

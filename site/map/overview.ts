@@ -3,12 +3,13 @@ import { texts } from "../page/page.ts";
 import { canadaBox, mapFrame, openBaseMap } from "./base.ts";
 import type { Box } from "./drawable.ts";
 
-/** A map without any layer, whose view is a filter. */
+/** A map without any layer; its view is a filter. */
 export type Overview = ReturnType<typeof openOverview>;
 
 /**
- * @param view to begin with; null: Canada
- * @param moved called with each view after a movement ends, in whole metres, but not with a view that the page set
+ * Opens the map.
+ * @param view first view; null for Canada
+ * @param moved called after each movement by the user, with the new view in whole metres
  */
 export function openOverview(place: HTMLElement, view: Box | null, moved: (view: Box) => void) {
 	render(
@@ -17,10 +18,10 @@ export function openOverview(place: HTMLElement, view: Box | null, moved: (view:
 	);
 	const base = openBaseMap(place.querySelector(".map") as HTMLElement);
 	const shown = () => base.shown().map(Math.round) as Box;
-	/** What the address has, and what the map shows of it: of another shape, it shows more. */
+	/** The view in the address, and the view on the map, which is larger if its shape differs. */
 	let given = "";
 	let fitted = "";
-	/** Shows a view that the address has; the one that is shown already is left as it is. */
+	/** Shows the view in the address, unless the map shows it already. */
 	const show = (box: Box) => {
 		if (box.join() === given) return;
 		given = box.join();

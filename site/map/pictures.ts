@@ -6,22 +6,22 @@ import { texts } from "../page/page.ts";
 import type { Drawable } from "./drawable.ts";
 import { projectionOf } from "./grid.ts";
 
-/** Pictures of a service over a map. */
+/** A layer of a service's pictures on a map. */
 export type Pictures = ImageLayer<ImageWMS | ImageArcGISRest>;
 
 /**
- * A layer that a service draws.
- * @param wkid reference that the service is asked in; where it is not the map's, `proj4` has to know both
- * @param failed is called with the address of a picture that did not come
+ * Makes a layer that a service draws.
+ * @param wkid spatial reference of the requests; if it differs from the map's, `proj4` must know both
+ * @param failed is called with the address of a picture that failed to load
  */
 export function pictureLayer(drawable: Drawable, wkid: number, failed: (address: string) => void): Pictures {
 	const source = sourceOf(drawable, wkid);
-	let asked = "";
+	let lastAddress = "";
 	source.setImageLoadFunction((image, address) => {
-		asked = address;
+		lastAddress = address;
 		(image.getImage() as HTMLImageElement).src = address;
 	});
-	source.on("imageloaderror", () => failed(asked));
+	source.on("imageloaderror", () => failed(lastAddress));
 	return new ImageLayer({ source });
 }
 
@@ -36,7 +36,7 @@ function sourceOf({ kind, url, entries }: Drawable, wkid: number): ImageWMS | Im
 	return new ImageWMS({ ...common, params });
 }
 
-/** A picture that explains the layer; null where there is none. */
+/** The picture of a layer's legend; null if the service has none. */
 export function legendPicture(pictures: Pictures, { entries }: Drawable): HTMLImageElement | null {
 	const source = pictures.getSource();
 	if (!(source instanceof ImageWMS)) return null;
@@ -48,7 +48,7 @@ export function legendPicture(pictures: Pictures, { entries }: Drawable): HTMLIm
 	return picture;
 }
 
-/** Address of what is known of a place; null where nothing can be asked. */
+/** Address of a GetFeatureInfo request; null if the layer has no information. */
 export function infoAddress(
 	pictures: Pictures | null,
 	{ entries, infoType }: Drawable,

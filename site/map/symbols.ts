@@ -1,18 +1,18 @@
-/** One symbol, as fragments have it. */
-export interface Drawn {
+/** One symbol of a fragment. */
+export interface LayerSymbol {
 	imageUrl: string;
 	label: string;
 }
 
-/** How features are drawn, as fragments of RAMP 4.0 to 5.5 say it. */
+/** The symbols of a layer, in the form of fragments for RAMP 4.0 to 5.5. */
 export type Symbology =
-	| ({ type: "simple" } & Drawn)
+	| ({ type: "simple" } & LayerSymbol)
 	| {
 			type: "uniqueValue";
 			field1: string;
 			field2?: string;
 			field3?: string;
-			valueMaps: (Drawn & { value: string | number })[];
+			valueMaps: (LayerSymbol & { value: string | number })[];
 			defaultImageUrl?: string;
 			label?: string;
 	  }
@@ -20,24 +20,24 @@ export type Symbology =
 			type: "classBreaks";
 			field: string;
 			minValue: number;
-			rangeMaps: (Drawn & { maxValue: number })[];
+			rangeMaps: (LayerSymbol & { maxValue: number })[];
 			defaultImageUrl?: string;
 			label?: string;
 	  };
 
-/** The symbol of a feature, as RAMP 4.0 chooses it; null where it has none. */
-export function symbolOf(symbology: Symbology, attributes: Record<string, unknown>): Drawn | null {
+/** The symbol of a feature, chosen as in RAMP 4.0; null if it has none. */
+export function symbolOf(symbology: Symbology, attributes: Record<string, unknown>): LayerSymbol | null {
 	if (symbology.type === "simple") return symbology;
 	const found =
 		symbology.type === "uniqueValue" ? uniqueOf(symbology, attributes) : rangeOf(symbology, attributes);
 	return found ?? defaultOf(symbology);
 }
 
-/** Values are compared as they are: a number is not its text. Those of several fields are joined. */
+/** Finds a unique value. Values are compared with their types: 1 is not "1". Values of several fields are joined. */
 function uniqueOf(
 	{ field1, field2, field3, valueMaps }: Extract<Symbology, { type: "uniqueValue" }>,
 	attributes: Record<string, unknown>,
-): Drawn | undefined {
+): LayerSymbol | undefined {
 	const fields = [field1, field2, field3].filter((field): field is string => Boolean(field));
 	const value =
 		fields.length === 1 ? attributes[field1] : fields.map((field) => attributes[field]).join(", ");
@@ -47,38 +47,38 @@ function uniqueOf(
 function rangeOf(
 	{ field, minValue, rangeMaps }: Extract<Symbology, { type: "classBreaks" }>,
 	attributes: Record<string, unknown>,
-): Drawn | undefined {
+): LayerSymbol | undefined {
 	const value = attributes[field];
 	if (typeof value !== "number" || value < minValue) return undefined;
 	return rangeMaps.find(({ maxValue }) => value <= maxValue);
 }
 
-function defaultOf({ defaultImageUrl, label }: Exclude<Symbology, { type: "simple" }>): Drawn | null {
+function defaultOf({ defaultImageUrl, label }: Exclude<Symbology, { type: "simple" }>): LayerSymbol | null {
 	return defaultImageUrl ? { imageUrl: defaultImageUrl, label: label ?? "" } : null;
 }
 
-/** Every symbol, in the order of the legend. */
-export function symbolsOf(symbology: Symbology): Drawn[] {
+/** All symbols, in the order of the legend. */
+export function symbolsOf(symbology: Symbology): LayerSymbol[] {
 	if (symbology.type === "simple") return [symbology];
 	const maps = symbology.type === "uniqueValue" ? symbology.valueMaps : symbology.rangeMaps;
 	const rest = defaultOf(symbology);
 	return rest ? [...maps, rest] : maps;
 }
 
-/** Colours of a line or an area, as CSS has them; null: none. */
+/** CSS colours of a line or an area; null for none. */
 export interface Colours {
 	stroke: string | null;
 	fill: string | null;
-	/** Of the line, in pixels. */
+	/** Width of the line, in pixels. */
 	width: number;
 }
 
-/** Pixels less opaque than this are the background. */
-const leastAlpha = 40;
+/** Pixels with less alpha than this belong to the background. */
+const minAlpha = 40;
 
 /**
- * The colours in a picture of a line's or an area's symbol: what is in its middle fills, what is at its edge and
- * different is the outline. Fragments have pictures of symbols only, and viewers draw the shapes themselves.
+ * The colours in the picture of a line's or an area's symbol. The colour in the middle is the fill, and the most frequent
+ * other colour is the outline. Fragments have symbols only as pictures; viewers draw the shapes themselves.
  * @param pixels red, green, blue and alpha of each pixel, row by row
  */
 export function coloursOf(
@@ -99,10 +99,10 @@ export function coloursOf(
 	return { stroke: stroke ?? "rgb(90 90 90)", fill: middle, width: 1.2 };
 }
 
-/** A pixel as CSS has it; null where it is nearly transparent. */
+/** The CSS colour of a pixel; null if it is nearly transparent. */
 function readPixel(pixels: Uint8ClampedArray, offset: number): string | null {
 	const [red = 0, green = 0, blue = 0, alpha = 0] = pixels.subarray(offset, offset + 4);
-	if (alpha < leastAlpha) return null;
+	if (alpha < minAlpha) return null;
 	return alpha === 255
 		? `rgb(${red} ${green} ${blue})`
 		: `rgb(${red} ${green} ${blue} / ${(alpha / 255).toFixed(2)})`;

@@ -2,7 +2,7 @@ import { parseSmallkey } from "../../registry/smallkey.ts";
 import type { Box } from "../map/drawable.ts";
 import { type Sort, sorts } from "../search/select.ts";
 
-/** What the page's address says. */
+/** The state of the page, as its address has it. */
 export interface State {
 	page: "layers" | "health" | "draft";
 	text: string;
@@ -11,26 +11,26 @@ export interface State {
 	sender: string;
 	health: string;
 	oneTitle: boolean;
-	/** The map's view that filters; null: none. */
+	/** The map view that filters layers; null for none. */
 	view: Box | null;
 	sort: Sort;
-	/** Whether only the layer's map is shown: for a frame in another page. */
+	/** Whether only the layer's map is shown, for embedding in another page. */
 	isEmbedded: boolean;
-	/** Results that are shown. */
+	/** Number of results that are shown. */
 	shown: number;
-	/** The open layer; null: none. */
+	/** The open layer; null for none. */
 	layer: string | null;
 }
 
-/** Results on the first screen, how many come with each *more*, and at most. */
+/** Numbers of results: at first, added by each *Show more*, and at most. */
 export const firstShown = 10;
 export const moreShown = 30;
 const maxShown = 1_000;
 
-/** Longest text of one parameter. */
+/** Longest value of a parameter, in UTF-16 units. */
 export const longestText = 500;
 
-/** The state of a query string; what is no state is left out. */
+/** Parses a query string. Unknown parameters and invalid values are ignored. */
 export function readState(search: string): State {
 	const parameters = new URLSearchParams(search);
 	const text = (name: string) => (parameters.get(name) ?? "").slice(0, longestText);
@@ -59,7 +59,7 @@ function readBox(text: string): Box | null {
 	return xmin < xmax && ymin < ymax ? [xmin, ymin, xmax, ymax] : null;
 }
 
-/** The query string of a state: `""`, or with its question mark. */
+/** The query string of a state, with its question mark; empty for the start page. */
 export function writeState(state: State): string {
 	const { text, type, host, sender, health, layer, view } = state;
 	const parameters = {
@@ -77,7 +77,7 @@ export function writeState(state: State): string {
 	return query.size === 0 ? "" : `?${query}`;
 }
 
-/** How many filters are on. */
+/** The number of filters that are on. */
 export function filterCount({ type, host, sender, health, oneTitle, view }: State): number {
 	return [type, host, sender, health, oneTitle, view].filter(Boolean).length;
 }

@@ -4,7 +4,7 @@ import { capabilitiesOf, type Drawable } from "../map/drawable.ts";
 import { breakable, type Content, outside, webAddress } from "./dom.ts";
 import { texts } from "./page.ts";
 
-/** A table of both languages, with what is the same or differs marked in words. */
+/** A table of a layer in both languages, with notes on what is the same or differs. */
 export function bothLanguages(drawables: Record<Lang, Drawable | null>): TemplateResult {
 	const { en, fr } = drawables;
 	const names = { en: texts.english, fr: texts.french };
@@ -16,7 +16,7 @@ export function bothLanguages(drawables: Record<Lang, Drawable | null>): Templat
 		const noted = note && html`<span class="note">${note}</span>`;
 		return html`<tr><th scope="row">${name}${noted}</th>${langs.map((lang) => cell(lang, get))}</tr>`;
 	};
-	/** A row of what many layers do not have. */
+	/** A row that is left out if neither language has a value. */
 	const more = (name: string, get: (drawable: Drawable) => string, show = orDash, note = "") =>
 		[en, fr].some((one) => one && get(one) !== "") ? row(name, (one) => show(get(one)), note) : "";
 	const same = (get: (drawable: Drawable) => string, text: string, otherwise = "") =>
@@ -41,7 +41,7 @@ function entriesOf({ entries }: Drawable): string {
 	return entries.join(", ");
 }
 
-/** What a service says of itself: an ArcGIS service is its own page, a Web Map Service has its capabilities. */
+/** A link to a service's own description: the page of an ArcGIS service, or the capabilities of a Web Map Service. */
 function ownPage({ kind, url }: Drawable): Content {
 	const address = webAddress(url);
 	if (!address) return "–";

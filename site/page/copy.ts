@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import { texts } from "./page.ts";
 
-/** A button that copies a text, and announces it, to screen readers too. @param name of what is copied, for them */
+/** A button that copies a text and announces the result. @param name what is copied, for screen readers */
 export function copyButton(label: string, text: () => string, name = ""): TemplateResult {
 	const copy = async ({ currentTarget }: Event) => {
 		const said = (currentTarget as HTMLElement).nextElementSibling as HTMLElement;
@@ -18,15 +18,15 @@ export function copyButton(label: string, text: () => string, name = ""): Templa
 		><span role="status" class="said"></span></span>`;
 }
 
-/** Longest text that is printed, in characters: paper is no place to copy more from. */
+/** Longest text that is printed, in characters: longer ones are of no use on paper. */
 const maxPrinted = 400;
 
-/** A text that can be marked, with a button that copies it. */
+/** A text that can be selected, with a button that copies it. */
 export function copyBox(name: string, text: string): TemplateResult {
 	const box = html`<div class=${text.length > maxPrinted ? "copybox long" : "copybox"}>
 		<div class="copyhead"><span>${name}</span>${copyButton(texts.copy, () => text, name)}</div>
 		<pre tabindex="0" role="region" aria-label=${name}><code>${text}</code></pre>
 	</div>`;
-	// Of another text it is not said that it was copied.
+	// A changed text gets a new box, so that "Copied" is not shown for it.
 	return html`${keyed(text, box)}`;
 }

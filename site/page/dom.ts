@@ -1,10 +1,10 @@
 import { html, render, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 
-/** What a template can hold: texts, which are never read as HTML, elements, templates, and lists of them. */
+/** A value in a template: a text, which is never parsed as HTML, an element, a template, or a list of these. */
 export type Content = TemplateResult | Node | string | undefined | readonly Content[];
 
-/** An element of its own, for what a script keeps up to date by itself. */
+/** An element whose content a script updates, outside the page's rendering. */
 export function part(className: string, content: Content = ""): HTMLElement {
 	const element = document.createElement("div");
 	element.className = className;
@@ -12,17 +12,17 @@ export function part(className: string, content: Content = ""): HTMLElement {
 	return element;
 }
 
-/** Hosts and service texts with places where a long word may break. */
+/** A text with possible line breaks after punctuation, for long addresses and names. */
 export function breakable(text: string): Content {
 	return text.split(/(?<=[/_.\-?&=,])/).map((one) => html`${one}<wbr>`);
 }
 
-/** A control with its id, below its label; `more` follows it. */
+/** A control below its label. @param id of the control @param more follows the control */
 export function field(id: string, label: string, control: Content, more: Content = ""): TemplateResult {
 	return html`<div class="field"><label for=${id}>${label}</label>${control}${more}</div>`;
 }
 
-/** A list of values to choose from, with the text of each. */
+/** A drop-down list of values with their texts. */
 export function select(
 	id: string,
 	chosen: string,
@@ -36,17 +36,17 @@ export function select(
 	return html`<select id=${id} @change=${change}>${items}</select>`;
 }
 
-/** What the control of an event holds. */
+/** The value of an event's control. */
 export function textIn({ currentTarget }: Event): string {
 	return (currentTarget as HTMLInputElement).value;
 }
 
-/** A text that is read out at once. */
+/** A warning, which screen readers announce at once. */
 export function warning(text: string): TemplateResult {
 	return html`<p class="warning" role="alert">${text}</p>`;
 }
 
-/** Calls later, and only the last of several calls in a row. */
+/** Delays a call; a further call within `waitMs` replaces it. */
 export function debounce(waitMs: number, call: () => void): () => void {
 	let timer: ReturnType<typeof setTimeout> | undefined;
 	return () => {
@@ -55,7 +55,7 @@ export function debounce(waitMs: number, call: () => void): () => void {
 	};
 }
 
-/** `http` and `https` addresses; null for anything else, such as `javascript:`. */
+/** Parses an `http` or `https` address; null for anything else, such as `javascript:`. */
 export function webAddress(text: string): URL | null {
 	try {
 		const url = new URL(text);
@@ -65,10 +65,10 @@ export function webAddress(text: string): URL | null {
 	}
 }
 
-/** A link to another site; its text where the address is none. */
+/** A link to another site; only its text if the address is not `http` or `https`. */
 export function outside(address: string, text: string): TemplateResult {
 	if (!webAddress(address)) return html`<span>${breakable(text)}</span>`;
-	// On paper an address that is the text itself need not follow once more.
+	// Print styles add the address after a link, except if the text is the address (class `address`).
 	const name = address === text ? "address" : "";
 	return html`<a href=${address} rel="noopener noreferrer" class=${name}>${breakable(text)}</a>`;
 }

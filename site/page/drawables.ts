@@ -4,16 +4,16 @@ import type { TargetName } from "../../registry/targets/target.ts";
 import { type Drawable, parseFragment, withMetadata } from "../map/drawable.ts";
 import { readFile, settings, texts } from "./page.ts";
 
-/** Targets whose fragments say how a layer is drawn, the one with the most detail first. */
+/** Targets whose fragments say how a layer is drawn, the most detailed first. */
 const drawnTargets: readonly TargetName[] = ["v0.9", "v1", "v2"];
 
-/** Where a fragment is that the page reads or shows. Not by the table of targets, whose renderers the first load would carry. */
+/** Path of a fragment. It does not use the table of targets, which would add all renderers to the first load. */
 export function docPath(target: TargetName, lang: Lang, smallkey: string): string {
 	const folder = target === "ramp4" ? target : `${target}/doc`;
 	return `${folder}/${lang}/${encodeURIComponent(smallkey)}`;
 }
 
-/** How a layer is drawn in one language; null where no fragment says it. @param failed is called where a file cannot be read */
+/** Reads how a layer is drawn in one language; null if no fragment says it. @param failed called if a file cannot be read */
 export async function readDrawable(
 	smallkey: string,
 	lang: Lang,
@@ -21,7 +21,7 @@ export async function readDrawable(
 	failed: (error: unknown) => null,
 ): Promise<Drawable | null> {
 	const read = async (target: TargetName): Promise<Drawable | null> => {
-		const text = await readFile(docPath(target, lang, smallkey), "now", signal).catch(failed);
+		const text = await readFile(docPath(target, lang, smallkey), "revalidated", signal).catch(failed);
 		return text === null ? null : parseFragment(target, text);
 	};
 	const v2 = settings.targets.includes("v2") ? read("v2") : null;
@@ -33,9 +33,9 @@ export async function readDrawable(
 }
 
 /**
- * A button that asks the service of a layer now, from this browser.
- * @param name what the button is called beside its text; empty: nothing
- * @param readOne how the layer is drawn; null where that is not known
+ * A button that checks the service of a layer now, from this browser.
+ * @param name title of the layer, added to the button's label for screen readers; empty for none
+ * @param readOne reads how the layer is drawn; null if unknown
  */
 export function lookButton(
 	name: string,

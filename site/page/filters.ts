@@ -8,14 +8,14 @@ import { ViewFilter } from "./view-filter.ts";
 
 const maxOffered = 500;
 
-/** The filters: they work before any text is typed, and offer what there is. */
+/** The filters. They work without a text, and offer the values that layers have. */
 export class Filters {
 	readonly #inView: ViewFilter;
 	#isOpen = false;
 
 	constructor() {
 		this.#inView = new ViewFilter((view) => {
-			// Moving the map changes a filter that is there: *Back* takes the whole of it away.
+			// Moving the map replaces the address, so that *Back* removes the whole filter, not one movement.
 			const isMove = view !== null && currentState().view !== null;
 			this.#set({ view }, isMove);
 		});
@@ -29,7 +29,7 @@ export class Filters {
 		go({ ...currentState(), shown: firstShown, ...part }, replace);
 	}
 
-	/** @param chosen what could be chosen, with the number of layers that each would leave; it is offered once the filters are open */
+	/** @param chosen the values of the filters with their numbers of layers; shown only while the filters are open */
 	content(state: State, chosen: Chosen | null): TemplateResult {
 		const count = filterCount(state);
 		const toggle = ({ currentTarget }: Event) => {
@@ -62,7 +62,7 @@ export class Filters {
 		</div>`;
 	}
 
-	/** The values of a filter; the chosen one is always among them. */
+	/** The drop-down list of a filter. The chosen value is always in it. */
 	#select(
 		name: Exclude<FacetName, "host">,
 		state: State,
@@ -79,11 +79,11 @@ export class Filters {
 		return field(name, texts[name], select(name, chosen, [["", texts.any], ...options], choose));
 	}
 
-	/** What is filtered by, each with a button that takes it away. */
+	/** The active filters, each as a button that removes it. */
 	#chips(state: State): TemplateResult {
 		const remove = (without: Partial<State>) => () => {
 			this.#set(without);
-			// The button goes with its filter: the focus stays near.
+			// The button disappears with its filter, so the focus moves to the summary.
 			document.querySelector("summary")?.focus();
 		};
 		const filters: [isOn: boolean, name: string, without: Partial<State>][] = [

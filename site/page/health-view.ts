@@ -21,25 +21,25 @@ import {
 	weekText,
 } from "./page.ts";
 
-/** The sick layers, by who can correct them and by host. */
+/** Opens the view of sick layers, grouped by owner and host. */
 export function openHealth(): View {
-	const under = new AbortController();
-	/** Null: there is none; undefined: it is being read. */
+	const controller = new AbortController();
+	/** Null if there is none; undefined while it is being read. */
 	let report: HealthReport | null | undefined;
-	void readFile(healthReportPath, "now", under.signal)
+	void readFile(healthReportPath, "revalidated", controller.signal)
 		.catch(() => null)
 		.then((text) => {
 			report = text === null ? null : parseHealthReport(text);
-			if (!under.signal.aborted) refresh();
+			if (!controller.signal.aborted) refresh();
 		});
 	return {
 		title: texts.healthTitle,
 		content: () => html`<div class="health">
 			<h1 tabindex="-1">${texts.healthTitle}</h1>
 			<p>${texts.healthIntro}</p>
-			<div>${report !== undefined ? reportText(report, under.signal) : ""}</div>
+			<div>${report !== undefined ? reportText(report, controller.signal) : ""}</div>
 		</div>`,
-		close: () => under.abort(),
+		close: () => controller.abort(),
 	};
 }
 
@@ -83,7 +83,7 @@ export function causeText(cause = ""): Content {
 	return cause && html`<span class="block hint" lang=${own}>${breakable(text)}</span>`;
 }
 
-/** That a repair of a layer is proposed, where one is. */
+/** A note that a repair is proposed; empty if there is none. */
 export function repairText(repair?: true): Content {
 	return repair ? html`<span class="block">${texts.repairProposed}</span>` : "";
 }

@@ -28,24 +28,24 @@ import {
 	weekText,
 } from "./page.ts";
 
-/** What is known of a layer: what the catalogue says, and how it is drawn in each language. */
+/** A layer that was read: its entry, and how it is drawn in each language. */
 interface Known {
 	entry: Entry | null;
 	drawables: Record<Lang, Drawable | null>;
 	map: MapPanel;
 }
 
-/** One layer: its map, both languages side by side, its health, its last change, and how it is read. */
+/** The view of one layer: its map, both languages, its health, its last change, and snippets to copy. */
 export class LayerView implements View {
 	readonly #smallkey: string;
-	/** Null: there is no such layer; undefined: nothing was read. */
+	/** Null if there is no such layer; undefined until it is read. */
 	#known: Known | null | undefined;
 	#problems: string[] = [];
 	#isReading = true;
-	/** The fragment for RAMP4, or in its place why there is none; null until it is read. */
+	/** The fragment for RAMP4, or a text that there is none; null until it is read. */
 	#ramp4: string | null = null;
-	/** Ends what is being read once another view is shown. */
-	readonly #under = new AbortController();
+	/** Cancels reading when the view is closed. */
+	readonly #controller = new AbortController();
 
 	constructor(smallkey: string) {
 		this.#smallkey = smallkey;
@@ -74,12 +74,12 @@ export class LayerView implements View {
 	}
 
 	close(): void {
-		this.#under.abort();
+		this.#controller.abort();
 		this.#known?.map.close();
 	}
 
 	async #load(): Promise<void> {
-		const { signal } = this.#under;
+		const { signal } = this.#controller;
 		const problems: string[] = [];
 		const note = (error: unknown) => {
 			problems.push(problemOf(error));
@@ -109,7 +109,7 @@ export class LayerView implements View {
 	async #readRamp4(): Promise<void> {
 		if (!settings.targets.includes("ramp4")) return;
 		const path = docPath("ramp4", lang, this.#smallkey);
-		const text = await readFile(path, "now", this.#under.signal).catch(() => undefined);
+		const text = await readFile(path, "revalidated", this.#controller.signal).catch(() => undefined);
 		if (text === undefined) return;
 		this.#ramp4 = text === null ? texts.notThere : JSON.stringify(JSON.parse(text), null, 2);
 	}
@@ -137,7 +137,7 @@ export class LayerView implements View {
 
 	#body({ entry, drawables, map }: Known): TemplateResult {
 		const drawable = drawables[lang] ?? drawables.en ?? drawables.fr;
-		const look = drawable && lookButton("", this.#under.signal, async () => drawable);
+		const look = drawable && lookButton("", this.#controller.signal, async () => drawable);
 		return html`${map.element}
 			<div class="aside">
 				<section><h2>${texts.both}</h2>${bothLanguages(drawables)}</section>
@@ -166,7 +166,7 @@ export class LayerView implements View {
 			${sender && html`<span class="block">${texts.senderField}${texts.colon} ${sender}</span>`}`;
 	}
 
-	/** How each viewer and library is given the layer. RAMP4 reads the fragment itself, as a part of its own configuration. */
+	/** The layer's snippets for viewers and libraries. The one for RAMP4 is the fragment itself. */
 	#copies(entry: Entry | null): TemplateResult[] {
 		const title = { en: this.title, fr: this.title };
 		const layer = entry ?? { smallkey: this.#smallkey, type: "", title, address: { en: "" } };

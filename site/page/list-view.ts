@@ -9,40 +9,40 @@ import { Filters } from "./filters.ts";
 import { currentState, dayText, go, lang, refresh, settings, stateLink, texts, type View } from "./page.ts";
 import { type Found, results } from "./results.ts";
 
-/** How long typing pauses before a search, and how often the list follows what is being read, in milliseconds. */
+/** Pause in typing before a search, and time between updates while layers are loading, in milliseconds. */
 const pauseMs = 120;
 const followMs = 200;
 
-/** After so long without typing, further typing is another search for *Back*, in milliseconds. */
+/** Pause in typing after which further typing is a new search with its own step for *Back*, in milliseconds. */
 const settledMs = 1_500;
 
 const maxNew = 3;
 
-/** Search as you type, filters, and what was found. */
+/** The view with the search, the filters and the list of layers. */
 export class ListView implements View {
 	readonly title = texts.title;
 	readonly #filters: Filters;
 	#found: Found = { state: currentState(), hits: [], words: new Set() };
 	#chosen: Chosen | null = null;
 	#isBusy = true;
-	/** Number of the newest search: the result of an older one is not shown. */
+	/** Number of the newest search; results of older searches are not shown. */
 	#serial = 0;
-	/** The layer to go back to in the list; null: none. */
-	#left: string | null;
-	/** The row that the focus continues with: the first one of those that *more* adds. */
-	#next: number | null = null;
-	/** When the text was typed that the address does not have yet; null: there is none. */
+	/** The layer whose row gets the focus once it is listed; null for none. */
+	#lastLayer: string | null;
+	/** Index of the row that gets the focus next: the first row that *Show more* adds; null for none. */
+	#focusRow: number | null = null;
+	/** Time of typing, if the typed text is not in the address yet; otherwise null. */
 	#typedAt: number | null = null;
 	#timer: ReturnType<typeof setTimeout> | undefined;
-	/** Until when typing belongs to the search before. */
-	#sameUntil = 0;
-	readonly #typed = debounce(pauseMs, () => this.#takeText());
+	/** Typing before this time belongs to the previous search. */
+	#sameSearchUntil = 0;
+	readonly #takeTextLater = debounce(pauseMs, () => this.#takeText());
 
-	/** @param left the layer that was open before: the focus goes back to it, and the list to where it is */
+	/** @param left the layer that was open before; its row gets the focus; null for none */
 	constructor(left: string | null) {
-		this.#left = left;
+		this.#lastLayer = left;
 		this.#filters = new Filters();
-		catalogue.onChange = () => this.#follow();
+		catalogue.onChange = () => this.#showLoaded();
 		void catalogue.load();
 	}
 
@@ -50,15 +50,15 @@ export class ListView implements View {
 		const settle = (event: Event) => {
 			event.preventDefault();
 			this.#takeText();
-			this.#sameUntil = 0;
+			this.#sameSearchUntil = 0;
 		};
 		const input = ({ timeStamp }: Event) => {
 			this.#typedAt = timeStamp;
-			this.#typed();
+			this.#takeTextLater();
 		};
 		const more = () => {
 			const { state: asked, hits } = this.#found;
-			this.#next = Math.min(asked.shown, hits.length);
+			this.#focusRow = Math.min(asked.shown, hits.length);
 			go({ ...asked, shown: asked.shown + moreShown }, true);
 		};
 		const retry = () => {
@@ -66,7 +66,7 @@ export class ListView implements View {
 			void catalogue.load();
 			void this.#search(currentState());
 		};
-		// On paper the box is left out while it is empty (`:placeholder-shown`).
+		// The placeholder lets print styles hide an empty box (`:placeholder-shown`).
 		return html`<div class="layers">
 			<form role="search" class="search" @submit=${settle}>
 				<h1 tabindex="-1">${texts.title}</h1>
@@ -95,18 +95,18 @@ export class ListView implements View {
 		catalogue.onChange = () => undefined;
 	}
 
-	/** Puts what was typed into the address; *Back* brings what was there before one began to type. */
+	/** Writes the typed text into the address. *Back* restores the state before the first typed letter. */
 	#takeText(): void {
 		if (this.#typedAt === null) return;
-		const isSame = this.#typedAt < this.#sameUntil;
-		this.#sameUntil = this.#typedAt + settledMs;
+		const isSame = this.#typedAt < this.#sameSearchUntil;
+		this.#sameSearchUntil = this.#typedAt + settledMs;
 		this.#typedAt = null;
 		const text = (document.getElementById("search") as HTMLInputElement).value;
 		go({ ...currentState(), text, shown: firstShown }, isSame);
 	}
 
-	/** Shows what was read: the first layers at once, more of them from time to time. */
-	#follow(): void {
+	/** Updates the list while layers are loading: at once for the first layers, then at intervals. */
+	#showLoaded(): void {
 		const search = () => {
 			this.#timer = undefined;
 			void this.#search(currentState());
@@ -142,13 +142,13 @@ export class ListView implements View {
 		this.#isBusy = found.hits.length === 0 && !isComplete && problems.length === 0;
 		if (!this.#isBusy) this.#found = found;
 		refresh();
-		if (this.#next !== null)
-			document.querySelector<HTMLElement>(`.results li:nth-child(${this.#next + 1}) h2 a`)?.focus();
-		this.#next = null;
-		if (this.#left !== null && (focusOn(this.#left) || isComplete)) this.#left = null;
+		if (this.#focusRow !== null)
+			document.querySelector<HTMLElement>(`.results li:nth-child(${this.#focusRow + 1}) h2 a`)?.focus();
+		this.#focusRow = null;
+		if (this.#lastLayer !== null && (focusOn(this.#lastLayer) || isComplete)) this.#lastLayer = null;
 	}
 
-	/** What is above the list while there is no search: the number of layers, and the last changes. */
+	/** The part above the list while there is no search: the number of layers, and the last changes. */
 	#home(state: State): Content {
 		const { selection, isComplete } = catalogue;
 		const isAsking = state.text.trim() !== "" || filterCount(state) > 0;
@@ -166,7 +166,7 @@ export class ListView implements View {
 	}
 }
 
-/** Puts the focus on a layer's link, where the layer is listed and the focus is nowhere else by now. */
+/** Focuses a layer's link, unless the user has moved the focus. @returns false if the layer is not listed yet */
 function focusOn(smallkey: string): boolean {
 	const { activeElement } = document;
 	if (activeElement !== document.body && activeElement?.tagName !== "H1") return true;

@@ -11,11 +11,11 @@ const main = document.querySelector("main") as HTMLElement;
 const menu = document.querySelectorAll<HTMLAnchorElement>("a[data-page]");
 
 let view: View | null = null;
-/** Which view is open: another one is opened where this changes. */
+/** Identifies the open view; another view is opened when it changes. */
 let key = "";
 let layer: string | null = null;
 
-/** @param left the layer that was open before: null: none */
+/** @param left the layer that was open before; null for none */
 async function openView(state: State, left: string | null): Promise<View> {
 	if (state.layer !== null) return new LayerView(state.layer);
 	if (state.page === "health") return openHealth();
@@ -28,7 +28,7 @@ function focusHeading(): void {
 	main.querySelector<HTMLElement>("h1")?.focus({ preventScroll: true });
 }
 
-/** A draft behind any of the page's addresses is shown as one. */
+/** Opens the draft page for an address with a draft, whatever page the address names. */
 function acceptDraft(): void {
 	const { page, layer } = currentState();
 	const isOpen = page === "draft" && layer === null;
@@ -36,7 +36,7 @@ function acceptDraft(): void {
 	history.replaceState(null, "", `${location.pathname}?page=draft${location.hash}`);
 }
 
-/** Shows the state of the address. The focus goes along where another view is shown, but stays where a page begins. */
+/** Shows the state in the address. Moves the focus to the heading of a new view, but not when the page loads. */
 async function show(): Promise<void> {
 	acceptDraft();
 	const state = currentState();
@@ -65,7 +65,7 @@ async function show(): Promise<void> {
 	view?.update?.(state);
 }
 
-/** Shows what the view says, the window's title, the other language's address, and where one is. */
+/** Renders the view, the window's title, the link to the other language, and the current item of the menu. */
 function refresh(): void {
 	const state = currentState();
 	if (view) render(keyed(key, view.content(state)), main);
@@ -82,7 +82,7 @@ function refresh(): void {
 
 addEventListener("popstate", () => void show());
 addEventListener("refresh", refresh);
-// The part of the address behind the # belongs to drafts.
+// The link must not change the fragment of the address, which may contain a draft.
 document.querySelector(".skip")?.addEventListener("click", (event) => {
 	event.preventDefault();
 	focusHeading();

@@ -22,7 +22,7 @@ export class MapPanel {
 		this.element = part("mappanel", [head, this.#place]);
 	}
 
-	/** Draws, once the panel is in the page. */
+	/** Draws the map; call this once the panel is in the page. */
 	open(): void {
 		void this.#show(this.#lang);
 	}
@@ -32,7 +32,7 @@ export class MapPanel {
 		this.#map?.close();
 	}
 
-	/** Which language's service is drawn, where both have one of their own. */
+	/** The choice of the language whose service is drawn; empty if both are the same. */
 	#choice(): Content {
 		const { en, fr } = this.#drawables;
 		if (!en || !fr || (en.url === fr.url && en.entries.join() === fr.entries.join())) return "";

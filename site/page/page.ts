@@ -12,16 +12,16 @@ const main = document.querySelector("main") as HTMLElement;
 export const lang: Lang = parseLang(document.documentElement.lang) ?? "en";
 export const texts: Texts = lang === "fr" ? french : english;
 
-/** The page holds them: no request waits for them. */
+/** The settings, which are embedded in the page, so that no request is needed. */
 export const settings = JSON.parse(document.getElementById("settings")?.textContent ?? "") as SiteSettings;
 
-/** Root of the site, with a slash at its end: addresses of everything else are below it. */
+/** Root of the site, with a slash at its end. */
 export const root = new URL("../", location.href.split(/[?#]/)[0]);
 
 /** The addresses of the land's outline. */
 export const land = { light: main.dataset.landLight ?? "", dark: main.dataset.landDark ?? "" };
 
-/** The address of the script that finds texts. */
+/** The address of the worker's script for text search. */
 export const workerAddress = new URL(main.dataset.worker ?? "", location.href);
 
 /** The time now. */
@@ -39,7 +39,7 @@ export function hrefOf(state: State): string {
 	return writeState(state) || location.pathname;
 }
 
-/** Changes the address and shows it; `replace` where going back should skip it. */
+/** Changes the address and shows its state. @param replace whether *Back* skips the current address */
 export function go(state: State, replace = false): void {
 	const hash = state.page === "draft" && state.layer === null ? location.hash : "";
 	const address = `${location.pathname}${writeState(state)}${replace ? hash : ""}`;
@@ -48,34 +48,34 @@ export function go(state: State, replace = false): void {
 	dispatchEvent(new PopStateEvent("popstate"));
 }
 
-/** Shows what the view says by now. */
+/** Renders the view again. */
 export function refresh(): void {
 	dispatchEvent(new Event("refresh"));
 }
 
-/** What fills the page. */
+/** A view that fills the page. */
 export interface View {
 	/** Text of the window's title. */
 	readonly title: string;
-	/** What is shown of a state, in one element. */
+	/** The content for a state, as one element. */
 	content(state: State): TemplateResult;
-	/** Follows the state of the address, once it is shown. */
+	/** Called after a state in the address was rendered. */
 	update?(state: State): void;
 	close(): void;
 }
 
 /**
- * A file below the site's root; null where there is none. `now` asks again for what the browser keeps (an answer of 304
- * costs no bytes): by its age alone, a layer that was removed would be shown for a minute more, and by
- * `stale-while-revalidate` once more within ten.
- * @throws {TypeError} where nothing answers in time
+ * Reads a file below the site's root; null if it does not exist. With `revalidated`, the browser always asks the server,
+ * which may answer 304. Otherwise it could show a removed layer for a minute (`max-age`), and once more within ten minutes
+ * (`stale-while-revalidate`).
+ * @throws {TypeError} if the server does not answer in time, or answers with an error
  */
 export async function readFile(
 	path: string,
 	freshness: Freshness,
 	signal: AbortSignal,
 ): Promise<string | null> {
-	const timeout = AbortSignal.timeout(patienceMs);
+	const timeout = AbortSignal.timeout(timeoutMs);
 	const response = await fetch(new URL(path, root), {
 		cache: cacheModes[freshness],
 		signal: AbortSignal.any([signal, timeout]),
@@ -85,11 +85,11 @@ export async function readFile(
 	return response.text();
 }
 
-/** How long a file of the site is waited for, in milliseconds. */
-const patienceMs = 30_000;
+/** Longest time to wait for a file of the site, in milliseconds. */
+const timeoutMs = 30_000;
 
-/** How the browser's cache is used for each. A name that holds the hash of its content is never asked for again. */
-const cacheModes = { now: "no-cache", kept: "default", "sent again": "reload" } as const;
+/** Freshness → use of the browser's cache. With `cached`, a file with a hash in its name is requested only once. */
+const cacheModes = { revalidated: "no-cache", cached: "default", reloaded: "reload" } as const;
 export type Freshness = keyof typeof cacheModes;
 
 /** A link to another state of this page, without loading the page again. */
@@ -98,7 +98,7 @@ export function stateLink(state: State, content: Content): TemplateResult {
 	return html`<a href=${hrefOf(state)} data-layer=${state.layer ?? ""} @click=${follow}>${content}</a>`;
 }
 
-/** Follows a link in this page where it is simply clicked, and leaves new tabs and windows to the browser. */
+/** Handles a plain click on a link in this page; clicks with a modifier key (new tab or window) are left to the browser. */
 export function followHere(go: () => void): (event: MouseEvent) => void {
 	return (event) => {
 		const { button, metaKey, ctrlKey, shiftKey, altKey } = event;
@@ -108,17 +108,17 @@ export function followHere(go: () => void): (event: MouseEvent) => void {
 	};
 }
 
-/** What is wrong with a layer, in words. */
+/** The state of a layer's health, as a text for users. */
 export function stateText(state: string): string {
 	return texts.states[state] ?? state;
 }
 
-/** A kind of layer, in words. */
+/** A kind of layer, as a text for users. */
 export function typeText(type: string): string {
 	return texts.types[type] ?? type;
 }
 
-/** The day on which a week begins, in words. @param week as ISO 8601 writes it, `2026-W09`: `February 23, 2026` */
+/** The first day of a week, in words: `February 23, 2026`. @param week in ISO 8601, such as `2026-W09` */
 export function weekText(week: string): string {
 	return dayText(new Date(mondayOf(week)));
 }
@@ -128,10 +128,10 @@ export function dayText(day: Date): string {
 	return day.toLocaleDateString(`${lang}-CA`, { dateStyle: "long", timeZone: "UTC" });
 }
 
-/** Most different problems that are named at once. */
+/** Most problems that are shown at once. */
 const maxNamed = 3;
 
-/** What is said of parts of the catalogue that cannot be used, with a way to try again; nothing where all are whole. */
+/** A warning with the problems of reading the catalogue and a button to try again; empty if there are none. */
 export function problemBox(problems: readonly string[], retry: () => void): Content {
 	if (problems.length === 0) return "";
 	const named = [...new Set(problems)].slice(0, maxNamed);

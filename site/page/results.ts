@@ -10,18 +10,18 @@ import { copyButton } from "./copy.ts";
 import { breakable, type Content, select } from "./dom.ts";
 import { currentState, go, lang, problemBox, root, stateLink, stateText, texts, typeText } from "./page.ts";
 
-/** What a search has found. */
+/** The result of a search. */
 export interface Found {
 	state: State;
 	hits: readonly Entry[];
-	/** The words that were found, stemmed. */
+	/** The matched words, stemmed. */
 	words: ReadonlySet<string>;
 }
 
 /**
- * The list of layers that were found, with their number and order.
- * @param isBusy whether another search is under way: what was found before stays meanwhile
- * @param more is called for further rows
+ * The list of the found layers, with their number and order.
+ * @param isBusy whether another search is running; the earlier result stays until it ends
+ * @param more is called to show further rows
  */
 export function results(found: Found, isBusy: boolean, more: () => void, retry: () => void): TemplateResult {
 	const { hits, state, words } = found;
@@ -81,7 +81,7 @@ function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateRe
 	</li>`;
 }
 
-/** A text with the words marked that a search found, and places where long words may break. @param words stemmed */
+/** A text with the matched words highlighted, and possible line breaks in long words. @param words stemmed */
 function marked(text: string, words: ReadonlySet<string>): Content {
 	return text.split(/([\p{L}\p{N}\p{M}]+)/u).map((one) => {
 		const isWord = /^[\p{L}\p{N}]/u.test(one);

@@ -1,21 +1,21 @@
 import type { TargetName } from "../../registry/targets/target.ts";
 
-/** What an operator says of the page. */
+/** The operator's settings of the page. */
 export interface OperatorSettings {
-	/** Tiles of EPSG:3978 in its official grid, with `{z}`, `{y}` and `{x}`; empty: the land's outline. */
+	/** Address of tiles in the official grid of EPSG:3978, with `{z}`, `{y}` and `{x}`; empty for the land's outline. */
 	baseMap: string;
-	/** Who made the base map; shown in its corner. */
+	/** Attribution of the base map; shown in a corner of the map. */
 	baseMapAttribution: string;
-	/** Address of the public repository, such as `https://github.com/owner/name`; empty where it is not public. */
+	/** Address of the public repository, such as `https://github.com/owner/name`; empty if there is none. */
 	repository: string;
 	branch: string;
 }
 
-/** The content of `site.json`, which the pages hold too. */
+/** The content of `site.json`, which is also embedded in the pages. */
 export interface SiteSettings extends OperatorSettings {
 	targets: readonly TargetName[];
 	mapWkid: number;
-	/** Whether the service behind this page takes signed requests. */
+	/** Whether the service accepts signed requests from this page. */
 	canSend: boolean;
 	metadataUrl: string;
 	catalogueUrl: string;

@@ -6,20 +6,20 @@ import type { State } from "./address.ts";
 import { part, warning } from "./dom.ts";
 import { currentState, refresh, texts } from "./page.ts";
 
-/** The filter by a map's view: a box to tick, and the map whose view filters. */
+/** The filter by a map view: a checkbox, and the map. */
 export class ViewFilter {
 	readonly #change: (view: Box | null) => void;
 	readonly #place = part("overview");
-	/** Ticked, and the map has not come to rest yet. */
+	/** Whether the checkbox was ticked, but the map has not reported a view yet. */
 	#isAsked = false;
 	#map: Overview | "opening" | null = null;
 
-	/** @param change called with the view that filters; null: none */
+	/** @param change called with the view that filters; null for none */
 	constructor(change: (view: Box | null) => void) {
 		this.#change = change;
 	}
 
-	/** The box with its name. */
+	/** The checkbox with its label. */
 	label(state: State): TemplateResult {
 		const tick = ({ currentTarget }: Event) => {
 			this.#isAsked = (currentTarget as HTMLInputElement).checked;
@@ -31,13 +31,13 @@ export class ViewFilter {
 			.checked=${live(this.#isOn(state))} @change=${tick}><span>${texts.inView}</span></label>`;
 	}
 
-	/** What is below the filters. */
+	/** The map and a hint, below the other filters. */
 	content(state: State): TemplateResult {
 		const hint = texts.inViewHint;
 		return html`<div><p class="hint" id="viewhint" ?hidden=${!this.#isOn(state)}>${hint}</p>${this.#place}</div>`;
 	}
 
-	/** @param isShown whether the filters are open: no map is loaded before */
+	/** @param isShown whether the filters are open; the map is loaded only then */
 	update(state: State, isShown: boolean): void {
 		const { view } = state;
 		if (view !== null) this.#isAsked = false;

@@ -12,48 +12,48 @@ import type { Matched } from "./matcher.ts";
 import { Selection } from "./select.ts";
 import { TextSearch } from "./text-search.ts";
 
-/** A part of the catalogue that cannot be used. The message says why to people. */
+/** A part of the catalogue cannot be used. The message is for users. */
 class CatalogueUnusable extends Error {}
 
-/** Why something of the catalogue could not be read, in words. */
+/** A text for users: why a part of the catalogue could not be read. */
 export function problemOf(error: unknown): string {
 	return error instanceof CatalogueUnusable ? error.message : texts.problemNetwork;
 }
 
-/** The layers of the site: one of them by its smallkey, or all in memory. */
+/** Reads the layers of the site: one layer by its smallkey, or all of them into memory. */
 class Catalogue {
-	readonly #under = new AbortController();
+	readonly #controller = new AbortController();
 	readonly #chunks = new Map<number, Promise<readonly Entry[]>>();
 	readonly #text = new TextSearch(workerAddress);
-	readonly #isAgain: boolean;
+	readonly #isRenewed: boolean;
 	#manifest: Promise<Manifest> | null = null;
 	#loading: Promise<void> | null = null;
 	readonly selection = new Selection(lang);
-	/** Number of all layers; null while it is not known. */
+	/** Number of all layers; null until the manifest is read. */
 	layers: number | null = null;
-	/** What cannot be used, in words. */
+	/** Why parts of the catalogue cannot be used, as texts for users. */
 	readonly problems: string[] = [];
 	isComplete = false;
-	/** Is called when more layers were read. */
+	/** Called after more layers were read. */
 	onChange: () => void = () => undefined;
 
-	/** @param isAgain whether it is read past any cache */
-	constructor(isAgain = false) {
-		this.#isAgain = isAgain;
+	/** @param isRenewed whether the manifest is read past the browser's cache */
+	constructor(isRenewed = false) {
+		this.#isRenewed = isRenewed;
 	}
 
 	close(): void {
-		this.#under.abort();
+		this.#controller.abort();
 		this.#text.close();
 	}
 
 	/** Reads all layers, each once. */
 	load(): Promise<void> {
-		this.#loading ??= this.#load(this.#under.signal);
+		this.#loading ??= this.#load(this.#controller.signal);
 		return this.#loading;
 	}
 
-	/** What a text finds among the layers that were read; null where another text was asked for meanwhile. */
+	/** Finds a text in the layers that were read; null if a newer search has replaced this one. */
 	async match(text: string): Promise<Matched | null> {
 		try {
 			return await this.#text.match(text);
@@ -63,7 +63,7 @@ class Catalogue {
 		}
 	}
 
-	/** What the catalogue says of one layer; null where it is not there. @throws what `problemOf` has words for */
+	/** The entry of one layer; null if it does not exist. @throws an error that `problemOf` explains */
 	async find(smallkey: string): Promise<Entry | null> {
 		const entries = await this.#chunk(chunkOf(smallkey));
 		return entries.find((entry) => entry.smallkey === smallkey) ?? null;
@@ -92,8 +92,8 @@ class Catalogue {
 	}
 
 	#readManifest(): Promise<Manifest> {
-		this.#manifest ??= this.#file(manifestPath, this.#isAgain ? "sent again" : "kept", parseManifest);
-		return remembered(this.#manifest, () => {
+		this.#manifest ??= this.#file(manifestPath, this.#isRenewed ? "reloaded" : "cached", parseManifest);
+		return forgetOnFailure(this.#manifest, () => {
 			this.#manifest = null;
 		});
 	}
@@ -101,25 +101,25 @@ class Catalogue {
 	#chunk(chunk: number): Promise<readonly Entry[]> {
 		const known = this.#chunks.get(chunk) ?? this.#readChunk(chunk);
 		this.#chunks.set(chunk, known);
-		return remembered(known, () => this.#chunks.delete(chunk));
+		return forgetOnFailure(known, () => this.#chunks.delete(chunk));
 	}
 
 	async #readChunk(number: number): Promise<readonly Entry[]> {
 		const path = (await this.#readManifest()).chunks[number] ?? null;
 		if (path === null) return [];
 		try {
-			return (await this.#file<Chunk>(path, "kept", parseChunk)).entries;
+			return (await this.#file<Chunk>(path, "cached", parseChunk)).entries;
 		} catch (error) {
-			// A publication in between: the manifest names another file by now. Otherwise what the browser keeps may be cut.
-			const manifest = await this.#file(manifestPath, "sent again", parseManifest).catch(() => null);
+			// The manifest may name another file since a newer publication, or the browser's cached file may be cut off.
+			const manifest = await this.#file(manifestPath, "reloaded", parseManifest).catch(() => null);
 			if (!manifest) throw error;
 			const other = manifest.chunks[number] ?? null;
-			return other === null ? [] : (await this.#file<Chunk>(other, "sent again", parseChunk)).entries;
+			return other === null ? [] : (await this.#file<Chunk>(other, "reloaded", parseChunk)).entries;
 		}
 	}
 
 	async #file<T>(path: string, freshness: Freshness, parse: (text: string) => T | null): Promise<T> {
-		const text = await readFile(path, freshness, this.#under.signal);
+		const text = await readFile(path, freshness, this.#controller.signal);
 		const value = text === null ? null : parse(text);
 		if (value !== null) return value;
 		const isOther = text !== null && /^\s*\{"version":\d+[,}]/.test(text) && text.trimEnd().endsWith("}");
@@ -127,15 +127,15 @@ class Catalogue {
 	}
 }
 
-/** What failed may be tried again. */
-function remembered<T>(known: Promise<T>, forget: () => void): Promise<T> {
+/** Forgets a cached promise when it fails, so that the next call tries again. */
+function forgetOnFailure<T>(known: Promise<T>, forget: () => void): Promise<T> {
 	known.catch(forget);
 	return known;
 }
 
 export let catalogue = new Catalogue();
 
-/** Forgets everything, and reads past any cache: for a catalogue that changed under the page. */
+/** Discards all layers in memory. The next read bypasses the browser's cache, because the catalogue has changed. */
 export function renewCatalogue(): void {
 	const { onChange } = catalogue;
 	catalogue.close();

@@ -2,29 +2,29 @@ import type { Bounds, Entry } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { Texts } from "../text/english.ts";
 
-/** What is known of a layer's health: `ok`, `unchecked`, or the state in which it is sick. */
+/** A layer's health: `ok`, `unchecked`, or the state of a sick layer. */
 export function stateOf({ health }: Entry): string {
 	if (health === null) return "unchecked";
 	return health?.state ?? "ok";
 }
 
-/** Why a layer is sick: a status in the language of the texts, other causes as they are stored, in English. */
+/** Why a layer is sick: an HTTP status in the language of the texts, or any other cause as stored, in English. */
 export function causeOf(cause: string, { healthStatus }: Texts): { text: string; lang?: Lang } {
 	const [, status] = /^answers with status (\d{3})$/.exec(cause) ?? [];
 	return status ? { text: healthStatus(status) } : { text: cause, lang: "en" };
 }
 
-/** The name that is shown of a layer. */
+/** The displayed title of a layer. */
 export function titleOf({ title, smallkey }: Pick<Entry, "title" | "smallkey">, lang: Lang): string {
 	return title[lang] || smallkey;
 }
 
-/** Whether a layer's French title is only its English one. */
+/** Whether a layer's French title is the same as its English title. */
 export function hasOneTitle({ title }: Entry): boolean {
 	return title.en.trim().toLowerCase() === title.fr.trim().toLowerCase();
 }
 
-/** The public name of the sender in one language; empty where there is none. */
+/** The public name of the sender in one language; empty if there is none. */
 export function senderOf({ sender = "" }: Entry, lang: Lang): string {
 	return typeof sender === "string" ? sender : sender[lang];
 }
@@ -34,13 +34,13 @@ export function addressOf({ address }: Entry, lang: Lang): string {
 	return lang === "fr" ? (address.fr ?? address.en) : address.en;
 }
 
-/** The hosts of both languages' services, with their ports, each once. */
+/** The hosts of the services in both languages, with their ports, each once. */
 export function hostsOf(entry: Entry): string[] {
 	const hosts = langs.map((lang) => /^https?:\/\/([^/?#]+)/i.exec(addressOf(entry, lang))?.[1]);
 	return [...new Set(hosts.flatMap((host) => (host ? [host.toLowerCase()] : [])))];
 }
 
-/** Whether two parts of the earth have a point in common; one whose west is beyond its east crosses the date line. */
+/** Whether two bounds intersect. Bounds whose west is greater than their east cross the date line. */
 export function meets(one: Bounds, other: Bounds): boolean {
 	if (one[1] > other[3] || other[1] > one[3]) return false;
 	return spansOf(one).some(([west, east]) =>

@@ -3,53 +3,53 @@ import type { Lang } from "../../registry/smallkey.ts";
 import { hasOneTitle, hostsOf, meets, senderOf, stateOf, titleOf } from "./entry.ts";
 import { sortKey } from "./words.ts";
 
-/** Filters that have values. */
+/** Filters with a list of values. */
 export const facetNames = ["type", "host", "sender", "health"] as const;
 export type FacetName = (typeof facetNames)[number];
 
-/** Orders of a list: what fits a text best (without a text, by title), by title, the last changed first. */
+/** Orders of a list: best match for a text (by title without a text), by title, newest change first. */
 export const sorts = ["best", "title", "changed"] as const;
 export type Sort = (typeof sorts)[number];
 
-/** What a list shows beside what its text finds; an empty text filters nothing. */
+/** The filters and the order of a list; an empty text does not filter. */
 export interface Choice extends Record<FacetName, string> {
-	/** Only layers whose French title is the English one. */
+	/** Only layers whose French title is the same as the English title. */
 	oneTitle: boolean;
-	/** A part of the earth that the layer meets; null: anywhere. */
+	/** Bounds that the layer must intersect; null: no filter. */
 	bounds: Bounds | null;
 	sort: Sort;
 }
 
-/** A value of a filter, and how many layers choosing it would leave. */
+/** A value of a filter, and the number of layers that would be left with it. */
 export type FacetValue = readonly [value: string, count: number];
 
-/** What was chosen. */
+/** The layers that pass the filters, and what each filter offers. */
 export interface Chosen {
-	/** All of them, in their order. */
+	/** All layers that pass, in order. */
 	hits: readonly Entry[];
-	/** With everything else that is asked for, most first. */
+	/** The values of each filter, most layers first, counted with all other filters on. */
 	facets: Record<FacetName, FacetValue[]>;
-	/** How many layers `oneTitle` would leave. */
+	/** The number of layers that would be left with `oneTitle`. */
 	oneTitle: number;
 }
 
-/** An entry with what filters and orders compare. */
+/** An entry with the values by which it is filtered and sorted. */
 interface Row {
 	entry: Entry;
 	title: string;
 	date: string;
-	/** By filter, in the order of `facetNames`. */
+	/** The values for each filter, in the order of `facetNames`. */
 	values: readonly (readonly string[])[];
-	isOne: boolean;
+	hasOneTitle: boolean;
 }
 
-/** The layers in memory: filters, counts and orders. 20,000 layers take a few tens of milliseconds. */
+/** Filters, counts and sorts the layers in memory. 20,000 layers take a few tens of milliseconds. */
 export class Selection {
 	readonly #lang: Lang;
 	readonly #rows: Row[] = [];
 	readonly #orders = new Map<Sort, readonly Row[]>();
 
-	/** @param lang whose titles sort, and whose names of senders are shown */
+	/** @param lang language of the titles for sorting, and of the senders' names */
 	constructor(lang: Lang) {
 		this.#lang = lang;
 	}
@@ -67,12 +67,12 @@ export class Selection {
 				title: sortKey(titleOf(entry, this.#lang)),
 				date: entry.changed?.date ?? "",
 				values: [[entry.type], hostsOf(entry), sender === "" ? [] : [sender], [stateOf(entry)]],
-				isOne: hasOneTitle(entry),
+				hasOneTitle: hasOneTitle(entry),
 			});
 		}
 	}
 
-	/** @param ids what a text found, best first; null: no text is given */
+	/** @param ids results of a text search, best first; null if there is no text */
 	select(ids: readonly number[] | null, choice: Choice): Chosen {
 		const wanted = facetNames.map((name) => choice[name]);
 		const hits: Entry[] = [];
@@ -85,13 +85,13 @@ export class Selection {
 		for (const row of this.#inOrder(ids, choice.sort)) {
 			const { bounds } = row.entry;
 			if (choice.bounds !== null && !(bounds && meets(bounds, choice.bounds))) continue;
-			// A filter's own counts are of what it could be set to: they leave out nothing but by the others.
+			// The counts of a filter ignore the filter itself: a row that fails only one filter counts for that one.
 			const failed = wanted.flatMap((value, facet) =>
 				value === "" || row.values[facet]?.includes(value) ? [] : [facet],
 			);
-			const isLeft = row.isOne || !choice.oneTitle;
-			if (failed.length === 0 && row.isOne) oneTitle += 1;
-			if (!isLeft || failed.length > 1) continue;
+			const passesOneTitle = row.hasOneTitle || !choice.oneTitle;
+			if (failed.length === 0 && row.hasOneTitle) oneTitle += 1;
+			if (!passesOneTitle || failed.length > 1) continue;
 			if (failed.length === 0) hits.push(row.entry);
 			for (const facet of failed.length === 0 ? facetNames.keys() : failed) count(row, facet);
 		}
@@ -101,7 +101,7 @@ export class Selection {
 		return { hits, facets, oneTitle };
 	}
 
-	/** The layers that were changed last: found without sorting all. */
+	/** The layers that were changed last, without sorting all layers. */
 	newest(count: number): Entry[] {
 		let newest: Row[] = [];
 		for (const row of this.#rows) {
@@ -116,14 +116,14 @@ export class Selection {
 		if (ids === null) return this.#sorted(sort === "best" ? "title" : sort);
 		const found = ids.flatMap((id) => this.#rows[id] ?? []);
 		if (sort === "best") return found;
-		const are = new Set(found);
-		return this.#sorted(sort).filter((row) => are.has(row));
+		const foundRows = new Set(found);
+		return this.#sorted(sort).filter((row) => foundRows.has(row));
 	}
 
 	#sorted(sort: Sort): readonly Row[] {
 		const known = this.#orders.get(sort) ?? [];
 		if (known.length === this.#rows.length) return known;
-		// What is sorted already is one pass: sort() merges it with the rows that were added.
+		// sort() detects the part that is sorted already, and merges the added rows into it.
 		const rows = [...known, ...this.#rows.slice(known.length)].sort(sort === "changed" ? byDate : byTitle);
 		this.#orders.set(sort, rows);
 		return rows;

@@ -1,24 +1,24 @@
 import type { Entry } from "../../registry/entries.ts";
 import type { Matched } from "./matcher.ts";
 
-/** What the worker is sent: layers, in the order in which the page has them, or a text to find. */
+/** A message to the worker: layers to add, in the page's order, or a text to find. */
 export type ToMatcher = { add: readonly Entry[] } | { serial: number; text: string };
 
-/** What it answers to a text. */
+/** The worker's answer to a text. */
 type FromMatcher = Matched & { serial: number };
 
-/** Layers that are sent in one task: to copy 20,000 of them at once would hold the page for 50 ms. */
-const sentAtOnce = 2_000;
+/** Most layers sent to the worker in one task: copying 20,000 at once would block the page for 50 ms. */
+const maxSentAtOnce = 2_000;
 
-/** Finds layers by text in a worker, which starts with the first text. */
+/** Finds layers by text in a worker, which is started by the first search. */
 export class TextSearch {
 	readonly #address: URL;
 	readonly #added: (readonly Entry[])[] = [];
-	/** How many of them the worker has been sent. */
+	/** Number of items of `#added` that were sent to the worker. */
 	#sent = 0;
 	#worker: Worker | null = null;
 	#serial = 0;
-	/** Settles the last text, until it is answered. */
+	/** Settles the promise of the newest search. */
 	#pending: { resolve: (matched: Matched | null) => void; reject: () => void } | null = null;
 
 	/** @param address of the worker's script */
@@ -32,8 +32,8 @@ export class TextSearch {
 	}
 
 	/**
-	 * What a text finds among all layers that were added; null where another text was asked for meanwhile.
-	 * Rejects where the worker cannot be loaded.
+	 * Finds a text in all added layers; null if a newer search has replaced this one.
+	 * Rejects if the worker cannot be loaded.
 	 */
 	match(text: string): Promise<Matched | null> {
 		this.#pending?.resolve(null);
@@ -74,7 +74,7 @@ export class TextSearch {
 			this.#sent += 1;
 			this.#send({ add });
 			copied += add.length;
-			if (copied < sentAtOnce) continue;
+			if (copied < maxSentAtOnce) continue;
 			copied = 0;
 			await new Promise((resolve) => setTimeout(resolve));
 		}

@@ -1,7 +1,7 @@
-/** Letters that Unicode does not take apart into a letter and a mark. */
+/** Letters that Unicode does not decompose into a letter and a mark. */
 const ligatures: Readonly<Record<string, string>> = { œ: "oe", æ: "ae", ß: "ss", ø: "o", đ: "d", ł: "l" };
 
-/** A text as it is compared: lower case, without accents and marks: `École` and `ecole` are the same. */
+/** Folds a text for comparison: lower case, without accents and other marks. `École` and `ecole` become the same. */
 export function fold(text: string): string {
 	return text
 		.normalize("NFKD")
@@ -10,13 +10,13 @@ export function fold(text: string): string {
 		.replace(/[œæßøđł]/g, (letter) => ligatures[letter] ?? letter);
 }
 
-/** A title's place in a list: folded, with numbers in the order of their values. */
+/** The sort key of a title: folded, with numbers padded so that they sort by value. */
 export function sortKey(title: string): string {
 	return fold(title).replace(/\d{1,9}/g, (digits) => digits.padStart(9, "0"));
 }
 
-/** Words of both languages that stand in most titles and distinguish nothing. */
-const emptyWords: ReadonlySet<string> = new Set(
+/** Stop words of both languages, folded: too common to distinguish layers. */
+const stopWords: ReadonlySet<string> = new Set(
 	(
 		"a an and are at by for from how in is it me near of on or show the their there to what where which with " +
 		"au aux avec ce ces dans de des du elle en est et il la le les ou par pour quelle quelles quels qui que sont sur un une " +
@@ -24,31 +24,31 @@ const emptyWords: ReadonlySet<string> = new Set(
 	).split(" "),
 );
 
-/** Longest part of a word that is compared, in UTF-16 units. */
-const longestWord = 32;
+/** Longest compared part of a word, in UTF-16 units. */
+const maxWordLength = 32;
 
-/** The parts of a text that are words: letters and figures. `CamelCase` and `a1` are two words each where `isKey`. */
+/** The folded words of a text: letters and digits. With `isKey`, `CamelCase` and `a1` are split into two words each. */
 export function wordsOf(text: string, isKey = false): string[] {
 	const cut = isKey ? text.replace(/(\p{Ll})(?=\p{Lu})|(\p{L})(?=\p{N})|(\p{N})(?=\p{L})/gu, "$& ") : text;
 	const words = fold(cut).match(/[\p{L}\p{N}]+/gu) ?? [];
-	return words.map((word) => word.slice(0, longestWord));
+	return words.map((word) => word.slice(0, maxWordLength));
 }
 
-/** Whether a word distinguishes nothing: an article, what is left of one (`l’eau`), a preposition. */
-export function isEmptyWord(word: string): boolean {
-	return emptyWords.has(word) || (word.length === 1 && /[cdjlmnst]/.test(word));
+/** Whether a word is a stop word, or an elided article such as the `l` of `l’eau`. @param word folded */
+export function isStopWord(word: string): boolean {
+	return stopWords.has(word) || (word.length === 1 && /[cdjlmnst]/.test(word));
 }
 
-/** The words of a query that count: all but empty ones, unless there is nothing else. */
-export function queryWords(text: string, most = 12): string[] {
+/** The words of a query without stop words; if all are stop words, all of them. */
+export function queryWords(text: string, maxWords = 12): string[] {
 	const words = [...new Set(wordsOf(text))];
-	const full = words.filter((word) => !isEmptyWord(word));
-	return (full.length > 0 ? full : words).slice(0, most);
+	const meaningful = words.filter((word) => !isStopWord(word));
+	return (meaningful.length > 0 ? meaningful : words).slice(0, maxWords);
 }
 
 /**
- * A word without what a plural adds, in both languages: `cities` and `city`, `churches` and `church`, `rivières` and
- * `rivière`, `canaux` and `canal` are the same. @param word folded
+ * Removes the plural of a word in both languages: `cities` and `city`, `churches` and `church`, `rivières` and
+ * `rivière`, `canaux` and `canal` become the same. @param word folded
  */
 export function stem(word: string): string {
 	const known = stems.get(word) ?? cut(word);
@@ -56,7 +56,7 @@ export function stem(word: string): string {
 	return known;
 }
 
-/** Words stand in many titles. */
+/** Cache of stems, because the same words are in many titles. */
 const stems = new Map<string, string>();
 const maxStems = 100_000;
 

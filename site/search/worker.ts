@@ -1,7 +1,7 @@
 import { Matcher } from "./matcher.ts";
 import type { ToMatcher } from "./text-search.ts";
 
-// Text search beside the page: indexing 20,000 layers takes seconds, in which the page has to answer.
+// Text search runs in a worker: indexing 20,000 layers takes seconds, and the page has to stay responsive.
 const matcher = new Matcher();
 
 addEventListener("message", ({ data }: MessageEvent<ToMatcher>) => {

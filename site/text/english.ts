@@ -1,13 +1,13 @@
-/** A number as people write it in this language. */
+/** A number with separators between the thousands. */
 const count = (number: number): string => number.toLocaleString("en-CA");
 
 /** `1 layer`, `2 layers` */
 const layers = (number: number): string => `${count(number)} ${number === 1 ? "layer" : "layers"}`;
 
-/** Everything that the pages say in one language. */
+/** All texts of the pages, in one language. */
 export type Texts = typeof english;
 
-/** The same in English. */
+/** All texts of the pages, in English. */
 export const english = {
 	title: "Map layers",
 	tagline:
@@ -30,7 +30,7 @@ export const english = {
 	footerIndex: "index",
 	footerChanges: "changes",
 	footerSchemas: "schemas",
-	/** Behind a word that says what follows. */
+	/** The colon after a label, with the space that French puts before it. */
 	colon: ":",
 	apiTitle: "Interface for programs",
 	apiIntro:
@@ -102,7 +102,7 @@ export const english = {
 	copy: "Copy",
 	copied: "Copied",
 	copyFailed: "Could not copy: select the text and copy it yourself",
-	/** Names of snippets that say more than the program. */
+	/** Displayed names of snippets, where the program's name is not enough. */
 	snippets: {
 		"RAMP 4.0": "RAMP 4.0: its service, in RAMP-starter.js",
 		"RAMP 5": "RAMP 5: its service, in RAMP-starter.js",
