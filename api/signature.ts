@@ -1,6 +1,6 @@
 import { textAt } from "../registry/texts.ts";
 import { base64url, hashes, hexOf, joined } from "../store/hashes.ts";
-import { clockSkew, parseTimestamp } from "../store/store.ts";
+import { maxClockSkewMs, parseTimestamp } from "../store/store.ts";
 
 const encoder = new TextEncoder();
 
@@ -77,5 +77,5 @@ export async function sha256Hex(text: string): Promise<string> {
 /** Whether a timestamp is less than two minutes before or after `now`. */
 export function isTimely(timestamp: string, now: Date): boolean {
 	const time = parseTimestamp(timestamp);
-	return time !== null && Math.abs(now.getTime() - time) < clockSkew;
+	return time !== null && Math.abs(now.getTime() - time) < maxClockSkewMs;
 }

@@ -1,7 +1,7 @@
 import { textAt } from "../registry/texts.ts";
 
 /** How far a timestamp may be from the server's clock, exclusive, in milliseconds (specification, "Limits"). */
-export const clockSkew = 120_000;
+export const maxClockSkewMs = 120_000;
 
 /** ISO 8601 date and time in UTC: an optional fraction of 1 to 9 digits, then `Z`, `+00:00` or nothing. */
 const timestampPattern = /^(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(\.\d{1,9})?(?:Z|\+00:00)?$/;
@@ -131,7 +131,7 @@ export interface Store extends Reader {
 }
 
 /** How long a request is remembered for its key, in milliseconds: longer than a signature is valid. */
-export const requestMemory = 300_000;
+export const requestMemoryMs = 300_000;
 
 /** The refusal of a signature that was used before, where the layer has changed since. */
 export const usedBefore: Refusal = {

@@ -1,6 +1,6 @@
 import { personText, type RawCommit } from "../../git/commits.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
-import { authorMail, clockSkew, parseTimestamp, serviceAuthor } from "../../store/store.ts";
+import { authorMail, maxClockSkewMs, parseTimestamp, serviceAuthor } from "../../store/store.ts";
 
 /** The trailers of a signed request (`api/write.ts`). */
 export const trailerNames = ["Sender", "TimeStamp", "Request"] as const;
@@ -104,7 +104,7 @@ function whyForged({ trailers, author, committer, parents }: ReadCommit, isBatch
 	if (isBatch) return null;
 	const laterMs = committer.timeMs - author.timeMs;
 	// A commit's times are whole seconds.
-	if (laterMs < -clockSkew - 1_000) return "it was committed before its timestamp";
+	if (laterMs < -maxClockSkewMs - 1_000) return "it was committed before its timestamp";
 	return laterMs > maxWaitMs ? "it was committed long after its timestamp" : null;
 }
 

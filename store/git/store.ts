@@ -5,12 +5,12 @@ import { type SyncPath, syncPath } from "../../git/sync.ts";
 import type { Log } from "../log.ts";
 import {
 	type Commit,
-	clockSkew,
 	type Edit,
 	type Edits,
 	type Layer,
 	type LayerIds,
 	type Meta,
+	maxClockSkewMs,
 	type Refusal,
 	type Store,
 	StoreBusy,
@@ -106,7 +106,7 @@ export class GitStore implements Store {
 			const requests = await UsedRequests.open({
 				...base,
 				folder: join(dirname(repository), "requests"),
-				windowMs: clockSkew,
+				windowMs: maxClockSkewMs,
 				branch,
 			});
 			const health = new WriteHealth(log, () => catFile.renew());

@@ -1,5 +1,5 @@
 import { layerPath } from "../../registry/smallkey.ts";
-import { type Meta, requestMemory, StoreBusy } from "../store.ts";
+import { type Meta, requestMemoryMs, StoreBusy } from "../store.ts";
 import { GithubBusy } from "./client.ts";
 import { emptyRepository } from "./commit.ts";
 import { Conflict, dataOf, saysEmpty } from "./refusal.ts";
@@ -94,7 +94,7 @@ export function carriesRequest(commit: PastCommit, { request }: Meta): boolean {
  */
 export async function wasUsed(github: Github, head: Head, meta: Meta, now: Date): Promise<boolean> {
 	if (meta.request === null) return false;
-	const from = now.getTime() - requestMemory;
+	const from = now.getTime() - requestMemoryMs;
 	const lately = head.recent.filter(({ time }) => time >= from);
 	if (lately.some((commit) => carriesRequest(commit, meta))) return true;
 	if (lately.length < recentCommits || meta.smallkey === null) return false;
