@@ -9,8 +9,8 @@ export interface GitObject {
 }
 
 /**
- * Reads the object that `git cat-file --batch` prints: `<id> <type> <size>`, line break, content, line break; or
- * `<name> missing` and the like, which is null.
+ * Reads one answer of `git cat-file --batch`: `<id> <type> <size>`, line break, content, line break. Any other line, such
+ * as `<name> missing`, is null.
  */
 const objectAt: ReadAnswer<GitObject | null> = (data, start) => {
 	const lineEnd = data.indexOf("\n", start);
@@ -23,20 +23,20 @@ const objectAt: ReadAnswer<GitObject | null> = (data, start) => {
 	return { answer: { id, type, body: data.subarray(lineEnd + 1, bodyEnd) }, end: bodyEnd + 1 };
 };
 
-/** A long-lived `git cat-file --batch`: objects by id, by ref or by `<commit>:<path>`, in the order asked for. */
+/** A long-lived `git cat-file --batch`. Reads objects by id, by ref or by `<commit>:<path>`, in the order of the calls. */
 export class CatFile {
 	readonly #repository: string;
 	readonly #silenceMs: number;
 	readonly #maxReads: number;
 	#process: GitProcess<GitObject | null> | null = null;
-	/** Reads that the process was asked for. */
+	/** Number of reads from the current process. */
 	#reads = 0;
-	/** Whether no other process starts. */
+	/** Whether `close` or `kill` was called: no new process starts. */
 	#hasEnded = false;
 
 	/**
 	 * @param silenceMs longest silence while an answer is awaited, in milliseconds
-	 * @param maxReads reads after which the process is replaced: git keeps what it has read of a repository in memory
+	 * @param maxReads reads after which the process is replaced, because git keeps data of the repository in memory
 	 */
 	constructor(repository: string, silenceMs = ordinarySilenceMs, maxReads = 1_000_000) {
 		this.#repository = repository;
@@ -45,8 +45,8 @@ export class CatFile {
 	}
 
 	/**
-	 * The object of a name, or null. A name holds no line break.
-	 * @throws {GitTimeout} where git is silent for too long; the next read asks another process
+	 * Reads the object of a name; null if there is none. A name must not have a line break.
+	 * @throws {GitTimeout} if git is silent for too long; the next read starts another process
 	 */
 	async read(name: string): Promise<GitObject | null> {
 		for (let isRepeated = false; ; isRepeated = true) {
@@ -54,10 +54,10 @@ export class CatFile {
 			const process = this.#start();
 			try {
 				const object = await process.ask([`${name}\n`]);
-				// A part of what has come would keep all of it in memory.
+				// A copy: a view of the received data would keep all of it in memory.
 				return object && { ...object, body: Buffer.from(object.body) };
 			} catch (error) {
-				// Git ends where it meets a broken object: the fault of the read that fails first, not of those behind it.
+				// Git ends at a broken object. Only the first read that fails is at fault; the reads after it are repeated.
 				const isAtFault = this.#process === process;
 				if (isAtFault) this.#process = null;
 				if (this.#hasEnded || error instanceof GitTimeout) throw error;
@@ -67,21 +67,21 @@ export class CatFile {
 	}
 
 	/**
-	 * Replaces the process: git does not read again what it has found to be broken, and keeps packs open that a repack has
-	 * removed. Reads that wait are still answered.
+	 * Replaces the process. Git never retries an object that it has found to be broken, and keeps packs open that a repack
+	 * has removed. Waiting reads are still answered.
 	 */
 	renew(): void {
 		void this.#process?.close();
 		this.#process = null;
 	}
 
-	/** Ends the process for good; reads that wait are answered first, unless it fails. */
+	/** Ends reading. Waiting reads are answered first, unless the process fails. */
 	async close(): Promise<void> {
 		this.#hasEnded = true;
 		await this.#process?.close();
 	}
 
-	/** Ends the process for good, at once; reads that wait are refused. */
+	/** Ends reading immediately. Waiting reads are rejected. */
 	kill(): void {
 		this.#hasEnded = true;
 		this.#process?.kill();
@@ -98,7 +98,7 @@ export class CatFile {
 	}
 }
 
-/** Size of each object that the repository has, in bytes, without reading any of them. */
+/** The sizes of objects in bytes: id → size, without reading their content. Missing objects are left out. */
 export async function readSizes(
 	repository: string,
 	ids: Iterable<string>,
@@ -115,9 +115,9 @@ export async function readSizes(
 }
 
 /**
- * Objects of one type by their ids, in that order, in portions as they come. For many it takes a fraction of what asking
- * for one after the other takes: git answers in long writes (`git cat-file --batch --buffer`).
- * @throws {GitFailure} where the repository does not have one of them, or git ends early
+ * Reads objects of one type by their ids, in that order, in portions as they arrive. For many objects this takes a
+ * fraction of the time of single reads: git writes its answers in large blocks (`git cat-file --batch --buffer`).
+ * @throws {GitFailure} if the repository does not have one of the objects, or git ends early
  */
 export async function* readObjects(
 	repository: string,
@@ -126,12 +126,12 @@ export async function* readObjects(
 ): AsyncGenerator<GitObject[]> {
 	if (ids.length === 0) return;
 	const answers = new Answers(objectAt);
-	let given = 0;
+	let read = 0;
 	const input = `${ids.join("\n")}\n`;
 	for await (const data of gitOutput(repository, ["cat-file", "--batch", "--buffer"], { input })) {
 		const objects = answers.take(data).map((object) => {
-			if (object?.type !== type) throw new GitDamage(`object ${ids[given]} is missing, or no ${type}`);
-			given += 1;
+			if (object?.type !== type) throw new GitDamage(`object ${ids[read]} is missing, or no ${type}`);
+			read += 1;
 			return object;
 		});
 		if (objects.length > 0) yield objects;

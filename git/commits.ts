@@ -1,7 +1,7 @@
 import { type GitObject, readObjects } from "./cat-file.ts";
 import { runGit } from "./run.ts";
 
-/** A commit as it is stored: one that is pushed can hold anything. */
+/** A commit as it is stored. A pushed commit may have any content. */
 export interface RawCommit {
 	id: string;
 	parents: string[];
@@ -14,7 +14,7 @@ export interface RawCommit {
 export interface Person {
 	name: string;
 	mail: string;
-	/** Milliseconds since 1970; 0 where the commit has no number. */
+	/** Milliseconds since 1970; 0 if the commit has no valid time. */
 	timeMs: number;
 }
 
@@ -24,28 +24,28 @@ export function personText({ name, mail }: Person): string {
 }
 
 /**
- * Commits by their ids, in that order. Not by `git log --format`: that recodes a commit by its `encoding` header, by
- * which its names can become others, or nothing.
- * @throws {GitFailure} where the repository does not have one of them
+ * Reads commits by their ids, in that order. `git log --format` would convert a commit by its `encoding` header, which
+ * can change or delete the names in it.
+ * @throws {GitFailure} if the repository does not have one of the commits
  */
 export async function* readCommits(repository: string, ids: readonly string[]): AsyncGenerator<RawCommit> {
 	for await (const commits of readObjects(repository, "commit", ids)) yield* commits.map(parseCommit);
 }
 
-/** Ids of the commits that `git rev-list` lists, in its order. @throws {GitFailure} where there is no such commit */
+/** Ids of the commits that `git rev-list` lists, in its order. @throws {GitFailure} if a named commit does not exist */
 export async function listCommits(repository: string, args: string[], limitMs?: number): Promise<string[]> {
 	const options = limitMs === undefined ? {} : { limitMs };
 	const output = await runGit(repository, ["rev-list", ...args], options);
 	return output.toString("latin1").split("\n").filter(Boolean);
 }
 
-/** The lines of a commit's header, without the continued ones of a signature. */
+/** The lines of a commit's header. A continuation line, such as in a signature, starts with a space. */
 export function headerLines(body: Buffer): string[] {
 	const end = body.indexOf("\n\n");
 	return body.toString("utf8", 0, end < 0 ? body.length : end).split("\n");
 }
 
-/** Reads a commit object. */
+/** Parses a commit object. */
 export function parseCommit({ id, body }: GitObject): RawCommit {
 	const lines = headerLines(body);
 	const values = (name: string) =>
@@ -60,7 +60,7 @@ export function parseCommit({ id, body }: GitObject): RawCommit {
 	};
 }
 
-/** Reads `Ada <ada@example.org> 1772625600 +0000`. */
+/** Parses `Ada <ada@example.org> 1772625600 +0000`. */
 function parsePerson(text: string): Person {
 	const start = text.indexOf("<");
 	const end = text.indexOf(">", start);
@@ -79,15 +79,15 @@ export function subjectOf(message: string): string {
 	return (end < 0 ? lines : lines.slice(0, end)).map((line) => line.trim()).join(" ");
 }
 
-/** The values of a trailer in the last paragraph of a message, unless that is its subject (git-interpret-trailers(1)). */
+/** The values of a trailer in the last paragraph of a message; none if that is the subject (git-interpret-trailers(1)). */
 export function trailersOf(message: string, name: string): string[] {
 	const lines = message.trim().split("\n");
 	const start = lines.findLastIndex((line) => line.trim() === "");
 	if (start < 0) return [];
 	return lines.slice(start + 1).flatMap((line) => {
 		const colon = line.indexOf(":");
-		const isIt = colon > 0 && line.slice(0, colon).trim().toLowerCase() === name.toLowerCase();
+		const isNamed = colon > 0 && line.slice(0, colon).trim().toLowerCase() === name.toLowerCase();
 		const value = line.slice(colon + 1).trim();
-		return isIt && value !== "" ? [value] : [];
+		return isNamed && value !== "" ? [value] : [];
 	});
 }

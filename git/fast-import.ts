@@ -1,6 +1,6 @@
 import { GitProcess, lineAt } from "./process.ts";
 
-/** A commit as git fast-import is given it. */
+/** A commit to store with git fast-import. */
 export interface ImportedCommit {
 	/** `name <mail> <seconds since 1970> +0000`. */
 	author: string;
@@ -11,12 +11,12 @@ export interface ImportedCommit {
 }
 
 /**
- * The branch that commits are built on inside the process. It is reset before each checkpoint, so that git writes no
- * ref for it: the commits are on the disk before any ref names them.
+ * The branch of the commits inside the process. It is reset before each checkpoint, so that git writes no ref for it:
+ * commits are on the disk before a ref names them.
  */
 const pending = "refs/pending";
 
-/** Characters in one piece of commands: the texts of a batch together may be longer than a text can be. */
+/** Characters in one piece of commands: the commands of a batch may be longer than the longest possible string. */
 const pieceLength = 1 << 20;
 
 /** A long-lived `git fast-import` that stores commits, in one pack for each group. */
@@ -25,38 +25,39 @@ export class FastImport {
 
 	/** @param silenceMs longest silence while an answer is awaited, in milliseconds */
 	constructor(repository: string, silenceMs?: number) {
-		// With unpackLimit 0 each checkpoint leaves a pack that git has synced; --done: a cut stream changes nothing.
-		// Little compression: a repack replaces most of it by deltas.
+		// unpackLimit=0: each checkpoint writes a pack, which git syncs. --done: an incomplete stream changes nothing.
+		// compression=1: better compression is not worth its time, since a repack replaces most objects by deltas.
 		const config = ["-c", "fastimport.unpackLimit=0", "-c", "pack.compression=1"];
 		const args = ["fast-import", "--quiet", "--done"] as const;
 		this.#process = new GitProcess(repository, args, lineAt, silenceMs, config);
 	}
 
 	/**
-	 * Makes a commit on top of `from`; without it, of the last one since `store`, or the first of a repository.
-	 * @returns its id
-	 * @throws {GitFailure} where the process ends
+	 * Makes a commit.
+	 * @param from its parent; null: the last commit since `store`, or no parent if there is none
+	 * @returns the id of the commit
+	 * @throws {GitFailure} if the process ends
 	 */
 	commit(from: string | null, commit: ImportedCommit): Promise<string> {
 		return this.#process.ask(commandsOf(from, commit));
 	}
 
-	/** Puts the pack of everything since the last call on the disk, but for the name of its file. */
+	/** Writes and syncs a pack of all commits since the last call. The name of its file in the folder is not synced. */
 	async store(): Promise<void> {
 		await this.#process.ask([`reset ${pending}\n\ncheckpoint\nprogress stored\n`]);
 	}
 
-	/** Asks for a sign of life. @throws {GitTimeout} where there is none */
+	/** Checks that the process answers. @throws {GitTimeout} if it does not */
 	async ping(): Promise<void> {
 		await this.#process.ask(["progress alive\n"]);
 	}
 
-	/** Ends the process once everything is stored: a repack then includes its packs, too. */
+	/** Ends the process once everything is stored, so that a repack can include its packs. */
 	close(): Promise<void> {
 		return this.#process.close(`reset ${pending}\n\ndone\n`);
 	}
 
-	/** Ends the process at once; what is not stored is lost. */
+	/** Ends the process immediately. Commits that are not stored are lost. */
 	kill(): void {
 		this.#process.kill();
 	}

@@ -2,8 +2,8 @@ import type { ChildProcessWithoutNullStreams } from "node:child_process";
 import { GitFailure, GitKilled, GitTimeout, killGroup, ordinarySilenceMs, startGit } from "./run.ts";
 
 /**
- * Reads what git prints at a place.
- * @returns what it says, and where that ends; where it is not whole yet, how many bytes of `data` there have to be
+ * Reads one answer from git's output, at an offset.
+ * @returns the answer and the offset of its end; for an incomplete answer, the length that `data` has to have
  */
 export type ReadAnswer<T> = (data: Buffer, start: number) => { answer: T; end: number } | { needed: number };
 
@@ -15,19 +15,19 @@ export const lineAt: ReadAnswer<string> = (data, start) => {
 		: { answer: data.toString("latin1", start, end), end: end + 1 };
 };
 
-/** What git prints, in answers as they become whole. */
+/** Splits git's output into answers. */
 export class Answers<T> {
 	readonly #read: ReadAnswer<T>;
 	#chunks: Buffer[] = [];
 	#bytes = 0;
-	/** Bytes that have to be there before the next look at what has come. */
+	/** Number of bytes before the next attempt to read an answer. */
 	#neededBytes = 1;
 
 	constructor(read: ReadAnswer<T>) {
 		this.#read = read;
 	}
 
-	/** The answers that are whole with what has come now; they may share its memory. */
+	/** Adds output. @returns the answers that are complete now; they may be views of `data` */
 	take(data: Buffer): T[] {
 		this.#chunks.push(data);
 		this.#bytes += data.length;
@@ -48,33 +48,34 @@ export class Answers<T> {
 	}
 }
 
+/** A question without an answer yet. */
 interface Waiting<T> {
-	isAnswer: (said: T) => boolean;
+	isAnswer: (printed: T) => boolean;
 	resolve: (answer: T) => void;
 	reject: (error: Error) => void;
 }
 
 /**
- * A long-lived git process that answers over its pipes, in the order in which it was asked. One that is silent while an
- * answer is awaited is ended: otherwise a stopped process, or one that waits for a disk, would block all changes.
+ * A long-lived git process that answers over its pipes, in the order of the questions. If the process is silent for too
+ * long while an answer is awaited, it is ended: a stopped process, or one that waits for a disk, would block all changes.
  */
 export class GitProcess<T> {
 	readonly #child: ChildProcessWithoutNullStreams;
 	readonly #name: string;
 	readonly #answers: Answers<T>;
-	/** Fires once the process was silent for too long; that is a fault only while an answer is awaited. */
+	/** Fires after a long silence, which is a fault only while an answer is awaited. */
 	readonly #silence: NodeJS.Timeout;
-	/** When the timer was last set, by the monotonic clock: Node may call one that was set again a moment ago. */
+	/** When the timer was last set, by the monotonic clock: Node may still fire a timer that was just refreshed. */
 	#heardMs = performance.now();
 	#waiting: Waiting<T>[] = [];
 	#ended: Error | null = null;
 
 	/**
-	 * @param args the command; its first word names it in errors
-	 * @param read reads what it answers
+	 * @param args the command; errors name its first word
+	 * @param read reads one answer from the output
 	 * @param silenceMs longest time without output or input while an answer is awaited, in milliseconds
 	 * @param config arguments before the command
-	 * @throws {GitFailure} where it cannot be started
+	 * @throws {GitFailure} if the process cannot be started
 	 */
 	constructor(
 		repository: string,
@@ -95,12 +96,12 @@ export class GitProcess<T> {
 	}
 
 	/**
-	 * Asks it. What is asked in one iteration of the event loop is written together: a write of its own for each of a
-	 * hundred questions would cost more than the answers.
-	 * @param isAnswer whether something that it says is the answer; what it says before is skipped
-	 * @throws {GitFailure} where it has ended, or does not answer
+	 * Asks a question. The questions of one iteration of the event loop are written together: a hundred separate writes
+	 * would take longer than the answers.
+	 * @param isAnswer whether an output is the answer; outputs before it are skipped
+	 * @throws {GitFailure} if the process has ended, or does not answer
 	 */
-	ask(pieces: Iterable<string>, isAnswer: (said: T) => boolean = () => true): Promise<T> {
+	ask(pieces: Iterable<string>, isAnswer: (printed: T) => boolean = () => true): Promise<T> {
 		if (this.#ended) return Promise.reject(this.#ended);
 		const { stdin } = this.#child;
 		if (this.#waiting.length === 0) this.#hear();
@@ -114,7 +115,7 @@ export class GitProcess<T> {
 		});
 	}
 
-	/** Ends it after everything that was asked for and a last command; waits for its end. */
+	/** Ends the process after all questions and a last command, and waits for its end. */
 	async close(last = ""): Promise<void> {
 		if (this.#ended) return;
 		this.#hear();
@@ -125,7 +126,7 @@ export class GitProcess<T> {
 		await end;
 	}
 
-	/** Ends it at once. @param error what those who wait get */
+	/** Ends the process immediately. @param error rejects the questions that have no answer yet */
 	kill(error: Error = new GitFailure(`git ${this.#name}: was ended`)): void {
 		if (this.#ended) return;
 		killGroup(this.#child);
@@ -140,8 +141,8 @@ export class GitProcess<T> {
 		child.stdin.on("error", () => undefined);
 		child.stdout.on("data", (data: Buffer) => {
 			this.#hear();
-			for (const said of this.#answers.take(data))
-				if (this.#waiting[0]?.isAnswer(said)) this.#waiting.shift()?.resolve(said);
+			for (const printed of this.#answers.take(data))
+				if (this.#waiting[0]?.isAnswer(printed)) this.#waiting.shift()?.resolve(printed);
 		});
 		child.on("error", (error) => this.#end(new GitFailure(`git ${this.#name}: ${error.message}`)));
 		child.on("close", (code, signal) => {
@@ -150,7 +151,7 @@ export class GitProcess<T> {
 		});
 	}
 
-	/** Notes a sign of life. */
+	/** Restarts the timer of the silence. */
 	#hear(): void {
 		this.#heardMs = performance.now();
 		this.#silence.refresh();

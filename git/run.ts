@@ -1,13 +1,13 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
 
-/** Most that one short git command may print, and of its complaints what is kept; in bytes. */
+/** The longest output of a short git command, and how much of a command's error output is kept, in bytes. */
 const maxOutputBytes = 1 << 30;
 const maxComplaintBytes = 64 * 1024;
 
-/** How long one short git command may take by default, in milliseconds. */
+/** The longest time of a short git command by default, in milliseconds. */
 const ordinaryCommandMs = 300_000;
 
-/** Longest silence of a process whose answer is awaited, by default, in milliseconds. */
+/** The longest silence of a process whose answer is awaited, by default, in milliseconds. */
 export const ordinarySilenceMs = 25_000;
 
 /** Git failed: it could not be started, ended with an error, or did not answer. */
@@ -15,7 +15,7 @@ export class GitFailure extends Error {
 	override name = "GitFailure";
 }
 
-/** Git did not answer in its time and was ended. */
+/** Git did not answer within its time limit and was ended. */
 export class GitTimeout extends GitFailure {
 	override name = "GitTimeout";
 
@@ -24,18 +24,18 @@ export class GitTimeout extends GitFailure {
 	}
 }
 
-/** Another process has ended git: the same request may be made again. */
+/** Another process has ended git. The same request can be repeated. */
 export class GitKilled extends GitFailure {
 	override name = "GitKilled";
 }
 
-/** The repository does not have what it says is there, or cannot read it. */
+/** The repository is damaged: an object is missing or cannot be read. */
 export class GitDamage extends GitFailure {
 	override name = "GitDamage";
 }
 
 /**
- * Where git keeps what is pushed until a hook has accepted it: it is seen by these alone
+ * The environment variables with which a hook's git processes see the pushed objects before the hook accepts them
  * (git-receive-pack(1), "Quarantine environment").
  */
 const quarantineNames = ["GIT_QUARANTINE_PATH", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"];
@@ -43,15 +43,15 @@ const quarantineNames = ["GIT_QUARANTINE_PATH", "GIT_OBJECT_DIRECTORY", "GIT_ALT
 /** Further variables of a hook's git processes. */
 let quarantine: NodeJS.ProcessEnv = {};
 
-/** Lets the git processes of a hook see what is pushed: the one thing that they take over from their parent's. */
+/** Lets the git processes of a hook see the pushed objects. They inherit only these variables from git's environment. */
 export function enterQuarantine(environment: NodeJS.ProcessEnv): void {
 	const found = quarantineNames.filter((name) => environment[name] !== undefined);
 	quarantine = Object.fromEntries(found.map((name) => [name, environment[name]]));
 }
 
 /**
- * The environment of every git process here: the operator's own git settings do not reach it, and no secret of the
- * service. The hooks of a repository and its own configuration still count.
+ * The environment of every git process. It has no secret of the service, and excludes the operator's own git settings.
+ * The repository's own configuration and hooks still apply.
  */
 function environment(): NodeJS.ProcessEnv {
 	return {
@@ -60,34 +60,35 @@ function environment(): NodeJS.ProcessEnv {
 		LC_ALL: "C",
 		GIT_CONFIG_NOSYSTEM: "1",
 		GIT_CONFIG_GLOBAL: "/dev/null",
-		// A pusher could otherwise have every object read as another (git-replace(1)).
+		// Otherwise a pushed ref could replace any object by another (git-replace(1)).
 		GIT_NO_REPLACE_OBJECTS: "1",
-		// A pack of a kilobyte may hold an object of gigabytes, as a delta: git then ends instead of making it.
+		// A delta in a pack of a kilobyte may make an object of gigabytes: git then ends instead.
 		GIT_ALLOC_LIMIT: "1g",
 		GIT_TERMINAL_PROMPT: "0",
 		GIT_OPTIONAL_LOCKS: "0",
 	};
 }
 
-/** A data folder may belong to another user than the service runs as: a volume, a restored copy. */
+/** The data folder may belong to another user than the service's, such as a volume or a restored copy. */
 const always = ["-c", "safe.directory=*"];
 
-/** How one command is run. */
+/** The options of one command. */
 export interface RunOptions {
-	/** What it reads. */
+	/** Its standard input. */
 	input?: string | Uint8Array;
-	/** How long it may take, in milliseconds. */
+	/** The longest time that it may take, in milliseconds. */
 	limitMs?: number;
-	/** Variables beside those of every git process here. */
+	/** Environment variables in addition to those of every git process. */
 	environment?: Readonly<Record<string, string>>;
-	/** How far processes of the niceness of this one come first, from 0 to 19 (nice(1)). */
+	/** Lowers its priority, from 0 to 19 (nice(1)). */
 	niceness?: number;
 }
 
 /**
- * Runs git in a repository, without a shell, and gives its output.
- * @throws {GitTimeout} where it takes too long
- * @throws {GitFailure} with git's own words where it exits with another code than 0
+ * Runs git in a repository, without a shell.
+ * @returns its standard output
+ * @throws {GitTimeout} if it takes too long
+ * @throws {GitFailure} with git's error output if it exits with another code than 0
  */
 export async function runGit(repository: string, args: string[], options: RunOptions = {}): Promise<Buffer> {
 	const { limitMs = ordinaryCommandMs } = options;
@@ -102,10 +103,10 @@ export async function runGit(repository: string, args: string[], options: RunOpt
 }
 
 /**
- * What git prints, as it comes. The process ends with the loop over it.
- * @param options without `limitMs` it may take any time, as long as it is not silent for `silenceMs` milliseconds
- * @throws {GitTimeout} where it takes too long, or is silent for too long
- * @throws {GitFailure} with git's own words where it exits with another code than 0
+ * Runs git and yields its output as it arrives. When the loop over the output ends, so does the process.
+ * @param options without `limitMs`, git may take any time, as long as it is not silent for `silenceMs` milliseconds
+ * @throws {GitTimeout} if git takes too long, or is silent for too long
+ * @throws {GitFailure} with git's error output if it exits with another code than 0
  */
 export async function* gitOutput(
 	repository: string,
@@ -123,11 +124,11 @@ export async function* gitOutput(
 	child.stderr.on("data", (data: Buffer) => {
 		complaint = (complaint + data).slice(-maxComplaintBytes);
 	});
-	// git may end before it has read all; its exit code says why.
+	// git may end before it has read all input; the exit code shows whether that is a failure.
 	child.stdin.on("error", () => undefined);
 	child.stdin.end(input);
 	const chunks = child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-	/** Ends the process where a task takes too long. */
+	/** Waits for a task, and ends the process if the task takes too long. */
 	const inTime = async <T>(task: Promise<T>): Promise<T> => {
 		let isLate = false;
 		const end = () => {
@@ -153,9 +154,9 @@ export async function* gitOutput(
 }
 
 /**
- * The records that git prints, in portions as they come.
- * @param separator what ends each of them
- * @throws {GitFailure} as `gitOutput`
+ * Runs git and yields the records of its output, in portions as they arrive.
+ * @param separator the end of each record
+ * @throws {GitFailure} like `gitOutput`
  */
 export async function* readRecords(
 	repository: string,
@@ -172,7 +173,7 @@ export async function* readRecords(
 	}
 }
 
-/** Starts git in a repository, without a shell, to talk to it over its pipes. @throws {GitFailure} where it cannot be started */
+/** Starts git in a repository, without a shell, with pipes. @throws {GitFailure} if it cannot be started */
 export function startGit(
 	repository: string,
 	args: string[],
@@ -180,22 +181,22 @@ export function startGit(
 	niceness = 0,
 ): ChildProcessWithoutNullStreams {
 	const gitArgs = [...always, "-C", repository, ...args];
-	// nice(1) becomes git: all that git starts is as nice, from its first moment on.
+	// nice(1) replaces itself by git, so all processes that git starts inherit the priority.
 	const [command, commandArgs] =
 		niceness === 0 ? ["git", gitArgs] : ["nice", ["-n", String(niceness), "git", ...gitArgs]];
 	const child = spawn(command, commandArgs, {
 		env: { ...environment(), ...further },
 		stdio: "pipe",
-		// A process group of its own: what git starts can be ended with it, and Ctrl-C reaches the service alone.
+		// A process group of its own: its child processes can be ended with it, and Ctrl-C reaches only the service.
 		detached: true,
 	});
-	// Without a free file descriptor there is no process and there are no pipes; the error comes later, as an event.
+	// If no file descriptor is free, there is no process, and the reason comes later as an `error` event.
 	child.on("error", () => undefined);
 	if (child.pid === undefined) throw new GitFailure("git could not be started");
 	return child;
 }
 
-/** Ends a process and what it has started, stopped ones too. */
+/** Kills a process and its child processes, even stopped ones. */
 export function killGroup({ pid }: ChildProcess): void {
 	if (pid === undefined) return;
 	try {

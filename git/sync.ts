@@ -1,6 +1,6 @@
 import { open } from "node:fs/promises";
 
-/** Puts a file, or the names in a folder, on the disk. @param path its path */
+/** Syncs a file, or the names in a folder, to the disk. @param path of the file or folder */
 export type SyncPath = (path: string) => Promise<void>;
 
 /** Errors of folders that cannot be synced by themselves: network file systems, Windows, a parent of another user. */
@@ -13,8 +13,8 @@ const unsupported: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Puts a file, or the names in a folder, on the disk. Git syncs the files that it writes, but not the folders that it
- * renames them in, and without that a power cut takes them back (fsync(2): it "does not necessarily ensure that the
+ * Syncs a file, or the names in a folder, to the disk. Git syncs the files that it writes, but not the folders in which
+ * it renames them. After a power cut, such a file may be missing (fsync(2): it "does not necessarily ensure that the
  * entry in the directory containing the file has also reached disk").
  */
 export const syncPath: SyncPath = async (path) => {
@@ -26,7 +26,7 @@ export const syncPath: SyncPath = async (path) => {
 	}
 };
 
-/** The disk did not write in its time. */
+/** The disk did not finish a sync within the time limit. */
 export class DiskTimeout extends Error {
 	constructor(path: string, limitMs: number) {
 		super(`${path}: was not on the disk within ${limitMs / 1000} s`);
@@ -34,7 +34,7 @@ export class DiskTimeout extends Error {
 	}
 }
 
-/** Syncs a path. @throws {DiskTimeout} where the disk takes longer than `limitMs` milliseconds */
+/** Syncs a path. @throws {DiskTimeout} if that takes longer than `limitMs` milliseconds */
 export async function syncWithin(limitMs: number, sync: SyncPath, path: string): Promise<void> {
 	let timer: NodeJS.Timeout | undefined;
 	const late = new Promise<never>((_, reject) => {

@@ -1,25 +1,25 @@
 import type { GitObject } from "./cat-file.ts";
 import { readRecords } from "./run.ts";
 
-/** A name in a tree: how it is kept, and what it holds. */
+/** An entry of a tree: a file or a folder. */
 export interface TreeEntry {
-	/** Mode of the file, such as `100644`. */
+	/** Its mode, such as `100644`. */
 	mode: string;
 	id: string;
 }
 
-/** What became of one path between two commits. */
+/** The change of one path between two commits. */
 export interface PathChange {
 	path: string;
-	/** Mode of the file now, such as `100644`; null where it is gone. */
+	/** The new mode of the file, such as `100644`; null if it was removed. */
 	mode: string | null;
-	/** Id of its content now; null where it is gone. */
+	/** The new id of its content; null if it was removed. */
 	id: string | null;
 }
 
 /**
- * The paths under `folder` that differ between two commits, sorted by path. They are parsed as git prints them: a
- * hundred thousand do not block the event loop.
+ * Lists the paths under `folder` that differ between two commits, sorted by path. They are parsed while git prints them,
+ * so that a hundred thousand paths do not block the event loop.
  */
 export async function diffTree(
 	repository: string,
@@ -38,15 +38,15 @@ export async function diffTree(
 				continue;
 			}
 			const [, mode = "", , id = "", status = ""] = fields;
-			const isGone = status === "D";
-			changes.push({ path: text, mode: isGone ? null : mode, id: isGone ? null : id });
+			const isRemoved = status === "D";
+			changes.push({ path: text, mode: isRemoved ? null : mode, id: isRemoved ? null : id });
 			fields = null;
 		}
 	}
 	return changes;
 }
 
-/** All paths under one folder, or several, in one commit, as changes from nothing, sorted by path. */
+/** Lists all paths of a commit under one or more folders, as changes from nothing, sorted by path. */
 export async function listTree(
 	repository: string,
 	commit: string,
@@ -64,19 +64,19 @@ export async function listTree(
 	return listed;
 }
 
-/** Files and folders of one commit, and the bytes of their paths: one small tree that holds another again and again makes billions. */
+/** Limits of one commit. Small trees that have the same tree as an entry many times can make billions of paths. */
 const maxPaths = 500_000;
 const maxPathBytes = 64 << 20;
 
 /**
- * Why a commit has too many files for git to compare: `diff-tree` keeps every path in memory before it prints one, and
- * this walk none.
- * @returns null where it has not
+ * Checks whether a commit has too many files to compare: `diff-tree` keeps all paths in memory before it prints the first
+ * one. `ls-tree` keeps none.
+ * @returns the reason to refuse the commit, or null
  */
 export async function findTooMany(repository: string, commit: string): Promise<string | null> {
 	let paths = 0;
 	let bytes = 0;
-	// Folders too: those without files would be walked without a word.
+	// `-t` prints folders, too: for folders without files `ls-tree` would run long without any output.
 	for await (const names of readRecords(repository, ["ls-tree", "-r", "-t", "-z", "--name-only", commit])) {
 		paths += names.length;
 		for (const name of names) bytes += name.length;
@@ -86,7 +86,7 @@ export async function findTooMany(repository: string, commit: string): Promise<s
 	return null;
 }
 
-/** What git calls a file with this mode: only plain files hold layers. */
+/** The kind of file that a mode of git means. Only plain files can be layers. */
 export function kindOfMode(mode: string): "file" | "symlink" | "other" {
 	if (mode === "100644" || mode === "100755") return "file";
 	return mode === "120000" ? "symlink" : "other";
@@ -96,7 +96,7 @@ export function kindOfMode(mode: string): "file" | "symlink" | "other" {
 export const folderMode = "40000";
 
 /**
- * The entries of a tree object by their names, in its order: `<mode> <name>\0<id>`, the id in bytes
+ * Parses a tree object: name → entry, in its order. Each entry is `<mode> <name>\0<id>`, with the id in bytes
  * (Pro Git, "Git Objects").
  */
 export function parseTree({ id, body }: GitObject): Map<string, TreeEntry> {
@@ -104,7 +104,7 @@ export function parseTree({ id, body }: GitObject): Map<string, TreeEntry> {
 	for (let start = 0; start < body.length; ) {
 		const space = body.indexOf(0x20, start);
 		const end = body.indexOf(0, space);
-		// A repository has ids of one length.
+		// All ids of a repository have the same length.
 		const next = end + 1 + id.length / 2;
 		const mode = body.toString("latin1", start, space);
 		entries.set(body.toString("utf8", space + 1, end), { mode, id: body.toString("hex", end + 1, next) });
