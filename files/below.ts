@@ -1,9 +1,9 @@
 import { readdirSync } from "node:fs";
 
 /**
- * The files below a folder, as relative paths with slashes, unordered. Faster than Node's recursive `readdir`, which
- * calls `stat` for each name.
- * @throws {Error} where there is no such folder
+ * Lists the files below a folder, as relative paths with slashes, unordered. Faster than Node's recursive `readdir`,
+ * which calls `stat` for each name.
+ * @throws {Error} if the folder does not exist
  */
 export function filesBelow(folder: string): string[] {
 	return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {

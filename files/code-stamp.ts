@@ -6,16 +6,16 @@ import { filesBelow } from "./below.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Rooms whose files decide what is made of the layers: fragments, pages, the hook. `docs` are the pages of the guide. */
+/** Rooms whose files decide the output: fragments, pages, the hook. `docs` has the pages of the guide. */
 const rooms = ["api", "catalogue", "docs", "files", "git", "publish", "registry", "schemas", "site", "store"];
-/** Single files that do so: the versions of the packages, and a page of the guide. */
+/** Single files that decide the output, too: the versions of the packages, and a page of the guide. */
 const singleFiles = ["package.json", "SECURITY.md"];
 
 const stamps = new Map<string, string>();
 
 /**
- * A stamp of all code that decides what is made of the layers: SHA-256 in hex. What was made with another stamp is made
- * again. The modules of a running process do not change, so it is computed once.
+ * A hash of all code that decides the output: SHA-256 in hex. Output with another stamp is rendered again. The modules of
+ * a running process do not change, so the stamp is computed once.
  * @param checkout folder of the project
  */
 export function codeStamp(checkout = root): string {

@@ -5,7 +5,7 @@ function isMissing(error: unknown): boolean {
 }
 
 /**
- * The result of a call of the file system; null where the path does not exist.
+ * The result of a file system call; null if the path does not exist.
  * @throws {Error} with the path, and the reason as cause, for any other failure, such as of the disk or of permissions
  */
 export async function ifThere<T>(path: string, call: Promise<T>): Promise<T | null> {
@@ -15,7 +15,7 @@ export async function ifThere<T>(path: string, call: Promise<T>): Promise<T | nu
 	});
 }
 
-/** The same for a synchronous call; also null where a folder in the path is a file. */
+/** The same for a synchronous call; also null if a folder in the path is a file. */
 export function ifThereSync<T>(path: string, call: () => T): T | null {
 	try {
 		return call();
@@ -25,12 +25,12 @@ export function ifThereSync<T>(path: string, call: () => T): T | null {
 	}
 }
 
-/** The bytes of a file; null where it does not exist. @throws {Error} as `ifThere` */
+/** Reads the bytes of a file; null if it does not exist. @throws {Error} like `ifThere` */
 export async function readIfThere(path: string): Promise<Buffer | null> {
 	return ifThere(path, readFile(path));
 }
 
-/** The text of a file in UTF-8; null where it does not exist. @throws {Error} as `ifThere` */
+/** Reads a file as UTF-8 text; null if it does not exist. @throws {Error} like `ifThere` */
 export async function readTextIfThere(path: string): Promise<string | null> {
 	return ifThere(path, readFile(path, "utf8"));
 }

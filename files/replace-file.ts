@@ -3,32 +3,32 @@ import * as promises from "node:fs/promises";
 import { dirname } from "node:path";
 import { ifThere } from "./if-there.ts";
 
-/** The calls that a replacement makes; a test hands in some that fail. */
+/** The file system calls of a replacement; tests replace them by calls that fail. */
 export type FileCalls = Pick<typeof promises, "open" | "rename" | "rm" | "stat">;
 
 /**
- * Replaces a file by a text, or leaves it as it was, whatever happens meanwhile: the text goes to a file beside it, and
- * to the disk, before it takes the name. The file keeps its owner and mode, unless everybody may read it; a new one belongs to the owner of its folder,
- * who alone may read it. So root can change the file of a service that runs as another user.
- * @throws {Error} where it cannot be written, or not for its owner; then nothing has changed
+ * Replaces the content of a file atomically: a temporary file beside it is written and synced, and then renamed. The file
+ * keeps its owner, and its mode unless all users have rights; its mode is 0600 then. A new file gets the owner of its
+ * folder and mode 0600. So root can change the file of a service that runs as another user.
+ * @throws {Error} if the file cannot be written or given to its owner; the old file stays
  */
 export async function replaceFile(path: string, text: string, calls: FileCalls = promises): Promise<void> {
-	const aside = `${path}.${process.pid}.tmp`;
-	const kept = await ifThere(path, calls.stat(path));
-	const { uid, gid } = kept ?? (await calls.stat(dirname(path)));
+	const temporary = `${path}.${process.pid}.tmp`;
+	const before = await ifThere(path, calls.stat(path));
+	const { uid, gid } = before ?? (await calls.stat(dirname(path)));
 	try {
-		await writeAndClose(await calls.open(aside, "w", 0o600), async (file) => {
+		await writeAndClose(await calls.open(temporary, "w", 0o600), async (file) => {
 			const made = await file.stat();
-			// A new file may keep the group of this user; a file that is there may be read through its group.
-			if (made.uid !== uid || (kept && made.gid !== gid)) await giveTo(file, uid, gid, path);
-			// The file may be that of a process which ended half-way, with other rights.
-			await file.chmod(kept && (kept.mode & 0o007) === 0 ? kept.mode & 0o770 : 0o600);
+			// Only an existing file has to keep its group: others may read it through the group.
+			if (made.uid !== uid || (before && made.gid !== gid)) await giveTo(file, uid, gid, path);
+			// An earlier process that was killed may have left the temporary file, with another mode.
+			await file.chmod(before && (before.mode & 0o007) === 0 ? before.mode & 0o770 : 0o600);
 			await file.writeFile(text);
 			await file.sync();
 		});
-		await calls.rename(aside, path);
+		await calls.rename(temporary, path);
 	} catch (error) {
-		await calls.rm(aside, { force: true });
+		await calls.rm(temporary, { force: true });
 		throw error;
 	}
 	// Syncing the folder makes the new name durable.

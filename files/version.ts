@@ -9,17 +9,17 @@ export function readVersion(): string {
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** Digits of a commit that tell it from all others here. */
+/** Number of digits that identify a commit. */
 const commitLength = 12;
 
 /**
- * The first digits of the commit that this code is of: as `git archive` writes it into commit.txt, or that of the
- * checkout; null for a copy of the files without either.
+ * The first digits of the commit of this code: from commit.txt, into which `git archive` writes it, or from the checkout;
+ * null for a copy of the files without either.
  */
 export function readCommit(): string | null {
 	const archived = readFileSync(new URL("commit.txt", import.meta.url), "utf8").trim();
 	if (/^[0-9a-f]{40,64}$/.test(archived)) return archived.slice(0, commitLength);
-	// Not the repository of a project that has this one among its packages.
+	// Without this check, git would find the repository of a project that has this one as a package.
 	if (!existsSync(`${root}/.git`)) return null;
 	// The checkout may belong to root, and the service run as another user.
 	const words = ["-c", "safe.directory=*", "-C", root, "rev-parse", "--verify", "HEAD"];
