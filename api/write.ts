@@ -1,6 +1,6 @@
 import type { Problem } from "../registry/judge-names.ts";
 import { shownValue } from "../registry/problems.ts";
-import { largestRegistration, type Registration } from "../registry/registration.ts";
+import { maxRegistrationBytes, type Registration } from "../registry/registration.ts";
 import { type TextCode, textAt, textOf } from "../registry/texts.ts";
 import { type Edits, parseTimestamp, type Refusal } from "../store/store.ts";
 import type { Context } from "./context.ts";
@@ -19,7 +19,7 @@ export interface Write {
 	sender: string;
 	timestamp: string;
 	signature: string;
-	/** At most `largestRegistration` bytes. */
+	/** At most `maxRegistrationBytes` bytes. */
 	body: Uint8Array | "too large";
 }
 
@@ -45,7 +45,7 @@ export interface Asked {
 export async function verifyWrite(write: Write, context: Context): Promise<Verified | Refusal> {
 	const { target, sender: senderId, timestamp, signature, body } = write;
 	if (body === "too large") {
-		return { status: 413, errors: [textOf("body-size", largestRegistration)] };
+		return { status: 413, errors: [textOf("body-size", maxRegistrationBytes)] };
 	}
 	const now = context.now();
 	const refusal = judgeUnread(write, context, now);

@@ -12,7 +12,7 @@ import {
 import { visible } from "./markdown.ts";
 import { ownersPath, parseOwners } from "./owners.ts";
 import type { Rules } from "./problems.ts";
-import { largestRegistration, parseRegistration, type Registration } from "./registration.ts";
+import { maxRegistrationBytes, parseRegistration, type Registration } from "./registration.ts";
 import {
 	descriptionPath,
 	fileName,
@@ -56,7 +56,7 @@ export const maxOtherBytes = 1024 * 1024;
 /** The size limit of a file under `layers/`, in bytes. */
 export function maxBytesOf(path: string): number {
 	if (isOtherFile(path)) return maxOtherBytes;
-	return path.endsWith(".service.json") ? maxDescriptionBytes : largestRegistration;
+	return path.endsWith(".service.json") ? maxDescriptionBytes : maxRegistrationBytes;
 }
 
 /** A problem as it is printed: `layers/23/23ax5t.json: /fr/service_url: must be an http or https address`. */

@@ -15,7 +15,7 @@ import { type BrokenRule, broken } from "./texts.ts";
 export { isVersion2, type Registration, type Registration1, type Registration2 } from "./canonical.ts";
 
 /** Largest registration in bytes, as a body and as a file. */
-export const largestRegistration = 64 * 1024;
+export const maxRegistrationBytes = 64 * 1024;
 
 /** A layer in one language, in a registration of version 1.x. */
 export type LangEntry = Registration1[Lang];
@@ -70,8 +70,8 @@ export type ParsedRegistration =
 
 /** Parses a registration from the bytes of a body or a file. */
 export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegistration {
-	if (bytes.length > largestRegistration) {
-		return { registration: null, problems: [broken("document-size", largestRegistration, bytes.length)] };
+	if (bytes.length > maxRegistrationBytes) {
+		return { registration: null, problems: [broken("document-size", maxRegistrationBytes, bytes.length)] };
 	}
 	const parsed = parseJson(bytes);
 	if (parsed.problems.length > 0) return { registration: null, problems: parsed.problems };
@@ -93,5 +93,5 @@ export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegist
  */
 export function storedSizeProblem(registration: Registration): BrokenRule | null {
 	const { length } = new TextEncoder().encode(canonicalText(registration));
-	return length <= largestRegistration ? null : broken("stored-size", largestRegistration, length);
+	return length <= maxRegistrationBytes ? null : broken("stored-size", maxRegistrationBytes, length);
 }

@@ -10,7 +10,7 @@ import type { Write as HandledWrite } from "../api/write.ts";
 import { runGit } from "../git/run.ts";
 import type { FolderTimes } from "../publish/folder-sink.ts";
 import type { Publication } from "../publish/publication.ts";
-import { largestRegistration } from "../registry/registration.ts";
+import { maxRegistrationBytes } from "../registry/registration.ts";
 import { langs } from "../registry/smallkey.ts";
 import { targetNames, targetPath } from "../registry/targets/table.ts";
 import { type LocalService, type Outside, openLocal } from "../service/composition.ts";
@@ -270,7 +270,7 @@ export async function signedWrite(write: Write, now: number): Promise<HandledWri
 		sender: headers.Sender ?? "",
 		timestamp: headers.TimeStamp ?? "",
 		signature: headers.Authorization ?? "",
-		body: bytes.length > largestRegistration ? "too large" : bytes,
+		body: bytes.length > maxRegistrationBytes ? "too large" : bytes,
 	};
 }
 

@@ -31,14 +31,14 @@ export class Answering {
 	}
 
 	/**
-	 * Answers a request, after those before it on its connection.
-	 * @param asksFirst whether its sender waits for `100 Continue` before it sends the body
+	 * Answers a request, after the requests before it on the same connection.
+	 * @param asksFirst whether the client waits for `100 Continue` before it sends the body
 	 */
 	answer(request: IncomingMessage, response: ServerResponse, asksFirst = false): void {
 		const { method = "GET", url: target = "/", socket } = request;
 		const isPlainGet = method === "GET" && request.headers["if-none-match"] === undefined;
 		const start = performance.now();
-		this.#order.inTurn(socket, (done) => {
+		this.#order.runInOrder(socket, (done) => {
 			const kept = isPlainGet ? this.#recent?.find(target) : undefined;
 			const route = kept?.route ?? routeOf(method, target, this.#options.context.settings);
 			const exchange = new Exchange(request, response, route, start, asksFirst, this.#options.trustedProxies);
@@ -58,17 +58,17 @@ export class Answering {
 		});
 	}
 
-	/** From now on connections end with their answers. */
+	/** Makes each connection end after its next answer. */
 	closeConnections(): void {
 		this.#isClosing = true;
 	}
 
-	/** Logs what was counted. */
+	/** Logs the repeated refusals that are counted but not logged yet. */
 	end(): void {
 		this.#log.end();
 	}
 
-	/** The answer to a request; null where its client has gone. A read of fragments is answered without a promise. */
+	/** The answer to a request; null where the client has disconnected. A read of fragments is answered without a promise. */
 	#replyTo(exchange: Exchange): Reply | Promise<Reply | null> {
 		const { route, request } = exchange;
 		const { context, fragments, pages } = this.#options;
@@ -99,22 +99,22 @@ export class Answering {
 		}
 		exchange.reason = answer.reason;
 		const reply = isWrite ? inLanguageOf(answer, request.headers["accept-language"] ?? null) : answer;
-		// The rest of a body is read and dropped, so that its sender can still read the answer.
+		// The rest of the body is read and discarded, so that the client can still read the answer.
 		if (request.method !== "GET" && request.method !== "HEAD") request.resume();
 		if (reply.status < 400 && !isWrite && !this.#options.allReads) {
 			this.#options.count();
 			return this.#write(exchange, reply);
 		}
-		// The log has the address, which is known only while the connection lasts.
+		// The client's address is read here, since it is known only while the connection lasts.
 		const { client } = exchange;
 		const isBadWrite = isWrite && (reply.status === 401 || reply.status === 429);
-		// This machine itself is not slowed, as it is not limited.
+		// Writes from this machine are not delayed, just as they are not limited.
 		if (!isBadWrite || client.counted === null) return this.#writeNoted(exchange, reply);
-		// A client that guesses signatures or ignores its limit sends again once it has its answer, which waits.
+		// The answer is delayed: a client that guesses signatures or ignores its limit sends again as soon as it has an answer.
 		setTimeout(() => this.#writeNoted(exchange, reply), this.#times.badWriteDelayMs).unref();
 	}
 
-	/** Writes an answer that has a line in the log, under the id that its headers have. */
+	/** Writes an answer and its log line, with the same id in both. */
 	#writeNoted(exchange: Exchange, reply: Reply): void {
 		const id = nextId();
 		reply.headers["X-Request-Id"] = id;

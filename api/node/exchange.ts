@@ -5,20 +5,20 @@ import { isWriteMethod, type WriteAction } from "../write-routes.ts";
 import { type Client, clientOf, type TrustedProxies } from "./address.ts";
 import type { Answered } from "./log.ts";
 
-/** What an exchange is counted under: the kind of its route, or what a write asks for. */
+/** The name of a route in the metrics: its kind, or the action of a write. */
 export type RouteName = Exclude<Route["kind"], "write"> | WriteAction;
 
-/** The ids of a process begin alike, and no two processes' do. */
+/** The start of each id of this process; it differs from that of any other process. */
 const idPrefix = randomBytes(6).toString("base64url");
 let ids = 0;
 
-/** An id that no other exchange has, of this process or another. */
+/** An id for an exchange, unique among all processes. */
 export function nextId(): string {
 	ids += 1;
 	return `${idPrefix}-${ids}`;
 }
 
-/** The status, as nginx has it, where the client went away before there was an answer. */
+/** The status, as in nginx, where the client disconnected before there was an answer. */
 export const clientGone = 499;
 /** Longest text that is kept for the log, in characters. */
 const maxTextLength = 1_000;
@@ -31,8 +31,8 @@ export class Exchange {
 	#client: Client | null = null;
 
 	/**
-	 * @param start when its head had come, by `performance.now()`
-	 * @param asksFirst whether its sender waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1)
+	 * @param start when the request's head was received, by `performance.now()`
+	 * @param asksFirst whether the client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1)
 	 */
 	constructor(
 		readonly request: IncomingMessage,
@@ -45,23 +45,23 @@ export class Exchange {
 		this.#trusted = trusted;
 	}
 
-	/** Whom it comes from; to be asked a first time before its connection ends. */
+	/** The client. Read it for the first time before the connection ends. */
 	get client(): Client {
 		this.#client ??= clientOf(this.request, this.#trusted);
 		return this.#client;
 	}
 
-	/** Whether its method is that of a write. */
+	/** Whether the method is that of a write. */
 	get isWrite(): boolean {
 		return isWriteMethod(this.request.method ?? "");
 	}
 
-	/** Whether its connection has ended before its answer. */
+	/** Whether the connection ended before the answer. */
 	get hasGone(): boolean {
 		return this.response.socket === null || this.response.socket.destroyed;
 	}
 
-	/** What the log has once it has ended. */
+	/** The log line of the exchange, after its end. */
 	describe(id: string): Answered {
 		const { method = "", url = "", headers } = this.request;
 		const status = this.response.headersSent ? this.response.statusCode : clientGone;

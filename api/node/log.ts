@@ -1,4 +1,4 @@
-/** One answer, for the log. It holds no secret and no signature. */
+/** One answer, for the log. It contains no secret and no signature. */
 export interface Answered {
 	/** The answer's `X-Request-Id`. */
 	id: string;
@@ -6,30 +6,30 @@ export interface Answered {
 	/** Path without the query. */
 	path: string;
 	status: number;
-	/** From the request's head to the end of the answer. */
+	/** Time from the request's head to the end of the answer. */
 	milliseconds: number;
 	/** The `Sender` header of a write, or null. */
 	sender: string | null;
-	/** Where a request that was refused came from. */
+	/** The client's address, where the request was refused. */
 	address?: string;
 	/** Why a write was refused, in a word or two. */
 	reason?: string;
-	/** How many equal refusals of the address there were in the last second; this is the last one of them. */
+	/** Number of similar refusals that this line stands for, in the last second; the line is the last of them. */
 	repeated?: number;
 }
 
-/** Most kinds of lines that are counted apart at once; lines of further kinds are counted together. */
+/** Most kinds of lines that are counted separately at once; lines of further kinds are counted together. */
 const maxKinds = 1_000;
 
-/** Lines of one kind in one window, after the first. */
+/** The lines of one kind in one window, after the first one. */
 interface Counted<Line> {
 	last: Line;
 	repeated: number;
 }
 
 /**
- * Lines on their way to the log. The first line of a kind is written at once; what follows within the window is one line
- * at its end, the last one with the number of them, so that refusals cannot fill a disk.
+ * A log that combines similar lines, so that refusals cannot fill a disk. The first line of a kind is written at once. At
+ * the end of a window, the last of the further lines is written, with their number.
  */
 export class CountedLog<Line extends object> {
 	readonly #write: (line: Line & { repeated?: number }) => void;
@@ -38,7 +38,7 @@ export class CountedLog<Line extends object> {
 	readonly #kinds = new Map<string, Counted<Line>>();
 	#timer: NodeJS.Timeout | undefined;
 
-	/** @param kindOf equal for lines that are counted together; null for one that is always written */
+	/** @param kindOf returns the same kind for lines that are counted together; null for a line that is always written */
 	constructor(
 		write: (line: Line & { repeated?: number }) => void,
 		windowMs: number,
@@ -64,7 +64,7 @@ export class CountedLog<Line extends object> {
 		this.#startWindow();
 	}
 
-	/** Writes what was counted since the last line. Kinds that go on keep their place: they have one line for each window. */
+	/** Ends the window: writes a line for each kind with further lines. Those kinds keep being counted in the next window. */
 	end(): void {
 		clearTimeout(this.#timer);
 		for (const [kind, counted] of this.#kinds) {
@@ -81,7 +81,7 @@ export class CountedLog<Line extends object> {
 	}
 }
 
-/** Answers are counted by address, method and status where they refuse, whatever their paths are. */
+/** The kind of an answer: refusals are counted by address, method and status, with any path; null for other answers. */
 export function kindOfAnswer({ address, method, status }: Answered): string | null {
 	return status < 400 ? null : `${address} ${method} ${status}`;
 }

@@ -5,49 +5,49 @@ import type { RouteName } from "./exchange.ts";
 import type { Answered } from "./log.ts";
 import type { Pages } from "./pages.ts";
 
-/** How long each part of a request may take. */
+/** Time limits and intervals of the server. */
 const defaultTimes = {
-	/** A request's head, from its first byte. */
+	/** Longest time for a request's head, from its first byte. */
 	headTimeoutMs: 10_000,
-	/** A request's body, from the end of its head. */
+	/** Longest time for a request's body, from the end of its head. */
 	bodyTimeoutMs: 20_000,
-	/** An answer that its reader does not take, beside the time that its bytes may take. */
+	/** Longest time for the client to read an answer, in addition to the time at `readerBytesPerSecond`. */
 	readerTimeoutMs: 30_000,
-	/** Slowest reader that is waited for: an answer may take as long as its bytes take at this rate. */
+	/** The rate at which a slow client may read an answer. */
 	readerBytesPerSecond: 64_000,
-	/** How long a bad signature, or one write too many of an address, waits for its answer. */
+	/** Delay of the answer to a wrong signature, or to a write that exceeds a limit. */
 	badWriteDelayMs: 100,
-	/** How often heads and bodies are checked. */
+	/** Interval at which the time-outs of heads and bodies are checked. */
 	checkEveryMs: 1_000,
-	/** Equal refusals of one address are counted into one log line for so long. */
+	/** Interval within which similar refusals of one address are combined into one log line. */
 	logEveryMs: 1_000,
 };
 
 export type NodeTimes = typeof defaultTimes;
 
-/** What the server needs beside the handlers' context. */
+/** The handlers' context, and what else the server needs. */
 export interface NodeOptions {
 	context: Context;
 	fragments: Fragments;
-	/** Returns another number after each change of any fragment; null where that is not known. */
+	/** Returns another number after each change of any fragment; null where changes are not known. */
 	version: (() => number) | null;
-	/** Where the catalogue is read; left out where there is none. */
+	/** Answers requests for the catalogue; left out where it is not served. */
 	pages?: Pages | undefined;
 	/** Called for each write and for each answer from 400 up; for every answer with `allReads`. */
 	log: (answered: Answered) => void;
 	allReads: boolean;
-	/** Called for each other read. */
+	/** Called for each answer that is not logged. */
 	count: () => void;
 	/**
-	 * Called for every answer after it was handed on, with its route, its status, the milliseconds since the request's
-	 * head, and why a write was refused. Without it nothing is measured.
+	 * Called for every answer after it was passed to Node, with the route, the status, the milliseconds since the request's
+	 * head, and the reason why a write was refused.
 	 */
 	measure?: ((route: RouteName, status: number, ms: number, reason: string | undefined) => void) | undefined;
 	/** Proxies whose `X-Forwarded-For` is trusted; none by default. */
 	trustedProxies?: TrustedProxies;
-	/** Only what differs from the defaults. */
+	/** The times that differ from the defaults. */
 	times?: Partial<NodeTimes>;
-	/** Most bytes of bodies that are held at once, those of writes under way included. */
+	/** Most bytes of bodies that are in memory at once, including those of writes that are being made. */
 	maxHeldBytes?: number;
 }
 

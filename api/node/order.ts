@@ -1,22 +1,22 @@
 import type { Socket } from "node:net";
 
-/** Most requests that may wait on one connection; a client that sends more is cut off. */
+/** Most requests that may wait on one connection; with more, the connection is closed. */
 const maxWaiting = 1_000;
 
-/** Answers one request; calls `done` once the answer is written, or its client has gone. */
+/** Answers one request; calls `done` once the answer is written, or the client has disconnected. */
 type Task = (done: () => void) => void;
 
 /**
- * The order of requests on a connection. A pipelined request is answered after the answer before it is written: from the
- * state after an earlier write (RFC 9112, section 9.3.2), and no sooner than the client reads. It waits for the next
- * turn of the event loop, so that requests of other connections are answered in between.
+ * Keeps the order of requests on each connection. A pipelined request is answered only after the answer to the request
+ * before it is written (RFC 9112, section 9.3.2): it sees the state after an earlier write, and waits for the client to
+ * read. It then starts in the next iteration of the event loop, so that other connections are answered in between.
  */
 export class ConnectionOrder {
-	/** The requests that wait behind the one that is answered now. */
+	/** Connection on which a request is being answered → the requests that wait for it. */
 	readonly #waiting = new Map<Socket, Task[]>();
 
-	/** Runs a task after those before it on its connection. */
-	inTurn(socket: Socket, task: Task): void {
+	/** Runs a task after the tasks before it on the same connection. */
+	runInOrder(socket: Socket, task: Task): void {
 		const waiting = this.#waiting.get(socket);
 		if (!waiting) {
 			this.#waiting.set(socket, []);

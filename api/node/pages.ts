@@ -8,7 +8,7 @@ import { answerErrorPage, answerPage, type PageWanted, type RecordsWanted } from
 import { Rendered } from "../rendered.ts";
 import type { Reply } from "../reply.ts";
 
-/** The parts of a request that a file of the catalogue depends on. */
+/** The headers of a request on which the answer with a file of the catalogue depends. */
 export interface PageQuestion {
 	/** `If-None-Match`, or null. */
 	ifNoneMatch: string | null;
@@ -19,21 +19,21 @@ export interface PageQuestion {
 /** Answers a request for a file of the catalogue or for records. */
 export type Pages = (wanted: PageWanted | RecordsWanted, question: PageQuestion) => Promise<Reply>;
 
-/** The codings in which a file may stand beside itself, the best first. */
+/** Content coding → the suffix of a file's compressed copy, the best coding first. */
 const codings = [
 	["br", ".br"],
 	["gzip", ".gz"],
 ] as const;
 
 /**
- * Serves the catalogue from a folder, compressed where a compressed copy is there. Another process may write the files,
- * so each request checks whether a file is still the same.
- * @param isSecure whether it is served over https only
+ * Serves the catalogue from a folder, compressed where there is a compressed copy. Another process may write the files, so
+ * each request checks whether the file has changed.
+ * @param isSecure whether the catalogue is served over https only
  */
 export function folderPages(folder: string, isSecure: boolean): Pages {
 	const read = fileReader();
 	const rendered = new Rendered(async (file) => {
-		// Chunks are kept as what they hold.
+		// The bytes of a chunk are not kept in memory, since `Rendered` keeps its entries.
 		const found = file.startsWith(`${chunksFolder}/`)
 			? await readFile(join(folder, file)).catch(nullWithoutFile)
 			: (await read(join(folder, file)))?.body;
@@ -62,10 +62,10 @@ export function folderPages(folder: string, isSecure: boolean): Pages {
 	};
 }
 
-/** Longest `Accept-Encoding` that is read, in characters: no browser sends a longer one. */
+/** Longest `Accept-Encoding` that is parsed, in characters: no browser sends a longer one. */
 const maxAcceptLength = 1_000;
 
-/** Whether an `Accept-Encoding` names a coding, and not as one that is not taken (RFC 9110, section 12.5.3). */
+/** Whether an `Accept-Encoding` names a coding, with a weight other than 0 (RFC 9110, section 12.5.3). */
 function accepts(header: string, coding: string): boolean {
 	if (header.length > maxAcceptLength) return false;
 	return header.split(",").some((part) => {
@@ -85,8 +85,8 @@ interface KeptFile {
 const maxKeptBytes = 32_000_000;
 
 /**
- * Reads files, and keeps them until they change: all answers with a file share its bytes, however many wait for their
- * readers. Null where there is none.
+ * Reads files, and keeps them in memory until they change, so that all answers with a file share its bytes. The returned
+ * function gives null where there is no such file.
  */
 function fileReader(): (path: string) => Promise<KeptFile | null> {
 	const kept = new Map<string, { stamp: string; file: Promise<KeptFile> }>();
@@ -112,19 +112,19 @@ function fileReader(): (path: string) => Promise<KeptFile | null> {
 	};
 }
 
-/** What the file system says of a name that is no file's. */
-const noFile: ReadonlySet<string | undefined> = new Set([
+/** Error codes of a path that is not a file. */
+const noFileCodes: ReadonlySet<string | undefined> = new Set([
 	"ENOENT",
 	"EISDIR",
 	"ENOTDIR",
 	"ENAMETOOLONG",
 	"ELOOP",
-	// It has a NUL, which Node.js refuses in a path.
+	// Node.js refuses a path with a NUL.
 	"ERR_INVALID_ARG_VALUE",
 ]);
 
-/** Null for the error of a name that is no file's. @throws {Error} any other */
+/** Null for the error of a path that is not a file. @throws {Error} any other error */
 function nullWithoutFile(error: NodeJS.ErrnoException): null {
-	if (noFile.has(error.code)) return null;
+	if (noFileCodes.has(error.code)) return null;
 	throw error;
 }

@@ -1,30 +1,30 @@
 import type { Route } from "../app.ts";
 import type { Reply } from "../reply.ts";
 
-/** Most bytes of all answers that are kept with their targets, and of one answer. */
+/** Most bytes of all answers that are kept, with their targets; and of the body of one answer. */
 const maxBytes = 4_000_000;
 const maxBodyBytes = 250_000;
-/** Estimated bytes of an answer beside its body and its target. */
+/** Estimated bytes of an answer without its body and its target. */
 const overheadBytes = 2_000;
 
-/** Longest body that is kept as a text, too, in bytes. */
+/** Longest body that is also kept as a text, in bytes. */
 const maxTextBytes = 8_192;
 
-/** A reply; one that is kept may have its body as a text, one character for each byte. */
+/** A reply. A kept reply may have its body also as a text, with one character for each byte. */
 export interface KeptReply extends Reply {
 	text?: string;
 }
 
-/** A read of fragments that was answered, and its route. */
+/** The route and the answer of a read of fragments. */
 interface Answered {
 	route: Route;
 	reply: KeptReply;
 }
 
 /**
- * The answers to recent reads of fragments; any changed fragment empties it. All viewers of a map request the same list, and
- * to join 50 fragments costs more than to send them: without this, row `docs-50` of `npx fragments bench` is missed. Node
- * sends a short text in one write with its head: without that, row `doc-cpu` is missed.
+ * A cache of the answers to recent reads of fragments; a change of any fragment empties it. All viewers of a map request
+ * the same list, and joining 50 fragments takes longer than sending them: row `docs-50` of `npx fragments bench` needs this
+ * cache. Node sends a short text and the answer's head in one write: row `doc-cpu` needs these texts.
  */
 export class RecentReplies {
 	readonly #version: () => number;
@@ -37,7 +37,7 @@ export class RecentReplies {
 		this.#version = version;
 	}
 
-	/** The answer to a target, where no fragment has changed since. */
+	/** The kept answer to a target; undefined where there is none, or a fragment has changed since. */
 	find(target: string): Answered | undefined {
 		if (this.#keptVersion !== this.#version()) this.#clear();
 		return this.#replies.get(target);
@@ -48,7 +48,7 @@ export class RecentReplies {
 		const isRead = route.kind === "doc" || route.kind === "docs";
 		if (!isRead || status !== 200 || !(body instanceof Uint8Array) || body.length > maxBodyBytes) return;
 		const text = body.length > maxTextBytes ? undefined : Buffer.from(body).toString("latin1");
-		// A target may take two bytes a character.
+		// A character of a target may take two bytes.
 		const bytes = body.length + (text?.length ?? 0) + 2 * target.length + overheadBytes;
 		if (this.#bytes + bytes > maxBytes) this.#clear();
 		this.#bytes += bytes;

@@ -3,13 +3,13 @@ import { pipeline, Readable } from "node:stream";
 import type { NodeTimes } from "./options.ts";
 import type { KeptReply } from "./recent.ts";
 
-/** Most bytes of answers that no reader has taken; beyond, the connection with the oldest of them is cut off. */
+/** Most bytes of unread answers; beyond this number, the connection with the oldest unread answer is closed. */
 const maxUnreadBytes = 256 * 1024 * 1024;
 
-/** Writes the answers of one server. A reader that does not take its answer in time is cut off. */
+/** Writes the answers of one server. If a client does not read its answer in time, the connection is closed. */
 export class Sending {
 	readonly #times: NodeTimes;
-	/** The bytes of each answer that is not taken yet, the oldest answer first. */
+	/** Unread answer → its bytes, the oldest answer first. */
 	readonly #unread = new Map<ServerResponse, number>();
 	#unreadBytes = 0;
 
@@ -28,14 +28,14 @@ export class Sending {
 		else if (text !== undefined) response.end(text, "latin1");
 		else if (body instanceof Uint8Array) response.end(body);
 		else pipeline(Readable.from(body), response, () => undefined);
-		// The operating system takes most answers at once.
+		// The operating system's buffer takes most answers at once.
 		if (response.writableLength > 0 || !(body instanceof Uint8Array)) this.#watch(response, body.length);
 	}
 
 	#watch(response: ServerResponse, length: number): void {
 		const { readerTimeoutMs, readerBytesPerSecond } = this.#times;
-		const patienceMs = readerTimeoutMs + (length / readerBytesPerSecond) * 1000;
-		const timer = setTimeout(() => response.socket?.destroy(), patienceMs);
+		const timeoutMs = readerTimeoutMs + (length / readerBytesPerSecond) * 1000;
+		const timer = setTimeout(() => response.socket?.destroy(), timeoutMs);
 		const bytes = response.writableLength;
 		this.#unread.set(response, bytes);
 		this.#unreadBytes += bytes;

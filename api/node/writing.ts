@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
-import { setImmediate as nextTurn } from "node:timers/promises";
-import { largestRegistration } from "../../registry/registration.ts";
+import { setImmediate as nextIteration } from "node:timers/promises";
+import { maxRegistrationBytes } from "../../registry/registration.ts";
 import { handleWrite, refuseTooMany, refuseUnsigned } from "../app.ts";
 import type { Context } from "../context.ts";
 import { type Reply, refuseWrite } from "../reply.ts";
@@ -8,19 +8,19 @@ import type { Write } from "../write.ts";
 import type { Exchange } from "./exchange.ts";
 import type { NodeOptions, NodeTimes } from "./options.ts";
 
-/** 512 of the largest bodies. */
+/** Room for 512 of the largest bodies. */
 const defaultHeldBytes = 32 * 1024 * 1024;
-/** What a body takes of the room at least, in bytes: about the cost of its connection. */
-const minCharge = 16_384;
-/** Seconds after which a write that found no room is worth trying again. */
+/** The bytes that a smaller body is counted as: about the memory of its connection. */
+const minHeldBytes = 16_384;
+/** `Retry-After` of a write for whose body there is no room, in seconds. */
 const retryAfter = 1;
 
-/** Reads and answers the writes of one server, whose bodies share a room. */
+/** Reads and answers the writes of one server, whose bodies share a limit of memory. */
 export class Writing {
 	readonly #context: Context;
 	readonly #maxHeldBytes: number;
 	readonly #timeoutMs: number;
-	/** Bytes of all bodies that are held, those of writes under way included. */
+	/** Bytes of all bodies in memory, including those of writes that are being made. */
 	#heldBytes = 0;
 	#lastVerified: Promise<void> = Promise.resolve();
 
@@ -30,7 +30,7 @@ export class Writing {
 		this.#timeoutMs = bodyTimeoutMs;
 	}
 
-	/** The answer to a write, or null where its sender has gone. A body that is refused is not read to its end. */
+	/** The answer to a write; null where the client has disconnected. A refused body is not read to its end. */
 	async replyTo(exchange: Exchange, action: Write["action"]): Promise<Reply | null> {
 		const { request, response, asksFirst, client } = exchange;
 		const { headers, url: target = "" } = request;
@@ -38,13 +38,14 @@ export class Writing {
 		const tooMany = await refuseTooMany(head.address, this.#context);
 		if (tooMany) return tooMany;
 		const announced = headers["content-length"];
-		if (Number(announced ?? 0) > largestRegistration) return this.#verify({ ...head, body: "too large" });
-		// The size comes before the signature, and that of a body in chunks is known at its end (RFC 9112, section 6.3).
+		if (Number(announced ?? 0) > maxRegistrationBytes) return this.#verify({ ...head, body: "too large" });
+		// The size is checked before the signature, and the size of a chunked body is known only at its end (RFC 9112,
+		// section 6.3).
 		const isInChunks = headers["transfer-encoding"] !== undefined;
 		const unsigned = isInChunks ? null : refuseUnsigned(head, this.#context);
 		if (unsigned) return unsigned;
 		if (asksFirst) response.writeContinue();
-		const bytes = Math.max(minCharge, Number(announced ?? largestRegistration));
+		const bytes = Math.max(minHeldBytes, Number(announced ?? maxRegistrationBytes));
 		if (this.#heldBytes + bytes > this.#maxHeldBytes) return refuseForRoom();
 		this.#heldBytes += bytes;
 		try {
@@ -57,9 +58,9 @@ export class Writing {
 		}
 	}
 
-	/** Verifies one write in each turn of the event loop: to hash a body of 64 KiB takes as long as several reads. */
+	/** Verifies one write in each iteration of the event loop: hashing a body of 64 KiB takes as long as several reads. */
 	async #verify(write: Write): Promise<Reply> {
-		this.#lastVerified = this.#lastVerified.then(() => nextTurn());
+		this.#lastVerified = this.#lastVerified.then(() => nextIteration());
 		await this.#lastVerified;
 		return handleWrite(write, this.#context);
 	}
@@ -81,15 +82,15 @@ function refuseForRoom(): Reply {
 	);
 }
 
-/** The headers that sign a write; a header that is not there is an empty text. */
+/** The headers that sign a write; the text of a missing header is empty. */
 function signatureOf({ headers }: IncomingMessage): Pick<Write, "sender" | "timestamp" | "signature"> {
 	const text = (name: string) => (typeof headers[name] === "string" ? headers[name] : "");
 	return { sender: text("sender"), timestamp: text("timestamp"), signature: text("authorization") };
 }
 
 /**
- * Reads a body whole, or says why not; `gone`: its sender went away. Not by an iterator of the request, which would end
- * the connection with the loop: the sender still gets an answer.
+ * Reads a whole body, or returns why it cannot; `gone`: the client has disconnected. An iterator of the request is not used:
+ * the end of its loop would close the connection, and the client would get no answer.
  */
 function readBody(
 	request: IncomingMessage,
@@ -106,7 +107,7 @@ function readBody(
 		const timer = setTimeout(end, timeoutMs, "too slow");
 		const take = (chunk: Buffer) => {
 			length += chunk.length;
-			if (length > largestRegistration) end("too large");
+			if (length > maxRegistrationBytes) end("too large");
 			else chunks.push(chunk);
 		};
 		const whole = () => end(Buffer.concat(chunks));

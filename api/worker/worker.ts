@@ -1,5 +1,5 @@
 // The Cloudflare Worker. It answers all requests that are not for static assets (wrangler.jsonc, docs/hosting.md).
-import { largestRegistration } from "../../registry/registration.ts";
+import { maxRegistrationBytes } from "../../registry/registration.ts";
 import { answerFailure, answerPlain, handleWrite, type Route, refuseTooMany, routeOf } from "../app.ts";
 import type { Context } from "../context.ts";
 import { etagOf, textOf } from "../etag.ts";
@@ -144,9 +144,9 @@ async function readBody(request: Request): Promise<Write["body"]> {
 	for await (const chunk of request.body as unknown as AsyncIterable<Uint8Array>) {
 		length += chunk.length;
 		if (length > maxDiscardedBytes) break;
-		if (length <= largestRegistration) chunks.push(chunk);
+		if (length <= maxRegistrationBytes) chunks.push(chunk);
 	}
-	if (length > largestRegistration) return "too large";
+	if (length > maxRegistrationBytes) return "too large";
 	return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
 }
 

@@ -2,7 +2,7 @@ import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { canonicalText } from "../../registry/canonical.ts";
 import { packDraft, unpackDraft } from "../../registry/draft.ts";
-import { largestRegistration } from "../../registry/registration.ts";
+import { maxRegistrationBytes } from "../../registry/registration.ts";
 import { type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
 import type { Drawable } from "../map/drawable.ts";
 import { bothLanguages } from "../page/both-languages.ts";
@@ -161,7 +161,7 @@ export class DraftView implements View {
 		this.#notice = "";
 		this.#check(false);
 		const serial = this.#serial;
-		if (this.#text.length > largestRegistration) return;
+		if (this.#text.length > maxRegistrationBytes) return;
 		void packDraft({ smallkey: this.#key, text: this.#text }).then((link) => {
 			if (serial !== this.#serial) return;
 			history.replaceState(null, "", `#draft=${link}`);

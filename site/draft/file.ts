@@ -1,5 +1,5 @@
 import { html, type TemplateResult } from "lit-html";
-import { largestRegistration } from "../../registry/registration.ts";
+import { maxRegistrationBytes } from "../../registry/registration.ts";
 import { lang, texts } from "../page/page.ts";
 
 /** A file that the user chose, dropped or pasted. */
@@ -29,8 +29,8 @@ export function fileOf(event: Event): File | undefined {
 
 /** Reads a file; returns an error text if it is too large or cannot be read. */
 export async function readDraftFile(file: File): Promise<DraftFile | string> {
-	if (file.size > largestRegistration)
-		return texts.draftLarge(largestRegistration.toLocaleString(`${lang}-CA`));
+	if (file.size > maxRegistrationBytes)
+		return texts.draftLarge(maxRegistrationBytes.toLocaleString(`${lang}-CA`));
 	const text = await file.text().catch(() => null);
 	const [, name = ""] = /^(.+?)(?:\.service)?\.json$/.exec(file.name) ?? [];
 	return text === null ? texts.draftFileFailed : { name, text };
