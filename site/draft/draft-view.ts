@@ -75,6 +75,7 @@ export class DraftView implements View {
 	/** Whether the list of fragments is open. */
 	#isOpen = matchMedia("(min-width: 64rem)").matches;
 	#serial = 0;
+	#isClosed = false;
 	readonly #checkLater = debounce(pauseMs, () => this.#onChange());
 
 	constructor() {
@@ -111,6 +112,7 @@ export class DraftView implements View {
 	}
 
 	close(): void {
+		this.#isClosed = true;
 		this.#serial += 1;
 		removeEventListener("hashchange", this.#openAddress);
 		this.#drawn?.map.close();
@@ -121,6 +123,7 @@ export class DraftView implements View {
 		const link = /^#draft=(.*)$/s.exec(location.hash)?.[1];
 		if (link === undefined && this.#text !== "") return;
 		const draft = link === undefined ? { smallkey: "", text: empty } : await unpackDraft(link);
+		if (this.#isClosed) return;
 		this.#notice = draft ? "" : texts.draftFrom;
 		this.#key = draft?.smallkey ?? "";
 		this.#text = draft?.text ?? empty;
@@ -158,6 +161,7 @@ export class DraftView implements View {
 
 	/** Checks a changed draft and writes it into the address. */
 	#onChange(): void {
+		if (this.#isClosed) return;
 		this.#notice = "";
 		this.#check(false);
 		const serial = this.#serial;

@@ -91,6 +91,7 @@ export class ListView implements View {
 
 	close(): void {
 		this.#serial += 1;
+		this.#typedAt = null;
 		clearTimeout(this.#timer);
 		catalogue.onChange = () => undefined;
 	}
