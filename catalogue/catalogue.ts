@@ -63,7 +63,7 @@ export function catalogueFiles(
 		...updateChanges(read, history.map(listedCommit), pages.publicUrl),
 		...chunks.flatMap((number) => chunkFiles(number, index.chunk(number), settings)),
 		...[...layers].flatMap(([smallkey, entry]) => layerFiles(smallkey, entry, settings)),
-		...(isServed ? [] : fileLists(index.chunks(), pages, layersBefore)),
+		...(isServed ? [] : listFiles(index.chunks(), pages, layersBefore)),
 	];
 	for (const [path, text] of all) if (read || text !== null) files.set(path, text);
 	return files;
@@ -95,7 +95,7 @@ function layerFiles(smallkey: string, entry: Entry | null, { pages, isServed }: 
 }
 
 /** The files that list all layers, for a hosting of files. @param before earlier number of layers */
-function fileLists(chunks: readonly (readonly Entry[])[], pages: PageSettings, before: number): File[] {
+function listFiles(chunks: readonly (readonly Entry[])[], pages: PageSettings, before: number): File[] {
 	const filled = chunks.flatMap(({ length }, number) => (length > 0 ? [number] : []));
 	const entries = chunks.flat();
 	const last = Math.max(listPages(entries.length), listPages(before));

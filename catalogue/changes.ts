@@ -27,16 +27,16 @@ export type ListedCommit = CommitChanges | { commit: string; date: string; many:
 export const commitsPerPiece = 50;
 
 /** Most layers listed for one commit; if more have changed, readers load the index again. */
-export const maxListed = 200;
+export const maxListedLayers = 200;
 
 /** Most bytes of the commits in a piece; a commit that exceeds it has only the number of its layers. */
 const maxPieceBytes = 11_000;
 
 /** Number of pieces that are kept; a reader whose last piece is gone loads the index again. */
-export const keptPieces = 200;
+export const maxPieces = 200;
 
 /** Most changes in the feed. */
-const feedLength = 100;
+const maxFeedEntries = 100;
 
 /** The file that describes the pieces: their number, and the newest commit. */
 export const changesPath = "changes/index.json";
@@ -79,7 +79,7 @@ export function updateChanges(
 	if (!head) throw new IndexBroken(`${changesPath}: not whole or of another version`);
 	const pieces = readPieces(read, head);
 	const last = Math.floor((head.commits + further.length - 1) / commitsPerPiece);
-	const first = Math.max(head.first, last - keptPieces + 1);
+	const first = Math.max(head.first, last - maxPieces + 1);
 	const starts = [...head.starts];
 	const files: Files = new Map();
 	for (let piece = head.first; read && piece < first; piece += 1) files.set(changesPiecePath(piece), null);
@@ -120,7 +120,7 @@ function readPieces(
 		const found = tryJson(read?.(changesPiecePath(piece)) ?? "") as { commits?: ListedCommit[] } | null;
 		if (!Array.isArray(found?.commits)) throw new IndexBroken(`${changesPiecePath(piece)}: not whole`);
 		pieces = [[piece, found.commits], ...pieces];
-		if (feedEntries(pieces.flatMap(([, some]) => some)).length >= feedLength) break;
+		if (feedEntries(pieces.flatMap(([, some]) => some)).length >= maxFeedEntries) break;
 	}
 	return new Map(pieces);
 }
@@ -137,7 +137,7 @@ function addCommits(
 		const number = Math.floor((count + at) / commitsPerPiece);
 		const piece = pieces.get(number) ?? [];
 		if (!changed.has(number)) bytes = piece.map((one) => JSON.stringify(one)).join("").length;
-		const isMany = one.layers.length > maxListed || bytes + JSON.stringify(one).length > maxPieceBytes;
+		const isMany = one.layers.length > maxListedLayers || bytes + JSON.stringify(one).length > maxPieceBytes;
 		const listed = isMany ? { commit: one.commit, date: one.date, many: one.layers.length } : one;
 		bytes += JSON.stringify(listed).length;
 		pieces.set(number, [...piece, listed]);
@@ -165,7 +165,7 @@ function feedEntries(commits: readonly ListedCommit[]): FeedEntry[] {
 		const repairs = (one.repairs ?? []).map((smallkey) => ({ smallkey, kind: "repair" as const }));
 		for (const { smallkey, kind } of [...one.layers, ...repairs]) {
 			entries.push({ commit: one.commit, date: one.date, smallkey, kind });
-			if (entries.length === feedLength) return entries;
+			if (entries.length === maxFeedEntries) return entries;
 		}
 	}
 	return entries;

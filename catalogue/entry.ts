@@ -16,7 +16,7 @@ export interface KnownOfLayer extends Partial<LastChange> {
 }
 
 /** Longest description in an entry, in characters. */
-const maxDescription = 300;
+const maxDescriptionLength = 300;
 
 /** Digits of a commit in an entry: enough to find it; all 40 would make an entry a seventh longer. */
 const commitDigits = 12;
@@ -65,7 +65,7 @@ export function entryOf(
 		...(sender && { sender }),
 		...(changed && { changed: { ...changed, commit: changed.commit.slice(0, commitDigits) } }),
 		...(sickness !== undefined && { health: sickness }),
-		...(bounds && { bounds: roundedOut(bounds) }),
+		...(bounds && { bounds: roundOutwards(bounds) }),
 		...(thumbnail !== undefined && { thumbnail }),
 		...(unread.length > 0 && { unread }),
 	};
@@ -77,10 +77,12 @@ function titleOf(registered: string | undefined, harvested: string | null, shown
 }
 
 function cut(text: string): string {
-	return text.length <= maxDescription ? text : `${text.slice(0, maxDescription - 1).toWellFormed()}…`;
+	return text.length <= maxDescriptionLength
+		? text
+		: `${text.slice(0, maxDescriptionLength - 1).toWellFormed()}…`;
 }
 
-function roundedOut([west, south, east, north]: Bounds): Bounds {
+function roundOutwards([west, south, east, north]: Bounds): Bounds {
 	const rounded = (round: (number: number) => number, degrees: number) =>
 		round(Number((degrees * partsOfDegree).toFixed(2))) / partsOfDegree;
 	const [down, up] = [rounded.bind(null, Math.floor), rounded.bind(null, Math.ceil)];

@@ -12,7 +12,7 @@ import { IndexBroken } from "./chunks.ts";
 export type OwnersOf = (smallkey: string) => readonly string[];
 
 /** Longest title in the report, in characters. */
-const maxTitle = 200;
+const maxTitleLength = 200;
 
 /**
  * Renders the health report after some layers have changed.
@@ -41,7 +41,7 @@ export function updateHealth(
 	for (const { host, layers } of report.groups)
 		for (const layer of layers) if (!after.has(layer.smallkey)) add(host, layer);
 	for (const { smallkey, title, health, address } of now) {
-		const cut = { en: title.en.slice(0, maxTitle), fr: title.fr.slice(0, maxTitle) };
+		const cut = { en: title.en.slice(0, maxTitleLength), fr: title.fr.slice(0, maxTitleLength) };
 		if (health) add(hostOf(address.en), { smallkey, title: cut, ...health });
 	}
 	for (const { layers } of groups.values()) layers.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));

@@ -38,12 +38,12 @@ export async function readHistory(
 	if (output === null) return null;
 	const commits = parseLog(output.toString("utf8"));
 	if (from !== null && commits[0]?.parent !== from) return null;
-	const touching = commits.filter(({ layers, isHealth }) => layers.length > 0 || isHealth);
-	const ids = touching.map(({ commit }) => commit);
+	const touchingCommits = commits.filter(({ layers, isHealth }) => layers.length > 0 || isHealth);
+	const ids = touchingCommits.map(({ commit }) => commit);
 	const found: HistoryCommit[] = [];
 	let next = 0;
 	for await (const one of readCommits(repository, ids)) {
-		const { parent: _, isHealth, ...commit } = touching[next++] as ListedCommit;
+		const { parent: _, isHealth, ...commit } = touchingCommits[next++] as ListedCommit;
 		const repairs = isHealth ? repairsOf(one) : [];
 		if (commit.layers.length === 0 && repairs.length === 0) continue;
 		found.push({ ...commit, ...(repairs.length > 0 && { repairs }), sender: senderOf(one) });

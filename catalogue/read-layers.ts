@@ -38,8 +38,8 @@ export interface ReadChanges extends CatalogueChanges {
 }
 
 /** Most changed layers for an update: the larger of this number and this share of all layers. */
-const maxChanges = 1_000;
-const maxShare = 0.1;
+const maxChangedLayers = 1_000;
+const maxChangedShare = 0.1;
 
 /**
  * Reads what has changed since an earlier catalogue, or all layers.
@@ -58,8 +58,8 @@ export async function readChanges(
 	if (earlier && !history) throw new IndexBroken("the branch did not come by the earlier commit");
 	const { health, owners } = await readReviewers(repository, commit);
 	const touched = new Set(history?.flatMap((one) => one.layers.map(({ smallkey }) => smallkey)));
-	if (earlier) for (const smallkey of otherHealth(earlier.read, health)) touched.add(smallkey);
-	if (earlier && touched.size > Math.max(maxChanges, earlier.index.manifest.layers * maxShare))
+	if (earlier) for (const smallkey of findChangedHealth(earlier.read, health)) touched.add(smallkey);
+	if (earlier && touched.size > Math.max(maxChangedLayers, earlier.index.manifest.layers * maxChangedShare))
 		throw new IndexBroken("too much has changed");
 	const before = earlier?.index.find(touched) ?? new Map<string, Entry>();
 	const last = lastChanges(
@@ -76,7 +76,7 @@ export async function readChanges(
 	const entries = new Map<string, Entry | null>();
 	for await (const some of servedLayers(repository, commit, changed, notes)) {
 		for (const layer of some)
-			entries.set(layer.smallkey, newEntry(layer, { last, health, thumbnails }, options));
+			entries.set(layer.smallkey, entryOfLayer(layer, { last, health, thumbnails }, options));
 	}
 	// An untouched layer is served now, because the one that differed only in case was removed: its history is not read.
 	if (earlier && [...entries.keys()].some((smallkey) => !touched.has(smallkey)))
@@ -94,7 +94,7 @@ interface Known {
 	thumbnails: Thumbnails;
 }
 
-function newEntry(layer: CheckedLayer, known: Known, { fragments }: CatalogueOptions): Entry {
+function entryOfLayer(layer: CheckedLayer, known: Known, { fragments }: CatalogueOptions): Entry {
 	const { last, health, thumbnails } = known;
 	const { smallkey } = layer;
 	return entryOf(layer, { ...last.get(smallkey), thumbnail: thumbnails.get(smallkey) }, health, fragments);
@@ -107,7 +107,7 @@ function readFolder(folder: string, options: CatalogueOptions): ReadChanges {
 	const thumbnails = readThumbnails(options.pictures);
 	const layers = new Map<string, Entry>();
 	const [problem] = judgeFiles(files, (layer) => {
-		layers.set(layer.smallkey, newEntry(layer, { last: new Map(), health, thumbnails }, options));
+		layers.set(layer.smallkey, entryOfLayer(layer, { last: new Map(), health, thumbnails }, options));
 	});
 	if (problem) throw new Error(problemLine(problem));
 	return { layers, history: [], owners };
@@ -119,8 +119,8 @@ function namesOf({ senderNames }: CatalogueOptions): (sender: string) => PublicN
 
 /** Reads the health and the owners, which reviewers keep in files under `layers/`. */
 async function readReviewers(repository: string, commit: string) {
-	const own = await listTree(repository, commit, [healthPath, ownersPath]);
-	return parseReviewers(await readEntries(repository, own));
+	const reviewerFiles = await listTree(repository, commit, [healthPath, ownersPath]);
+	return parseReviewers(await readEntries(repository, reviewerFiles));
 }
 
 /** @param files some of the layers' files */
@@ -138,7 +138,7 @@ function contentOf(files: readonly LayerFile[], path: string): string | null {
 }
 
 /** The smallkeys of layers whose health differs from the earlier report. @throws {IndexBroken} */
-function otherHealth(read: ReadFile, now: Health): string[] {
+function findChangedHealth(read: ReadFile, now: Health): string[] {
 	const report = parseHealthReport(read(healthReportPath) ?? "");
 	if (!report) throw new IndexBroken(`${healthReportPath}: not whole or of another version`);
 	const known = new Map(

@@ -36,14 +36,14 @@ export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise
 	bundles ??= bundlePage();
 	const { outputs, imports } = await bundles;
 	const files = new Map<string, Uint8Array>(outputs);
-	const text = (path: string, content: string) => files.set(path, Buffer.from(content));
-	const picture = (name: string, content: string) => {
+	const addText = (path: string, content: string) => files.set(path, Buffer.from(content));
+	const addSvg = (name: string, content: string) => {
 		const hash = createHash("sha256").update(content).digest("hex").slice(0, 10);
 		const path = `${assetFolder}/${name}-${hash}.svg`;
-		text(path, content);
+		addText(path, content);
 		return path;
 	};
-	const entry = (name: string) => {
+	const pathOf = (name: string) => {
 		const found = [...outputs.keys()].find((path) => path.startsWith(`${assetFolder}/${name}-`));
 		if (!found) throw new Error(`the bundle has no ${name}`);
 		return found;
@@ -51,19 +51,19 @@ export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise
 	const land = await readFile(join(root, "site/map/land.svg"), "utf8");
 	const assets: PageAssets = {
 		policy: contentPolicy(publicUrl.startsWith("https:")),
-		script: entry("main"),
-		choose: entry("choose"),
-		worker: entry("worker"),
-		styles: entry("styles"),
-		imports: imports(entry("main")),
-		icon: picture("icon", iconSvg),
-		landLight: picture("land-light", land),
-		landDark: picture("land-dark", land.replace('class="light"', 'class="dark"')),
+		script: pathOf("main"),
+		choose: pathOf("choose"),
+		worker: pathOf("worker"),
+		styles: pathOf("styles"),
+		imports: imports(pathOf("main")),
+		icon: addSvg("icon", iconSvg),
+		landLight: addSvg("land-light", land),
+		landDark: addSvg("land-dark", land.replace('class="light"', 'class="dark"')),
 	};
-	text("index.html", rootHtml(assets));
-	text("en/index.html", catalogueHtml("en", assets, settings, publicUrl));
-	text("fr/index.html", catalogueHtml("fr", assets, settings, publicUrl));
-	text("site.json", `${JSON.stringify(settings)}\n`);
+	addText("index.html", rootHtml(assets));
+	addText("en/index.html", catalogueHtml("en", assets, settings, publicUrl));
+	addText("fr/index.html", catalogueHtml("fr", assets, settings, publicUrl));
+	addText("site.json", `${JSON.stringify(settings)}\n`);
 	return { files, assets };
 }
 
@@ -88,9 +88,9 @@ const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g 
 /** Bundles scripts and styles: path → content. The parts for maps and drafts are separate files, loaded on demand. */
 async function bundlePage() {
 	const [page, worker] = await Promise.all([
-		bundled(["site/page/main.ts", "catalogue/static/choose.ts", "catalogue/static/styles.css"], true),
+		bundle(["site/page/main.ts", "catalogue/static/choose.ts", "catalogue/static/styles.css"], true),
 		// Bundled on its own: code shared with the page would be in further files, each a request before the first row.
-		bundled(["site/search/worker.ts"], false),
+		bundle(["site/search/worker.ts"], false),
 	]);
 	const outputFiles = [...page.outputFiles, ...worker.outputFiles];
 	return {
@@ -114,7 +114,7 @@ const withoutDefaults: Plugin = {
 	},
 };
 
-function bundled(entryPoints: string[], splitting: boolean) {
+function bundle(entryPoints: string[], splitting: boolean) {
 	return build({
 		entryPoints,
 		splitting,

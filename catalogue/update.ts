@@ -69,12 +69,12 @@ async function writeRange(
 	const site = state ? null : await (await import("./site.ts")).buildPages(options);
 	const assets = state?.assets ?? (site as SiteFiles).assets;
 	const commit = "commit" in layers ? layers.commit : null;
-	const { publicUrl, isCompressed, fragments, site: own } = options;
+	const { publicUrl, isCompressed, fragments, site: siteSettings } = options;
 	// Only a service takes signed requests, and a service renders pages on request.
-	const isServed = own.canSend;
+	const isServed = siteSettings.canSend;
 	const count = state ? index.manifest.layers : changes.layers.size;
 	const pages = {
-		...{ assets, publicUrl, targets: fragments.targets, repository: own.repository },
+		...{ assets, publicUrl, targets: fragments.targets, repository: siteSettings.repository },
 		hasLayerPages: hasLayerPages(count, isServed),
 	};
 	const settings = { pages, isServed, commit, owners: changes.owners };

@@ -68,7 +68,7 @@ function operationHtml(
 	{ summary = "", description = "", security = [], parameters = [], responses }: Operation,
 	components: ApiDocument["components"],
 ): Html {
-	const given = parameters.map((one) => resolved(one, components));
+	const given = parameters.map((one) => resolve(one, components));
 	const answers = Object.entries(responses);
 	return html`<section>
 <h2><code>${name}</code></h2>
@@ -78,7 +78,7 @@ ${listOf(
 	given.map((one) => [one.name ?? "", parameterText(one)]),
 )}${listOf(
 	"apiAnswers",
-	answers.map(([status, one]) => [status, answerText(resolved(one, components))]),
+	answers.map(([status, one]) => [status, answerText(resolve(one, components))]),
 )}</section>
 `;
 }
@@ -103,7 +103,7 @@ function answerText({ description = "", content = {} }: Component): Part {
 	return html`${description} ${name && html`<a href="${name}.schema.json">${name}</a>`}`;
 }
 
-function resolved(one: Component, components: ApiDocument["components"]): Component {
+function resolve(one: Component, components: ApiDocument["components"]): Component {
 	if (one.$ref === undefined) return one;
 	const [, , kind = "", name = ""] = one.$ref.split("/");
 	const found = components[kind]?.[name];

@@ -1,6 +1,6 @@
 import type { Bounds, Entry } from "../../registry/entries.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { meets, senderOf } from "../../site/search/entry.ts";
+import { intersects, senderOf } from "../../site/search/entry.ts";
 import { fold as foldWords } from "../../site/search/words.ts";
 
 /** A parsed query for items; a filter that is null accepts every record. */
@@ -45,8 +45,8 @@ export function parseItemsQuery(query: string): ItemsQuery | string {
 	const given = new URLSearchParams(query);
 	for (const [name, value] of given) {
 		const rule = rules.get(name);
-		if (!rule) return `query: has no parameter ${shown(name)}`;
-		if (!rule.is(value)) return `${name}: must be ${rule.must}, not ${shown(value)}`;
+		if (!rule) return `query: has no parameter ${quote(name)}`;
+		if (!rule.is(value)) return `${name}: must be ${rule.must}, not ${quote(value)}`;
 	}
 	const listOf = (name: string): string[] | null => {
 		const items = (given.get(name) ?? "").split(",").filter((item) => item.trim() !== "");
@@ -81,7 +81,7 @@ function isTime(text: string): boolean {
 	return parts.length <= 2 && parts.every((part) => isOpen(part) || isDate(part));
 }
 
-function shown(text: string): string {
+function quote(text: string): string {
 	return JSON.stringify(text.slice(0, 100));
 }
 
@@ -116,6 +116,6 @@ export function isWanted(
 	if (ids && !ids.has(entry.smallkey)) return false;
 	if (types && !types.has(entry.type)) return false;
 	// A record without a geometry matches every box (OGC API Features 1.0.1, /req/core/fc-bbox-response, C).
-	if (bbox && entry.bounds && !meets(entry.bounds, bbox)) return false;
+	if (bbox && entry.bounds && !intersects(entry.bounds, bbox)) return false;
 	return q === null || q.some((phrase) => text(entry).includes(phrase));
 }

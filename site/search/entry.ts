@@ -41,7 +41,7 @@ export function hostsOf(entry: Entry): string[] {
 }
 
 /** Whether two bounds intersect. Bounds whose west is greater than their east cross the date line. */
-export function meets(one: Bounds, other: Bounds): boolean {
+export function intersects(one: Bounds, other: Bounds): boolean {
 	if (one[1] > other[3] || other[1] > one[3]) return false;
 	return spansOf(one).some(([west, east]) =>
 		spansOf(other).some(([left, right]) => west <= right && left <= east),

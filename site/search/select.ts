@@ -1,6 +1,6 @@
 import type { Bounds, Entry } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { hasOneTitle, hostsOf, meets, senderOf, stateOf, titleOf } from "./entry.ts";
+import { hasOneTitle, hostsOf, intersects, senderOf, stateOf, titleOf } from "./entry.ts";
 import { sortKey } from "./words.ts";
 
 /** Filters with a list of values. */
@@ -84,7 +84,7 @@ export class Selection {
 		};
 		for (const row of this.#inOrder(ids, choice.sort)) {
 			const { bounds } = row.entry;
-			if (choice.bounds !== null && !(bounds && meets(bounds, choice.bounds))) continue;
+			if (choice.bounds !== null && !(bounds && intersects(bounds, choice.bounds))) continue;
 			// The counts of a filter ignore the filter itself: a row that fails only one filter counts for that one.
 			const failed = wanted.flatMap((value, facet) =>
 				value === "" || row.values[facet]?.includes(value) ? [] : [facet],

@@ -6,7 +6,7 @@ import {
 	type CommitChanges,
 	changesPath,
 	commitsPerPiece,
-	keptPieces,
+	maxPieces,
 	readChangesHead,
 	updateChanges,
 } from "../../catalogue/changes.ts";
@@ -84,14 +84,14 @@ test("one commit touches few files, and a follower reads at most 20 kB", () => {
 });
 
 test("what is older than the kept pieces goes, and the head says where they start", () => {
-	const all = history(Array.from({ length: (keptPieces + 3) * commitsPerPiece }, () => 1));
+	const all = history(Array.from({ length: (maxPieces + 3) * commitsPerPiece }, () => 1));
 	const disk = buildChanges(all, publicUrl);
 	const head = readChangesHead(disk.get(changesPath) ?? null);
 	assert.is(head?.first, 3);
 	assert.is(head?.commits, all.length);
 	assert.is(head?.commit, all.at(-1)?.commit);
 	assert.is(head?.starts[0], all[3 * commitsPerPiece]?.commit.slice(0, 12));
-	assert.is(head?.starts.length, keptPieces);
+	assert.is(head?.starts.length, maxPieces);
 	assert.not.ok(disk.has("changes/2.json"));
 	assert.ok(disk.has("changes/3.json"));
 });
