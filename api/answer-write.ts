@@ -1,6 +1,6 @@
 import { canonicalText } from "../registry/canonical.ts";
 import { draftAddress } from "../registry/draft.ts";
-import { judgeAsker, mayChange, smallkeyText } from "../registry/judge.ts";
+import { judgeSender, mayChange, smallkeyText } from "../registry/judge.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { readableAt } from "../registry/targets/table.ts";
 import { textAt, textOf } from "../registry/texts.ts";
@@ -8,14 +8,14 @@ import { warningsOf } from "../registry/warnings.ts";
 import type { Receipt } from "../schemas/answers.ts";
 import { type Commit, isRefusal, type Refusal } from "../store/store.ts";
 import type { Context } from "./context.ts";
-import { askToRegister, askToRemove, askToSimplify, askToUpdate, askToUpdateFeature } from "./register.ts";
+import { parseRegister, parseRemove, parseSimplify, parseUpdate, parseUpdateFeature } from "./register.ts";
 import { acceptWrite, type Reply, refuseLimited, refuseWrite, removed } from "./reply.ts";
-import { type Asked, metaOf, refusalOf, type Verified, verifyWrite, type Write } from "./write.ts";
+import { metaOf, type RequestedChange, refusalOf, type Verified, verifyWrite, type Write } from "./write.ts";
 import type { WriteAction } from "./write-routes.ts";
 
 /** A kind of change of one layer: how its body is parsed, and how it is answered. */
-interface Change {
-	ask(smallkey: string, body: Uint8Array): Asked | Refusal;
+interface ChangeKind {
+	parse(smallkey: string, body: Uint8Array): RequestedChange | Refusal;
 	status: number;
 	/** Makes the answer's body. Without this function, and while the change waits for a reviewer, the body is the receipt. */
 	body?: (smallkey: string) => unknown;
@@ -23,17 +23,17 @@ interface Change {
 
 const asKey = (smallkey: string) => smallkey;
 
-const changes: Readonly<Record<Exclude<WriteAction, "refresh">, Change>> = {
+const changeKinds: Readonly<Record<Exclude<WriteAction, "refresh">, ChangeKind>> = {
 	/** PUT <base>/register/<smallkey>, /v1/register/… and /v2/register/… (specification, "Write: register a layer"). */
-	register: { ask: askToRegister, status: 201 },
+	register: { parse: parseRegister, status: 201 },
 	/** DELETE <base>/register/<smallkey>, /v1/register/… and /v2/register/…, with an empty body. */
-	remove: { ask: askToRemove, status: 204 },
+	remove: { parse: parseRemove, status: 204 },
 	/** PUT <base>/v2/update/<smallkey>: some members of a registration. */
-	update: { ask: askToUpdate, status: 200, body: (key) => ({ msg: "Updated", key }) },
+	update: { parse: parseUpdate, status: 200, body: (key) => ({ msg: "Updated", key }) },
 	/** PUT <base>/v1/updatefeature/<smallkey>: some members of a feature layer. */
-	updateFeature: { ask: askToUpdateFeature, status: 200, body: asKey },
+	updateFeature: { parse: parseUpdateFeature, status: 200, body: asKey },
 	/** PUT <base>/v1/simplification/<smallkey>: `max_allowable_offset` of a feature layer. */
-	simplify: { ask: askToSimplify, status: 200, body: asKey },
+	simplify: { parse: parseSimplify, status: 200, body: asKey },
 };
 
 /** Answers a write: verify → 401, limit → 429, parse → 400, ownership → 403, store → the action's answer. */
@@ -53,29 +53,29 @@ export async function answerWrite(write: Write, context: Context): Promise<Reply
 		const outcome = await refresh(write.target, verified, meta, context);
 		return isRefusal(outcome) ? refuseForGood(outcome) : acceptWrite(202, outcome);
 	}
-	const { ask, status, body } = changes[action];
-	const asked = judgeAsked(ask, write.target, verified);
-	if (isRefusal(asked)) return refuseForGood(asked);
-	const outcome = await context.store.change(asked.edits, { ...meta, ...asked });
+	const { status, body } = changeKinds[action];
+	const change = parseChange(changeKinds[action], write.target, verified);
+	if (isRefusal(change)) return refuseForGood(change);
+	const outcome = await context.store.change(change.edits, { ...meta, ...change });
 	if (isRefusal(outcome)) return refuseWrite(outcome);
 	if (verified.sender.review) {
-		return acceptWrite(action === "register" ? 201 : 202, await receiptOf(asked, outcome, context));
+		return acceptWrite(action === "register" ? 201 : 202, await receiptOf(change, outcome, context));
 	}
 	if (status === 204) return removed();
-	return acceptWrite(status, body ? body(asked.smallkey) : await receiptOf(asked, outcome, context));
+	return acceptWrite(status, body ? body(change.smallkey) : await receiptOf(change, outcome, context));
 }
 
-/** Checks the smallkey, then the payload, then the ownership. */
-function judgeAsked(ask: Change["ask"], target: string, { sender, body }: Verified): Asked | Refusal {
+/** Parses a change. Checks the smallkey, then the payload, then the ownership. */
+function parseChange(kind: ChangeKind, target: string, verified: Verified): RequestedChange | Refusal {
 	const segment = target.slice(target.lastIndexOf("/") + 1);
 	const given = decodeSegment(segment);
 	const smallkey = parseSmallkey(given ?? "");
 	if (smallkey === null) {
 		return { status: 400, errors: [smallkeyText(given ?? segment)], reason: "smallkey" };
 	}
-	const asked = ask(smallkey, body);
-	const problem = isRefusal(asked) ? null : judgeAsker(sender, smallkey);
-	return problem ? refusalOf([problem]) : asked;
+	const change = kind.parse(smallkey, verified.body);
+	const problem = isRefusal(change) ? null : judgeSender(verified.sender, smallkey);
+	return problem ? refusalOf([problem]) : change;
 }
 
 const dayMs = 86_400_000;
@@ -114,7 +114,7 @@ async function refresh(
 }
 
 async function receiptOf(
-	{ smallkey, registration }: Asked,
+	{ smallkey, registration }: RequestedChange,
 	outcome: Commit,
 	{ settings, store, status }: Context,
 ): Promise<Receipt> {

@@ -14,7 +14,7 @@ import {
 	refuseWrite,
 } from "./reply.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
-import { judgeUnread, type Write } from "./write.ts";
+import { judgeHead, type Write } from "./write.ts";
 import { actionsAt, isForWrites, type WriteAction } from "./write-routes.ts";
 
 /** The project's version, as in package.json, which a worker cannot read. */
@@ -52,11 +52,11 @@ export function routeOf(method: string, target: string, settings: ReadSettings):
 	const read = parseRead(method, target, settings);
 	// A preflight is routed by its path only; any headers that it names are allowed (Fetch Standard, "CORS-preflight fetch").
 	if (read === 405 && method === "OPTIONS") return { kind: "preflight" };
-	if (typeof read === "number") return unread(read);
+	if (typeof read === "number") return refusedRead(read);
 	return read ?? routeOther(method, target, settings);
 }
 
-const pages: ReadonlyMap<string, "healthz" | "readyz" | "version"> = new Map([
+const operationPaths: ReadonlyMap<string, "healthz" | "readyz" | "version"> = new Map([
 	["/healthz", "healthz"],
 	["/readyz", "readyz"],
 	["/v2/version/", "version"],
@@ -69,21 +69,21 @@ const statusPath = /^\/status\/([^/?]*)(?:\?.*)?$/;
 function routeOther(method: string, target: string, { basePath, targets, site }: ReadSettings): Route {
 	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
 	const isRead = method === "GET" || method === "HEAD";
-	const page = pages.get(path);
-	if (page === "version" && !targets.includes("v2")) return unread(404);
-	if (page) return isRead ? { kind: page } : unread(405);
+	const page = operationPaths.get(path);
+	if (page === "version" && !targets.includes("v2")) return refusedRead(404);
+	if (page) return isRead ? { kind: page } : refusedRead(405);
 	const [, segment] = statusPath.exec(path) ?? [];
 	if (segment !== undefined && method === "OPTIONS") return { kind: "preflight" };
-	if (segment !== undefined) return isRead ? { kind: "status", segment } : unread(405);
+	if (segment !== undefined) return isRead ? { kind: "status", segment } : refusedRead(405);
 	// A PUT or DELETE of any path is refused as a write, with its reason.
 	if (isForWrites(method, path)) return routeWrite(method, target, basePath);
 	const found = site ? parsePage(target, basePath) : null;
-	if (found) return isRead ? found : unread(405);
+	if (found) return isRead ? found : refusedRead(405);
 	const isPage = site && isRead && target.startsWith(`${basePath}/`);
-	return isPage ? { ...unread(404), root: siteRootOf(target, basePath) } : unread(404);
+	return isPage ? { ...refusedRead(404), root: siteRootOf(target, basePath) } : refusedRead(404);
 }
 
-function unread(status: number): Refused {
+function refusedRead(status: number): Refused {
 	return { kind: "refused", status, errors: null };
 }
 
@@ -98,21 +98,21 @@ const maxWritePathLength = 256;
 const literalPath = /^(?!\/\/)(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[\w!$%&'()*+,.:;=@[\]|~-]*)+$/i;
 
 function routeWrite(method: string, target: string, basePath: string): Route {
-	if (target.includes("?")) return refused(400, textAt("path", "query"));
+	if (target.includes("?")) return refusedWrite(400, textAt("path", "query"));
 	if (target.length > basePath.length + maxWritePathLength)
-		return refused(400, textAt("path", "path-length", maxWritePathLength));
-	if (!literalPath.test(target)) return refused(400, textAt("path", "path-characters"));
+		return refusedWrite(400, textAt("path", "path-length", maxWritePathLength));
+	if (!literalPath.test(target)) return refusedWrite(400, textAt("path", "path-characters"));
 	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
 	const actions = actionsAt(path);
-	if (actions.size === 0) return refused(404, textAt("path", "path", basePath));
+	if (actions.size === 0) return refusedWrite(404, textAt("path", "path", basePath));
 	const action = actions.get(method);
 	if (action) return { kind: "write", action };
 	const methods = [...actions.keys()];
 	const error = textAt("method", "method", methods.toReversed().join(" or "), method);
-	return { ...refused(405, error), allow: methods.join(", ") };
+	return { ...refusedWrite(405, error), allow: methods.join(", ") };
 }
 
-function refused(status: number, error: string): Refused {
+function refusedWrite(status: number, error: string): Refused {
 	return { kind: "refused", status, errors: [error] };
 }
 
@@ -181,7 +181,7 @@ export async function refuseTooMany(address: string | null, context: Context): P
 
 /** The answer to a write with a wrong time or a malformed signature; null where the body is needed to verify it. */
 export function refuseUnsigned(write: Omit<Write, "body">, context: Context): Reply | null {
-	const refusal = judgeUnread(write, context, context.now());
+	const refusal = judgeHead(write, context, context.now());
 	return refusal && refuseWrite(refusal);
 }
 

@@ -45,7 +45,7 @@ export class TokenBuckets implements WriteLimiter {
 	readonly #limits: WriteLimits;
 	readonly #now: () => Date;
 	/** By address or sender, least recently used first. */
-	readonly #allowances = new Map<string, { tokens: number; timeMs: number }>();
+	readonly #buckets = new Map<string, { tokens: number; timeMs: number }>();
 
 	constructor(limits: WriteLimits, now: () => Date) {
 		this.#limits = limits;
@@ -57,32 +57,31 @@ export class TokenBuckets implements WriteLimiter {
 	}
 
 	punish(address: string): void {
-		const bucket = this.#allowanceOf(`address ${address}`);
+		const bucket = this.#bucketOf(`address ${address}`);
 		bucket.tokens = Math.max(bucket.tokens - (badSignatureTokens - 1), -badSignatureTokens);
 	}
 
 	readonly sender = onceEach((id) => this.#take(`sender ${id}`));
 
 	#take(name: string): number {
-		const bucket = this.#allowanceOf(name);
+		const bucket = this.#bucketOf(name);
 		if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) / this.#limits.perMinute) * 60);
 		bucket.tokens -= 1;
 		return 0;
 	}
 
 	/** Refills a bucket up to now and makes it the most recently used one. */
-	#allowanceOf(name: string) {
+	#bucketOf(name: string) {
 		const { perMinute, burst } = this.#limits;
 		const timeMs = this.#now().getTime();
-		const bucket = this.#allowances.get(name) ?? { tokens: burst, timeMs };
+		const bucket = this.#buckets.get(name) ?? { tokens: burst, timeMs };
 		// A clock that was set back refills nothing.
 		const passedMs = Math.max(0, timeMs - bucket.timeMs);
 		bucket.tokens = Math.min(burst, bucket.tokens + (passedMs * perMinute) / 60_000);
 		bucket.timeMs = timeMs;
-		this.#allowances.delete(name);
-		this.#allowances.set(name, bucket);
-		if (this.#allowances.size > maxBuckets)
-			this.#allowances.delete(this.#allowances.keys().next().value as string);
+		this.#buckets.delete(name);
+		this.#buckets.set(name, bucket);
+		if (this.#buckets.size > maxBuckets) this.#buckets.delete(this.#buckets.keys().next().value as string);
 		return bucket;
 	}
 }

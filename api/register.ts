@@ -8,10 +8,10 @@ import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../regis
 import { textAt, textOf } from "../registry/texts.ts";
 import { blobId } from "../store/hashes.ts";
 import { type Edit, type Edits, isRefusal, type Layer, type Reader, type Refusal } from "../store/store.ts";
-import { type Asked, notRegistered, refusalOf } from "./write.ts";
+import { notRegistered, type RequestedChange, refusalOf } from "./write.ts";
 
 /** Parses the body of a PUT: a registration that replaces the stored one. */
-export function askToRegister(smallkey: string, body: Uint8Array): Asked | Refusal {
+export function parseRegister(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
 	const { registration, problems } = judgeBody(smallkey, body);
 	if (!registration) return refusalOf(problems);
 	return {
@@ -22,7 +22,7 @@ export function askToRegister(smallkey: string, body: Uint8Array): Asked | Refus
 	};
 }
 
-export function askToRemove(smallkey: string, body: Uint8Array): Asked | Refusal {
+export function parseRemove(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
 	// The method is not signed: with a body, a captured PUT could be sent again as a DELETE.
 	if (body.length > 0) return { status: 400, errors: [textOf("body-empty")] };
 	return {
@@ -77,28 +77,28 @@ function parseStored(layer: Layer | null): Registration | null {
 type Members = Readonly<Record<string, unknown>>;
 
 /** Parses an update: members of either language or both, and of the document: `{"fr": {"service_name": "…"}}`. */
-export function askToUpdate(smallkey: string, body: Uint8Array): Asked | Refusal {
+export function parseUpdate(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
 	const members = parseMembers(body);
 	if (isRefusal(members)) return members;
 	const { en = {}, fr = {}, ...whole } = members;
 	for (const [lang, node] of Object.entries({ en, fr })) {
 		if (!isObject(node)) return invalid(textAt(`/${lang}`, "object"));
 	}
-	return askToMerge(smallkey, { en: en as Members, fr: fr as Members, whole }, "any layer");
+	return requestUpdate(smallkey, { en: en as Members, fr: fr as Members, whole }, "any layer");
 }
 
 /** Parses an update of a feature layer: members for both languages, or exactly `{"en": {…}, "fr": {…}}`. */
-export function askToUpdateFeature(smallkey: string, body: Uint8Array): Asked | Refusal {
+export function parseUpdateFeature(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
 	const members = parseMembers(body);
 	if (isRefusal(members)) return members;
 	const { en, fr } = members;
 	const isByLang = Object.keys(members).length === langs.length && isObject(en) && isObject(fr);
 	const update = isByLang ? { en, fr, whole: {} } : { en: members, fr: members, whole: {} };
-	return askToMerge(smallkey, update, "features");
+	return requestUpdate(smallkey, update, "features");
 }
 
 /** Parses `{"factor": <int>, "user": <text>}`; the user is ignored. */
-export function askToSimplify(smallkey: string, body: Uint8Array): Asked | Refusal {
+export function parseSimplify(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
 	const members = parseMembers(body);
 	if (isRefusal(members)) return members;
 	const { factor, user: _user, ...unknown } = members;
@@ -106,7 +106,7 @@ export function askToSimplify(smallkey: string, body: Uint8Array): Asked | Refus
 	if (name !== undefined) return invalid(textAt(`/${name}`, "additionalProperties"));
 	if (!Number.isInteger(factor)) return invalid(textAt("/factor", "whole-number"));
 	const offset = { max_allowable_offset: factor };
-	return askToMerge(smallkey, { en: offset, fr: offset, whole: {} }, "features");
+	return requestUpdate(smallkey, { en: offset, fr: offset, whole: {} }, "features");
 }
 
 function parseMembers(body: Uint8Array): Members | Refusal {
@@ -128,11 +128,11 @@ function invalid(error: string): Refusal {
  * A write that merges an update into the stored registration, and checks the result like a new registration.
  * @param update members that replace stored ones: of each language, and of the document
  */
-function askToMerge(
+function requestUpdate(
 	smallkey: string,
 	update: Readonly<Record<Lang | "whole", Members>>,
 	kind: "any layer" | "features",
-): Asked {
+): RequestedChange {
 	let merged: Registration | null = null;
 	const edits: Edits = async (now) => {
 		const layer = await now.read(smallkey);

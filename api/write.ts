@@ -32,7 +32,7 @@ export interface Verified {
 }
 
 /** The change that a valid write asks for. */
-export interface Asked {
+export interface RequestedChange {
 	smallkey: string;
 	/** The commit's subject: `register 23ax5t (wms)`. */
 	subject: string;
@@ -48,7 +48,7 @@ export async function verifyWrite(write: Write, context: Context): Promise<Verif
 		return { status: 413, errors: [textOf("body-size", maxRegistrationBytes)] };
 	}
 	const now = context.now();
-	const refusal = judgeUnread(write, context, now);
+	const refusal = judgeHead(write, context, now);
 	if (refusal) return refusal;
 	const sender = context.settings.senders.get(senderId);
 	const signed = { path: target, sender: senderId, timestamp, body };
@@ -60,7 +60,7 @@ export async function verifyWrite(write: Write, context: Context): Promise<Verif
 }
 
 /** Checks what needs neither the body nor a hash, so that an invalid request costs little; null where it passes. */
-export function judgeUnread(write: Omit<Write, "body">, context: Context, now: Date): Refusal | null {
+export function judgeHead(write: Omit<Write, "body">, context: Context, now: Date): Refusal | null {
 	const { sender, timestamp, signature } = write;
 	if (!isSignature(signature) || sender === "" || timestamp === "") return unauthorized(write, context);
 	if (isTimely(timestamp, now)) return null;

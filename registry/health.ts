@@ -39,12 +39,13 @@ export function parseHealth(text: string | null): Health {
 	const known = Object.entries(sick ?? {}).filter((entry): entry is [string, Sickness] => {
 		return parseSmallkey(entry[0]) !== null && isSickness(entry[1]);
 	});
-	return new Map(known.map(([smallkey, sickness]) => [smallkey, bare(sickness)]));
+	return new Map(known.map(([smallkey, sickness]) => [smallkey, clean(sickness)]));
 }
 
 const maxCauseLength = 160;
 
-function bare({ state, since, cause, repair }: Sickness): Sickness {
+/** Leaves out unknown members, and cuts a long cause. */
+function clean({ state, since, cause, repair }: Sickness): Sickness {
 	const seen = typeof cause === "string" && { cause: cause.slice(0, maxCauseLength) };
 	return { state, since, ...seen, ...(repair === true && { repair }) };
 }
@@ -66,7 +67,7 @@ export function healthText(health: Health): string | null {
 		.slice(0, maxSick);
 	const lines = longest
 		.sort(([a], [b]) => compare(a, b))
-		.map(([smallkey, sickness]) => `    ${JSON.stringify(smallkey)}: ${JSON.stringify(bare(sickness))}`);
+		.map(([smallkey, sickness]) => `    ${JSON.stringify(smallkey)}: ${JSON.stringify(clean(sickness))}`);
 	return `{\n  "sick": {\n${lines.join(",\n")}\n  }\n}\n`;
 }
 

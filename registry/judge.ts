@@ -41,7 +41,7 @@ export interface CheckedLayer {
 }
 
 /** The sender of a change. */
-export interface Asker {
+export interface Sender {
 	id: string;
 	/** Globs of the smallkeys that the sender may change; null: all. */
 	smallkeys: readonly string[] | null;
@@ -70,15 +70,15 @@ export function smallkeyText(text: string): string {
 }
 
 /** Whether a sender may change a smallkey. */
-export function mayChange({ smallkeys }: Asker, smallkey: string): boolean {
+export function mayChange({ smallkeys }: Sender, smallkey: string): boolean {
 	return smallkeys?.some((glob) => matchesGlob(glob, smallkey)) ?? true;
 }
 
 /** Judges whether a sender may change a smallkey; null where the sender may. */
-export function judgeAsker(asker: Asker, smallkey: string): Problem | null {
-	if (mayChange(asker, smallkey)) return null;
-	const globs = asker.smallkeys?.join(" ") || "none";
-	return aboutKey(layerPath(smallkey), broken("owner", asker.id, globs, smallkey));
+export function judgeSender(sender: Sender, smallkey: string): Problem | null {
+	if (mayChange(sender, smallkey)) return null;
+	const globs = sender.smallkeys?.join(" ") || "none";
+	return aboutKey(layerPath(smallkey), broken("owner", sender.id, globs, smallkey));
 }
 
 /**
@@ -112,8 +112,8 @@ export function judgeKind(
 	maxBytes = maxBytesOf(path),
 ): Problem | null {
 	if (kind !== "file") {
-		const is = kind === "symlink" ? "symlink" : "submodule or the like";
-		return { file: path, ...broken("plain-file", is) };
+		const found = kind === "symlink" ? "symlink" : "submodule or the like";
+		return { file: path, ...broken("plain-file", found) };
 	}
 	return bytes > maxBytes ? { file: path, ...broken("size", maxBytes) } : null;
 }

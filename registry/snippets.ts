@@ -28,7 +28,7 @@ export function snippetsOf(
 	const key = encodeURIComponent(smallkey);
 	const title = layer.title[lang] || smallkey;
 	const at = (folder: string) => `${root}${folder}/${lang}/${key}`;
-	const ramp = (base: string) => `RAMP.configServiceURL = ${code(`${root}${base}/`)};
+	const ramp = (base: string) => `RAMP.configServiceURL = ${literal(`${root}${base}/`)};
 // The address of its page then has the key: ?keys=${key}`;
 	const fgpv = `<div class="fgpv" is="rv-map" rv-langs='["${lang}-CA"]'
   rv-service-endpoint="${attribute(root)}" rv-keys='["${smallkey}"]'></div>`;
@@ -94,7 +94,7 @@ function openLayers({ kind, url, layers }: Source): string {
 import ${source} from "ol/source/${source}.js";
 
 export const layer = new ${layer}Layer({
-  source: new ${source}(${code(options)}),
+  source: new ${source}(${literal(options)}),
 });`;
 	if (kind === "wms") return drawn("Image", "ImageWMS", { url, params: { LAYERS: layers.join(",") } });
 	if (kind === "map") {
@@ -109,8 +109,8 @@ export const layer = new ${layer}Layer({
 import WMTS, { optionsFromCapabilities } from "ol/source/WMTS.js";
 import WMTSCapabilities from "ol/format/WMTSCapabilities.js";
 
-const answer = await fetch(${code(capabilities)});
-const options = optionsFromCapabilities(new WMTSCapabilities().read(await answer.text()), ${code({ layer: layers[0] ?? "" })});
+const answer = await fetch(${literal(capabilities)});
+const options = optionsFromCapabilities(new WMTSCapabilities().read(await answer.text()), ${literal({ layer: layers[0] ?? "" })});
 export const layer = new TileLayer({ source: new WMTS(options) });`;
 	}
 	return `import VectorLayer from "ol/layer/Vector.js";
@@ -123,7 +123,7 @@ export const layer = new VectorLayer({
     format: new EsriJSON(),
     strategy: bbox,
     url: (extent, resolution, projection) =>
-      ${code(`${featureUrl(url, layers)}/query?f=json&outFields=*&geometryType=esriGeometryEnvelope`)} +
+      ${literal(`${featureUrl(url, layers)}/query?f=json&outFields=*&geometryType=esriGeometryEnvelope`)} +
       \`&geometry=\${extent}&inSR=\${projection.getCode().slice(5)}&outSR=\${projection.getCode().slice(5)}\`,
   }),
 });`;
@@ -131,10 +131,10 @@ export const layer = new VectorLayer({
 
 /** Leaflet 1.9; layers of ArcGIS need its extension esri-leaflet 3. */
 function leaflet({ kind, url, layers }: Source): string | null {
-	const esri = (call: string, options: object) => `L.esri.${call}(${code(options)}).addTo(map);`;
+	const esri = (call: string, options: object) => `L.esri.${call}(${literal(options)}).addTo(map);`;
 	if (kind === "wms") {
 		const options = { layers: layers.join(","), format: "image/png", transparent: true };
-		return `L.tileLayer.wms(${code(url)}, ${code(options)}).addTo(map);`;
+		return `L.tileLayer.wms(${literal(url)}, ${literal(options)}).addTo(map);`;
 	}
 	if (kind === "features") return esri("featureLayer", { url: featureUrl(url, layers) });
 	if (kind === "map")
@@ -147,7 +147,7 @@ function leaflet({ kind, url, layers }: Source): string | null {
 /** QGIS 3: for its Python console. */
 function qgis({ kind, url, layers, title }: Source): string | null {
 	const raster = (provider: string, uri: string) =>
-		`iface.addRasterLayer(${code(uri)}, ${code(title)}, ${code(provider)})`;
+		`iface.addRasterLayer(${literal(uri)}, ${literal(title)}, ${literal(provider)})`;
 	const part = encodeURIComponent;
 	if (kind === "wms") {
 		const named = layers.map((name) => `&layers=${part(name)}&styles=`).join("");
@@ -155,7 +155,7 @@ function qgis({ kind, url, layers, title }: Source): string | null {
 	}
 	if (kind === "features") {
 		const uri = `crs='EPSG:4326' url='${featureUrl(url, layers).replaceAll("'", "%27")}'`;
-		return `iface.addVectorLayer(${code(uri)}, ${code(title)}, "arcgisfeatureserver")`;
+		return `iface.addVectorLayer(${literal(uri)}, ${literal(title)}, "arcgisfeatureserver")`;
 	}
 	if (kind === "wmts") return null;
 	const layer = kind === "map" && layers.length > 0 ? ` layer='${layers[0]}'` : "";
@@ -170,7 +170,7 @@ function arcgis({ kind, url, layers }: Source): string | null {
 	const layer = (name: string, options: object) =>
 		`import ${name} from "@arcgis/core/layers/${name}.js";
 
-export const layer = new ${name}(${code(options)});`;
+export const layer = new ${name}(${literal(options)});`;
 	const named = layers.map((name) => ({ name }));
 	const numbered = layers.map((id) => ({ id: Number(id) }));
 	if (kind === "wms") return layer("WMSLayer", { url, sublayers: named });
@@ -189,7 +189,7 @@ function featureUrl(url: string, layers: readonly string[]): string {
 }
 
 /** A value in JavaScript or Python. It contains no `<`, so that no text ends the script of a page. */
-function code(value: unknown): string {
+function literal(value: unknown): string {
 	return JSON.stringify(value).replaceAll("<", "\\u003c");
 }
 

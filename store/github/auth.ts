@@ -95,7 +95,7 @@ async function signJwt(appId: string, pkcs8: Uint8Array<ArrayBuffer>, now: Date)
 }
 
 /** A PEM text of one private key (RFC 7468): its label and its base64. */
-const pem = /-----BEGIN ((?:RSA )?PRIVATE KEY)-----([A-Za-z0-9+/=\s]+)-----END \1-----/;
+const pemPattern = /-----BEGIN ((?:RSA )?PRIVATE KEY)-----([A-Za-z0-9+/=\s]+)-----END \1-----/;
 
 /**
  * The private key of a PEM text as PKCS#8 in DER. GitHub issues PKCS#1 (`RSA PRIVATE KEY`), which crypto.subtle does
@@ -103,7 +103,7 @@ const pem = /-----BEGIN ((?:RSA )?PRIVATE KEY)-----([A-Za-z0-9+/=\s]+)-----END \
  * @throws {Error} that contains no part of the key
  */
 export function pkcs8Of(privateKey: string): Uint8Array<ArrayBuffer> {
-	const [, label, base64] = pem.exec(privateKey.replaceAll("\\n", "\n")) ?? [];
+	const [, label, base64] = pemPattern.exec(privateKey.replaceAll("\\n", "\n")) ?? [];
 	try {
 		const der = Uint8Array.from(atob(base64 ?? "!"), (character) => character.charCodeAt(0));
 		return label === "PRIVATE KEY" ? der : wrapPkcs1(der);

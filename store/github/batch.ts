@@ -89,7 +89,7 @@ async function attempt(context: ChangeContext, batch: ChangeBatch, chains: Chain
 	if (chain.tip === head.commit) return chain.outcomes;
 	chains.push(chain);
 	await moveBranch(github, branch, chain.tip);
-	heads.replaced(head.commit);
+	heads.noteReplaced(head.commit);
 	return chain.outcomes;
 }
 

@@ -10,7 +10,7 @@ import {
 	usedBefore,
 } from "../store.ts";
 import type { Connection } from "./client.ts";
-import { commitTree, type Place, writeTree } from "./commit.ts";
+import { type CommitWithTree, commitTree, writeTree } from "./commit.ts";
 import { type Head, type Heads, wasUsed } from "./history.ts";
 import { Conflict } from "./refusal.ts";
 import type { Github } from "./routes.ts";
@@ -118,7 +118,7 @@ export async function makeChain(
 		{ concurrency: treesAtOnce, backpressure: Number.POSITIVE_INFINITY },
 	)[Symbol.asyncIterator]();
 	const outcomes: Outcome[] = [];
-	let tip: Place = head;
+	let tip: CommitWithTree = head;
 	for (const [index, decision] of decisions.entries()) {
 		if (!("edits" in decision)) outcomes.push(decision);
 		else if (decision.edits.length === 0) outcomes.push({ done: { commit: tip.commit, changed: false } });

@@ -55,7 +55,7 @@ function personAt(name: string, time: Date) {
 	return { name, email: authorMail(name), date: `${time.toISOString().slice(0, 19)}Z` };
 }
 
-export interface Place {
+export interface CommitWithTree {
 	commit: string;
 	tree: string;
 }
@@ -68,7 +68,7 @@ export interface Place {
  */
 export async function commitTree(
 	{ rest, repo }: Github,
-	parent: Place,
+	parent: CommitWithTree,
 	tree: string,
 	meta: Meta,
 	now: Date,

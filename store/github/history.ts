@@ -2,7 +2,7 @@ import { layerPath } from "../../registry/smallkey.ts";
 import { type Meta, requestMemoryMs, StoreBusy } from "../store.ts";
 import { GithubBusy } from "./client.ts";
 import { emptyRepository } from "./commit.ts";
-import { Conflict, dataOf, saysEmpty } from "./refusal.ts";
+import { Conflict, dataOf, isEmptyRepository } from "./refusal.ts";
 import type { Github } from "./routes.ts";
 
 /** The newest commit of a branch, with those before it. */
@@ -32,7 +32,7 @@ function pastCommit({ sha, commit }: Listed) {
 export async function readHead({ rest, repo }: Github, branch: string): Promise<Head | null> {
 	const asked = rest.repos.listCommits({ ...repo, sha: branch, per_page: recentCommits });
 	const orEmpty = asked.catch((error: unknown) => {
-		if (saysEmpty(error)) return { data: [] };
+		if (isEmptyRepository(error)) return { data: [] };
 		throw error;
 	});
 	const commits = await dataOf<Listed[]>(orEmpty, `show the branch ${branch}`);
@@ -76,7 +76,7 @@ export class Heads {
 	}
 
 	/** Notes that a commit is no longer the head of its branch, since a change of ours replaced it. */
-	replaced(commit: string): void {
+	noteReplaced(commit: string): void {
 		const time = this.#now().getTime();
 		for (const [other, since] of this.#replaced) if (since + maxLagMs < time) this.#replaced.delete(other);
 		this.#replaced.set(commit, time);

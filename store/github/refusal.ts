@@ -48,7 +48,7 @@ export class Conflict extends Error {
 export class TooLarge extends Error {}
 
 /** Whether GitHub says that the repository has no commit yet. */
-export function saysEmpty(error: unknown): boolean {
+export function isEmptyRepository(error: unknown): boolean {
 	return isAnswered(error) && error.status === 409 && emptyWords.test(messageOf(error.response.data));
 }
 

@@ -66,7 +66,7 @@ export async function proposeChange(
 	const commit = await commitTree(github, base, tree, meta, started);
 	tried.text = await text();
 	await (open ? moveBranch : placeBranch)(github, proposal, commit);
-	if (open) heads.replaced(base.commit);
+	if (open) heads.noteReplaced(base.commit);
 	const { html_url } = open
 		? await updatePullRequest(github, open, tried.text)
 		: await openPullRequest(context, proposal, tried.text);
