@@ -3,13 +3,13 @@ import { quantile, type Reach, type Row } from "./measure/row.ts";
 import type { Served } from "./measure/world.ts";
 import { publish, publishers, putsAlone, putsPerRound } from "./writes.ts";
 
-/** PUTs of many publishers, before one that publishes alone, or after a push. */
+/** PUTs of many publishers that precede the PUTs of one publisher alone, or follow a push. */
 export const putsBefore = 4_000;
 
 /** One figure of a service. */
 type Measure = (service: Served, layers: number) => Promise<number>;
 
-/** Two services on the same layers: ours, and that of the other checkout. One is at rest while the other is measured. */
+/** A row with two services on the same layers: this checkout's and the other's. One is idle while the other is measured. */
 function row(name: string, ours: string, unit: Row["unit"], reach: Reach, measure: Measure): Row {
 	const prepare: Row["prepare"] = async (world) => {
 		if (world.beside === null) throw new Error(`${name}: needs --beside <checkout>`);
@@ -20,14 +20,14 @@ function row(name: string, ours: string, unit: Row["unit"], reach: Reach, measur
 	return { name, ours, reference: "the same of the other version", unit, reach, prepare };
 }
 
-export function sendMany(service: Served, layers: number, most = putsPerRound) {
-	return publish(service, { count: Math.min(most, layers), publishers });
+export function sendMany(service: Served, layers: number, maxPuts = putsPerRound) {
+	return publish(service, { count: Math.min(maxPuts, layers), publishers });
 }
 
 const many = `signed PUTs, ${publishers} publishers at once`;
 const after = `99th percentile of one PUT alone, right after ${putsBefore.toLocaleString("en")} others`;
 
-/** Rows that set this version beside another one, in turn, on the same layers. */
+/** Rows that compare this version with another one, alternately, on the same layers. */
 export const besideRows: Row[] = [
 	row("puts-beside", many, "changes/s", { of: "ratio", least: 0.9 }, async (service, layers) => {
 		const { seconds, milliseconds } = await sendMany(service, layers);

@@ -7,16 +7,16 @@ import { timed } from "./measure/process.ts";
 import type { Pair, Row } from "./measure/row.ts";
 import type { World } from "./measure/world.ts";
 
-/** A build as a process of its own; its seconds. */
+/** Runs a build as a process of its own. @returns its seconds */
 export const build = (...args: string[]) => timed("npm", ["run", "-s", "build", "--", ...args]);
 
-/** A command that only starts and ends: the fixed cost of every build. */
+/** Runs a command that only starts and ends: the fixed cost of every build. @returns its seconds */
 export const startOnly = () => build("--help");
 
-/** Seconds that a build of one change may take beyond its start. */
-const allowance = 0.3;
+/** Seconds that a build of one change may take in addition to its start. */
+const allowanceSeconds = 0.3;
 
-/** Removes an output and what the build notes of it. The disk's pending writes are written first. */
+/** Removes an output and the build's records of it. Then waits until the disk has no pending writes (`sync`). */
 export async function removeOutput(out: string): Promise<void> {
 	await rm(out, { recursive: true, force: true });
 	for (const beside of [".manifest", ".catalogue"]) await rm(out + beside, { force: true });
@@ -63,11 +63,11 @@ async function prepareCommit(world: World): Promise<Pair> {
 			await changeOneLayer(world, repository, changes);
 			return build("--repo", repository, "--out", out);
 		},
-		reference: async () => (await startOnly()) + allowance,
+		reference: async () => (await startOnly()) + allowanceSeconds,
 	};
 }
 
-/** Commits another name for the first layer. */
+/** Commits a change of the first layer's name. */
 async function changeOneLayer(world: World, repository: string, change: number): Promise<void> {
 	for (const { smallkey, registration } of generateLayers(1)) {
 		const en = { ...registration.en, service_name: `Change ${change}` };
@@ -77,7 +77,7 @@ async function changeOneLayer(world: World, repository: string, change: number):
 	}
 }
 
-/** Rows about `npx fragments build`, each of the whole process. */
+/** Rows about `npx fragments build`. Each measures the whole process. */
 export const buildRows: Row[] = [
 	{
 		name: "build-full",
@@ -98,7 +98,7 @@ export const buildRows: Row[] = [
 	{
 		name: "build-commit",
 		ours: "build of a commit after one layer changed",
-		reference: `npx fragments build --help, plus ${allowance} s`,
+		reference: `npx fragments build --help, plus ${allowanceSeconds} s`,
 		unit: "s",
 		reach: { of: "ratio", most: 1 },
 		prepare: prepareCommit,

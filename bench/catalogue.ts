@@ -17,36 +17,36 @@ import { randomFrom } from "./layers.ts";
 import type { Pair, Row } from "./measure/row.ts";
 import type { World } from "./measure/world.ts";
 
-/** What the entries of a layer may weigh, in kB after gzip. */
+/** Size that the entries of a layer may have, in kB after gzip. */
 const kilobytesPerLayer = 0.1;
-/** CPU milliseconds that a change of one layer may take. */
-const changeLimitMs = 300;
-/** Within which first rows are there, in seconds. */
-const firstRowsLimit = 6;
+/** CPU time that a change of one layer may take, in milliseconds. */
+const maxChangeMs = 300;
+/** Time until the first rows appear, in seconds. */
+const maxFirstRowsSeconds = 6;
 
-/** One side of a row; the other is its limit. */
+/** The measured side of a row. The reference is a limit. */
 type Ours = Omit<Pair, "reference">;
 
 function kilobytes(text: string | Uint8Array): number {
 	return gzipSync(text, { level: 9 }).length / 1_000;
 }
 
-/** The manifest and every chunk of generated entries. */
+/** The manifest and all chunks of generated entries. */
 function indexFiles(layers: number) {
 	const entries = new Map([...generateEntries(layers)].map((entry) => [entry.smallkey, entry]));
 	return new Index(null).change(entries, "a".repeat(40)).files;
 }
 
-/** All that a page reads of the index. */
+/** Measures the size of everything that a page reads of the index. */
 async function prepareEntries({ layers }: World): Promise<Ours> {
-	const weight = [...indexFiles(layers).values()].reduce((sum, text) => sum + kilobytes(text ?? ""), 0);
-	return { ours: async () => weight };
+	const size = [...indexFiles(layers).values()].reduce((sum, text) => sum + kilobytes(text ?? ""), 0);
+	return { ours: async () => size };
 }
 
-/** Changes that are made, each on the files that the one before left. */
+/** Changes per round; each starts from the files that the change before left. */
 const changes = 20;
 
-/** CPU of the catalogue's own work for one changed layer, the slowest of some: files are read, made and compressed. */
+/** Measures the CPU time of the catalogue's work for one changed layer (read, render, compress), the slowest of `changes`. */
 async function prepareChange({ layers }: World): Promise<Ours> {
 	const entries = [...generateEntries(layers)];
 	const settings = { pages: pageSettings, isServed: true, commit: null, owners: () => ["@org/team"] };
@@ -81,25 +81,25 @@ async function prepareChange({ layers }: World): Promise<Ours> {
 	};
 }
 
-/** Slow 3G as a browser emulates it: bytes a second in each direction, and milliseconds before each answer. */
-const slow = { offline: false, downloadThroughput: 50_000, uploadThroughput: 50_000, latency: 400 };
+/** Slow 3G as the browser emulates it: bytes per second in each direction, and milliseconds before each answer. */
+const slow3g = { offline: false, downloadThroughput: 50_000, uploadThroughput: 50_000, latency: 400 };
 
-/** Runs in the page: notes when it has a row, in milliseconds since it was asked for. */
-const noteFirstRow = `new MutationObserver((_, observer) => {
+/** Runs in the page: records when the first row appears, in milliseconds since the navigation started. */
+const recordFirstRow = `new MutationObserver((_, observer) => {
 	if (!document.querySelector(".results li")) return;
 	window.firstRow = performance.now();
 	observer.disconnect();
 }).observe(document, { childList: true, subtree: true });`;
 
-/** Seconds until a row is there, in a browser without anything in its cache. */
+/** Measures the seconds until the first row appears, in a browser with an empty cache. */
 async function untilFirstRow(browser: Browser, address: string): Promise<number> {
 	const context = await browser.newContext();
 	try {
 		const page = await context.newPage();
-		await page.addInitScript(noteFirstRow);
+		await page.addInitScript(recordFirstRow);
 		const session = await context.newCDPSession(page);
 		await session.send("Network.enable");
-		await session.send("Network.emulateNetworkConditions", slow);
+		await session.send("Network.emulateNetworkConditions", slow3g);
 		await page.goto(address, { waitUntil: "commit" });
 		await page.locator(".results li").first().waitFor();
 		return ((await page.evaluate("firstRow")) as number) / 1_000;
@@ -157,9 +157,9 @@ const entries = "all entries of the catalogue with their manifest, gzip";
 const change = `a change of one layer in the catalogue's files, CPU, slowest of ${changes}`;
 const rows = "from opening the catalogue until its first rows, over slow 3G (400 kbit/s, 400 ms)";
 
-/** Rows about the catalogue, each beside a limit. */
+/** Rows about the catalogue. The reference of each is a limit. */
 export const catalogueRows: Row[] = [
 	row("catalogue-entries", entries, "kB", prepareEntries, (layers) => layers * kilobytesPerLayer),
-	row("catalogue-change", change, "ms", prepareChange, () => changeLimitMs),
-	row("first-rows", rows, "s", prepareFirstRows, () => firstRowsLimit),
+	row("catalogue-change", change, "ms", prepareChange, () => maxChangeMs),
+	row("first-rows", rows, "s", prepareFirstRows, () => maxFirstRowsSeconds),
 ];

@@ -5,7 +5,7 @@ import { canonicalText } from "../registry/canonical.ts";
 import type { Registration1 } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
 
-/** A generator of numbers in [0, 1) that gives the same ones each time (mulberry32). */
+/** Creates a deterministic generator of numbers in [0, 1) (mulberry32). */
 export function randomFrom(seed: number): () => number {
 	let state = seed;
 	return () => {
@@ -19,7 +19,7 @@ export function randomFrom(seed: number): () => number {
 const letters = "0123456789abcdefghijklmnopqrstuvwxyz";
 const words = ["roads", "lakes", "parks", "air", "soil", "rivers", "census", "energy", "forest", "ice"];
 
-/** Smallkeys as catalogues make them: six random letters and digits, words with a number, uuids. */
+/** A smallkey in one of the forms of real catalogues: six random letters and digits, a word with a number, a uuid. */
 function smallkeyOf(index: number, random: () => number): string {
 	const some = (length: number) => Array.from({ length }, () => letters[Math.floor(random() * 36)]).join("");
 	if (index % 10 < 6) return `${some(6)}${index.toString(36)}`;
@@ -45,7 +45,7 @@ function featureOf(smallkey: string, index: number): Registration1 {
 	return { version: "1.0.0", payload_type: "feature", en: entry("en"), fr: entry("fr") };
 }
 
-/** `count` layers, the same ones each time: seven of ten are wms, the others feature. */
+/** Generates `count` layers, the same each time: seven of ten are wms, the others feature. */
 export function* generateLayers(count: number): Generator<{ smallkey: string; registration: Registration1 }> {
 	const random = randomFrom(42);
 	for (let index = 0; index < count; index += 1) {

@@ -8,22 +8,22 @@ import type { Pair, Row } from "./measure/row.ts";
 import type { Served, World } from "./measure/world.ts";
 import { fragmentSizes, megabytesOf } from "./service.ts";
 
-/** Megabytes that the fragments' own are put beside: Node with its modules, and git's processes. */
+/** Megabytes added to the fragments' size in the reference: Node with its modules, and git's processes. */
 const allowanceMegabytes = 100;
-/** CPU seconds between two looks below which a service is at rest: to watch its event loop takes some, too. */
-const restSeconds = 0.1;
+/** CPU seconds between two checks below which a service is idle: watching its event loop needs some. */
+const maxIdleSeconds = 0.1;
 
 const loopDelay = "./bench/measure/loop-delay.ts";
 
-/** A service without layers, and a clone of its repository that holds a commit of all of them, not pushed yet. */
+/** A service without layers, and a clone of its repository with one commit of all layers, which is not pushed yet. */
 interface Push {
 	service: Served;
-	/** Pushes; seconds from the moment that the repository has taken it until its last layer is served. */
+	/** Pushes. @returns seconds from the end of `git push` until the last layer is served */
 	run: () => Promise<number>;
 }
 
-/** Runs a task beside a new push; what it gave. */
-async function besidePush<T>(world: World, task: (push: Push) => Promise<T>): Promise<T> {
+/** Prepares a new push and runs a task with it. @returns the task's result */
+async function withPush<T>(world: World, task: (push: Push) => Promise<T>): Promise<T> {
 	const service = await world.start(await world.emptyDataFolder("push"), { preloads: [loopDelay] });
 	const clone = world.path("push-clone");
 	await run("git", ["clone", "-q", join(service.dataDir, "repository.git"), clone]);
@@ -48,7 +48,7 @@ async function preparePush(world: World): Promise<Pair> {
 	const repository = await world.checkout(world.layers);
 	const out = world.path("push-build-out");
 	return {
-		ours: () => besidePush(world, (push) => push.run()),
+		ours: () => withPush(world, (push) => push.run()),
 		reference: async () => {
 			await removeOutput(out);
 			return build("--repo", repository, "--out", out);
@@ -56,8 +56,8 @@ async function preparePush(world: World): Promise<Pair> {
 	};
 }
 
-/** Milliseconds of the longest delay of a service's event loop since this was last asked. */
-async function longestDelay({ dataDir, pid }: Served): Promise<number> {
+/** Reads the longest delay of a service's event loop since the last call, in milliseconds. */
+async function readLongestDelay({ dataDir, pid }: Served): Promise<number> {
 	const file = `${dataDir}.delay`;
 	await rm(file, { force: true });
 	process.kill(pid, "SIGUSR2");
@@ -67,24 +67,24 @@ async function longestDelay({ dataDir, pid }: Served): Promise<number> {
 async function prepareDelay(world: World): Promise<Pair> {
 	return {
 		ours: () =>
-			besidePush(world, async (push) => {
-				await longestDelay(push.service);
+			withPush(world, async (push) => {
+				await readLongestDelay(push.service);
 				await push.run();
-				return longestDelay(push.service);
+				return readLongestDelay(push.service);
 			}),
 		reference: async () => 0,
 	};
 }
 
 async function prepareMemory(world: World): Promise<Pair> {
-	/** Of the last push: the reference of a round is measured after ours. */
+	/** Megabytes of the fragments of the last push: the reference of a round is measured after ours. */
 	let fragments = 0;
 	return {
 		ours: () =>
-			besidePush(world, ({ service, run: push }) =>
+			withPush(world, ({ service, run: push }) =>
 				maxMegabytes(service.pid, async () => {
 					await push();
-					fragments = megabytesOf(await filesInStep(service, world.layers));
+					fragments = megabytesOf(await waitForFiles(service, world.layers));
 					await sendMany(service, world.layers, putsBefore);
 				}),
 			),
@@ -92,7 +92,7 @@ async function prepareMemory(world: World): Promise<Pair> {
 	};
 }
 
-/** The commit that the index of a service on the disk is of; empty while there is none. */
+/** Reads the commit of a service's index on the disk; empty while there is no index. */
 async function commitIn(service: Served): Promise<string> {
 	const text = await readFile(join(service.dataDir, "dist/changes/index.json"), "utf8").catch(() => "{}");
 	return (JSON.parse(text) as { commit?: string }).commit ?? "";
@@ -102,22 +102,22 @@ async function commitIn(service: Served): Promise<string> {
  * Waits until all files of the layers are written, the catalogue is complete and all processes of the service are idle.
  * @returns the sizes of the fragments
  */
-function filesInStep(service: Served, layers: number): Promise<number[]> {
+function waitForFiles(service: Served, layers: number): Promise<number[]> {
 	const { url, dataDir, pid } = service;
 	const repository = join(dataDir, "repository.git");
 	let before = { family: "", seconds: 0 };
-	const look = async () => {
+	const check = async () => {
 		const sizes = await fragmentSizes(dataDir);
 		const isReady = (await fetch(`${url}/readyz`)).status === 200;
 		const tip = (await run("git", ["-C", repository, "rev-parse", "refs/heads/main"])).trim();
-		const isInStep = sizes.length >= 2 * layers && (await commitIn(service)) === tip;
-		// What made the whole catalogue works on after the last of its files, and is then replaced by another process.
+		const isComplete = sizes.length >= 2 * layers && (await commitIn(service)) === tip;
+		// The process that builds the whole catalogue still works after its last file; then another process replaces it.
 		const now = { family: familyOf(pid).join(" "), seconds: cpuSeconds(pid) };
-		const isAtRest = now.family === before.family && now.seconds - before.seconds < restSeconds;
+		const isIdle = now.family === before.family && now.seconds - before.seconds < maxIdleSeconds;
 		before = now;
-		return isReady && isInStep && isAtRest && sizes;
+		return isReady && isComplete && isIdle && sizes;
 	};
-	return until("all files", look, 500);
+	return until("all files", check, 500);
 }
 
 /** Rows about a push of all layers at once. */

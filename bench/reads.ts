@@ -4,25 +4,25 @@ import type { Pair, Reach, Row } from "./measure/row.ts";
 import type { World } from "./measure/world.ts";
 import { wrk } from "./measure/wrk.ts";
 
-/** A figure of requests to an address that a process answers. */
+/** Measures requests to an address. @param pid the process that answers */
 type Measure = (url: string, pid: number) => Promise<number>;
 
 const answersPerSecond: Measure = async (url) => (await wrk(url)).perSecond;
 
-/** Microseconds of CPU that each answer costs a process. */
+/** CPU time of a process for each answer, in microseconds. */
 const cpuOfAnswer: Measure = async (url, pid) => {
 	const before = cpuSeconds(pid);
 	const { requests } = await wrk(url);
 	return ((cpuSeconds(pid) - before) / requests) * 1_000_000;
 };
 
-/** Compares the service's answers to one target with a bare server's that sends the same bytes. */
+/** Compares the service's answers to one request target with those of a bare server that sends the same bytes. */
 async function prepareRead(world: World, target: string, measure: Measure): Promise<Pair> {
 	const service = await world.serve(world.layers, "reads");
 	const url = `${service.url}${target}`;
 	const bare = await startProgram("bench/measure/bare-server.ts", [url], {}, /^(http:\S+)$/m);
 	const bareUrl = `${bare.found}${target}`;
-	// Both are warm before the first round.
+	// Warms both servers up before the first round.
 	await wrk(url);
 	await wrk(bareUrl);
 	return {
@@ -31,14 +31,14 @@ async function prepareRead(world: World, target: string, measure: Measure): Prom
 	};
 }
 
-/** `count` smallkeys from all over the catalogue. */
+/** `count` smallkeys, spread over the catalogue. */
 function someKeys(world: World, count: number): string[] {
 	const smallkeys = world.smallkeys(world.layers);
 	const step = Math.max(1, Math.floor(smallkeys.length / count));
 	return Array.from({ length: count }, (_, index) => smallkeys[(index * step) % smallkeys.length] as string);
 }
 
-/** A row about `doc` with one key, or `docs` with several. */
+/** A row about `doc` with one key, or about `docs` with one or more. */
 function row(name: string, what: string, count: number, reach: Reach, isCpu = false): Row {
 	const path = name.startsWith("docs") ? "docs" : "doc";
 	const target = (world: World) => `/v0.9/${path}/en/${someKeys(world, count).join(",")}`;

@@ -1,4 +1,4 @@
-// npx fragments bench: figures as ratios, each against a reference (docs/speed.md)
+// npx fragments bench: measures the service and the build, each figure against a reference (docs/speed.md)
 import { rmSync } from "node:fs";
 import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
 import { printLine } from "../terminal/io.ts";

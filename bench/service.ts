@@ -11,7 +11,7 @@ const megabyte = 1_000_000;
 async function prepareStart(world: World): Promise<Pair> {
 	const dataDir = await world.dataFolder(world.layers, "start");
 	const repository = join(dataDir, "repository.git");
-	// The first start renders everything; from then on the layers are unchanged.
+	// The first start renders everything. At later starts the layers are unchanged.
 	await (await world.start(dataDir)).stop();
 	const archive = ["archive", "--output=/dev/null", "--format=tar", "refs/heads/main"];
 	return {
@@ -20,7 +20,7 @@ async function prepareStart(world: World): Promise<Pair> {
 	};
 }
 
-/** Seconds from the start of the process to the first 200 of /healthz. */
+/** Measures the seconds from the start of the process to its first answer of /healthz. */
 async function timeStart(world: World, dataDir: string): Promise<number> {
 	const start = performance.now();
 	const service = await world.start(dataDir);
@@ -52,7 +52,7 @@ async function residentMegabytes(service: Served): Promise<number> {
 	return (Number(/^VmRSS:\s+(\d+) kB$/m.exec(status)?.[1]) * 1024) / megabyte;
 }
 
-/** The bytes of the fragments of a data folder: of the files themselves, not of the blocks that they take. */
+/** Reads the sizes of a data folder's fragments in bytes: of the contents, not of the disk blocks. */
 export async function fragmentSizes(dataDir: string): Promise<number[]> {
 	const printed = await run("find", [join(dataDir, "dist/v0.9/doc"), "-type", "f", "-printf", "%s\\n"]);
 	return printed.trim().split("\n").map(Number);
@@ -62,7 +62,7 @@ export function megabytesOf(sizes: readonly number[]): number {
 	return sizes.reduce((sum, size) => sum + size, 0) / megabyte;
 }
 
-/** Rows about the service's process and its repository. */
+/** Rows about the service's process. */
 export const serviceRows: Row[] = [
 	{
 		name: "start",

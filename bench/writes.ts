@@ -12,19 +12,19 @@ import type { Order, Sent } from "./measure/publisher.ts";
 import { type Pair, quantile, type Row } from "./measure/row.ts";
 import { type Served, sender, type World } from "./measure/world.ts";
 
-/** Publishers at once, where there are many. */
+/** Concurrent publishers in the rows with many. */
 export const publishers = 32;
-/** Most PUTs of one round, where there are many publishers. */
+/** PUTs of one round in the rows with many publishers; with fewer layers, one for each layer. */
 export const putsPerRound = 3_000;
-/** Commits of one round of `git add` and `git commit`, and PUTs of one publisher alone. */
+/** Per round: commits of `git add` and `git commit`, and PUTs of one publisher alone. */
 const commitsPerRound = 5;
 export const putsAlone = 100;
 
 let orders = 0;
 
 /**
- * Sends signed PUTs to different keys from a process of its own. The keys are the same each time, so that the number
- * of layers stays; what is registered is new.
+ * Sends signed PUTs to different keys from a process of its own. The keys are the same each time, so that the number of
+ * layers does not grow; the registrations are new.
  */
 export async function publish(service: Served, order: Partial<Order>): Promise<Sent> {
 	orders += 1;
@@ -51,7 +51,7 @@ async function prepareMany(world: World): Promise<Pair> {
 	};
 }
 
-/** What a publisher would do without the service: write a file, `git add`, `git commit`, with fsync. */
+/** Measures what a publisher would do without the service: write a file, `git add`, `git commit`, with fsync. */
 async function commitsPerSecond(world: World, clone: string, first: number): Promise<number> {
 	const layers = [...generateLayers(commitsPerRound)];
 	const start = performance.now();
@@ -79,8 +79,8 @@ async function prepareAlone(world: World): Promise<Pair> {
 }
 
 /**
- * Feeds `git fast-import` the commits that PUTs would make, one after the other.
- * @param round part of the written files, so that every commit changes something
+ * Measures `git fast-import` with the commits that PUTs would make, one after the other.
+ * @param round number that is written into the files, so that every commit changes something
  * @returns milliseconds of one commit
  */
 async function importAlone(repository: string, round: number): Promise<number> {
@@ -115,14 +115,14 @@ async function importAlone(repository: string, round: number): Promise<number> {
 	return milliseconds;
 }
 
-/** Puts a folder's names on the disk. */
+/** Writes a folder's directory entries to the disk (fsync). */
 function syncFolder(path: string): void {
 	const folder = openSync(path, "r");
 	fsyncSync(folder);
 	closeSync(folder);
 }
 
-/** Rows about signed PUTs. Every figure is of PUTs that are durable when they are answered. */
+/** Rows about signed PUTs. Every PUT is durable when it is answered. */
 export const writeRows: Row[] = [
 	{
 		name: "puts",

@@ -1,9 +1,10 @@
 // A bare node:http server that sends the bytes of one answer from memory: the reference for reads.
-// node --import tsx bench/measure/bare-server.ts URL: fetches URL once, prints its address, answers every request with it.
+// node --import tsx bench/measure/bare-server.ts URL: fetches URL once, prints its own address, and answers every request
+// with the fetched bytes.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
-/** Headers that node:http writes itself. */
+/** Headers that node:http adds to every answer itself. */
 const ownHeaders: ReadonlySet<string> = new Set(["connection", "date", "keep-alive"]);
 
 const answer = await fetch(process.argv[2] as string);

@@ -1,5 +1,5 @@
-// node --import tsx --import ./bench/measure/loop-delay.ts PROGRAM: on SIGUSR2 it writes the longest delay of the
-// event loop since the last time to LOOP_DELAY_FILE, in milliseconds.
+// node --import tsx --import ./bench/measure/loop-delay.ts PROGRAM: on SIGUSR2, writes the longest delay of the event loop
+// since the last signal to LOOP_DELAY_FILE, in milliseconds.
 import { writeFileSync } from "node:fs";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 

@@ -4,32 +4,32 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
-/** The repository's root: where the scripts are started. */
+/** The repository's root, in which the programs are started. */
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** Longest that one command, or one wait, may take, in milliseconds. */
-const patience = 600_000;
+/** Time limit of one command, or of one wait, in milliseconds. */
+const timeoutMs = 600_000;
 
-/** The environment of a measured process, without the configuration of this one. */
+/** The environment of a measured process, without this process's configuration. */
 export function environment(more: Record<string, string> = {}): NodeJS.ProcessEnv {
 	const { PATH, HOME } = process.env;
-	// The rows are of one target: every further one adds the same work again. The catalogue has rows of its own.
+	// The rows measure one target: each further target adds the same work again. The catalogue has its own rows.
 	const service = { TARGETS: "v0.9", SITE: "off" };
 	return { PATH, HOME, ...service, GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null", ...more };
 }
 
 /**
  * Runs a command to its end.
- * @param input what it reads
- * @returns what it printed
- * @throws {Error} with what it printed to standard error where it fails
+ * @param input its standard input
+ * @returns its standard output
+ * @throws {Error} with its standard error, if it fails
  */
 export async function run(
 	command: string,
 	args: string[],
 	{ cwd = root, input }: { cwd?: string; input?: string } = {},
 ): Promise<string> {
-	const options = { cwd, env: environment(), timeout: patience, maxBuffer: Infinity };
+	const options = { cwd, env: environment(), timeout: timeoutMs, maxBuffer: Infinity };
 	const running = promisify(execFile)(command, args, options);
 	running.child.stdin?.end(input);
 	return (await running).stdout;
@@ -42,34 +42,34 @@ export async function timed(command: string, args: string[], cwd = root): Promis
 	return (performance.now() - start) / 1000;
 }
 
-/** Looks until there is a result. @throws {Error} if there is none in ten minutes */
-export async function until<T>(what: string, look: () => Promise<T | false>, pauseMs = 200): Promise<T> {
-	for (const deadline = performance.now() + patience; performance.now() < deadline; await sleep(pauseMs)) {
-		const found = await look();
+/** Repeats a check until it has a result. @throws {Error} if there is none in ten minutes */
+export async function until<T>(what: string, check: () => Promise<T | false>, pauseMs = 200): Promise<T> {
+	for (const deadline = performance.now() + timeoutMs; performance.now() < deadline; await sleep(pauseMs)) {
+		const found = await check();
 		if (found !== false) return found;
 	}
-	throw new Error(`${what}: not within ${patience} ms`);
+	throw new Error(`${what}: not within ${timeoutMs} ms`);
 }
 
 /** A program that runs until it is stopped. */
 export interface Running {
-	/** What `ready` found in its output. */
+	/** The first group of `ready` in its output. */
 	found: string;
 	pid: number;
 	stop: () => Promise<void>;
 }
 
-/** The programs that run, which would keep this process alive. */
+/** The functions that stop the running programs. Running programs would keep this process alive. */
 const running = new Set<() => Promise<void>>();
 
-/** Stops every program that was started and not stopped. */
+/** Stops every running program. */
 export async function stopAll(): Promise<void> {
 	await Promise.all([...running].map((stop) => stop()));
 }
 
 /**
- * Starts a TypeScript program and waits until its output has what `ready` finds.
- * @param cwd the checkout that it is of
+ * Starts a TypeScript program and waits until its output matches `ready`.
+ * @param cwd the checkout of the program
  */
 export async function startProgram(
 	path: string,
@@ -86,7 +86,7 @@ export async function startProgram(
 		stdio: ["ignore", "pipe", "pipe"],
 	});
 	const ended = once(child, "close");
-	// The end of this process, as by Ctrl-C, ends its servers, too.
+	// When this process ends, such as by Ctrl-C, its servers end too.
 	const end = () => child.kill("SIGTERM");
 	process.on("exit", end);
 	const stop = async () => {

@@ -1,9 +1,9 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** Clock ticks in a second of the times in /proc (`getconf CLK_TCK`; 100 on every Linux of today). */
+/** Clock ticks per second of the times in /proc (`getconf CLK_TCK`; 100 on every Linux of today). */
 const ticksPerSecond = 100;
 
-/** The fields of /proc/<pid>/stat behind the name, which may hold spaces; null if the process has ended. */
+/** Reads the fields of /proc/<pid>/stat after the name, which may have spaces; null if the process has ended. */
 function statOf(pid: number): string[] | null {
 	try {
 		const text = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -13,7 +13,7 @@ function statOf(pid: number): string[] | null {
 	}
 }
 
-/** A process and all that it has started and that live. */
+/** A process and its running descendants. */
 export function familyOf(pid: number): number[] {
 	const parents = new Map<number, number>();
 	for (const name of readdirSync("/proc")) {
@@ -27,19 +27,19 @@ export function familyOf(pid: number): number[] {
 	return family;
 }
 
-/** CPU seconds, user and system, of a process and of all that it has started, ended or not. */
+/** CPU seconds (user and system) of a process and its descendants, also of those that have ended. */
 export function cpuSeconds(pid: number): number {
 	let ticks = 0;
 	for (const member of familyOf(pid)) {
 		const fields = statOf(member);
 		if (!fields) continue;
-		// utime and stime of its own, then of its children that have ended.
+		// utime and stime of the process itself, then of its children that have ended.
 		for (const field of fields.slice(11, 15)) ticks += Number(field);
 	}
 	return ticks / ticksPerSecond;
 }
 
-/** Megabytes of a process and all that it has started, pages that several share counted once (PSS). */
+/** Megabytes of a process and its descendants; pages that several share are counted once (PSS). */
 export function pssMegabytes(pid: number): number {
 	let kilobytes = 0;
 	for (const member of familyOf(pid)) {
@@ -47,20 +47,20 @@ export function pssMegabytes(pid: number): number {
 			const text = readFileSync(`/proc/${member}/smaps_rollup`, "latin1");
 			kilobytes += Number(/^Pss:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0);
 		} catch {
-			// It has ended meanwhile.
+			// The process has ended.
 		}
 	}
 	return (kilobytes * 1024) / 1_000_000;
 }
 
-const memoryEveryMs = 200;
+const memoryIntervalMs = 200;
 
-/** The most memory (PSS) of a process and all that it has started, at any moment of a task, in megabytes. */
+/** The maximum of memory (PSS) of a process and its descendants during a task, in megabytes. */
 export async function maxMegabytes(pid: number, task: () => Promise<unknown>): Promise<number> {
-	let most = pssMegabytes(pid);
+	let max = pssMegabytes(pid);
 	const timer = setInterval(() => {
-		most = Math.max(most, pssMegabytes(pid));
-	}, memoryEveryMs);
+		max = Math.max(max, pssMegabytes(pid));
+	}, memoryIntervalMs);
 	await task().finally(() => clearInterval(timer));
-	return most;
+	return max;
 }

@@ -1,36 +1,36 @@
-// A process that sends signed PUTs as fast as a service takes them. Reads one JSON document, prints one.
+// A process that sends signed PUTs as fast as a service answers. It reads an `Order` as JSON, and prints a `Sent` as JSON.
 import { once } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { sign } from "../../api/signature.ts";
 import { generateLayers } from "../layers.ts";
 
-/** What to send. The secret comes this way and not as a word of the command line, which others can see. */
+/** What to send. The secret is in here and not on the command line, which other users can see. */
 export interface Order {
 	url: string;
 	sender: string;
 	secret: string;
-	/** Number of this order, which is part of the registrations, so that every PUT changes something. */
+	/** Number of this order. It is written into the registrations, so that every PUT changes something. */
 	order: number;
 	count: number;
-	/** Publishers at once, each on a connection of its own. */
+	/** Concurrent publishers, each on a connection of its own. */
 	publishers: number;
 }
 
-/** What came of it. */
+/** The measured times. */
 export interface Sent {
-	/** From the first PUT to the last answer. */
+	/** Time from the first PUT to the last answer. */
 	seconds: number;
-	/** Of each PUT until its answer, in milliseconds, in the order of the answers. */
+	/** Time of each PUT until its answer, in the order of the answers. */
 	milliseconds: number[];
 }
 
-/** Smallkeys that spread over the folders as the catalogue's do: the digits of a number, turned round. */
+/** A smallkey from a number's digits in reverse order, so that the smallkeys spread over the folders. */
 function keyOf(index: number): string {
 	return `${[...index.toString(36).padStart(4, "0")].reverse().join("")}-put`;
 }
 
-/** Sends one PUT as a publisher does, signed now. @returns milliseconds until its answer */
+/** Signs and sends one PUT as a publisher does. @returns milliseconds until its answer */
 async function put(agent: Agent, order: Order, registration: object, smallkey: string): Promise<number> {
 	const { url, sender, secret } = order;
 	const path = `/register/${smallkey}`;
@@ -47,8 +47,8 @@ async function put(agent: Agent, order: Order, registration: object, smallkey: s
 	const sending = request(url + path, { agent, method: "PUT", headers });
 	sending.end(body);
 	const [answer] = (await once(sending, "response")) as [IncomingMessage];
-	const said = await text(answer);
-	if (answer.statusCode !== 201) throw new Error(`${smallkey}: ${answer.statusCode} ${said}`);
+	const answerText = await text(answer);
+	if (answer.statusCode !== 201) throw new Error(`${smallkey}: ${answer.statusCode} ${answerText}`);
 	return performance.now() - start;
 }
 

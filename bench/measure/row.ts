@@ -3,35 +3,35 @@ import type { World } from "./world.ts";
 
 /** One line of the table: what is measured, the reference, and the goal. */
 export interface Row {
-	/** What `--only` names. */
+	/** The name for `--only`. */
 	name: string;
-	/** What is measured, in the table's words. */
+	/** What is measured, as the table says it. */
 	ours: string;
-	/** What it is measured against, in the same run. */
+	/** What it is compared with, measured in the same run. */
 	reference: string;
 	unit: "s" | "ms" | "µs" | "requests/s" | "changes/s" | "MB" | "kB";
 	/** The goal of the figure: the ratio of ours to the reference, or ours alone. */
 	reach: Reach;
-	/** Makes everything that is not timed. */
+	/** Prepares everything that is not timed. */
 	prepare: (world: World) => Promise<Pair>;
 }
 
-/** A bound on the median of the ratio, or of our own figure where the reference only gives the scale. */
+/** A bound on the median of the ratio; or of our own figure, if the reference is there for comparison only. */
 export interface Reach {
 	of: "ratio" | "ours";
 	most?: number;
 	least?: number;
 }
 
-/** The two sides of a row, each measured once a round, ours first. */
+/** The two sides of a row. Each is measured once per round, ours first. */
 export interface Pair {
 	ours: () => Promise<number>;
 	reference: () => Promise<number>;
-	/** Ends what the world does not. */
+	/** Closes what `World.clear` does not, such as a browser. */
 	close?: () => Promise<void>;
 }
 
-/** Least, middle and greatest of some figures. */
+/** Minimum, median and maximum of some figures. */
 export interface Spread {
 	min: number;
 	median: number;
@@ -43,12 +43,12 @@ export interface Measured extends Omit<Row, "prepare" | "ours" | "reference"> {
 	what: { ours: string; reference: string };
 	ours: Spread;
 	reference: Spread;
-	/** Of ours to the reference in each round, not of the medians; null if the reference is 0. */
+	/** Ratios of ours to the reference in each round (not the ratio of the medians); null if the reference is 0. */
 	ratio: Spread | null;
 	reached: boolean;
 }
 
-/** The figure below which a part of at least one figure is. */
+/** The quantile of some figures: `part` 0 is the minimum, 0.5 the median, 1 the maximum. */
 export function quantile(figures: readonly number[], part: number): number {
 	return figures.toSorted((a, b) => a - b)[Math.round((figures.length - 1) * part)] as number;
 }
@@ -57,7 +57,7 @@ function spreadOf(figures: readonly number[]): Spread {
 	return { min: quantile(figures, 0), median: quantile(figures, 0.5), max: quantile(figures, 1) };
 }
 
-/** Measures a row: `rounds` rounds, each of ours and then the reference. */
+/** Measures a row: in each round ours, then the reference. */
 export async function measure(row: Row, world: World, rounds: number): Promise<Measured> {
 	const pair = await row.prepare(world);
 	const ours: number[] = [];
@@ -117,7 +117,7 @@ function spread({ min, median, max }: Spread): string {
 	return `${short(min)} – ${short(median)} – ${short(max)}`;
 }
 
-/** Three digits that count. */
+/** A figure with three significant digits. */
 function short(figure: number): string {
 	return Math.abs(figure) >= 100 ? String(Math.round(figure)) : String(Number(figure.toPrecision(3)));
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { generateLayers, writeLayers } from "../layers.ts";
 import { type Running, root, run, startProgram, stopAll, until } from "./process.ts";
 
-/** The one sender of every measured service. */
+/** Id of the only sender of every measured service. */
 export const sender = "bench";
 
 /** A running service. */
@@ -19,17 +19,17 @@ export interface Served extends Running {
 
 /** How a service is started. */
 interface ServeOptions {
-	/** Whether it keeps a catalogue, which affects writes. */
+	/** Whether it has a catalogue, which affects writes. */
 	site?: "on" | "off";
-	/** The version that is run. */
+	/** Path of the checkout whose service is started. */
 	checkout?: string;
-	/** Modules of ours that are loaded into it, to measure there. */
+	/** Modules that are loaded into its process, to measure there. */
 	preloads?: string[];
 }
 
 /**
- * Layers and repositories below one temporary folder that goes at the end. The checkouts are shared; what a row makes
- * and starts goes after the row.
+ * Layers, repositories and services for the rows, in one temporary folder that is removed at the end. The rows share the
+ * checkouts. Everything else that a row makes or starts is removed after the row.
  */
 export class World {
 	readonly #made = new Map<string, Promise<string>>();
@@ -39,7 +39,7 @@ export class World {
 		readonly folder: string,
 		/** Number of layers. */
 		readonly layers: number,
-		/** Checkout of another version, with its packages, that rows are measured beside; null without one. */
+		/** Checkout of another version, with its packages, with which rows are compared; null without one. */
 		readonly beside: string | null,
 	) {}
 
@@ -49,7 +49,7 @@ export class World {
 		return world;
 	}
 
-	/** Stops what a row has started, and removes what it has made. */
+	/** Stops everything that a row has started, and removes everything that it has made. */
 	async clear(): Promise<void> {
 		await stopAll();
 		await this.remove("");
@@ -66,7 +66,7 @@ export class World {
 		return [...generateLayers(count)].map(({ smallkey }) => smallkey);
 	}
 
-	/** A checkout with `count` layers, committed on main. It is shared and must not be changed. */
+	/** A checkout with `count` layers, committed on main. The rows share it and must not change it. */
 	checkout(count: number): Promise<string> {
 		const folder = join(this.folder, `checkout-${count}`);
 		const made = this.#made.get(folder) ?? this.#makeCheckout(folder, count);
@@ -84,13 +84,13 @@ export class World {
 		return folder;
 	}
 
-	/** A clone of that checkout, for one row to change. */
+	/** A clone of that checkout, which one row may change. */
 	async clone(count: number, name: string): Promise<string> {
 		await run("git", ["clone", "-q", "--no-hardlinks", await this.checkout(count), this.path(name)]);
 		return this.path(name);
 	}
 
-	/** A service on `count` layers, with a data folder of its own, once all that is derived from them is written. */
+	/** Starts a service on `count` layers, with its own data folder, and waits until all derived files are written. */
 	async serve(count: number, name: string, options: ServeOptions = {}): Promise<Served> {
 		const service = await this.start(await this.dataFolder(count, name), { site: "off", ...options });
 		await untilWritten(service);
@@ -100,12 +100,12 @@ export class World {
 		return service;
 	}
 
-	/** A data folder whose repository holds `count` layers, and nothing that a service made of them. */
+	/** A data folder whose repository has `count` layers, without any file that a service derives from them. */
 	async dataFolder(count: number, name: string): Promise<string> {
 		return this.#bareClone(await this.checkout(count), name);
 	}
 
-	/** A data folder whose repository holds no layer. */
+	/** A data folder whose repository has no layer. */
 	async emptyDataFolder(name: string): Promise<string> {
 		const empty = this.path(`${name}-first`);
 		await mkdir(empty);
@@ -122,7 +122,7 @@ export class World {
 		return dataDir;
 	}
 
-	/** Starts a service on a data folder, until it has printed its address. */
+	/** Starts a service on a data folder, and waits until it has printed its address. */
 	async start(
 		dataDir: string,
 		{ site = "on", checkout = root, preloads = [] }: ServeOptions = {},
@@ -137,19 +137,19 @@ export class World {
 			SITE: site,
 		};
 		const ready = /(http:\/\/127\.0\.0\.1:\d+)/;
-		// A version before there was one command.
+		// Older versions do not have the command `fragments`.
 		const isOlder = !existsSync(join(checkout, "scripts/fragments.cjs"));
 		const [program, words] = isOlder ? ["scripts/serve.ts", []] : ["scripts/fragments.cjs", ["serve"]];
 		const running = await startProgram(program, words, env, ready, preloads, checkout);
 		return { ...running, url: running.found, dataDir, secret: this.#secret };
 	}
 
-	/** A path in the folder of the row. */
+	/** A path in the folder of the current row. */
 	path(name: string): string {
 		return join(this.folder, "row", name);
 	}
 
-	/** Removes what is at such a path. */
+	/** Removes a path in the folder of the current row. */
 	async remove(name: string): Promise<void> {
 		await rm(this.path(name), { recursive: true, force: true });
 	}
@@ -157,7 +157,7 @@ export class World {
 	/** Runs git in a folder, with an author. */
 	async git(folder: string, ...args: string[]): Promise<string> {
 		const who = ["-c", "user.name=bench", "-c", "user.email=bench@sender.invalid"];
-		// Otherwise a commit starts a gc, which would run during the measurement.
+		// Without this setting a commit may start a gc, which would run during the measurement.
 		const quiet = ["-c", "gc.auto=0"];
 		return run("git", [...who, ...quiet, ...args], { cwd: folder });
 	}
@@ -165,13 +165,13 @@ export class World {
 
 /** Waits until the files of the fragments are written. */
 async function untilWritten({ url }: Served): Promise<void> {
-	let looks = 0;
-	const look = async () => {
+	let readyInARow = 0;
+	const check = async () => {
 		const { status } = await fetch(`${url}/readyz`);
-		// An earlier version has only /healthz, which says it of the files, too.
-		const isAtRest = status === 404 ? (await fetch(`${url}/healthz`)).status === 200 : status === 200;
-		looks = isAtRest ? looks + 1 : 0;
-		return looks === 2;
+		// Older versions have only /healthz, which includes the state of the files.
+		const isReady = status === 404 ? (await fetch(`${url}/healthz`)).status === 200 : status === 200;
+		readyInARow = isReady ? readyInARow + 1 : 0;
+		return readyInARow === 2;
 	};
-	await until("the files", look, 500);
+	await until("the files", check, 500);
 }

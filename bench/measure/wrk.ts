@@ -1,18 +1,18 @@
 import { run } from "./process.ts";
 
-/** Connections that ask at once, and seconds of one measurement. */
+/** Concurrent connections, and seconds of one measurement. */
 const connections = 64;
 const seconds = 3;
 
 /**
- * Asks an address as fast as it answers, every time with 200.
- * @returns the answers of one measurement, and those of a second
- * @throws {Error} if wrk is not installed, or an answer was another one
+ * Requests an address as fast as it answers. Every answer must be 200.
+ * @returns the number of answers, and the answers per second
+ * @throws {Error} if wrk is not installed, or an answer is not 200
  */
 export async function wrk(url: string): Promise<{ requests: number; perSecond: number }> {
-	// A machine with other work may take longer than its two seconds.
-	const patience = ["--timeout", "30s"];
-	const args = ["-t1", `-c${connections}`, `-d${seconds}s`, ...patience, url];
+	// The default time-out, two seconds, is too short for a machine with other work.
+	const timeout = ["--timeout", "30s"];
+	const args = ["-t1", `-c${connections}`, `-d${seconds}s`, ...timeout, url];
 	const printed = await run("wrk", args).catch((error: NodeJS.ErrnoException) => {
 		if (error.code === "ENOENT") throw new Error("wrk is not installed: apt-get install wrk");
 		throw error;
