@@ -1,6 +1,6 @@
 import type { FeatureDescription, LangDescription } from "../registry/description.ts";
 
-/** What two descriptions are compared by. */
+/** A property by which two descriptions are compared. */
 export type Trait =
 	| "name"
 	| "geometry"
@@ -13,8 +13,8 @@ export type Trait =
 	| "keywords";
 
 /**
- * One row of evidence: what was known, what was found, and whether that agrees. The texts are of no language, and may
- * quote a service.
+ * One row of evidence: the known value, the found value, and whether they agree. The texts have no words of a language, and
+ * may quote a service.
  */
 export interface Evidence {
 	trait: Trait;
@@ -24,33 +24,33 @@ export interface Evidence {
 }
 
 /**
- * How far a found layer agrees with a known one. `same`: in every row. `perhaps`: in part, and in what matters most.
- * null: too little, or one of them cannot be compared.
+ * How far a found layer agrees with a known one. `same`: in every row. `perhaps`: in the most important rows. null: too
+ * little, or one of them cannot be compared.
  */
 export interface Agreement {
 	sure: "same" | "perhaps" | null;
 	rows: Evidence[];
 }
 
-/** Smallest share of the known fields that has to be found again. */
+/** Share of the known fields that the found layer must have. */
 const minShare = 0.75;
 
-/** Smallest share that the common part of two rectangles has of both together, where they are one place. */
+/** Two rectangles are the same place if their intersection is at least this share of their union. */
 const minOverlap = 0.8;
 
-/** Largest relative difference of two numbers of features that agree. */
+/** Relative difference up to which two numbers of features agree. */
 const maxGrowth = 0.1;
 
-/** Fewest fields by which a layer of another name can be known again: many layers have two or three alike. */
+/** Number of fields from which a renamed layer can be identified by its fields: many layers share two or three. */
 const minFields = 4;
 
-/** Shortest abstract by which a layer of another title can be known again, in characters. */
-const minAbstract = 30;
+/** Characters of an abstract from which a layer with another title can be identified by it. */
+const minAbstractLength = 30;
 
-/** A side of a rectangle is at least so long, in degrees: a single point has a place, too. */
+/** Length in degrees to which shorter sides of a rectangle are extended, so that the extent of a point has an area. */
 const minSide = 0.001;
 
-/** Compares what was last known of a layer with what another address says. */
+/** Compares the last known description of a layer with one from another address. */
 export function agreementOf(known: LangDescription, found: LangDescription): Agreement {
 	if ("entries" in known || "entries" in found) return { sure: null, rows: [] };
 	const overlap = known.bounds && found.bounds ? overlapOf(known.bounds, found.bounds) : null;
@@ -78,7 +78,7 @@ export function agreementOf(known: LangDescription, found: LangDescription): Agr
 	return { sure: overlap === 0 ? null : sureOfNamed(rows, isSameName), rows };
 }
 
-/** Whether a found layer is the known one by its name, too: a layer of a row of alike ones has another one. */
+/** Whether a found layer agrees with the known one, also in name or title: similar layers of a series differ in these. */
 export function hasItsName({ sure, rows }: Agreement): boolean {
 	return sure !== null && rows.every((row) => row.agrees || (row.trait !== "name" && row.trait !== "title"));
 }
@@ -97,13 +97,13 @@ function sureOfFeatures(
 	return isSame && before.length >= minFields && agrees(rows, "place") ? "perhaps" : null;
 }
 
-/** @param isSameName whether the WMS calls it as it did */
+/** @param isSameName whether the layer has the same name in the WMS */
 function sureOfNamed(rows: readonly Evidence[], isSameName: boolean): Agreement["sure"] {
-	// A title alone may be that of many layers.
+	// Many layers may have the same title, so a title alone is not enough.
 	if (agrees(rows, "title") && rows.length > 1) return rows.every((row) => row.agrees) ? "same" : "perhaps";
 	if (agrees(rows, "title") && isSameName) return "perhaps";
 	const abstract = rows.find(({ trait }) => trait === "abstract");
-	const isLong = abstract?.agrees === true && abstract.before.length >= minAbstract;
+	const isLong = abstract?.agrees === true && abstract.before.length >= minAbstractLength;
 	return isLong && agrees(rows, "place") ? "perhaps" : null;
 }
 
@@ -111,18 +111,18 @@ function agrees(rows: readonly Evidence[], wanted: Trait): boolean {
 	return rows.some(({ trait, agrees }) => trait === wanted && agrees);
 }
 
-/** Null if neither says anything: that is no evidence. */
+/** Null if both values are empty, which is no evidence. */
 function rowOf(
 	trait: Trait,
 	before = "",
 	after = "",
-	agrees = plain(before) === plain(after),
+	agrees = normalized(before) === normalized(after),
 ): Evidence | null {
 	return before === "" && after === "" ? null : { trait, before, after, agrees };
 }
 
-/** A text without what may differ between two spellings of it. */
-function plain(text: string): string {
+/** Normalizes a text, so that different spellings of it are equal. */
+function normalized(text: string): string {
 	return text
 		.normalize("NFC")
 		.replace(/[\s_]+/g, " ")
@@ -130,7 +130,7 @@ function plain(text: string): string {
 		.toLowerCase();
 }
 
-/** The number of fields, with those that are gone and those that are new. */
+/** Compares the fields: their number, the removed ones and the new ones. */
 function fieldsRow(known: FeatureDescription, found: FeatureDescription): Evidence | null {
 	const [before, after] = [fieldsOf(known), fieldsOf(found)];
 	const changes = [
@@ -141,7 +141,7 @@ function fieldsRow(known: FeatureDescription, found: FeatureDescription): Eviden
 	return rowOf("fields", `${before.length}`, text, changes.length === 0);
 }
 
-/** Names with types, each once; servers change the case of names with their database. */
+/** The distinct fields with their types, in upper case: a server's database decides on the case of names. */
 function fieldsOf({ fields }: FeatureDescription): string[] {
 	const texts = fields.map(
 		({ name, type }) => `${name.toUpperCase()} (${type.replace("esriFieldType", "")})`,
@@ -149,7 +149,7 @@ function fieldsOf({ fields }: FeatureDescription): string[] {
 	return [...new Set(texts)];
 }
 
-/** How features are distinguished; not the pictures, which a newer server draws in another way. */
+/** The renderer's fields and labels, without the pictures, which a newer server draws in another way. */
 function symbolsOf({ renderer }: FeatureDescription): string {
 	if (renderer.type === "simple") return renderer.label;
 	const by = renderer.type === "unique" ? renderer.fields.join(", ") : renderer.field;
@@ -162,7 +162,7 @@ function countRow(before: number | null, after: number | null): Evidence | null 
 	return rowOf("count", `${before}`, `${after}`, isNear);
 }
 
-/** The share that the common part of two rectangles has of both together, from 0 to 1. */
+/** The intersection of two rectangles as a share of their union, from 0 to 1. */
 function overlapOf(before: readonly number[], after: readonly number[]): number {
 	const [[west, south, east, north], [left, bottom, right, top]] = [widened(before), widened(after)];
 	const width = Math.min(east, right) - Math.max(west, left);

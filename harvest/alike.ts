@@ -17,13 +17,13 @@ export interface Alike {
 	agreement: Agreement;
 }
 
-/** Most layers that are compared in full, and that may agree. */
+/** Layers that are compared in full, and that may agree. */
 const maxAlike = 5;
 
 /**
  * Finds the layers of a service that agree with a known one: under another number of an ArcGIS service, or under another
- * name of a WMS. Empty where there are more than five, which tells nothing. Never rejects.
- * @param address of a layer of the ArcGIS service, or of the WMS; that layer itself is left out
+ * name of a WMS. If more than five agree, none can be identified, and the result is empty. Never rejects.
+ * @param address address of a layer of the ArcGIS service, or of the WMS; that layer itself is left out
  */
 export async function findAlike(known: LangDescription, address: string, clients: Clients): Promise<Alike[]> {
 	if ("renderer" in known)
@@ -51,7 +51,7 @@ async function findInArcgis(known: FeatureDescription, address: string, clients:
 	const named = others.filter(({ name }) => textOf(name).toLowerCase() === known.name.toLowerCase());
 	const found = await describeAll(named);
 	if (found.length > 0 || named.length > maxAlike) return found;
-	// Of a renamed layer only its document tells that it is the same.
+	// A renamed layer can be identified only by its document.
 	const documents = await askAllLayers(address, ask);
 	const isAlike = (one: Record<string, unknown>) =>
 		agreementOf(known, sketchLayer(address, one)).sure !== null;
@@ -70,7 +70,7 @@ async function findInWms(known: NamedDescription, address: string, { read }: Cli
 	return found.length > maxAlike ? [] : found;
 }
 
-/** A described layer where it agrees with a known one; else nothing. */
+/** A described layer if it agrees with the known one, else an empty list. */
 export function alikeAt(known: LangDescription, service_url: string, described: Described | null): Alike[] {
 	if (!described) return [];
 	const { description } = described;
@@ -79,8 +79,8 @@ export function alikeAt(known: LangDescription, service_url: string, described: 
 }
 
 /**
- * Why an address that answers is no longer the layer's: another one has taken its number or its name, and the known one
- * has another. Null if it is the layer, or a new version of it.
+ * Why an address that answers is no longer the layer's: another layer now has its number or name, and the known layer has
+ * another one. Null if it is still the layer, or a new version of it.
  */
 export async function otherLayerText(
 	known: LangDescription | null,

@@ -14,7 +14,7 @@ import type { Ask } from "./net/ask.ts";
 import { type Capabilities, type CapabilitiesLayer, legendFormatsOf } from "./wms/capabilities.ts";
 import { createReadCapabilities, type ReadCapabilities } from "./wms/read-capabilities.ts";
 
-/** What a service says of one language of a layer: its title, and for wms its formats. */
+/** Facts from a service about one language of a layer: its title, and for WMS its formats. */
 export type LayerFacts =
 	| { title: string }
 	| { title: string; queryable: boolean; legendFormats: string[]; featureInfoFormats: string[] };
@@ -24,7 +24,7 @@ export interface CheckedServices {
 	findings: Finding[];
 }
 
-/** What the service says of one language, and what is wrong, each at a member. */
+/** Facts about one language, and what is wrong at which member. */
 interface Checked {
 	facts: LayerFacts | null;
 	wrong: Wrong[];
@@ -35,11 +35,11 @@ type Wrong = [member: string, text: string];
 const maxMissing = 10;
 
 /**
- * Makes the check that a run shares, so that a service is asked once for all of its layers. It asks the services behind
- * one layer whether its registration is right: for wms GetCapabilities, for feature the layer's own document, for version
- * 2.0 the service's, in both languages. It never rejects: a service that fails is a finding of kind `server`.
- * @param ask as `createAsk({ fetch: createFetch(…) })` makes it
- * @param read reads capabilities; handed in where other work reads the same ones
+ * Creates the check for a run, which shares capabilities between layers. The check asks the services of one layer, in both
+ * languages, whether its registration is right: a WMS for GetCapabilities, a feature layer for its own document, a node of
+ * version 2.0 for the service's document. It never rejects: a service that fails is a finding of kind `server`.
+ * @param ask from `createAsk({ fetch: createFetch(…) })`
+ * @param read reads capabilities; given if other functions share them
  */
 export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)) {
 	const checkService = (registration: Registration, lang: Lang): Promise<Checked> => {
@@ -107,20 +107,20 @@ function wrongFeatureInfo(
 	return [["feature_info_type", text]];
 }
 
-/** A service that names no legend at all may still have one. */
+/** A service whose capabilities name no legend may still have one, so that is not wrong. */
 function wrongLegend({ legend_format: type }: LangEntry, formats: readonly string[]): Wrong[] {
 	if (!type || formats.length === 0 || offers(formats, type)) return [];
 	const text = `does not offer ${type} for legends, only: ${quote(formats.join(", "))}`;
 	return [["legend_format", text]];
 }
 
-/** Whether a media type is offered; its parameters and its case do not matter. */
+/** Whether a media type is offered, regardless of parameters and case. */
 function offers(formats: readonly string[], type: string): boolean {
 	const essence = (text: string) => text.split(";")[0]?.trim().toLowerCase();
 	return formats.some((format) => essence(format) === essence(type));
 }
 
-/** Checks a node of version 2.0 that is no feature layer: whether the service exists, and has the named layers. */
+/** Checks a node of version 2.0 that is not a feature layer: whether the service exists and has the named layers. */
 async function checkNode(node: LangNode, read: ReadCapabilities, ask: Ask): Promise<Checked> {
 	const named: readonly (string | number)[] = "scrape_only" in node ? (node.scrape_only ?? []) : [];
 	const { title, layers } = await contentsOf(node, String(named[0] ?? ""), read, ask);

@@ -1,7 +1,7 @@
 import type { Ask } from "./net/ask.ts";
 import { createReadCapabilities, type ReadCapabilities } from "./wms/read-capabilities.ts";
 
-/** What asks services, shared by all layers. */
+/** The clients for services, which all layers share. */
 export interface Clients {
 	ask: Ask;
 	read: ReadCapabilities;
@@ -9,14 +9,14 @@ export interface Clients {
 	mapWkid: number;
 }
 
-/** What harvesting needs: without `read` it reads capabilities itself. */
+/** The clients for harvesting; without `read`, `createClients` adds it. */
 export type HarvestOptions = Omit<Clients, "read"> & Partial<Clients>;
 
 export function createClients(options: HarvestOptions): Clients {
 	return { read: createReadCapabilities(options.ask), ...options };
 }
 
-/** The same clients, which end with a signal. */
+/** The same clients, whose requests end when a signal aborts. */
 export function within({ ask, read, mapWkid }: Clients, signal: AbortSignal | undefined): Clients {
 	return {
 		ask: (address) => ask(address, signal),

@@ -14,17 +14,17 @@ import { type Described, type Finding, orTrouble, Trouble } from "./finding.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
 
 export interface Harvested {
-	/** The languages whose service answered. */
+	/** Descriptions of the languages whose service answered. */
 	found: Description;
-	/** The languages of `found` that are not complete: an earlier description is better. */
+	/** The languages of `found` whose description is incomplete: an earlier description is better. */
 	partial: Set<Lang>;
 	findings: Finding[];
 }
 
 /**
- * Asks the services behind a layer, once where both languages name the same: what a feature layer is, what an OGC service
- * says of the named layers, or the layers of a service that is taken whole. Never rejects.
- * @param known what was harvested last: an address at which another layer has taken the place of this one is no answer
+ * Asks the services of a layer, once if both languages name the same service: for the description of a feature layer, for
+ * that of the named layers of an OGC service, or for the layers of a service that is registered as a whole. Never rejects.
+ * @param known the last description: if another layer now has this one's address, that is a finding and not an answer
  */
 export type HarvestLayer = (
 	registration: Registration,
@@ -42,7 +42,7 @@ export async function describe(registration: Registration, lang: Lang, clients: 
 	return describeLayers(type === "ogcWms" ? "WMS" : "WMTS", address, names, clients.read);
 }
 
-/** Makes the harvest that all layers harvested together share, so that capabilities are asked for once. */
+/** Creates the harvest for several layers, which share capabilities. */
 export function createHarvestLayer(options: HarvestOptions): HarvestLayer {
 	const clients = createClients(options);
 
@@ -81,10 +81,10 @@ function addAnswer(harvested: Harvested, lang: Lang, address: string, answer: De
 }
 
 /**
- * What to store after a harvest: what was found, and for a language whose service did not answer, the stored
- * description, as long as it is of the registered service.
- * @param stored text of the present description, or null
- * @returns null if nothing is known of either language
+ * The description to store after a harvest. A language whose service did not answer keeps its stored description, if that
+ * is of the registered service.
+ * @param stored text of the stored description, or null
+ * @returns null if neither language has a description
  */
 export function mergeDescription(
 	registration: Registration,
@@ -103,8 +103,8 @@ export function mergeDescription(
 }
 
 /**
- * The layers of a service in the stored order, followed by the new ones: some services change the order from one request
- * to the next, and that must not change the file.
+ * Sorts the layers of a service in the stored order, followed by the new ones: some services change the order with each
+ * request, which must not change the file.
  */
 function inOrderOf(before: LangDescription | null, now: LangDescription): LangDescription {
 	if (!before || !("entries" in before) || !("entries" in now)) return now;

@@ -15,23 +15,23 @@ import { lookAtWms } from "./wms/look.ts";
 import { createReadCapabilities } from "./wms/read-capabilities.ts";
 
 export interface Watched {
-	/** The worse of both languages; null: nothing is wrong. */
+	/** The worse state of both languages; null if nothing is wrong. */
 	state: SickState | null;
-	/** What is wrong, each in its language; plain text that may quote a service. */
+	/** What is wrong in which language; the texts are plain and may quote a service. */
 	findings: { state: SickState; lang: Lang; pointer: string; text: string }[];
 }
 
-/** What is stored of a look, with the first finding as the cause; null if nothing is wrong. */
+/** The state to store, with the text of its first finding as the cause; null if nothing is wrong. */
 export function seenOf({ state, findings }: Watched): Seen | null {
 	if (state === null) return null;
 	const found = findings.find((finding) => finding.state === state);
-	// The report has the service's host beside it.
+	// The address at the start is removed: the report shows the service's host beside the cause.
 	return { state, ...(found && { cause: quote(found.text.replace(/^https?:\S+ /, "")) }) };
 }
 
 /**
- * Looks at a layer as a viewer would: its service's capabilities or its own document, then one picture or one feature.
- * Never rejects.
+ * Checks a layer as a viewer sees it: asks for its service's capabilities or its own document, then for one picture or one
+ * feature. Never rejects.
  */
 export type WatchLayer = (
 	registration: Registration,
@@ -39,7 +39,7 @@ export type WatchLayer = (
 	known?: Description | null,
 ) => Promise<Watched>;
 
-/** Makes the watch that a run shares. @param ask as `createAsk` makes it */
+/** Creates the check for a run, which shares capabilities between layers. @param ask from `createAsk` */
 export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): WatchLayer {
 	const clients: Clients = { ask, read, mapWkid: 4326 };
 	const check = createCheckLayer(ask, read);
@@ -68,7 +68,7 @@ export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): 
 	};
 }
 
-/** Whether another layer has taken the place of the known one; null: no. */
+/** The finding that another layer now has the known layer's address; null if that is not so. */
 async function otherLayer(
 	address: string,
 	before: LangDescription | null,
@@ -84,7 +84,7 @@ async function otherLayer(
 	return text === null ? null : unseen("registration", text);
 }
 
-/** Looks at one language, where the check found nothing wrong. */
+/** Asks for a picture or a feature in one language, after the check has found nothing wrong. */
 async function look(registration: Registration, lang: Lang, { ask, read }: Clients): Promise<Look> {
 	const { service_url: address } = registration[lang];
 	const type = serviceTypeOf(registration, lang);
@@ -97,13 +97,13 @@ async function look(registration: Registration, lang: Lang, { ask, read }: Clien
 }
 
 /**
- * Looks at a feature layer: whether it has a feature, as a viewer would ask for it. Never throws.
- * A service that refuses the query is not taken as a fault of the layer.
+ * Asks a feature layer for one feature, as a viewer does. Never throws. If the service refuses the query, that is not a
+ * fault of the layer.
  */
 async function lookAtFeatures(address: string, ask: Ask): Promise<Look> {
 	const query = { where: "1=1", outFields: "*", returnGeometry: "true", resultRecordCount: "1", f: "json" };
 	const answer = await ask(serviceAddress(address, "/query", query));
-	// An older server ignores `resultRecordCount`, and sends all features.
+	// An older server ignores `resultRecordCount` and sends all features, so a large answer is no fault.
 	if (!answer.ok && (answer.tooLarge || (answer.status !== null && answer.status < 500))) return seen;
 	if (!answer.ok) return unseen(answer.kind, answer.text);
 	const { features, error } = objectOf(parseAnswer(answer.bytes));

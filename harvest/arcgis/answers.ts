@@ -4,8 +4,8 @@ import type { Ask } from "../net/ask.ts";
 
 /**
  * Asks for a document of an ArcGIS service: `<service_url><path>?f=json`.
- * @param what is registered there, for the text of a refusal
- * @throws {Trouble} if there is none
+ * @param what what is registered there, for the text of a refusal
+ * @throws {Trouble} if there is no document
  */
 export async function askDocument(
 	address: string,
@@ -22,26 +22,26 @@ export async function askDocument(
 	const document = parseAnswer(answer.bytes);
 	if (!isObject(document)) {
 		const text = `does not answer as an ArcGIS ${what} does, with a JSON object`;
-		throw new Trouble("registration", text, { isPassing: true });
+		throw new Trouble("registration", text, { isTemporary: true });
 	}
 	if (document.error === undefined) return document;
 	throw errorTrouble(objectOf(document.error));
 }
 
 function refusal(kind: Fault, text: string, isLasting: boolean): Trouble {
-	return new Trouble(kind, text, { isPassing: kind === "server" && !isLasting });
+	return new Trouble(kind, text, { isTemporary: kind === "server" && !isLasting });
 }
 
-/** Statuses of a refusal that may pass: the service was slow, or busy (RFC 9110 15.5.9, RFC 6585 section 4). */
-const passingRefusals = new Set([408, 429]);
+/** Statuses of a temporary refusal: the service was slow or busy (RFC 9110 section 15.5.9, RFC 6585 section 4). */
+const temporaryRefusals = new Set([408, 429]);
 
 /** Whether a status means that the service does not offer this. */
 function isRefusal(status: number | null): boolean {
-	if (status === null || passingRefusals.has(status)) return false;
+	if (status === null || temporaryRefusals.has(status)) return false;
 	return (status >= 400 && status < 500) || status === 501;
 }
 
-/** An address below the layer's (`path`), with a query; the layer's own query stays. */
+/** The layer's address with `path` appended, and with a query in addition to the layer's own query. */
 export function serviceAddress(address: string, path: string, query: Record<string, string>): string {
 	const url = new URL(address);
 	url.pathname = url.pathname.replace(/(?<!\/)\/+$/, "") + path;
@@ -50,10 +50,10 @@ export function serviceAddress(address: string, path: string, query: Record<stri
 	return url.href;
 }
 
-/** Codes of ArcGIS errors that stay until the registration, or the layer's sharing, is changed. */
+/** Codes of ArcGIS errors that remain until the registration, or the layer's sharing, is changed. */
 const lastingCodes = new Set([400, 403, 404, 498, 499]);
 
-/** ArcGIS sends its errors with status 200, and older servers say 500 of a layer that is not there. */
+/** ArcGIS sends its errors with status 200. Older servers have the code 500 for a layer that does not exist. */
 function errorTrouble(error: Record<string, unknown>): Trouble {
 	const code = numberOf(error.code);
 	const message = textOf(error.message);

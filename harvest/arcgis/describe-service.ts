@@ -3,12 +3,12 @@ import type { Clients } from "../clients.ts";
 import { checkEntries, type Described, Trouble } from "../finding.ts";
 import { askDocument } from "./answers.ts";
 
-/** The `parentLayerId` of a layer without a group; older servers leave it out of services without groups. */
+/** The `parentLayerId` of a layer that is in no group. Older servers omit the member in services without groups. */
 const noParent = -1;
 
 /**
- * Asks a MapServer or FeatureServer for its layers: each one at the top, in its own order, and in place of a group those
- * that lie in it.
+ * Asks a MapServer or FeatureServer for its layers: those of the top level in the service's order, and for each group the
+ * layers in it.
  * @throws {Trouble}
  */
 export async function describeArcgisService(address: string, { ask }: Clients): Promise<Described> {
@@ -26,7 +26,7 @@ function isOnTop({ parentLayerId }: Record<string, unknown>): boolean {
 	return (numberOf(parentLayerId) ?? noParent) === noParent;
 }
 
-/** A layer's own id, or for a group those of its layers: a service lists them as ids, a layer's document as objects. */
+/** A layer's own id, or the ids of a group's layers: a service lists these as ids, a layer's document as objects. */
 function idsOf({ id, subLayerIds, subLayers }: Record<string, unknown>): number[] {
 	const objects = listOf(subLayers).filter(isObject);
 	const inside = [...listOf(subLayerIds), ...objects.map((layer) => layer.id)].filter(isId);

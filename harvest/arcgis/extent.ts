@@ -3,8 +3,8 @@ import { projectionOf, reproject } from "../../registry/projections.ts";
 import { numberOf, objectOf } from "../answer.ts";
 
 /**
- * A service's extent in the map's spatial reference, its numbers rounded outwards.
- * @param given an ArcGIS extent, whatever it holds
+ * Projects a service's extent to the map's spatial reference, and rounds its numbers outwards.
+ * @param given an ArcGIS extent, not checked
  * @param mapWkid well-known id of the map's spatial reference
  * @returns null if the numbers, or one of the two spatial references, are unusable
  */
@@ -14,7 +14,7 @@ export function projectExtent(given: unknown, mapWkid: number): Extent | null {
 }
 
 /**
- * Reads an ArcGIS extent, whatever it holds.
+ * Parses an ArcGIS extent, which may be any value.
  * @returns null if the numbers, or the spatial reference, are unusable
  */
 export function readExtent(given: unknown): Extent | null {
@@ -27,7 +27,7 @@ export function readExtent(given: unknown): Extent | null {
 	return wkid === 0 ? null : { wkid, xmin, ymin, xmax, ymax };
 }
 
-/** `latestWkid` is the EPSG registry's id where `wkid` is Esri's older one; 0 where neither is known. */
+/** The known id of a spatial reference: `latestWkid` is EPSG's id if `wkid` is Esri's older one. 0 if neither is known. */
 function knownWkid(spatialReference: unknown): number {
 	const { latestWkid, wkid } = objectOf(spatialReference);
 	const ids = [latestWkid, wkid].map((id) => numberOf(id) ?? 0);

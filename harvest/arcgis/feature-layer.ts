@@ -11,13 +11,13 @@ import { readExtent } from "./extent.ts";
 import { type LegendEntry, readLegend } from "./legend.ts";
 import { maxClasses, readRenderer } from "./renderer.ts";
 
-/** Most fields of a layer that are taken over: each one is a column in the viewer's grid. */
+/** Fields of a layer: each one is a column in the viewer's grid. */
 const maxFields = 1000;
 
-/** Largest description of one language, in characters: it is in every fragment of the layer. */
+/** Characters of a description of one language: it is in every fragment of the layer. */
 const maxDescriptionLength = 512 * 1024;
 
-/** The spatial reference of a sketch's extent, which is not used: where a layer lies is compared in degrees. */
+/** The spatial reference of a sketch's extent. It has no effect: places are compared by `bounds`, in degrees. */
 const sketchWkid = 4326;
 
 /** Asks for the document of one feature layer: `<service_url>?f=json`. @throws {Trouble} */
@@ -28,7 +28,7 @@ export async function askLayer(address: string, ask: Ask): Promise<Record<string
 }
 
 /**
- * Asks a feature layer's service what the layer is: its document, its legend and its number of features.
+ * Asks a feature layer's service for a description: from its document, its legend and its number of features.
  * @throws {Trouble}
  */
 export async function describeLayer(address: string, { ask, mapWkid }: Clients): Promise<Described> {
@@ -46,12 +46,12 @@ export async function describeLayer(address: string, { ask, mapWkid }: Clients):
 	return { description, missing: legend.missing ?? count.missing };
 }
 
-/** What a layer's document alone says of it, without its legend and its number of features. */
+/** Describes a layer from its document alone, without its legend and its number of features. */
 export function sketchLayer(address: string, layer: Record<string, unknown>): FeatureDescription {
 	const fields = listOf(layer.fields).filter(isObject).slice(0, maxFields).map(readField);
 	const build = (document: Record<string, unknown>) =>
 		buildDescription(address, document, { fields, legend: [], count: null }, sketchWkid);
-	// Without a renderer there is nothing of which there could be too much.
+	// Too many classes are the only reason for null, and without a renderer there are none.
 	return build(layer) ?? (build({ ...layer, drawingInfo: {} }) as FeatureDescription);
 }
 
@@ -65,7 +65,7 @@ function tooMuch(what: string): Trouble {
 	return new Trouble("server", `names ${what}, too many to be served`);
 }
 
-/** @throws {Trouble} if a document is not that of a feature layer */
+/** @throws {Trouble} if a document is not a feature layer's */
 function checkDocument(document: Record<string, unknown>): void {
 	const type = textOf(document.type);
 	const isService = type === "" && (Array.isArray(document.layers) || Array.isArray(document.services));
@@ -77,16 +77,16 @@ function checkDocument(document: Record<string, unknown>): void {
 	if (!isLayer) throw wrong("does not answer as an ArcGIS layer does");
 }
 
-/** A further document; `missing` where it may be available another time. */
+/** A further document; `missing` is set if it may be available later. */
 interface Extra<T> {
 	found: T;
 	missing: Trouble | null;
 }
 
-/** The layer's number at the end of the address of a map service's layer. */
+/** Accepts the address of a layer of a MapServer, and captures the layer's number. */
 const mapLayer = /\/MapServer\/(\d+)\/*$/i;
 
-/** A feature service has no legend; its classes are drawn from their symbols. */
+/** Asks for the legend. A feature service has none; images of its classes are drawn from their symbols. */
 async function askLegend(address: string, ask: Ask): Promise<Extra<LegendEntry[]>> {
 	const url = new URL(address);
 	const layerId = mapLayer.exec(url.pathname)?.[1];
@@ -104,8 +104,8 @@ async function askCount(address: string, ask: Ask): Promise<Extra<number | null>
 }
 
 /**
- * Asks for a further document; an empty one where there is none. A failure that lasts must not keep the rest of the
- * description from being stored.
+ * Asks for a further document; empty if there is none. A permanent failure is not reported, so that the rest of the
+ * description is stored.
  */
 async function askExtra(
 	address: string,
@@ -115,10 +115,10 @@ async function askExtra(
 ): Promise<Extra<Record<string, unknown>>> {
 	const found = await orTrouble(askDocument(address, "service", ask, path, query));
 	if (!(found instanceof Trouble)) return { found, missing: null };
-	return { found: {}, missing: found.isPassing ? new Trouble("server", found.message) : null };
+	return { found: {}, missing: found.isTemporary ? new Trouble("server", found.message) : null };
 }
 
-/** A description in the one order of its members; null if the renderer has too many classes. */
+/** Builds a description, whose members always have this order; null if the renderer has too many classes. */
 function buildDescription(
 	address: string,
 	layer: Record<string, unknown>,

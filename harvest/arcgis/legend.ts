@@ -1,7 +1,7 @@
 import { isObject, listOf, numberOf, objectOf, textOf, wordOf } from "../answer.ts";
 import { pictureImage } from "./symbol.ts";
 
-/** Its image is a data URI; null if the service's is not usable. */
+/** An entry of a legend. Its image is a data URI; null if the service's image is not usable. */
 export type LegendEntry = ReturnType<typeof readLegend>[number];
 
 /** A class of a renderer that needs an image. */
@@ -38,7 +38,7 @@ export function pairLegend(classes: LegendClass[], defaultLabel: string | null, 
 
 const allOthers = "<all other values>";
 
-/** Index of the default symbol's entry, or -1. There is room for it where the legend is one longer than the classes. */
+/** Index of the default symbol's entry, or -1. The legend has this entry only if it is one longer than the classes. */
 function findDefault(classes: number, defaultLabel: string | null, legend: LegendEntry[]): number {
 	if (defaultLabel === null || legend.length !== classes + 1) return -1;
 	const ends = [0, legend.length - 1];
@@ -51,14 +51,14 @@ function findDefault(classes: number, defaultLabel: string | null, legend: Legen
 
 function pairByPosition(classes: LegendClass[], entries: LegendEntry[]): LegendEntry[] | null {
 	if (entries.length !== classes.length) return null;
-	const fits = classes.every(({ label }, index) => {
+	const isMatch = classes.every(({ label }, index) => {
 		const other = entries[index]?.label ?? "";
 		return label.trim() === "" || other === "" || label.trim() === other;
 	});
-	return fits ? entries : null;
+	return isMatch ? entries : null;
 }
 
-/** Reads each list once: a service may send a thousand classes, and a legend of a hundred thousand entries. */
+/** Reads each list only once: a service may send a thousand classes, and a legend of a hundred thousand entries. */
 function pairByContent(classes: LegendClass[], entries: LegendEntry[]): (LegendEntry | undefined)[] {
 	const byValue = new Map<string, LegendEntry>();
 	const byLabel = new Map<string, LegendEntry[]>();
@@ -78,7 +78,7 @@ function pairByContent(classes: LegendClass[], entries: LegendEntry[]): (LegendE
 		const labelled = byLabel.get(label) ?? [];
 		const found = byValue.get(value) ?? labelled[Math.min(position, labelled.length - 1)];
 		if (found || entries.length !== classes.length) return found;
-		// The entry at the same position, where no class has its label.
+		// Takes the entry at the same position, unless its label is another class's.
 		const entry = entries[index];
 		return entry && !claimed.has(entry.label) ? entry : undefined;
 	});

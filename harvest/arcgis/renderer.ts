@@ -12,16 +12,16 @@ export interface LayerParts {
 	legend: LegendEntry[];
 }
 
-/** Most classes of a renderer that are taken over: each one is an image in every fragment. */
+/** Classes of a renderer: each one is an image in every fragment. */
 export const maxClasses = 1000;
 
-/** Longest that a renderer's pictures may be together, in characters: they are in every fragment of the layer. */
-const maxPictures = 256 * 1024;
+/** Characters of all pictures of a renderer: they are in every fragment of the layer. */
+const maxPicturesLength = 256 * 1024;
 
 /**
- * An ArcGIS renderer in neutral form; an image for every class: from the legend, else from its symbol, else a plain one.
- * Any type but unique values and class breaks becomes one symbol, since the viewer throws on others.
- * @param given `drawingInfo.renderer`, whatever it holds
+ * Converts an ArcGIS renderer to the project's form. Every class has an image: from the legend, else from its symbol, else
+ * the generic one. Types other than unique values and class breaks become one symbol, since the viewer throws on them.
+ * @param given `drawingInfo.renderer`, not checked
  * @returns null if it has more than 1,000 classes
  */
 export function readRenderer(given: unknown, parts: LayerParts): Renderer | null {
@@ -38,18 +38,18 @@ function readerOf({ type, field, field1 }: Json) {
 	return type === "uniqueValue" && textOf(field1) ? readUnique : readSimple;
 }
 
-/** The renderer with a plain image in place of each picture past the limit; the default symbol's has precedence. */
-function boundPictures(renderer: Renderer, plain: string): Renderer {
-	let left = maxPictures;
+/** Replaces each picture beyond the limit by a generic image. The default symbol's picture comes first. */
+function boundPictures(renderer: Renderer, generic: string): Renderer {
+	let left = maxPicturesLength;
 	const bound = <D extends Drawing>(drawing: D): D => {
 		left -= drawing.image.length;
 		if (left >= 0) return drawing;
 		left += drawing.image.length;
-		return { ...drawing, image: plain };
+		return { ...drawing, image: generic };
 	};
 	if (renderer.type === "simple") return bound(renderer);
 	const first = renderer.default && bound(renderer.default);
-	// TypeScript cannot express that the classes keep their kind.
+	// TypeScript cannot express that the classes keep their type.
 	return { ...renderer, default: first, classes: (renderer.classes as Drawing[]).map(bound) } as Renderer;
 }
 
@@ -73,7 +73,7 @@ function readUnique(renderer: Json, infos: Json[], parts: LayerParts): Renderer 
 	return { type: "unique", fields, default: drawn.default, classes };
 }
 
-/** The viewer joins the values of several fields with a comma and a space, whatever the service joins them with. */
+/** The viewer joins the values of several fields with a comma and a space, whatever delimiter the service uses. */
 function joinedValue(value: string, delimiter: string): string {
 	if (delimiter.trim() === "" || delimiter === ", ") return value;
 	return value
@@ -82,14 +82,14 @@ function joinedValue(value: string, delimiter: string): string {
 		.join(", ");
 }
 
-/** The viewer compares with `===`, and ArcGIS writes the values of number fields as text. */
+/** The viewer compares values with `===`, but ArcGIS writes the values of number fields as text. */
 function singleValue(value: unknown, field: Field | undefined): string | number {
 	const text = wordOf(value);
 	const isNumber = field && isNumberType(field.type) && text.trim() !== "" && Number.isFinite(Number(text));
 	return isNumber ? Number(text) : text;
 }
 
-/** A field by its name; ArcGIS does not mind its case, the viewer does. */
+/** Finds a field by its name: ArcGIS ignores the case of names, the viewer does not. */
 function fieldNamed(name: string, fields: Field[]): Field | undefined {
 	const exact = fields.find((field) => field.name === name);
 	return exact ?? fields.find((field) => field.name.toLowerCase() === name.toLowerCase());
@@ -101,7 +101,7 @@ function readBreaks(renderer: Json, infos: Json[], parts: LayerParts): Renderer 
 		const max = numberOf(info.classMaxValue);
 		return max === null ? [] : [{ max, ...(drawn.classes[index] as Drawing) }];
 	});
-	// The viewer takes each class to start where the one before it ends.
+	// In the viewer each class starts at the end of the class before it.
 	classes.sort((one, other) => one.max - other.max);
 	const given = textOf(renderer.field);
 	const field = fieldNamed(given, parts.fields)?.name ?? given;
@@ -109,7 +109,7 @@ function readBreaks(renderer: Json, infos: Json[], parts: LayerParts): Renderer 
 	return { type: "breaks", field, min, default: drawn.default, classes };
 }
 
-/** The drawing of each class, and of the default symbol where there is one. @param name of the member that has its value */
+/** Draws each class, and the default symbol if there is one. @param name the member of a class with its value */
 function draw(renderer: Json, infos: Json[], name: "value" | "classMaxValue", parts: LayerParts) {
 	const { defaultSymbol } = renderer;
 	const label = isObject(defaultSymbol) ? textOf(renderer.defaultLabel) : null;
@@ -122,7 +122,7 @@ function draw(renderer: Json, infos: Json[], name: "value" | "classMaxValue", pa
 	return { classes, default: label === null ? null : { label, image } };
 }
 
-/** The legend's image, else that of the first symbol that has one, else a plain one. */
+/** The legend's image, else the image of the first symbol that has one, else the generic image. */
 function imageOf(image: string | null | undefined, symbols: unknown[], { geometryType }: LayerParts): string {
 	const drawn = symbols.map(symbolImage).find((one) => one !== null);
 	return image ?? drawn ?? genericImageOf(geometryType);

@@ -1,16 +1,16 @@
 import { isImage } from "../../registry/description.ts";
 import { listOf, numberOf, objectOf } from "../answer.ts";
 
-/** Side of the drawings of lines and areas, in pixels: as ArcGIS draws its legends. */
+/** Side of the drawings of lines and areas, in pixels: the same as in legends of ArcGIS. */
 const side = 20;
 
-/** Pixels in a point, the unit of ArcGIS's symbols. */
-const pixels = 4 / 3;
+/** Pixels per point, the unit of ArcGIS's symbols. */
+const pixelsPerPoint = 4 / 3;
 
 /**
- * An ArcGIS symbol as an image: its own picture where it has a good one, else a drawing of its shape and colours.
- * @param symbol an `esriSMS`, `esriSLS`, `esriSFS`, `esriPMS` or `esriPFS`, whatever it holds
- * @returns a data URI; null for any other symbol
+ * Converts an ArcGIS symbol to an image: a picture symbol to its picture, other symbols to a drawing of shape and colours.
+ * @param symbol an `esriSMS`, `esriSLS`, `esriSFS`, `esriPMS` or `esriPFS`, not checked
+ * @returns a data URI; null for any other symbol, and for a picture that is not usable
  */
 export function symbolImage(symbol: unknown): string | null {
 	const { type, contentType, imageData } = objectOf(symbol);
@@ -21,10 +21,10 @@ export function symbolImage(symbol: unknown): string | null {
 	return null;
 }
 
-/** Image types of a service that are taken over. SVG is not: it can contain scripts. */
+/** Accepted image types of a service. SVG is not accepted: it can contain scripts. */
 const pictureTypes = new Set(["image/png", "image/jpeg", "image/gif", "image/bmp"]);
 
-/** A picture that a service sends as base64; null if its type is not known or its base64 not valid. */
+/** A picture that a service sends as base64, as a data URI; null if its type is not accepted or its base64 is invalid. */
 export function pictureImage(contentType: unknown, imageData: unknown): string | null {
 	const type = contentType === "image/jpg" ? "image/jpeg" : contentType;
 	if (typeof type !== "string" || !pictureTypes.has(type) || typeof imageData !== "string") return null;
@@ -32,7 +32,7 @@ export function pictureImage(contentType: unknown, imageData: unknown): string |
 	return isImage(image) ? image : null;
 }
 
-/** The image of a layer whose symbol is not known: a grey area, line or dot, by its geometry. */
+/** The image of a layer without a known symbol: a grey area, line or dot, depending on its geometry. */
 export function genericImageOf(geometryType: string): string {
 	const grey = [136, 136, 136, 255];
 	const outline = { style: "esriSLSSolid", color: [68, 68, 68, 255], width: 0.75 };
@@ -57,7 +57,7 @@ function clamp(value: unknown, min: number, max: number, otherwise: number): num
 	return Math.min(Math.max(numberOf(value) ?? otherwise, min), max);
 }
 
-/** `fill` or `stroke` of an ArcGIS colour: red, green, blue and alpha, each 0 to 255. */
+/** The attributes of `fill` or `stroke` for an ArcGIS colour: red, green, blue and alpha, each from 0 to 255. */
 function paint(property: "fill" | "stroke", color: unknown): string {
 	const parts = listOf(color).map((part) => Math.round(clamp(part, 0, 255, 0)));
 	if (parts.length < 3) return `${property}="none"`;
@@ -81,12 +81,12 @@ const dashes: ReadonlyMap<unknown, number[]> = new Map([
 	["esriSLSShortDashDotDot", [4, 1, 1, 1, 1, 1]],
 ]);
 
-/** The stroke of an ArcGIS line symbol, and its width in pixels. */
+/** The stroke's attributes for an ArcGIS line symbol, and its width in pixels. */
 function stroke(line: Record<string, unknown>): { attributes: string; width: number } {
 	if (line.style === "esriSLSNull" || listOf(line.color).length < 3) {
 		return { attributes: 'stroke="none"', width: 0 };
 	}
-	const width = clamp(line.width, 0, 12, 1) * pixels;
+	const width = clamp(line.width, 0, 12, 1) * pixelsPerPoint;
 	const pattern = dashes.get(line.style)?.map((length) => decimal(length * width));
 	const dash = pattern ? ` stroke-dasharray="${pattern.join(" ")}"` : "";
 	return { attributes: `${paint("stroke", line.color)} stroke-width="${decimal(width)}"${dash}`, width };
@@ -97,7 +97,7 @@ function drawLine(symbol: Record<string, unknown>): string {
 	return svg(side, `<path d="M1 ${middle}H${side - 1}" fill="none" ${stroke(symbol).attributes}/>`);
 }
 
-/** Lines of the hatched fills, in a square of 20 pixels. */
+/** Paths of the hatched fills, in a square of 20 pixels. */
 const horizontal = "M2 6H18M2 10H18M2 14H18";
 const vertical = "M6 2V18M10 2V18M14 2V18";
 const rising = "M2 10L10 2M2 18L18 2M10 18L18 10";
@@ -120,7 +120,7 @@ function drawFill(symbol: Record<string, unknown>): string {
 	return svg(side, `${lines}<rect x="2" y="2" width="16" height="16" ${fill} ${outline}/>`);
 }
 
-/** Outlines of the markers around their middle; a unit is half their size. */
+/** Paths of the markers around their centre; a unit is half the marker's size. */
 const markers: ReadonlyMap<unknown, string> = new Map([
 	["esriSMSSquare", "M-1 -1L1 -1L1 1L-1 1Z"],
 	["esriSMSDiamond", "M0 -1L1 0L0 1L-1 0Z"],
@@ -130,7 +130,7 @@ const markers: ReadonlyMap<unknown, string> = new Map([
 ]);
 
 function drawMarker(symbol: Record<string, unknown>): string {
-	const half = (clamp(symbol.size, 2, 48, 8) * pixels) / 2;
+	const half = (clamp(symbol.size, 2, 48, 8) * pixelsPerPoint) / 2;
 	const outline = stroke(objectOf(symbol.outline));
 	const width = Math.ceil(2 * half + outline.width + 2);
 	const middle = width / 2;

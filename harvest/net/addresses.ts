@@ -2,15 +2,15 @@ import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import ipaddr from "ipaddr.js";
 import { FetchFailure } from "./failure.ts";
 
-/** Azure's metadata and DNS address: it is in a public range, but answers only inside the network. */
+/** Azure's metadata and DNS address: it is in a public range, but answers only inside Azure's network. */
 const azureMetadata = "168.63.129.16";
 
-/** Global unicast (RFC 4291, section 2.4): outside it are the old IPv4-in-IPv6 forms, such as `::127.0.0.1`. */
+/** Global unicast (RFC 4291, section 2.4). The old forms of IPv4 in IPv6, such as `::127.0.0.1`, are outside of it. */
 const globalUnicast = ipaddr.parseCIDR("2000::/3") as [ipaddr.IPv6, number];
 
 /**
- * Whether an IP address, in any of its spellings, is one of the public internet: not private, loopback, link-local,
- * carrier-grade NAT, multicast, reserved or a metadata service, also not such an address inside an IPv6 one.
+ * Whether an IP address, in any of its spellings, is a public one: not private, loopback, link-local, carrier-grade NAT,
+ * multicast, reserved or a metadata service, and not an IPv6 address that contains such an IPv4 address.
  */
 export function isPublicAddress(text: string): boolean {
 	if (!ipaddr.isValid(text)) return false;
@@ -20,13 +20,13 @@ export function isPublicAddress(text: string): boolean {
 	return address.toString() !== azureMetadata;
 }
 
-/** The IP address that a URL's host is, without brackets; null if it is a name. */
+/** A URL's host without brackets if it is an IP address; null if it is a name. */
 export function literalAddress(host: string): string | null {
 	const text = host.replace(/^\[|\]$/g, "");
 	return ipaddr.isValid(text) ? text : null;
 }
 
-/** The refusal of an address that may not be asked. */
+/** The failure of a request to an address that is not public. */
 export function addressRefused(host: string): FetchFailure {
 	return new FetchFailure("address", `${host} is not an address of the public internet`);
 }
@@ -44,8 +44,8 @@ const resolveByDns: Resolve = (host, options, done) =>
 type LookupDone = (error: Error | null, address: string | LookupAddress[], family?: number) => void;
 
 /**
- * A `lookup` for `net.connect` that refuses a name as soon as one of its addresses is not public: what was checked is
- * what is connected to, so a name cannot answer one address to the check and another to the connection.
+ * A `lookup` for `net.connect` that refuses a name if one of its addresses is not public. The connection uses the checked
+ * addresses, so a name cannot resolve to one address for the check and to another for the connection (DNS rebinding).
  */
 export function createLookup(resolve: Resolve = resolveByDns) {
 	return (host: string, options: LookupOptions, done: LookupDone): void => {

@@ -16,77 +16,77 @@ export interface NoAnswer {
 
 export type Answer = { ok: true; bytes: Uint8Array; type: string } | NoAnswer;
 
-/** Asks a service for a document. Whatever the service does, and when the signal aborts, there is an answer. */
+/** Asks a service for a document. It never rejects for a fault of the service or an abort: these are answers, too. */
 export type Ask = (address: string, signal?: AbortSignal) => Promise<Answer>;
 
 export interface AskOptions {
 	fetch: typeof fetch;
-	/** Waits so many milliseconds, less where the signal aborts; tests hand in one that does not wait. */
+	/** Waits for the milliseconds, or until the signal aborts; tests replace it. */
 	sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
-	/** Milliseconds since 1970: a host that does not answer is left alone for a minute. */
+	/** The clock, in milliseconds since 1970. */
 	now?: () => number;
 }
 
 /** The outcome of one request, and whether to try again. */
 type Outcome = Answer & {
-	/** Try again after so many milliseconds, up to so many requests in all. */
-	again?: { pauseMs: number; attempts: number };
+	/** If present, the request is retried after a pause, with at most `attempts` requests in all. */
+	retry?: { pauseMs: number; attempts: number };
 	/** `dead`: no connection can be made. `doubtful`: the host may be failing. */
 	host?: "dead" | "doubtful";
 };
 
-/** A host that did not answer. */
-interface Silent {
-	/** Requests in a row that failed, each with its retries. */
+/** The failures of an origin. */
+interface FailedOrigin {
+	/** Requests in a row that failed after all retries. */
 	failures: number;
-	/** No request is made before that time. In milliseconds since 1970. */
-	until: number;
+	/** Time before which no request is made, in milliseconds since 1970. */
+	untilMs: number;
 	answer: NoAnswer;
 }
 
-/** Most requests to a busy service, and the first pause between them; each further pause is twice as long. */
+/** Requests to a busy service, and the first pause between them; each further pause is twice as long. */
 const maxBusyAttempts = 3;
 const firstPauseMs = 1000;
-/** Most requests where the connection broke or timed out: one slow path must not take all the time of a host. */
+/** Requests after a broken connection or a time-out: a slow path must not use all the time for its host. */
 const maxBrokenAttempts = 2;
-/** After so many failures in a row the host is taken to be down, not only single paths. */
+/** Failures in a row after which the whole host counts as down. */
 const maxFailures = 3;
 /** Longest pause that a service may ask for, in milliseconds. */
 const maxPauseMs = 30_000;
-/** Pause after a host was found to be down, in milliseconds. */
-const silentHostPauseMs = 60_000;
+/** Time for which a host that is down is not asked, in milliseconds. */
+const downPauseMs = 60_000;
 
 /**
- * Makes the one client for services: at most 4 requests at a time, and 1 per host. After a status of 429 or 5xx there are
- * two more attempts, after a broken connection or a time-out one, each after a pause. A host without a connection, or
- * without an answer three times in a row, is not asked for a minute.
+ * Creates the client for all services: at most 4 requests at the same time, and 1 per host. After a status of 429 or 5xx it
+ * tries twice more, after a broken connection or a time-out once more, each after a pause. It does not ask a host for a
+ * minute if no connection can be made, or three requests in a row had no answer.
  */
 export function createAsk({ fetch, sleep = pause, now = Date.now }: AskOptions): Ask {
 	const pool = createPool(4);
-	const silent = new Map<string, Silent>();
+	const failed = new Map<string, FailedOrigin>();
 
 	async function askWithRetries(address: string, signal?: AbortSignal): Promise<Outcome> {
 		for (let attempt = 1; ; attempt += 1) {
 			const outcome = await pool.withSlot(() => once(fetch, address, signal));
-			const { again } = outcome;
-			if (!again || attempt >= again.attempts || signal?.aborted) return outcome;
-			const waitMs = Math.max(again.pauseMs, firstPauseMs * 2 ** (attempt - 1));
+			const { retry } = outcome;
+			if (!retry || attempt >= retry.attempts || signal?.aborted) return outcome;
+			const waitMs = Math.max(retry.pauseMs, firstPauseMs * 2 ** (attempt - 1));
 			await sleep(Math.min(waitMs, maxPauseMs), signal);
 		}
 	}
 
-	// By origin: a host that has closed http may answer https.
+	// Failures are recorded by origin: a host that does not answer http may answer https.
 	async function askHost(address: string, origin: string, signal?: AbortSignal): Promise<Answer> {
-		const known = silent.get(origin);
-		if (known && known.until > now()) return known.answer;
-		const { again: _again, host: state, ...answer } = await askWithRetries(address, signal);
+		const known = failed.get(origin);
+		if (known && known.untilMs > now()) return known.answer;
+		const { retry: _retry, host: state, ...answer } = await askWithRetries(address, signal);
 		if (answer.ok || !state) {
-			if (!signal?.aborted) silent.delete(origin);
+			if (!signal?.aborted) failed.delete(origin);
 			return answer;
 		}
 		const failures = (known?.failures ?? 0) + 1;
-		const isSilent = state === "dead" || failures >= maxFailures;
-		silent.set(origin, { failures, until: isSilent ? now() + silentHostPauseMs : 0, answer });
+		const isDown = state === "dead" || failures >= maxFailures;
+		failed.set(origin, { failures, untilMs: isDown ? now() + downPauseMs : 0, answer });
 		return answer;
 	}
 
@@ -104,11 +104,11 @@ async function once(fetch: AskOptions["fetch"], address: string, signal?: AbortS
 		if (!response.ok) return refusedStatus(response);
 		return { ok: true, bytes, type: response.headers.get("Content-Type") ?? "" };
 	} catch (error) {
-		return failed(error, signal);
+		return failureOf(error, signal);
 	}
 }
 
-/** Statuses of an address at which there is nothing; any other refusal may be temporary. */
+/** Statuses that mean that nothing is at the address; any other refusal may be temporary. */
 const missing = new Set([404, 410]);
 
 function noAnswer(kind: Fault, text: string, more: Partial<NoAnswer> = {}): NoAnswer {
@@ -121,11 +121,11 @@ function refusedStatus({ status, headers }: Response): Outcome {
 	if (status !== 429 && status < 500) return refusal;
 	const seconds = Number(headers.get("Retry-After") ?? 0);
 	const waitMs = Number.isFinite(seconds) ? seconds * 1000 : 0;
-	return { ...refusal, again: { pauseMs: waitMs, attempts: maxBusyAttempts } };
+	return { ...refusal, retry: { pauseMs: waitMs, attempts: maxBusyAttempts } };
 }
 
-/** @throws the error itself where it is neither the request's nor the caller's abort: a fault of this program */
-function failed(error: unknown, signal: AbortSignal | undefined): Outcome {
+/** @throws the error itself if it is neither a `FetchFailure` nor the caller's abort: then it is a fault of this program */
+function failureOf(error: unknown, signal: AbortSignal | undefined): Outcome {
 	if (signal?.aborted) return noAnswer("server", "was not asked to the end");
 	if (!(error instanceof FetchFailure)) throw error;
 	const { reason, message } = error;
@@ -133,10 +133,10 @@ function failed(error: unknown, signal: AbortSignal | undefined): Outcome {
 	const answer = noAnswer(kind, message, { tooLarge: reason === "size" });
 	if (reason === "connect") return { ...answer, host: "dead" };
 	if (reason !== "network" && reason !== "time") return answer;
-	return { ...answer, host: "doubtful", again: { pauseMs: 0, attempts: maxBrokenAttempts } };
+	return { ...answer, host: "doubtful", retry: { pauseMs: 0, attempts: maxBrokenAttempts } };
 }
 
-/** Waits; an abort ends the wait early, and the caller checks the signal itself. */
+/** Waits. An abort ends the wait early without an error; the caller checks the signal itself. */
 async function pause(ms: number, signal?: AbortSignal): Promise<void> {
 	await setTimeout(ms, undefined, signal ? { signal } : {}).catch(() => {});
 }

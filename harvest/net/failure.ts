@@ -1,4 +1,4 @@
-/** Why a request failed; `connect`: no connection to its host can be made, whatever is asked for. */
+/** Why a request failed. `connect`: no connection to the host can be made, for any path. */
 export type FailureReason = "address" | "time" | "size" | "redirect" | "connect" | "network";
 
 /** A request that was refused or failed. Its message is one line that a publisher understands. */
@@ -13,8 +13,8 @@ export class FetchFailure extends Error {
 }
 
 /**
- * Any error of a request as a `FetchFailure`.
- * @param signal the request's own; once it has aborted, its reason is returned: the time limit, or what the caller gave
+ * Converts an error of a request to a `FetchFailure`.
+ * @param signal the request's own signal; if it has aborted, its reason is returned: the time limit, or the caller's reason
  */
 export function toFailure(error: unknown, signal: AbortSignal): unknown {
 	if (error instanceof FetchFailure) return error;
@@ -27,7 +27,7 @@ export function toFailure(error: unknown, signal: AbortSignal): unknown {
 	return new FetchFailure("network", "cannot be reached, or breaks off", { cause: error });
 }
 
-/** Error code of Node, OpenSSL or undici → what it means to a publisher, as the rest of a sentence about the service. */
+/** Error code of Node, OpenSSL or undici → reason, and a text for publishers: the rest of a sentence about the service. */
 const meanings: ReadonlyMap<string, [FailureReason, string]> = new Map([
 	["ENOTFOUND", ["connect", "its name does not resolve"]],
 	["EAI_AGAIN", ["network", "its name does not resolve now"]],

@@ -2,51 +2,51 @@ import { Agent, type buildConnector, type Dispatcher, ProxyAgent, fetch as undic
 import { addressRefused, createLookup, isPublicAddress, literalAddress, type Resolve } from "./addresses.ts";
 import { FetchFailure, toFailure } from "./failure.ts";
 
-/** What the guarded fetch may do. */
+/** Options of the guarded fetch. */
 export interface FetchOptions {
-	/** Whether addresses that are not public may be asked (`HARVEST_ALLOW_PRIVATE`). */
+	/** Whether requests to addresses that are not public are allowed (`HARVEST_ALLOW_PRIVATE`). */
 	allowPrivate?: boolean;
-	/** Longest that a request may take, its body included, in milliseconds. */
+	/** Time limit of a request, its body included, in milliseconds. */
 	timeoutMs?: number;
-	/** Most bytes of an answer's body, after decompression. */
+	/** Limit of an answer's body after decompression, in bytes. */
 	maxBytes?: number;
 	maxRedirects?: number;
 	/** Proxy for https requests (`HTTPS_PROXY`). */
 	httpsProxy?: string;
 	/** Proxy for http requests (`HTTP_PROXY`). */
 	httpProxy?: string;
-	/** Hosts that are asked without a proxy (`NO_PROXY`): names, `.suffix`, `host:port` or `*`, with commas. */
+	/** Hosts that are asked without a proxy (`NO_PROXY`): names, `.suffix`, `host:port` or `*`, separated by commas. */
 	noProxy?: string;
-	/** Resolves names; tests hand in one of their own. */
+	/** Resolves names; tests replace it. */
 	resolve?: Resolve;
-	/** Connects in place of the network, in tests. */
+	/** Opens connections; tests replace it. */
 	connect?: buildConnector.connector;
 }
 
 const defaultTimeoutMs = 10_000;
 
-/** Longest that connecting may take, in milliseconds: below a request's time, so that a dead host shows as one. */
+/** Time limit for connecting, in milliseconds: below a request's limit, so that a dead host is recognized as such. */
 const maxConnectMs = 5_000;
 
-/** The `User-Agent` of every request, so that the operator of a service knows the client. */
+/** The `User-Agent` of every request, by which the operator of a service recognizes the client. */
 const userAgent = "fragment-publisher";
 
 /**
- * Makes the guarded fetch: the web's `fetch` for addresses, which follows redirects, or leaves them with `manual`. All
- * requests to map services and GitHub use it.
+ * Creates the guarded fetch: `fetch` for addresses, which follows redirects unless `redirect` is `manual`. All requests to
+ * map services and GitHub use it.
  *
- * Only http and https. Each address that a name resolves to is checked when the connection is made, after every
- * redirect too; behind a proxy the proxy resolves names, so only literal addresses can be checked here. No cookies
- * and no credentials but those that the caller hands in, which a redirect to another origin loses.
+ * It allows http and https only. It checks each address to which a name resolves when the connection is made, also after a
+ * redirect. With a proxy, the proxy resolves names, so only literal addresses can be checked here. It sends no cookies, and
+ * only credentials that the caller gives; these are removed at a redirect to another origin.
  *
- * Resolves with the whole answer, its body read. Rejects with a `FetchFailure`: refused address, time-out, too large,
- * too many redirects, no connection. Where the caller's own signal aborts, it rejects with that signal's reason.
+ * It resolves with the complete answer, its body read. It rejects with a `FetchFailure` (refused address, time-out, too
+ * large, too many redirects, no connection), or with the reason of the caller's signal if that aborts.
  */
 export function createFetch(options: FetchOptions = {}): typeof fetch {
 	const { timeoutMs = defaultTimeoutMs, maxBytes = 5_000_000, maxRedirects = 3 } = options;
 	const dispatcherFor = createDispatchers(options);
 
-	async function hop(url: URL, init: RequestInit, signal: AbortSignal): Promise<Response> {
+	async function fetchOnce(url: URL, init: RequestInit, signal: AbortSignal): Promise<Response> {
 		checkTarget(url, options.allowPrivate ?? false);
 		const headers = new Headers(init.headers);
 		if (!headers.has("User-Agent")) headers.set("User-Agent", userAgent);
@@ -61,7 +61,7 @@ export function createFetch(options: FetchOptions = {}): typeof fetch {
 		const clock = startClock(timeoutMs, init.signal ?? null);
 		try {
 			for (let redirects = 0; ; redirects += 1) {
-				const answer = await hop(url, next, clock.signal);
+				const answer = await fetchOnce(url, next, clock.signal);
 				const target = redirectTarget(answer, url);
 				if (!target || init.redirect === "manual") return await readWhole(answer, url, maxBytes);
 				await answer.body?.cancel();
@@ -80,30 +80,30 @@ export function createFetch(options: FetchOptions = {}): typeof fetch {
 }
 
 /**
- * Starts the clock of one request: its signal aborts when the time is over, or when the caller's own does. A signal
- * combined of others (`AbortSignal.any`) may be collected in Node 20 before it aborts.
+ * Starts the time limit of one request: its signal aborts when the time is over, or when the caller's signal does. In Node
+ * 20 a combined signal (`AbortSignal.any`) may be garbage-collected before it aborts.
  */
 function startClock(timeoutMs: number, caller: AbortSignal | null): { signal: AbortSignal; stop(): void } {
 	const controller = new AbortController();
-	const late = () =>
+	const abortLate = () =>
 		controller.abort(new FetchFailure("time", `did not answer completely within ${timeoutMs / 1000} s`));
-	const timer = setTimeout(late, timeoutMs).unref();
-	const follow = () => controller.abort(caller?.reason);
-	if (caller?.aborted) follow();
-	else caller?.addEventListener("abort", follow, { once: true });
+	const timer = setTimeout(abortLate, timeoutMs).unref();
+	const abortWithCaller = () => controller.abort(caller?.reason);
+	if (caller?.aborted) abortWithCaller();
+	else caller?.addEventListener("abort", abortWithCaller, { once: true });
 	const stop = () => {
 		clearTimeout(timer);
-		caller?.removeEventListener("abort", follow);
+		caller?.removeEventListener("abort", abortWithCaller);
 	};
 	return { signal: controller.signal, stop };
 }
 
 /** Statuses that never have a body (Fetch standard, "null body status"). */
-const bodiless = new Set([101, 103, 204, 205, 304]);
+const nullBodyStatuses = new Set([101, 103, 204, 205, 304]);
 
 /**
- * The answer with its body in memory. The bytes are counted after decompression, as they are read, so that a small
- * compressed answer cannot fill the memory. Past `maxBytes` the connection is closed.
+ * Reads an answer's body into memory. It counts the bytes after decompression while it reads, so that a small compressed
+ * answer cannot fill the memory. After `maxBytes` it closes the connection.
  */
 async function readWhole(answer: Response, url: URL, maxBytes: number): Promise<Response> {
 	const parts: Uint8Array[] = [];
@@ -115,9 +115,9 @@ async function readWhole(answer: Response, url: URL, maxBytes: number): Promise<
 		parts.push(part);
 	}
 	const { status, statusText, headers } = answer;
-	const body = bodiless.has(status) ? null : Buffer.concat(parts);
+	const body = nullBodyStatuses.has(status) ? null : Buffer.concat(parts);
 	const response = new Response(body, { status, statusText, headers: [...headers] });
-	// A constructed Response has no address; octokit reports it in its errors.
+	// A constructed Response has no address, which octokit needs for its errors.
 	Object.defineProperty(response, "url", { value: url.href });
 	return response;
 }
@@ -131,7 +131,7 @@ function checkTarget(url: URL, allowPrivate: boolean): void {
 	if (!allowPrivate && literal && !isPublicAddress(literal)) throw addressRefused(url.hostname);
 }
 
-/** Longest address that a service may redirect to, in characters: as long as one that can be registered. */
+/** Characters of an address to which a service redirects: the limit of registered addresses. */
 const maxLocationLength = 2_048;
 
 const redirectStatuses = new Set([301, 302, 303, 307, 308]);
@@ -139,7 +139,7 @@ const redirectStatuses = new Set([301, 302, 303, 307, 308]);
 function redirectTarget(answer: Response, from: URL): URL | null {
 	const location = answer.headers.get("Location");
 	if (!redirectStatuses.has(answer.status) || location === null) return null;
-	// Length first: a URL parser takes long for a long host.
+	// The length is checked first: a URL parser needs much time for a long host.
 	if (location.length > maxLocationLength) {
 		throw new FetchFailure("redirect", `redirects to an address of over ${maxLocationLength} characters`);
 	}
@@ -150,7 +150,7 @@ function redirectTarget(answer: Response, from: URL): URL | null {
 /** Headers that must not follow a request to another origin. */
 const privateHeaders = ["Authorization", "Cookie", "Proxy-Authorization"];
 
-/** The request after a redirect, as the Fetch standard has it (section 4.4, HTTP-redirect fetch). */
+/** The request after a redirect, by the Fetch standard (section 4.4, HTTP-redirect fetch). */
 function afterRedirect(init: RequestInit, status: number, from: URL, to: URL): RequestInit {
 	const headers = new Headers(init.headers);
 	if (from.origin !== to.origin) for (const name of privateHeaders) headers.delete(name);
@@ -164,13 +164,13 @@ function afterRedirect(init: RequestInit, status: number, from: URL, to: URL): R
 /**
  * One connection pool for direct requests, and one for each proxy.
  *
- * Not undici's `EnvHttpProxyAgent` (6.29): its NO_PROXY is not curl's, since `example.ca` does not exempt
- * `maps.example.ca`, and an IPv6 address needs its brackets there (`::1` exempts nothing). It also sends https through
- * the proxy for http where no other is named, and prints a warning (`UNDICI-EHPA`) on standard error at every start.
+ * undici's `EnvHttpProxyAgent` (6.29) is not used. Its NO_PROXY differs from curl's: `example.ca` does not exempt
+ * `maps.example.ca`, and an IPv6 address needs brackets (`::1` exempts nothing). It also sends https through the proxy for
+ * http if there is no other, and prints a warning (`UNDICI-EHPA`) on standard error at every start.
  */
 function createDispatchers(options: FetchOptions): (url: URL) => Dispatcher {
 	const { allowPrivate, resolve, timeoutMs = defaultTimeoutMs } = options;
-	// A literal address is never looked up: `checkTarget` has judged it.
+	// A literal address is not looked up; `checkTarget` checks it.
 	const lookup = allowPrivate ? {} : { lookup: createLookup(resolve) };
 	const connectMs = Math.min(timeoutMs, maxConnectMs);
 	const network = { timeout: connectMs, ...lookup } as buildConnector.BuildOptions;
@@ -185,12 +185,12 @@ function createDispatchers(options: FetchOptions): (url: URL) => Dispatcher {
 	};
 }
 
-/** Whether a host is asked without a proxy; the list is written as curl and others read it. */
+/** Whether a host is asked without a proxy. The list has curl's format. */
 export function isExempt(url: URL, noProxy: string): boolean {
 	const port = url.port || (url.protocol === "https:" ? "443" : "80");
 	const host = url.hostname.toLowerCase().replace(/^\[|\]$/g, "");
 	return noProxy.split(/[\s,]+/).some((entry) => {
-		// An IPv6 address may be written without brackets; then its last part is no port.
+		// An IPv6 address may be without brackets; then its last part is not a port.
 		if (entry === "*" || entry.toLowerCase() === host) return true;
 		const [, name = "", wantedPort] = /^\[?(.*?)\]?(?::(\d+))?$/.exec(entry.toLowerCase()) ?? [];
 		const suffix = name.replace(/^\*?\./, "");

@@ -1,7 +1,7 @@
 import { SaxesParser, type SaxesTagPlain } from "saxes";
 import { decodeXml } from "./decode-xml.ts";
 
-/** The two kinds of services that list their layers in capabilities. */
+/** The kinds of services that list their layers in capabilities. */
 export type OgcService = "WMS" | "WMTS";
 
 const roots: Record<OgcService, readonly string[]> = {
@@ -12,14 +12,14 @@ const roots: Record<OgcService, readonly string[]> = {
 /** A layer of a GetCapabilities answer that has a name. */
 export interface CapabilitiesLayer {
 	title: string;
-	/** As it was sent: it may hold markup. */
+	/** As sent: it may contain markup. */
 	abstract: string;
 	keywords: string[];
 	queryable: boolean;
-	/** Media types of the legends of its own styles; those of its parents' styles apply as well. */
+	/** Media types of the legends of its own styles. The legends of its parents' styles apply to it, too. */
 	ownLegendFormats: string[];
 	parent: CapabilitiesLayer | null;
-	/** Its own box; null if it has none, or none that is right. */
+	/** Its own box; null if it has none, or an invalid one. */
 	box: Box | null;
 }
 
@@ -31,14 +31,14 @@ export interface Box {
 	north: number;
 }
 
-/** The extent of a layer: its own box, else that of the nearest parent that has one (06-042, section 7.2.4.6.6); or null. */
+/** A layer's box: its own, else that of the nearest parent with one (06-042, section 7.2.4.6.6); null if there is none. */
 export function boxOf(layer: CapabilitiesLayer): Box | null {
 	let one: CapabilitiesLayer | null = layer;
 	while (one && !one.box) one = one.parent;
 	return one?.box ?? null;
 }
 
-/** A box of its west, south, east and north in degrees, as texts; null if it is none. */
+/** Parses a box from west, south, east and north in degrees; null if it is invalid. */
 function readBox(texts: readonly string[]): Box | null {
 	const [west = NaN, south = NaN, east = NaN, north = NaN] = texts.map((text) => {
 		return text.trim() === "" ? NaN : Number(text);
@@ -56,36 +56,36 @@ export function legendFormatsOf(layer: CapabilitiesLayer): string[] {
 	return [...formats];
 }
 
-/** What an OGC service says it offers. */
+/** The capabilities of an OGC service. */
 export interface Capabilities {
-	/** The first layer of a WMS: the others lie in it. null if there is none. */
+	/** The first layer of a WMS, which contains the others; null if there is none. */
 	root: CapabilitiesLayer | null;
-	/** By name, in the order of the document; layers without a name cannot be requested, and are left out. */
+	/** Name → layer, in the order of the document. Layers without a name cannot be requested, and are left out. */
 	layers: Map<string, CapabilitiesLayer>;
 	/** Media types of GetFeatureInfo. */
 	featureInfoFormats: string[];
-	/** Media types of GetLegendGraphic (Styled Layer Descriptor); empty if the service has none. */
+	/** Media types of GetLegendGraphic (Styled Layer Descriptor); empty if the service has no such request. */
 	legendFormats: string[];
 }
 
-/** A GetCapabilities answer: what it offers, an exception's text, or neither where it is no such document. */
+/** A parsed answer: the capabilities, or an exception's text. Both are null if it is another document. */
 export type CapabilitiesAnswer =
 	| { capabilities: Capabilities }
 	| { capabilities: null; exception: string | null };
 
-/** Deepest nesting of elements, longest text of one element, and most media types of one list, that are read. */
+/** Limits: nesting of elements, characters of an element's text, media types of a list, keywords of a layer. */
 const maxDepth = 200;
 const maxTextLength = 2000;
 const maxAbstractLength = 16_000;
 const maxFormats = 100;
 const maxKeywords = 100;
 
-/** Most errors of a document that is read all the same. */
+/** Errors in a document that are tolerated. */
 const maxErrors = 1000;
 
 /**
- * Reads a GetCapabilities answer, of WMS 1.1.1 or 1.3.0 (OGC 01-068r3, 06-042) or WMTS 1.0.0 (07-057r7), or a service
- * exception. Elements are known by their local names, whatever their namespace. No entity but XML's own five is expanded.
+ * Parses a GetCapabilities answer of WMS 1.1.1 or 1.3.0 (OGC 01-068r3, 06-042) or WMTS 1.0.0 (07-057r7), or a service
+ * exception. It compares elements by local name, in any namespace. It expands only the five entities of XML itself.
  */
 export function parseCapabilities(
 	bytes: Uint8Array,
@@ -98,7 +98,7 @@ export function parseCapabilities(
 	const reader = createReader(service);
 	const parser = new SaxesParser({ xmlns: false });
 	let errors = 0;
-	// A document that is not quite well formed is still read. But each error costs what reading a page of it does.
+	// A document that is not quite well formed is still parsed. The limit is there because each error costs much time.
 	parser.on("error", () => {
 		errors += 1;
 		if (errors > maxErrors) throw new Unreadable();
@@ -116,7 +116,7 @@ export function parseCapabilities(
 	return reader.answer();
 }
 
-/** The document is nested too deep, or is no XML. */
+/** The document is nested too deep, or has too many errors. */
 class Unreadable extends Error {}
 
 /** A `Layer` element while it is being read. */
@@ -124,15 +124,15 @@ interface OpenLayer extends CapabilitiesLayer {
 	name: string;
 }
 
-/** Names of the edges of a box in WMS 1.3.0, and of its attributes in WMS 1.1.1 (01-068r3, section 7.1.4.5.6). */
+/** A box's elements in WMS 1.3.0, and its attributes in WMS 1.1.1 (01-068r3, section 7.1.4.5.6). */
 const edges = ["westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude"];
 const attributes = ["minx", "miny", "maxx", "maxy"];
 
-/** Collects what matters while the parser walks the document. */
+/** Creates the handlers that collect the capabilities while the parser reads the document. */
 function createReader(service: OgcService) {
 	const path: string[] = [];
 	const openLayers: OpenLayer[] = [];
-	/** All layers, in the order in which they begin: a group comes before its layers. */
+	/** All layers, in the order of their start tags: a group comes before its layers. */
 	const layers: OpenLayer[] = [];
 	const capabilities: Capabilities = {
 		root: null,
@@ -140,7 +140,7 @@ function createReader(service: OgcService) {
 		featureInfoFormats: [],
 		legendFormats: [],
 	};
-	/** Element → text of the box that is being read. */
+	/** Element → text, for the elements of the current box. */
 	const sides = new Map<string, string>();
 	let textOfElement = "";
 	let exception: string | null = null;
@@ -157,8 +157,8 @@ function createReader(service: OgcService) {
 	}
 
 	function text(part: string): void {
-		const longest = path.at(-1) === "Abstract" ? maxAbstractLength : maxTextLength;
-		if (textOfElement.length < longest) textOfElement += part.slice(0, longest);
+		const maxLength = path.at(-1) === "Abstract" ? maxAbstractLength : maxTextLength;
+		if (textOfElement.length < maxLength) textOfElement += part.slice(0, maxLength);
 	}
 
 	function close(): void {
@@ -169,7 +169,7 @@ function createReader(service: OgcService) {
 		const layer = openLayers.at(-1);
 		const side = (name: string) => sides.get(name) ?? "";
 		if (element === "EX_GeographicBoundingBox") setBox(edges.map(side));
-		// A corner of a WMTS: longitude and latitude with a space between them (06-121r9, section 10.2).
+		// In a WMTS a corner is longitude and latitude, separated by a space (06-121r9, section 10.2).
 		if (element === "WGS84BoundingBox")
 			setBox(["LowerCorner", "UpperCorner"].flatMap((name) => side(name).split(/\s+/)));
 		if (element === "Layer") openLayers.pop();
@@ -192,7 +192,7 @@ function createReader(service: OgcService) {
 		return { capabilities };
 	}
 
-	/** A layer has the styles of its parent, and its `queryable` where it has none itself (06-042, table 6). */
+	/** A layer inherits its parent's styles, and its `queryable` unless it has its own (06-042, table 6). */
 	function openLayer(tag: SaxesTagPlain): void {
 		const parent = openLayers.at(-1) ?? null;
 		const own = tag.attributes.queryable?.trim();
@@ -211,7 +211,7 @@ function createReader(service: OgcService) {
 		sides.clear();
 	}
 
-	/** A layer of a WMS may have an `Identifier`, too: its number in another list, not the name in requests. */
+	/** A layer of a WMS may also have an `Identifier`, which is its number in another list and not its name in requests. */
 	function readLayerElement(layer: OpenLayer, element: string, text: string): void {
 		if (element === (service === "WMTS" ? "Identifier" : "Name")) layer.name = text;
 		if (element === "Title") layer.title = text;

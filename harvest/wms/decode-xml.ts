@@ -1,6 +1,6 @@
 /**
- * The text of an XML document: by byte order mark, else by the encoding of its content type, else by that of its
- * declaration, else UTF-8 (RFC 7303, section 3). null if the encoding is not known.
+ * Decodes an XML document: by its byte order mark, else by the content type's encoding, else by the declaration's, else as
+ * UTF-8 (RFC 7303, section 3). Null if the encoding is unknown.
  */
 export function decodeXml(bytes: Uint8Array, contentType: string): string | null {
 	const start = new TextDecoder("latin1").decode(bytes.subarray(0, 200));

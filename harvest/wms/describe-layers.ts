@@ -8,8 +8,8 @@ import { type Box, boxOf, type CapabilitiesLayer, type OgcService } from "./capa
 import type { ReadCapabilities } from "./read-capabilities.ts";
 
 /**
- * Reads in an OGC service's capabilities what it says of some layers, or for no names which layers it has: every one that
- * has a name, in the order of the document.
+ * Describes the named layers of an OGC service from its capabilities. Without names it describes the whole service, with
+ * all layers that have a name, in the order of the document.
  * @throws {Trouble}
  */
 export async function describeLayers(
@@ -34,14 +34,14 @@ export async function describeLayers(
 	return { description: { service_url: address, layers: [...names], ...about }, missing: null };
 }
 
-/** The words of one layer; of several those of the layer that they lie in, and where all of them lie. */
+/** Title, abstract, keywords and bounds of one layer; for several, title and abstract are the root layer's. */
 function aboutLayers(
 	layers: readonly CapabilitiesLayer[],
 	root: CapabilitiesLayer | null,
 ): Omit<NamedDescription, "service_url" | "from" | "layers"> {
-	const said = layers.length === 1 ? layers[0] : root;
-	const title = plainText(said?.title ?? "", maxTitle);
-	const abstract = plainText(said?.abstract ?? "", maxAbstract);
+	const source = layers.length === 1 ? layers[0] : root;
+	const title = plainText(source?.title ?? "", maxTitle);
+	const abstract = plainText(source?.abstract ?? "", maxAbstract);
 	const keywords = plainKeywords(layers.flatMap((layer) => layer.keywords));
 	const bounds = boundsOf(layers.map(boxOf));
 	return {
@@ -52,7 +52,7 @@ function aboutLayers(
 	};
 }
 
-/** Around all boxes; null if one of them is not known. */
+/** The bounds of all boxes; null if one of them is not known. */
 function boundsOf(boxes: readonly (Box | null)[]) {
 	const known = boxes.filter((box) => box !== null);
 	if (known.length < boxes.length || known.length === 0) return null;

@@ -4,13 +4,13 @@ import { isBlank, isPng, pictureSide } from "../picture.ts";
 import { type Box, boxOf, type CapabilitiesLayer, parseCapabilities } from "./capabilities.ts";
 import { withParameters } from "./read-capabilities.ts";
 
-/** The box of a layer whose service gives none: Canada. */
+/** The box for a layer whose service gives none: Canada. */
 const canada: Box = { west: -141, south: 41, east: -52, north: 84 };
 
-/** Parts of a layer's box, around its middle, that are requested: many layers are drawn at large scales only. */
+/** Parts of a layer's box, around its centre, that are requested: many layers are drawn at large scales only. */
 const parts = [1, 1 / 10, 1 / 100];
 
-/** Looks at a layer of a WMS: whether one of three pictures shows something. Never throws. */
+/** Looks at a layer of a WMS: requests up to three pictures until one is not blank. Never throws. */
 export async function lookAtWms(
 	address: string,
 	name: string,
@@ -40,7 +40,7 @@ function middleOf({ west, south, east, north }: Box, part: number): Box {
 	return { west: x - halfWidth, south: y - halfHeight, east: x + halfWidth, north: y + halfHeight };
 }
 
-/** A GetMap of version 1.1.1 (01-068r3, section 7.2): every server supports it, and longitude comes first. */
+/** A GetMap request of version 1.1.1 (01-068r3, section 7.2): every server supports it, and longitude comes first. */
 function mapAddress(address: string, layer: string, { west, south, east, north }: Box): string {
 	return withParameters(address, {
 		service: "WMS",

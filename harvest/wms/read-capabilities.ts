@@ -3,9 +3,9 @@ import type { Ask } from "../net/ask.ts";
 import { type Capabilities, type OgcService, parseCapabilities } from "./capabilities.ts";
 
 /**
- * Reads the capabilities of a service; an answer is kept for the layers that follow.
- * @param layer asked for alone where the whole is too large; null: the whole only
- * @param signal ends the wait, not the request, which others may wait for too
+ * Reads the capabilities of a service. Answers are cached for the layers that follow.
+ * @param layer the layer to ask for alone if the whole document is too large; null: the whole document only
+ * @param signal ends the wait, but not the request: others may wait for it too
  * @throws {Trouble}
  */
 export type ReadCapabilities = (
@@ -15,32 +15,32 @@ export type ReadCapabilities = (
 	signal?: AbortSignal,
 ) => Promise<Capabilities>;
 
-/** Most services whose capabilities are kept at a time. */
-const maxKept = 16;
+/** Services whose capabilities are cached at the same time. */
+const maxCached = 16;
 
-/** How long capabilities are kept, in milliseconds: a process that runs for days has to see what changes. */
+/** Time for which capabilities are cached, in milliseconds: a process that runs for days must read changes. */
 const maxAgeMs = 600_000;
 
-/** Makes the reader of capabilities that all layers asked for together share. @param now milliseconds since 1970 */
+/** Creates the reader of capabilities that several layers share. @param now clock, in milliseconds since 1970 */
 export function createReadCapabilities(ask: Ask, now: () => number = Date.now): ReadCapabilities {
-	const kept = new Map<string, { since: number; outcome: Promise<Capabilities | Trouble> }>();
+	const cached = new Map<string, { sinceMs: number; outcome: Promise<Capabilities | Trouble> }>();
 
 	async function read(service: OgcService, address: string, signal?: AbortSignal) {
 		const name = `${service} ${address}`;
-		const before = kept.get(name);
-		const isFresh = before && now() - before.since < maxAgeMs;
+		const before = cached.get(name);
+		const isFresh = before && now() - before.sinceMs < maxAgeMs;
 		const outcome = isFresh ? before.outcome : orTrouble(askCapabilities(service, address, ask));
-		// Set again, so that the first one is the one that was used longest ago.
-		kept.delete(name);
-		kept.set(name, { since: isFresh ? before.since : now(), outcome });
-		const [oldest] = kept.keys();
-		if (kept.size > maxKept && oldest !== undefined) kept.delete(oldest);
+		// Deleted and set again, so that the first entry of the map is the least recently used one.
+		cached.delete(name);
+		cached.set(name, { sinceMs: isFresh ? before.sinceMs : now(), outcome });
+		const [oldest] = cached.keys();
+		if (cached.size > maxCached && oldest !== undefined) cached.delete(oldest);
 		return untilAborted(outcome, signal);
 	}
 
 	return async (service, address, layer, signal) => {
 		let found = await read(service, capabilitiesAddress(service, address, null), signal);
-		// GeoMet and others describe one layer alone with this parameter; the rest ignore it.
+		// With the parameter `layer`, GeoMet and others describe one layer only; other servers ignore it.
 		if (found instanceof Trouble && found.tooLarge && layer !== null)
 			found = await read(service, capabilitiesAddress(service, address, layer), signal);
 		if (found instanceof Trouble) throw found;
@@ -48,7 +48,7 @@ export function createReadCapabilities(ask: Ask, now: () => number = Date.now): 
 	};
 }
 
-/** What a shared request comes to, as long as the signal has not aborted. */
+/** Waits for a shared request, or until the signal aborts. */
 function untilAborted<T>(outcome: Promise<T>, signal?: AbortSignal): Promise<T | Trouble> {
 	if (!signal) return outcome;
 	const aborted = new Trouble("server", "was not asked to the end");
@@ -64,8 +64,9 @@ function untilAborted<T>(outcome: Promise<T>, signal?: AbortSignal): Promise<T |
 const versions: Record<OgcService, string> = { WMS: "1.3.0", WMTS: "1.0.0" };
 
 /**
- * Where a service's capabilities are. A WMTS may be registered by the address of the document itself (07-057r7, section 10), which is left alone.
- * @param layer the one layer that is asked for; null: all of them
+ * The address of a service's capabilities. A WMTS may be registered with the address of the document itself (07-057r7,
+ * section 10), which stays as it is.
+ * @param layer the only layer that is asked for; null: all layers
  */
 function capabilitiesAddress(service: OgcService, address: string, layer: string | null): string {
 	if (service === "WMTS" && /\.xml$/i.test(new URL(address).pathname)) return address;
@@ -74,7 +75,7 @@ function capabilitiesAddress(service: OgcService, address: string, layer: string
 	return withParameters(address, query);
 }
 
-/** An address with the parameters of a request, whose names have no case (06-042, section 6.8.1); they replace its own. */
+/** Sets a request's parameters in an address, in place of its own; case of names is ignored (06-042, section 6.8.1). */
 export function withParameters(address: string, query: Record<string, string>): string {
 	const url = new URL(address);
 	for (const name of [...url.searchParams.keys()]) {
@@ -85,7 +86,7 @@ export function withParameters(address: string, query: Record<string, string>): 
 	return url.href;
 }
 
-/** Asks for a capabilities document. @param address as `capabilitiesAddress` makes it @throws {Trouble} */
+/** Asks for a capabilities document. @param address from `capabilitiesAddress` @throws {Trouble} */
 async function askCapabilities(service: OgcService, address: string, ask: Ask): Promise<Capabilities> {
 	const answer = await ask(address);
 	if (!answer.ok) throw new Trouble(answer.kind, answer.text, { tooLarge: answer.tooLarge });
