@@ -54,7 +54,8 @@ export function openBaseMap(target: HTMLElement) {
 			new MouseWheelZoom({ condition: hasFocus, duration }),
 		],
 	});
-	void addBackground(map);
+	const ending = new AbortController();
+	void addBackground(map, ending.signal);
 	return {
 		map,
 		view,
@@ -62,20 +63,23 @@ export function openBaseMap(target: HTMLElement) {
 		show: (box: Box) => view.fit(box, { padding: [16, 16, 16, 16], maxZoom: 12 }),
 		shown: () => view.calculateExtent(map.getSize()) as Box,
 		zoom: (steps: number) => view.animate({ zoom: (view.getZoom() ?? 2) + steps, duration }),
-		close: () => map.setTarget(undefined),
+		close: () => {
+			ending.abort();
+			map.setTarget(undefined);
+		},
 	};
 }
 
 /** Adds the configured tiles or the outline of the land. Both are in EPSG:3978; other maps reproject them. */
-async function addBackground(map: OlMap): Promise<void> {
+async function addBackground(map: OlMap, signal: AbortSignal): Promise<void> {
 	if (settings.mapWkid !== 3978) (await import("./reproject.ts")).registerProjections(settings.mapWkid);
 	const background =
-		settings.baseMap === "" ? landLayer() : (await import("./tiles.ts")).tileLayer(settings.baseMap);
+		settings.baseMap === "" ? landLayer(signal) : (await import("./tiles.ts")).tileLayer(settings.baseMap);
 	map.getLayers().insertAt(0, background);
 }
 
 /** The outline of the land with lines of latitude and longitude, in the page's light or dark colours. */
-function landLayer(): ImageLayer<ImageStatic> {
+function landLayer(signal: AbortSignal): ImageLayer<ImageStatic> {
 	const dark = matchMedia("(prefers-color-scheme: dark)");
 	const layer = new ImageLayer<ImageStatic>();
 	const show = () => {
@@ -90,7 +94,7 @@ function landLayer(): ImageLayer<ImageStatic> {
 		layer.setSource(source);
 	};
 	show();
-	dark.addEventListener("change", show);
+	dark.addEventListener("change", show, { signal });
 	return layer;
 }
 

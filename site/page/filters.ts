@@ -25,6 +25,11 @@ export class Filters {
 		this.#inView.update(state, this.#isOpen);
 	}
 
+	/** Closes the map. */
+	close(): void {
+		this.#inView.close();
+	}
+
 	#set(part: Partial<State>, replace = false): void {
 		go({ ...currentState(), shown: firstShown, ...part }, replace);
 	}

@@ -93,6 +93,7 @@ export class ListView implements View {
 		this.#serial += 1;
 		this.#typedAt = null;
 		clearTimeout(this.#timer);
+		this.#filters.close();
 		catalogue.onChange = () => undefined;
 	}
 

@@ -4,7 +4,7 @@ import type { Entry } from "../../registry/entries.ts";
 import { catalogue } from "../search/catalogue.ts";
 import { hostsOf, senderOf, stateOf, titleOf } from "../search/entry.ts";
 import { type Sort, sorts } from "../search/select.ts";
-import { fold, stem } from "../search/words.ts";
+import { fold, maxWordLength, stem } from "../search/words.ts";
 import { firstShown, type State } from "./address.ts";
 import { copyButton } from "./copy.ts";
 import { breakable, type Content, select } from "./dom.ts";
@@ -85,7 +85,7 @@ function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateRe
 function marked(text: string, words: ReadonlySet<string>): Content {
 	return text.split(/([\p{L}\p{N}\p{M}]+)/u).map((one) => {
 		const isWord = /^[\p{L}\p{N}]/u.test(one);
-		if (isWord && words.has(stem(fold(one).slice(0, 32)))) return html`<mark>${one}</mark>`;
+		if (isWord && words.has(stem(fold(one).slice(0, maxWordLength)))) return html`<mark>${one}</mark>`;
 		return /[/_.\-?&=,]$/.test(one) ? html`${one}<wbr>` : one;
 	});
 }

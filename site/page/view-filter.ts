@@ -41,19 +41,20 @@ export class ViewFilter {
 	update(state: State, isShown: boolean): void {
 		const { view } = state;
 		if (view !== null) this.#isAsked = false;
-		if (!this.#isOn(state)) this.#close();
+		if (!this.#isOn(state)) this.close();
 		else if (this.#map === null && isShown) void this.#open();
 		else if (view !== null && this.#map !== null && this.#map !== "opening") this.#map.show(view);
 	}
 
-	#isOn({ view }: State): boolean {
-		return view !== null || this.#isAsked;
-	}
-
-	#close(): void {
+	/** Closes the map. */
+	close(): void {
 		if (this.#map !== null && this.#map !== "opening") this.#map.close();
 		this.#map = null;
 		render("", this.#place);
+	}
+
+	#isOn({ view }: State): boolean {
+		return view !== null || this.#isAsked;
 	}
 
 	async #open(): Promise<void> {

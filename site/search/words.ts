@@ -25,7 +25,7 @@ const stopWords: ReadonlySet<string> = new Set(
 );
 
 /** Longest compared part of a word, in UTF-16 units. */
-const maxWordLength = 32;
+export const maxWordLength = 32;
 
 /** The folded words of a text: letters and digits. With `isKey`, `CamelCase` and `a1` are split into two words each. */
 export function wordsOf(text: string, isKey = false): string[] {
