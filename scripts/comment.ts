@@ -48,8 +48,8 @@ const unable = {
 /** Posts a report on its pull request. @returns what was done, in words */
 async function post(github: Github, pull: PullRef, report: Report | null, author: string): Promise<string> {
 	const { rest, repo } = github;
-	const asked = rest.pulls.get({ ...repo, pull_number: pull.number });
-	const shown = await dataOf(asked, "show the pull request");
+	const request = rest.pulls.get({ ...repo, pull_number: pull.number });
+	const shown = await dataOf(request, "show the pull request");
 	if (shown.head.sha !== pull.head || shown.state !== "open")
 		return "nothing posted: it has changed meanwhile";
 	const before = findCheckRun(await readCheckRuns(github, pull.head), checkName, author);

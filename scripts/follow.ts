@@ -32,7 +32,7 @@ interface Followed {
 	build: (commit: string) => Promise<void>;
 }
 
-/** Creates the copy where it does not exist, and removes the leftovers of a killed process. */
+/** Creates the copy if it does not exist, and removes the lock files of a killed process. */
 async function openCopy({ repository }: Followed): Promise<void> {
 	await runGit(repository, ["init", "--bare", "--quiet"]);
 	// This process has locked the folder, so a lock file of git is a killed process's.

@@ -26,10 +26,10 @@ import { counted, plain } from "../terminal/plain.ts";
 
 const help = `
 It draws as the catalogue's map does, one layer at a time for each host. The folder gets a picture for each layer, of at
-most 12 kB, and report.en.html, report.fr.html and report.json. What was drawn today is not drawn again, unless it is named, so
-that an interrupted run continues. For a
-folder of layers it also writes layers/health.json, as npx fragments watch-services does. It needs Chromium.
---proposed draws the layers of the repairs that wait, as they would be, into the folder proposed/ beside the other pictures.`;
+most 12 kB, and report.en.html, report.fr.html and report.json. What was drawn today is not drawn again, unless it is
+named, so that an interrupted run continues. For a folder of layers it also writes layers/health.json, as npx fragments
+watch-services does. It needs Chromium. --proposed draws the layers of the repairs that wait, as they would be, into the
+folder proposed/ beside the other pictures.`;
 
 /** Parses a part of all layers: `3/7` is the third of seven parts. */
 function parsePart(text: string) {

@@ -101,9 +101,9 @@ export const run = createRun(async (argv, environment, io) => {
 		await mkdir(out, { recursive: true });
 		await writeFile(join(out, "withdrawn.txt"), outcome.withdrawn.map((branch) => `${branch}\n`).join(""));
 	}
-	const { looked, proposed, postponed } = outcome;
+	const { checked, proposed, postponed } = outcome;
 	const counts = [
-		`${counted(looked, "sick layer")} checked`,
+		`${counted(checked, "sick layer")} checked`,
 		`${counted(proposed.length, "repair")} proposed`,
 	];
 	if (postponed > 0) counts.push(`${postponed} postponed: too many wait`);

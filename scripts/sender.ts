@@ -26,8 +26,9 @@ interface SenderOptions extends Omit<SenderChange, "smallkeys"> {
 }
 
 const help = `
-The senders are in the file senders.json of DATA_DIR, which a file fragments.env in this folder may name. A running service takes each change within a second, and says so in
-its log. A service that was given SENDERS reads that instead, and once.`;
+The senders are in the file senders.json of DATA_DIR, which a file fragments.env in this folder may name. A running
+service takes each change within a second, and says so in its log. A service with the setting SENDERS reads that instead,
+once at its start.`;
 
 function parseId(text: string): string {
 	if (isSenderId(text)) return text;
