@@ -114,6 +114,13 @@ export async function setCheckRun(
 		before.output.annotations_count === annotations.length;
 	if (isSame) return;
 	const output = { title, summary, annotations };
-	const asked = rest.checks.create({ ...repo, name, head_sha: sha, status: "completed", conclusion, output });
-	await dataOf<unknown>(asked, `set the check ${name}`);
+	const request = rest.checks.create({
+		...repo,
+		name,
+		head_sha: sha,
+		status: "completed",
+		conclusion,
+		output,
+	});
+	await dataOf<unknown>(request, `set the check ${name}`);
 }

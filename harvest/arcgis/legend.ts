@@ -7,7 +7,7 @@ export type LegendEntry = ReturnType<typeof readLegend>[number];
 /** A class of a renderer that needs an image. */
 type LegendClass = { label: string; value: string };
 
-/** The legend of one layer out of a `MapServer/legend?f=json`; empty if the layer is not in it. */
+/** Reads the legend of one layer from a `MapServer/legend?f=json`; empty if the layer is not in it. */
 export function readLegend(answer: unknown, layerId: number) {
 	const layers = listOf(objectOf(answer).layers).filter(isObject);
 	const layer = layers.find((candidate) => numberOf(candidate.layerId) === layerId);
@@ -21,10 +21,10 @@ export function readLegend(answer: unknown, layerId: number) {
 }
 
 /**
- * Finds the image of each class in a layer's legend: by position where the two lists fit, since several classes may
- * have one label; else by the values that the entries name, then by label, then the rest by position.
- * @param defaultLabel label of the renderer's default symbol; null if it has none
- * @returns the image of each class, and that of the default symbol; null if there is none
+ * Finds the image of each class in a layer's legend: by position if the two lists match, since several classes may have
+ * the same label; else by the values of the entries, then by label, then the rest by position.
+ * @param defaultLabel label of the renderer's default symbol; null if there is none
+ * @returns the image of each class, and of the default symbol; null if there is none
  */
 export function pairLegend(classes: LegendClass[], defaultLabel: string | null, legend: LegendEntry[]) {
 	const defaultIndex = findDefault(classes.length, defaultLabel, legend);

@@ -127,8 +127,8 @@ export async function unknownOwners(
 	}
 	for (const owner of namesOf(owners)) {
 		if (isTeam(owner)) continue;
-		const asked = rest.users.getByUsername({ username: owner.slice(1) });
-		if (!(await dataOrNull(asked, `show ${owner}`)))
+		const request = rest.users.getByUsername({ username: owner.slice(1) });
+		if (!(await dataOrNull(request, `show ${owner}`)))
 			unknown.push({ owner, reason: "there is no such account" });
 	}
 	return unknown;
@@ -141,11 +141,11 @@ async function requestReviews(
 	{ groups }: Judgement,
 	reviews: readonly GivenReview[],
 ): Promise<void> {
-	const asked = pull.requested_reviewers?.map(({ login }) => login.toLowerCase()) ?? [];
+	const requested = pull.requested_reviewers?.map(({ login }) => login.toLowerCase()) ?? [];
 	const answered = reviews
 		.filter(({ commit_id }) => commit_id === pull.head.sha)
 		.map(({ user }) => user?.login.toLowerCase());
-	const known = new Set([...asked, ...answered]);
+	const known = new Set([...requested, ...answered]);
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
 	const people = new Set(missing.flatMap(({ canApprove }) => canApprove));
 	const open = [...people].filter((login) => !known.has(login.toLowerCase()));

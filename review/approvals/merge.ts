@@ -30,7 +30,7 @@ export async function mergeApproved(
 	const hasPassed = checks.length > 0 && checks.every(({ conclusion }) => passed.has(conclusion ?? ""));
 	if (!isOwn || !isApproved || !isInOrder || !hasPassed) return false;
 	// GitHub refuses this if the branch has a newer commit.
-	const asked = rest.pulls.merge({ ...repo, pull_number: pull.number, sha: pull.head.sha });
-	await dataOf<unknown>(asked, "merge the pull request");
+	const request = rest.pulls.merge({ ...repo, pull_number: pull.number, sha: pull.head.sha });
+	await dataOf<unknown>(request, "merge the pull request");
 	return true;
 }

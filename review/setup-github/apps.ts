@@ -91,10 +91,10 @@ export async function installationFindings(
 	});
 	if (known.length === 0) return [];
 	const page = `${html_url}/settings/installations`;
-	const asked = { org: owner.login, per_page: 100 };
+	const parameters = { org: owner.login, per_page: 100 };
 	const installed =
 		owner.type === "Organization" &&
-		(await paginate(rest.orgs.listAppInstallations, asked).catch((error: unknown) => {
+		(await paginate(rest.orgs.listAppInstallations, parameters).catch((error: unknown) => {
 			// GitHub shows them to the organisation's owners only.
 			if (isRefused(error)) return false as const;
 			throw error;

@@ -72,8 +72,8 @@ export async function codeFindings(
 	push: () => Promise<void>,
 ): Promise<Finding[]> {
 	const what = `code on the branch ${branch}`;
-	const asked = rest.git.getRef({ ...repo, ref: `heads/${branch}` });
-	const ref = await asked.then(
+	const request = rest.git.getRef({ ...repo, ref: `heads/${branch}` });
+	const ref = await request.then(
 		({ data }) => data,
 		(error: { status?: number }) => {
 			// 409: the repository has no commit.

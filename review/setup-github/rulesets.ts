@@ -82,8 +82,8 @@ async function listRulesets({ rest, repo, paginate }: Github) {
 
 /** Reads the id of the App of GitHub Actions: GitHub Enterprise Server has another one than github.com. */
 async function findActionsApp({ rest }: Github): Promise<number | undefined> {
-	const asked = rest.apps.getBySlug({ app_slug: "github-actions" });
-	return (await dataOrNull(asked, "show the App of GitHub Actions"))?.id;
+	const request = rest.apps.getBySlug({ app_slug: "github-actions" });
+	return (await dataOrNull(request, "show the App of GitHub Actions"))?.id;
 }
 
 export async function rulesetFindings(github: Github, { service, workflow }: Apps): Promise<Finding[]> {
@@ -130,8 +130,8 @@ export async function otherRuleFindings(github: Github, target: Target, branch: 
 		const problem = `has the rules ${types}: ${how}, see ${target.html_url}/settings/rules`;
 		findings.push(check(what, others.length > 0 && problem));
 	}
-	const asked = rest.repos.getBranchProtection({ ...repo, branch });
-	const older = await dataOrNull(asked, "show the branch's protection");
+	const request = rest.repos.getBranchProtection({ ...repo, branch });
+	const older = await dataOrNull(request, "show the branch's protection");
 	const what = `older protection of ${branch}`;
 	const how = `remove it at ${target.html_url}/settings/branches: the ruleset has its rules`;
 	return [...findings, check(what, older !== null && `is on, and knows no bypass of Apps: ${how}`)];
