@@ -8,7 +8,7 @@ import type { SearchOptions } from "./candidates.ts";
 export type Clients = Pick<SearchOptions, "ask" | "fetch">;
 
 /** Host → number of requests today (UTC). */
-export type Asked = Map<string, number>;
+export type RequestCounts = Map<string, number>;
 
 /** Requests to one host in a day. */
 const maxPerDay = 200;
@@ -17,14 +17,14 @@ const maxPerDay = 200;
 const maxCached = 50;
 
 /** Adds a limit of requests to each host to the clients, and a cache of answers, which the layers of a service share. */
-export function limitRequests({ ask, fetch }: Clients, asked: Asked = new Map()): Clients {
+export function limitRequests({ ask, fetch }: Clients, counts: RequestCounts = new Map()): Clients {
 	const cached = new Map<string, Promise<Answer>>();
 
 	function take(address: string): boolean {
 		const { host } = new URL(address);
-		const before = asked.get(host) ?? 0;
+		const before = counts.get(host) ?? 0;
 		if (before >= maxPerDay) return false;
-		asked.set(host, before + 1);
+		counts.set(host, before + 1);
 		return true;
 	}
 
@@ -57,13 +57,16 @@ const refusal = {
  * Reads the day's numbers of requests from a file in git's folder, so that all runs of a day (UTC) share one limit.
  * @returns the numbers, which the clients update, and `save`, which writes them
  */
-export async function openAsked(repository: string, now: Date): Promise<{ asked: Asked; save: () => void }> {
+export async function openRequestCounts(
+	repository: string,
+	now: Date,
+): Promise<{ counts: RequestCounts; save: () => void }> {
 	const folder = (await runGit(repository, ["rev-parse", "--absolute-git-dir"])).toString("utf8").trim();
 	const file = join(folder, "repair-requests.json");
 	const day = now.toISOString().slice(0, 10);
-	const asked: Asked = new Map(Object.entries(readDay(file, day)));
-	const save = () => writeFileSync(file, JSON.stringify({ day, hosts: Object.fromEntries(asked) }));
-	return { asked, save };
+	const counts: RequestCounts = new Map(Object.entries(readDay(file, day)));
+	const save = () => writeFileSync(file, JSON.stringify({ day, hosts: Object.fromEntries(counts) }));
+	return { counts, save };
 }
 
 function readDay(file: string, day: string): Record<string, number> {

@@ -3,7 +3,7 @@ import type { CheckedLayer } from "../registry/judge.ts";
 import { mapWithProgress } from "../terminal/progress.ts";
 import { declinedEvidence, readOpen, withdraw, writeProposal } from "./branches.ts";
 import type { SearchOptions } from "./candidates.ts";
-import { limitRequests, openAsked } from "./limits.ts";
+import { limitRequests, openRequestCounts } from "./limits.ts";
 import { type Proposal, proposalsOf } from "./proposal.ts";
 import { createFindRepair } from "./repair.ts";
 
@@ -25,7 +25,7 @@ export interface RepairRun extends SearchOptions {
 /** The result of one run. */
 export interface RepairOutcome {
 	/** Number of checked layers. */
-	looked: number;
+	checked: number;
 	/** Proposals written by this run, in the order of their branches. */
 	proposed: Proposal[];
 	/** Branches of removed proposals, which are no longer needed. */
@@ -43,8 +43,8 @@ const layersAtOnce = 8;
  */
 export async function runRepair(options: RepairRun): Promise<RepairOutcome> {
 	const { repository, base, layers, health, now, maxOpen } = options;
-	const { asked, save } = await openAsked(repository, now);
-	const findRepair = createFindRepair({ ...options, ...limitRequests(options, asked) }, layers);
+	const { counts, save } = await openRequestCounts(repository, now);
+	const findRepair = createFindRepair({ ...options, ...limitRequests(options, counts) }, layers);
 	const sick = layers.filter(({ smallkey }) => {
 		const state = health.get(smallkey)?.state;
 		return state === "wrong" || state === "down";
@@ -66,7 +66,7 @@ export async function runRepair(options: RepairRun): Promise<RepairOutcome> {
 	for (const proposal of outdated) await withdraw(repository, proposal);
 	const kept = open.filter((one) => !outdated.includes(one));
 	const outcome: RepairOutcome = {
-		looked: checked.length,
+		checked: checked.length,
 		proposed: [],
 		withdrawn: outdated.map(({ branch }) => branch),
 		postponed: 0,

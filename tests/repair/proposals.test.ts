@@ -77,8 +77,8 @@ test("five layers that move with their service are one proposal, and main stays 
 	scene.repository = store(layers);
 	const { repository } = scene;
 	const before = repository.git("rev-parse", "main");
-	const { looked, proposed } = await run(scene, layers, together.after(services));
-	assert.is(looked, 5);
+	const { checked, proposed } = await run(scene, layers, together.after(services));
+	assert.is(checked, 5);
 	assert.equal(
 		proposed.map(({ branch, sure, smallkeys }) => [branch, sure, smallkeys]),
 		[["repair/five1", "same", smallkeys]],
@@ -172,13 +172,13 @@ test("two places that agree alike are shown, and nothing is changed", async (sce
 	assert.match(message, `Found: ${together.from}/8 (the same service), the same layer`);
 });
 
-test("layers that are empty or well are not looked for", async (scene) => {
+test("layers that are empty or well are not checked for", async (scene) => {
 	const layers = await register(scene.server);
 	scene.repository = store(layers);
 	for (const sick of ['{"five1":{"state":"empty","since":"2026-W01"}}', "{}"]) {
 		const health = parseHealth(`{"sick":${sick}}`);
-		const { looked, proposed } = await run(scene, layers, together.after(services), { health });
-		assert.equal([looked, proposed, scene.server.asked], [0, [], []]);
+		const { checked, proposed } = await run(scene, layers, together.after(services), { health });
+		assert.equal([checked, proposed, scene.server.asked], [0, [], []]);
 	}
 	assert.equal(branches(scene.repository), ["main"]);
 });
@@ -194,8 +194,8 @@ test("no host is asked more often than the limit of a run", async (scene) => {
 		return { smallkey: `lost${at}`, registration, description: { en, fr: en } };
 	});
 	scene.repository = store(lost);
-	const { looked } = await run(scene, lost, together.before(services));
-	assert.is(looked, 250);
+	const { checked } = await run(scene, lost, together.before(services));
+	assert.is(checked, 250);
 	const hosts = scene.server.asked.map((address) => new URL(address).host);
 	assert.ok(hosts.length > 100, `${hosts.length} requests were made`);
 	assert.ok(hosts.length <= 200, `${hosts.length} requests were made`);
