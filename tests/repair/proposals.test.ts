@@ -172,7 +172,7 @@ test("two places that agree alike are shown, and nothing is changed", async (sce
 	assert.match(message, `Found: ${together.from}/8 (the same service), the same layer`);
 });
 
-test("layers that are empty or well are not checked for", async (scene) => {
+test("layers that are empty or well are not looked for", async (scene) => {
 	const layers = await register(scene.server);
 	scene.repository = store(layers);
 	for (const sick of ['{"five1":{"state":"empty","since":"2026-W01"}}', "{}"]) {
