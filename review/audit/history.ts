@@ -1,5 +1,6 @@
 import { listCommits, type RawCommit, readCommits, subjectOf, trailersOf } from "../../git/commits.ts";
 import { runGit } from "../../git/run.ts";
+import { repairedTrailer } from "../../repair/branches.ts";
 import { servedRef } from "../../service/find-repository.ts";
 import { judgeProvenance, type Provenance, type ReadCommit, trailerNames } from "./provenance.ts";
 
@@ -49,8 +50,8 @@ export async function openHistory(repository: string): Promise<ReadHistory> {
 
 function readCommit({ message, ...raw }: RawCommit, paths: string[]): ReadCommit {
 	const trailers = trailerNames.map((name) => [name, trailersOf(message, name)]);
-	const read = { subject: subjectOf(message), trailers: Object.fromEntries(trailers), paths };
-	return { ...raw, ...read };
+	const repaired = trailersOf(message, repairedTrailer);
+	return { ...raw, subject: subjectOf(message), trailers: Object.fromEntries(trailers), repaired, paths };
 }
 
 /** Parses `NUL mark NUL id NUL`, then paths that each end with NUL. @returns id → paths under `layers/`, sorted */

@@ -10,6 +10,8 @@ export interface ReadCommit extends Omit<RawCommit, "message"> {
 	subject: string;
 	/** All values of each trailer of a signed request: a trailer that occurs twice has both. */
 	trailers: Record<(typeof trailerNames)[number], string[]>;
+	/** Smallkeys of the layers for which it says that it is a repair (`repair/branches.ts`). */
+	repaired: string[];
 	/** Paths under `layers/` that differ from the first parent, sorted. */
 	paths: string[];
 }
@@ -75,9 +77,15 @@ function isByGithub({ committer, parents, author, trailers }: ReadCommit): boole
 	return isGithub && parents.length === 1 && author.name === trailers.Sender[0];
 }
 
-/** A commit of the service itself: except for the first one, which seeds the branch, it changes no registration. */
+/**
+ * A commit of the service itself: except for the first one, which seeds the branch, it changes no registration but those
+ * that it proposes as a repair.
+ */
 function ownProvenance(commit: ReadCommit): Provenance {
-	const changesLayers = commit.paths.some((path) => parseLayerPath(path)?.kind === "registration");
+	const changesLayers = commit.paths.some((path) => {
+		const name = parseLayerPath(path);
+		return name?.kind === "registration" && !commit.repaired.includes(name.smallkey);
+	});
 	if (commit.parents.length > 0 && changesLayers)
 		return forged(commit, "the service itself", "the service changes no registration");
 	return genuine(`by the service itself: ${commit.subject}`);

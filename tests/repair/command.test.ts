@@ -90,6 +90,24 @@ browserTest(
 	},
 );
 
+test("the audit takes a repair for the service's own, when it waits and when it is accepted", async ({
+	local,
+	peer,
+}) => {
+	serveOdd(peer, 5);
+	const env = { DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" };
+	assert.match((await runScript("repair", [], env, later())).stdout, "1 repair proposed");
+	const own = "by the service itself: repair moved: the same layer at another place\n";
+	assert.match((await runScript("review", ["show", "repair/moved"], env)).stdout, own);
+	const commit = (await local.git("rev-parse", "refs/heads/repair/moved")).trim();
+	const words = ["accept", "repair/moved", "--by", "Ann", "--commit", commit];
+	const accepted = await runScript("review", words, env);
+	assert.is(accepted.code, 0, accepted.stderr);
+	const { code, stdout } = await runScript("audit", ["moved"], env);
+	assert.is(code, 0, stdout);
+	assert.match(stdout, own);
+});
+
 test("what a reviewer declines is not proposed again, and nothing is merged", async ({ local, peer }) => {
 	serveOdd(peer, 5);
 	const env = { DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" };

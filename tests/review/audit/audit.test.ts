@@ -195,6 +195,11 @@ const forged: [string, Forgery, string | RegExp][] = [
 		{ author: service, message: "harvest forged" },
 		"the service changes no registration",
 	],
+	[
+		"the repair of another layer",
+		{ author: service, message: "repair other: the same layer at another place\n\nRepairs: other" },
+		"the service changes no registration",
+	],
 ];
 
 test("trailers that the service cannot have written are named as forged, each with its reason", async ({
