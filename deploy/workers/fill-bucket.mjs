@@ -1,19 +1,19 @@
-// Writes a build into the local runtime's R2 bucket, as npx fragments publish-objects does into a real one.
-// A process of its own, because the runtime's library ends the process that loads it at a signal.
+// Writes a build into the R2 bucket of the local runtime, as npx fragments publish-objects does for a real bucket.
+// It runs in a process of its own, because the runtime's library ends its process at a signal.
 //
 //   node deploy/workers/fill-bucket.mjs CONFIGURATION PERSIST DIST FOLDER…
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { getPlatformProxy } from "wrangler";
 
-/** Most objects that are written at once. */
-const atOnce = 16;
+/** The highest number of concurrent writes. */
+const maxConcurrent = 16;
 
-/** Files of the catalogue that stand in the build's folder itself. */
+/** Files of the catalogue at the top of the build's folder. */
 const rootFiles = ["index.html", "site.json"];
 
 const [configPath, persist, dist, ...folders] = process.argv.slice(2);
-// `wrangler dev --persist-to` adds the version of its own layout.
+// `wrangler dev --persist-to` adds a folder for the version of its layout.
 const { env, dispose } = await getPlatformProxy({ configPath, persist: { path: join(persist, "v3") } });
 try {
 	const wanted = await listFiles();
@@ -23,7 +23,7 @@ try {
 			await env.OBJECTS.put(path, await readFile(join(dist, path), "utf8"));
 		}
 	};
-	await Promise.all(Array.from({ length: atOnce }, work));
+	await Promise.all(Array.from({ length: maxConcurrent }, work));
 	const stale = (await listObjects(env.OBJECTS)).filter((name) => !wanted.has(name));
 	for (const name of stale) await env.OBJECTS.delete(name);
 } finally {

@@ -34,7 +34,7 @@ test("both units keep the service from the same of the machine", async () => {
 	const [unit, follow] = await Promise.all(
 		["fragments", "fragments-follow"].map((name) => readFile(join(root, `deploy/${name}.service`), "utf8")),
 	);
-	const hardening = (text = "") => text.slice(text.indexOf("# Nothing else of the machine."));
+	const hardening = (text = "") => text.slice(text.indexOf("# No access to the rest of the machine."));
 	assert.ok(hardening(unit).length > 500);
 	assert.is(hardening(follow), hardening(unit));
 });
