@@ -2,26 +2,26 @@ import type { SyncPath } from "../../git/sync.ts";
 import type { Log } from "../log.ts";
 import type { StoreLimits } from "./limits.ts";
 
-/** What git does that others wait for: commits become durable, a push is taken in, packs are repacked. */
+/** Operations of git whose time is measured: making commits durable, publishing a push, repacking. */
 export type GitOperation = "checkpoint" | "push" | "repack";
 
-/** Receives how long git took, in milliseconds. */
+/** Receives the duration of an operation in milliseconds. */
 export type MeasureGit = (operation: GitOperation, ms: number) => void;
 
-/** What all parts of one local store get. */
+/** Settings and services that all parts of one local store share. */
 export interface StoreBase {
 	/** Path of the bare repository. */
 	repository: string;
 	log: Log;
 	/** The clock: milliseconds since 1970. */
 	now: () => number;
-	/** Puts a file, or the names in a folder, on the disk. */
+	/** Syncs a file, or the names in a folder, to the disk. */
 	sync: SyncPath;
 	limits: StoreLimits;
 	measure: MeasureGit;
 }
 
-/** Measures a task that succeeds. */
+/** Runs a task, and measures its duration if it succeeds. */
 export async function measured<T>(
 	{ measure }: StoreBase,
 	operation: GitOperation,

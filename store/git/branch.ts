@@ -11,68 +11,68 @@ import type { RequestUse } from "./used-requests.ts";
 /** Name of the branch that is served. */
 export const branchName = "main";
 
-/** Newest commits whose requests are read where there is no log of them. */
+/** The highest number of commits whose requests are read if there is no log of requests. */
 const maxCommits = 100_000;
 
-/** From one published commit to the next. */
+/** The range from one published commit to the next. */
 export interface CommitRange {
-	/** The commit that was published before; null: none, everything is new. */
+	/** The commit that was published before; null: no commit was, and everything is new. */
 	from: string | null;
 	to: string;
 	/** The paths under `layers/` that differ, sorted. */
 	changes: readonly PathChange[];
-	/** What is stored at `to`. */
+	/** Reads the state at `to`. */
 	at: CommitReader;
 }
 
-/** A range that can be read. */
+/** The result of publishing a range. */
 export interface Published {
-	/** Warnings for its senders, once everything that is derived from it is written, or could not be. */
+	/** Resolves with warnings for the senders, once all derived files are written or have failed. */
 	warnings: Promise<string[]>;
 }
 
-/** Makes a range readable. */
+/** Publishes a range: it can be read once the promise resolves. */
 export type Publish = (range: CommitRange) => Promise<Published>;
 
-/** A range behind a commit that was published. */
+/** A range after a published commit. */
 export type FollowedRange = CommitRange & { from: string };
 
-/** What others do with a branch. */
-export interface Followers {
+/** Callbacks of a branch. */
+export interface BranchCallbacks {
 	publish: Publish;
-	/** Runs before a range that others may have made is published: its commits may carry out requests. */
-	following: (range: FollowedRange) => Promise<void>;
-	/** Runs after each range that others have made, or may have made. */
-	followed: (range: FollowedRange) => void;
+	/** Runs before a pushed range is published: its commits may carry out signed requests. */
+	beforePush: (range: FollowedRange) => Promise<void>;
+	/** Runs for each range that was pushed, or may have been. */
+	onPush: (range: FollowedRange) => void;
 }
 
-/** The branch that is served: others may move it at any time, and the commits that they bring are published. */
+/** The branch that is served. Other processes may push to it at any time; their commits are found and published. */
 export class Branch {
 	readonly #base: StoreBase;
 	readonly #catFile: CatFile;
-	readonly #followers: Followers;
+	readonly #callbacks: BranchCallbacks;
 	#commit: string;
 	#behind: string | null = null;
 
-	/** @param commit the one that is published */
-	constructor(base: StoreBase, catFile: CatFile, commit: string, followers: Followers) {
+	/** @param commit the published commit */
+	constructor(base: StoreBase, catFile: CatFile, commit: string, callbacks: BranchCallbacks) {
 		this.#base = base;
 		this.#catFile = catFile;
-		this.#followers = followers;
+		this.#callbacks = callbacks;
 		this.#commit = commit;
 	}
 
-	/** Id of the commit that is published. */
+	/** Id of the published commit. */
 	get commit(): string {
 		return this.#commit;
 	}
 
-	/** Why the branch has what is not published, in a few words; null where it has not. */
+	/** Why commits of the branch are not published yet, in a few words; null if all are published. */
 	get behind(): string | null {
 		return this.#behind;
 	}
 
-	/** Reads what is stored at a commit. */
+	/** Returns a reader of the state at a commit. */
 	readerAt(commit: string): CommitReader {
 		return new CommitReader(this.#catFile, commit);
 	}
@@ -86,19 +86,19 @@ export class Branch {
 
 	/**
 	 * The range from an earlier commit to the published one.
-	 * @returns null where that commit is not in its history: the repository may be another one, or an older copy
+	 * @returns null if that commit is not in its history: this may be another repository, or an older copy
 	 */
 	async rangeSince(commit: string): Promise<FollowedRange | null> {
 		if (!(await this.isAncestor(commit, this.#commit))) return null;
 		const range = await this.#rangeBetween(commit, this.#commit);
-		// It may hold what was pushed while no process was there.
-		this.#followers.followed(range);
+		// The range may have commits that were pushed while the service was down.
+		this.#callbacks.onPush(range);
 		return range;
 	}
 
-	/** Publishes what others have brought to the branch. @returns whether there was anything */
+	/** Publishes commits that other processes have pushed. @returns whether there were any */
 	async follow(): Promise<boolean> {
-		const { following, followed } = this.#followers;
+		const { beforePush, onPush } = this.#callbacks;
 		try {
 			const head = await this.#head();
 			const isMoved = head !== this.#commit;
@@ -106,9 +106,9 @@ export class Branch {
 				this.#behind = "a push is being taken in";
 				await measured(this.#base, "push", async () => {
 					const range = await this.#rangeBetween(this.#commit, head);
-					await following(range);
+					await beforePush(range);
 					await this.publish(range);
-					followed(range);
+					onPush(range);
 				});
 			}
 			this.#behind = null;
@@ -119,7 +119,7 @@ export class Branch {
 		}
 	}
 
-	/** How many commits of the branch are not published yet. @throws {GitFailure} where git fails */
+	/** How many commits of the branch are not published yet. @throws {GitFailure} if git fails */
 	async commitsBehind(): Promise<number> {
 		const { repository, limits } = this.#base;
 		if ((await this.#head()) === this.#commit) return 0;
@@ -127,22 +127,22 @@ export class Branch {
 		return Number(await runGit(repository, args, { limitMs: limits.commandMs }));
 	}
 
-	/** Goes back to an earlier commit on the branch: what came after it cannot be read yet, and is tried again. */
+	/** Goes back to an earlier commit of the branch: later commits cannot be read now, and are retried. */
 	goBackTo(commit: string): void {
 		this.#commit = commit;
 		this.#behind = "what the branch has cannot be read";
 	}
 
-	/** Makes a range readable; its end is the published commit then. */
+	/** Publishes a range. Its end is the published commit then. */
 	async publish(range: CommitRange): Promise<Published> {
-		const published = await this.#followers.publish(range);
+		const published = await this.#callbacks.publish(range);
 		this.#commit = range.to;
 		return published;
 	}
 
 	/**
-	 * Whether one commit is in the history of another; false where one of them is missing.
-	 * @throws {GitTimeout} where git does not answer
+	 * Whether one commit is in the history of another; false if either of them is missing.
+	 * @throws {GitTimeout} if git does not answer
 	 */
 	async isAncestor(earlier: string, later: string): Promise<boolean> {
 		if (earlier === later) return true;
@@ -152,11 +152,11 @@ export class Branch {
 	}
 
 	/**
-	 * The signed requests that the service's own commits carry out, on the branch or one for review that waits or was
-	 * declined, each with its commit.
-	 * A pusher can write the same trailer, but cannot name the service as the committer: the hook refuses that.
-	 * @param since a commit: those in its history are left out; null, or one that is missing: the newest commits
-	 * @throws {GitTimeout} where git does not answer
+	 * Reads the signed requests that the service's own commits carry out, each with its commit: on the branch, and on the
+	 * branches of waiting and declined reviews. A pusher can write the same trailer, but cannot name the service as the
+	 * committer: the hook refuses that.
+	 * @param since only commits outside the history of this commit are read; null or a missing commit: the newest commits
+	 * @throws {GitTimeout} if git does not answer
 	 */
 	async requestsSince(since: string | null): Promise<RequestUse[]> {
 		const { repository, limits } = this.#base;
@@ -175,7 +175,7 @@ export class Branch {
 		return uses;
 	}
 
-	/** Id of its last commit. @throws {GitDamage} where the branch was removed, or its commit is missing */
+	/** Id of the branch's last commit. @throws {GitDamage} if the branch was removed, or its commit is missing */
 	async #head(): Promise<string> {
 		const head = await this.#catFile.read(`refs/heads/${branchName}`);
 		if (head?.type !== "commit") throw new GitDamage(`refs/heads/${branchName} is gone, or names no commit`);
@@ -188,7 +188,7 @@ export class Branch {
 	}
 }
 
-/** What a task of git gives, or null where it fails. @throws {GitTimeout} where git does not answer */
+/** The result of a git task, or null if it fails. @throws {GitTimeout} if git does not answer */
 async function orNull<T>(task: Promise<T>): Promise<T | null> {
 	return task.catch((error) => {
 		if (error instanceof GitTimeout) throw error;

@@ -7,15 +7,15 @@ import { branchName } from "./branch.ts";
 import type { Writer } from "./writer.ts";
 
 /**
- * The commit that the branch is at; null where the repository has no such branch yet.
- * @throws {Error} that says what to do, where the branch exists and names no commit, or one that is missing
+ * Reads the id of the branch's last commit; null if the repository has no such branch yet.
+ * @throws {Error} with advice if the branch exists, and names no commit or a missing one
  */
 export async function readHead(repository: string, catFile: CatFile): Promise<string | null> {
 	const head = await catFile.read(`refs/heads/${branchName}`);
 	if (head?.type === "commit") return head.id;
 	const named = await readRef(repository);
 	if (named === null) return null;
-	// Without this the next start would take a broken branch for an empty repository.
+	// Without this check, a start would treat a repository with a broken branch as an empty one.
 	const file = join(repository, "refs/heads", branchName);
 	throw new Error(
 		[
@@ -26,7 +26,7 @@ export async function readHead(repository: string, catFile: CatFile): Promise<st
 	);
 }
 
-/** Most of a broken branch that is quoted, in characters. */
+/** How much of a broken branch file an error quotes, in characters. */
 const maxQuoted = 60;
 
 /** Makes the first commit of the branch. @returns its id */
@@ -36,9 +36,9 @@ export async function commitSeed(
 	edits: Edit[],
 ): Promise<string> {
 	const subject = `seed ${edits.length} files`;
-	const signed = { smallkey: null, trailers: [], request: null, review: false };
+	const unsigned = { smallkey: null, trailers: [], request: null, review: false };
 	writer.begin(null);
-	const made = writer.commit(edits, { ...signed, author: serviceAuthor, time: now(), subject });
+	const made = writer.commit(edits, { ...unsigned, author: serviceAuthor, time: now(), subject });
 	await writer.store();
 	const id = await made;
 	await writer.move(branchName, null, id);
@@ -46,11 +46,11 @@ export async function commitSeed(
 	return id;
 }
 
-/** What the branch's file, or the file of packed branches, says of it; null where neither does (gitrepository-layout(5)). */
+/** The text of the branch in its own file or in `packed-refs`; null if neither has it (gitrepository-layout(5)). */
 async function readRef(repository: string): Promise<string | null> {
 	const read = (name: string) =>
 		readFile(join(repository, name), "utf8").catch((error: NodeJS.ErrnoException) => {
-			// Git leaves empty folders where a branch had a slash in its name.
+			// After a branch with a slash in its name was removed, git may leave a folder at this path.
 			if (error.code === "ENOENT" || error.code === "EISDIR") return null;
 			throw error;
 		});

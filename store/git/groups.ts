@@ -11,21 +11,21 @@ import { clearLocks, listLocks } from "./locks.ts";
 import type { CommitReader } from "./reader.ts";
 import { BranchHeld } from "./writer.ts";
 
-/** How often changes are built again on a branch that others keep moving, and where git fails. */
+/** Limits of the attempts to write a group: attempts that another process has overtaken, and failed ones. */
 const maxMoves = 20;
 const maxFailures = 2;
 
-/** Changes in the reader that groups share; it holds their texts in memory. */
+/** Edits after which the groups' shared reader is replaced: it keeps their texts in memory. */
 const maxReaderEdits = 2_000;
 
 /** The branch that a group goes to. */
 interface Target {
 	name: string;
-	/** Where it is now; null: there is none yet. */
+	/** Its commit now; null: the branch does not exist yet. */
 	from: string | null;
 	/** The commit that the group is built on. */
 	base: string;
-	/** What is stored there. */
+	/** Reads the state at `base`. */
 	reader: CommitReader;
 	/** Whether the branch has a change that waits for review. */
 	isWaiting: boolean;
@@ -34,9 +34,9 @@ interface Target {
 /** Writes groups of changes to a branch, one group after the other. */
 export class GroupWriter {
 	readonly #context: StoreContext;
-	/** The state that the next group is judged on, and the number of edits over its commit: for row `put-alone`. */
+	/** The state for the next group, and the number of uncommitted edits in its reader: for row `put-alone`. */
 	#reader: { at: CommitReader; commit: string; edits: number } | null = null;
-	/** Whether the branch of a review may have a commit whose request is not noted. */
+	/** Whether a review's branch may have a commit whose request is not noted. */
 	#isUncertain = false;
 	/** Answers that wait for the files. */
 	readonly #answering = new Set<Promise<void>>();
@@ -45,14 +45,14 @@ export class GroupWriter {
 		this.#context = context;
 	}
 
-	/** Ends once each group is answered. */
+	/** Resolves once all groups are answered. */
 	async idle(): Promise<void> {
 		await Promise.all(this.#answering);
 	}
 
 	/**
-	 * Brings changes to their branches, and answers them: each one that waits for review to a branch of its own, the others
-	 * together to the one that is served.
+	 * Writes changes to their branches, and answers them. Each change for review goes to a branch of its own. All others
+	 * go to the served branch as one group.
 	 */
 	async write(changes: readonly Pending[]): Promise<void> {
 		const group = changes.filter(({ meta }) => !meta.review);
@@ -60,7 +60,7 @@ export class GroupWriter {
 		for (const one of changes) if (one.meta.review) await this.#writeTo(reviewOf(one.meta), [one]);
 	}
 
-	/** Brings a group to a branch, built again where others were faster or git fails, and answers it. */
+	/** Writes a group to a branch, and answers it. If another process has moved the branch, or git fails, it retries. */
 	async #writeTo(name: string, group: readonly Pending[]): Promise<void> {
 		let failure: unknown;
 		for (let moves = 0, failures = 0; moves < maxMoves && failures < maxFailures; ) {
@@ -69,12 +69,12 @@ export class GroupWriter {
 			try {
 				target = await this.#targetOf(name);
 				this.#context.writer.begin(target.base);
-				// Git answers this while the group is judged.
+				// Git looks for pushed commits while the group is judged.
 				const following = this.#context.branch.follow();
 				following.catch(() => undefined);
 				judged = await judgeGroup(group, target.reader, this.#context);
 				if (await following) throw new BranchHeld("others have moved the branch");
-				return await this.#land(judged, target);
+				return await this.#persist(judged, target);
 			} catch (error) {
 				failure = error;
 			}
@@ -83,7 +83,7 @@ export class GroupWriter {
 			else failures += 1;
 			try {
 				await this.#recover(failure, name);
-				// The branch may have the group although moving or publishing it failed.
+				// The branch may have the group even if moving the branch or publishing the group failed.
 				const id = await lastCommit(judged)?.catch(() => null);
 				if (target && id && (await this.#isAt(name, id))) return await this.#finish(judged, target, id);
 			} catch (error) {
@@ -102,7 +102,7 @@ export class GroupWriter {
 		for (const { reject } of group) reject(busy);
 	}
 
-	/** What a group is built on. */
+	/** Reads the target of a group: its branch, and the state that it is built on. */
 	async #targetOf(name: string): Promise<Target> {
 		const { branch, catFile, requests } = this.#context;
 		const { commit } = branch;
@@ -120,10 +120,10 @@ export class GroupWriter {
 	}
 
 	/**
-	 * Brings a judged group to the disk, the branch, the readers and its senders.
-	 * @throws {BranchHeld} where others have moved the branch first, or hold its lock
+	 * Stores a judged group, moves the branch, publishes the group and answers its senders.
+	 * @throws {BranchHeld} if another process has moved the branch first, or holds its lock
 	 */
-	async #land(judged: readonly Judged[], target: Target): Promise<void> {
+	async #persist(judged: readonly Judged[], target: Target): Promise<void> {
 		const { writer, packs } = this.#context;
 		const { name, from, base, reader } = target;
 		const last = lastCommit(judged);
@@ -141,7 +141,7 @@ export class GroupWriter {
 		if (this.#reader) this.#reader = { at: reader, commit: to, edits: this.#reader.edits + edits.length };
 	}
 
-	/** Answers a group that the branch has. @param range what is to be published first */
+	/** Answers a group that is on the branch. @param range is published first */
 	async #finish(judged: readonly Judged[], target: Target, id: string, range?: CommitRange): Promise<void> {
 		const { requests, branch } = this.#context;
 		requests.noteCommitted(await usesOf(judged.filter(({ edits }) => edits.length > 0)));
@@ -150,14 +150,14 @@ export class GroupWriter {
 		await this.#answer(judged, target, id, published?.warnings);
 	}
 
-	/** Puts the name of a branch's file on the disk, and those of the folders that lead to it. */
+	/** Syncs the folders on the path to a branch's file, so that its name is on the disk. */
 	async #syncNames(name: string): Promise<void> {
 		const { repository, sync } = this.#context;
 		for (let folder = dirname(`refs/heads/${name}`); folder !== "refs"; folder = dirname(folder))
 			await sync(join(repository, folder));
 	}
 
-	/** Answers a group whose commits are on the disk. @param tip the commit of those that name no other */
+	/** Answers a group whose commits are on the disk. @param tip the commit of changes without a commit of their own */
 	async #answer(
 		judged: readonly Judged[],
 		{ name, isWaiting }: Target,
@@ -169,7 +169,7 @@ export class GroupWriter {
 		await requests.keep(await usesOf(unchanged, tip));
 		if (lastCommit(judged)) health.recovered();
 		const isReview = name !== branchName;
-		// The next group does not wait for files that are behind.
+		// Not awaited: the next group does not wait for the files.
 		const answering = warnings.then(async (texts) => {
 			for (const { pending, refusal, commit, edits } of judged) {
 				const changed = edits.length > 0;
@@ -183,8 +183,8 @@ export class GroupWriter {
 	}
 
 	/**
-	 * After a failure: ends the writer, follows the branch, and removes locks of killed processes.
-	 * @throws {StoreBusy} where another branch has the name as a folder, or a folder's name
+	 * Called after a failure: ends the writer, follows the branch, and removes locks of killed processes.
+	 * @throws {StoreBusy} if the name of another branch excludes this one: `a` excludes `a/b`, and `a/b` excludes `a`
 	 */
 	async #recover(failure: unknown, name: string): Promise<void> {
 		const { health, log, writer, branch, repository, limits } = this.#context;
@@ -196,7 +196,7 @@ export class GroupWriter {
 		if (removed.length > 0) log.warn(`removed locks that a killed process left: ${removed.join(", ")}`);
 	}
 
-	/** Whether a branch has a commit. */
+	/** Whether a commit is on a branch. */
 	async #isAt(name: string, commit: string): Promise<boolean> {
 		const { catFile, branch } = this.#context;
 		const head = await catFile.read(`refs/heads/${name}`);
@@ -223,7 +223,7 @@ function reviewOf({ smallkey, author }: Meta): string {
 	return smallkey === null ? batchBranch(author) : reviewBranch(smallkey);
 }
 
-/** Id of the last commit of a group; undefined where it has none. */
+/** Id of the last commit of a group; undefined if the group has no commit. */
 function lastCommit(judged: readonly Judged[]): Promise<string> | undefined {
 	return judged.findLast(({ edits }) => edits.length > 0)?.commit ?? undefined;
 }

@@ -3,7 +3,7 @@ import { DiskTimeout } from "../../git/sync.ts";
 import type { Log } from "../log.ts";
 import { StoreBusy } from "../store.ts";
 
-/** Seconds after which a publisher may try again where something is broken. */
+/** Seconds after which a publisher may retry after a failure. */
 const retryAfterSeconds = 5;
 
 const noRoom = "there is no room on the disk";
@@ -11,7 +11,7 @@ const readOnly = "the disk is read-only";
 const damaged = "the repository is damaged";
 const unknownFailure = "git failed";
 
-/** Messages of systems and of git, and the reason that a publisher gets. */
+/** Messages of the system and of git, each with the reason that a publisher gets. */
 const reasons: readonly [pattern: RegExp, reason: string][] = [
 	[/ENOSPC|EDQUOT|No space left on device|Disk quota exceeded|Out of diskspace/, noRoom],
 	[/EROFS|Read-only file system|read-only file system/, readOnly],
@@ -35,13 +35,13 @@ export function reasonOf(error: unknown): string {
 	return error instanceof GitFailure ? unknownFailure : "the repository cannot be written";
 }
 
-/** Why the disk cannot be written, in a few words; null where something else failed. */
+/** Why the disk cannot be written, in a few words; null for any other failure. */
 export function diskReasonOf(error: unknown): string | null {
 	const reason = reasonOf(error);
 	return reason === noRoom || reason === readOnly ? reason : null;
 }
 
-/** Whether changes can be made now, by how the last ones went. */
+/** Tracks whether changes can be made now, from the results of the last ones. */
 export class WriteHealth {
 	readonly #log: Log;
 	readonly #onDamage: () => void;
@@ -49,35 +49,35 @@ export class WriteHealth {
 	#lastReported: string | null = null;
 
 	/**
-	 * @param log gets each failure; one that repeats, once
-	 * @param onDamage runs each time that the repository was found damaged: it may be repaired by the next time
+	 * @param log gets each failure; a repeated failure only once
+	 * @param onDamage runs each time that the repository is found damaged, so that a repair takes effect
 	 */
 	constructor(log: Log, onDamage: () => void) {
 		this.#log = log;
 		this.#onDamage = onDamage;
 	}
 
-	/** Why changes cannot be made now, in a few words; null where they can. */
+	/** Why changes cannot be made now, in a few words; null if they can. */
 	get reason(): string | null {
 		return this.#reason;
 	}
 
-	/** Notes a failure; what to answer to those who waited. */
+	/** Records a failure. @returns the error for the waiting changes */
 	failed(error: unknown): StoreBusy {
-		// Others were faster: nothing is broken.
+		// Another process has changed the branch first: nothing is broken.
 		if (error instanceof StoreBusy) return error;
 		const reason = reasonOf(error);
-		// Git that is tried again on a full disk does not always name the reason again.
+		// On a full disk, a retry of git does not always name the reason again.
 		if (this.#reason === null || reason !== unknownFailure) this.#reason = reason;
 		if (this.#reason === damaged) this.#onDamage();
 		const text = String(error);
-		// What keeps failing is tried several times a second.
+		// A lasting failure may repeat several times a second.
 		if (text !== this.#lastReported) this.#log.error(error);
 		this.#lastReported = text;
 		return new StoreBusy(this.#reason, retryAfterSeconds);
 	}
 
-	/** Notes that a change could be made. */
+	/** Records that a change was made. */
 	recovered(): void {
 		if (this.#reason !== null) this.#log.warn(`layers can be changed again, after: ${this.#reason}`);
 		this.#reason = null;

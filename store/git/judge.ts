@@ -17,26 +17,26 @@ import type { RequestUse, UsedRequests } from "./used-requests.ts";
 export interface Pending {
 	edits: Edits;
 	meta: Meta;
-	/** When it came, by the monotonic clock. */
+	/** When it arrived, by the monotonic clock. */
 	sinceMs: number;
 	resolve: (outcome: Commit | Refusal) => void;
 	reject: (error: unknown) => void;
 }
 
-/** What becomes of one change once its group is on the branch. */
+/** The result of judging one change. */
 export interface Judged {
 	pending: Pending;
-	/** None where it is refused, or nothing has to change. */
+	/** Empty if the change is refused, or changes nothing. */
 	edits: Edit[];
 	refusal: Refusal | null;
-	/** Id of the commit that holds the state asked for; null: the branch's last one, or a refusal. */
+	/** Id of the commit with the requested state; null for the branch's last commit, or a refusal. */
 	commit: Promise<string> | null;
 }
 
 /**
- * Judges the changes of a group in their order, each on what the ones before it will have changed, and hands the
- * commits to git. A change whose own code fails is rejected, and is not among the results.
- * @param reader the state that they are built on; then the state with all of them
+ * Judges the changes of a group in their order, each on the state after the ones before it, and passes the commits to
+ * git. If the function of a change throws, the change is rejected and left out of the results.
+ * @param reader the state before the group; the edits of the group are added to it
  */
 export async function judgeGroup(
 	group: readonly Pending[],
@@ -44,18 +44,18 @@ export async function judgeGroup(
 	{ requests, health, writer }: StoreContext,
 ): Promise<Judged[]> {
 	const judged: Judged[] = [];
-	// What later ones are judged on is read meanwhile.
+	// Reads the state of all changes in advance, while the first ones are judged.
 	for (const { meta } of group) if (meta.smallkey !== null) reader.prefetch(meta.smallkey);
 	for (const pending of group) {
 		const { edits, meta } = pending;
 		try {
 			const outcome = await edits(reader);
-			const one = { pending, ...judge(meta, outcome, findFirst(meta, judged, requests), requests) };
-			if (one.edits.length > 0) {
-				reader.overlay(one.edits);
-				one.commit = writer.commit(one.edits, meta);
+			const result = { pending, ...judge(meta, outcome, findFirst(meta, judged, requests), requests) };
+			if (result.edits.length > 0) {
+				reader.overlay(result.edits);
+				result.commit = writer.commit(result.edits, meta);
 			}
-			judged.push(one);
+			judged.push(result);
 		} catch (error) {
 			pending.reject(error instanceof GitFailure ? health.failed(error) : error);
 		}
@@ -63,7 +63,7 @@ export async function judgeGroup(
 	return judged;
 }
 
-/** The signed requests among judged changes; `tip` is the commit of those that name no other. */
+/** The signed requests among judged changes. @param tip the commit of changes without a commit of their own */
 export function usesOf(judged: readonly Judged[], tip = ""): Promise<RequestUse[]> {
 	const signed = judged.flatMap((one) => {
 		const { request } = one.pending.meta;
@@ -78,16 +78,16 @@ export function usesOf(judged: readonly Judged[], tip = ""): Promise<RequestUse[
 }
 
 /** How a request was answered the first time. */
-interface First {
-	/** `""` where it is known by its commit alone: its method is not noted there, and only its own can take effect. */
+interface FirstUse {
+	/** `""` if only its commit is known. A repeat with another method would still change something, and is refused. */
 	method: string;
-	/** Its status where it was refused; null where it was accepted. */
+	/** The status of a refusal; null if the request was accepted. */
 	status: number | null;
 	commit: Promise<string> | null;
 }
 
-/** The first use of a change's request, in the same group or before; null where there is none. */
-function findFirst({ request }: Meta, judged: readonly Judged[], requests: UsedRequests): First | null {
+/** The first use of a change's request, in the same group or before; null if there is none. */
+function findFirst({ request }: Meta, judged: readonly Judged[], requests: UsedRequests): FirstUse | null {
 	if (request === null) return null;
 	const earlier = judged.find(({ pending }) => pending.meta.request === request);
 	if (earlier) {
@@ -103,13 +103,13 @@ function findFirst({ request }: Meta, judged: readonly Judged[], requests: UsedR
 
 /**
  * Judges one change.
- * @param outcome what it would do now
- * @param first how its request was answered before, if it was
+ * @param outcome what the change would do now
+ * @param first how its request was answered the first time; null for a new request
  */
 function judge(
 	{ request, method = "-", time }: Meta,
 	outcome: Edit[] | Refusal,
-	first: First | null,
+	first: FirstUse | null,
 	requests: UsedRequests,
 ): Omit<Judged, "pending"> {
 	const refused = (refusal: Refusal) => ({ edits: [], refusal, commit: null });
@@ -123,14 +123,14 @@ function judge(
 }
 
 /**
- * What a request that comes again is answered: as the first time where it would change nothing now, and otherwise that
- * it was used. The method is not signed: the same signature with another method is another request.
- * @returns a refusal; null for its first commit
+ * Judges a repeated request. It gets the first answer again if it would change nothing now; otherwise it is refused as
+ * used before. The method is not signed: the same signature with another method is another request, and refused.
+ * @returns the refusal; null if the answer is the first commit
  */
-function judgeRepeat(first: First, method: string, outcome: Edit[] | Refusal): Refusal | null {
+function judgeRepeat(first: FirstUse, method: string, outcome: Edit[] | Refusal): Refusal | null {
 	if (first.method !== "" && first.method !== method) return usedBefore;
 	if (isRefusal(outcome)) {
-		// What was removed the first time is not there the second time.
+		// A repeated DELETE does not find the layer that the first one removed.
 		const isStillGone = first.status === null && method === "DELETE" && outcome.status === 404;
 		if (isStillGone) return null;
 		return first.status === outcome.status ? outcome : usedBefore;
@@ -138,7 +138,7 @@ function judgeRepeat(first: First, method: string, outcome: Edit[] | Refusal): R
 	return first.status === null && outcome.length === 0 ? null : usedBefore;
 }
 
-/** The refusal of a request of a time whose requests are forgotten. */
+/** The refusal of a request from a time whose requests are forgotten. */
 const mayBeUsed: Refusal = {
 	status: 401,
 	reason: "used before",

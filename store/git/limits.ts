@@ -1,29 +1,29 @@
-/** How long a local store waits, and how much it leaves. Times in milliseconds, by the monotonic clock. */
+/** Limits of a local store. Times are in milliseconds, by the monotonic clock. */
 export const ordinaryLimits = {
-	/** Longest silence of a git process that is awaited: it is ended then, and replaced. */
+	/** Longest silence of a git process whose answer is awaited. After it, the process is ended and replaced. */
 	silenceMs: 15_000,
 	/** Longest time of one short git command. */
 	commandMs: 20_000,
 	/** Longest time of a repack, which runs in the background. */
 	repackMs: 600_000,
-	/** Longest wait of a change until its turn. */
+	/** Longest time that a change waits before it is judged. */
 	waitMs: 25_000,
-	/** Longest time that `close` waits for what is under way. */
+	/** Longest time that `close` waits for running changes. */
 	closeMs: 40_000,
-	/** How long a lock stays the same file until it is taken for that of a killed process. */
+	/** A lock that stays unchanged for so long was left by a killed process. */
 	lockMs: 2_000,
 	/** How often the branch is checked for pushes. */
 	lookMs: 200,
-	/** How often a writer at rest is asked for a sign of life, and a store that failed is tried again. */
+	/** How often an idle writer is checked, and a failed store is retried. */
 	probeMs: 5_000,
-	/** Commits after which another process writes: git keeps what it has seen of a repository in memory. */
-	writerCommits: 5_000,
-	/** Reads after which a reader is replaced. */
-	readerReads: 50_000,
-	/** Packs that are repacked at rest, and those after which a repack does not wait for rest. */
-	packsAtRest: 50,
-	packsAtMost: 200,
-	/** Time since the last change that is taken for rest. */
+	/** Commits after which the writing process is replaced: git keeps data of the repository in memory. */
+	maxWriterCommits: 5_000,
+	/** Reads after which the reading process is replaced. */
+	maxReaderReads: 50_000,
+	/** From so many packs on, an idle store repacks; from `maxPacks` on, a busy one does, too. */
+	maxIdlePacks: 50,
+	maxPacks: 200,
+	/** A store is idle if its last change is so long ago. */
 	restMs: 3_000,
 };
 

@@ -5,12 +5,12 @@ import { runGit } from "../../git/run.ts";
 import { measured, type StoreBase } from "./base.ts";
 import type { Writer } from "./writer.ts";
 
-/** Readers and publishers come before a repack. */
+/** A repack has a lower priority than answers to readers and publishers. */
 const niceness = 5;
 
 /**
- * The packs of a repository: each group of commits and each push leaves one, and every object that is written is looked
- * for in all of them.
+ * Repacks a repository. Each group of commits and each push leaves a pack, and git looks for every object that it writes
+ * in all packs.
  */
 export class Packs {
 	readonly #base: StoreBase;
@@ -20,31 +20,31 @@ export class Packs {
 	#lastChangeMs = Number.NEGATIVE_INFINITY;
 	#repacking: Promise<void> | null = null;
 
-	/** @param writer has packs open, as `catFile` has: git leaves those alone, so it is ended before a repack */
+	/** @param writer is ended before a repack, since git leaves the packs of a running fast-import out of a repack */
 	constructor(base: StoreBase, writer: Writer, catFile: CatFile) {
 		this.#base = base;
 		this.#writer = writer;
 		this.#catFile = catFile;
 	}
 
-	/** Notes a pack of this process. */
+	/** Records that this process has written a pack. */
 	written(): void {
 		this.#count += 1;
 		this.#lastChangeMs = performance.now();
 	}
 
-	/** Counts the packs that are there. */
+	/** Counts the packs in the repository. */
 	async count(): Promise<void> {
 		const names = await readdir(join(this.#base.repository, "objects", "pack"));
 		this.#count = names.filter((name) => name.endsWith(".pack")).length;
 	}
 
-	/** Starts a repack in the background where there are many packs; no change may be under way. */
+	/** Starts a repack in the background if there are many packs. To be called only while no change is running. */
 	async repackIfMany(): Promise<void> {
 		const { limits, log } = this.#base;
-		const { packsAtRest, packsAtMost, restMs } = limits;
-		const isAtRest = performance.now() - this.#lastChangeMs > restMs;
-		if (this.#repacking || this.#count < (isAtRest ? packsAtRest : packsAtMost)) return;
+		const { maxIdlePacks, maxPacks, restMs } = limits;
+		const isIdle = performance.now() - this.#lastChangeMs > restMs;
+		if (this.#repacking || this.#count < (isIdle ? maxIdlePacks : maxPacks)) return;
 		this.#count = 0;
 		await this.#writer.renew();
 		this.#repacking = this.#repack()
@@ -54,7 +54,7 @@ export class Packs {
 			});
 	}
 
-	/** Ends when no repack runs. */
+	/** Resolves when no repack is running. */
 	async idle(): Promise<void> {
 		await this.#repacking;
 	}
@@ -67,21 +67,21 @@ export class Packs {
 				niceness,
 			}),
 		);
-		this.#writer.outdate();
+		this.#writer.markOutdated();
 		this.#catFile.renew();
 		await this.count();
 	}
 }
 
 /**
- * Removes half-written packs, and the marks that keep a pack out of a repack until its refs are written; no git may
- * write to the repository meanwhile.
+ * Removes incomplete packs, and the `.keep` files that exclude a pack of fast-import from repacks until its refs are
+ * written. No git process may write to the repository meanwhile.
  */
 export async function clearPacks(repository: string): Promise<void> {
 	const folder = join(repository, "objects", "pack");
 	for (const name of await readdir(folder).catch(() => [])) {
 		const path = join(folder, name);
-		const isMark = name.endsWith(".keep") && (await readFile(path, "utf8")).startsWith("fast-import");
-		if (isMark || name.startsWith("tmp_") || name.startsWith(".tmp-")) await rm(path, { force: true });
+		const isKeepFile = name.endsWith(".keep") && (await readFile(path, "utf8")).startsWith("fast-import");
+		if (isKeepFile || name.startsWith("tmp_") || name.startsWith(".tmp-")) await rm(path, { force: true });
 	}
 }

@@ -6,34 +6,34 @@ import { parseLayerPath } from "../../registry/smallkey.ts";
 import { serviceIdentity } from "../store.ts";
 import type { FollowedRange } from "./branch.ts";
 
-/** What others have brought to the branch: a line of the log. */
+/** Commits that other processes have pushed to the branch, as a line of the log. */
 export interface Push {
 	from: string;
 	to: string;
-	/** How many commits, and the last of them, the newest first. */
+	/** The number of commits, and the ids of the last ones, the newest first. */
 	commits: number;
 	newest: string[];
-	/** Who has written or committed them, as they say of themselves: `Ada <ada@example.org>`. */
+	/** Their authors and committers, as the commits name them: `Ada <ada@example.org>`. */
 	people: string[];
 	/** How many layers differ. */
 	layers: number;
 }
 
-/** Commits that are read and named, and people; those that are left out are in the history. */
+/** How many commits are read, and how many commits and people are listed. The history has the others. */
 const maxCommits = 1_000;
 const maxNewest = 10;
 const maxPeople = 10;
 
-/** Paths that are read in one turn of the event loop. */
+/** Paths that are read in one iteration of the event loop. */
 const pathsAtOnce = 1_000;
 
 /** Longest name of a person, in characters. */
 const maxName = 100;
 
 /**
- * Reads who has made a range of commits, and of what.
- * @returns null where the service has made all of it
- * @throws {Error} where git fails
+ * Describes a pushed range of commits.
+ * @returns null if the service has made all of them
+ * @throws {Error} if git fails
  */
 export async function describePush(repository: string, range: FollowedRange): Promise<Push | null> {
 	const { from, to } = range;
@@ -64,7 +64,7 @@ async function countLayers({ changes }: FollowedRange): Promise<number> {
 	for (const [at, { path }] of changes.entries()) {
 		const name = parseLayerPath(path);
 		if (name) smallkeys.add(name.smallkey);
-		// A push may bring all layers: requests are answered in between.
+		// A push may change all layers: other requests are answered in between.
 		if (at % pathsAtOnce === pathsAtOnce - 1) await nextTurn();
 	}
 	return smallkeys.size;

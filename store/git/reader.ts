@@ -9,13 +9,13 @@ import type { Edit, Layer, LayerIds, Reader } from "../store.ts";
 /** The entries of one folder by their names. */
 type Folder = ReadonlyMap<string, TreeEntry>;
 
-/** What is stored at one commit, with changes over it that are not committed yet. Each folder is read once. */
+/** Reads the state at one commit, with later edits that are not committed yet. Each folder is read once. */
 export class CommitReader implements Reader {
 	readonly #catFile: CatFile;
 	readonly #commit: string;
 	#layers: Promise<Folder | null> | null = null;
 	readonly #folders = new Map<string, Promise<Folder | null>>();
-	/** Folder → name → text, or null where it is removed. */
+	/** Folder → name → new text, or null if the file is removed. */
 	readonly #changed = new Map<string, Map<string, string | null>>();
 
 	constructor(catFile: CatFile, commit: string) {
@@ -23,7 +23,7 @@ export class CommitReader implements Reader {
 		this.#commit = commit;
 	}
 
-	/** Puts changes over the commit: they are read from now on. */
+	/** Adds edits to the state: they are read from now on. */
 	overlay(edits: readonly Edit[]): void {
 		for (const { path, text } of edits) {
 			const { folder, name } = splitPath(path);
@@ -45,7 +45,7 @@ export class CommitReader implements Reader {
 			this.#id(layerPath(smallkey)),
 			this.#id(descriptionPath(smallkey)),
 		]);
-		// What is changed here is written in the canonical form.
+		// A changed registration is always written in the canonical form.
 		const isCanonical = this.#changedText(layerPath(smallkey)) !== undefined;
 		return registration === null ? null : { registration, description, isCanonical };
 	}
@@ -78,20 +78,20 @@ export class CommitReader implements Reader {
 		return { path, kind, bytes: (await this.#object(entry.id, "blob", path)).body };
 	}
 
-	/** The stored smallkeys that are the same but for case, sorted: `["Ab", "ab"]`. */
+	/** The stored smallkeys that equal a smallkey except for case, sorted: `["Ab", "ab"]`. */
 	async spellings(smallkey: string): Promise<string[]> {
 		const lower = smallkey.toLowerCase();
 		const keys = await this.keys(folderOf(smallkey));
 		return keys.filter((key) => key.length === lower.length && key.toLowerCase() === lower);
 	}
 
-	/** Begins to read what a change of `smallkey` will be decided on. */
+	/** Begins to read the state that a change of `smallkey` will be judged on. */
 	prefetch(smallkey: string): void {
-		// A failure is met by what reads it afterwards.
+		// The next reader of this promise handles the failure.
 		this.#entries(folderOf(smallkey)).catch(() => undefined);
 	}
 
-	/** The text that a file is changed to; null where it is removed, undefined where it is as in the commit. */
+	/** The new text of a file; null if it is removed, undefined if it has not changed since the commit. */
 	#changedText(path: string): string | null | undefined {
 		const { folder, name } = splitPath(path);
 		return this.#changed.get(folder)?.get(name);
@@ -114,13 +114,13 @@ export class CommitReader implements Reader {
 		return (await this.#entries(folder))?.get(name);
 	}
 
-	/** One folder under `layers/` of the commit; null where there is none. */
+	/** One folder under `layers/` of the commit; null if it does not exist. */
 	#entries(folder: string): Promise<Folder | null> {
 		const known = this.#folders.get(folder);
 		if (known) return known;
 		const reading = this.#readFolder(folder);
 		this.#folders.set(folder, reading);
-		// What is damaged may be repaired by the next time.
+		// After a failure the next call reads again: the repository may have been repaired.
 		reading.catch(() => {
 			this.#folders.delete(folder);
 			this.#layers = null;
@@ -144,7 +144,7 @@ export class CommitReader implements Reader {
 		return entry?.mode === folderMode ? parseTree(await this.#object(entry.id, "tree", path)) : null;
 	}
 
-	/** @throws {GitDamage} where the repository does not have it */
+	/** @throws {GitDamage} if the repository does not have the object */
 	async #object(id: string, type: string, path: string): Promise<GitObject> {
 		const object = await this.#catFile.read(id);
 		if (object?.type !== type) throw new GitDamage(`${type} ${id} of ${path} is missing`);

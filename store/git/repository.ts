@@ -11,16 +11,17 @@ import { clearPacks } from "./packs.ts";
 import { applySettings } from "./settings.ts";
 
 /**
- * Puts the hook into a repository that judges what is pushed; false where it cannot run there.
- * @throws {Error} where it cannot be written
+ * Installs the hook that judges pushes into a repository.
+ * @returns false if the hook cannot run there
+ * @throws {Error} if the hook cannot be written
  */
 export type Guard = (repository: string) => Promise<boolean>;
 
 /**
- * Makes a bare repository where there is none, sets it up, and clears what a killed writer left behind. One that is
- * there is opened on a full or read-only disk, too.
- * @param guard without one, git itself refuses every forced push and every deletion
- * @throws {Error} where it cannot be made or used
+ * Makes a bare repository if there is none, sets it up, and removes files that a killed writer left. An existing
+ * repository can be opened on a full or read-only disk, too.
+ * @param guard without it, git itself refuses every forced push and every deletion
+ * @throws {Error} if the repository cannot be made or used
  */
 export async function openRepository(base: StoreBase, guard?: Guard): Promise<void> {
 	const { repository, sync, log } = base;
@@ -41,7 +42,7 @@ export async function openRepository(base: StoreBase, guard?: Guard): Promise<vo
 	}
 }
 
-/** @throws {Error} where the repository belongs to another user, such as root, who has restored a backup */
+/** @throws {Error} if the repository belongs to another user, such as root after restoring a backup */
 async function checkRights(repository: string): Promise<void> {
 	const code = await access(repository, constants.W_OK).then(
 		() => null,
@@ -53,12 +54,12 @@ async function checkRights(repository: string): Promise<void> {
 	);
 }
 
-/** Why a folder cannot be written; null where it can. Git does not always name the reason. */
+/** Why a folder cannot be written; null if it can. Git does not always name the reason. */
 async function diskReasonAt(folder: string): Promise<string | null> {
 	return writeProbe(join(folder, "probe")).then(() => null, diskReasonOf);
 }
 
-/** Puts a new repository on the disk, with the folders that lead to it. */
+/** Syncs a new repository to the disk, with all folders on its path. */
 async function syncNew(repository: string, sync: SyncPath): Promise<void> {
 	for (const name of ["HEAD", "config", "objects/pack", "objects", "refs/heads", "refs"]) {
 		await sync(join(repository, name));
@@ -69,7 +70,7 @@ async function syncNew(repository: string, sync: SyncPath): Promise<void> {
 	}
 }
 
-/** An older git would ignore `core.fsync` without a word. @throws {Error} */
+/** Checks git's version: an older one would silently ignore `core.fsync`. @throws {Error} */
 async function checkVersion(): Promise<void> {
 	const output = await runGit(".", ["--version"]).catch((error: Error) => {
 		throw new Error(`git: must be 2.36 or newer, and in PATH: ${error.message}`);
@@ -90,14 +91,14 @@ async function clearLeftovers({ repository, limits, log }: StoreBase): Promise<v
 	await clearPacks(repository);
 }
 
-/** Bytes that are written to see whether there is room on the disk. */
+/** Bytes that are written to check whether there is room on the disk. */
 const probeBytes = 256 * 1024;
 
-/** Writes a file to see whether there is room, and removes it. @throws {Error} where it cannot be put on the disk */
+/** Writes a file to check whether there is room, and removes it. @throws {Error} if it cannot be written and synced */
 export async function writeProbe(path: string): Promise<void> {
 	const file = await open(path, "w", 0o600);
 	try {
-		// `write` may write less than all, and does so where the disk becomes full.
+		// Not `write`, which may write only a part, such as when the disk becomes full.
 		await file.writeFile(Buffer.alloc(probeBytes));
 		await file.sync();
 	} finally {
@@ -106,7 +107,7 @@ export async function writeProbe(path: string): Promise<void> {
 	}
 }
 
-/** Does a task of a start. @throws {Error} that says what to do where git cannot read the repository */
+/** Runs a task of a start. @throws {Error} with advice if git cannot read the repository */
 export async function startTask<T>(repository: string, task: () => Promise<T>): Promise<T> {
 	try {
 		return await task();

@@ -1,8 +1,8 @@
 import { runGit } from "../../git/run.ts";
 
 /**
- * Settings of the repository, name → values: acknowledged commits stay, nothing tidies up under the writer, and what
- * may be pushed is a closed list (git-config(1)).
+ * Settings of the repository, name → values (git-config(1)). Acknowledged commits survive a power cut, git never runs
+ * maintenance beside the writer, and pushes are restricted.
  */
 const settings: ReadonlyMap<string, readonly string[]> = new Map([
 	["core.fsync", ["committed"]],
@@ -11,26 +11,26 @@ const settings: ReadonlyMap<string, readonly string[]> = new Map([
 	["maintenance.auto", ["false"]],
 	["receive.autogc", ["false"]],
 	["receive.fsckobjects", ["true"]],
-	// A pack that is larger is refused while it comes in; 100,000 layers take some 40 MB.
+	// A larger pack is refused during its transfer; 100,000 layers take about 40 MB.
 	["receive.maxinputsize", ["268435456"]],
-	// What is larger is neither unpacked in memory nor stored as a delta.
+	// A larger file is neither unpacked in memory nor stored as a delta.
 	["core.bigfilethreshold", ["8388608"]],
-	// A pusher with an account of his own may name another folder of hooks in his configuration.
+	// A pusher with an account on this machine could otherwise name another folder of hooks in their configuration.
 	["core.hookspath", ["hooks"]],
 	// A push stays one pack: loose objects are spread over folders that are not synced.
 	["receive.unpacklimit", ["1"]],
 	// Branches only: a pushed refs/replace/* would change what every git reads.
 	["transfer.hiderefs", ["refs", "!refs/heads"]],
-	// The one before stands for this one of earlier versions.
+	// Earlier versions of this project set this one instead of `transfer.hiderefs`.
 	["receive.hiderefs", []],
 ]);
 
-/** Without the hook every forced push and every deletion is refused; with it, those of the service's own branches. */
+/** Without the hook, git refuses all forced pushes and deletions; the hook refuses those of the service's branches. */
 const guarded = ["receive.denydeletes", "receive.denynonfastforwards"];
 
 /**
- * Sets a repository up; what is as it should be is not written again.
- * @param isGuarded whether its hook judges what is pushed
+ * Applies the settings to a repository. A correct setting is not written again.
+ * @param isGuarded whether the repository's hook judges pushes
  */
 export async function applySettings(repository: string, isGuarded: boolean): Promise<void> {
 	const wanted = new Map(settings);
@@ -44,7 +44,7 @@ export async function applySettings(repository: string, isGuarded: boolean): Pro
 	}
 }
 
-/** The settings in a repository's own file. */
+/** Reads the settings in a repository's own file. */
 async function readSettings(repository: string): Promise<Map<string, string[]>> {
 	const output = await runGit(repository, ["config", "--local", "--list", "-z"]);
 	const found = new Map<string, string[]>();

@@ -30,32 +30,31 @@ import { type Guard, openRepository, startTask, writeProbe } from "./repository.
 import { UsedRequests } from "./used-requests.ts";
 import { Writer } from "./writer.ts";
 
-/** What a local store needs from outside. */
+/** The dependencies of a local store. */
 export interface GitStoreOptions {
-	/** Path of the bare repository; made where there is none. Beside it, `requests` keeps what signatures were used. */
+	/** Path of the bare repository, which is made if it does not exist. `requests` beside it has the used requests. */
 	repository: string;
 	/** The clock. */
 	now: () => Date;
 	/**
-	 * Makes a range of commits readable; its changes are answered after that. It gets pushes, too, in the order of the
-	 * branch, and the same range again where it fails.
+	 * Publishes a range of commits. The range's changes are answered after that. It gets pushed commits, too, in the order
+	 * of the branch. After a failure it gets the same range again.
 	 */
 	publish: Publish;
-	/** Gets what was repaired, what others have brought to the branch, and errors that no answer shows. */
+	/** Gets repairs, pushed commits, and errors that no answer shows. */
 	log: Log;
-	/** Puts a file, or the names in a folder, on the disk; `fsync` without it. */
+	/** Syncs a file, or the names in a folder, to the disk; `syncPath` by default. */
 	sync?: SyncPath;
 	limits?: Partial<StoreLimits>;
-	/** Receives how long git took for what others wait for. */
 	measure?: MeasureGit;
-	/** Installs the hook that judges what is pushed. */
+	/** Installs the hook that judges pushes. */
 	guard?: Guard | undefined;
 }
 
 /**
- * Layers in a bare git repository on this machine. One loop writes: it takes what waits, judges each change, stores the
- * group as one pack of a commit each, moves the branch, publishes, and answers. Others may push to the repository at any
- * time. A git process that hangs is ended and replaced.
+ * A store of layers in a bare git repository on this machine. One loop takes all waiting changes as a group, judges each
+ * of them, stores the group as one pack with a commit for each change, moves the branch, publishes, and answers. Other
+ * processes may push to the repository at any time. A git process that hangs is ended and replaced.
  */
 export class GitStore implements Store {
 	readonly published = true;
@@ -67,8 +66,8 @@ export class GitStore implements Store {
 	#isLookDue = false;
 	#working: Promise<void> | null = null;
 	#timer: NodeJS.Timeout | null = null;
-	/** Until when it does not look, by the monotonic clock: what fails now is not tried several times a second. */
-	#restsUntilMs = Number.NEGATIVE_INFINITY;
+	/** End of the pause after a failed look, by the monotonic clock: a failing look is not repeated at once. */
+	#pausedUntilMs = Number.NEGATIVE_INFINITY;
 	#probedMs = Number.NEGATIVE_INFINITY;
 	#isClosed = false;
 
@@ -78,16 +77,16 @@ export class GitStore implements Store {
 	}
 
 	/**
-	 * Opens the repository, made and seeded on first use, after clearing what a killed writer left behind.
-	 * @param seed the files of the first commit; asked only where the branch has no commit
-	 * @throws {Error} where git is missing or too old, or the repository cannot be used
+	 * Opens the repository, and removes files that a killed writer left. On first use, the repository is made and seeded.
+	 * @param seed returns the files of the first commit; called only if the branch has no commit
+	 * @throws {Error} if git is missing or too old, or the repository cannot be used
 	 */
 	static async open(options: GitStoreOptions, seed: () => Promise<Edit[]>): Promise<GitStore> {
 		const { repository, log, guard, publish, measure = () => undefined, sync = syncPath } = options;
 		const limits = { ...ordinaryLimits, ...options.limits };
 		const base = { repository, log, now: () => options.now().getTime(), sync, limits, measure };
 		await openRepository(base, guard);
-		const catFile = new CatFile(repository, limits.silenceMs, limits.readerReads);
+		const catFile = new CatFile(repository, limits.silenceMs, limits.maxReaderReads);
 		const writer = new Writer(base);
 		try {
 			const tip =
@@ -95,8 +94,8 @@ export class GitStore implements Store {
 				(await commitSeed(base, writer, await seed()));
 			const branch: Branch = new Branch(base, catFile, tip, {
 				publish,
-				following: async ({ from }) => requests.noteCommitted(await branch.requestsSince(from)),
-				followed: (range) => {
+				beforePush: async ({ from }) => requests.noteCommitted(await branch.requestsSince(from)),
+				onPush: (range) => {
 					void describePush(repository, range).then(
 						(push) => push && log.info({ push }),
 						(error) => log.error(error),
@@ -130,20 +129,20 @@ export class GitStore implements Store {
 		return this.branch.commit;
 	}
 
-	/** Why changes cannot be made now, or what the branch has is not served, in a few words; null where all is well. */
+	/** Why changes cannot be made, or commits of the branch are not served, in a few words; null if neither is so. */
 	state(): string | null {
 		return this.#context.health.reason ?? this.branch.behind;
 	}
 
-	/** How many changes wait, or are under way. */
+	/** How many changes are waiting or running. */
 	get waiting(): number {
 		return this.#open;
 	}
 
-	/** Starts to look for pushes, and after itself. */
+	/** Starts the timer that looks for pushes and checks the writer. */
 	start(): void {
 		this.#timer ??= setInterval(() => {
-			if (this.#working || performance.now() < this.#restsUntilMs) return;
+			if (this.#working || performance.now() < this.#pausedUntilMs) return;
 			this.#isLookDue = true;
 			this.#work();
 		}, this.#context.limits.lookMs);
@@ -162,7 +161,7 @@ export class GitStore implements Store {
 	}
 
 	async change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
-		if (this.#isClosed) throw ending();
+		if (this.#isClosed) throw closingError();
 		this.#open += 1;
 		const outcome = new Promise<Commit | Refusal>((resolve, reject) => {
 			this.#waiting.push({ edits, meta, sinceMs: performance.now(), resolve, reject });
@@ -173,7 +172,7 @@ export class GitStore implements Store {
 		});
 	}
 
-	/** Keeps a signed request that was refused before the store was asked: see `Store`. */
+	/** Stores a signed request that was refused before the store was called: see `Store`. */
 	async remember({ request, method, time, status }: UsedRequest): Promise<boolean> {
 		const { requests, health } = this.#context;
 		const isFirst = !requests.find(request) && !requests.isForgotten(time);
@@ -185,7 +184,7 @@ export class GitStore implements Store {
 		}
 	}
 
-	/** Finishes what waits, then ends git's processes: in any case, within `closeMs`. */
+	/** Finishes the waiting changes, then ends git's processes. After `closeMs` it ends them in any case. */
 	async close(): Promise<void> {
 		this.#isClosed = true;
 		if (this.#timer) clearInterval(this.#timer);
@@ -200,14 +199,14 @@ export class GitStore implements Store {
 		};
 		const isInTime = await Promise.race([ended(), sleep(limits.closeMs, false, { ref: false })]);
 		if (!isInTime) {
-			for (const { reject } of this.#waiting.splice(0)) reject(ending());
+			for (const { reject } of this.#waiting.splice(0)) reject(closingError());
 			writer.kill();
 			catFile.kill();
 		}
 		await requests.close().catch((error) => log.error(error));
 	}
 
-	/** Starts the loop, unless it runs. */
+	/** Starts the loop, unless it is running. */
 	#work(): void {
 		this.#working ??= this.#loop();
 	}
@@ -217,7 +216,7 @@ export class GitStore implements Store {
 		try {
 			while (this.#waiting.length > 0 || this.#isLookDue) {
 				if (this.#waiting.length === 0) await this.#look();
-				// What has come in the same turn of the event loop shares the group.
+				// Changes that arrive in the same iteration of the event loop share one group.
 				else await new Promise(setImmediate).then(() => this.#writeWaiting());
 			}
 		} finally {
@@ -226,16 +225,16 @@ export class GitStore implements Store {
 		}
 	}
 
-	/** Refuses what has waited too long for its turn. */
+	/** Rejects changes that have waited too long. */
 	#refuseLate(): void {
 		const { limits, health } = this.#context;
-		const isLate = (one: Pending) => performance.now() - one.sinceMs > limits.waitMs;
+		const isLate = (change: Pending) => performance.now() - change.sinceMs > limits.waitMs;
 		const reason = health.reason ?? "the changes before this one take too long";
-		for (const one of this.#waiting.filter(isLate)) one.reject(new StoreBusy(reason, 5));
-		this.#waiting = this.#waiting.filter((one) => !isLate(one));
+		for (const { reject } of this.#waiting.filter(isLate)) reject(new StoreBusy(reason, 5));
+		this.#waiting = this.#waiting.filter((change) => !isLate(change));
 	}
 
-	/** Follows pushes, and looks whether changes can be made, not more often than needed. */
+	/** Publishes pushed commits, and checks every `probeMs` whether changes can be made. */
 	async #look(): Promise<void> {
 		this.#isLookDue = false;
 		const { health, limits, writer, packs, repository } = this.#context;
@@ -251,7 +250,7 @@ export class GitStore implements Store {
 			await packs.repackIfMany();
 		} catch (error) {
 			health.failed(error);
-			this.#restsUntilMs = performance.now() + limits.probeMs;
+			this.#pausedUntilMs = performance.now() + limits.probeMs;
 			writer.kill();
 		}
 	}
@@ -264,6 +263,6 @@ export class GitStore implements Store {
 	}
 }
 
-function ending(): StoreBusy {
+function closingError(): StoreBusy {
 	return new StoreBusy("the service is about to end", 5);
 }

@@ -6,70 +6,70 @@ import { type SyncPath, syncPath } from "../../git/sync.ts";
 /** First and last moment, in milliseconds since 1970. */
 type TimeRange = readonly [fromMs: number, toMs: number];
 
-/** What became of a signed request. */
+/** The result of a signed request. */
 export interface Use {
-	/** `PUT` or `DELETE`: the method is not signed. `""` where only its commit is known. */
+	/** `PUT` or `DELETE`, since the method is not signed; `""` if only its commit is known. */
 	method: string;
-	/** When it was signed, in milliseconds since 1970; kept without their fraction. */
+	/** When it was signed, in milliseconds since 1970. A fraction is dropped. */
 	timeMs: number;
-	/** The commit that its answer named, or the status of its refusal. */
+	/** The commit in its answer, or the status of its refusal. */
 	outcome: string | number;
 }
 
 /** A request and its use. */
 export type RequestUse = readonly [request: string, use: Use];
 
-/** What used requests need from outside. */
+/** The dependencies of `UsedRequests`. */
 export interface UsedRequestsOptions {
-	/** The folder of their log; made where there is none. */
+	/** The folder of the log, which is made if it does not exist. */
 	folder: string;
 	/** How far a timestamp may be from the clock, in milliseconds. */
 	windowMs: number;
 	/** The clock: milliseconds since 1970. */
 	now: () => number;
 	sync?: SyncPath;
-	/** The commit that is published, and the requests that the commits behind one carry out. */
+	/** The published commit, and the requests that commits after a given one carry out. */
 	branch: { readonly commit: string; requestsSince(commit: string | null): Promise<RequestUse[]> };
 }
 
-/** Milliseconds after which another file of the log begins. */
+/** A new file of the log begins after so many milliseconds. */
 const periodMs = 60_000;
 
-/** A use that is remembered. */
+/** A use in memory. */
 interface Remembered {
 	use: Use;
-	/** A commit that the branch had before; null where that is not known. */
+	/** A commit that the branch had before the use; null if none is known. */
 	head: string | null;
-	/** Whether the log has it; of others the commits tell. */
+	/** Whether the log has the use; otherwise its commit has it. */
 	isLogged: boolean;
 }
 
-/** A request, what became of it, and when it was signed; earlier versions wrote one more field. */
+/** `<request> <method> <outcome> <timeMs>`; earlier versions wrote one more field. */
 const usePattern = /^([0-9a-f]{64}) (\S+) (\d{3}|[0-9a-f]{40,64}) (\d{13,})(?: \d+)?$/;
-/** Requests signed from one time to another are forgotten. */
+/** `forgotten <fromMs> <toMs>`: requests that were signed in this range are forgotten. */
 const forgottenPattern = /^forgotten (-?\d+) (-?\d+)$/;
-/** The commit behind which commits tell of further requests. */
+/** `head <commit>`: commits after this one carry out requests that the log does not have. */
 const headPattern = /^head ([0-9a-f]{40,64})$/;
 const filePattern = /^\d{6,}\.log$/;
 
 /**
- * The signed requests that were answered for good, until no clock can make them timely: a captured one must not take
- * effect later. The log on the disk has those that changed nothing; of the others the commits tell, in their trailer
- * `Request`. Times that are forgotten are kept, so that a clock that steps back makes no request usable again. The log is
- * one file: another one begins at each start and after a minute, with all that is remembered, and replaces it.
+ * Remembers signed requests that have a final answer, so that an attacker cannot repeat one. A request is forgotten once
+ * its timestamp is too old to be accepted. The ranges of forgotten times are kept: if the clock is set back, no request
+ * becomes usable again. A log on the disk has the requests that changed nothing; the commits have all others, in their
+ * trailer `Request`. The log is one file. At each start, and after a minute, a new file with the whole state replaces it.
  */
 export class UsedRequests {
 	readonly #options: UsedRequestsOptions;
-	/** The first that was used comes first. */
+	/** In the order of their first use. */
 	readonly #uses = new Map<string, Remembered>();
 	#forgotten: TimeRange[] = [];
 	#file: FileHandle | null = null;
-	/** Names of the files that the next one replaces; the last of them is the one that is written. */
+	/** Names of the files that the next file replaces; the last one is the current file. */
 	#names: string[] = [];
 	#begunMs = Number.NEGATIVE_INFINITY;
-	/** A commit that the branch had when the file began. */
+	/** The published commit when the file began. */
 	#head: string | null = null;
-	/** What the next write puts on the disk, that write, and the end of the last one, well or not. */
+	/** The uses for the next write; that write, if it waits; and the last write, which never rejects here. */
 	#unwritten: RequestUse[] = [];
 	#next: Promise<void> | null = null;
 	#written: Promise<void> = Promise.resolve();
@@ -78,43 +78,43 @@ export class UsedRequests {
 		this.#options = options;
 	}
 
-	/** Opens the log of earlier processes, and reads the commits behind it. @throws {Error} where it cannot be read */
+	/** Opens the log of earlier processes, and reads the later commits. @throws {Error} if the log cannot be read */
 	static async open(options: UsedRequestsOptions): Promise<UsedRequests> {
 		const requests = new UsedRequests(options);
 		await requests.#load();
-		// On a full disk the service starts all the same; the next write tries again.
+		// The service also starts on a full disk; the next write retries.
 		await requests.#write([]).catch(() => undefined);
 		return requests;
 	}
 
-	/** What became of a request; null where it was not used, or is forgotten. */
+	/** The use of a request; null if it was not used, or is forgotten. */
 	find(request: string): Use | null {
 		return this.#uses.get(request)?.use ?? null;
 	}
 
-	/** Whether a request signed at a time may have been used, and is forgotten. */
+	/** Whether requests that were signed at this time are forgotten: they may have been used. */
 	isForgotten(timeMs: number): boolean {
 		const wholeMs = Math.floor(timeMs);
 		return this.#forgotten.some(([from, to]) => from <= wholeMs && wholeMs <= to);
 	}
 
-	/** Notes requests whose commits are on a branch. */
+	/** Remembers requests whose commits are on a branch. */
 	noteCommitted(uses: readonly RequestUse[]): void {
 		this.#note(uses, false);
-		// The log does not have these; but what is too old is forgotten with another file.
-		if (this.#isOver()) this.#write([]).catch(() => undefined);
+		// The log does not need them, but a new file forgets old requests.
+		if (this.#isFileOld()) this.#write([]).catch(() => undefined);
 	}
 
 	/**
-	 * Notes requests that changed nothing: they are on the disk when this answers. The first use of a request stays.
-	 * @throws {Error} where they could not be written; they are not noted then
+	 * Remembers requests that changed nothing: they are on the disk when this resolves. The first use of a request stays.
+	 * @throws {Error} if they cannot be written; they are not remembered then
 	 */
 	async keep(uses: readonly RequestUse[]): Promise<void> {
 		const first = uses.filter(([request]) => !this.#uses.has(request));
 		if (first.length > 0) await this.#write(first);
 	}
 
-	/** Ends once everything is written. */
+	/** Waits for the last write, and closes the file. */
 	async close(): Promise<void> {
 		await this.#written;
 		await this.#file?.close();
@@ -128,7 +128,7 @@ export class UsedRequests {
 		this.#names.sort((a, b) => Number.parseInt(a, 10) - Number.parseInt(b, 10));
 		const logged: RequestUse[] = [];
 		for (const file of this.#names) {
-			// What follows the last line break was cut off.
+			// The text after the last line break is an incomplete line.
 			for (const line of ((await readTextIfThere(join(folder, file))) ?? "").split("\n").slice(0, -1)) {
 				const [, request, method = "", outcome = "", time] = usePattern.exec(line) ?? [];
 				const status = outcome.length === 3 ? Number(outcome) : outcome;
@@ -145,16 +145,16 @@ export class UsedRequests {
 	#note(uses: readonly RequestUse[], isLogged: boolean): void {
 		for (const [request, use] of uses) {
 			if (this.#uses.has(request)) continue;
-			const whole = { ...use, timeMs: Math.floor(use.timeMs) };
-			this.#uses.set(request, { use: whole, head: this.#head, isLogged });
+			const rounded = { ...use, timeMs: Math.floor(use.timeMs) };
+			this.#uses.set(request, { use: rounded, head: this.#head, isLogged });
 		}
 	}
 
-	#isOver(): boolean {
+	#isFileOld(): boolean {
 		return Math.abs(this.#options.now() - this.#begunMs) > periodMs;
 	}
 
-	/** Forgets the requests that no longer are timely. */
+	/** Forgets the requests whose timestamps are too old to be accepted. */
 	#forget(): void {
 		const { now, windowMs } = this.#options;
 		const ranges: [number, number][] = [];
@@ -169,7 +169,7 @@ export class UsedRequests {
 		this.#forgotten = joinRanges([...this.#forgotten, ...ranges]);
 	}
 
-	/** Puts uses on the disk, and notes them. Calls that come together share one write. */
+	/** Writes uses to the disk, and then remembers them. Calls during a write share the next one. */
 	#write(uses: readonly RequestUse[]): Promise<void> {
 		this.#unwritten.push(...uses);
 		this.#next ??= this.#written.then(() => {
@@ -182,10 +182,10 @@ export class UsedRequests {
 
 	async #writeNow(uses: readonly RequestUse[]): Promise<void> {
 		try {
-			if (!this.#file || this.#isOver()) await this.#replaceFile(uses);
+			if (!this.#file || this.#isFileOld()) await this.#replaceFile(uses);
 			else await append(this.#file, uses.map(lineOf));
 		} catch (error) {
-			// Another file follows: a line that is cut off is the last one of its file.
+			// The next write begins a new file, so that an incomplete line is always the last one of its file.
 			await this.#file?.close().catch(() => undefined);
 			this.#file = null;
 			throw error;
@@ -193,7 +193,7 @@ export class UsedRequests {
 		this.#note(uses, true);
 	}
 
-	/** Begins another file, with all that is remembered and with further uses. */
+	/** Replaces the file by a new one, with all remembered uses and with new ones. */
 	async #replaceFile(uses: readonly RequestUse[]): Promise<void> {
 		const { folder, sync = syncPath, now, branch } = this.#options;
 		await this.#file?.close();
@@ -205,7 +205,7 @@ export class UsedRequests {
 		this.#names = [...old, name];
 		this.#file = await open(join(folder, name), "wx", 0o600);
 		const [oldest] = this.#uses.values();
-		// The commits of all that is remembered are behind that one.
+		// All commits of remembered requests are after this one.
 		const since = oldest ? oldest.head : this.#head;
 		const logged = [...this.#uses].filter(([, { isLogged }]) => isLogged);
 		await append(this.#file, [
@@ -229,19 +229,19 @@ async function append(file: FileHandle, lines: readonly string[]): Promise<void>
 	await file.datasync();
 }
 
-/** The fewest ranges, sorted, that cover all given ones; those nearest to each other become one where there are too many. */
-export function joinRanges(ranges: readonly TimeRange[], most = 64): TimeRange[] {
-	const apart: TimeRange[] = [];
+/** Joins ranges that overlap or touch, and sorts them. While there are more than `max`, it joins the two nearest ones. */
+export function joinRanges(ranges: readonly TimeRange[], max = 64): TimeRange[] {
+	const joined: TimeRange[] = [];
 	for (const [from, to] of [...ranges].sort(([a], [b]) => a - b)) {
-		const last = apart.at(-1);
-		if (last && from <= last[1] + 1) apart[apart.length - 1] = [last[0], Math.max(last[1], to)];
-		else apart.push([from, to]);
+		const last = joined.at(-1);
+		if (last && from <= last[1] + 1) joined[joined.length - 1] = [last[0], Math.max(last[1], to)];
+		else joined.push([from, to]);
 	}
-	while (apart.length > most) {
-		const gaps = apart.slice(1).map(([from], at) => from - (apart[at] as TimeRange)[1]);
+	while (joined.length > max) {
+		const gaps = joined.slice(1).map(([from], at) => from - (joined[at] as TimeRange)[1]);
 		const at = gaps.indexOf(Math.min(...gaps));
-		const [[from], [, to]] = apart.slice(at, at + 2) as [TimeRange, TimeRange];
-		apart.splice(at, 2, [from, to]);
+		const [[from], [, to]] = joined.slice(at, at + 2) as [TimeRange, TimeRange];
+		joined.splice(at, 2, [from, to]);
 	}
-	return apart;
+	return joined;
 }

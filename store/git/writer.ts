@@ -6,7 +6,7 @@ import { syncWithin } from "../../git/sync.ts";
 import { authorMail, commitMessage, type Edit, type Meta, serviceAuthor } from "../store.ts";
 import type { StoreBase } from "./base.ts";
 
-/** A branch is at another commit than expected, or another process holds its lock. */
+/** The branch is not at the expected commit, or another process holds its lock. */
 export class BranchHeld extends GitFailure {
 	override name = "BranchHeld";
 }
@@ -14,33 +14,33 @@ export class BranchHeld extends GitFailure {
 type Base = Pick<StoreBase, "repository" | "now" | "sync" | "limits">;
 
 /**
- * Writes commits: `git fast-import` stores a group of them in one pack, and then `git update-ref` moves a branch. Both
- * processes start when they are needed, and are replaced from time to time. One `git update-ref` for each group would
- * cost some 3 ms of row `put-alone` of `npx fragments bench`.
+ * Writes commits: `git fast-import` stores a group of commits in one pack, and then `git update-ref` moves a branch. Both
+ * processes are long-lived, start when they are needed, and are replaced from time to time. A new `git update-ref` for
+ * each group would take about 3 ms of row `put-alone` of `npx fragments bench`.
  */
 export class Writer {
 	readonly #base: Base;
 	#import: FastImport | null = null;
-	/** Ends with the first transaction that fails. */
+	/** The process ends at the first transaction that fails. */
 	#refs: GitProcess<string> | null = null;
-	/** The commit that the next one is built on; null: the last one of this group. */
+	/** The parent of the next commit; null: the last commit of this group. */
 	#from: string | null = null;
-	/** Commits that these processes have made. */
+	/** Number of commits by the current processes. */
 	#commits = 0;
-	/** Whether the processes keep packs open that were removed. */
+	/** Whether the processes have packs open that a repack has removed. */
 	#isOutdated = false;
 
 	constructor(base: Base) {
 		this.#base = base;
 	}
 
-	/** Begins a group on top of a commit; null: the first commit of a repository. */
+	/** Begins a group. @param from the parent of its first commit; null: the first commit of the repository */
 	begin(from: string | null): void {
-		if (this.#isOutdated || this.#commits >= this.#base.limits.writerCommits) void this.renew();
+		if (this.#isOutdated || this.#commits >= this.#base.limits.maxWriterCommits) void this.renew();
 		this.#from = from;
 	}
 
-	/** Makes a commit on top of the last of this group. @returns its id */
+	/** Makes the next commit of the group. @returns its id */
 	commit(edits: readonly Edit[], meta: Meta): Promise<string> {
 		const author = personAt(meta.author, meta.time);
 		const committer = personAt(serviceAuthor, this.#base.now());
@@ -52,14 +52,14 @@ export class Writer {
 		});
 		this.#from = null;
 		this.#commits += 1;
-		// It is awaited after `store`; until then a process that dies must not end this one.
+		// The id is awaited only after `store`. Until then, a failure must not be an unhandled rejection.
 		id.catch(() => undefined);
 		return id;
 	}
 
 	/**
-	 * Puts the group on the disk, and the name of its pack; no branch has it yet.
-	 * @throws {GitTimeout | DiskTimeout} where git or the disk does not answer
+	 * Syncs the group to the disk, with the name of its pack. No branch has the group yet.
+	 * @throws {GitTimeout | DiskTimeout} if git or the disk does not answer
 	 */
 	async store(): Promise<void> {
 		const { repository, sync, limits } = this.#base;
@@ -68,10 +68,11 @@ export class Writer {
 	}
 
 	/**
-	 * Compares and swaps: moves a branch to a commit that is stored, and puts that on the disk but for the name of its file.
-	 * @param from where the branch has to be now; null: it must not exist
-	 * @throws {BranchHeld} where it is somewhere else, or another process holds its lock
-	 * @throws {GitTimeout} where git does not answer
+	 * Moves a branch to a stored commit, if the branch is at `from` (compare and swap). Git syncs the branch's file, but
+	 * not its folder.
+	 * @param from the commit that the branch must be at; null: the branch must not exist
+	 * @throws {BranchHeld} if the branch is at another commit, or another process holds its lock
+	 * @throws {GitTimeout} if git does not answer
 	 */
 	async move(branch: string, from: string | null, to: string): Promise<void> {
 		const ref = `refs/heads/${branch}`;
@@ -80,15 +81,15 @@ export class Writer {
 			await this.#askRefs(`${command}\nprepare\ncommit`, "commit: ok");
 		} catch (error) {
 			this.#refs = null;
-			// Git says the same of a branch that has moved (files_transaction_prepare of git's refs/files-backend.c).
+			// Git's message is the same if the branch has moved (files_transaction_prepare in git's refs/files-backend.c).
 			throw /cannot lock ref/.test(String(error)) ? new BranchHeld((error as Error).message) : error;
 		}
 	}
 
 	/**
-	 * At rest: asks git for a sign of life.
-	 * @param starts whether a process that does not run is started
-	 * @throws {GitFailure} where there is none
+	 * Checks that git answers. To be called while no group is being written.
+	 * @param starts whether processes that are not running are started and checked, too
+	 * @throws {GitFailure} if git does not answer
 	 */
 	async probe(starts: boolean): Promise<void> {
 		if (this.#isOutdated) await this.renew();
@@ -99,29 +100,29 @@ export class Writer {
 		]);
 	}
 
-	/** Has both processes replaced before the next group, or at rest: they keep packs open that were removed. */
-	outdate(): void {
+	/** Marks both processes for replacement, because they have packs open that a repack has removed. */
+	markOutdated(): void {
 		this.#isOutdated = true;
 	}
 
-	/** Ends both processes once all that they were asked for is done; no group may be under way. */
+	/** Ends both processes after all commands so far. To be called while no group is being written. */
 	async renew(): Promise<void> {
-		await Promise.all(this.#leave().map((process) => process?.close()));
+		await Promise.all(this.#detach().map((process) => process?.close()));
 	}
 
-	/** Ends both processes at once; what is not stored is lost. */
+	/** Ends both processes immediately. Commits that are not stored are lost. */
 	kill(): void {
-		for (const process of this.#leave()) process?.kill();
+		for (const process of this.#detach()) process?.kill();
 	}
 
-	/** The processes, which this writer does not use from now on. */
-	#leave() {
-		const left = [this.#import, this.#refs];
+	/** Returns both processes, and forgets them: this writer no longer uses them. */
+	#detach() {
+		const detached = [this.#import, this.#refs];
 		this.#import = null;
 		this.#refs = null;
 		this.#commits = 0;
 		this.#isOutdated = false;
-		return left;
+		return detached;
 	}
 
 	#startImport(): FastImport {
@@ -129,7 +130,7 @@ export class Writer {
 		return this.#import;
 	}
 
-	/** Has a transaction made. @param answer the line that says that it is over */
+	/** Runs a transaction of `git update-ref`. @param answer the line that ends its output */
 	async #askRefs(commands: string, answer: string): Promise<void> {
 		const { repository, limits } = this.#base;
 		this.#refs ??= new GitProcess(repository, ["update-ref", "--stdin"], lineAt, limits.silenceMs);
@@ -137,7 +138,7 @@ export class Writer {
 	}
 }
 
-/** `jstest <jstest@sender.invalid> 1772625600 +0000`. @throws {Error} where the name would break the commit's lines */
+/** `jstest <jstest@sender.invalid> 1772625600 +0000`. @throws {Error} if the name would break the commit's header */
 function personAt(name: string, timeMs: number): string {
 	if (/[<>\n\0]/.test(name)) throw new Error(`${JSON.stringify(name)}: cannot be the name of an author`);
 	return `${name} <${authorMail(name)}> ${Math.floor(timeMs / 1000)} +0000`;

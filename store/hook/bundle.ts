@@ -4,10 +4,10 @@ import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 
-/** The folder for results that take long to compute from this checkout's files. */
+/** A cache for files that take long to compute from this checkout. */
 const cacheFolder = join(root, "node_modules/.cache/fragment-publisher");
 
-/** The text of the bundle, its stamp in the first line; kept between starts, since it takes half a second. */
+/** The text of the bundle, with its stamp in the first line. It is cached between starts, since bundling takes 0.5 s. */
 export async function readBundle(stamp: string): Promise<string> {
 	const path = join(cacheFolder, `pre-receive-${stamp}.mjs`);
 	const kept = await readFile(path, "utf8").catch(() => null);
@@ -25,11 +25,11 @@ export async function keepFile(path: string, text: string): Promise<void> {
 		await writeFile(temporary, text);
 		await rename(temporary, path);
 	} catch {
-		// Without the cache the file is computed again.
+		// Without the cache, the next start computes the file again.
 	}
 }
 
-/** An older Node would end with an error that does not name the reason. */
+/** Without this check, an older Node would end with an error that does not show the reason. */
 const checkNode = [
 	'if (Number(process.versions.node.split(".")[0]) < 20) {',
 	'	console.error("refused, because it could not be checked: Node must be 20.11 or newer, not " + process.version);',
@@ -37,9 +37,9 @@ const checkNode = [
 	"}",
 ].join("\n");
 
-/** Bundles what judges a push into one file, which needs nothing but Node; `inputs` are paths from the project's folder. */
+/** Bundles the judge of a push into one file that needs only Node. `inputs` are paths relative to the project's folder. */
 export async function bundleHook(): Promise<{ code: string; inputs: string[] }> {
-	// Loaded only where they are used: they take longer than the rest of a start.
+	// Imported on demand: these imports take longer than the rest of a start.
 	const { build } = await import("esbuild");
 	const { compiledSchemas } = await import("../../publish/validators.ts");
 	const result = await build({

@@ -12,14 +12,13 @@ import { CommitReader } from "../git/reader.ts";
 export interface Judged {
 	layerFiles: number;
 	problems: Remark[];
-	/** What is odd, and accepted. */
+	/** Remarks about accepted files that look like mistakes. */
 	warnings: Remark[];
 }
 
 /**
- * Judges the files that differ between two commits, and no others: by the rules of what is written, as a PUT and a
- * pull request are.
- * @param from the commit of the branch; null where there is no branch
+ * Judges only the files that differ between two commits, by the rules for written layers, like a PUT and a pull request.
+ * @param from the commit of the branch; null if the branch does not exist
  */
 export async function judgeFiles(repository: string, from: string | null, to: string): Promise<Judged> {
 	const changes = await diffTree(repository, from ?? (await emptyTree(repository)), to, ":/");
@@ -38,7 +37,7 @@ export async function judgeFiles(repository: string, from: string | null, to: st
 	return judged;
 }
 
-/** The id of the tree without files, in the repository's own kind of ids. */
+/** The id of the empty tree, in the repository's object format: SHA-1 or SHA-256. */
 async function emptyTree(repository: string): Promise<string> {
 	const output = await runGit(repository, ["hash-object", "-t", "tree", "--stdin"], { input: "" });
 	return output.toString("latin1").trim();
@@ -63,7 +62,7 @@ async function judgeAllNames(
 	for (const problem of judgeNames(edits, (folder) => before.get(folder) ?? [])) problems.push(problem);
 }
 
-/** Judges what changed files are, and what is in those that the service reads. */
+/** Judges the kinds and sizes of changed files, and the contents of the files that the service reads. */
 async function judgeContents(
 	repository: string,
 	changes: readonly PathChange[],

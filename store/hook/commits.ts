@@ -5,8 +5,8 @@ import { authorMail, reviewFolders, serviceAuthor } from "../store.ts";
 import { servedRef } from "./updates.ts";
 
 /**
- * What is wrong with the commits that are new to the service's branches; null where nothing is. The service tells its
- * own commits by their committer: after a crash, which signed requests they carry out.
+ * Why a commit that is new to the service's branches must be refused; null if none must. After a crash, the service
+ * recognizes its own commits by their committer, and reads from them which signed requests it has carried out.
  */
 export async function findCommitProblem(repository: string, to: string): Promise<string | null> {
 	const reviews = reviewFolders.map((folder) => `--glob=refs/heads/${folder}/*`);
@@ -14,15 +14,15 @@ export async function findCommitProblem(repository: string, to: string): Promise
 	const ids = await listCommits(repository, [to, ...known]);
 	for await (const commits of readObjects(repository, "commit", ids)) {
 		for (const commit of commits) {
-			const problem = findUnclear(commit) ?? findForged(commit);
+			const problem = findAmbiguity(commit) ?? findForgery(commit);
 			if (problem !== null) return `commit ${commit.id} ${problem}`;
 		}
 	}
 	return null;
 }
 
-/** Why a commit can be read in two ways; null where it cannot. */
-function findUnclear({ body }: GitObject): string | null {
+/** Why git and the service might read a commit differently; null if they cannot. */
+function findAmbiguity({ body }: GitObject): string | null {
 	const lines = headerLines(body);
 	for (const name of ["author", "committer"]) {
 		if (lines.filter((line) => line.startsWith(`${name} `)).length !== 1) return `must have one ${name}`;
@@ -34,8 +34,8 @@ function findUnclear({ body }: GitObject): string | null {
 	return isUtf8(body) ? null : "must be in UTF-8, and is not";
 }
 
-/** Why a commit looks like one of the service's; null where it does not. */
-function findForged(commit: GitObject): string | null {
+/** The problem of a commit that claims to be the service's; null for any other. */
+function findForgery(commit: GitObject): string | null {
 	const { name, mail } = parseCommit(commit).committer;
 	const isOwn = name.toLowerCase() === serviceAuthor || mail.toLowerCase() === authorMail(serviceAuthor);
 	if (!isOwn) return null;

@@ -9,18 +9,18 @@ import { readBundle } from "./bundle.ts";
 
 const script = fileURLToPath(new URL("pre-receive.sh", import.meta.url));
 
-/** The line by which a hook of this project is recognized. */
+/** The start of a line that every hook of this project has. */
 const mark = "# The hook of fragment-publisher,";
 
-/** What judges a push, beside the hook that runs it. */
+/** The bundled judge of a push, beside the hook that runs it. */
 const bundleName = "fragment-publisher.mjs";
 
 /**
- * Puts the hook that judges pushes into a repository; a correct file is not written again. Another hook stays as
- * `pre-receive.local`, which runs after it.
- * @param node the Node that runs it, by its absolute path
- * @returns whether the hook can run there: git skips one that may not be executed, without a word. Where it cannot be
- * written, as on a full disk, the one before stays: that is no reason not to serve
+ * Installs the hook that judges pushes into a repository. A correct file is not written again. A hook that is not this
+ * project's is renamed to `pre-receive.local`, which runs after it. If the hook cannot be written, as on a full disk, the
+ * old one stays, and the service starts all the same.
+ * @param node the absolute path of the Node that runs the hook
+ * @returns whether the hook can run there: git silently skips a hook that is not executable
  */
 export async function installHook(
 	repository: string,
@@ -28,13 +28,13 @@ export async function installHook(
 	node = process.execPath,
 ): Promise<boolean> {
 	const folder = join(repository, "hooks");
-	await renew(folder, warn, node).catch((error: Error) => {
+	await update(folder, warn, node).catch((error: Error) => {
 		warn(
 			`${folder}: the hook that judges pushes cannot be written: ${error.message}. The next start tries again`,
 		);
 	});
 	const hookPath = join(folder, "pre-receive");
-	// A hook that cannot be read was reported above, and is not known to be this project's.
+	// If the hook cannot be read, the warning above has the reason, and it cannot be recognized as this project's.
 	const hook = await readTextIfThere(hookPath).catch(() => null);
 	const isOwn = hook?.includes(mark) && (await succeeds(lstat(join(folder, bundleName))));
 	if (!isOwn) return false;
@@ -44,10 +44,10 @@ export async function installHook(
 	return isRunnable;
 }
 
-/** Writes what is not as it should be. @throws {Error} where that fails */
-async function renew(folder: string, warn: Log["warn"], node: string): Promise<void> {
+/** Writes the files of the hook that are missing or outdated. @throws {Error} if that fails */
+async function update(folder: string, warn: Log["warn"], node: string): Promise<void> {
 	await mkdir(folder, { recursive: true });
-	await keepForeign(folder, warn);
+	await renameForeign(folder, warn);
 	const bundlePath = join(folder, bundleName);
 	const stamp = codeStamp();
 	const present = await readTextIfThere(bundlePath);
@@ -58,8 +58,8 @@ async function renew(folder: string, warn: Log["warn"], node: string): Promise<v
 		await write(hookPath, hook, 0o755);
 }
 
-/** A hook that is not this project's gets another name. */
-async function keepForeign(folder: string, warn: Log["warn"]): Promise<void> {
+/** Renames a hook that is not this project's. */
+async function renameForeign(folder: string, warn: Log["warn"]): Promise<void> {
 	const path = join(folder, "pre-receive");
 	if (!(await succeeds(lstat(path)))) return;
 	if ((await readTextIfThere(path))?.includes(mark)) return;
@@ -72,18 +72,18 @@ async function keepForeign(folder: string, warn: Log["warn"]): Promise<void> {
 	warn(`${path} is not of this project: it is called ${name} now, and ${runs}`);
 }
 
-/** A word of a shell (POSIX, "Single-Quotes"). */
+/** Quotes a word for a shell (POSIX, "Single-Quotes"). */
 function quoted(text: string): string {
 	return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Writes a file in one step, and on the disk: a hook that is cut short would accept everything. */
+/** Writes a file atomically, and syncs it: an incomplete hook would accept every push. */
 async function write(path: string, text: string, mode: number): Promise<void> {
 	const temporary = `${path}.tmp`;
 	const file = await open(temporary, "w", mode);
 	try {
 		await file.writeFile(text);
-		// The user who pushes may be another one than the service, whatever the service's umask is.
+		// Regardless of the umask: pushes may run as another user than the service's.
 		await file.chmod(mode);
 		await file.sync();
 	} finally {

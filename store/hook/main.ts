@@ -1,11 +1,11 @@
-// What the repository's pre-receive hook runs, bundled: judges a push, exit code 1 refuses it
+// The program that the repository's pre-receive hook runs, as a bundle. It judges a push; exit code 1 refuses it.
 import { text } from "node:stream/consumers";
 import { enterQuarantine } from "../../git/run.ts";
 import { visible } from "../../registry/markdown.ts";
 import { judgePush, type Verdict } from "./push.ts";
 import { parseUpdates } from "./updates.ts";
 
-function unjudged(error: unknown): Verdict {
+function failureVerdict(error: unknown): Verdict {
 	const reason = error instanceof Error ? error.message : String(error);
 	const line = `refused, because it could not be checked: ${reason}. Try again, or ask the operator of the service`;
 	return { isAccepted: false, lines: [visible(line)] };
@@ -15,6 +15,6 @@ enterQuarantine(process.env);
 // Git starts a hook in the folder of the repository (githooks(5)).
 const updates = parseUpdates(await text(process.stdin));
 const quarantine = process.env.GIT_QUARANTINE_PATH;
-const verdict = await judgePush(process.cwd(), quarantine, updates).catch(unjudged);
+const verdict = await judgePush(process.cwd(), quarantine, updates).catch(failureVerdict);
 for (const line of verdict.lines) console.error(line);
 process.exitCode = verdict.isAccepted ? 0 : 1;

@@ -1,8 +1,8 @@
 import { readRecords } from "../../git/run.ts";
 
 /**
- * Most bytes of one object, of a commit and of all that one push brings, unpacked, and most objects. A pack of kilobytes can hold
- * gigabytes, as deltas, and what is stored once costs every later look at the repository.
+ * Limits of a push: bytes of one object, of a commit or tag, and of all objects, unpacked; and the number of objects. A
+ * pack of kilobytes can contain gigabytes as deltas, and accepted objects slow down every later command of git.
  */
 const maxBytes = 64 << 20;
 const maxCommitBytes = 1 << 20;
@@ -10,13 +10,14 @@ const maxTotalBytes = 4 * 2 ** 30;
 const maxObjects = 2_000_000;
 
 /**
- * What is too large among the objects of a push; null where nothing is. Git says how large each is without making any.
- * @param quarantine the folder in which git keeps what is pushed (git-receive-pack(1), "Quarantine environment")
+ * Checks the objects of a push against the limits. Git reads their sizes without unpacking them.
+ * @param quarantine the folder with the pushed objects (git-receive-pack(1), "Quarantine environment")
+ * @returns the reason to refuse the push, or null
  */
 export async function findTooLarge(repository: string, quarantine: string): Promise<string | null> {
 	const format = "--batch-check=%(objectname) %(objecttype) %(objectsize)";
 	const args = ["cat-file", "--batch-all-objects", "--unordered", format];
-	// Those of the repository itself are not listed.
+	// Lists only the pushed objects, not those of the repository itself.
 	const environment = { GIT_OBJECT_DIRECTORY: quarantine, GIT_ALTERNATE_OBJECT_DIRECTORIES: "" };
 	let objects = 0;
 	let total = 0;

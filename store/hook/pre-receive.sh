@@ -1,6 +1,6 @@
 #!/bin/sh
 # The hook of fragment-publisher, written again at each start of the service.
-# A hook of your own goes beside it, as pre-receive.local: it runs after this one has accepted a push.
+# Put a hook of your own beside it, as pre-receive.local: it runs after this one has accepted a push.
 own=@NODE@
 folder=${0%/*}
 
@@ -10,8 +10,8 @@ refuse() {
 	exit 1
 }
 
-# Memory that each process of the hook may take, in KiB: what is pushed must not take all of the machine's.
-# A lower limit of the machine stays.
+# Limit of the memory of each process of the hook, in KiB: a push must not use up the machine's memory.
+# If the machine has a lower limit, that one stays.
 ulimit -d 2097152 2>/dev/null || :
 node=$own
 [ -x "$node" ] || node=$(command -v node) || refuse "there is no Node at $own, and none in the PATH"

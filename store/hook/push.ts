@@ -8,30 +8,29 @@ import { findCommitProblem } from "./commits.ts";
 import { findTooLarge } from "./objects.ts";
 import { findRefProblem, isServices, servedRef, type Update } from "./updates.ts";
 
-/** What is printed on the screen of a pusher, and whether the push is accepted. */
+/** The result of judging a push. */
 export interface Verdict {
 	isAccepted: boolean;
-	/** What the pusher's screen shows, a line each. */
+	/** The lines for the pusher's terminal. */
 	lines: string[];
 }
 
 const maxLineLength = 1_000;
 
-/** Problems, and warnings, that are shown. */
+/** The highest number of problems, and of warnings, that are shown. */
 const maxProblems = 50;
 const maxWarnings = 10;
 
 /**
- * Judges a push before any ref is moved: all of it is accepted, or nothing.
- * @param repository the repository, or what git would make of it
- * @param quarantine the folder in which git keeps what is pushed; undefined where it brings no objects
+ * Judges a push before any ref is moved. The push is accepted or refused as a whole.
+ * @param quarantine the folder with the pushed objects; undefined if the push brings none
  */
 export async function judgePush(
 	repository: string,
 	quarantine: string | undefined,
 	updates: readonly Update[],
 ): Promise<Verdict> {
-	// First of all, and whatever branch it is for: what is accepted stays in the repository.
+	// First, and for every branch: accepted objects stay in the repository.
 	const tooLarge = quarantine === undefined ? null : await findTooLarge(repository, quarantine);
 	if (tooLarge !== null) return refusal([tooLarge]);
 	const refused: string[] = [];
@@ -44,14 +43,14 @@ export async function judgePush(
 	if (!served || served.to === null) return { isAccepted: true, lines: [] };
 	const { layerFiles, problems, warnings } = await judgeFiles(repository, served.from, served.to);
 	if (problems.length > 0) return refusal(linesOf(problems, maxProblems));
-	const odd = linesOf(warnings, maxWarnings).map((line) => `warning: ${line}`);
+	const warned = linesOf(warnings, maxWarnings).map((line) => `warning: ${line}`);
 	return {
 		isAccepted: true,
-		lines: shown([...odd, `${counted(layerFiles, "changed file")} of layers: in order`]),
+		lines: forTerminal([...warned, `${counted(layerFiles, "changed file")} of layers: in order`]),
 	};
 }
 
-/** What is wrong with where one of the service's branches would go; null where nothing is, or it is none of them. */
+/** Why one of the service's branches must not move to a commit; null if it may, or is not the service's. */
 async function findMoveProblem(repository: string, { from, to, ref }: Update): Promise<string | null> {
 	if (to === null || !isServices(ref)) return null;
 	if (from !== null && !(await isAncestor(repository, from, to)))
@@ -60,7 +59,7 @@ async function findMoveProblem(repository: string, { from, to, ref }: Update): P
 }
 
 async function isAncestor(repository: string, earlier: string, later: string): Promise<boolean> {
-	// Exit code 1 says no, and a broken repository more; both refuse.
+	// Exit code 1 means no; a damaged repository gives another code. Both refuse the push.
 	return runGit(repository, ["merge-base", "--is-ancestor", earlier, later]).then(
 		() => true,
 		() => false,
@@ -68,20 +67,20 @@ async function isAncestor(repository: string, earlier: string, later: string): P
 }
 
 function refusal(lines: readonly string[]): Verdict {
-	return { isAccepted: false, lines: shown(["refused, and nothing was changed:", ...lines]) };
+	return { isAccepted: false, lines: forTerminal(["refused, and nothing was changed:", ...lines]) };
 }
 
-function linesOf(found: readonly Remark[], most: number): string[] {
+function linesOf(found: readonly Remark[], max: number): string[] {
 	const sorted = found.toSorted((a, b) => (a.file === b.file ? 0 : a.file < b.file ? -1 : 1));
-	const lines = sorted.slice(0, most).map(problemLine);
+	const lines = sorted.slice(0, max).map(problemLine);
 	const hidden = found.length - lines.length;
 	const files = new Set(found.map(({ file }) => file)).size;
 	if (hidden > 0) lines.push(`and ${hidden} more, in ${counted(files, "file")} in all`);
 	return lines;
 }
 
-/** Foreign text as a terminal may show it. */
-function shown(lines: readonly string[]): string[] {
+/** Makes untrusted text safe for a terminal, and shortens long lines. */
+function forTerminal(lines: readonly string[]): string[] {
 	return lines.map((line) => {
 		const text = visible(line);
 		return text.length > maxLineLength ? `${text.slice(0, maxLineLength).toWellFormed()}…` : text;

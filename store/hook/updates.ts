@@ -1,10 +1,10 @@
 import { declinedFolder, reviewFolders } from "../store.ts";
 
-/** One ref that a push would move, as git hands it to a hook (githooks(5), "pre-receive"). */
+/** A ref that a push would change, as git passes it to a hook (githooks(5), "pre-receive"). */
 export interface Update {
-	/** Its commit; null where there is no such ref. */
+	/** Its present commit; null if the ref does not exist. */
 	from: string | null;
-	/** The commit that it would stand at; null where it would go. */
+	/** Its new commit; null if the ref would be removed. */
 	to: string | null;
 	/** `refs/heads/main` */
 	ref: string;
@@ -14,10 +14,10 @@ export const servedRef = "refs/heads/main";
 
 const branches = "refs/heads/";
 
-/** Where a change waits for a reviewer: `register/<smallkey>`, `register/<sender>.batch`. */
+/** The branch of a change that waits for a reviewer: `register/<smallkey>` or `register/<sender>.batch`. */
 const reviewRef = new RegExp(`^refs/heads/(?:${reviewFolders.join("|")})/[^/]+$`);
 
-/** Reads what git says to a hook: a line `<from> <to> <ref>` for each ref. */
+/** Parses the input of the hook: a line `<from> <to> <ref>` for each ref. */
 export function parseUpdates(text: string): Update[] {
 	const lines = text.split("\n").filter(Boolean);
 	return lines.map((line) => {
@@ -26,26 +26,26 @@ export function parseUpdates(text: string): Update[] {
 	});
 }
 
-/** Git writes zeros where there is no commit. */
+/** The id of a commit; null for zeros, which git writes if there is none. */
 function commitOf(id: string): string | null {
 	return /^0+$/.test(id) ? null : id;
 }
 
-/** Whether a ref is the service's: commits are only added to it, and all of them were written or accepted by the service. */
+/** Whether a ref is the service's: it only moves forward, and the service has written or accepted all its commits. */
 export function isServices(ref: string): boolean {
 	return ref === servedRef || reviewRef.test(ref);
 }
 
-/** Why a ref may not be made, moved or removed like this; null where nothing is wrong with its name. */
+/** Why a push must not create, move or remove a ref of this name; null if it may. */
 export function findRefProblem({ from, to, ref }: Update): string | null {
 	if (!ref.startsWith(branches)) return "only branches may be pushed: refs/heads/…";
 	if (to === null) return isServices(ref) ? "must not be removed: it is the service's own" : null;
 	if (ref === servedRef) return null;
 	const branch = ref.slice(branches.length);
 	const lower = branch.toLowerCase();
-	// A disk that does not tell cases apart keeps both in one file.
+	// A case-insensitive file system stores both in one file.
 	if (lower === "main") return "differs only in case from the branch main: push it under another name";
-	// Git finds `main` and `heads/main` under several names (gitrevisions(7)), and then pushes to neither.
+	// Git would find several refs for `main` or `heads/main` (gitrevisions(7)), and then pushes to none of them.
 	if (/^(?:head$|heads\/|refs\/)/.test(lower))
 		return "is a name that git takes for another one's: push it under a plain one";
 	const [folder = ""] = lower.split("/");

@@ -17,8 +17,8 @@ function branchOf(tip: string, head: () => Promise<string>): Branch {
 	const base = { repository: root, log: logTo([]), now: Date.now, sync: syncPath, limits: ordinaryLimits };
 	return new Branch({ ...base, measure: () => undefined }, catFile, tip, {
 		publish: async () => ({ warnings: Promise.resolve([]) }),
-		following: async () => undefined,
-		followed: () => undefined,
+		beforePush: async () => undefined,
+		onPush: () => undefined,
 	});
 }
 

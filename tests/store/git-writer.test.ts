@@ -124,7 +124,7 @@ writers("is replaced after a repack, but not within a group", async ({ repositor
 	const first = writer.commit(...commitOf("one"));
 	await first;
 	const before = descendantsWith(process.pid, repository, "fast-import");
-	writer.outdate();
+	writer.markOutdated();
 	const second = writer.commit(...commitOf("two"));
 	await writer.store();
 	await writer.move("main", tip, await second);
