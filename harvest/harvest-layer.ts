@@ -49,10 +49,11 @@ export function createHarvestLayer(options: HarvestOptions): HarvestLayer {
 	return async (registration, signal, known = null) => {
 		const harvested: Harvested = { found: {}, partial: new Set(), findings: [] };
 		const answers = new Map<string, Described | Trouble>();
+		const own = within(clients, signal);
 		const describeOwn = async (lang: Lang): Promise<Described> => {
-			const described = await describe(registration, lang, within(clients, signal));
+			const described = await describe(registration, lang, own);
 			const before = currentDescription(registration, known, lang);
-			const other = await otherLayerText(before, described.description, clients);
+			const other = await otherLayerText(before, described.description, own);
 			if (other !== null) throw new Trouble("registration", other);
 			return described;
 		};

@@ -50,14 +50,15 @@ export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): 
 			state: kind === "registration" ? "wrong" : "down",
 			...finding,
 		}));
+		const own = within(clients, signal);
 		const looks = new Map<string, Look>();
 		for (const lang of langs.filter((one) => findings.every((finding) => finding.lang !== one))) {
 			const { service_url: address } = registration[lang];
 			const name = `${serviceTypeOf(registration, lang)} ${namedLayers(registration, lang)[0]} ${address}`;
 			const found =
 				looks.get(name) ??
-				(await otherLayer(address, currentDescription(registration, known, lang), clients)) ??
-				(await look(registration, lang, within(clients, signal)));
+				(await otherLayer(address, currentDescription(registration, known, lang), own)) ??
+				(await look(registration, lang, own));
 			looks.set(name, found);
 			if (found.state === null) continue;
 			const { state, text } = found;
