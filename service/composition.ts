@@ -16,7 +16,7 @@ import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
 import { type CatalogueLimits, openCatalogue } from "./catalogue.ts";
-import { createDisk, type Look } from "./disk.ts";
+import { createDisk, type FolderCheck } from "./disk.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { createReadStatus } from "./layer-status.ts";
 import { serviceLog } from "./log.ts";
@@ -46,7 +46,7 @@ export interface Outside extends Watching {
 	catalogueLimits?: Partial<CatalogueLimits>;
 	storeLimits?: Partial<StoreLimits>;
 	/** Reads the free bytes of a folder's disk. */
-	freeBytes?: Look<number>;
+	freeBytes?: FolderCheck<number>;
 	/** Installs the hook that judges pushes. @returns false if no hook is installed */
 	guard?: (repository: string, warn: (text: string) => void) => Promise<boolean>;
 }

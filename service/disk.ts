@@ -3,17 +3,17 @@ import { access, constants, statfs } from "node:fs/promises";
 /** Below this many free bytes a disk is reported as full. A checkpoint, its files and a repack still fit into them. */
 const minFreeBytes = 64 << 20;
 /** How often a disk is checked, in milliseconds. */
-const lookEveryMs = 10_000;
+const checkEveryMs = 10_000;
 
 /** Checks or measures a folder. @throws {Error} if that is not possible */
-export type Look<T> = (folder: string) => Promise<T>;
+export type FolderCheck<T> = (folder: string) => Promise<T>;
 
-const statFreeBytes: Look<number> = async (folder) => {
+const statFreeBytes: FolderCheck<number> = async (folder) => {
 	const { bavail, bsize } = await statfs(folder);
 	return bavail * bsize;
 };
 
-const checkAccess: Look<void> = (folder) => access(folder, constants.W_OK);
+const checkAccess: FolderCheck<void> = (folder) => access(folder, constants.W_OK);
 
 /**
  * Checks periodically whether a folder can be written and its disk has space. `/readyz` reads only the last result, so
@@ -23,7 +23,7 @@ export function createDisk(folder: string, freeBytes = statFreeBytes, checkWrita
 	let problem: string | null = null;
 	let timer: NodeJS.Timeout | undefined;
 
-	async function look(): Promise<void> {
+	async function check(): Promise<void> {
 		try {
 			await checkWritable(folder);
 		} catch (error) {
@@ -42,12 +42,12 @@ export function createDisk(folder: string, freeBytes = statFreeBytes, checkWrita
 
 	/** Checks now, and then every ten seconds. */
 	async function start(): Promise<void> {
-		timer = setInterval(() => void look(), lookEveryMs).unref();
-		await look();
+		timer = setInterval(() => void check(), checkEveryMs).unref();
+		await check();
 	}
 
 	/** `state`: the problem in one line, or null. */
-	return { look, start, state: () => problem, stop: () => clearInterval(timer) };
+	return { check, start, state: () => problem, stop: () => clearInterval(timer) };
 }
 
 function codeOf(error: unknown): string {

@@ -4,7 +4,7 @@ import { parseSenders, type Sender, type Senders } from "../api/senders.ts";
 import type { Log } from "../store/log.ts";
 
 /** How often the file is checked, in milliseconds: a change takes effect within a second. */
-const lookEveryMs = 500;
+const checkEveryMs = 500;
 
 /**
  * Watches the senders file, and applies its changes.
@@ -14,7 +14,7 @@ const lookEveryMs = 500;
  */
 export function followSenders(path: string, senders: Map<string, Sender>, log: Log) {
 	let problem: string | null = null;
-	const look = () => {
+	const check = () => {
 		try {
 			apply(parseSenders(readFileSync(path, "utf8"), path), senders, log);
 			problem = null;
@@ -24,12 +24,12 @@ export function followSenders(path: string, senders: Map<string, Sender>, log: L
 			log.info({ senders: senders.size, warning });
 		}
 	};
-	watchFile(path, { interval: lookEveryMs, persistent: false }, look);
+	watchFile(path, { interval: checkEveryMs, persistent: false }, check);
 	// For a change after the senders were read, and before the file was watched.
-	const first = setTimeout(look, lookEveryMs).unref();
+	const first = setTimeout(check, checkEveryMs).unref();
 	const end = () => {
 		clearTimeout(first);
-		unwatchFile(path, look);
+		unwatchFile(path, check);
 	};
 	return { state: () => problem, end };
 }

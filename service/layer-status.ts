@@ -15,7 +15,7 @@ interface LayerStatusOptions {
 	repository: string;
 	store: Pick<Store, "read">;
 	/** null if this service does not harvest. */
-	harvester: Pick<ServiceHarvester, "stateOf" | "sightOf"> | null;
+	harvester: Pick<ServiceHarvester, "stateOf" | "lastCheckOf"> | null;
 }
 
 /** Limits of look-ups, since anyone may ask and each one starts git processes: running, all, and of one address. */
@@ -32,7 +32,7 @@ export function createReadStatus({ repository, store, harvester }: LayerStatusOp
 	/** The client address of each running or waiting look-up. */
 	const lookups: (string | null)[] = [];
 
-	async function look(smallkey: string): Promise<LayerStatus | null> {
+	async function readStatus(smallkey: string): Promise<LayerStatus | null> {
 		const [layer, review] = [await store.read(smallkey), await reviewOf(repository, smallkey)];
 		const declined = review ? null : await declinedOf(repository, smallkey);
 		if (!layer && !review && !declined) return null;
@@ -57,11 +57,11 @@ export function createReadStatus({ repository, store, harvester }: LayerStatusOp
 
 	async function healthOf(smallkey: string): Promise<LayerStatus["health"]> {
 		const sickness = parseHealth(await readHealth(repository)).get(smallkey);
-		const sight = harvester?.sightOf(smallkey) ?? null;
+		const last = harvester?.lastCheckOf(smallkey) ?? null;
 		const details = sickness ? { since: sickness.since, ...(await repairOf(smallkey)) } : {};
-		if (!sight) return { state: sickness?.state ?? "unknown", ...details };
-		const sick = sight.state === null ? {} : details;
-		return { state: sight.state ?? "well", ...sick, at: isoTime(sight.at), findings: sight.findings };
+		if (!last) return { state: sickness?.state ?? "unknown", ...details };
+		const sick = last.state === null ? {} : details;
+		return { state: last.state ?? "well", ...sick, at: isoTime(last.at), findings: last.findings };
 	}
 
 	/** The branch with a repair of a layer that waits for a review. */
@@ -77,7 +77,7 @@ export function createReadStatus({ repository, store, harvester }: LayerStatusOp
 		if (lookups.length >= maxLookups) throw new StoreBusy("too many ask for the status of layers", 2);
 		lookups.push(address);
 		try {
-			return await pool.withSlot(() => look(smallkey));
+			return await pool.withSlot(() => readStatus(smallkey));
 		} finally {
 			lookups.splice(lookups.indexOf(address), 1);
 		}

@@ -5,7 +5,7 @@ import { join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** Time between two attempts to get a held lock, in milliseconds. */
-const lookEveryMs = 100;
+const checkEveryMs = 100;
 
 /** Longest path of a lock, in bytes. With the suffix of `tryLock`, it is within the socket limit of every system. */
 const maxPathBytes = 88;
@@ -60,7 +60,7 @@ export async function lockFolder(folder: string, options: LockOptions = {}): Pro
 			throw new Error(`${holder}; end it first, or choose another folder`);
 		}
 		if (first) waiting?.(`${holder}; waiting ${maxWaitMs / 1000} s for its end`);
-		await sleep(lookEveryMs);
+		await sleep(checkEveryMs);
 	}
 }
 

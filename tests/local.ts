@@ -203,7 +203,7 @@ export class Local {
 
 	/** Checks the disk now, and not after ten seconds. */
 	async lookAtDisk(): Promise<void> {
-		await this.#service.disk.look();
+		await this.#service.disk.check();
 	}
 
 	/** Waits until the rendered files are complete, or known to have failed. */

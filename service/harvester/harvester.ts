@@ -4,14 +4,14 @@ import type { Log } from "../../store/log.ts";
 import { descriptionOf, registrationOf } from "../stored-layer.ts";
 import { type CommitOptions, type Done, type HarvestLine, harvestOne } from "./commit.ts";
 import { createHostQueue } from "./queue.ts";
-import { lookForDue, nextMoment, type Schedule } from "./schedule.ts";
+import { nextMoment, pollDue, type Schedule } from "./schedule.ts";
 import type { HarvestState, StartLine, Track } from "./states.ts";
 
 interface HarvesterOptions extends Schedule, CommitOptions {
 	/** Gets each harvest, one line for all harvests of the start (`StartLine`), and each failure of the store. */
 	log: Log;
 	/** Called after each layer, harvested or not, before the next layer of the same host. */
-	look?: (smallkey: string, signal: AbortSignal) => Promise<void>;
+	check?: (smallkey: string, signal: AbortSignal) => Promise<void>;
 	/** Counts each harvest, including those without a line. */
 	count?: ((outcome: HarvestLine["outcome"]) => void) | undefined;
 }
@@ -68,7 +68,7 @@ export class Harvester {
 		const due = (smallkey: string) => this.#enqueue(smallkey, false, false);
 		this.#others = this.#others.then(async () => {
 			await this.#catchUp();
-			lookForDue({ ...this.#options, sinceMs, due, signal: this.#ending.signal });
+			pollDue({ ...this.#options, sinceMs, due, signal: this.#ending.signal });
 		});
 	}
 
@@ -175,7 +175,7 @@ export class Harvester {
 			this.#fail(smallkey, error, "what was found cannot be stored now");
 		}
 		this.#logStart();
-		if (!signal.aborted) await this.#options.look?.(smallkey, signal);
+		if (!signal.aborted) await this.#options.check?.(smallkey, signal);
 	}
 
 	#fail(smallkey: string, error: unknown, finding: string): void {

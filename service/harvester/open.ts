@@ -42,7 +42,7 @@ export function openHarvester(
 		...common,
 		harvest: threads.harvest,
 		count: metrics?.harvest,
-		look: watcher.look,
+		check: watcher.check,
 	});
 	const search = searchProcess(configuration);
 	harvester.start();
@@ -51,7 +51,7 @@ export function openHarvester(
 		follow: (smallkey: string) => harvester.follow(smallkey),
 		refresh: harvester.refresh,
 		stateOf: (smallkey: string) => harvester.stateOf(smallkey),
-		sightOf: watcher.sightOf,
+		lastCheckOf: watcher.lastCheckOf,
 		get waiting() {
 			return harvester.waiting;
 		},

@@ -50,19 +50,19 @@ interface DueOptions extends Schedule {
 }
 
 /** Looks for due layers every minute, or more often in a short period. */
-export function lookForDue({ timers, now, allKeys, everyMs, sinceMs, due, signal }: DueOptions): void {
+export function pollDue({ timers, now, allKeys, everyMs, sinceMs, due, signal }: DueOptions): void {
 	const intervalMs = Math.max(Math.min(60_000, everyMs / 100), 10);
 	let timer: unknown;
-	const lookLater = (since: number) => {
+	const pollLater = (since: number) => {
 		if (signal.aborted) return;
 		timer = timers.set(async () => {
 			const until = now().getTime();
 			for (const smallkey of [...allKeys()]) {
 				if (!signal.aborted && isDue(smallkey, since, until, everyMs)) await due(smallkey);
 			}
-			lookLater(until);
+			pollLater(until);
 		}, intervalMs);
 	};
-	lookLater(sinceMs);
+	pollLater(sinceMs);
 	signal.addEventListener("abort", () => timers.clear(timer), { once: true });
 }

@@ -13,7 +13,7 @@ interface WatcherOptions extends StoredHealth, Pick<Schedule, "allKeys" | "timer
 }
 
 /** The result of the last check of a layer. */
-export interface Sight {
+export interface LastCheck {
 	/** null: healthy. */
 	state: SickState | null;
 	/** The time of the check, in milliseconds since 1970. */
@@ -28,21 +28,21 @@ const gatherMs = 600_000;
 /** Checks whether a viewer can show the layers of a running service, and stores which layers are sick. */
 export function createWatcher(options: WatcherOptions) {
 	const { store, watch, now, allKeys, timers, log } = options;
-	const sights = new Map<string, Sight>();
+	const lastChecks = new Map<string, LastCheck>();
 	/** Results that are not stored yet. */
 	let seen = new Map<string, Seen | null>();
 	let timer: unknown = null;
 	let storing: Promise<void> = Promise.resolve();
 
 	/** Checks a layer, if it exists. Never rejects. */
-	async function look(smallkey: string, signal: AbortSignal): Promise<void> {
+	async function check(smallkey: string, signal: AbortSignal): Promise<void> {
 		try {
 			const layer = await store.read(smallkey);
 			const registration = layer && registrationOf(layer);
 			if (!registration || signal.aborted) return;
 			const watched = await watch(registration, signal, descriptionOf(layer));
 			const findings = watched.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
-			sights.set(smallkey, { state: watched.state, at: now().getTime(), findings });
+			lastChecks.set(smallkey, { state: watched.state, at: now().getTime(), findings });
 			seen.set(smallkey, seenOf(watched));
 			timer ??= timers.set(storeLater, gatherMs);
 		} catch (error) {
@@ -74,9 +74,9 @@ export function createWatcher(options: WatcherOptions) {
 	}
 
 	return {
-		look,
+		check,
 		/** The last result for a layer; null if it was not checked since the start. */
-		sightOf: (smallkey: string): Sight | null => sights.get(smallkey) ?? null,
+		lastCheckOf: (smallkey: string): LastCheck | null => lastChecks.get(smallkey) ?? null,
 		/** Stores the collected results. */
 		close: async () => {
 			storeLater();

@@ -13,7 +13,7 @@ export const ordinaryLimits = {
 	/** A lock that stays unchanged for so long was left by a killed process. */
 	lockMs: 2_000,
 	/** How often the branch is checked for pushes. */
-	lookMs: 200,
+	pollMs: 200,
 	/** How often an idle writer is checked, and a failed store is retried. */
 	probeMs: 5_000,
 	/** Commits after which the writing process is replaced: git keeps data of the repository in memory. */

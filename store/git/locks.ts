@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /** How often a lock is checked, in milliseconds. */
-const lookEveryMs = 50;
+const checkEveryMs = 50;
 /** The longest wait for a lock that different processes keep taking, as a multiple of `maxHeldMs`. */
 const maxWaits = 3;
 
@@ -41,7 +41,7 @@ async function clearLock(path: string, maxHeldMs: number): Promise<boolean> {
 	let seen = await identityOf(path);
 	let since = performance.now();
 	for (const end = since + maxWaits * maxHeldMs; seen !== null && performance.now() < end; ) {
-		await sleep(Math.min(lookEveryMs, maxHeldMs));
+		await sleep(Math.min(checkEveryMs, maxHeldMs));
 		const now = await identityOf(path);
 		if (now !== seen) {
 			seen = now;

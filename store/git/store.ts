@@ -63,10 +63,10 @@ export class GitStore implements Store {
 	#waiting: Pending[] = [];
 	/** Changes without an answer. */
 	#open = 0;
-	#isLookDue = false;
+	#isPollDue = false;
 	#working: Promise<void> | null = null;
 	#timer: NodeJS.Timeout | null = null;
-	/** End of the pause after a failed look, by the monotonic clock: a failing look is not repeated at once. */
+	/** End of the pause after a failed poll, by the monotonic clock: a failing poll is not repeated at once. */
 	#pausedUntilMs = Number.NEGATIVE_INFINITY;
 	#probedMs = Number.NEGATIVE_INFINITY;
 	#isClosed = false;
@@ -143,9 +143,9 @@ export class GitStore implements Store {
 	start(): void {
 		this.#timer ??= setInterval(() => {
 			if (this.#working || performance.now() < this.#pausedUntilMs) return;
-			this.#isLookDue = true;
+			this.#isPollDue = true;
 			this.#work();
-		}, this.#context.limits.lookMs);
+		}, this.#context.limits.pollMs);
 	}
 
 	read(smallkey: string): Promise<Layer | null> {
@@ -214,8 +214,8 @@ export class GitStore implements Store {
 	async #loop(): Promise<void> {
 		const timer = setInterval(() => this.#refuseLate(), this.#context.limits.waitMs / 4);
 		try {
-			while (this.#waiting.length > 0 || this.#isLookDue) {
-				if (this.#waiting.length === 0) await this.#look();
+			while (this.#waiting.length > 0 || this.#isPollDue) {
+				if (this.#waiting.length === 0) await this.#poll();
 				// Changes that arrive in the same iteration of the event loop share one group.
 				else await new Promise(setImmediate).then(() => this.#writeWaiting());
 			}
@@ -235,8 +235,8 @@ export class GitStore implements Store {
 	}
 
 	/** Publishes pushed commits, and checks every `probeMs` whether changes can be made. */
-	async #look(): Promise<void> {
-		this.#isLookDue = false;
+	async #poll(): Promise<void> {
+		this.#isPollDue = false;
 		const { health, limits, writer, packs, repository } = this.#context;
 		try {
 			if (await this.branch.follow()) await packs.count();

@@ -7,7 +7,7 @@ import { answerStatus } from "../../api/status.ts";
 import { GitFailure, runGit } from "../../git/run.ts";
 import { acceptReview, parseReviewer } from "../../review/decide.ts";
 import type { HarvestState } from "../../service/harvester/states.ts";
-import type { Sight } from "../../service/harvester/watcher.ts";
+import type { LastCheck } from "../../service/harvester/watcher.ts";
 import { createReadStatus } from "../../service/layer-status.ts";
 import { findWaiting } from "../../service/reviews.ts";
 import { feature, Local, manual, noon, responseOf, temporaryFolder, tiles, wms } from "../local.ts";
@@ -153,8 +153,8 @@ test("a history that cannot be read is a fault, and no layer without a commit", 
 
 test("harvest and health are what the harvester knows, in the publisher's words", async ({ local }) => {
 	let state: HarvestState | null = null;
-	let sight: Sight | null = null;
-	const harvester = { stateOf: () => state, sightOf: () => sight };
+	let lastCheck: LastCheck | null = null;
+	const harvester = { stateOf: () => state, lastCheckOf: () => lastCheck };
 	const statuses = createReadStatus({ repository: local.repository, store: local.store, harvester });
 	await local.put("wells", feature);
 	await local.put("roads", tiles);
@@ -167,7 +167,7 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	assert.equal(await read("roads"), [{ state: "none" }, { state: "unknown" }]);
 	const findings = ["/en/service_url: answers 404"];
 	state = { state: "failed", at: noon, findings, nextTry: noon + 60_000 };
-	sight = { state: "down", at: noon, findings };
+	lastCheck = { state: "down", at: noon, findings };
 	const at = "2026-03-04T12:00:00Z";
 	assert.equal(await read(), [
 		{ state: "failed", at, findings, next_try: "2026-03-04T12:01:00Z" },
@@ -185,9 +185,9 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 		review: false,
 	});
 	assert.is((await read())[1]?.since, "2026-W09");
-	sight = null;
+	lastCheck = null;
 	assert.equal((await read())[1], { state: "down", since: "2026-W09" });
-	sight = { state: null, at: noon, findings: [] };
+	lastCheck = { state: null, at: noon, findings: [] };
 	state = { state: "done", at: noon, findings: [], nextTry: noon };
 	assert.equal(await read(), [
 		{ state: "done", at, findings: [], next_try: at },

@@ -11,7 +11,7 @@ const start = suite<{ local: Local; path: string; lost: Buffer }>("a start with 
 
 /** A service that has ended, whose repository has got a commit since then, without one of its files. */
 start.before.each(async (context) => {
-	const limits = { probeMs: 50, lookMs: 20 };
+	const limits = { probeMs: 50, pollMs: 20 };
 	const local = await Local.open([{ path: "layers/on/one.json", text: wms("one") }], {}, limits);
 	const clone = await Clone.of(local.repository);
 	await local.stop();

@@ -9,7 +9,7 @@ import { eventually } from "../wait.ts";
 const readiness = suite<{ local: Local }>("readyz");
 
 readiness.before.each(async (scene) => {
-	scene.local = await Local.open([], {}, { lookMs: 20, probeMs: 0 });
+	scene.local = await Local.open([], {}, { pollMs: 20, probeMs: 0 });
 	await scene.local.filesIdle();
 });
 readiness.after.each(({ local }) => local.end());
@@ -46,13 +46,13 @@ readiness("a disk that has become read-only is named before anybody writes", asy
 		if (isReadOnly) throw Object.assign(new Error("EROFS: /secret/place"), { code: "EROFS" });
 	};
 	const disk = createDisk("/data", async () => 1e12, check);
-	await disk.look();
+	await disk.check();
 	assert.is(disk.state(), "DATA_DIR cannot be written: EROFS");
 	isReadOnly = false;
-	await disk.look();
+	await disk.check();
 	assert.is(disk.state(), null);
 	const gone = createDisk("/nowhere/at/all", async () => 1e12);
-	await gone.look();
+	await gone.check();
 	assert.is(gone.state(), "DATA_DIR cannot be written: ENOENT");
 });
 

@@ -16,7 +16,7 @@ const limits = {
 	silenceMs: 1_000,
 	commandMs: 5_000,
 	probeMs: 50,
-	lookMs: 20,
+	pollMs: 20,
 	waitMs: 10_000,
 	closeMs: 3_000,
 };

@@ -49,7 +49,7 @@ function makeHarvester(everyMs: number): Harvester {
 		everyMs,
 		now: () => new Date(local.now),
 		allKeys: () => local.publication.table.smallkeys(),
-		look: async (smallkey) => void looks.push(`${smallkey}: ${displayName(smallkey)}`),
+		check: async (smallkey) => void looks.push(`${smallkey}: ${displayName(smallkey)}`),
 		log: {
 			info: (line) =>
 				"harvest" in line ? lines.push(line as HarvestLine) : startLines.push(line as StartLine),

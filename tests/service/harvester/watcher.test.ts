@@ -85,7 +85,7 @@ function run(ms: number): void {
 
 /** Checks layers, one after the other. */
 async function look(...smallkeys: string[]): Promise<void> {
-	for (const smallkey of smallkeys) await watcher.look(smallkey, new AbortController().signal);
+	for (const smallkey of smallkeys) await watcher.check(smallkey, new AbortController().signal);
 }
 
 test("what is seen of layers is gathered, and stored in one commit that names the sick ones", async () => {
@@ -93,13 +93,13 @@ test("what is seen of layers is gathered, and stored in one commit that names th
 	states.set("ab", "empty").set("cd", "down");
 	await look("ab", "cd", "ef");
 	assert.is(await health(), null, "not yet");
-	assert.equal(watcher.sightOf("ab"), {
+	assert.equal(watcher.lastCheckOf("ab"), {
 		state: "empty",
 		at: local.now,
 		findings: ["/en/layer: ab is empty"],
 	});
-	assert.equal(watcher.sightOf("ef"), { state: null, at: local.now, findings: [] });
-	assert.is(watcher.sightOf("gh"), null);
+	assert.equal(watcher.lastCheckOf("ef"), { state: null, at: local.now, findings: [] });
+	assert.is(watcher.lastCheckOf("gh"), null);
 	run(gatherMs);
 	await eventually(async () => (await health()) !== null);
 	const since = weekOf(new Date(local.now));
