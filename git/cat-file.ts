@@ -1,5 +1,5 @@
 import { Answers, GitProcess, type ReadAnswer } from "./process.ts";
-import { GitDamage, GitFailure, GitKilled, GitTimeout, gitOutput, ordinarySilenceMs, runGit } from "./run.ts";
+import { defaultSilenceMs, GitDamage, GitFailure, GitKilled, GitTimeout, gitOutput, runGit } from "./run.ts";
 
 /** An object of a repository. */
 export interface GitObject {
@@ -38,7 +38,7 @@ export class CatFile {
 	 * @param silenceMs longest silence while an answer is awaited, in milliseconds
 	 * @param maxReads reads after which the process is replaced, because git keeps data of the repository in memory
 	 */
-	constructor(repository: string, silenceMs = ordinarySilenceMs, maxReads = 1_000_000) {
+	constructor(repository: string, silenceMs = defaultSilenceMs, maxReads = 1_000_000) {
 		this.#repository = repository;
 		this.#silenceMs = silenceMs;
 		this.#maxReads = maxReads;

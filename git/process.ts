@@ -1,5 +1,5 @@
 import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { GitFailure, GitKilled, GitTimeout, killGroup, ordinarySilenceMs, startGit } from "./run.ts";
+import { defaultSilenceMs, GitFailure, GitKilled, GitTimeout, killGroup, startGit } from "./run.ts";
 
 /**
  * Reads one answer from git's output, at an offset.
@@ -81,7 +81,7 @@ export class GitProcess<T> {
 		repository: string,
 		args: readonly [name: string, ...string[]],
 		read: ReadAnswer<T>,
-		silenceMs = ordinarySilenceMs,
+		silenceMs = defaultSilenceMs,
 		config: readonly string[] = [],
 	) {
 		const [name] = args;

@@ -5,10 +5,10 @@ const maxOutputBytes = 1 << 30;
 const maxComplaintBytes = 64 * 1024;
 
 /** The longest time of a short git command by default, in milliseconds. */
-const ordinaryCommandMs = 300_000;
+const defaultCommandMs = 300_000;
 
 /** The longest silence of a process whose answer is awaited, by default, in milliseconds. */
-export const ordinarySilenceMs = 25_000;
+export const defaultSilenceMs = 25_000;
 
 /** Git failed: it could not be started, ended with an error, or did not answer. */
 export class GitFailure extends Error {
@@ -91,7 +91,7 @@ export interface RunOptions {
  * @throws {GitFailure} with git's error output if it exits with another code than 0
  */
 export async function runGit(repository: string, args: string[], options: RunOptions = {}): Promise<Buffer> {
-	const { limitMs = ordinaryCommandMs } = options;
+	const { limitMs = defaultCommandMs } = options;
 	const printed: Buffer[] = [];
 	let printedBytes = 0;
 	for await (const data of gitOutput(repository, args, { ...options, limitMs, silenceMs: limitMs })) {
@@ -113,7 +113,7 @@ export async function* gitOutput(
 	args: string[],
 	options: RunOptions & { silenceMs?: number } = {},
 ): AsyncGenerator<Buffer> {
-	const { input, limitMs = Number.POSITIVE_INFINITY, silenceMs = ordinarySilenceMs } = options;
+	const { input, limitMs = Number.POSITIVE_INFINITY, silenceMs = defaultSilenceMs } = options;
 	const name = args[0] ?? "";
 	const endMs = performance.now() + limitMs;
 	const child = startGit(repository, args, options.environment, options.niceness);

@@ -22,7 +22,7 @@ export interface FolderOptions {
 }
 
 /** Times in milliseconds. */
-const ordinaryTimes = {
+const defaultTimes = {
 	/** The longest time that a change waits for its files. */
 	waitMs: 1_000,
 	/** The first and the longest pause before a failed write is retried. Each pause is twice the one before. */
@@ -30,7 +30,7 @@ const ordinaryTimes = {
 	maxRetryMs: 60_000,
 };
 
-export type FolderTimes = typeof ordinaryTimes;
+export type FolderTimes = typeof defaultTimes;
 
 /** A change of at most so many layers waits for its files. */
 const maxSmall = 1_000;
@@ -69,7 +69,7 @@ export class FolderSink {
 
 	constructor(options: FolderOptions) {
 		this.#options = options;
-		this.#times = { ...ordinaryTimes, ...options.times };
+		this.#times = { ...defaultTimes, ...options.times };
 		this.#thread = openFolderThread(options.out, options.slots);
 	}
 

@@ -6,9 +6,9 @@ import type { Log } from "../store/log.ts";
 import type { CatalogueOrder, CatalogueReport } from "./catalogue-worker.ts";
 
 /** The catalogue's times in milliseconds, and the limit of its memory. */
-const ordinaryLimits = {
+const defaultLimits = {
 	/** How long changes are collected before an update. */
-	gatherMs: 50,
+	collectMs: 50,
 	/** How often the files are checked. */
 	checkMs: 60_000,
 	/** The first and the longest pause after a failure. Each pause is twice the one before. */
@@ -20,7 +20,7 @@ const ordinaryLimits = {
 	maxIdleBytes: 160e6,
 };
 
-export type CatalogueLimits = typeof ordinaryLimits;
+export type CatalogueLimits = typeof defaultLimits;
 
 interface ServiceCatalogueOptions {
 	repository: string;
@@ -46,7 +46,7 @@ const maxPauseMs = { few: 300, many: 60_000 };
  * if an update fails, reads and writes of layers continue, and the update is retried.
  */
 export function openCatalogue({ repository, out, options, log, limits = {} }: ServiceCatalogueOptions) {
-	const { gatherMs, checkMs, retryMs, maxRetryMs, endMs, maxIdleBytes } = { ...ordinaryLimits, ...limits };
+	const { collectMs, checkMs, retryMs, maxRetryMs, endMs, maxIdleBytes } = { ...defaultLimits, ...limits };
 	const closing = new AbortController();
 	const { signal } = closing;
 	let worker: ChildProcess | null = null;
@@ -70,7 +70,7 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 	async function runRounds(): Promise<void> {
 		const pause = (ms: number) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
 		for (let failures = 0; wanted !== null && (wanted !== updatedTo || isDue); ) {
-			await pause(gatherMs);
+			await pause(collectMs);
 			if (signal.aborted) return;
 			const start = performance.now();
 			const isDone = await update(wanted);

@@ -73,12 +73,12 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		filesTimes: outside.filesTimes,
 	});
 	const out = join(dataDir, "dist");
-	const catalogueSource = () => ({ senderNames: senderNamesOf(senders), canSend: true, isCompressed: true });
+	const catalogueDetails = () => ({ senderNames: senderNamesOf(senders), canSend: true, isCompressed: true });
 	const catalogue = configuration.site
 		? openCatalogue({
 				repository,
 				out,
-				options: () => catalogueOptions(configuration, catalogueSource()),
+				options: () => catalogueOptions(configuration, catalogueDetails()),
 				log,
 				limits: outside.catalogueLimits,
 			})

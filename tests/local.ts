@@ -180,7 +180,7 @@ export class Local {
 				// A slow machine changes no receipt.
 				filesTimes: { waitMs: 120_000, ...this.filesTimes },
 				catalogueLimits: {
-					gatherMs: 10,
+					collectMs: 10,
 					checkMs: 200,
 					retryMs: 100,
 					maxRetryMs: 200,

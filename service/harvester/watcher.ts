@@ -23,7 +23,7 @@ export interface LastCheck {
 }
 
 /** How long results are collected for one commit, in milliseconds. */
-const gatherMs = 600_000;
+const collectMs = 600_000;
 
 /** Checks whether a viewer can show the layers of a running service, and stores which layers are sick. */
 export function createWatcher(options: WatcherOptions) {
@@ -44,7 +44,7 @@ export function createWatcher(options: WatcherOptions) {
 			const findings = watched.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
 			lastChecks.set(smallkey, { state: watched.state, at: now().getTime(), findings });
 			seen.set(smallkey, seenOf(watched));
-			timer ??= timers.set(storeLater, gatherMs);
+			timer ??= timers.set(storeLater, collectMs);
 		} catch (error) {
 			if (!signal.aborted) log.error(error);
 		}

@@ -1,5 +1,5 @@
 /** Limits of a local store. Times are in milliseconds, by the monotonic clock. */
-export const ordinaryLimits = {
+export const defaultLimits = {
 	/** Longest silence of a git process whose answer is awaited. After it, the process is ended and replaced. */
 	silenceMs: 15_000,
 	/** Longest time of one short git command. */
@@ -27,4 +27,4 @@ export const ordinaryLimits = {
 	restMs: 3_000,
 };
 
-export type StoreLimits = typeof ordinaryLimits;
+export type StoreLimits = typeof defaultLimits;

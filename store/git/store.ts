@@ -23,7 +23,7 @@ import { commitSeed, readHead } from "./first-commit.ts";
 import { GroupWriter } from "./groups.ts";
 import { WriteHealth } from "./health.ts";
 import type { Pending } from "./judge.ts";
-import { ordinaryLimits, type StoreLimits } from "./limits.ts";
+import { defaultLimits, type StoreLimits } from "./limits.ts";
 import { Packs } from "./packs.ts";
 import { describePush } from "./pushes.ts";
 import { type Guard, openRepository, startTask, writeProbe } from "./repository.ts";
@@ -83,7 +83,7 @@ export class GitStore implements Store {
 	 */
 	static async open(options: GitStoreOptions, seed: () => Promise<Edit[]>): Promise<GitStore> {
 		const { repository, log, guard, publish, measure = () => undefined, sync = syncPath } = options;
-		const limits = { ...ordinaryLimits, ...options.limits };
+		const limits = { ...defaultLimits, ...options.limits };
 		const base = { repository, log, now: () => options.now().getTime(), sync, limits, measure };
 		await openRepository(base, guard);
 		const catFile = new CatFile(repository, limits.silenceMs, limits.maxReaderReads);

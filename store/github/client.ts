@@ -36,10 +36,10 @@ const noAnswer = "GitHub does not answer; send the same again later";
 const maxAttempts = 4;
 
 /** `Retry-After` where GitHub names no time. */
-const ordinaryRetryAfterSeconds = 15;
+const defaultRetryAfterSeconds = 15;
 
 /** The pause where GitHub names no time: "wait for at least one minute" (GitHub, "Rate limits for the REST API"). */
-const ordinaryPauseMs = 60_000;
+const defaultPauseMs = 60_000;
 
 const maxSpreadSeconds = 30;
 
@@ -119,7 +119,7 @@ export function connect(connection: Connection, authorize: Authorize): (deadline
 			await waitForPause(until);
 			const leftMs = until - now().getTime();
 			if (leftMs <= 0)
-				throw new GithubBusy(noAnswer, spread(ordinaryRetryAfterSeconds, random), "no time left");
+				throw new GithubBusy(noAnswer, spread(defaultRetryAfterSeconds, random), "no time left");
 			// The options are changed in place, since octokit's other hooks pass on the same object.
 			if (!isAuthorized) options.headers.authorization = await authorize(github);
 			options.headers["x-github-api-version"] = "2022-11-28";
@@ -141,7 +141,7 @@ export function connect(connection: Connection, authorize: Authorize): (deadline
 			const isLost = trouble.isUnknown && isUnrepeatable(method, url);
 			if (isLost || attempts === maxAttempts || now().getTime() + waitMs >= until) {
 				const Busy = isLost ? LostAnswer : GithubBusy;
-				const seconds = spread(trouble.pauseMs / 1000 || ordinaryRetryAfterSeconds, random);
+				const seconds = spread(trouble.pauseMs / 1000 || defaultRetryAfterSeconds, random);
 				throw new Busy(trouble.text, seconds, `GitHub: ${method} ${url}: ${trouble.reason}`);
 			}
 			await sleep(waitMs);
@@ -197,5 +197,5 @@ function pauseOf({ status, headers, data }: Answer, now: Date): number | null {
 	if (String(headers["x-ratelimit-remaining"]) === "0" && reset > 0) {
 		return Math.max(1000, reset * 1000 - now.getTime());
 	}
-	return status === 429 || /rate limit/i.test(messageOf(data)) ? ordinaryPauseMs : null;
+	return status === 429 || /rate limit/i.test(messageOf(data)) ? defaultPauseMs : null;
 }

@@ -9,7 +9,7 @@ import { BatchQueue } from "./queue.ts";
 import { CommitFiles, Snapshot } from "./snapshot.ts";
 
 /** A publisher gets an answer within the sum of `waitMs` and `batchMs`, since proxies wait a minute at most. */
-const ordinaryLimits = {
+const defaultLimits = {
 	requestMs: 4_000,
 	/** Longest wait of a change for the changes before it. */
 	waitMs: 25_000,
@@ -39,7 +39,7 @@ export interface GithubOptions extends Partial<Pick<Connection, "apiUrl" | "fetc
 	log?: Pick<Log, "error">;
 	/** Most changes of a batch: an engine may allow few requests. */
 	maxBatch?: number;
-	limits?: Partial<typeof ordinaryLimits>;
+	limits?: Partial<typeof defaultLimits>;
 }
 
 /**
@@ -51,7 +51,7 @@ export interface GithubOptions extends Partial<Pick<Connection, "apiUrl" | "fetc
 export function githubStore(options: GithubOptions): Store {
 	const { now, branch = "main", random = Math.random, log } = options;
 	const sleep = options.sleep ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms)));
-	const limits = { ...ordinaryLimits, ...options.limits };
+	const limits = { ...defaultLimits, ...options.limits };
 	const [, owner, repo] = /^([A-Za-z0-9_.-]+)\/([A-Za-z0-9_.-]+)$/.exec(options.repository) ?? [];
 	if (!owner || !repo) throw new Error("GITHUB_REPOSITORY: must be owner/name");
 	const apiUrl = (options.apiUrl ?? "https://api.github.com").replace(/(?<!\/)\/+$/, "");

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type NodeOptions, timesOf } from "../../api/node/options.ts";
-import { ordinaryLimits } from "../../store/git/limits.ts";
+import { defaultLimits } from "../../store/git/limits.ts";
 import { differences } from "../conformance/differences.ts";
 import { root } from "../process.ts";
 
@@ -54,7 +54,7 @@ test("neither systemd nor Docker cuts off a service that still stores what it ac
 	const unit = await readFile(join(root, "deploy/fragments.service"), "utf8");
 	const page = await readFile(join(root, "docs/one-machine.md"), "utf8");
 	const { headTimeoutMs, bodyTimeoutMs } = timesOf({} as NodeOptions);
-	const longestMs = headTimeoutMs + bodyTimeoutMs + ordinaryLimits.closeMs;
+	const longestMs = headTimeoutMs + bodyTimeoutMs + defaultLimits.closeMs;
 	for (const granted of [/^TimeoutStopSec=(\d+)$/m.exec(unit), /--stop-timeout (\d+) /.exec(page)]) {
 		assert.ok(
 			Number(granted?.[1]) * 1000 > longestMs + 10_000,

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { CatFile } from "../../git/cat-file.ts";
 import { syncPath } from "../../git/sync.ts";
 import { Branch } from "../../store/git/branch.ts";
-import { ordinaryLimits } from "../../store/git/limits.ts";
+import { defaultLimits } from "../../store/git/limits.ts";
 import { StoreBusy } from "../../store/store.ts";
 import { temporaryFolder } from "../local.ts";
 import { root } from "../process.ts";
@@ -14,7 +14,7 @@ function branchOf(tip: string, head: () => Promise<string>): Branch {
 	const catFile = {
 		read: async () => ({ id: await head(), type: "commit", body: Buffer.alloc(0) }),
 	} as unknown as CatFile;
-	const base = { repository: root, log: logTo([]), now: Date.now, sync: syncPath, limits: ordinaryLimits };
+	const base = { repository: root, log: logTo([]), now: Date.now, sync: syncPath, limits: defaultLimits };
 	return new Branch({ ...base, measure: () => undefined }, catFile, tip, {
 		publish: async () => ({ warnings: Promise.resolve([]) }),
 		beforePush: async () => undefined,

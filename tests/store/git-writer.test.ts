@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runGit } from "../../git/run.ts";
 import { syncPath } from "../../git/sync.ts";
-import { ordinaryLimits } from "../../store/git/limits.ts";
+import { defaultLimits } from "../../store/git/limits.ts";
 import { BranchHeld, Writer } from "../../store/git/writer.ts";
 import type { Edit, Meta } from "../../store/store.ts";
 import { temporaryFolder } from "../local.ts";
@@ -31,7 +31,7 @@ writers.before.each(async (world) => {
 	const identity = ["-c", "user.name=first", "-c", "user.email=first@example.org"];
 	const tip = await git(...identity, "commit-tree", "-m", "first", tree);
 	await git("update-ref", "refs/heads/main", tip);
-	const writer = new Writer({ repository, now: Date.now, sync: syncPath, limits: ordinaryLimits });
+	const writer = new Writer({ repository, now: Date.now, sync: syncPath, limits: defaultLimits });
 	const end = async () => {
 		await writer.renew();
 		await remove();

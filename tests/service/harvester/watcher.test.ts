@@ -9,7 +9,7 @@ import { logTo } from "../../store/git-store.ts";
 import { eventually } from "../../wait.ts";
 
 const day = 86_400_000;
-const gatherMs = 600_000;
+const collectMs = 600_000;
 
 let local: Local;
 let watcher: ReturnType<typeof createWatcher>;
@@ -100,7 +100,7 @@ test("what is seen of layers is gathered, and stored in one commit that names th
 	});
 	assert.equal(watcher.lastCheckOf("ef"), { state: null, at: local.now, findings: [] });
 	assert.is(watcher.lastCheckOf("gh"), null);
-	run(gatherMs);
+	run(collectMs);
 	await eventually(async () => (await health()) !== null);
 	const since = weekOf(new Date(local.now));
 	assert.equal(JSON.parse((await health()) ?? ""), {
@@ -118,18 +118,18 @@ test("what is known already makes no commit, and a layer that is well or gone is
 	for (const smallkey of ["ab", "cd"]) await put(smallkey);
 	states.set("ab", "empty").set("cd", "down");
 	await look("ab", "cd");
-	run(gatherMs);
+	run(collectMs);
 	await eventually(async () => (await health()) !== null);
 	const tip = await local.git("rev-parse", "main");
 	local.now += 21 * day;
 	await look("ab", "cd");
-	run(gatherMs);
+	run(collectMs);
 	states.clear();
 	await look("ab");
 	local.now += 1000;
 	assert.is((await local.write({ method: "DELETE", target: "/register/cd", body: "" })).status, 204);
 	assert.is(await local.git("rev-parse", "main~1"), tip, "three weeks later nothing was new");
-	run(gatherMs);
+	run(collectMs);
 	await eventually(async () => (await health()) === null);
 	assert.equal(local.reported, []);
 });
@@ -145,7 +145,7 @@ test("what cannot be stored now is stored with what is seen later, or at the end
 	states.set("ab", "wrong");
 	await look("ab");
 	failing = new Error("the repository is gone");
-	run(gatherMs);
+	run(collectMs);
 	await eventually(() => local.reported.length === 1);
 	assert.is(await health(), null);
 	failing = null;
