@@ -32,8 +32,8 @@ async function timeStart(world: World, dataDir: string): Promise<number> {
 }
 
 async function prepareMemory(world: World): Promise<Pair> {
-	const dataDir = await world.dataFolder(world.layers, "memory");
-	await (await world.start(dataDir)).stop();
+	const { dataDir, stop } = await world.serve(world.layers, "memory");
+	await stop();
 	const [smallkey] = world.smallkeys(1);
 	return {
 		ours: async () => {
