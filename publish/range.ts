@@ -73,7 +73,8 @@ function renderedRange(changes: RenderedRange["changes"], { gone, ...notes }: Ra
 /** Starts a module in a process of its own. @param niceness from 0 to 19; higher means a lower priority (nice(1)) */
 export function startProcess(module: URL, niceness: number): ChildProcess {
 	const child = fork(module, {
-		execArgv: ["--import", import.meta.resolve("tsx")],
+		// A quarter less memory for the same time: row `push-memory` of `npx fragments bench`.
+		execArgv: ["--optimize-for-size", "--import", import.meta.resolve("tsx")],
 		serialization: "advanced",
 		// This process's environment is not inherited: it holds secrets.
 		env: { PATH: process.env.PATH },
