@@ -6,12 +6,14 @@ import type { Slot } from "./slots.ts";
 /** The changes of one commit: smallkey → its new entry, or null if the layer is removed. */
 export type Changes = ReadonlyMap<string, Entry | null>;
 
+/** Most changes that are applied without a pause. */
+const maxAtOnce = 1_000;
+
 /** The table of what is served: smallkey → fragments, all of one commit. */
 export class Table {
 	/** `v0.9/en` → its position among the slots. */
 	readonly #positions: ReadonlyMap<string, number>;
-	readonly #entries = new Map<string, Entry>();
-	readonly entries: ReadonlyMap<string, Entry> = this.#entries;
+	#entries = new Map<string, Entry>();
 	#version = 0;
 
 	constructor(slots: readonly Slot[]) {
@@ -25,6 +27,10 @@ export class Table {
 	};
 
 	readonly version = (): number => this.#version;
+
+	get entries(): ReadonlyMap<string, Entry> {
+		return this.#entries;
+	}
 
 	get size(): number {
 		return this.#entries.size;
@@ -43,11 +49,17 @@ export class Table {
 		await eachInSlices(changes, ([smallkey, entry]) => {
 			if (!isSame(this.#entries.get(smallkey), entry)) changed.push(smallkey);
 		});
-		// Without an `await`, so that readers get all or none: 100,000 layers take 20 ms.
-		for (const smallkey of changed) {
+		const apply = (entries: Map<string, Entry>) => (smallkey: string) => {
 			const entry = changes.get(smallkey);
-			if (entry) this.#entries.set(smallkey, entry);
-			else this.#entries.delete(smallkey);
+			if (entry) entries.set(smallkey, entry);
+			else entries.delete(smallkey);
+		};
+		if (changed.length <= maxAtOnce) changed.forEach(apply(this.#entries));
+		else {
+			// A copy, which readers get once it is complete: row `push-delay` of `npx fragments bench`.
+			const entries = new Map(this.#entries);
+			await eachInSlices(changed, apply(entries));
+			this.#entries = entries;
 		}
 		if (changed.length > 0) this.#version += 1;
 		return changed;
