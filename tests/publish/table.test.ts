@@ -102,4 +102,25 @@ test("a layer from a push does not keep the others of its push in memory", () =>
 	assert.is(entry?.bytes.buffer.byteLength, Buffer.byteLength(textsOf("a").join("")));
 });
 
+test("while a large change is applied, readers get all of it or nothing", async () => {
+	const table = new Table(slots);
+	const [, entry] = alone("a");
+	const changes = new Map(Array.from({ length: 200_000 }, (_, index) => [`layer-${index}`, entry]));
+	const sizes = new Set<number>();
+	let isOver = false;
+	const changing = table.change(changes).finally(() => {
+		isOver = true;
+	});
+	while (!isOver) {
+		sizes.add([...changes.keys()].filter((smallkey) => table.find("v0.9", "en", smallkey)).length);
+		await new Promise(setImmediate);
+	}
+	await changing;
+	assert.equal(
+		[...sizes].filter((size) => size !== changes.size),
+		[0],
+	);
+	assert.is(table.size, changes.size);
+});
+
 test.run();
