@@ -126,7 +126,7 @@ const pagePath = /\.html$|^(?:en|fr|list|guide)\//;
 
 /**
  * GET <base>/, /en/, /index/index.json and all other files of the catalogue
- * @param bytes the file as sent; null where there is none
+ * @param bytes the file as sent; null if there is none
  */
 export function answerPage(
 	{ file, root }: PageWanted,

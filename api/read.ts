@@ -15,7 +15,7 @@ export interface Fragment {
 	rank?: number;
 }
 
-/** Reads the fragment of a target (`v0.9`), a language and a smallkey; null where there is none. */
+/** Reads the fragment of a target (`v0.9`), a language and a smallkey; null if there is none. */
 export type Fragments = (target: TargetName, lang: Lang, smallkey: string) => Fragment | null;
 
 /** Largest answer to one `docs` in bytes, repeated layers included. */

@@ -9,7 +9,7 @@ export interface Sender {
 	id: string;
 	/** Shared with the publisher; never logged. */
 	secret: string;
-	/** The secret before the last rotation, with the time when it expires (null: never); null where there is none. */
+	/** The secret before the last rotation, with the time when it expires (null: never); null if there is none. */
 	previous: { secret: string; until: Date | null } | null;
 	/** Globs of the smallkeys that the sender may change; null: all. */
 	smallkeys: string[] | null;

@@ -25,7 +25,7 @@ export interface Entry {
 	/** `wms`, `feature`, or the service type of a registration of version 2.0. */
 	type: string;
 	title: Record<Lang, string>;
-	/** The service's description of the layer, at most 300 characters; left out where there is none. */
+	/** The service's description of the layer, at most 300 characters; left out if there is none. */
 	description?: Partial<Record<Lang, string>>;
 	/** The service's keywords of both languages, without duplicates. */
 	keywords?: readonly string[];

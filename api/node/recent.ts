@@ -37,7 +37,7 @@ export class RecentReplies {
 		this.#version = version;
 	}
 
-	/** The kept answer to a target; undefined where there is none, or a fragment has changed since. */
+	/** The kept answer to a target; undefined if there is none, or a fragment has changed since. */
 	find(target: string): Answered | undefined {
 		if (this.#keptVersion !== this.#version()) this.#clear();
 		return this.#replies.get(target);

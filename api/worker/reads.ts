@@ -19,7 +19,7 @@ export interface Bindings {
 }
 
 /**
- * Returns a function that fetches a file of the build: null where there is none; it throws where the hosting fails.
+ * Returns a function that fetches a file of the build: null if there is none; it throws if the hosting fails.
  * @throws {Error} that names the missing binding
  */
 export function filesOf({ ASSETS, OBJECTS }: Bindings): (file: string) => Promise<Fragment | null> {

@@ -8,8 +8,8 @@ const maxBodyLength = 60_000;
 
 /**
  * The text of a pull request for one layer: a table of what changes, member by member.
- * @param before the registration's text on the base branch; null where there is none
- * @param after the registration's text after the merge; null where there is none
+ * @param before the registration's text on the base branch; null if there is none
+ * @param after the registration's text after the merge; null if there is none
  */
 export function layerBody(meta: Meta, smallkey: string, before: string | null, after: string | null): string {
 	const verb = after === null ? "removes" : before === null ? "registers" : "changes";
