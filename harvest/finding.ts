@@ -1,5 +1,11 @@
-import type { LangDescription } from "../registry/description.ts";
-import type { SickState } from "../registry/health.ts";
+import {
+	currentDescription,
+	type Description,
+	type LangDescription,
+	parseDescription,
+} from "../registry/description.ts";
+import type { Seen, SickState } from "../registry/health.ts";
+import { harvestedLangs, type Registration } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
 
 /**
@@ -80,4 +86,60 @@ const states: Record<Fault, SickState> = { registration: "wrong", server: "down"
 
 export function unseen(kind: Fault, text: string): Look {
 	return { state: states[kind], text };
+}
+
+export interface Watched {
+	/** The worse state of both languages; null if nothing is wrong. */
+	state: SickState | null;
+	/** What is wrong in which language; the texts are plain and may quote a service. */
+	findings: { state: SickState; lang: Lang; pointer: string; text: string }[];
+}
+
+/** The state to store, with the text of its first finding as the cause; null if nothing is wrong. */
+export function seenOf({ state, findings }: Watched): Seen | null {
+	if (state === null) return null;
+	const found = findings.find((finding) => finding.state === state);
+	// The address at the start is removed: the report shows the service's host beside the cause.
+	return { state, ...(found && { cause: quote(found.text.replace(/^https?:\S+ /, "")) }) };
+}
+
+export interface Harvested {
+	/** Descriptions of the languages whose service answered. */
+	found: Description;
+	/** The languages of `found` whose description is incomplete: an earlier description is better. */
+	partial: Set<Lang>;
+	findings: Finding[];
+}
+
+/**
+ * The description to store after a harvest. A language whose service did not answer keeps its stored description, if that
+ * is of the registered service.
+ * @param stored text of the stored description, or null
+ * @returns null if neither language has a description
+ */
+export function mergeDescription(
+	registration: Registration,
+	harvested: Harvested,
+	stored: string | null,
+): Description | null {
+	const previous = stored === null ? null : parseDescription(stored);
+	const merged: Description = {};
+	for (const lang of harvestedLangs(registration)) {
+		const before = currentDescription(registration, previous, lang);
+		const found = currentDescription(registration, harvested.found, lang);
+		const best = harvested.partial.has(lang) ? (before ?? found) : (found ?? before);
+		if (best) merged[lang] = inOrderOf(before, best);
+	}
+	return Object.keys(merged).length > 0 ? merged : null;
+}
+
+/**
+ * Sorts the layers of a service in the stored order, followed by the new ones: some services change the order with each
+ * request, which must not change the file.
+ */
+function inOrderOf(before: LangDescription | null, now: LangDescription): LangDescription {
+	if (!before || !("entries" in before) || !("entries" in now)) return now;
+	const present = new Set(now.entries);
+	const entries = new Set([...before.entries.filter((entry) => present.has(entry)), ...now.entries]);
+	return { ...now, entries: [...entries] };
 }

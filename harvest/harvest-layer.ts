@@ -1,25 +1,12 @@
-import {
-	currentDescription,
-	type Description,
-	type LangDescription,
-	parseDescription,
-} from "../registry/description.ts";
+import { currentDescription, type Description } from "../registry/description.ts";
 import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import { otherLayerText } from "./alike.ts";
 import { describeArcgisService } from "./arcgis/describe-service.ts";
 import { describeLayer } from "./arcgis/feature-layer.ts";
 import { type Clients, createClients, type HarvestOptions, within } from "./clients.ts";
-import { type Described, type Finding, orTrouble, Trouble } from "./finding.ts";
+import { type Described, type Harvested, orTrouble, Trouble } from "./finding.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
-
-export interface Harvested {
-	/** Descriptions of the languages whose service answered. */
-	found: Description;
-	/** The languages of `found` whose description is incomplete: an earlier description is better. */
-	partial: Set<Lang>;
-	findings: Finding[];
-}
 
 /**
  * Asks the services of a layer, once if both languages name the same service: for the description of a feature layer, for
@@ -79,37 +66,4 @@ function addAnswer(harvested: Harvested, lang: Lang, address: string, answer: De
 	if (answer instanceof Trouble) return;
 	harvested.found[lang] = answer.description;
 	if (trouble) harvested.partial.add(lang);
-}
-
-/**
- * The description to store after a harvest. A language whose service did not answer keeps its stored description, if that
- * is of the registered service.
- * @param stored text of the stored description, or null
- * @returns null if neither language has a description
- */
-export function mergeDescription(
-	registration: Registration,
-	harvested: Harvested,
-	stored: string | null,
-): Description | null {
-	const previous = stored === null ? null : parseDescription(stored);
-	const merged: Description = {};
-	for (const lang of harvestedLangs(registration)) {
-		const before = currentDescription(registration, previous, lang);
-		const found = currentDescription(registration, harvested.found, lang);
-		const best = harvested.partial.has(lang) ? (before ?? found) : (found ?? before);
-		if (best) merged[lang] = inOrderOf(before, best);
-	}
-	return Object.keys(merged).length > 0 ? merged : null;
-}
-
-/**
- * Sorts the layers of a service in the stored order, followed by the new ones: some services change the order with each
- * request, which must not change the file.
- */
-function inOrderOf(before: LangDescription | null, now: LangDescription): LangDescription {
-	if (!before || !("entries" in before) || !("entries" in now)) return now;
-	const present = new Set(now.entries);
-	const entries = new Set([...before.entries.filter((entry) => present.has(entry)), ...now.entries]);
-	return { ...now, entries: [...entries] };
 }

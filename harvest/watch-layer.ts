@@ -1,5 +1,5 @@
 import { currentDescription, type Description, type LangDescription } from "../registry/description.ts";
-import { type Seen, type SickState, sickStates } from "../registry/health.ts";
+import { sickStates } from "../registry/health.ts";
 import { namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { otherLayerText } from "./alike.ts";
@@ -8,26 +8,11 @@ import { serviceAddress } from "./arcgis/answers.ts";
 import { askLayer, sketchLayer } from "./arcgis/feature-layer.ts";
 import { createCheckLayer } from "./check-layer.ts";
 import { type Clients, within } from "./clients.ts";
-import { type Look, orNull, quote, seen, unseen } from "./finding.ts";
+import { type Look, orNull, seen, unseen, type Watched } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
 import { lookAtWms } from "./wms/look.ts";
 import { createReadCapabilities } from "./wms/read-capabilities.ts";
-
-export interface Watched {
-	/** The worse state of both languages; null if nothing is wrong. */
-	state: SickState | null;
-	/** What is wrong in which language; the texts are plain and may quote a service. */
-	findings: { state: SickState; lang: Lang; pointer: string; text: string }[];
-}
-
-/** The state to store, with the text of its first finding as the cause; null if nothing is wrong. */
-export function seenOf({ state, findings }: Watched): Seen | null {
-	if (state === null) return null;
-	const found = findings.find((finding) => finding.state === state);
-	// The address at the start is removed: the report shows the service's host beside the cause.
-	return { state, ...(found && { cause: quote(found.text.replace(/^https?:\S+ /, "")) }) };
-}
 
 /**
  * Checks a layer as a viewer sees it: asks for its service's capabilities or its own document, then for one picture or one

@@ -1,4 +1,5 @@
-import { createWatchLayer, type Watched } from "../harvest/watch-layer.ts";
+import type { Watched } from "../harvest/finding.ts";
+import { createWatchLayer } from "../harvest/watch-layer.ts";
 import { canonicalText } from "../registry/canonical.ts";
 import { currentDescription, type Description } from "../registry/description.ts";
 import type { CheckedLayer } from "../registry/judge.ts";

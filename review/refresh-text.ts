@@ -1,4 +1,4 @@
-import type { Watched } from "../harvest/watch-layer.ts";
+import type { Watched } from "../harvest/finding.ts";
 import { type Health, weeksSince } from "../registry/health.ts";
 import { code, linesWithin } from "../registry/markdown.ts";
 import { type Owners, ownersOf } from "../registry/owners.ts";

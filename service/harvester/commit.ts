@@ -1,4 +1,5 @@
-import { type Harvested, type HarvestLayer, mergeDescription } from "../../harvest/harvest-layer.ts";
+import { type Harvested, mergeDescription } from "../../harvest/finding.ts";
+import type { HarvestLayer } from "../../harvest/harvest-layer.ts";
 import { descriptionText } from "../../registry/description.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { descriptionPath, langs } from "../../registry/smallkey.ts";

@@ -1,8 +1,8 @@
 import { Worker } from "node:worker_threads";
-import type { Finding } from "../../harvest/finding.ts";
-import type { Harvested, HarvestLayer } from "../../harvest/harvest-layer.ts";
+import type { Finding, Harvested, Watched } from "../../harvest/finding.ts";
+import type { HarvestLayer } from "../../harvest/harvest-layer.ts";
 import { createPool } from "../../harvest/net/pool.ts";
-import type { Watched, WatchLayer } from "../../harvest/watch-layer.ts";
+import type { WatchLayer } from "../../harvest/watch-layer.ts";
 import type { Description } from "../../registry/description.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";

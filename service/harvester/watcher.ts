@@ -1,4 +1,5 @@
-import { seenOf, type WatchLayer } from "../../harvest/watch-layer.ts";
+import { seenOf } from "../../harvest/finding.ts";
+import type { WatchLayer } from "../../harvest/watch-layer.ts";
 import type { Seen, SickState } from "../../registry/health.ts";
 import type { Log } from "../../store/log.ts";
 import { descriptionOf, registrationOf } from "../stored-layer.ts";

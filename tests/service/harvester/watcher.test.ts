@@ -1,6 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import type { Watched } from "../../../harvest/watch-layer.ts";
+import type { Watched } from "../../../harvest/finding.ts";
 import { healthPath, type SickState, weekOf } from "../../../registry/health.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { createWatcher } from "../../../service/harvester/watcher.ts";
