@@ -1,7 +1,6 @@
 import { listTree } from "../git/tree.ts";
-import { emptyNotes } from "../publish/changes.ts";
+import { emptyNotes, servedLayers } from "../publish/changes.ts";
 import { collectFolder, readEntries } from "../publish/collect.ts";
-import { servedLayers } from "../publish/commit-layers.ts";
 import type { Entry, PublicName } from "../registry/entries.ts";
 import {
 	type Health,

@@ -1,9 +1,8 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { runGit } from "../git/run.ts";
-import type { Source } from "../publish/build.ts";
+import { readManifest, type Source } from "../publish/build.ts";
 import { resolveCommit } from "../publish/collect.ts";
-import { readManifest } from "../publish/manifest.ts";
 import type { CatalogueLayers } from "./read-layers.ts";
 
 /**

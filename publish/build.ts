@@ -1,16 +1,17 @@
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { ifThereSync } from "../files/if-there.ts";
 import { diffTree, type PathChange } from "../git/tree.ts";
 import { type CheckedLayer, judgeFiles, problemLine } from "../registry/judge.ts";
 import type { Remark } from "../registry/judge-names.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
+import { tryJson } from "../registry/try-json.ts";
 import { progress } from "../terminal/progress.ts";
-import { emptyNotes } from "./changes.ts";
+import { emptyNotes, servedLayers } from "./changes.ts";
 import { collectFolder, resolveCommit } from "./collect.ts";
-import { servedLayers } from "./commit-layers.ts";
 import { renderEntry } from "./entry.ts";
+import { openFolder } from "./folder.ts";
 import type { Report } from "./folder-thread.mjs";
-import { openFolderThread } from "./folder-thread.ts";
-import { type Manifest, readManifest, removeManifest, rendererStamp, writeManifest } from "./manifest.ts";
-import { fragmentSettings, slotsOf } from "./slots.ts";
+import { fragmentSettings, rendererStamp, slotsOf } from "./slots.ts";
 
 /** What is built: a folder of layers, or one commit of a git repository. */
 export type Source = { folder: string } | { repository: string; ref: string };
@@ -41,6 +42,15 @@ interface Found {
 	commit: string | null;
 }
 
+/** What an output folder was built from. Stored beside the folder, as `<out>.manifest`, and never served. */
+interface Manifest {
+	renderer: string;
+	commit: string;
+	fragments: number;
+	/** Paths of the source's wrong files, which the output has in an earlier form or not at all. */
+	wrong?: readonly string[];
+}
+
 /** The highest number of changed files for which a build reads only their layers. */
 const maxChanges = 1_000;
 /** The highest number of wrong files in a commit that is still built. */
@@ -66,7 +76,8 @@ export async function build(
 	const found = "folder" in source ? readFolder(source.folder) : await readCommit(source, earlier);
 	const problems = found.problems.map(problemLine);
 	if (!isUsable(found)) return { problems, written: null };
-	removeManifest(out);
+	// Only a complete output has a manifest.
+	rmSync(manifestPath(out), { force: true });
 	const { same, added, changed, removed } = await write(found, out, settings);
 	const fragments = found.isWhole ? same + added + changed : (earlier?.fragments ?? 0) + added - removed;
 	const { commit } = found;
@@ -145,18 +156,20 @@ function wrongFiles(problems: readonly Remark[]): string[] {
  * @returns the number of files for each kind of change
  */
 async function write({ layers, isWhole }: Found, out: string, settings: Required<FragmentSettings>) {
-	const thread = openFolderThread(out, slotsOf(settings));
+	const folder = openFolder(out, slotsOf(settings));
 	const count = { same: 0, added: 0, changed: 0, removed: 0, absent: 0 };
 	const bar = progress(layers.size, "writing");
-	const addReport = async (order: Promise<Report>) => {
-		const { reason, changes } = await order;
+	const done = async (order: Promise<Report>) => {
+		const { reason, changes, found } = await order;
 		if (reason !== null) throw new Error(reason);
 		for (const [change, files] of Object.entries(changes)) count[change as keyof typeof count] += files;
+		return found;
 	};
 	try {
-		if (isWhole) await addReport(thread.ask({ kind: "begin", isRead: false }));
-		const all = [...layers];
-		let writing: Promise<void> = Promise.resolve();
+		const found = isWhole ? await done(folder.list()) : null;
+		const removed = [...(found?.keys() ?? [])].filter((smallkey) => !layers.has(smallkey));
+		const all = [...layers, ...removed.map((smallkey) => [smallkey, null] as const)];
+		let writing: Promise<unknown> = Promise.resolve();
 		for (let start = 0; start < all.length; start += layersAtOnce) {
 			const some = all.slice(start, start + layersAtOnce);
 			const entries = some.map(
@@ -164,14 +177,32 @@ async function write({ layers, isWhole }: Found, out: string, settings: Required
 			);
 			// The thread writes these entries while the next ones are rendered.
 			await writing;
-			writing = addReport(thread.write(entries));
+			writing = done(folder.write(entries, found?.size === 0));
 			bar.tick(some.length);
 		}
 		await writing;
-		if (isWhole) await addReport(thread.ask({ kind: "sweep" }));
 	} finally {
 		bar.stop();
-		await thread.close();
+		await folder.close();
 	}
 	return count;
+}
+
+function manifestPath(out: string): string {
+	return `${out}.manifest`;
+}
+
+/**
+ * Reads the manifest of an output folder; null if the folder or the manifest does not exist, or it is not valid JSON.
+ * @throws {Error} with the path if the manifest exists and cannot be read: a build from nothing would hide the fault
+ */
+export function readManifest(out: string): Manifest | null {
+	const path = manifestPath(out);
+	const text = existsSync(out) ? ifThereSync(path, () => readFileSync(path, "utf8")) : null;
+	return tryJson(text ?? "") as Manifest | null;
+}
+
+/** Writes the manifest. To be called once the output is complete. */
+export function writeManifest(out: string, manifest: Manifest): void {
+	writeFileSync(manifestPath(out), `${JSON.stringify(manifest, null, "\t")}\n`);
 }

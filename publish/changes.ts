@@ -1,10 +1,25 @@
-import type { PathChange } from "../git/tree.ts";
-import { type CheckedLayer, judgeFile, judgePlace, type LayerFile } from "../registry/judge.ts";
+import { runGit } from "../git/run.ts";
+import { listTree, type PathChange } from "../git/tree.ts";
+import {
+	type CheckedLayer,
+	type JudgedFile,
+	judgeFile,
+	judgePlace,
+	type LayerFile,
+} from "../registry/judge.ts";
 import { orphanProblem, type Remark, twinProblem } from "../registry/judge-names.ts";
-import { parseLayerPath } from "../registry/smallkey.ts";
+import {
+	descriptionPath,
+	folderOf,
+	type LayerName,
+	layerPath,
+	parseLayerPath,
+} from "../registry/smallkey.ts";
+import type { CommitReader } from "../store/git/reader.ts";
+import { readEntries } from "./collect.ts";
 
 /** The files of a layer, as stored at one commit; at least one is not null. */
-export interface StoredLayer {
+interface StoredLayer {
 	smallkey: string;
 	file: LayerFile | null;
 	description: LayerFile | null;
@@ -28,6 +43,29 @@ export function emptyNotes() {
 		wrong: [] as string[],
 		registered: [] as string[],
 	};
+}
+
+/** The highest number of wrong files whose last valid form is looked for. */
+export const maxWrong = 1_000;
+
+/**
+ * Yields the layers that a commit range changes, as they are served at its end, in portions as they are read. Layers
+ * whose file is wrong come last, in their last valid form.
+ * @param changed the paths that differ; null: the range starts from nothing
+ * @param notes receives everything else; complete after the last layer
+ */
+export async function* servedLayers(
+	repository: string,
+	commit: string,
+	changed: readonly PathChange[] | null,
+	notes: RangeNotes,
+): AsyncGenerator<CheckedLayer[]> {
+	const all = changed ? null : await listTree(repository, commit, "layers/");
+	yield* changesOf(changed ?? all ?? [], commitLayers(repository, commit, all), notes);
+	for (const smallkey of notes.wrong.slice(0, maxWrong)) {
+		const layer = await findEarlier(repository, commit, smallkey);
+		if (layer) yield [layer];
+	}
 }
 
 /**
@@ -94,4 +132,108 @@ function pickServed(spellings: readonly StoredLayer[], notes: RangeNotes): Check
 		if (!served) notes.wrong.push(smallkey);
 	}
 	return served;
+}
+
+/** Up to this number of folders, only these folders are listed; above it, all of `layers/` is. */
+const maxFolders = 200;
+/** How many smallkeys of a commit one process of git reads, and how many are in memory at once. */
+const readAtOnce = 500;
+/** How many smallkeys are read at once through the store: the event loop does other work between them. */
+const cachedAtOnce = 64;
+
+/**
+ * Reads layers of a commit with git processes: suited to many layers.
+ * @param all all paths under `layers/`, if they are listed already; sorted
+ */
+export function commitLayers(
+	repository: string,
+	commit: string,
+	all: readonly PathChange[] | null = null,
+): ReadSpellings {
+	return async function* (wanted) {
+		const folders = [...new Set([...wanted].map((smallkey) => `layers/${folderOf(smallkey)}/`))];
+		if (folders.length === 0) return;
+		const where = folders.length > maxFolders ? "layers/" : folders;
+		/** The files of each smallkey in lower case. */
+		const groups = new Map<string, PathChange[]>();
+		for (const file of all ?? (await listTree(repository, commit, where))) {
+			const lower = parseLayerPath(file.path)?.smallkey.toLowerCase();
+			if (lower === undefined || !wanted.has(lower)) continue;
+			const group = groups.get(lower);
+			if (group) group.push(file);
+			else groups.set(lower, [file]);
+		}
+		const listed = [...groups.values()];
+		for (let start = 0; start < listed.length; start += readAtOnce) {
+			const some = listed.slice(start, start + readAtOnce);
+			const files = await readEntries(repository, some.flat());
+			yield some.map(({ length }) => layersOf(files.splice(0, length)));
+		}
+	};
+}
+
+/** Reads layers through the store, which caches folders: suited to few layers. */
+export function storeLayers(at: CommitReader): ReadSpellings {
+	const read = async (lower: string) => {
+		const smallkeys = await at.spellings(lower);
+		const paths = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
+		const files = await Promise.all(paths.map((path) => at.file(path)));
+		return layersOf(files.flatMap((file) => file ?? []));
+	};
+	return async function* (wanted) {
+		const smallkeys = [...wanted];
+		while (smallkeys.length > 0) yield await Promise.all(smallkeys.splice(0, cachedAtOnce).map(read));
+	};
+}
+
+/** Makes layers of the files of one group of spellings. @param files sorted by path */
+function layersOf(files: readonly LayerFile[]): StoredLayer[] {
+	const layers = new Map<string, StoredLayer>();
+	for (const file of files) {
+		const { smallkey, kind } = parseLayerPath(file.path) as LayerName;
+		const layer = layers.get(smallkey) ?? { smallkey, file: null, description: null };
+		layers.set(smallkey, layer);
+		layer[kind === "registration" ? "file" : "description"] = file;
+	}
+	return [...layers.values()];
+}
+
+/** The highest number of commits in which valid content of a layer is looked for. */
+const maxCommits = 200;
+
+/**
+ * Finds the last valid form of a layer whose file is wrong at a commit: the newest valid content of the registration and
+ * of the description. Each search ends at the commit that removed the file, so that removed content stays removed.
+ * @param commit full id
+ * @returns null if the registration has no valid content
+ */
+export async function findEarlier(
+	repository: string,
+	commit: string,
+	smallkey: string,
+): Promise<CheckedLayer | null> {
+	const paths = [layerPath(smallkey), descriptionPath(smallkey)];
+	const how = [`--max-count=${maxCommits}`, "--format=", "--raw", "--no-abbrev"];
+	const output = await runGit(repository, ["log", ...how, commit, "--", ...paths]);
+	const lines = output.toString("utf8").split("\n").filter(Boolean);
+	const [registered, described] = await Promise.all(paths.map((path) => findValid(repository, lines, path)));
+	const registration = registered?.registration ?? null;
+	return registration && { smallkey, registration, description: described?.description ?? null };
+}
+
+/** Finds the newest valid content of a file; null if there is none. @param lines of `git log --raw` */
+async function findValid(
+	repository: string,
+	lines: readonly string[],
+	path: string,
+): Promise<JudgedFile | null> {
+	for (const line of lines) {
+		const [, mode = "", , id = "", status = "", name] = line.split(/[ \t]/);
+		if (name !== path) continue;
+		if (status === "D") return null;
+		const [file] = await readEntries(repository, [{ path, mode, id }]);
+		const judged = file && judgeFile(file, "stored");
+		if (judged?.problems.length === 0) return judged;
+	}
+	return null;
 }

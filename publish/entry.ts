@@ -17,7 +17,7 @@ export interface Entry {
 	hashes: Hash[];
 }
 
-/** An entry without its bytes, in the form that is sent to other processes and written to files. */
+/** An entry without its bytes, in the form that is sent to other threads and processes, and written to files. */
 export type Row = readonly [smallkey: string, ends: readonly number[], rank: number];
 
 /** Makes an entry. @param rank the layer's place in the drawing order */
@@ -27,11 +27,25 @@ export function entryOf(fragments: readonly (Uint8Array | null)[], rank: number)
 		end += fragment?.length ?? 0;
 		return end;
 	});
-	const bytes = new Uint8Array(end);
-	for (const [slot, fragment] of fragments.entries()) {
-		if (fragment) bytes.set(fragment, ends[slot - 1] ?? 0);
+	return { bytes: join(fragments), ends, rank, hashes: [] };
+}
+
+/** Concatenates bytes in a buffer of their own, which a thread may get. */
+function join(parts: readonly (Uint8Array | null | undefined)[]): Uint8Array<ArrayBuffer> {
+	const bytes = new Uint8Array(parts.reduce((length, part) => length + (part?.length ?? 0), 0));
+	let start = 0;
+	for (const part of parts) {
+		if (!part) continue;
+		bytes.set(part, start);
+		start += part.length;
 	}
-	return { bytes, ends, rank, hashes: [] };
+	return bytes;
+}
+
+/** Concatenates entries, for other threads and processes and for files. A removed layer has no bytes. */
+export function pack(entries: readonly (readonly [smallkey: string, Entry | null])[]) {
+	const layers = entries.map(([smallkey, entry]): Row => [smallkey, entry?.ends ?? [], entry?.rank ?? 0]);
+	return { layers, bytes: join(entries.map(([, entry]) => entry?.bytes)) };
 }
 
 /** Renders a layer as UTF-8 JSON, one fragment per slot. A slot is empty if its target cannot express the layer. */

@@ -6,29 +6,19 @@ import { parentPort, workerData } from "node:worker_threads";
 import { isCompanion, placeFile, removeTemporaryFiles } from "./place-file.mjs";
 
 /**
- * An order for the thread. `begin` starts a comparison of all files (`isRead`: a web server may read them meanwhile).
- * `write` writes the files of layers. `sweep` ends the comparison, and removes the files of all layers that were not
- * written during it.
- * @typedef {{ kind: "begin", isRead: boolean } | { kind: "write", layers: WrittenLayer[], bytes: Uint8Array } | { kind: "sweep" }} Order
- */
-
-/**
- * A layer, and the offset in its bytes where its fragment for each folder ends; an empty fragment has no file. The bytes
- * of all layers of an order are concatenated.
- * @typedef {readonly [smallkey: string, ends: readonly number[]]} WrittenLayer
- */
-
-/**
- * The number of files for each kind of change.
- * @typedef {Partial<Record<ReturnType<typeof placeFile>, number>>} Changes
+ * An order for the thread: to write the files of layers; null: to remove what does not belong there, and to list the files.
+ * The bytes of all layers are concatenated. Each layer has the offset in its bytes where its fragment for each folder ends;
+ * an empty fragment has no file.
+ * @typedef {{ layers: import("./entry.ts").Row[], bytes: Uint8Array, isFresh: boolean } | null} Order
  */
 
 /**
  * The result of an order.
  * @typedef {object} Report
+ * @property {Map<string, number>} found of a list: name → number of folders that have a file of that name
  * @property {string[]} failed smallkeys whose files could not be written
  * @property {string | null} reason the first failure; null if there was none
- * @property {Changes} changes the number of files for each kind of change
+ * @property {Partial<Record<ReturnType<typeof placeFile>, number>>} changes the number of files for each kind of change
  * @property {number} written how many layers had files that were missing or different
  * @property {boolean} hasMadeFolder whether a folder was missing and was made again: its other files are missing, too
  */
@@ -36,23 +26,18 @@ import { isCompanion, placeFile, removeTemporaryFiles } from "./place-file.mjs";
 /** @type {{ out: string, folders: readonly string[], others: readonly string[] }} */
 const { out, folders, others } = workerData;
 
-/**
- * During a comparison, the names in each folder that have not been compared yet; null otherwise.
- * @type {Set<string>[] | null}
- */
-let uncompared = null;
-
-/** Whether the folders were empty and have no readers: files are written directly into their place. */
-let isFresh = false;
-
 parentPort?.on("message", (/** @type {Order} */ order) => {
 	/** @type {Report} */
-	const report = { failed: [], reason: null, changes: {}, written: 0, hasMadeFolder: false };
-	attempt(report, () => {
-		if (order.kind === "begin") begin(order.isRead);
-		else if (order.kind === "sweep") sweep(report);
-		else write(order, report);
-	});
+	const report = {
+		found: new Map(),
+		failed: [],
+		reason: null,
+		changes: {},
+		written: 0,
+		hasMadeFolder: false,
+	};
+	if (order) write(order, report);
+	else attempt(report, () => list(report));
 	parentPort?.postMessage(report);
 });
 
@@ -71,16 +56,16 @@ function attempt(report, task) {
 	}
 }
 
-/** @param {boolean} isRead */
-function begin(isRead) {
+/** @param {Report} report */
+function list({ found }) {
 	for (const folder of others) rmSync(join(out, folder), { recursive: true, force: true });
 	makeFolders();
 	removeTemporaryFiles(out);
-	uncompared = folders.map((folder) => {
-		const names = readdirSync(join(out, folder));
-		return new Set(names.map((name) => (isCompanion(name) ? name.replace(/\.[a-z]+$/, "") : name)));
-	});
-	isFresh = !isRead && uncompared.every((names) => names.size === 0);
+	for (const name of folders.flatMap((folder) => readdirSync(join(out, folder)))) {
+		// A compressed copy may have lost its file.
+		const smallkey = isCompanion(name) ? name.replace(/\.[a-z]+$/, "") : name;
+		found.set(smallkey, (found.get(smallkey) ?? 0) + (isCompanion(name) ? 0 : 1));
+	}
 }
 
 /** @returns whether a folder was missing */
@@ -89,10 +74,10 @@ function makeFolders() {
 }
 
 /**
- * @param {Order & { kind: "write" }} order
+ * @param {Order & {}} order
  * @param {Report} report
  */
-function write({ layers, bytes }, report) {
+function write({ layers, bytes, isFresh }, report) {
 	attempt(report, () => {
 		report.hasMadeFolder = makeFolders();
 	});
@@ -105,10 +90,9 @@ function write({ layers, bytes }, report) {
 		for (const [index, folder] of folders.entries()) {
 			const [start, end] = [ends[index - 1] ?? 0, ends[index] ?? 0];
 			const body = end > start ? bytes.subarray(first + start, first + end) : null;
-			uncompared?.[index]?.delete(smallkey);
 			const isDone = attempt(report, () => {
 				const change = placeFile(out, join(folder, smallkey), body, { isFresh });
-				count(report, change);
+				report.changes[change] = (report.changes[change] ?? 0) + 1;
 				isChanged ||= change === "added" || change === "changed";
 			});
 			isComplete &&= isDone;
@@ -117,23 +101,4 @@ function write({ layers, bytes }, report) {
 		if (isChanged) report.written += 1;
 		if (!isComplete) report.failed.push(smallkey);
 	}
-}
-
-/** @param {Report} report */
-function sweep(report) {
-	// A thread that replaces a crashed one does not know which files were compared.
-	if (!uncompared) throw new Error("the files were not compared");
-	for (const [index, folder] of folders.entries()) {
-		for (const name of uncompared[index] ?? []) count(report, placeFile(out, join(folder, name), null));
-	}
-	uncompared = null;
-	isFresh = false;
-}
-
-/**
- * @param {Report} report
- * @param {ReturnType<typeof placeFile>} change
- */
-function count({ changes }, change) {
-	changes[change] = (changes[change] ?? 0) + 1;
 }

@@ -6,15 +6,13 @@ import { problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Branch, CommitRange, Published } from "../store/git/branch.ts";
 import type { Log } from "../store/log.ts";
-import { findEarlier, maxWrong } from "./commit-layers.ts";
+import { findEarlier, maxWrong } from "./changes.ts";
 import { renderEntry } from "./entry.ts";
-import { FolderSink, type FolderTimes } from "./folder-sink.ts";
-import { rendererStamp } from "./manifest.ts";
+import { type FolderTimes, openFolderSink } from "./folder-sink.ts";
 import { isLarge, type RenderedRange, renderRange } from "./range.ts";
-import { eachInSlices } from "./slices.ts";
-import { fragmentSettings, slotsOf } from "./slots.ts";
+import { fragmentSettings, rendererStamp, slotsOf } from "./slots.ts";
 import { loadSnapshot, saveSnapshot } from "./snapshot.ts";
-import { Table } from "./table.ts";
+import { eachInSlices, Table } from "./table.ts";
 
 export interface PublicationOptions {
 	dataDir: string;
@@ -50,7 +48,7 @@ export function openPublication(options: PublicationOptions) {
 	const renderer = rendererStamp(settings);
 	const slots = slotsOf(settings);
 	const table = new Table(slots);
-	const files = new FolderSink({ out: join(dataDir, "dist"), slots, table, log, times });
+	const files = openFolderSink({ out: join(dataDir, "dist"), slots, table, log, times });
 	const snapshotPath = join(dataDir, "fragments");
 	/** This file exists if the last process closed normally and the rendered files were current. */
 	const endedPath = `${snapshotPath}.ended`;
@@ -76,7 +74,7 @@ export function openPublication(options: PublicationOptions) {
 			if (snapshot) log.warn(otherHistory(repository, snapshot.commit));
 			const first = await branch.firstRange();
 			await applyRange(first);
-			files.compareAll(existsSync(snapshotPath));
+			files.checkAll(false, existsSync(snapshotPath));
 			void save();
 			return first.to;
 		}
@@ -84,9 +82,8 @@ export function openPublication(options: PublicationOptions) {
 		saved = snapshot.commit;
 		served = snapshot.commit;
 		const changed = range === unreadable ? unreadable : await unlessUnreadable(applyRange(range));
-		const mayBeCurrent = wasCurrent && changed !== unreadable && !files.isSmall;
-		if (mayBeCurrent && (await files.isComplete())) void files.changed(changed);
-		else files.compareAll(true);
+		files.checkAll(wasCurrent && changed !== unreadable, true);
+		if (changed !== unreadable) void files.changed(changed);
 		return served;
 	}
 

@@ -2,9 +2,8 @@
 import { GitFailure } from "../git/run.ts";
 import type { PathChange } from "../git/tree.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import { changesOf, emptyNotes, type RangeNotes } from "./changes.ts";
-import { commitLayers, streamLayers } from "./commit-layers.ts";
-import { type Entry, type Row, renderEntry } from "./entry.ts";
+import { changesOf, commitLayers, emptyNotes, type RangeNotes } from "./changes.ts";
+import { type Entry, pack, type Row, renderEntry } from "./entry.ts";
 
 /** The order for the process. The paths that differ are sent before it, in portions. */
 export interface RangeOrder {
@@ -35,7 +34,7 @@ process.on("message", async (order: RangeOrder | PathChange[]) => {
 });
 
 async function render({ repository, isFirst, to, settings }: RangeOrder): Promise<void> {
-	const read = isFirst ? () => streamLayers(repository, changed) : commitLayers(repository, to);
+	const read = commitLayers(repository, to, isFirst ? changed : null);
 	const notes = emptyNotes();
 	let portion: [string, Entry][] = [];
 	let size = 0;
@@ -45,17 +44,12 @@ async function render({ repository, isFirst, to, settings }: RangeOrder): Promis
 			portion.push([layer.smallkey, entry]);
 			size += entry.bytes.length;
 			if (size < portionBytes) continue;
-			await sendEntries(portion);
+			await send(pack(portion));
 			[portion, size] = [[], 0];
 		}
 	}
-	await sendEntries(portion);
+	await send(pack(portion));
 	await send({ notes });
-}
-
-async function sendEntries(entries: readonly [string, Entry][]): Promise<void> {
-	const layers = entries.map(([smallkey, { ends, rank }]): Row => [smallkey, ends, rank]);
-	await send({ layers, bytes: Buffer.concat(entries.map(([, { bytes }]) => bytes)) });
 }
 
 async function send(report: RangeReport): Promise<void> {

@@ -4,11 +4,10 @@ import { GitFailure } from "../git/run.ts";
 import type { PathChange } from "../git/tree.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { CommitRange } from "../store/git/branch.ts";
-import { changesOf, emptyNotes, type RangeNotes } from "./changes.ts";
-import { storeLayers } from "./commit-layers.ts";
+import { changesOf, emptyNotes, type RangeNotes, storeLayers } from "./changes.ts";
 import { type Entry, entriesIn, renderEntry } from "./entry.ts";
 import type { RangeOrder, RangeReport } from "./range-worker.ts";
-import { eachInSlices, nextTurn } from "./slices.ts";
+import { eachInSlices, nextTurn } from "./table.ts";
 
 /** What a commit range changes for readers. */
 export interface RenderedRange extends Omit<RangeNotes, "gone"> {

@@ -1,3 +1,5 @@
+import { createHash } from "node:crypto";
+import { codeStamp } from "../files/code-stamp.ts";
 import { defaultMapWkid } from "../registry/extent.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { type FragmentSettings, mapServerTypes } from "../registry/targets/facts.ts";
@@ -14,6 +16,12 @@ export function fragmentSettings(settings: FragmentSettings): Required<FragmentS
 		mapServerType: mapServerType ?? mapServerTypes[0],
 		targets: targets ?? targetNames,
 	};
+}
+
+/** A hash of everything that decides how a registration is rendered: the code and the settings. */
+export function rendererStamp(settings: FragmentSettings): string {
+	const text = codeStamp() + JSON.stringify(fragmentSettings(settings));
+	return createHash("sha256").update(text).digest("hex");
 }
 
 /** One of the forms in which each layer is read: a target in one language. */

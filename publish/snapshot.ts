@@ -3,12 +3,11 @@ import { readFileSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { ifThereSync } from "../files/if-there.ts";
 import type { Log } from "../store/log.ts";
-import { type Entry, entriesIn, type Row } from "./entry.ts";
-import { nextTurn } from "./slices.ts";
-import type { Changes, Table } from "./table.ts";
+import { type Entry, entriesIn, pack, type Row } from "./entry.ts";
+import { type Changes, nextTurn, type Table } from "./table.ts";
 
 /** What a snapshot was made from. A snapshot is used only if the renderer is the same. */
-export interface SnapshotSource {
+interface SnapshotSource {
 	commit: string;
 	renderer: string;
 }
@@ -32,8 +31,17 @@ const layersInPortion = 500;
  */
 export async function saveSnapshot(path: string, table: Table, source: SnapshotSource): Promise<void> {
 	const temporary = `${path}.tmp`;
+	const hash = createHash("sha256");
+	const parts = partsOf([...table.entries], { format: 3, ...source });
+	const withChecksum = async function* () {
+		for await (const part of parts) {
+			hash.update(part);
+			yield part;
+		}
+		yield `${hash.digest("hex")}\n`;
+	};
 	try {
-		await writeFile(temporary, partsOf([...table.entries], source), { mode: 0o600 });
+		await writeFile(temporary, withChecksum(), { mode: 0o600 });
 	} catch (error) {
 		await rm(temporary, { force: true });
 		throw error;
@@ -41,28 +49,15 @@ export async function saveSnapshot(path: string, table: Table, source: SnapshotS
 	await rename(temporary, path);
 }
 
-async function* partsOf(layers: readonly [string, Entry][], source: SnapshotSource): AsyncGenerator<Buffer> {
-	const hash = createHash("sha256");
-	const hashed = (part: Buffer) => {
-		hash.update(part);
-		return part;
-	};
-	const head: Head = { format: 3, ...source };
-	yield hashed(lineOf(head));
-	for (let start = 0; start < layers.length; start += layersInPortion) {
-		const some = layers.slice(start, start + layersInPortion);
-		const bytes = Buffer.concat(some.map(([, entry]) => entry.bytes));
-		const rows = some.map(([smallkey, { ends, rank }]): Row => [smallkey, ends, rank]);
-		const portion: Portion = { layers: rows, bytes: bytes.length };
-		yield hashed(lineOf(portion));
-		yield hashed(bytes);
+async function* partsOf(entries: readonly [string, Entry][], head: Head) {
+	yield `${JSON.stringify(head)}\n`;
+	for (let start = 0; start < entries.length; start += layersInPortion) {
+		const { layers, bytes } = pack(entries.slice(start, start + layersInPortion));
+		const portion: Portion = { layers, bytes: bytes.length };
+		yield `${JSON.stringify(portion)}\n`;
+		yield bytes;
 		await nextTurn();
 	}
-	yield Buffer.from(`${hash.digest("hex")}\n`);
-}
-
-function lineOf(value: object): Buffer {
-	return Buffer.from(`${JSON.stringify(value)}\n`);
 }
 
 /**
@@ -82,11 +77,11 @@ export function loadSnapshot(
 		log.warn(`${path} is not whole, or of another version, and not used: all layers are read again`);
 		return null;
 	}
-	const [head, start] = readLine(file, 0) as [Head, number];
+	const [head, start] = readLine<Head>(file, 0);
 	if (head.format !== 3 || head.renderer !== renderer) return null;
 	const changes = new Map<string, Entry>();
 	for (let offset = start; offset < end; ) {
-		const [portion, bytesStart] = readLine(file, offset) as [Portion, number];
+		const [portion, bytesStart] = readLine<Portion>(file, offset);
 		offset = bytesStart + portion.bytes;
 		for (const [smallkey, entry] of entriesIn(file.subarray(bytesStart, offset), portion.layers, false)) {
 			changes.set(smallkey, entry);
@@ -104,7 +99,7 @@ function isWhole(file: Buffer, end: number): boolean {
 	return file.toString("latin1", end) === `${checksum}\n`;
 }
 
-function readLine(file: Buffer, start: number): [value: unknown, next: number] {
+function readLine<T>(file: Buffer, start: number): [value: T, next: number] {
 	const end = file.indexOf(0x0a, start);
 	return [JSON.parse(file.toString("utf8", start, end)), end + 1];
 }

@@ -2,7 +2,8 @@ import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { readManifest, rendererStamp, writeManifest } from "../../publish/manifest.ts";
+import { readManifest, writeManifest } from "../../publish/build.ts";
+import { rendererStamp } from "../../publish/slots.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { temporaryFolder } from "../local.ts";
 

@@ -298,6 +298,24 @@ service("after a kill every file is compared; after an end their number is", asy
 	await eventually(async () => (await layerNameIn(file(local, "two", "fr"))) === "right");
 });
 
+service(
+	"a file that can never be written does not keep the files of layers that are gone",
+	async ({ local }) => {
+		await local.put("two");
+		await local.stop();
+		await rm(file(local, "one"));
+		await mkdir(join(file(local, "one"), "below"), { recursive: true });
+		await writeFile(file(local, "gone"), "{}");
+		await rm(join(local.folder, "fragments.ended"));
+		await local.start();
+		await eventually(async () => (await layerNameIn(file(local, "gone"))) === null);
+		assert.match(local.publication.files.state() ?? "", /behind: EISDIR/);
+		await rm(file(local, "one"), { recursive: true });
+		await eventually(() => local.publication.files.state() === null);
+		assert.is(await layerNameIn(file(local, "one")), "one");
+	},
+);
+
 service("files that cannot be made at a start keep nothing from being read", async ({ local }) => {
 	await local.stop();
 	await rm(local.out, { recursive: true });

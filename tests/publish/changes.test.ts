@@ -1,16 +1,22 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { listTree } from "../../git/tree.ts";
-import type { ReadSpellings, StoredLayer } from "../../publish/changes.ts";
-import { commitLayers, streamLayers } from "../../publish/commit-layers.ts";
+import { commitLayers } from "../../publish/changes.ts";
 import { Repository, wmsFile } from "../review/repository.ts";
 
-async function collect(read: ReturnType<ReadSpellings>): Promise<string[][]> {
-	const found: StoredLayer[][] = [];
-	for await (const some of read) found.push(...some);
-	const line = ({ smallkey, file, description }: StoredLayer) =>
-		`${smallkey} ${file?.kind} ${file?.bytes.length} ${description && Buffer.from(description.bytes)}`;
-	return found.map((spellings) => spellings.map(line));
+async function collect(read: ReturnType<ReturnType<typeof commitLayers>>): Promise<string[][]> {
+	const found: string[][] = [];
+	for await (const some of read) {
+		for (const spellings of some) {
+			found.push(
+				spellings.map(
+					({ smallkey, file, description }) =>
+						`${smallkey} ${file?.kind} ${file?.bytes.length} ${description && Buffer.from(description.bytes)}`,
+				),
+			);
+		}
+	}
+	return found;
 }
 
 test("of a commit all spellings of the wanted smallkeys are read, with their descriptions, and no link", async () => {
@@ -31,7 +37,8 @@ test("of a commit all spellings of the wanted smallkeys are read, with their des
 		assert.equal(await collect(read(new Set(["abc", "abe", "orphan", "zz"]))), [abc]);
 		assert.equal(await collect(read(new Set())), []);
 		const listed = await listTree(repository.path, commit, "layers/");
-		const all = await collect(streamLayers(repository.path, listed));
+		const everyKey = new Set(["23ax5t", "abc", "abd"]);
+		const all = await collect(commitLayers(repository.path, commit, listed)(everyKey));
 		const plain = (smallkey: string) => [`${smallkey} file ${text.length} null`];
 		assert.equal(all, [plain("23ax5t"), abc, plain("abd")]);
 	} finally {
