@@ -1,13 +1,21 @@
 import { type Harvested, mergeDescription } from "../../harvest/finding.ts";
 import type { HarvestLayer } from "../../harvest/harvest-layer.ts";
 import { descriptionText } from "../../registry/description.ts";
+import { type Health, healthPath, healthText, parseHealth } from "../../registry/health.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { descriptionPath, langs } from "../../registry/smallkey.ts";
-import { type Edit, isRefusal, type Reader, type Store, serviceAuthor } from "../../store/store.ts";
+import {
+	type Edit,
+	isRefusal,
+	type Meta,
+	type Reader,
+	type Store,
+	serviceAuthor,
+} from "../../store/store.ts";
 import { descriptionOf, harvestedOf } from "../stored-layer.ts";
 
 /** The metadata of a commit by the service itself, without its subject. */
-export function serviceMeta(now: () => Date) {
+function serviceMeta(now: () => Date) {
 	return { author: serviceAuthor, time: now().getTime(), trailers: [], request: null, review: false };
 }
 
@@ -36,10 +44,9 @@ export interface Done {
 /** Harvests one layer and commits its new description; null if the layer is not harvested. */
 export async function harvestOne(
 	smallkey: string,
-	options: CommitOptions,
+	{ store, harvest, now }: CommitOptions,
 	signal: AbortSignal,
 ): Promise<Done | null> {
-	const { store, harvest, now } = options;
 	const layer = await store.read(smallkey);
 	const registration = layer && harvestedOf(layer);
 	if (!registration || signal.aborted) return null;
@@ -47,7 +54,7 @@ export async function harvestOne(
 	if (signal.aborted) return null;
 	const findings = harvested.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
 	const done = (outcome: HarvestLine["outcome"]): Done => ({
-		line: findings.length > 0 ? { harvest: smallkey, outcome, findings } : { harvest: smallkey, outcome },
+		line: { harvest: smallkey, outcome, ...(findings.length > 0 && { findings }) },
 		again: harvested.findings.some(({ kind }) => kind === "server"),
 	});
 	if (Object.keys(harvested.found).length === 0) return done("failed");
@@ -61,8 +68,7 @@ export async function harvestOne(
 		{ ...serviceMeta(now), smallkey, subject: `harvest ${smallkey}` },
 	);
 	if (isRefusal(outcome)) throw new Error(`harvest ${smallkey}: ${outcome.errors.join("; ")}`);
-	if (dropped) return done("dropped");
-	return done(outcome.changed ? "changed" : "unchanged");
+	return done(dropped ? "dropped" : outcome.changed ? "changed" : "unchanged");
 }
 
 /** The edits of a harvest; null if the layer's addresses have changed since the request. */
@@ -79,4 +85,25 @@ async function editsOf(
 	const merged = mergeDescription(registration, harvested, layer.description);
 	const text = merged && descriptionText(merged);
 	return text === null || text === layer.description ? [] : [{ path: descriptionPath(smallkey), text }];
+}
+
+export interface StoredHealth {
+	store: Store;
+	/** Reads the stored `layers/health.json`; null if it does not exist. */
+	readHealth: () => Promise<string | null>;
+	now: () => Date;
+}
+
+/** Changes the stored health with a commit; no change, no commit. @throws {Error} if it cannot be read or stored */
+export async function commitHealth(
+	{ store, readHealth, now }: StoredHealth,
+	change: (before: Health) => { after: Health } & Pick<Meta, "subject" | "trailers">,
+): Promise<void> {
+	const before = await readHealth();
+	const { after, ...words } = change(parseHealth(before));
+	const text = healthText(after);
+	if (text === before) return;
+	const meta = { ...serviceMeta(now), ...words, smallkey: null };
+	const outcome = await store.change(async () => [{ path: healthPath, text }], meta);
+	if (isRefusal(outcome)) throw new Error(`${healthPath}: ${outcome.errors.join("; ")}`);
 }

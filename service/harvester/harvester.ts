@@ -5,7 +5,33 @@ import { descriptionOf, registrationOf } from "../stored-layer.ts";
 import { type CommitOptions, type Done, type HarvestLine, harvestOne } from "./commit.ts";
 import { createHostQueue } from "./queue.ts";
 import { nextMoment, pollDue, type Schedule } from "./schedule.ts";
-import type { HarvestState, StartLine, Track } from "./states.ts";
+
+/** The state of a layer's harvest. Times are in milliseconds since 1970. */
+export type HarvestState =
+	/** Queued or running. */
+	| { state: "waiting" }
+	/** `done`: at least one service answered. `failed`: no service answered, and the previous description stays. */
+	| { state: "done" | "failed"; at: number; findings: string[]; nextTry: number };
+
+/** The harvests of a layer since the start of the harvester. */
+interface Track {
+	/** Whether the layer is queued, or is about to be. */
+	isWaiting: boolean;
+	/** Whether a harvest of the layer is running; the layer may be queued again meanwhile. */
+	isRunning: boolean;
+	/** The end of the last harvest. A `retryAt` of null means that the layer is harvested again when it is next due. */
+	last: { state: "done" | "failed"; at: number; findings: string[]; retryAt: number | null } | null;
+	/** Failed attempts since the last success. */
+	failures: number;
+	/** The timer of the retry. */
+	retry: unknown;
+}
+
+/**
+ * All harvests of a start in one line of the log, so that they do not flood it: the number of layers, of each outcome and
+ * of layers with findings, and in `read` the command that prints the findings.
+ */
+export type StartLine = Record<"harvested" | HarvestLine["outcome"] | "findings", number> & { read: string };
 
 interface HarvesterOptions extends Schedule, CommitOptions {
 	/** Gets each harvest, one line for all harvests of the start (`StartLine`), and each failure of the store. */
@@ -25,214 +51,183 @@ const maxTimerMs = 2 ** 31 - 1;
 /** Delay of the first retry in milliseconds; each further delay is twice the one before. */
 const firstRetryMs = 60_000;
 
-/** The harvester of a running service. It is idle until its first call. */
-export class Harvester {
-	readonly #options: HarvesterOptions;
-	readonly #ending = new AbortController();
-	readonly #queue = createHostQueue(maxConcurrent, (smallkey) => this.#visit(smallkey));
-	readonly #tracks = new Map<string, Track>();
+/** Creates the harvester of a running service. It is idle until its first call. */
+export function createHarvester(options: HarvesterOptions) {
+	const { store, log, timers, allKeys, everyMs, check, count } = options;
+	const ending = new AbortController();
+	const { signal } = ending;
+	const queue = createHostQueue(maxConcurrent, visit);
+	const tracks = new Map<string, Track>();
 	/** Layers of the start that are not harvested yet. */
-	readonly #startKeys = new Set<string>();
+	const startKeys = new Set<string>();
 	/** The results of the start; null once the line is logged. */
-	#startLine: StartLine | null = {
-		harvested: 0,
-		changed: 0,
-		unchanged: 0,
-		dropped: 0,
-		failed: 0,
-		findings: 0,
+	let startLine: StartLine | null = {
+		...{ harvested: 0, changed: 0, unchanged: 0, dropped: 0, failed: 0, findings: 0 },
 		read: "npx fragments check-services",
 	};
-	#hasCaughtUp = false;
+	let hasCaughtUp = false;
 	/** Settle when all registered layers, and all other layers, are queued. Both queue layers one after the other. */
-	#arrivals: Promise<void> = Promise.resolve();
-	#others: Promise<void> = Promise.resolve();
+	let arrivals: Promise<void> = Promise.resolve();
+	let others: Promise<void> = Promise.resolve();
 
-	constructor(options: HarvesterOptions) {
-		this.#options = options;
+	const time = () => options.now().getTime();
+
+	/** Returns the track of a layer, and creates it if there is none. */
+	function trackOf(smallkey: string): Track {
+		const known = tracks.get(smallkey);
+		const track = known ?? { isWaiting: false, isRunning: false, last: null, failures: 0, retry: null };
+		tracks.set(smallkey, track);
+		return track;
 	}
 
 	/** Queues a layer before all others. Returns immediately. */
-	follow(smallkey: string): void {
-		const track = this.#track(smallkey);
-		track.failures = 0;
-		track.isWaiting = true;
-		this.#startKeys.delete(smallkey);
+	function follow(smallkey: string): void {
+		Object.assign(trackOf(smallkey), { failures: 0, isWaiting: true });
+		startKeys.delete(smallkey);
 		// One after the other: a push may bring a hundred thousand layers.
-		this.#arrivals = this.#arrivals.then(() => this.#enqueue(smallkey, true, false));
+		arrivals = arrivals.then(() => enqueue(smallkey, { isUrgent: true }));
 	}
 
 	/** Harvests the layers that were never harvested, then every layer once per period, at times spread over the period. */
-	start(): void {
-		const sinceMs = this.#time();
-		const due = (smallkey: string) => this.#enqueue(smallkey, false, false);
-		this.#others = this.#others.then(async () => {
-			await this.#catchUp();
-			pollDue({ ...this.#options, sinceMs, due, signal: this.#ending.signal });
+	function start(): void {
+		const sinceMs = time();
+		others = others.then(async () => {
+			for (const smallkey of [...allKeys()]) await enqueue(smallkey, { isNew: true });
+			if (signal.aborted) return;
+			hasCaughtUp = true;
+			logStart();
+			pollDue({ ...options, sinceMs, due: (smallkey) => enqueue(smallkey), signal });
 		});
 	}
 
 	/** Queues layers again, after all others. Returns the number of layers immediately. */
-	readonly refresh = ({ olderThanMs, maxLayers, isWanted }: Refresh): number => {
-		let smallkeys = [...this.#options.allKeys()].filter(isWanted);
-		if (olderThanMs !== null) smallkeys = smallkeys.filter((key) => this.#isOlder(key, olderThanMs));
-		if (maxLayers !== null) {
-			smallkeys = smallkeys.sort((a, b) => this.#lastTry(a) - this.#lastTry(b)).slice(0, maxLayers);
-		}
-		const fresh = smallkeys.filter((smallkey) => !this.#track(smallkey).isWaiting);
-		for (const smallkey of fresh) this.#track(smallkey).isWaiting = true;
-		this.#others = this.#others.then(async () => {
-			for (const smallkey of fresh) await this.#enqueue(smallkey, false, false);
+	function refresh({ olderThanMs, maxLayers, isWanted }: Refresh): number {
+		/** The time of a layer's last harvest; 0 if it is not known, and now for a waiting layer. */
+		const lastTry = (smallkey: string) => {
+			const state = stateOf(smallkey);
+			return state === null ? 0 : state.state === "waiting" ? time() : state.at;
+		};
+		const isOlder = (smallkey: string, ageMs: number) =>
+			stateOf(smallkey)?.state === "failed" || lastTry(smallkey) <= time() - ageMs;
+		let smallkeys = [...allKeys()].filter(isWanted);
+		if (olderThanMs !== null) smallkeys = smallkeys.filter((smallkey) => isOlder(smallkey, olderThanMs));
+		if (maxLayers !== null) smallkeys = smallkeys.sort((a, b) => lastTry(a) - lastTry(b)).slice(0, maxLayers);
+		const fresh = smallkeys.filter((smallkey) => !trackOf(smallkey).isWaiting);
+		for (const smallkey of fresh) trackOf(smallkey).isWaiting = true;
+		others = others.then(async () => {
+			for (const smallkey of fresh) await enqueue(smallkey);
 		});
 		return smallkeys.length;
-	};
+	}
 
 	/** The state of a layer's harvest; null if it was not harvested since the start. */
-	stateOf(smallkey: string): HarvestState | null {
-		const { isWaiting, isRunning, last } = this.#tracks.get(smallkey) ?? {};
+	function stateOf(smallkey: string): HarvestState | null {
+		const { isWaiting, isRunning, last } = tracks.get(smallkey) ?? {};
 		if (isWaiting || isRunning) return { state: "waiting" };
 		if (!last) return null;
 		const { retryAt, ...end } = last;
-		return { ...end, nextTry: retryAt ?? nextMoment(smallkey, this.#time(), this.#options.everyMs) };
+		return { ...end, nextTry: retryAt ?? nextMoment(smallkey, time(), everyMs) };
 	}
 
-	/** Number of queued and running harvests. */
-	get waiting(): number {
-		return this.#queue.size;
-	}
-
-	/** Aborts running requests and finishes a running commit. */
-	async close(): Promise<void> {
-		this.#ending.abort(new Error("the service ends"));
-		for (const { retry } of this.#tracks.values()) this.#options.timers.clear(retry);
-		this.#queue.clear();
-		await Promise.all([this.#arrivals, this.#others]);
-		await this.#queue.idle();
-	}
-
-	#time(): number {
-		return this.#options.now().getTime();
-	}
-
-	/** Returns the track of a layer, and creates it if there is none. */
-	#track(smallkey: string): Track {
-		const known = this.#tracks.get(smallkey);
-		const track = known ?? { isWaiting: false, isRunning: false, last: null, failures: 0, retry: null };
-		this.#tracks.set(smallkey, track);
-		return track;
-	}
-
-	/** The time of a layer's last harvest; 0 if it is not known, and now for a waiting layer. */
-	#lastTry(smallkey: string): number {
-		const state = this.stateOf(smallkey);
-		if (state === null) return 0;
-		return state.state === "waiting" ? this.#time() : state.at;
-	}
-
-	/** Whether the last harvest is at least `ageMs` ago, or failed. */
-	#isOlder(smallkey: string, ageMs: number): boolean {
-		const isFailed = this.stateOf(smallkey)?.state === "failed";
-		return isFailed || this.#lastTry(smallkey) <= this.#time() - ageMs;
-	}
-
-	/** Queues a layer; with `onlyNew`, only if it was never harvested. Never rejects. */
-	async #enqueue(smallkey: string, urgent: boolean, onlyNew: boolean): Promise<void> {
-		const { signal } = this.#ending;
+	/** Queues a layer; with `isNew`, as a layer of the start, and only if it was never harvested. Never rejects. */
+	async function enqueue(smallkey: string, { isUrgent = false, isNew = false } = {}): Promise<void> {
 		if (signal.aborted) return;
 		try {
-			const layer = await this.#options.store.read(smallkey);
+			const layer = await store.read(smallkey);
 			if (signal.aborted) return;
 			const registration = layer && registrationOf(layer);
-			if (!registration) return this.#forget(smallkey);
-			if (onlyNew && isDescribed(registration, descriptionOf(layer))) return;
-			const track = this.#track(smallkey);
-			this.#options.timers.clear(track.retry);
+			if (!registration) return forget(smallkey);
+			if (isNew && isDescribed(registration, descriptionOf(layer))) return;
+			const track = trackOf(smallkey);
+			timers.clear(track.retry);
 			track.isWaiting = true;
-			if (onlyNew) this.#startKeys.add(smallkey);
+			if (isNew) startKeys.add(smallkey);
 			// If the other language has another host, the queue does not limit requests to that host.
-			this.#queue.add(smallkey, new URL(registration.en.service_url).host, urgent);
+			queue.add(smallkey, new URL(registration.en.service_url).host, isUrgent);
 		} catch (error) {
-			this.#fail(smallkey, error, "the repository cannot be read now");
+			fail(smallkey, error, "the repository cannot be read now");
 		}
 	}
 
 	/** Removes the track of a layer that is removed or no longer harvested. */
-	#forget(smallkey: string): void {
-		this.#options.timers.clear(this.#tracks.get(smallkey)?.retry);
-		this.#tracks.delete(smallkey);
-		this.#startKeys.delete(smallkey);
+	function forget(smallkey: string): void {
+		timers.clear(tracks.get(smallkey)?.retry);
+		tracks.delete(smallkey);
+		startKeys.delete(smallkey);
 	}
 
-	async #visit(smallkey: string): Promise<void> {
-		const { signal } = this.#ending;
-		Object.assign(this.#track(smallkey), { isWaiting: false, isRunning: true });
+	async function visit(smallkey: string): Promise<void> {
+		Object.assign(trackOf(smallkey), { isWaiting: false, isRunning: true });
 		try {
-			const done = await harvestOne(smallkey, this.#options, signal);
+			const done = await harvestOne(smallkey, options, signal);
 			if (signal.aborted) return;
-			if (done) this.#finish(smallkey, done);
-			else this.#forget(smallkey);
+			if (done) finish(smallkey, done);
+			else forget(smallkey);
 		} catch (error) {
-			this.#fail(smallkey, error, "what was found cannot be stored now");
+			fail(smallkey, error, "what was found cannot be stored now");
 		}
-		this.#logStart();
-		if (!signal.aborted) await this.#options.check?.(smallkey, signal);
+		logStart();
+		if (!signal.aborted) await check?.(smallkey, signal);
 	}
 
-	#fail(smallkey: string, error: unknown, finding: string): void {
-		if (this.#ending.signal.aborted) return;
-		this.#options.log.error(error);
-		this.#end(smallkey, "failed", [finding], true);
-		this.#startKeys.delete(smallkey);
+	function fail(smallkey: string, error: unknown, finding: string): void {
+		if (signal.aborted) return;
+		log.error(error);
+		end(smallkey, "failed", [finding], true);
+		startKeys.delete(smallkey);
 	}
 
-	#finish(smallkey: string, { line, again }: Done): void {
-		const { count, log } = this.#options;
-		const track = this.#track(smallkey);
-		count?.(line.outcome);
+	function finish(smallkey: string, { line, again }: Done): void {
+		const { outcome, findings = [] } = line;
+		const track = trackOf(smallkey);
+		count?.(outcome);
 		// A service that stays down is logged once, not at every retry.
-		const isKnown = line.outcome === "failed" && track.failures > 0;
-		if (!this.#addToStart(smallkey, line) && !isKnown) log.info(line);
+		const isKnown = outcome === "failed" && track.failures > 0;
+		if (startLine && startKeys.delete(smallkey)) {
+			startLine.harvested += 1;
+			startLine[outcome] += 1;
+			if (findings.length > 0) startLine.findings += 1;
+		} else if (!isKnown) log.info(line);
 		if (!again) track.failures = 0;
-		if (line.outcome === "dropped") Object.assign(track, { isRunning: false, last: null });
-		else this.#end(smallkey, line.outcome === "failed" ? "failed" : "done", line.findings ?? [], again);
+		if (outcome === "dropped") Object.assign(track, { isRunning: false, last: null });
+		else end(smallkey, outcome === "failed" ? "failed" : "done", findings, again);
 	}
 
 	/** Records the end of a harvest. @param again whether the harvest is retried, after an increasing delay */
-	#end(smallkey: string, state: "done" | "failed", findings: string[], again: boolean): void {
-		const { timers, everyMs } = this.#options;
-		const track = this.#track(smallkey);
+	function end(smallkey: string, state: "done" | "failed", findings: string[], again: boolean): void {
+		const track = trackOf(smallkey);
 		const waitMs = Math.min(firstRetryMs * 2 ** track.failures, everyMs, maxTimerMs);
 		track.isRunning = false;
-		track.last = { state, at: this.#time(), findings, retryAt: again ? this.#time() + waitMs : null };
+		track.last = { state, at: time(), findings, retryAt: again ? time() + waitMs : null };
 		if (!again) return;
 		track.failures += 1;
 		timers.clear(track.retry);
-		track.retry = timers.set(() => void this.#enqueue(smallkey, false, false), waitMs);
-	}
-
-	/** Adds a result to the line of the start. @returns false if the layer is not a layer of the start */
-	#addToStart(smallkey: string, { outcome, findings }: HarvestLine): boolean {
-		const line = this.#startLine;
-		if (!line || !this.#startKeys.delete(smallkey)) return false;
-		line.harvested += 1;
-		line[outcome] += 1;
-		if (findings) line.findings += 1;
-		return true;
+		track.retry = timers.set(() => void enqueue(smallkey), waitMs);
 	}
 
 	/** Logs the line of the start once its last layer is harvested. */
-	#logStart(): void {
-		if (!this.#startLine || !this.#hasCaughtUp || this.#startKeys.size > 0) return;
-		if (this.#startLine.harvested > 0) this.#options.log.info(this.#startLine);
-		this.#startLine = null;
+	function logStart(): void {
+		if (!startLine || !hasCaughtUp || startKeys.size > 0) return;
+		if (startLine.harvested > 0) log.info(startLine);
+		startLine = null;
 	}
 
-	async #catchUp(): Promise<void> {
-		for (const smallkey of [...this.#options.allKeys()]) {
-			if (this.#ending.signal.aborted) return;
-			await this.#enqueue(smallkey, false, true);
-		}
-		this.#hasCaughtUp = true;
-		this.#logStart();
-	}
+	return {
+		follow,
+		start,
+		refresh,
+		stateOf,
+		/** Number of queued and running harvests. */
+		get waiting() {
+			return queue.size;
+		},
+		/** Aborts running requests and finishes a running commit. */
+		async close(): Promise<void> {
+			ending.abort(new Error("the service ends"));
+			for (const { retry } of tracks.values()) timers.clear(retry);
+			queue.clear();
+			await Promise.all([arrivals, others]);
+			await queue.idle();
+		},
+	};
 }

@@ -8,13 +8,20 @@ import { createWatchLayer } from "../../harvest/watch-layer.ts";
 import type { Source } from "../../publish/build.ts";
 import { placeFile } from "../../publish/place-file.mjs";
 import { collectSource } from "../../publish/source.ts";
-import { type Health, healthPath, healthText, parseHealth, type Seen } from "../../registry/health.ts";
+import {
+	type Health,
+	healthPath,
+	healthText,
+	parseHealth,
+	type Seen,
+	updateHealth,
+	weekOf,
+} from "../../registry/health.ts";
 import { type CheckedLayer, judgeFiles, problemLine } from "../../registry/judge.ts";
 import { langs, layerPath } from "../../registry/smallkey.ts";
 import { type Io, printError, printLine } from "../../terminal/io.ts";
 import { plain } from "../../terminal/plain.ts";
 import { mapWithProgress } from "../../terminal/progress.ts";
-import { withSeen } from "./health.ts";
 
 /** Layers that are processed concurrently; `createAsk` bounds the requests. */
 export const layersAtOnce = 64;
@@ -117,8 +124,8 @@ export async function writeHealth(
 	now: Date,
 ): Promise<Health> {
 	const before = await readStored(folder, healthPath);
-	const smallkeys = all.map(({ smallkey }) => smallkey);
-	const health = withSeen(parseHealth(before), seen, smallkeys, now);
+	const registered = new Set(all.map(({ smallkey }) => smallkey));
+	const health = updateHealth(parseHealth(before), seen, weekOf(now), (smallkey) => registered.has(smallkey));
 	const text = healthText(health);
 	if (text === before) return health;
 	if (text === null) await rm(fileIn(folder, healthPath), { force: true });

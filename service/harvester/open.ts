@@ -4,7 +4,7 @@ import { serviceLog } from "../log.ts";
 import type { Metrics } from "../metrics/metrics.ts";
 import { repositoryPath } from "../open-store.ts";
 import type { Configuration } from "../settings.ts";
-import { Harvester } from "./harvester.ts";
+import { createHarvester } from "./harvester.ts";
 import { searchProcess, startRepairs } from "./repairs.ts";
 import { systemTimers } from "./schedule.ts";
 import { createHarvestThreads, threadLimits } from "./threads.ts";
@@ -38,7 +38,7 @@ export function openHarvester(
 		readHealth: () => readHealth(repository),
 	};
 	const watcher = createWatcher({ ...common, watch: threads.watch });
-	const harvester = new Harvester({
+	const harvester = createHarvester({
 		...common,
 		harvest: threads.harvest,
 		count: metrics?.harvest,
@@ -48,9 +48,9 @@ export function openHarvester(
 	harvester.start();
 	const endRepairs = harvest.repair ? startRepairs({ ...common, repository, search }) : null;
 	return {
-		follow: (smallkey: string) => harvester.follow(smallkey),
+		follow: harvester.follow,
 		refresh: harvester.refresh,
-		stateOf: (smallkey: string) => harvester.stateOf(smallkey),
+		stateOf: harvester.stateOf,
 		lastCheckOf: watcher.lastCheckOf,
 		get waiting() {
 			return harvester.waiting;

@@ -5,7 +5,7 @@ import { markRepairs, parseHealth, repairTrailer } from "../../registry/health.t
 import { readOpen } from "../../repair/branches.ts";
 import type { Log } from "../../store/log.ts";
 import type { Configuration } from "../settings.ts";
-import { commitHealth, type StoredHealth } from "./health.ts";
+import { commitHealth, type StoredHealth } from "./commit.ts";
 import type { Schedule } from "./schedule.ts";
 
 /** The dependencies of the daily search for repairs. */

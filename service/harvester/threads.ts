@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Finding, Harvested, Watched } from "../../harvest/finding.ts";
+import type { Harvested, Watched } from "../../harvest/finding.ts";
 import type { HarvestLayer } from "../../harvest/harvest-layer.ts";
 import { createPool } from "../../harvest/net/pool.ts";
 import type { WatchLayer } from "../../harvest/watch-layer.ts";
@@ -63,8 +63,6 @@ interface Ended {
 
 type Result = Harvested | Watched | Ended;
 
-type Thread = ReturnType<typeof startThread>;
-
 /** Starts and supervises a thread that requests services. The thread does not keep the process alive. */
 function startThread({ entry, settings, limits, timers }: ThreadOptions) {
 	const { maxHeapMb, maxBusyMs, maxStartMs, maxLayerMs } = limits;
@@ -91,17 +89,13 @@ function startThread({ entry, settings, limits, timers }: ThreadOptions) {
 		}, beatMs);
 	}
 
-	function finish(id: number, result: Result): void {
-		const resolve = waiting.get(id);
-		waiting.delete(id);
-		resolve?.(result);
-	}
-
 	worker.unref();
 	worker.on("message", (report: Report) => {
 		silentMs = 0;
 		maxSilentMs = maxBusyMs;
-		if (report) finish(report.id, report.result);
+		if (!report) return;
+		waiting.get(report.id)?.(report.result);
+		waiting.delete(report.id);
 	});
 	worker.on("error", (error: NodeJS.ErrnoException) => {
 		const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
@@ -110,8 +104,7 @@ function startThread({ entry, settings, limits, timers }: ThreadOptions) {
 	worker.on("exit", () => {
 		hasEnded = true;
 		timers.clear(timer);
-		const layers = waiting.size;
-		for (const id of waiting.keys()) finish(id, { reason, layers });
+		for (const resolve of waiting.values()) resolve({ reason, layers: waiting.size });
 	});
 	watch();
 
@@ -137,16 +130,22 @@ const idleMs = 30_000;
  */
 export function createHarvestThreads(options: ThreadOptions) {
 	const { timers } = options;
-	const alone = createPool(1);
-	const threads = new Set<Thread>();
-	let common: Thread | null = null;
+	const pool = createPool(1);
+	let common: ReturnType<typeof startThread> | null = null;
+	/** The thread with a single layer. */
+	let own: ReturnType<typeof startThread> | null = null;
 	let idle: unknown = null;
 
 	/** Harvests a layer. Rejects only if its signal aborts. */
 	const harvest: HarvestLayer = async (registration, signal, known = null) => {
 		const result = await run({ task: "harvest", registration, known }, signal);
 		if (!("reason" in result)) return result as Harvested;
-		return { found: {}, partial: new Set(), findings: findingsOf(registration, result) };
+		const findings = findingsOf(registration, result);
+		return {
+			found: {},
+			partial: new Set(),
+			findings: findings.map((finding) => ({ kind: "server", ...finding })),
+		};
 	};
 
 	/** Checks whether a viewer can show a layer. Rejects only if its signal aborts. */
@@ -154,16 +153,13 @@ export function createHarvestThreads(options: ThreadOptions) {
 		const result = await run({ task: "watch", registration, known }, signal);
 		if (!("reason" in result)) return result as Watched;
 		const findings = findingsOf(registration, result);
-		return {
-			state: "down",
-			findings: findings.map(({ kind: _kind, ...finding }) => ({ ...finding, state: "down" as const })),
-		};
+		return { state: "down", findings: findings.map((finding) => ({ state: "down", ...finding })) };
 	};
 
 	/** Ends all threads. To be called once the signals of all harvests and checks have aborted. */
 	async function close(): Promise<void> {
 		timers.clear(idle);
-		await Promise.all([...threads].map(end));
+		await Promise.all([common?.end(), own?.end()]);
 	}
 
 	async function run(order: Omit<Order, "id">, signal: AbortSignal | undefined): Promise<Result> {
@@ -171,49 +167,37 @@ export function createHarvestThreads(options: ThreadOptions) {
 		const together = await runTogether(order);
 		signal?.throwIfAborted();
 		if (!("reason" in together) || together.layers === 1) return together;
-		return alone.withSlot(async () => {
+		return pool.withSlot(async () => {
 			signal?.throwIfAborted();
-			const thread = start();
-			const result = await thread.run(order);
-			await end(thread);
+			own = startThread(options);
+			const result = await own.run(order);
+			await own.end();
 			return result;
 		});
 	}
 
 	async function runTogether(order: Omit<Order, "id">): Promise<Result> {
 		timers.clear(idle);
-		if (!common || common.hasEnded()) common = start();
+		if (!common || common.hasEnded()) common = startThread(options);
 		const thread = common;
 		const result = await thread.run(order);
-		if (thread.hasEnded()) threads.delete(thread);
-		else if (thread.isIdle()) {
-			timers.clear(idle);
-			idle = timers.set(() => {
-				if (thread.isIdle()) void end(thread);
-			}, idleMs);
-		}
+		if (thread.hasEnded() || !thread.isIdle()) return result;
+		timers.clear(idle);
+		idle = timers.set(() => {
+			if (!thread.isIdle()) return;
+			common = null;
+			void thread.end();
+		}, idleMs);
 		return result;
-	}
-
-	function start(): Thread {
-		const thread = startThread(options);
-		threads.add(thread);
-		return thread;
-	}
-
-	async function end(thread: Thread): Promise<void> {
-		if (common === thread) common = null;
-		threads.delete(thread);
-		await thread.end();
 	}
 
 	return { harvest, watch, close };
 }
 
 /** A finding for each language, since it is not known whose answer ended the thread. */
-function findingsOf(registration: Registration, { reason }: Ended): Finding[] {
+function findingsOf(registration: Registration, { reason }: Ended) {
 	return langs.map((lang) => {
 		const text = `${registration[lang].service_url} sent what ${reason}`;
-		return { kind: "server", lang, pointer: `/${lang}/service_url`, text };
+		return { lang, pointer: `/${lang}/service_url`, text };
 	});
 }

@@ -1,9 +1,9 @@
 import { seenOf } from "../../harvest/finding.ts";
 import type { WatchLayer } from "../../harvest/watch-layer.ts";
-import type { Seen, SickState } from "../../registry/health.ts";
+import { type Seen, type SickState, updateHealth, weekOf } from "../../registry/health.ts";
 import type { Log } from "../../store/log.ts";
 import { descriptionOf, registrationOf } from "../stored-layer.ts";
-import { commitHealth, type StoredHealth, withSeen } from "./health.ts";
+import { commitHealth, type StoredHealth } from "./commit.ts";
 import type { Schedule } from "./schedule.ts";
 
 interface WatcherOptions extends StoredHealth, Pick<Schedule, "allKeys" | "timers"> {
@@ -64,7 +64,8 @@ export function createWatcher(options: WatcherOptions) {
 		seen = new Map();
 		try {
 			await commitHealth(options, (before) => {
-				const after = withSeen(before, found, allKeys(), now());
+				const registered = new Set(allKeys());
+				const after = updateHealth(before, found, weekOf(now()), (smallkey) => registered.has(smallkey));
 				const subject = `health: ${after.size} ${after.size === 1 ? "layer is" : "layers are"} sick`;
 				return { after, subject, trailers: [] };
 			});

@@ -6,7 +6,7 @@ import { routeOf } from "../../api/app.ts";
 import { answerStatus } from "../../api/status.ts";
 import { GitFailure, runGit } from "../../git/run.ts";
 import { acceptReview, parseReviewer } from "../../review/decide.ts";
-import type { HarvestState } from "../../service/harvester/states.ts";
+import type { HarvestState } from "../../service/harvester/harvester.ts";
 import type { LastCheck } from "../../service/harvester/watcher.ts";
 import { createReadStatus } from "../../service/layer-status.ts";
 import { findWaiting } from "../../service/reviews.ts";

@@ -9,7 +9,7 @@ import { createNodeServer } from "../../api/node/serve.ts";
 import { createHarvestLayer } from "../../harvest/harvest-layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
-import { Harvester } from "../../service/harvester/harvester.ts";
+import { createHarvester } from "../../service/harvester/harvester.ts";
 import { systemTimers } from "../../service/harvester/schedule.ts";
 import { featureLayer, layerDocument, mapLayer, serveLayer } from "../harvest/arcgis-server.ts";
 import { json, Peer, text } from "../harvest/peer.ts";
@@ -106,7 +106,7 @@ function feature(address: string): string {
 async function harvest(local: Local, smallkey: string): Promise<void> {
 	const lines: object[] = [];
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }) });
-	const harvester = new Harvester({
+	const harvester = createHarvester({
 		store: local.store,
 		harvest: createHarvestLayer({ ask, mapWkid: 3978 }),
 		everyMs: 86_400_000,

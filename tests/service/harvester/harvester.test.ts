@@ -4,9 +4,8 @@ import { createHarvestLayer } from "../../../harvest/harvest-layer.ts";
 import { createAsk } from "../../../harvest/net/ask.ts";
 import { createFetch } from "../../../harvest/net/fetch.ts";
 import type { HarvestLine } from "../../../service/harvester/commit.ts";
-import { Harvester } from "../../../service/harvester/harvester.ts";
+import { createHarvester, type StartLine } from "../../../service/harvester/harvester.ts";
 import { isDue, nextMoment } from "../../../service/harvester/schedule.ts";
-import type { StartLine } from "../../../service/harvester/states.ts";
 import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { hang, json, Peer, type Route, streamForever } from "../../harvest/peer.ts";
 import { Local, tiles } from "../../local.ts";
@@ -17,7 +16,7 @@ const day = 86_400_000;
 
 let peer: Peer;
 let local: Local;
-let harvester: Harvester;
+let harvester: ReturnType<typeof createHarvester>;
 /** The log's lines of single layers, and those of starts. */
 let lines: HarvestLine[];
 let startLines: StartLine[];
@@ -41,9 +40,9 @@ test.after.each(async () => {
 	assert.equal(local.reported, []);
 });
 
-function makeHarvester(everyMs: number): Harvester {
+function makeHarvester(everyMs: number) {
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }), sleep: async () => {} });
-	return new Harvester({
+	return createHarvester({
 		store: local.store,
 		harvest: createHarvestLayer({ ask, mapWkid: 3978 }),
 		everyMs,
