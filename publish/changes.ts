@@ -17,6 +17,7 @@ import {
 } from "../registry/smallkey.ts";
 import type { CommitReader } from "../store/git/reader.ts";
 import { readEntries } from "./collect.ts";
+import { eachInSlices } from "./slices.ts";
 
 /** The files of a layer, as stored at one commit; at least one is not null. */
 interface StoredLayer {
@@ -79,27 +80,35 @@ export async function* changesOf(
 	read: ReadSpellings,
 	notes: RangeNotes,
 ): AsyncGenerator<CheckedLayer[]> {
-	for await (const portion of read(noteChanges(changed, notes))) {
-		yield portion.flatMap((spellings) => pickServed(spellings, notes) ?? []);
+	for await (const portion of read(await noteChanges(changed, notes))) {
+		const layers: CheckedLayer[] = [];
+		await eachInSlices(portion, (spellings) => {
+			const layer = pickServed(spellings, notes);
+			if (layer) layers.push(layer);
+		});
+		yield layers;
 	}
 }
 
 /** Notes the removed and the written registrations. @returns the smallkeys to read, in lower case */
-function noteChanges(changed: Iterable<PathChange>, { gone, problems, registered }: RangeNotes): Set<string> {
+async function noteChanges(
+	changed: Iterable<PathChange>,
+	{ gone, problems, registered }: RangeNotes,
+): Promise<Set<string>> {
 	const wanted = new Set<string>();
-	for (const { path, mode } of changed) {
+	await eachInSlices(changed, ({ path, mode }) => {
 		const name = parseLayerPath(path);
 		if (!name) {
 			const problem = mode === null ? null : judgePlace({ path, isRemoved: false });
 			if (problem) problems.push(problem);
-			continue;
+			return;
 		}
 		wanted.add(name.smallkey.toLowerCase());
-		if (name.kind !== "registration") continue;
+		if (name.kind !== "registration") return;
 		// `pickServed` deletes it from `gone` if the end of the range has it.
 		gone.add(name.smallkey);
 		if (mode !== null) registered.push(name.smallkey);
-	}
+	});
 	return wanted;
 }
 
@@ -156,13 +165,13 @@ export function commitLayers(
 		const where = folders.length > maxFolders ? "layers/" : folders;
 		/** The files of each smallkey in lower case. */
 		const groups = new Map<string, PathChange[]>();
-		for (const file of all ?? (await listTree(repository, commit, where))) {
+		await eachInSlices(all ?? (await listTree(repository, commit, where)), (file) => {
 			const lower = parseLayerPath(file.path)?.smallkey.toLowerCase();
-			if (lower === undefined || !wanted.has(lower)) continue;
+			if (lower === undefined || !wanted.has(lower)) return;
 			const group = groups.get(lower);
 			if (group) group.push(file);
 			else groups.set(lower, [file]);
-		}
+		});
 		const listed = [...groups.values()];
 		for (let start = 0; start < listed.length; start += readAtOnce) {
 			const some = listed.slice(start, start + readAtOnce);

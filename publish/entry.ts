@@ -60,21 +60,13 @@ export function renderEntry(layer: CheckedLayer, settings: FragmentSettings): En
 	return entryOf(fragments, drawingRank(description));
 }
 
-/**
- * Splits concatenated bytes into entries.
- * @param isCopied whether each entry gets a copy of its bytes; otherwise any entry keeps all of `bytes` in memory
- */
-export function* entriesIn(
-	bytes: Uint8Array,
-	rows: Iterable<Row>,
-	isCopied: boolean,
-): Generator<[string, Entry]> {
-	let start = bytes.byteOffset;
+/** Splits concatenated bytes into entries. Each of them keeps all of `bytes` in memory. */
+export function* entriesIn(bytes: Uint8Array, rows: Iterable<Row>): Generator<[string, Entry]> {
+	let start = 0;
 	for (const [smallkey, ends, rank] of rows) {
-		const length = ends.at(-1) ?? 0;
-		const own = new Uint8Array(bytes.buffer, start, length);
-		start += length;
-		yield [smallkey, { bytes: isCopied ? own.slice() : own, ends, rank, hashes: [] }];
+		const end = start + (ends.at(-1) ?? 0);
+		yield [smallkey, { bytes: bytes.subarray(start, end), ends, rank, hashes: [] }];
+		start = end;
 	}
 }
 

@@ -4,8 +4,9 @@ import { counted } from "../terminal/plain.ts";
 import { bodyOf, type Entry } from "./entry.ts";
 import { openFolder } from "./folder.ts";
 import type { Report } from "./folder-thread.mjs";
+import { eachInSlices } from "./slices.ts";
 import type { Slot } from "./slots.ts";
-import { eachInSlices, type Table } from "./table.ts";
+import type { Table } from "./table.ts";
 
 export interface FolderOptions {
 	/** The folder of rendered files, for a web server in front. */

@@ -6,13 +6,13 @@ import { problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Branch, CommitRange, Published } from "../store/git/branch.ts";
 import type { Log } from "../store/log.ts";
-import { findEarlier, maxWrong } from "./changes.ts";
-import { renderEntry } from "./entry.ts";
+import { changesOf, commitLayers, emptyNotes, findEarlier, maxWrong, storeLayers } from "./changes.ts";
+import { type Entry, renderEntry } from "./entry.ts";
 import { type FolderTimes, openFolderSink } from "./folder-sink.ts";
-import { isLarge, type RenderedRange, renderRange } from "./range.ts";
+import { eachInSlices } from "./slices.ts";
 import { fragmentSettings, rendererStamp, slotsOf } from "./slots.ts";
 import { loadSnapshot, saveSnapshot } from "./snapshot.ts";
-import { eachInSlices, Table } from "./table.ts";
+import { Table } from "./table.ts";
 
 export interface PublicationOptions {
 	dataDir: string;
@@ -23,6 +23,9 @@ export interface PublicationOptions {
 	registered: (smallkeys: readonly string[]) => void;
 	filesTimes?: Partial<FolderTimes> | undefined;
 }
+
+/** The layers of a range of at most so many paths are read through the store; a larger range is saved at once. */
+const maxSmall = 1_000;
 
 const unreadable = Symbol("unreadable");
 
@@ -108,26 +111,34 @@ export function openPublication(options: PublicationOptions) {
 		return result;
 	}
 
-	/** Renders a range and puts it in the table. @returns the smallkeys whose fragments changed */
-	async function applyRange(range: CommitRange): Promise<string[]> {
-		const rendered = await renderRange(range, repository, settings);
-		if (range.from === null) await dropOthers(rendered);
-		for (const problem of rendered.problems) log.warn(problemLine(problem));
-		const changed = await table.change(rendered.changes);
-		served = range.to;
-		registered(rendered.registered);
-		const unserved = rendered.wrong.filter((smallkey) => !table.entries.has(smallkey));
-		if (unserved.length > 0) inBackground(() => serveEarlier(unserved, range.to));
-		if (isLarge(range)) inBackground(save);
+	/**
+	 * Reads, checks and renders the layers that a range changes, in slices, and puts them in the table.
+	 * @returns the smallkeys whose fragments changed
+	 */
+	async function applyRange({ from, to, changes: paths, at }: CommitRange): Promise<string[]> {
+		const isLarge = paths.length > maxSmall;
+		const read = isLarge ? commitLayers(repository, to, from === null ? paths : null) : storeLayers(at);
+		const notes = emptyNotes();
+		const changes = new Map<string, Entry | null>();
+		for await (const layers of changesOf(paths, read, notes)) {
+			await eachInSlices(layers, (layer) => changes.set(layer.smallkey, renderEntry(layer, settings)));
+		}
+		await eachInSlices(notes.gone, (smallkey) => changes.set(smallkey, null));
+		if (from === null) {
+			// A range from nothing has all layers. Layers whose file is wrong stay.
+			const kept = new Set(notes.wrong);
+			await eachInSlices(table.smallkeys(), (smallkey) => {
+				if (!changes.has(smallkey) && !kept.has(smallkey)) changes.set(smallkey, null);
+			});
+		}
+		for (const problem of notes.problems) log.warn(problemLine(problem));
+		const changed = await table.change(changes);
+		served = to;
+		registered(notes.registered);
+		const unserved = notes.wrong.filter((smallkey) => !table.entries.has(smallkey));
+		if (unserved.length > 0) inBackground(() => serveEarlier(unserved, to));
+		if (isLarge) inBackground(save);
 		return changed;
-	}
-
-	/** Removes the layers that a range from nothing does not have. Layers whose file is wrong stay. */
-	async function dropOthers({ changes, wrong }: RenderedRange): Promise<void> {
-		const kept = new Set(wrong);
-		await eachInSlices(table.smallkeys(), (smallkey) => {
-			if (!changes.has(smallkey) && !kept.has(smallkey)) changes.set(smallkey, null);
-		});
 	}
 
 	function inBackground(task: () => Promise<unknown>): void {

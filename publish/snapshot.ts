@@ -4,7 +4,8 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import { ifThereSync } from "../files/if-there.ts";
 import type { Log } from "../store/log.ts";
 import { type Entry, entriesIn, pack, type Row } from "./entry.ts";
-import { type Changes, nextTurn, type Table } from "./table.ts";
+import { nextTurn } from "./slices.ts";
+import type { Changes, Table } from "./table.ts";
 
 /** What a snapshot was made from. A snapshot is used only if the renderer is the same. */
 interface SnapshotSource {
@@ -83,7 +84,7 @@ export function loadSnapshot(
 	for (let offset = start; offset < end; ) {
 		const [portion, bytesStart] = readLine<Portion>(file, offset);
 		offset = bytesStart + portion.bytes;
-		for (const [smallkey, entry] of entriesIn(file.subarray(bytesStart, offset), portion.layers, false)) {
+		for (const [smallkey, entry] of entriesIn(file.subarray(bytesStart, offset), portion.layers)) {
 			changes.set(smallkey, entry);
 		}
 	}

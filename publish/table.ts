@@ -1,5 +1,6 @@
 import type { Fragments } from "../api/read.ts";
 import { type Entry, fragmentOf, isSame } from "./entry.ts";
+import { eachInSlices } from "./slices.ts";
 import type { Slot } from "./slots.ts";
 
 /** The changes of one commit: smallkey → its new entry, or null if the layer is removed. */
@@ -62,24 +63,5 @@ export class Table {
 		}
 		if (changed.length > 0) this.#version += 1;
 		return changed;
-	}
-}
-
-/** Longest work on the event loop before other tasks run, in milliseconds. */
-const sliceMs = 8;
-
-/** Waits for the next iteration of the event loop, so that other tasks run first. */
-export function nextTurn(): Promise<void> {
-	return new Promise((resolve) => setImmediate(resolve));
-}
-
-/** Runs a short task for each item, in slices of `sliceMs`: the service answers readers between them. */
-export async function eachInSlices<T>(items: Iterable<T>, task: (item: T) => void): Promise<void> {
-	let start = performance.now();
-	for (const item of items) {
-		task(item);
-		if (performance.now() - start < sliceMs) continue;
-		await nextTurn();
-		start = performance.now();
 	}
 }

@@ -1,7 +1,7 @@
-import type { ChildProcess } from "node:child_process";
+import { type ChildProcess, fork } from "node:child_process";
+import { setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CatalogueOptions } from "../catalogue/options.ts";
-import { startProcess } from "../publish/range.ts";
 import type { Log } from "../store/log.ts";
 import type { CatalogueOrder, CatalogueReport } from "./catalogue-worker.ts";
 
@@ -126,7 +126,13 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 	}
 
 	function startWorker(): ChildProcess {
-		const started = startProcess(new URL("./catalogue-worker.ts", import.meta.url), niceness);
+		const started = fork(new URL("./catalogue-worker.ts", import.meta.url), {
+			execArgv: ["--optimize-for-size", "--import", import.meta.resolve("tsx")],
+			serialization: "advanced",
+			// This process's environment is not inherited: it holds secrets.
+			env: { PATH: process.env.PATH },
+		});
+		if (started.pid !== undefined) setPriority(started.pid, niceness);
 		started.once("exit", () => {
 			if (worker === started) worker = null;
 		});

@@ -7,7 +7,7 @@ import { hasCatalogue, removeCatalogue } from "../catalogue/output.ts";
 import { readCommit } from "../files/version.ts";
 import type { FolderTimes } from "../publish/folder-sink.ts";
 import { openPublication, type Publication } from "../publish/publication.ts";
-import { eachInSlices } from "../publish/table.ts";
+import { eachInSlices } from "../publish/slices.ts";
 import type { CommitRange } from "../store/git/branch.ts";
 import type { StoreLimits } from "../store/git/limits.ts";
 import { startTask } from "../store/git/repository.ts";
