@@ -9,7 +9,7 @@ import { followSenders } from "../service/follow-senders.ts";
 import { listen } from "../service/listen.ts";
 import { lockFolder } from "../service/lock.ts";
 import { countReads, serviceLog } from "../service/log.ts";
-import { serveMetrics } from "../service/metrics/server.ts";
+import type { Metrics } from "../service/metrics.ts";
 import { countExamples } from "../service/open-store.ts";
 import { readSenders } from "../service/senders-file.ts";
 import { misspeltSettings, readConfiguration } from "../service/settings.ts";
@@ -31,7 +31,7 @@ export const run = createRun(async (argv, environment, io) => {
 		const configured = await readSenders(environment, dataDir);
 		const senders = new Map(configured.senders);
 		// Imported on demand, to save memory.
-		const metrics = configuration.metrics && new (await import("../service/metrics/metrics.ts")).Metrics();
+		const metrics = configuration.metrics && (await import("../service/metrics.ts")).createMetrics();
 		const following =
 			configured.place === "SENDERS" ? null : followSenders(configured.place, senders, serviceLog);
 		const service = await openService(configuration, senders, {
@@ -41,15 +41,10 @@ export const run = createRun(async (argv, environment, io) => {
 		const { context, fragments, version, gauges } = service;
 		const interrupted = io.interrupted();
 		const reads = countReads();
-		let metricsServer: Awaited<ReturnType<typeof serveMetrics>> | null = null;
+		let metricsServer: Awaited<ReturnType<Metrics["serve"]>> | null = null;
 		try {
 			if (configuration.metrics && metrics) {
-				const text = () => metrics.text(dataDir, gauges);
-				metricsServer = await serveMetrics(configuration.metrics, {
-					type: metrics.type,
-					text,
-					log: serviceLog,
-				});
+				metricsServer = await metrics.serve(configuration.metrics, dataDir, gauges, serviceLog);
 			}
 			const { server, end } = createNodeServer({
 				context: { ...context, limiter: new TokenBuckets(configuration.writes, context.now) },

@@ -1,7 +1,7 @@
 import type { Context } from "../api/context.ts";
 import type { Pages } from "../api/node/pages.ts";
 import type { Fragments } from "../api/read.ts";
-import type { Gauges, Metrics } from "./metrics/metrics.ts";
+import type { Gauges, Metrics } from "./metrics.ts";
 
 /** The monitoring of a running service. */
 export interface Watching {

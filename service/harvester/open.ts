@@ -1,7 +1,7 @@
 import type { Store } from "../../store/store.ts";
 import { readHealth } from "../find-repository.ts";
 import { serviceLog } from "../log.ts";
-import type { Metrics } from "../metrics/metrics.ts";
+import type { Metrics } from "../metrics.ts";
 import { repositoryPath } from "../open-store.ts";
 import type { Configuration } from "../settings.ts";
 import { createHarvester } from "./harvester.ts";

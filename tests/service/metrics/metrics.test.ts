@@ -5,7 +5,7 @@ import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/signature.ts";
-import { Metrics } from "../../../service/metrics/metrics.ts";
+import { createMetrics } from "../../../service/metrics.ts";
 import { manual, secrets, temporaryFolder } from "../../local.ts";
 import { root, runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";
@@ -118,7 +118,7 @@ metrics("a port that is taken is named with its settings", async () => {
 });
 
 metrics("two services of one process count each its own", async () => {
-	const [one, other] = [new Metrics(), new Metrics()];
+	const [one, other] = [createMetrics(), createMetrics()];
 	one.answer("doc", 200, 0.3, undefined);
 	one.answer("doc", 200, 99_999, undefined);
 	one.harvest("failed");
@@ -142,7 +142,7 @@ metrics("the alerts are in order, fire when they should, and name metrics that t
 	const gauges = async () => ({
 		...{ layers: 1, queue: 0, commitsBehind: 0, filesBehind: 0, harvestsWaiting: 0, isReady: true },
 	});
-	const text = await new Metrics().text(root, gauges);
+	const text = await createMetrics().text(root, gauges);
 	const names = new Set([...alerts.matchAll(/fragments_[a-z_]+/g)].map(([name]) => name));
 	assert.ok(names.size > 8);
 	for (const name of names) assert.match(text, `# TYPE ${name.replace(/_bucket$/, "")} `);
