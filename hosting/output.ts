@@ -9,7 +9,7 @@ import { type CatalogueOutcome, updateCatalogue } from "../catalogue/update.ts";
 import { filesBelow } from "../files/below.ts";
 import { type Built, build, type Source } from "../publish/build.ts";
 import { placeFile } from "../publish/place-file.mjs";
-import { isFolderLocked } from "../service/lock.ts";
+import { isFolderLocked } from "../service/data-dir.ts";
 import { readPublicNames } from "../service/senders-file.ts";
 import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
 import { counted } from "../terminal/plain.ts";

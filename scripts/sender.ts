@@ -1,7 +1,7 @@
 // npx fragments sender: manages the senders (who may publish) in the senders file of DATA_DIR
 import { InvalidArgumentError } from "commander";
 import { isSenderId } from "../api/senders.ts";
-import { isFolderLocked } from "../service/lock.ts";
+import { isFolderLocked } from "../service/data-dir.ts";
 import {
 	addSender,
 	allSenders,

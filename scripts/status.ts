@@ -2,8 +2,8 @@
 import { dirname } from "node:path";
 import { printStatus } from "../review/status/layer.ts";
 import { overviewLines } from "../review/status/overview.ts";
+import { isFolderLocked } from "../service/data-dir.ts";
 import { findRepository } from "../service/find-repository.ts";
-import { isFolderLocked } from "../service/lock.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes, parseUrl } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";

@@ -1,5 +1,8 @@
-import { mkdir, stat } from "node:fs/promises";
-import { dirname } from "node:path";
+import { once } from "node:events";
+import { link, mkdir, rename, rm, stat } from "node:fs/promises";
+import { connect, createServer } from "node:net";
+import { dirname, join, relative } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /**
  * Creates the data folder if it does not exist.
@@ -27,5 +30,152 @@ async function makeFolder(folder: string): Promise<void> {
 	await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
 		// Another process has created the folder meanwhile.
 		if (error.code !== "EEXIST") throw error;
+	});
+}
+
+/** Time between two attempts to get a held lock, in milliseconds. */
+const checkEveryMs = 100;
+
+/** Longest path of a lock, in bytes. With the suffix of `tryLock`, it is within the socket limit of every system. */
+const maxPathBytes = 88;
+
+/** Longest path of a socket on any system, in bytes. */
+const maxSocketPathBytes = 103;
+
+/** Number of attempts of this process, which makes their temporary names unique. */
+let attempts = 0;
+
+export interface LockOptions {
+	/** Name of the lock in the folder; `publisher.lock` (the default) locks the whole folder. */
+	name?: string;
+	/** The activity of the holder, as a verb with its object, for messages. */
+	activity?: string;
+	/** Longest wait for another process, in milliseconds. */
+	maxWaitMs?: number;
+	/** Called once, before the wait, with a line that explains it. */
+	waiting?: (line: string) => void;
+}
+
+/** A lock that this process holds on a data folder. */
+type Lock = { release: () => Promise<void> };
+
+/**
+ * Locks a data folder for this process. The lock is a listening Unix socket. The system closes it when the process ends,
+ * so a killed process never blocks the next start, not even in another container.
+ * @throws {Error} if another process holds the lock for longer than `maxWaitMs`
+ */
+export async function lockFolder(folder: string, options: LockOptions = {}): Promise<Lock> {
+	const { name = "publisher.lock", activity = "works", maxWaitMs = 10_000, waiting } = options;
+	const path = socketPath(folder, name);
+	const holder = `DATA_DIR: another process ${activity} in ${folder}`;
+	const deadline = performance.now() + maxWaitMs;
+	for (let first = true; ; first = false) {
+		const lock = await tryLock(path).catch(async (error: NodeJS.ErrnoException) => {
+			if (error.code === "EACCES" || error.code === "EPERM") {
+				throw new Error(
+					`DATA_DIR: this user may not write in ${folder}: run this as the user of the service, who owns it`,
+				);
+			}
+			if (error.code !== "EROFS") throw error;
+			if ((await tryConnect(path).catch(() => null)) === "alive") return null;
+			// On a read-only disk two processes cannot damage anything.
+			waiting?.(
+				`DATA_DIR: ${path} cannot be made, since the disk is read-only: layers are read from there, and not changed; once it can be written, start only one service`,
+			);
+			return { release: async () => undefined };
+		});
+		if (lock) return lock;
+		if (performance.now() >= deadline) {
+			throw new Error(`${holder}; end it first, or choose another folder`);
+		}
+		if (first) waiting?.(`${holder}; waiting ${maxWaitMs / 1000} s for its end`);
+		await sleep(checkEveryMs);
+	}
+}
+
+/** Whether a process holds the lock of a folder. */
+export async function isFolderLocked(folder: string): Promise<boolean> {
+	const path = join(folder, "publisher.lock");
+	// A lock with a longer path cannot exist.
+	return Buffer.byteLength(path) <= maxSocketPathBytes && (await tryConnect(path)) === "alive";
+}
+
+function socketPath(folder: string, name: string): string {
+	const path = join(folder, name);
+	const near = relative(process.cwd(), path);
+	const shorter = near.length < path.length ? near : path;
+	if (Buffer.byteLength(shorter) <= maxPathBytes) return shorter;
+	throw new Error(
+		`DATA_DIR: ${folder} is too long a path; it may have ${maxPathBytes - name.length - 1} bytes`,
+	);
+}
+
+/** Listens at `path`; null if another process does. */
+async function tryLock(path: string): Promise<Lock | null> {
+	// The socket listens under a name of its own first, and is then linked to `path`: a socket at `path` always answers.
+	attempts += 1;
+	const own = `${path}.${process.pid}.${attempts % 1000}`;
+	await rm(own, { force: true });
+	const server = createServer((socket) => socket.end()).listen(own);
+	await once(server, "listening");
+	const close = () => new Promise((resolve) => server.close(resolve));
+	let isHeld = false;
+	try {
+		isHeld = !(await isAnswered(path)) && (await linkTo(path, own));
+	} finally {
+		if (!isHeld) await close();
+		await rm(own, { force: true });
+	}
+	if (!isHeld) return null;
+	server.unref();
+	const release = async () => {
+		// The path is removed while the socket still answers: other processes see a live lock or none.
+		await rm(path, { force: true });
+		await close();
+	};
+	return { release };
+}
+
+/** Links `path` to this process's socket. @returns whether `path` is that socket now */
+async function linkTo(path: string, own: string): Promise<boolean> {
+	await link(own, path).catch((error: NodeJS.ErrnoException) => {
+		if (error.code !== "EEXIST") throw error;
+	});
+	const [mine, linked] = await Promise.all([stat(own), stat(path).catch(() => null)]);
+	return linked?.ino === mine.ino;
+}
+
+/** Whether a process answers at `path`. The socket of a dead process is removed. */
+async function isAnswered(path: string): Promise<boolean> {
+	const state = await tryConnect(path);
+	if (state !== "dead") return state === "alive";
+	// Moved first, not removed at once: another process may have put its socket there since the check.
+	const aside = `${path}.${process.pid}.old`;
+	const moved = await rename(path, aside).then(
+		() => true,
+		() => false,
+	);
+	if (moved && (await tryConnect(aside)) === "alive") {
+		await link(aside, path).catch(() => undefined);
+		await rm(aside, { force: true });
+		return true;
+	}
+	await rm(aside, { force: true });
+	return false;
+}
+
+/** @throws {Error} if the path is not a socket, or cannot be reached */
+function tryConnect(path: string): Promise<"alive" | "dead" | "absent"> {
+	return new Promise((resolve, reject) => {
+		const socket = connect(path);
+		socket.once("connect", () => {
+			socket.destroy();
+			resolve("alive");
+		});
+		socket.once("error", (error: NodeJS.ErrnoException) => {
+			if (error.code === "ENOENT") resolve("absent");
+			else if (error.code === "ECONNREFUSED") resolve("dead");
+			else reject(new Error(`DATA_DIR: cannot lock it with ${path}: ${error.message}`));
+		});
 	});
 }

@@ -8,7 +8,7 @@ import { GitStore } from "../store/git/store.ts";
 import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
-import { lockFolder } from "./lock.ts";
+import { lockFolder } from "./data-dir.ts";
 import type { Configuration } from "./settings.ts";
 
 /** The folder of this checkout's layers. An npm package does not have it. */

@@ -4,8 +4,7 @@ import { parseSenders, type Senders } from "../api/senders.ts";
 import { senderNamesOf } from "../catalogue/options.ts";
 import { readTextIfThere } from "../files/if-there.ts";
 import { replaceFile } from "../files/replace-file.ts";
-import { makeDataDir } from "./data-dir.ts";
-import { lockFolder } from "./lock.ts";
+import { lockFolder, makeDataDir } from "./data-dir.ts";
 import type { Environment } from "./settings.ts";
 
 /** The senders, and where they were read from. */

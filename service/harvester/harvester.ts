@@ -3,8 +3,8 @@ import { isDescribed } from "../../registry/description.ts";
 import type { Log } from "../../store/log.ts";
 import { descriptionOf, registrationOf } from "../stored-layer.ts";
 import { type CommitOptions, type Done, type HarvestLine, harvestOne } from "./commit.ts";
-import { createHostQueue } from "./queue.ts";
-import { nextMoment, pollDue, type Schedule } from "./schedule.ts";
+
+import { createHostQueue, nextMoment, pollDue, type Schedule } from "./schedule.ts";
 
 /** The state of a layer's harvest. Times are in milliseconds since 1970. */
 export type HarvestState =

@@ -66,3 +66,62 @@ export function pollDue({ timers, now, allKeys, everyMs, sinceMs, due, signal }:
 	pollLater(sinceMs);
 	signal.addEventListener("abort", () => timers.clear(timer), { once: true });
 }
+
+/**
+ * Creates a queue of smallkeys. It runs `work` for at most `maxHosts` hosts concurrently, for one smallkey of each host.
+ * After each smallkey its host moves to the end, so that a host with many smallkeys does not delay the others.
+ * @param work must not reject
+ */
+export function createHostQueue(maxHosts: number, work: (smallkey: string) => Promise<void>) {
+	/** Host → its waiting smallkeys, in the order of the hosts' next runs. */
+	const hosts = new Map<string, { urgent: Set<string>; ordinary: Set<string> }>();
+	/** Host → its running work. */
+	const running = new Map<string, Promise<void>>();
+
+	/** Removes and returns the next smallkey whose host has no running work; null if there is none. */
+	function take(kind: "urgent" | "ordinary"): { smallkey: string; host: string } | null {
+		for (const [host, waiting] of hosts) {
+			const [smallkey] = waiting[kind];
+			if (running.has(host) || smallkey === undefined) continue;
+			waiting[kind].delete(smallkey);
+			hosts.delete(host);
+			if (waiting.urgent.size + waiting.ordinary.size > 0) hosts.set(host, waiting);
+			return { smallkey, host };
+		}
+		return null;
+	}
+
+	function fill(): void {
+		while (running.size < maxHosts) {
+			const next = take("urgent") ?? take("ordinary");
+			if (!next) return;
+			const done = () => {
+				running.delete(next.host);
+				fill();
+			};
+			running.set(next.host, work(next.smallkey).finally(done));
+		}
+	}
+
+	return {
+		/** Adds a smallkey, unless it is waiting already. Urgent smallkeys come first. */
+		add(smallkey: string, host: string, isUrgent: boolean): void {
+			const waiting = hosts.get(host) ?? { urgent: new Set(), ordinary: new Set() };
+			hosts.set(host, waiting);
+			if (isUrgent) waiting.ordinary.delete(smallkey);
+			if (isUrgent || waiting.urgent.has(smallkey)) waiting.urgent.add(smallkey);
+			else waiting.ordinary.add(smallkey);
+			fill();
+		},
+		async idle(): Promise<void> {
+			while (running.size > 0) await Promise.all(running.values());
+		},
+		/** Empties the queue without ending running work. */
+		clear: () => hosts.clear(),
+		/** Number of waiting and running smallkeys. */
+		get size(): number {
+			const sizes = [...hosts.values()].map(({ urgent, ordinary }) => urgent.size + ordinary.size);
+			return sizes.reduce((sum, size) => sum + size, running.size);
+		},
+	};
+}

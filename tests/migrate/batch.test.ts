@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { lockFolder } from "../../service/lock.ts";
+import { lockFolder } from "../../service/data-dir.ts";
 import { largeWhenStored } from "../local.ts";
 import { runScript } from "../process.ts";
 import { featureFile, wmsFile } from "../review/repository.ts";

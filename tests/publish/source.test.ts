@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { lockFolder } from "../../service/lock.ts";
+import { lockFolder } from "../../service/data-dir.ts";
 import { temporaryFolder } from "../local.ts";
 import { runScript } from "../process.ts";
 import { Repository, wmsFile } from "../review/repository.ts";

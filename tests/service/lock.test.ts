@@ -1,6 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { lockFolder } from "../../service/lock.ts";
+import { lockFolder } from "../../service/data-dir.ts";
 import { temporaryFolder } from "../local.ts";
 import { eventually } from "../wait.ts";
 
