@@ -2,7 +2,7 @@
 import type { CatalogueOptions } from "../catalogue/options.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../catalogue/update.ts";
 
-/** An order of the service. The process carries out its orders one after the other. */
+/** An order of the service. The next one comes after its answer. */
 export interface CatalogueOrder {
 	repository: string;
 	/** Full id. */
@@ -14,18 +14,16 @@ export interface CatalogueOrder {
 /** The answer: the outcome and the memory of the process, or why it failed. */
 export type CatalogueReport = { outcome: CatalogueOutcome; residentBytes: number } | { reason: string };
 
-/** Settles when all orders so far are carried out. */
-let last: Promise<void> = Promise.resolve();
+let running: Promise<void> = Promise.resolve();
 
 process.on("message", (order: CatalogueOrder) => {
-	last = last.then(async () => {
-		const report = await carryOut(order);
+	running = carryOut(order).then((report) => {
 		// The callback ignores the error of `send` if the service has ended meanwhile.
 		process.send?.(report, undefined, undefined, () => undefined);
 	});
 });
 // A running update ends first: an incomplete catalogue would have to be built from nothing.
-process.on("disconnect", () => void last.finally(() => process.exit(0)));
+process.on("disconnect", () => void running.finally(() => process.exit(0)));
 
 async function carryOut({ repository, commit, out, options }: CatalogueOrder): Promise<CatalogueReport> {
 	try {

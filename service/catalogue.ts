@@ -53,8 +53,6 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 	let wanted: string | null = null;
 	/** Number of commits since the last update began. */
 	let commits = 0;
-	/** Whether an update is due although the commit is the same. */
-	let isDue = false;
 	let updatedTo: string | null = null;
 	/** Why the last update failed. */
 	let failure: string | null = null;
@@ -69,7 +67,7 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 
 	async function runRounds(): Promise<void> {
 		const pause = (ms: number) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
-		for (let failures = 0; wanted !== null && (wanted !== updatedTo || isDue); ) {
+		for (let failures = 0; wanted !== null && wanted !== updatedTo; ) {
 			await pause(collectMs);
 			if (signal.aborted) return;
 			const start = performance.now();
@@ -86,7 +84,6 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 	/** Updates the catalogue to a commit. @returns whether that succeeded */
 	async function update(commit: string): Promise<boolean> {
 		commits = 0;
-		isDue = false;
 		const report = await ask({ repository, commit, out, options: options() });
 		if ("reason" in report) {
 			updatedTo = null;
@@ -157,7 +154,7 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 
 	// Someone may have removed files, or the name of a sender may have changed.
 	const check = () => {
-		isDue = true;
+		updatedTo = null;
 		work();
 	};
 	const timer = setInterval(check, checkMs).unref();
