@@ -114,10 +114,9 @@ async function prepareFirstRows({ layers }: World): Promise<Ours> {
 		fragments: fragmentSettings({ metadataUrl: "", catalogueUrl: "" }),
 		publicUrl: "",
 		site: plainSettings,
-		version: "0",
 		senderNames: {},
 		isCompressed: false,
-		pictures: null,
+		pictures: "",
 	});
 	const all = [...site.files, ...indexFiles(layers)].filter(([, content]) => content !== null);
 	const files = new Map(all.map(([path, content]) => [path, gzipSync(content ?? "")]));

@@ -1,9 +1,8 @@
 import type { Entry } from "../registry/entries.ts";
-import { healthReportPath } from "../registry/health.ts";
+import { healthReportPath, healthReportText, parseHealthReport, type SickLayer } from "../registry/health.ts";
 import { langs } from "../registry/smallkey.ts";
 import { type CommitChanges, updateChanges } from "./changes.ts";
 import { type Files, Index, IndexBroken, type ReadFile } from "./chunks.ts";
-import { type OwnersOf, updateHealth } from "./health.ts";
 import { layerFile, listFile } from "./static/addresses.ts";
 import type { PageSettings } from "./static/html.ts";
 import { layerHtml } from "./static/layer.ts";
@@ -13,6 +12,9 @@ import { sitemapFile, sitemapXml } from "./static/search-engines.ts";
 
 /** Most layers for which a build writes one page per layer and language. */
 export const maxLayerPages = 2_000;
+
+/** The owners of a layer, who can correct it, by its smallkey. */
+export type OwnersOf = (smallkey: string) => readonly string[];
 
 export interface CatalogueSettings {
 	pages: PageSettings;
@@ -48,62 +50,84 @@ export interface CatalogueChanges {
 export function catalogueFiles(
 	read: ReadFile | null,
 	{ layers, history }: CatalogueChanges,
-	settings: CatalogueSettings,
+	{ pages, isServed, commit, owners }: CatalogueSettings,
 	index = new Index(read),
 ): Files {
-	const { pages, isServed, commit, owners } = settings;
 	const before = index.find(layers.keys());
-	const layersBefore = index.manifest.layers;
-	const { files, chunks, layers: count } = index.change(layers, commit);
+	const listedBefore = listPages(index.manifest.layers);
+	const { files, chunks: changedChunks } = index.change(layers, commit);
 	// Lists, sitemap and page settings depend on whether layers have pages: all of them have to be written again.
-	if (read && hasLayerPages(count, isServed) !== hasLayerPages(layersBefore, isServed))
+	if (read && hasLayerPages(index.manifest.layers, isServed) !== pages.hasLayerPages)
 		throw new IndexBroken("the pages of layers come or go");
 	files.set(healthReportPath, updateHealth(read && (read(healthReportPath) ?? ""), before, layers, owners));
-	const all = [
-		...updateChanges(read, history.map(listedCommit), pages.publicUrl),
-		...chunks.flatMap((number) => chunkFiles(number, index.chunk(number), settings)),
-		...[...layers].flatMap(([smallkey, entry]) => layerFiles(smallkey, entry, settings)),
-		...(isServed ? [] : listFiles(index.chunks(), pages, layersBefore)),
-	];
-	for (const [path, text] of all) if (read || text !== null) files.set(path, text);
+	const set = (path: string, text: string | null) => {
+		if (read || text !== null) files.set(path, text);
+	};
+	for (const [path, text] of updateChanges(read, history, pages.publicUrl)) files.set(path, text);
+	for (const number of changedChunks) {
+		const entries = index.chunk(number);
+		if (pages.hasLayerPages && pages.publicUrl)
+			set(sitemapFile(number), sitemapXml(entries, pages.publicUrl));
+		if (!isServed) set(crawlableFile(number), crawlablePage(number, entries, pages.publicUrl));
+	}
+	if (isServed) return files;
+	const chunks = index.chunks();
+	set(crawlablePath, crawlableIndex(chunks, pages.publicUrl));
+	for (const lang of langs) {
+		const sorted = byTitle(chunks.flat(), lang);
+		for (let page = 1; page <= Math.max(listPages(sorted.length), listedBefore); page += 1)
+			set(listFile(lang, page), listHtml(lang, sorted, page, pages));
+		if (!pages.hasLayerPages) continue;
+		for (const [smallkey, entry] of layers)
+			set(layerFile(lang, smallkey), entry && layerHtml(lang, entry, pages));
+	}
 	return files;
 }
 
-/** The published part of a commit, without its sender: a sender may have no public name. */
-function listedCommit({ commit, date, layers, repairs }: CommitChanges): CommitChanges {
-	return { commit, date, layers, ...(repairs && { repairs }) };
+/** Longest title in the report of health, in characters. */
+const maxTitleLength = 200;
+
+/**
+ * Renders the report of health after some layers have changed.
+ * @param text the earlier report; null if there were no layers
+ * @param before the changed layers as they were
+ * @param after the same layers as they are now, by smallkey; null for a removed layer
+ * @throws {IndexBroken} if the earlier report is incomplete
+ */
+export function updateHealth(
+	text: string | null,
+	before: readonly Entry[],
+	after: ReadonlyMap<string, Entry | null>,
+	ownersOf: OwnersOf,
+): string {
+	const report = text === null ? { checked: 0, unchecked: 0, groups: [] } : parseHealthReport(text);
+	if (!report) throw new IndexBroken(`${healthReportPath}: not whole or of another version`);
+	const now = [...after.values()].filter((entry) => entry !== null);
+	const sick = report.groups.flatMap(({ host, layers }) => layers.map((layer) => ({ host, layer })));
+	const all = sick.filter(({ layer }) => !after.has(layer.smallkey));
+	for (const { smallkey, title, health, address } of now) {
+		const cut = { en: title.en.slice(0, maxTitleLength), fr: title.fr.slice(0, maxTitleLength) };
+		if (health) all.push({ host: hostOf(address.en), layer: { smallkey, title: cut, ...health } });
+	}
+	const groups = new Map<string, { owner: string; host: string; layers: SickLayer[] }>();
+	for (const { host, layer } of all.sort((a, b) => (a.layer.smallkey < b.layer.smallkey ? -1 : 1))) {
+		const owner = ownersOf(layer.smallkey).join(", ");
+		const name = JSON.stringify([owner, host]);
+		const group = groups.get(name) ?? { owner, host, layers: [] };
+		groups.set(name, group);
+		group.layers.push(layer);
+	}
+	const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+	const unchecked = report.unchecked - countUnchecked(before) + countUnchecked(now);
+	const count = report.checked + report.unchecked - before.length + now.length;
+	return healthReportText(count - unchecked, unchecked, sorted);
 }
 
-type File = [path: string, text: string | null];
-
-/** The files that depend on one chunk: its part of the sitemap, and its records for crawlers. */
-function chunkFiles(
-	number: number,
-	entries: readonly Entry[],
-	{ pages: { hasLayerPages, publicUrl }, isServed }: CatalogueSettings,
-): File[] {
-	const records = entries.length > 0 ? crawlablePage(number, entries, publicUrl) : null;
-	return [
-		...(hasLayerPages && publicUrl ? [[sitemapFile(number), sitemapXml(entries, publicUrl)] as File] : []),
-		...(isServed ? [] : [[crawlableFile(number), records] as File]),
-	];
+function countUnchecked(entries: readonly Entry[]): number {
+	return entries.filter(({ health }) => health === null).length;
 }
 
-function layerFiles(smallkey: string, entry: Entry | null, { pages, isServed }: CatalogueSettings): File[] {
-	if (!pages.hasLayerPages || isServed) return [];
-	return langs.map((lang) => [layerFile(lang, smallkey), entry && layerHtml(lang, entry, pages)]);
-}
-
-/** The files that list all layers, for a hosting of files. @param before earlier number of layers */
-function listFiles(chunks: readonly (readonly Entry[])[], pages: PageSettings, before: number): File[] {
-	const filled = chunks.flatMap(({ length }, number) => (length > 0 ? [number] : []));
-	const entries = chunks.flat();
-	const last = Math.max(listPages(entries.length), listPages(before));
-	const lists = langs.flatMap((lang) => {
-		const sorted = byTitle(entries, lang);
-		return Array.from({ length: last }, (_, at): File => {
-			return [listFile(lang, at + 1), listHtml(lang, sorted, at + 1, pages)];
-		});
-	});
-	return [[crawlablePath, crawlableIndex(filled, pages.publicUrl)], ...lists];
+/** Host of an address, with its port if it has one; empty if the address is not a URL. */
+function hostOf(address: string): string {
+	return URL.canParse(address) ? new URL(address).host : "";
 }

@@ -4,7 +4,7 @@ import { feedPath } from "./static/addresses.ts";
 import { escapeHtml } from "./static/html.ts";
 
 /** Version of the files in `changes/`; a reader stops at a version that it does not know. */
-export const changesVersion = 2;
+const changesVersion = 2;
 
 /** What became of a layer in one commit. */
 export type ChangeKind = "added" | "changed" | "removed";
@@ -20,20 +20,17 @@ export interface CommitChanges {
 	repairs?: string[];
 }
 
-/** A commit as listed in `changes/`. If too many layers changed, `many` is their number, and `layers` is left out. */
-export type ListedCommit = CommitChanges | { commit: string; date: string; many: number };
-
 /** Commits in one piece. */
 export const commitsPerPiece = 50;
 
+/** Number of pieces that are kept; a reader whose last piece is gone loads the index again. */
+export const maxPieces = 200;
+
 /** Most layers listed for one commit; if more have changed, readers load the index again. */
-export const maxListedLayers = 200;
+const maxListedLayers = 200;
 
 /** Most bytes of the commits in a piece; a commit that exceeds it has only the number of its layers. */
 const maxPieceBytes = 11_000;
-
-/** Number of pieces that are kept; a reader whose last piece is gone loads the index again. */
-export const maxPieces = 200;
 
 /** Most changes in the feed. */
 const maxFeedEntries = 100;
@@ -42,7 +39,7 @@ const maxFeedEntries = 100;
 export const changesPath = "changes/index.json";
 
 /** The content of `changes/index.json`. */
-export interface ChangesHead {
+interface ChangesHead {
 	version: number;
 	/** Number of all commits that touched layers, removed pieces included; `commit` is the newest one. */
 	commits: number;
@@ -56,10 +53,10 @@ export interface ChangesHead {
 	starts: string[];
 }
 
-/** Path of a piece below the output. */
-export function changesPiecePath(piece: number): string {
-	return `changes/${piece}.json`;
-}
+const pathOf = (piece: number) => `changes/${piece}.json`;
+
+/** The piece of a commit. @param number of the commit, counted from 0 */
+const pieceOf = (number: number) => Math.floor(number / commitsPerPiece);
 
 /**
  * Renders the files of `changes/`, and the feed, that differ after further commits; null for a removed file.
@@ -73,25 +70,39 @@ export function updateChanges(
 	further: readonly CommitChanges[],
 	publicUrl: string,
 ): Files {
-	const newest = further.at(-1);
-	if (!newest) return new Map();
-	const head = read ? readChangesHead(read(changesPath)) : emptyHead;
-	if (!head) throw new IndexBroken(`${changesPath}: not whole or of another version`);
-	const pieces = readPieces(read, head);
-	const last = Math.floor((head.commits + further.length - 1) / commitsPerPiece);
-	const first = Math.max(head.first, last - maxPieces + 1);
-	const starts = [...head.starts];
 	const files: Files = new Map();
-	for (let piece = head.first; read && piece < first; piece += 1) files.set(changesPiecePath(piece), null);
-	for (const piece of addCommits(pieces, head.commits, further)) {
-		const commits = pieces.get(piece) as ListedCommit[];
-		starts[piece - head.first] = (commits[0] as ListedCommit).commit.slice(0, 12);
-		if (piece >= first) files.set(changesPiecePath(piece), pieceText(piece, commits));
+	const newest = further.at(-1);
+	if (!newest) return files;
+	const head = read ? readChangesHead(read(changesPath)) : { commits: 0, first: 0, starts: [] };
+	const feed = read ? read(feedPath) : "";
+	if (!head || feed === null) throw new IndexBroken(`${changesPath}: not whole or of another version`);
+	const commits = head.commits + further.length;
+	const first = Math.max(head.first, pieceOf(commits - 1) - maxPieces + 1);
+	for (let piece = head.first; read && piece < first; piece += 1) files.set(pathOf(piece), null);
+	const starts = [...head.starts];
+	const listed: CommitChanges[] = [];
+	// The last piece may have room for further commits.
+	let lines = head.commits % commitsPerPiece > 0 ? readPiece(read, pieceOf(head.commits)) : [];
+	for (const [at, one] of further.entries()) {
+		const { commit, date, layers, repairs } = one;
+		const number = head.commits + at;
+		if (number % commitsPerPiece === 0) {
+			lines = [];
+			starts.push(commit.slice(0, 12));
+		}
+		// Without the sender, who may have no public name.
+		const line = JSON.stringify({ commit, date, layers, repairs });
+		const isMany = layers.length > maxListedLayers || lines.join("").length + line.length > maxPieceBytes;
+		lines.push(isMany ? JSON.stringify({ commit, date, many: layers.length }) : line);
+		if (!isMany) listed.push(one);
+		const piece = pieceOf(number);
+		if (piece < first || (one !== newest && pieceOf(number + 1) === piece)) continue;
+		const text = `{"version":${changesVersion},"piece":${piece},"commits":[\n${lines.join(",\n")}\n]}\n`;
+		files.set(pathOf(piece), text);
 	}
-	const kept = [...pieces].flatMap(([piece, commits]) => (piece < first ? [] : commits));
 	const now: ChangesHead = {
 		version: changesVersion,
-		commits: head.commits + further.length,
+		commits,
 		commit: newest.commit,
 		date: newest.date,
 		perPiece: commitsPerPiece,
@@ -99,7 +110,7 @@ export function updateChanges(
 		starts: starts.slice(first - head.first),
 	};
 	files.set(changesPath, `${JSON.stringify(now)}\n`);
-	return files.set(feedPath, feedText(kept, newest.date, publicUrl));
+	return files.set(feedPath, feedText(listed, feed, newest.date, escapeHtml(publicUrl)));
 }
 
 /** Parses `changes/index.json`; null if it is missing or of another version. */
@@ -108,70 +119,14 @@ export function readChangesHead(text: string | null): ChangesHead | null {
 	return value?.version === changesVersion && value.perPiece === commitsPerPiece ? value : null;
 }
 
-const emptyHead = { commits: 0, first: 0, starts: [] };
-
-/** Reads the newest pieces, as many as the feed needs: piece number → commits, oldest first. @throws {IndexBroken} */
-function readPieces(
-	read: ReadFile | null,
-	{ first, starts }: Pick<ChangesHead, "first" | "starts">,
-): Map<number, ListedCommit[]> {
-	let pieces: [number, ListedCommit[]][] = [];
-	for (let piece = first + starts.length - 1; piece >= first; piece -= 1) {
-		const found = tryJson(read?.(changesPiecePath(piece)) ?? "") as { commits?: ListedCommit[] } | null;
-		if (!Array.isArray(found?.commits)) throw new IndexBroken(`${changesPiecePath(piece)}: not whole`);
-		pieces = [[piece, found.commits], ...pieces];
-		if (feedEntries(pieces.flatMap(([, some]) => some)).length >= maxFeedEntries) break;
-	}
-	return new Map(pieces);
+/** The commits of a piece, oldest first, each as JSON. @throws {IndexBroken} */
+function readPiece(read: ReadFile | null, piece: number): string[] {
+	const found = tryJson(read?.(pathOf(piece)) ?? "") as { commits?: object[] } | null;
+	if (!Array.isArray(found?.commits)) throw new IndexBroken(`${pathOf(piece)}: not whole`);
+	return found.commits.map((one) => JSON.stringify(one));
 }
 
-/** Adds commits to pieces. @param count number of earlier commits @returns the numbers of the pieces that differ */
-function addCommits(
-	pieces: Map<number, ListedCommit[]>,
-	count: number,
-	further: readonly CommitChanges[],
-): Set<number> {
-	const changed = new Set<number>();
-	let bytes = 0;
-	for (const [at, one] of further.entries()) {
-		const number = Math.floor((count + at) / commitsPerPiece);
-		const piece = pieces.get(number) ?? [];
-		if (!changed.has(number)) bytes = piece.map((one) => JSON.stringify(one)).join("").length;
-		const isMany = one.layers.length > maxListedLayers || bytes + JSON.stringify(one).length > maxPieceBytes;
-		const listed = isMany ? { commit: one.commit, date: one.date, many: one.layers.length } : one;
-		bytes += JSON.stringify(listed).length;
-		pieces.set(number, [...piece, listed]);
-		changed.add(number);
-	}
-	return changed;
-}
-
-function pieceText(piece: number, commits: readonly ListedCommit[]): string {
-	return `{"version":${changesVersion},"piece":${piece},"commits":[\n${commits.map((one) => JSON.stringify(one)).join(",\n")}\n]}\n`;
-}
-
-interface FeedEntry {
-	commit: string;
-	date: string;
-	smallkey: string;
-	kind: ChangeKind | "repair";
-}
-
-/** The last changes, newest first. */
-function feedEntries(commits: readonly ListedCommit[]): FeedEntry[] {
-	const entries: FeedEntry[] = [];
-	for (const one of [...commits].reverse()) {
-		if (!("layers" in one)) continue;
-		const repairs = (one.repairs ?? []).map((smallkey) => ({ smallkey, kind: "repair" as const }));
-		for (const { smallkey, kind } of [...one.layers, ...repairs]) {
-			entries.push({ commit: one.commit, date: one.date, smallkey, kind });
-			if (entries.length === maxFeedEntries) return entries;
-		}
-	}
-	return entries;
-}
-
-const kindWords: Record<FeedEntry["kind"], string> = {
+const kindWords = {
 	added: "added · ajoutée",
 	changed: "changed · modifiée",
 	removed: "removed · retirée",
@@ -179,20 +134,27 @@ const kindWords: Record<FeedEntry["kind"], string> = {
 };
 
 /**
- * The last 100 changes as an Atom feed (RFC 4287). The ids are made from the commits, so they are the same on every
- * host. Smallkeys and commit ids need no escaping: they have no character that is special in XML.
+ * The last 100 changes as an Atom feed (RFC 4287), newest first. The ids are made from the commits, so they are the same
+ * on every host. Smallkeys and commit ids need no escaping: they have no character that is special in XML.
+ * @param listed further commits, oldest first
+ * @param before the existing feed; empty if there is none
+ * @param base address of the service with a slash at its end, escaped, or empty
  */
-function feedText(commits: readonly ListedCommit[], updated: string, publicUrl: string): string {
-	const base = escapeHtml(publicUrl);
-	const entries = feedEntries(commits).map(
-		({ commit, date, smallkey, kind }) => `<entry>
+function feedText(listed: readonly CommitChanges[], before: string, updated: string, base: string): string {
+	const further = listed.slice(-maxFeedEntries).reverse();
+	const entries = further.flatMap(({ commit, date, layers, repairs = [] }) => {
+		const repaired = repairs.map((smallkey) => ({ smallkey, kind: "repair" as const }));
+		return [...layers, ...repaired].map(
+			({ smallkey, kind }) => `<entry>
 <id>urn:x-layer-change:${commit}:${encodeURIComponent(smallkey)}</id>
 <title>${smallkey}: ${kindWords[kind]}</title>
 <updated>${date}</updated>
 <link href="${base || "../"}en/?layer=${encodeURIComponent(smallkey)}" hreflang="en"/>
 <link rel="alternate" href="${base || "../"}fr/?layer=${encodeURIComponent(smallkey)}" hreflang="fr"/>
 </entry>`,
-	);
+		);
+	});
+	entries.push(...(before.match(/<entry>.*?<\/entry>/gs) ?? []));
 	const self = base ? `<link rel="self" href="${base}${feedPath}"/>\n` : "";
 	return `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
@@ -200,7 +162,7 @@ function feedText(commits: readonly ListedCommit[], updated: string, publicUrl: 
 <title>Map layers: changes · Couches cartographiques : modifications</title>
 <author><name>Map layer registrations · Inscriptions de couches</name></author>
 <updated>${updated}</updated>
-${self}${entries.join("\n")}
+${self}${entries.slice(0, maxFeedEntries).join("\n")}
 </feed>
 `;
 }

@@ -28,8 +28,8 @@ const emptyManifest: Manifest = { version: indexVersion, layers: 0, chunks: numb
 /** An index: layers are looked up in it, and it is changed at most once. It reads a chunk when it is first needed. */
 export class Index {
 	readonly #read: ReadFile | null;
-	readonly #chunks = new Map<number, Entry[]>();
-	readonly manifest: Manifest;
+	readonly #chunks = new Map<number, readonly Entry[]>();
+	manifest: Manifest;
 
 	/** @param read reads the index's files; null for an empty index @throws {IndexBroken} */
 	constructor(read: ReadFile | null) {
@@ -41,13 +41,12 @@ export class Index {
 
 	/** The layers of one chunk, sorted by smallkey. @throws {IndexBroken} */
 	chunk(number: number): readonly Entry[] {
-		const known = this.#chunks.get(number);
-		if (known) return known;
 		const path = this.manifest.chunks[number] ?? null;
-		const chunk = path === null ? { entries: [] } : parseChunk(this.#read?.(path) ?? "");
-		if (!chunk) throw new IndexBroken(`${path}: is not there, or not whole`);
-		this.#chunks.set(number, chunk.entries);
-		return chunk.entries;
+		const entries =
+			this.#chunks.get(number) ?? (path === null ? [] : parseChunk(this.#read?.(path) ?? "")?.entries);
+		if (!entries) throw new IndexBroken(`${path}: is not there, or not whole`);
+		this.#chunks.set(number, entries);
+		return entries;
 	}
 
 	/** The layers of all chunks. @throws {IndexBroken} */
@@ -55,27 +54,21 @@ export class Index {
 		return numbers.map((number) => this.chunk(number));
 	}
 
-	/** Smallkey → entry, for those of the smallkeys that are in the index. @throws {IndexBroken} */
-	find(smallkeys: Iterable<string>): Map<string, Entry> {
-		const found = new Map<string, Entry>();
-		for (const smallkey of smallkeys) {
-			const entry = this.chunk(chunkOf(smallkey)).find((one) => one.smallkey === smallkey);
-			if (entry) found.set(smallkey, entry);
-		}
-		return found;
+	/** The entries of those of the smallkeys that are in the index. @throws {IndexBroken} */
+	find(smallkeys: Iterable<string>): Entry[] {
+		return [...smallkeys].flatMap((smallkey) => {
+			return this.chunk(chunkOf(smallkey)).find((one) => one.smallkey === smallkey) ?? [];
+		});
 	}
 
 	/**
-	 * Changes layers.
+	 * Changes layers. Files of replaced chunks are not removed: an open page that has read the earlier manifest still needs
+	 * them.
 	 * @param changes smallkey → entry; null if the layer was removed
-	 * @returns the files and the numbers of the chunks that differ (all chunks if the index was empty), and the number of
-	 * layers. Files of replaced chunks are not removed: an open page that has read the earlier manifest still needs them.
+	 * @returns the files and the numbers of the chunks that differ; all chunks if the index was empty
 	 * @throws {IndexBroken}
 	 */
-	change(
-		changes: ReadonlyMap<string, Entry | null>,
-		commit: string | null,
-	): { files: Files; chunks: readonly number[]; layers: number } {
+	change(changes: ReadonlyMap<string, Entry | null>, commit: string | null) {
 		const added = new Map<number, Entry[]>(this.#read ? [] : numbers.map((number) => [number, []]));
 		for (const [smallkey, entry] of changes) {
 			const number = chunkOf(smallkey);
@@ -97,8 +90,8 @@ export class Index {
 			paths[number] = entries.length === 0 ? null : path;
 			if (entries.length > 0) files.set(path, text);
 		}
-		const manifest: Manifest = { version: indexVersion, layers, ...(commit && { commit }), chunks: paths };
-		files.set(manifestPath, `${JSON.stringify(manifest)}\n`);
-		return { files, chunks: [...added.keys()], layers };
+		this.manifest = { version: indexVersion, layers, ...(commit && { commit }), chunks: paths };
+		files.set(manifestPath, `${JSON.stringify(this.manifest)}\n`);
+		return { files, chunks: [...added.keys()] };
 	}
 }

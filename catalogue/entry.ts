@@ -1,6 +1,6 @@
 import { describedFor } from "../registry/described.ts";
 import { currentDescription } from "../registry/description.ts";
-import type { Bounds, Entry } from "../registry/entries.ts";
+import type { Entry } from "../registry/entries.ts";
 import type { Health } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { kindOf } from "../registry/registration.ts";
@@ -20,9 +20,6 @@ const maxDescriptionLength = 300;
 
 /** Digits of a commit in an entry: enough to find it; all 40 would make an entry a seventh longer. */
 const commitDigits = 12;
-
-/** Bounds are rounded outwards to ten-thousandths of a degree, which are 11 m. */
-const partsOfDegree = 10_000;
 
 /** A layer's entry in the catalogue. @param health the observed health of all layers */
 export function entryOf(
@@ -65,7 +62,7 @@ export function entryOf(
 		...(sender && { sender }),
 		...(changed && { changed: { ...changed, commit: changed.commit.slice(0, commitDigits) } }),
 		...(sickness !== undefined && { health: sickness }),
-		...(bounds && { bounds: roundOutwards(bounds) }),
+		...(bounds && { bounds }),
 		...(thumbnail !== undefined && { thumbnail }),
 		...(unread.length > 0 && { unread }),
 	};
@@ -80,11 +77,4 @@ function cut(text: string): string {
 	return text.length <= maxDescriptionLength
 		? text
 		: `${text.slice(0, maxDescriptionLength - 1).toWellFormed()}…`;
-}
-
-function roundOutwards([west, south, east, north]: Bounds): Bounds {
-	const rounded = (round: (number: number) => number, degrees: number) =>
-		round(Number((degrees * partsOfDegree).toFixed(2))) / partsOfDegree;
-	const [down, up] = [rounded.bind(null, Math.floor), rounded.bind(null, Math.ceil)];
-	return [down(west), down(south), up(east), up(north)];
 }

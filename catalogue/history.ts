@@ -1,7 +1,7 @@
 import { isSenderId } from "../api/senders.ts";
 import { personText, type RawCommit, readCommits, trailersOf } from "../git/commits.ts";
 import { runGit } from "../git/run.ts";
-import type { PublicName } from "../registry/entries.ts";
+import type { Entry, PublicName } from "../registry/entries.ts";
 import { healthPath, repairTrailer } from "../registry/health.ts";
 import { parseLayerPath, parseSmallkey } from "../registry/smallkey.ts";
 import { serviceIdentity } from "../store/store.ts";
@@ -12,11 +12,8 @@ export interface HistoryCommit extends CommitChanges {
 	/** Id of the sender whose request the service committed; null for a commit that arrived in another way. */
 	sender: string | null;
 	/** The smallkeys whose registration the commit wrote or deleted, not only their description. */
-	registered: string[];
+	registered: ReadonlySet<string>;
 }
-
-/** Each commit is followed by its files: `\x01<id> <seconds> <parents>\0`, `:<modes> <ids> <status>\0<path>\0`… */
-const format = "--format=%x01%H %ct %P";
 
 const flags = "--first-parent --diff-merges=first-parent --reverse --no-renames --root --raw -z";
 
@@ -32,82 +29,83 @@ export async function readHistory(
 ): Promise<HistoryCommit[] | null> {
 	if (from === to) return [];
 	if (from === null && (await isShallow(repository))) return null;
-	// Without a path, git lists all commits of the range: the parent of the first one must be `from`.
 	const range = from === null ? [to, "--", "layers"] : [`${from}..${to}`, "--"];
-	const output = await runGit(repository, ["log", ...flags.split(" "), format, ...range]).catch(() => null);
+	const output = await runGit(repository, ["log", ...flags.split(" "), "--format=%H %ct", ...range]).catch(
+		() => null,
+	);
 	if (output === null) return null;
-	const commits = parseLog(output.toString("utf8"));
-	if (from !== null && commits[0]?.parent !== from) return null;
-	const touchingCommits = commits.filter(({ layers, isHealth }) => layers.length > 0 || isHealth);
-	const ids = touchingCommits.map(({ commit }) => commit);
+	const listed = parseLog(output.toString("utf8"));
 	const found: HistoryCommit[] = [];
-	let next = 0;
-	for await (const one of readCommits(repository, ids)) {
-		const { parent: _, isHealth, ...commit } = touchingCommits[next++] as ListedCommit;
-		const repairs = isHealth ? repairsOf(one) : [];
-		if (commit.layers.length === 0 && repairs.length === 0) continue;
-		found.push({ ...commit, ...(repairs.length > 0 && { repairs }), sender: senderOf(one) });
+	let before = from;
+	for await (const commit of readCommits(repository, [...listed.keys()])) {
+		// Without a path, git lists all commits of the range.
+		if (before !== null && commit.parents[0] !== before) return null;
+		if (before !== null) before = commit.id;
+		const touching = historyCommit(commit, listed.get(commit.id) as ListedCommit);
+		if (touching.layers.length > 0 || touching.repairs) found.push(touching);
 	}
-	return found;
+	return before !== null && before === from ? null : found;
 }
-
-/** The sender that the trailer names. Only commits of the service are read: a pushed commit may have any trailer. */
-function senderOf({ committer, message }: RawCommit): string | null {
-	const id = personText(committer) === serviceIdentity ? trailersOf(message, "Sender").at(-1) : undefined;
-	return id !== undefined && isSenderId(id) ? id : null;
-}
-
-/** The smallkeys of the layers for which a commit of the service proposes repairs. */
-function repairsOf({ committer, message }: RawCommit): string[] {
-	if (personText(committer) !== serviceIdentity) return [];
-	return trailersOf(message, repairTrailer).filter((smallkey) => parseSmallkey(smallkey) !== null);
-}
-
-/** A commit as `git log` lists it. */
-type ListedCommit = Omit<HistoryCommit, "sender"> & {
-	parent: string;
-	/** Whether the commit changed the file on the layers' health. */
-	isHealth: boolean;
-};
 
 async function isShallow(repository: string): Promise<boolean> {
 	const answer = await runGit(repository, ["rev-parse", "--is-shallow-repository"]);
 	return answer.toString("latin1").trim() === "true";
 }
 
-function parseLog(text: string): ListedCommit[] {
-	return text.split("\x01").flatMap((part) => {
-		const [head = "", ...fields] = part.split("\0");
-		const match = /^([0-9a-f]{40,64}) (\d+) ?([0-9a-f]*)/.exec(head);
-		if (!match) return [];
-		const [, commit = "", seconds = "", parent = ""] = match;
-		const isHealth = fields.includes(healthPath);
-		return [{ commit, date: isoDate(Number(seconds)), parent, isHealth, ...readLayers(fields) }];
-	});
+/** A commit as `git log` lists it. */
+interface ListedCommit {
+	/** When it was committed, in seconds since 1970. */
+	seconds: number;
+	files: { status: string; path: string }[];
 }
 
-/** `2026-03-04T12:00:00Z` */
-function isoDate(seconds: number): string {
-	return `${new Date(seconds * 1000).toISOString().slice(0, 19)}Z`;
+/** Parses `<id> <seconds>\0` of each commit, with `:<modes> <ids> <status>\0<path>\0` of each of its files, by id. */
+function parseLog(text: string): Map<string, ListedCommit> {
+	const commits = new Map<string, ListedCommit>();
+	let files: ListedCommit["files"] = [];
+	const fields = text.split("\0").values();
+	for (const field of fields) {
+		const [first = "", second = ""] = field.trim().split(" ");
+		if (first.startsWith(":")) {
+			files.push({ status: field.at(-1) as string, path: fields.next().value as string });
+		} else if (first) {
+			files = [];
+			commits.set(first, { seconds: Number(second), files });
+		}
+	}
+	return commits;
 }
 
-function readLayers(fields: readonly string[]): Pick<HistoryCommit, "layers" | "registered"> {
+function historyCommit(
+	{ id, committer, message }: RawCommit,
+	{ seconds, files }: ListedCommit,
+): HistoryCommit {
 	const kinds = new Map<string, ChangeKind>();
-	const registered: string[] = [];
-	for (let index = 0; index + 1 < fields.length; index += 2) {
-		const status = (fields[index] as string).trimEnd().at(-1) ?? "";
-		const name = parseLayerPath(fields[index + 1] as string);
+	const registered = new Set<string>();
+	for (const { status, path } of files) {
+		const name = parseLayerPath(path);
 		if (!name) continue;
 		// A registration adds or removes a layer; a description alone only changes it.
 		const isWhole = name.kind === "registration";
 		const kind = isWhole && status === "A" ? "added" : isWhole && status === "D" ? "removed" : "changed";
 		if (isWhole || !kinds.has(name.smallkey)) kinds.set(name.smallkey, kind);
-		if (isWhole) registered.push(name.smallkey);
+		if (isWhole) registered.add(name.smallkey);
 	}
-	const layers = [...kinds]
-		.map(([smallkey, kind]) => ({ smallkey, kind }))
-		.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1));
-	return { layers, registered };
+	// Only trailers of the service's commits are read: a pushed commit may have any trailer.
+	const isOurs = personText(committer) === serviceIdentity;
+	const valuesOf = (trailer: string) => (isOurs ? trailersOf(message, trailer) : []);
+	const isHealth = files.some(({ path }) => path === healthPath);
+	const repairs = isHealth ? valuesOf(repairTrailer).filter((smallkey) => parseSmallkey(smallkey)) : [];
+	const sender = valuesOf("Sender").at(-1) ?? "";
+	const sorted = [...kinds].sort(([a], [b]) => (a < b ? -1 : 1));
+	return {
+		commit: id,
+		date: `${new Date(seconds * 1_000).toISOString().slice(0, 19)}Z`,
+		layers: sorted.map(([smallkey, kind]) => ({ smallkey, kind })),
+		...(repairs.length > 0 && { repairs }),
+		registered,
+		sender: isSenderId(sender) ? sender : null,
+	};
 }
 
 /** A layer's last change, as the history has it. */
@@ -120,21 +118,23 @@ export interface LastChange {
 
 /**
  * The last change of each layer that the history touched.
- * @param nameOf the public name of a sender, by its id
- * @param before the public name for a layer before this history, which may change only the layer's description
+ * @param names sender's id → public name
+ * @param before layers before this history, which may change only the description of a layer, or none of its files
  */
 export function lastChanges(
 	history: readonly HistoryCommit[],
-	nameOf: (sender: string) => PublicName | null = () => null,
-	before: (smallkey: string) => PublicName | null = () => null,
+	names: Readonly<Record<string, PublicName>> = {},
+	before: Iterable<Entry> = [],
 ): Map<string, LastChange> {
 	const last = new Map<string, LastChange>();
+	for (const { smallkey, changed, sender = null } of before) {
+		if (changed) last.set(smallkey, { changed, sender });
+	}
 	for (const { commit, date, layers, registered, sender } of history) {
-		const written = new Set(registered);
+		const name = sender !== null && Object.hasOwn(names, sender) ? (names[sender] ?? null) : null;
 		for (const { smallkey } of layers) {
-			const earlier = last.has(smallkey) ? (last.get(smallkey)?.sender ?? null) : before(smallkey);
-			const name = sender === null ? null : nameOf(sender);
-			last.set(smallkey, { changed: { commit, date }, sender: written.has(smallkey) ? name : earlier });
+			const known = registered.has(smallkey) ? name : (last.get(smallkey)?.sender ?? null);
+			last.set(smallkey, { changed: { commit, date }, sender: known });
 		}
 	}
 	return last;

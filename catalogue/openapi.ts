@@ -1,21 +1,11 @@
 import { readdirSync, readFileSync } from "node:fs";
-import type { Target } from "../registry/targets/target.ts";
+import { readVersion } from "../files/version.ts";
+import type { TargetName } from "../registry/targets/target.ts";
 import { type TextCode, texts } from "../registry/texts.ts";
 import { errors, layerStatus, missing, receipt } from "../schemas/answers.ts";
 import { description } from "../schemas/description.ts";
 import { owners } from "../schemas/owners.ts";
-import { registration } from "../schemas/registration.ts";
-import { registration1 } from "../schemas/registration-1.ts";
-import { registration2 } from "../schemas/registration-2.ts";
-
-/** What differs between one service and another. */
-export interface OpenApiSettings {
-	version: string;
-	/** The targets that this service serves. */
-	targets: readonly Target[];
-	/** The server's URL, to which the paths are appended; may be relative. */
-	url: string;
-}
+import { registration, registration1, registration2 } from "../schemas/registration.ts";
 
 const folder = new URL("../schemas/", import.meta.url);
 
@@ -26,8 +16,10 @@ function readJson<T>(name: string): T {
 /**
  * The JSON Schemas and the OpenAPI document as files, by their names in the folder `schemas` of a build. A schema's name
  * is its `$id`, by which the schemas and the OpenAPI document refer to it.
+ * @param targets the targets that the service serves
+ * @param url the server's URL, to which the paths are appended; may be relative
  */
-export function schemaFiles(settings: OpenApiSettings): Map<string, string> {
+export function schemaFiles(targets: readonly TargetName[], url: string): Map<string, string> {
 	const names = readdirSync(folder).filter((name) => name.endsWith(".schema.json"));
 	const schemas = [
 		...[registration, registration1, registration2, description, owners],
@@ -35,7 +27,7 @@ export function schemaFiles(settings: OpenApiSettings): Map<string, string> {
 		...names.sort().map((name) => readJson<{ $id: string }>(name)),
 	];
 	const files = new Map<string, object>(schemas.map((schema) => [schema.$id, schema]));
-	files.set("openapi.json", openApiDocument(settings));
+	files.set("openapi.json", openApiDocument(targets, url));
 	return new Map(Array.from(files, ([name, value]) => [name, `${JSON.stringify(value, withText, 2)}\n`]));
 }
 
@@ -47,16 +39,16 @@ function withText(_name: string, value: unknown): unknown {
 }
 
 /** The OpenAPI 3.1.1 document of a service: `schemas/openapi.json` without the paths of targets that it does not serve. */
-export function openApiDocument({ version, targets, url }: OpenApiSettings): object {
+export function openApiDocument(targets: readonly TargetName[], url: string): object {
 	const document = readJson<{ info: object; paths: Record<string, object> }>("openapi.json");
-	const served = new Set<unknown>([undefined, ...targets.map(({ name }) => name)]);
+	const served = new Set<unknown>([undefined, ...targets]);
 	const paths = Object.entries(document.paths).flatMap(([path, item]) => {
 		const { "x-target": target, ...operations } = item as Record<string, unknown>;
 		return served.has(target) ? [[path, operations]] : [];
 	});
 	return {
 		...document,
-		info: { ...document.info, version },
+		info: { ...document.info, version: readVersion() },
 		servers: [{ url }],
 		paths: Object.fromEntries(paths),
 	};

@@ -1,9 +1,7 @@
-import { readVersion } from "../files/version.ts";
 import { fragmentSettings } from "../publish/slots.ts";
 import type { PublicName } from "../registry/entries.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { OperatorSettings, SiteSettings } from "../site/page/settings.ts";
-import { type Pictures, picturesIn } from "./thumbnails.ts";
 
 /** All that a catalogue's content depends on, except the layers. It can be sent to another process. */
 export interface CatalogueOptions {
@@ -11,13 +9,12 @@ export interface CatalogueOptions {
 	/** Address of the service with a slash at its end, or empty. */
 	publicUrl: string;
 	site: SiteSettings;
-	version: string;
 	/** Sender's id → the public name that its operator gave it. */
 	senderNames: Readonly<Record<string, PublicName>>;
 	/** Whether each file gets a `.gz` beside it. */
 	isCompressed: boolean;
-	/** Pictures of layers; null if there are none. */
-	pictures: Pictures | null;
+	/** Folder of pictures of layers, which need not exist. */
+	pictures: string;
 }
 
 /** The options of a catalogue from a configuration. */
@@ -32,10 +29,9 @@ export function catalogueOptions(
 		fragments,
 		publicUrl: given.publicUrl === "" ? "" : `${given.publicUrl}/`,
 		site: { ...given.page, targets, mapWkid, metadataUrl, catalogueUrl, canSend },
-		version: readVersion(),
 		senderNames,
 		isCompressed,
-		pictures: picturesIn(given.pictures),
+		pictures: given.pictures,
 	};
 }
 

@@ -1,25 +1,101 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { createHash } from "node:crypto";
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
+import { codeStamp } from "../files/code-stamp.ts";
 import { ifThereSync } from "../files/if-there.ts";
-import { placeFile, removeTemporaryFiles } from "../publish/place-file.mjs";
-import { chunksFolder, type Manifest, manifestPath, parseManifest } from "../registry/entries.ts";
+import { isCompanion, placeFile } from "../publish/place-file.mjs";
+import { chunksFolder } from "../registry/entries.ts";
+import { langs } from "../registry/smallkey.ts";
+import { tryJson } from "../registry/try-json.ts";
 import type { ReadFile } from "./chunks.ts";
-import { catalogueFiles, catalogueFolders, presentFiles, removeState } from "./state.ts";
+import type { CatalogueOptions } from "./options.ts";
+import { layerFolders, listFolders, openSearchFile } from "./static/addresses.ts";
+import { type PageSettings, pageSettingsPath } from "./static/html.ts";
+import { picturesStamp } from "./thumbnails.ts";
 
 /** Path below an output → the file's content, or null if the file is to be removed. */
-export type OutputFiles = ReadonlyMap<string, string | Uint8Array | null>;
+export type OutputFiles = Map<string, string | Uint8Array | null>;
 
-/** Marks the catalogue's unfinished files, because another process writes the fragments into the same output. */
-const writer = "-catalogue";
+/** Folders below the output that have only files of the catalogue. */
+export const catalogueFolders: readonly string[] = [
+	...["assets", "changes", "en", layerFolders.en, "fr", layerFolders.fr, "guide", "guide/fr", "index"],
+	...[chunksFolder, listFolders.en, listFolders.fr, "records", "schemas", "sitemap"],
+];
 
-/** Smallest file that is compressed; a smaller file fits into one network packet. */
-const minCompressedBytes = 1_000;
+/** The catalogue's files in the output folder itself; some exist only if the address of the site is known. */
+export const catalogueFiles: readonly string[] = [
+	...["index.html", "site.json", pageSettingsPath, "robots.txt"],
+	...[...langs.map(openSearchFile), "sitemap.xml"],
+];
+
+/** What a catalogue was made from. It is saved as `<out>.catalogue`, beside the output, and never served. */
+export interface CatalogueState {
+	/** Hash of the code and of all options. */
+	stamp: string;
+	/** Full id of the commit of the layers. */
+	commit: string;
+	pages: PageSettings;
+	/** Number of the catalogue's files in the output; with another number the catalogue is incomplete. */
+	files: number;
+}
+
+/** Hash of the code, all options and the pictures: the catalogue's content depends only on them and the layers. */
+export function catalogueStamp(options: CatalogueOptions): string {
+	const text = codeStamp() + JSON.stringify(options) + picturesStamp(options.pictures);
+	return createHash("sha256").update(text).digest("hex");
+}
+
+function statePath(out: string): string {
+	return `${out}.catalogue`;
+}
+
+/**
+ * Reads what the catalogue in an output was made from; null if there is no complete catalogue.
+ * @throws {Error} with the path if the file exists but cannot be read: a build from nothing would hide the fault
+ */
+export function readState(out: string): CatalogueState | null {
+	const path = statePath(out);
+	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
+	const state = tryJson(text ?? "") as CatalogueState | null;
+	return state && state.files === presentFiles(out).length ? state : null;
+}
+
+/** Removes the state of a catalogue, before its files change. */
+export function removeState(out: string): void {
+	rmSync(statePath(out), { force: true });
+}
+
+/** Writes the state of a catalogue, once all its files are written. */
+export function writeState(out: string, state: Omit<CatalogueState, "files">): void {
+	writeFileSync(statePath(out), `${JSON.stringify({ ...state, files: presentFiles(out).length })}\n`);
+}
+
+/** Paths of the catalogue's files in an output. */
+export function presentFiles(out: string): string[] {
+	const beside = catalogueFiles.filter((name) => existsSync(join(out, name)));
+	return [...beside, ...catalogueFolders.flatMap((folder) => filesIn(out, folder))];
+}
+
+/**
+ * Paths of the files in a folder of the output, without compressed copies; empty if there is no such folder.
+ * @throws {Error} with the path if the folder exists but cannot be read
+ */
+export function filesIn(out: string, folder: string): string[] {
+	const path = join(out, folder);
+	const names = ifThereSync(path, () => readdirSync(path)) ?? [];
+	// Every file of the catalogue has an extension, and no folder has one. A stat of each would take too long.
+	const files = names.filter((name) => name.includes(".", 1) && !isCompanion(name));
+	return files.map((name) => `${folder}/${name}`);
+}
 
 /** Reads the files of an output. */
 export function readerOf(out: string): ReadFile {
 	return (path) => ifThereSync(join(out, path), () => readFileSync(join(out, path), "utf8"));
 }
+
+/** Marks the catalogue's unfinished files, because another process writes the fragments into the same output. */
+export const writer = "-catalogue";
 
 /**
  * Writes the files whose content differs, the deepest paths first, so that a file exists before an index names it. Then
@@ -28,30 +104,25 @@ export function readerOf(out: string): ReadFile {
  * @returns the numbers of written and removed files
  */
 export function writeFiles(out: string, files: OutputFiles, isCompressed: boolean) {
-	let written = 0;
-	const folders = new Set<string>();
+	const count = { written: 0, removed: 0 };
+	const depthOf = (path: string) => path.split("/").length;
 	for (const [path, content] of [...files].sort(([a], [b]) => depthOf(b) - depthOf(a))) {
 		if (content === null) continue;
-		const folder = dirname(join(out, path));
-		if (!folders.has(folder)) mkdirSync(folder, { recursive: true });
-		folders.add(folder);
+		mkdirSync(dirname(join(out, path)), { recursive: true });
 		const copies = isCompressed ? { copies: (bytes: Uint8Array) => compressed(path, bytes) } : {};
 		const change = placeFile(out, path, Buffer.from(content), { writer, ...copies });
-		if (change !== "same") written += 1;
+		if (change !== "same") count.written += 1;
 	}
-	const removed = [...files].filter(([, content]) => content === null);
-	for (const [path] of removed) placeFile(out, path, null);
-	return { written, removed: removed.length };
+	for (const [path, content] of files) {
+		if (content !== null) continue;
+		placeFile(out, path, null);
+		count.removed += 1;
+	}
+	return count;
 }
 
-/** Removes the unfinished files of an earlier process. */
-export function removeTemporary(out: string): void {
-	removeTemporaryFiles(out, writer);
-}
-
-function depthOf(path: string): number {
-	return path.split("/").length;
-}
+/** Smallest file that is compressed; a smaller file fits into one network packet. */
+const minCompressedBytes = 1_000;
 
 /** Quality 9 of 11: 10 and 11 take ten times as long and save only one percent. */
 const brotliQuality = 9;
@@ -72,32 +143,11 @@ function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uin
 	];
 }
 
-/**
- * The catalogue's files in an output that are not part of it any more, each with null.
- * @param wanted all files of the catalogue; null: only the chunks are checked
- * @param before the earlier manifest; its chunks are kept for open pages that have read it
- */
-export function staleFiles(
-	out: string,
-	wanted: OutputFiles | null,
-	before: Manifest | null,
-): Map<string, null> {
-	const now = parseManifest(readerOf(out)(manifestPath) ?? "");
-	const chunks = new Set([...(before?.chunks ?? []), ...(now?.chunks ?? [])]);
-	const present = wanted ? presentFiles(out) : presentFiles(out, [chunksFolder]);
-	const stale = present.filter((path) => !chunks.has(path) && !wanted?.has(path));
-	return new Map(stale.map((path) => [path, null]));
-}
-
-/** Removes the catalogue from an output. */
+/** Removes the catalogue, or a part of one, from an output. @throws {Error} with the path if the folder cannot be read */
 export function removeCatalogue(out: string): void {
+	const names = ifThereSync(out, () => readdirSync(out)) ?? [];
+	if (!names.includes("index") && !names.includes("site.json")) return;
 	removeState(out);
 	for (const folder of catalogueFolders) rmSync(join(out, folder), { recursive: true, force: true });
 	for (const name of catalogueFiles) placeFile(out, name, null);
-}
-
-/** Whether an output has a catalogue or a part of one. @throws {Error} with the path if the folder cannot be read */
-export function hasCatalogue(out: string): boolean {
-	const names = ifThereSync(out, () => readdirSync(out)) ?? [];
-	return names.some((name) => name === "index" || name === "site.json");
 }

@@ -5,20 +5,15 @@ import { fileURLToPath } from "node:url";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { contentPolicy } from "../api/site-headers.ts";
 import { compiledSchemas } from "../publish/validators.ts";
-import { targetOf } from "../registry/targets/table.ts";
+import { langs } from "../registry/smallkey.ts";
 import type { SiteSettings } from "../site/page/settings.ts";
-import { guideFiles } from "./guide/guide.ts";
+import { readGuidePages, renderGuide } from "./guide/guide.ts";
 import { schemaFiles } from "./openapi.ts";
 import type { CatalogueOptions } from "./options.ts";
 import { apiHtml } from "./static/api.ts";
-import type { PageAssets } from "./static/html.ts";
-import { catalogueHtml, rootHtml } from "./static/pages.ts";
-
-/** The files of the catalogue page that do not depend on any layer, by path below the site's root. */
-export interface SiteFiles {
-	files: Map<string, Uint8Array>;
-	assets: PageAssets;
-}
+import { catalogueHtml, rootHtml } from "./static/frame.ts";
+import { type Assets, type PageSettings, pageSettingsPath } from "./static/html.ts";
+import { searchEngineFiles } from "./static/search-engines.ts";
 
 /** The folder of files whose names have a hash of their content: they never change. */
 const assetFolder = "assets";
@@ -28,6 +23,12 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 /** The bundles, made once per process: they depend on no layer and no setting. */
 let bundles: ReturnType<typeof bundlePage> | undefined;
 
+/** The page's files, by path below the site's root. */
+export interface SiteFiles {
+	files: Map<string, string | Uint8Array>;
+	assets: Assets;
+}
+
 /**
  * Bundles the page and renders its HTML.
  * @param publicUrl address of the site with a slash at its end; empty if unknown
@@ -35,12 +36,11 @@ let bundles: ReturnType<typeof bundlePage> | undefined;
 export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise<SiteFiles> {
 	bundles ??= bundlePage();
 	const { outputs, imports } = await bundles;
-	const files = new Map<string, Uint8Array>(outputs);
-	const addText = (path: string, content: string) => files.set(path, Buffer.from(content));
+	const files: SiteFiles["files"] = new Map(outputs);
 	const addSvg = (name: string, content: string) => {
 		const hash = createHash("sha256").update(content).digest("hex").slice(0, 10);
 		const path = `${assetFolder}/${name}-${hash}.svg`;
-		addText(path, content);
+		files.set(path, content);
 		return path;
 	};
 	const pathOf = (name: string) => {
@@ -49,7 +49,7 @@ export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise
 		return found;
 	};
 	const land = await readFile(join(root, "site/map/land.svg"), "utf8");
-	const assets: PageAssets = {
+	const assets: Assets = {
 		policy: contentPolicy(publicUrl.startsWith("https:")),
 		script: pathOf("main"),
 		choose: pathOf("choose"),
@@ -60,25 +60,34 @@ export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise
 		landLight: addSvg("land-light", land),
 		landDark: addSvg("land-dark", land.replace('class="light"', 'class="dark"')),
 	};
-	addText("index.html", rootHtml(assets));
-	addText("en/index.html", catalogueHtml("en", assets, settings, publicUrl));
-	addText("fr/index.html", catalogueHtml("fr", assets, settings, publicUrl));
-	addText("site.json", `${JSON.stringify(settings)}\n`);
+	files.set("index.html", rootHtml(assets));
+	for (const lang of langs) files.set(`${lang}/index.html`, catalogueHtml(lang, assets, settings, publicUrl));
+	files.set("site.json", `${JSON.stringify(settings)}\n`);
 	return { files, assets };
 }
 
-/** Renders the catalogue's files that depend on no layer: the page, the schemas with their page, and the guide. */
-export async function buildPages(options: CatalogueOptions): Promise<SiteFiles> {
-	const { site, publicUrl, fragments, version } = options;
+/**
+ * Renders the catalogue's files that depend on no layer: the page, the schemas with their page, the guide, what search
+ * engines read first, and the settings of the pages that show layers.
+ * @param hasLayerPages whether each layer has a page without a script
+ */
+export async function buildPages(
+	{ site, publicUrl }: CatalogueOptions,
+	hasLayerPages = true,
+): Promise<{ files: SiteFiles["files"]; pages: PageSettings }> {
 	const { files, assets } = await buildSite(site, publicUrl);
+	const { targets, repository } = site;
+	const pages: PageSettings = { assets, publicUrl, targets, repository, hasLayerPages };
 	// A relative server URL is relative to the OpenAPI document (OpenAPI Specification 3.1.1, "Server Object").
 	const url = publicUrl === "" ? ".." : publicUrl.replace(/\/$/, "");
-	const schemas = schemaFiles({ version, targets: fragments.targets.map(targetOf), url });
-	for (const [name, text] of schemas) files.set(`schemas/${name}`, Buffer.from(text));
+	const schemas = schemaFiles(site.targets, url);
+	for (const [name, text] of schemas) files.set(`schemas/${name}`, text);
 	const document = JSON.parse(schemas.get("openapi.json") ?? "{}") as object;
-	files.set("schemas/index.html", Buffer.from(apiHtml(assets, document, [...schemas.keys()])));
-	for (const [path, html] of guideFiles(assets)) files.set(path, Buffer.from(html));
-	return { files, assets };
+	files.set("schemas/index.html", apiHtml(assets, document, [...schemas.keys()]));
+	for (const [path, text] of [...renderGuide(readGuidePages(), assets), ...searchEngineFiles(pages)])
+		files.set(path, text);
+	files.set(pageSettingsPath, `${JSON.stringify(pages)}\n`);
+	return { files, pages };
 }
 
 /** The site's icon: three stacked layers, visible on light and dark tabs. */

@@ -1,14 +1,23 @@
-import { manifestPath, parseManifest } from "../registry/entries.ts";
+import { removeTemporaryFiles } from "../publish/place-file.mjs";
+import { chunksFolder, manifestPath, parseManifest } from "../registry/entries.ts";
 import { catalogueFiles, hasLayerPages } from "./catalogue.ts";
 import { Index, IndexBroken } from "./chunks.ts";
 import type { CatalogueOptions } from "./options.ts";
-import { type OutputFiles, readerOf, removeTemporary, staleFiles, writeFiles } from "./output.ts";
+import {
+	type CatalogueState,
+	catalogueStamp,
+	filesIn,
+	type OutputFiles,
+	presentFiles,
+	readerOf,
+	readState,
+	removeState,
+	writeFiles,
+	writer,
+	writeState,
+} from "./output.ts";
 import { type CatalogueLayers, readChanges } from "./read-layers.ts";
-import type { SiteFiles } from "./site.ts";
-import { type CatalogueState, catalogueStamp, readState, removeState, writeState } from "./state.ts";
-import { pageSettingsPath } from "./static/html.ts";
-import { searchEngineFiles } from "./static/search-engines.ts";
-import { placeThumbnails } from "./thumbnails.ts";
+import { placeThumbnails, readThumbnails } from "./thumbnails.ts";
 
 /** The result of an update: nothing to do, only the changes were written, or everything. */
 export interface CatalogueOutcome {
@@ -32,9 +41,11 @@ export async function updateCatalogue(
 ): Promise<CatalogueOutcome> {
 	const stamp = catalogueStamp(options);
 	const state = fresh || "folder" in layers ? null : readState(out);
-	if (state?.commit && state.stamp === stamp && "commit" in layers) {
-		if (state.commit === layers.commit)
-			return { how: "nothing", layers: countLayers(out), written: 0, removed: 0 };
+	if (state?.stamp === stamp && "commit" in layers) {
+		if (state.commit === layers.commit) {
+			const manifest = parseManifest(readerOf(out)(manifestPath) ?? "");
+			return { how: "nothing", layers: manifest?.layers ?? 0, written: 0, removed: 0 };
+		}
 		try {
 			return await writeRange(layers, state, stamp, out, options);
 		} catch (error) {
@@ -42,11 +53,6 @@ export async function updateCatalogue(
 		}
 	}
 	return writeRange(layers, null, stamp, out, options);
-}
-
-/** Number of layers in an index; 0 if its manifest is missing or invalid. */
-function countLayers(out: string): number {
-	return parseManifest(readerOf(out)(manifestPath) ?? "")?.layers ?? 0;
 }
 
 /**
@@ -61,36 +67,35 @@ async function writeRange(
 	out: string,
 	options: CatalogueOptions,
 ): Promise<CatalogueOutcome> {
-	const read = state && readerOf(out);
-	const index = new Index(read);
-	const earlier = read && state.commit ? { commit: state.commit, read, index } : null;
-	const changes = await readChanges(layers, earlier, options);
-	// Imported on demand: the bundler takes memory, and a running service needs it only at its first start.
-	const site = state ? null : await (await import("./site.ts")).buildPages(options);
-	const assets = state?.assets ?? (site as SiteFiles).assets;
+	const read = readerOf(out);
+	const before = parseManifest(read(manifestPath) ?? "");
+	const index = new Index(state && read);
+	const thumbnails = readThumbnails(options.pictures);
+	const changes = await readChanges(layers, state && { commit: state.commit, index }, options, thumbnails);
 	const commit = "commit" in layers ? layers.commit : null;
-	const { publicUrl, isCompressed, fragments, site: siteSettings } = options;
 	// Only a service takes signed requests, and a service renders pages on request.
-	const isServed = siteSettings.canSend;
-	const count = state ? index.manifest.layers : changes.layers.size;
-	const pages = {
-		...{ assets, publicUrl, targets: fragments.targets, repository: siteSettings.repository },
-		hasLayerPages: hasLayerPages(count, isServed),
-	};
+	const isServed = options.site.canSend;
+	const files: OutputFiles = new Map();
+	let pages = state?.pages;
+	if (!pages) {
+		// Imported on demand: the bundler takes memory, and a running service needs it only at its first start.
+		const { buildPages } = await import("./site.ts");
+		const site = await buildPages(options, hasLayerPages(changes.layers.size, isServed));
+		pages = site.pages;
+		for (const [path, content] of site.files) files.set(path, content);
+	}
 	const settings = { pages, isServed, commit, owners: changes.owners };
-	const files: OutputFiles = new Map<string, string | Uint8Array | null>([
-		...(site ? [...site.files, ...searchEngineFiles(pages)] : []),
-		...(site ? [[pageSettingsPath, `${JSON.stringify(pages)}\n`] as const] : []),
-		...catalogueFiles(read, changes, settings, index),
-	]);
-	const before = parseManifest(readerOf(out)(manifestPath) ?? "");
+	for (const [path, text] of catalogueFiles(state && read, changes, settings, index)) files.set(path, text);
+	// Chunks of the earlier manifest are kept for open pages that have read it.
+	const kept = new Set([...(before?.chunks ?? []), ...index.manifest.chunks]);
+	for (const path of state ? filesIn(out, chunksFolder) : presentFiles(out)) {
+		if (!files.has(path) && !kept.has(path)) files.set(path, null);
+	}
 	removeState(out);
-	removeTemporary(out);
+	removeTemporaryFiles(out, writer);
 	// Changed pictures change the stamp, and with another stamp the range is from nothing.
-	if (!state) placeThumbnails(out, options.pictures, changes.layers.values());
-	const { written, removed } = writeFiles(out, files, isCompressed);
-	const stale = staleFiles(out, site && files, before);
-	writeFiles(out, stale, isCompressed);
-	writeState(out, { stamp, commit, assets });
-	return { how: state ? "changes" : "all", layers: countLayers(out), written, removed: removed + stale.size };
+	if (!state) placeThumbnails(out, thumbnails, changes.layers);
+	const written = writeFiles(out, files, options.isCompressed);
+	if (commit !== null) writeState(out, { stamp, commit, pages });
+	return { how: state ? "changes" : "all", layers: index.manifest.layers, ...written };
 }

@@ -6,7 +6,7 @@ import { brotliCompress, constants, gzip } from "node:zlib";
 import pMap from "p-map";
 import { fragmentHeaders } from "../api/reply.ts";
 import { siteGroups } from "../api/site-headers.ts";
-import { catalogueFiles, catalogueFolders } from "../catalogue/state.ts";
+import { catalogueFiles, catalogueFolders } from "../catalogue/output.ts";
 import { ifThere, readTextIfThere } from "../files/if-there.ts";
 import { isCompanion, placeFile } from "../publish/place-file.mjs";
 import { slotFolder, slotsOf } from "../publish/slots.ts";

@@ -3,8 +3,8 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import pMap from "p-map";
 import { catalogueOptions } from "../catalogue/options.ts";
-import { hasCatalogue, removeCatalogue } from "../catalogue/output.ts";
-import { catalogueSource } from "../catalogue/source.ts";
+import { removeCatalogue } from "../catalogue/output.ts";
+import { catalogueSource } from "../catalogue/read-layers.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../catalogue/update.ts";
 import { filesBelow } from "../files/below.ts";
 import { type Built, build, type Source } from "../publish/build.ts";
@@ -43,7 +43,7 @@ export async function buildOutput(
 		const senderNames = await readPublicNames(environment, dataDir);
 		const options = catalogueOptions(configuration, { senderNames, canSend: false, isCompressed: false });
 		catalogue = await updateCatalogue(await catalogueSource(source, out), out, options, fresh);
-	} else if (hasCatalogue(out)) removeCatalogue(out);
+	} else removeCatalogue(out);
 	await writeHostingFiles(out, compress, targets, site);
 	return { ...built, catalogue };
 }

@@ -2,7 +2,7 @@ import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pMap from "p-map";
 import { pageHeaders } from "../api/site-headers.ts";
-import { catalogueFiles, catalogueFolders, namesIn } from "../catalogue/state.ts";
+import { presentFiles } from "../catalogue/output.ts";
 import { ifThere } from "../files/if-there.ts";
 import { diffTree } from "../git/tree.ts";
 import { resolveCommit } from "../publish/collect.ts";
@@ -37,16 +37,7 @@ export async function listBuild(dist: string): Promise<string[]> {
 
 /** All served files of a build, sorted: fragments, and the catalogue if there is one. @throws {Error} without fragments */
 export async function listServed(dist: string): Promise<string[]> {
-	return [...(await listBuild(dist)), ...listCatalogue(dist)].sort();
-}
-
-/** The files of a build's catalogue, sorted; empty without one. */
-export function listCatalogue(dist: string): string[] {
-	const inFolders = catalogueFolders.flatMap((folder) =>
-		namesIn(dist, folder).map((name) => `${folder}/${name}`),
-	);
-	const beside = namesIn(dist, ".").filter((name) => catalogueFiles.some((file) => file === name));
-	return [...inFolders, ...beside].sort();
+	return [...(await listBuild(dist)), ...presentFiles(dist)].sort();
 }
 
 /** Start pages and lists of pieces: every build changes them, so a sample has them all. */

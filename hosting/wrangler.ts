@@ -4,7 +4,7 @@ import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readGitHub, readServing, Variables } from "../api/configuration.ts";
-import { catalogueFolders } from "../catalogue/state.ts";
+import { catalogueFolders } from "../catalogue/output.ts";
 import { readTextIfThere } from "../files/if-there.ts";
 import { slotFolder, slotsOf } from "../publish/slots.ts";
 import type { Environment } from "../service/settings.ts";

@@ -1,6 +1,5 @@
 import type { FromSchema } from "json-schema-to-ts";
-import { registration1 } from "../schemas/registration-1.ts";
-import { registration2 } from "../schemas/registration-2.ts";
+import { registration1, registration2 } from "../schemas/registration.ts";
 
 /** A registration of version 1.x: one kind of service for both languages. */
 export interface Registration1 extends FromSchema<typeof registration1> {}

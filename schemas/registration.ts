@@ -1,10 +1,205 @@
-import { document } from "./definitions.ts";
+import { described, document, exactly, list, natural, ref, shared } from "./definitions.ts";
+
+const description = "The body of PUT /register/<smallkey>, and the content of layers/<ab>/<smallkey>.json.";
 
 /** JSON Schema (draft-07) of a registration. The document's `version` selects the schema of version 1.x or 2.0. */
 export const registration = document("registration", "Registration of a map layer", {
-	description: "The body of PUT /register/<smallkey>, and the content of layers/<ab>/<smallkey>.json.",
+	description,
 	if: { properties: { version: { const: "2.0" } }, required: ["version"] },
 	// biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
 	then: { $ref: "registration-2.schema.json" },
 	else: { $ref: "registration-1.schema.json" },
+});
+
+/** The schema of a member that only the other payload_type may have: nothing matches. @param type the other one */
+function onlyOf(type: "wms" | "feature") {
+	return { not: {}, code: `only-${type}` } as const;
+}
+
+const withoutLayer = { properties: { layer: onlyOf("wms") } } as const;
+
+/** JSON Schema (draft-07) of a registration of version 1.x. */
+export const registration1 = document("registration-1", "Registration of a map layer, version 1.x", {
+	description,
+	...exactly(
+		{
+			version: {
+				description:
+					"Version of this form. New registrations say 1.0.0; 1.1 and 1.2 are spellings of the older service.",
+				type: "string",
+				pattern: "^1\\.(?:(?:0|[1-9][0-9]*)\\.(?:0|[1-9][0-9]*)|1|2)$",
+				code: "version",
+			},
+			payload_type: {
+				description:
+					"wms: an OGC Web Map Service. feature: one layer of an ArcGIS MapServer or FeatureServer.",
+				enum: ["wms", "feature"],
+			},
+			en: ref("lang"),
+			fr: ref("lang"),
+		},
+		{
+			targets: {
+				description: "Other addresses for the readers of one target: one address may not suit all viewers.",
+				type: "object",
+				minProperties: 1,
+				code: "no-target",
+				propertyNames: { pattern: "^v2$", code: "target-name" },
+				properties: { v2: ref("overrides") },
+			},
+		},
+	),
+	allOf: [
+		{
+			if: { properties: { payload_type: { const: "wms" } }, required: ["payload_type"] },
+			// biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
+			then: { properties: { en: ref("wms"), fr: ref("wms") } },
+		},
+		{
+			if: { properties: { payload_type: { const: "feature" } }, required: ["payload_type"] },
+			// biome-ignore lint/suspicious/noThenProperty: JSON Schema's own keyword
+			then: { properties: { en: ref("feature"), fr: ref("feature"), targets: ref("featureTargets") } },
+		},
+	],
+	definitions: {
+		...shared,
+		lang: {
+			description: "The layer in one language.",
+			...exactly(
+				{ service_url: ref("address") },
+				{
+					layer: { minLength: 1, ...ref("text", "wms: the layer's name inside the service.") },
+					service_name: ref("text", "The name that the viewer shows."),
+					display_field: ref("text", "feature: the field whose value names a feature."),
+					metadata: ref("metadata"),
+					legend_format: ref("mime", "wms: the image type of the legend, such as image/png."),
+					feature_info_type: ref(
+						"mime",
+						"wms: the type asked of GetFeatureInfo. The viewer reads text/html, text/plain and application/json.",
+					),
+					loading_mode: {
+						description:
+							"Whether the viewer loads what the map shows (ondemand), or all of the layer once (snapshot).",
+						enum: ["ondemand", "snapshot"],
+					},
+					max_allowable_offset: natural("feature: how far a simplified line may stray, in map units."),
+				},
+			),
+		},
+		wms: {
+			required: ["layer"],
+			properties: { display_field: onlyOf("feature"), max_allowable_offset: onlyOf("feature") },
+		},
+		feature: { properties: { layer: onlyOf("wms"), feature_info_type: onlyOf("wms") } },
+		featureTargets: { properties: { v2: { properties: { en: withoutLayer, fr: withoutLayer } } } },
+		overrides: {
+			description: "What is different for one target, in either language or both.",
+			type: "object",
+			minProperties: 1,
+			code: "no-language",
+			properties: { en: ref("override"), fr: ref("override") },
+			additionalProperties: false,
+		},
+		override: {
+			type: "object",
+			minProperties: 1,
+			code: "no-override",
+			properties: { service_url: ref("address"), layer: { minLength: 1, ...ref("text") } },
+			additionalProperties: false,
+		},
+	},
+});
+
+/** Members that every node may have. */
+const common = {
+	service_name: ref("text", "The name that viewers show."),
+	metadata: ref("metadata"),
+} as const;
+
+/** Members of a service whose layers have names or numbers. @param layers schema of one name or number */
+function entries<const S>(layers: S, description: string) {
+	return {
+		scrape_only: { ...list(layers, description), minItems: 1 },
+		recursive: { description: "Take every layer of the service, in its own order.", type: "boolean" },
+	} as const;
+}
+
+/** Refuses such a service without any layer: viewers load for ever, or draw nothing. The rule applies to writes only. */
+const withLayers = {
+	not: { properties: { scrape_only: false, recursive: { const: false } } },
+	code: "no-layers",
+	onlyOnWrite: true,
+} as const;
+
+const service_url = ref("address");
+
+/** JSON Schema (draft-07) of a registration of version 2.0. */
+export const registration2 = document("registration-2", "Registration of a map layer, version 2.0", {
+	description,
+	...exactly({
+		version: { description: "Version of this form.", const: "2.0" },
+		en: ref("node"),
+		fr: ref("node"),
+	}),
+	definitions: {
+		...shared,
+		offset: natural("How far a simplified line may stray, in map units."),
+		node: {
+			description: "The layer in one language.",
+			type: "object",
+			required: ["service_type"],
+			discriminator: { propertyName: "service_type" },
+			oneOf: [ref("esriFeature"), ref("esriPicture"), ref("ogc"), ref("esriService")],
+			code: "service-type",
+		},
+		esriFeature: described(
+			"One layer of an ArcGIS MapServer or FeatureServer, as features.",
+			{ service_type: { const: "esriFeature" }, service_url },
+			{
+				...common,
+				display_field: ref("text", "The field whose value names a feature."),
+				loading_mode: { enum: ["ondemand", "snapshot"] },
+				max_allowable_offset: ref("offset"),
+				tolerance: natural("How far from a click a feature is still found, in pixels."),
+			},
+		),
+		esriPicture: described(
+			"An ArcGIS service of tiles or of images.",
+			{ service_type: { enum: ["esriTile", "esriImage"] }, service_url },
+			common,
+		),
+		ogc: {
+			description: "An OGC Web Map Service, or Web Map Tile Service.",
+			...withLayers,
+			...exactly(
+				{ service_type: { enum: ["ogcWms", "ogcWmts"] }, service_url },
+				{
+					...common,
+					...entries(
+						{ minLength: 1, ...ref("text") },
+						"Names of the layers inside the service, in the order in which they are shown.",
+					),
+					legend_format: ref("mime", "The image type of the legend, such as image/png."),
+					feature_info_format: {
+						description: "The type asked of GetFeatureInfo.",
+						enum: ["text/html;fgpv=summary", "text/html", "text/plain", "application/json"],
+					},
+				},
+			),
+		},
+		esriService: {
+			description: "A whole ArcGIS MapServer or FeatureServer.",
+			...withLayers,
+			...exactly(
+				{ service_type: { enum: ["esriMapServer", "esriFeatureServer"] }, service_url },
+				{
+					...common,
+					...entries(
+						{ type: "integer", minimum: 0 },
+						"Numbers of the layers inside the service, in the order in which they are shown.",
+					),
+				},
+			),
+		},
+	},
 });

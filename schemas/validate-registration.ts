@@ -1,6 +1,5 @@
 import { compile, everyError, type Validator } from "./compile.ts";
-import { registration1 } from "./registration-1.ts";
-import { registration2 } from "./registration-2.ts";
+import { registration1, registration2 } from "./registration.ts";
 
 export const validateRegistration1: Validator = compile(registration1, everyError);
 

@@ -1,13 +1,11 @@
 // npx fragments schemas: writes the JSON Schemas and the OpenAPI document into a folder
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { schemaFiles } from "../catalogue/openapi.ts";
-import { targets } from "../registry/targets/table.ts";
+import { targetNames } from "../registry/targets/table.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printLine } from "../terminal/io.ts";
 import { counted } from "../terminal/plain.ts";
-
-const packagePath = new URL("../package.json", import.meta.url);
 
 export const run = createRun(async (argv, _environment, io) => {
 	const line = createCommandLine("schemas", io)
@@ -16,8 +14,7 @@ export const run = createRun(async (argv, _environment, io) => {
 		.parse(argv, { from: "user" });
 	const { out, url } = line.opts();
 	await mkdir(out, { recursive: true });
-	const { version } = JSON.parse(await readFile(packagePath, "utf8")) as { version: string };
-	const files = schemaFiles({ version, targets, url });
+	const files = schemaFiles(targetNames, url);
 	for (const [name, text] of files) await writeFile(join(out, name), text);
 	printLine(io, `${counted(files.size, "file")} in ${out}`);
 	return exitCodes.done;

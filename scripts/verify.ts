@@ -2,15 +2,9 @@
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Option } from "@commander-js/extra-typings";
+import { presentFiles } from "../catalogue/output.ts";
 import { withTemporaryFolder } from "../files/temporary-folder.ts";
-import {
-	changedKeys,
-	chooseQuestions,
-	costOf,
-	listBuild,
-	listCatalogue,
-	verifyHosting,
-} from "../hosting/verify.ts";
+import { changedKeys, chooseQuestions, costOf, listBuild, verifyHosting } from "../hosting/verify.ts";
 import { build } from "../publish/build.ts";
 import { nameSource, refOption, repoOption } from "../publish/source.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
@@ -93,7 +87,7 @@ export const run = createRun(async (argv, environment, io) => {
 		const dist = resolve(built);
 		printError(io, `Comparing ${address} with the build in ${dist}`);
 		// A build without --repo is a build of this checkout.
-		return verify(await choose(dist, ".", "HEAD", listCatalogue(dist)));
+		return verify(await choose(dist, ".", "HEAD", presentFiles(dist).sort()));
 	}
 	const { source, name } = nameSource({ repo, ref });
 	printError(io, `Comparing ${address} with a build of ${name}`);

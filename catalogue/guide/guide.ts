@@ -32,11 +32,6 @@ export function readGuidePages(): GuidePage[] {
 	return [...pages, { path: securityPage, markdown: security.replaceAll("](docs/", "](") }];
 }
 
-/** The documentation as HTML pages, by path below the site's root. */
-export function guideFiles(assets: Assets): Map<string, string> {
-	return renderGuide(readGuidePages(), assets);
-}
-
 /** The pages as HTML, by path below the site's root: `guide/publish.html`, `guide/fr/index.html`. */
 export function renderGuide(pages: readonly GuidePage[], assets: Assets): Map<string, string> {
 	const known = new Set(pages.map(({ path }) => path));

@@ -1,16 +1,15 @@
-import type { Texts } from "../../site/text/english.ts";
-import { english } from "../../site/text/english.ts";
+import { english, type Texts } from "../../site/text/english.ts";
 import { french } from "../../site/text/french.ts";
 import { frameHtml } from "./frame.ts";
-import { type Assets, type Html, html, type Part } from "./html.ts";
-
-const methods = ["get", "put", "delete"] as const;
+import { type Assets, html, type Part } from "./html.ts";
 
 /** The parts of an OpenAPI document that the page shows (OpenAPI Specification 3.1). */
 interface ApiDocument {
 	paths: Record<string, Partial<Record<(typeof methods)[number], Operation>> & { parameters?: Component[] }>;
 	components: Record<string, Record<string, Component>>;
 }
+
+const methods = ["get", "put", "delete"] as const;
 
 interface Operation {
 	summary?: string;
@@ -38,13 +37,30 @@ interface Component {
  */
 export function apiHtml(assets: Assets, document: object, names: readonly string[]): string {
 	const { paths, components } = document as ApiDocument;
-	const operations = Object.entries(paths).flatMap(([path, { parameters = [], ...item }]) =>
+	/** The component to which `#/components/<kind>/<name>` refers. */
+	const resolve = (one: Component): Component => {
+		const [, , kind = "", name = ""] = one.$ref?.split("/") ?? [];
+		return one.$ref === undefined ? one : (components[kind]?.[name] as Component);
+	};
+	const operations = Object.entries(paths).flatMap(([path, { parameters: shared = [], ...item }]) =>
 		methods.flatMap((method) => {
 			const operation = item[method];
-			const shared = operation && [...parameters, ...(operation.parameters ?? [])];
-			return operation
-				? operationHtml(`${method.toUpperCase()} ${path}`, { ...operation, parameters: shared }, components)
-				: [];
+			if (!operation) return [];
+			const { summary = "", description = "", security = [], parameters = [], responses } = operation;
+			const texts = [summary, description].filter(Boolean);
+			const given = [...shared, ...parameters].map(resolve);
+			const answers = Object.entries(responses);
+			return html`<section>
+<h2><code>${method.toUpperCase()} ${path}</code></h2>
+<p>${texts.map((text) => (text.endsWith(".") ? text : `${text}.`)).join(" ")} ${security.length > 0 && both("apiSigned")}</p>
+${listOf(
+	"apiParameters",
+	given.map((one) => [one.name ?? "", parameterText(one)]),
+)}${listOf(
+	"apiAnswers",
+	answers.map(([status, one]) => [status, answerText(resolve(one))]),
+)}</section>
+`;
 		}),
 	);
 	const files = names.map((name) => html`<li><a href="${name}">${name}</a></li>\n`);
@@ -63,31 +79,6 @@ ${files}</ul>`,
 	});
 }
 
-function operationHtml(
-	name: string,
-	{ summary = "", description = "", security = [], parameters = [], responses }: Operation,
-	components: ApiDocument["components"],
-): Html {
-	const given = parameters.map((one) => resolve(one, components));
-	const answers = Object.entries(responses);
-	return html`<section>
-<h2><code>${name}</code></h2>
-<p>${[summary, description].filter(Boolean).map(sentence).join(" ")} ${security.length > 0 && both("apiSigned")}</p>
-${listOf(
-	"apiParameters",
-	given.map((one) => [one.name ?? "", parameterText(one)]),
-)}${listOf(
-	"apiAnswers",
-	answers.map(([status, one]) => [status, answerText(resolve(one, components))]),
-)}</section>
-`;
-}
-
-/** A text with a full stop at its end. */
-function sentence(text: string): string {
-	return text.endsWith(".") ? text : `${text}.`;
-}
-
 function listOf(title: keyof Texts, items: readonly (readonly [name: string, content: Part])[]): Part {
 	const rows = items.map(([name, content]) => html`<dt><code>${name}</code></dt><dd>${content}</dd>\n`);
 	return rows.length > 0 && html`<h3>${both(title)}</h3>\n<dl>\n${rows}</dl>\n`;
@@ -101,14 +92,6 @@ function parameterText({ description = "", in: place, schema }: Component): Part
 function answerText({ description = "", content = {} }: Component): Part {
 	const name = Object.values(content)[0]?.schema?.$ref?.split("/").at(-1);
 	return html`${description} ${name && html`<a href="${name}.schema.json">${name}</a>`}`;
-}
-
-function resolve(one: Component, components: ApiDocument["components"]): Component {
-	if (one.$ref === undefined) return one;
-	const [, , kind = "", name = ""] = one.$ref.split("/");
-	const found = components[kind]?.[name];
-	if (!found) throw new Error(`the document has no ${one.$ref}`);
-	return found;
 }
 
 /** A text in both languages, for a page that exists only once. */

@@ -1,7 +1,8 @@
 import { manifestPath } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { feedPath } from "./addresses.ts";
-import { type Assets, documentHtml, type Html, headOf, html, type Part } from "./html.ts";
+import type { SiteSettings } from "../../site/page/settings.ts";
+import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
+import { type Assets, documentHtml, Html, html, type Part, scriptData } from "./html.ts";
 import { textsOf } from "./texts.ts";
 
 /** The parts of a page that are its own. */
@@ -48,4 +49,58 @@ ${texts.footer} <a href="${root}${manifestPath}">${texts.footerIndex}</a> <a hre
 <a href="${root}schemas/">${texts.footerSchemas}</a></p>
 </footer>`;
 	return documentHtml(lang, headOf(root, assets, full, head), body);
+}
+
+/** The content of `head` that all pages share. @param root relative address from the page to the site's root */
+function headOf(root: string, assets: Assets, title: string, more: Part): Html {
+	return html`<meta http-equiv="Content-Security-Policy" content="${new Html(assets.policy)}">
+<meta name="referrer" content="strict-origin-when-cross-origin">
+<title>${title}</title>
+<link rel="stylesheet" href="${root}${assets.styles}">
+<link rel="icon" type="image/svg+xml" href="${root}${assets.icon}">
+${more}`;
+}
+
+function alternates(root: string): Html {
+	return html`<link rel="alternate" hreflang="en" href="${root}en/">
+<link rel="alternate" hreflang="fr" href="${root}fr/">
+<link rel="alternate" hreflang="x-default" href="${root || "./"}">
+<link rel="alternate" type="application/atom+xml" href="${root}${feedPath}">`;
+}
+
+/**
+ * Renders `en/index.html` or `fr/index.html`: the page in which the script shows every view. It contains the settings and
+ * preloads the scripts and the index's manifest, so that the first rows appear sooner.
+ * @param publicUrl address of the site with a slash at its end; empty if unknown
+ */
+export function catalogueHtml(lang: Lang, assets: Assets, settings: SiteSettings, publicUrl: string): string {
+	const texts = textsOf(lang);
+	const search = html`<link rel="search" type="application/opensearchdescription+xml" title="${texts.title}" href="../${openSearchFile(lang)}">`;
+	return frameHtml(assets, {
+		lang,
+		root: "../",
+		title: null,
+		head: html`<meta name="description" content="${texts.tagline}">
+${alternates("../")}
+${publicUrl && search}<link rel="preload" as="fetch" crossorigin href="../${manifestPath}">
+<script type="module" src="../${assets.script}"></script>
+${assets.imports.map((path) => html`<link rel="modulepreload" href="../${path}">\n`)}
+<script type="application/json" id="settings">${scriptData(settings)}</script>`,
+		other: `../${lang === "en" ? "fr" : "en"}/`,
+		attributes: html` data-land-light="../${assets.landLight}" data-land-dark="../${assets.landDark}" data-worker="../${assets.worker}"`,
+		content: html`<noscript><h1>${texts.title}</h1><p>${texts.noScript} <a href="../${listFolders[lang]}/">${texts.noScriptList}</a>.</p></noscript>`,
+	});
+}
+
+/** Renders `index.html`: its script chooses the browser's language; without a script the page is two links. */
+export function rootHtml(assets: Assets): string {
+	const head = html`${headOf("", assets, `${textsOf("en").title} · ${textsOf("fr").title}`, alternates(""))}
+<script type="module" src="${assets.choose}"></script>`;
+	const link = (lang: Lang, name: string) =>
+		html`<li><a href="${lang}/" hreflang="${lang}" lang="${lang}">${name}</a></li>`;
+	const body = html`<main>
+<h1>${textsOf("en").title} <span lang="fr">· ${textsOf("fr").title}</span></h1>
+<ul class="start">${link("en", "English")}${link("fr", "Français")}</ul>
+</main>`;
+	return documentHtml("en", head, body);
 }

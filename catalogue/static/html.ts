@@ -46,6 +46,10 @@ export interface Assets {
 	icon: string;
 	landLight: string;
 	landDark: string;
+	/** Scripts that the page's script imports statically. */
+	imports: readonly string[];
+	/** The script of the worker for text search. */
+	worker: string;
 }
 
 /** What a page without a script needs beside the entries: the content of `pages.json`. */
@@ -64,14 +68,6 @@ export interface PageSettings {
 /** The file with the page settings, for pages that the service renders on request. */
 export const pageSettingsPath = "pages.json";
 
-/** The files that the catalogue page loads in addition. */
-export interface PageAssets extends Assets {
-	/** Scripts that the page's script imports statically. */
-	imports: readonly string[];
-	/** The script of the worker for text search. */
-	worker: string;
-}
-
 /** Renders a whole document. */
 export function documentHtml(lang: Lang, head: Part, body: Part): string {
 	const page = html`<!doctype html>
@@ -87,14 +83,4 @@ ${body}
 </html>
 `;
 	return page.text;
-}
-
-/** The content of `head` that all pages share. @param root relative address from the page to the site's root */
-export function headOf(root: string, assets: Assets, title: string, more: Part): Html {
-	return html`<meta http-equiv="Content-Security-Policy" content="${new Html(assets.policy)}">
-<meta name="referrer" content="strict-origin-when-cross-origin">
-<title>${title}</title>
-<link rel="stylesheet" href="${root}${assets.styles}">
-<link rel="icon" type="image/svg+xml" href="${root}${assets.icon}">
-${more}`;
 }

@@ -19,19 +19,9 @@ export interface ItemsQuery {
 const defaultLimit = 10;
 const maxLimit = 1_000;
 
-interface Rule {
-	is: (text: string) => boolean;
-	/** What the value must be, for the error text. */
-	must: string;
-}
-
-const any: Rule = { is: () => true, must: "a text" };
-
-/** The accepted parameters and their rules. */
-const rules: ReadonlyMap<string, Rule> = new Map([
-	["q", any],
-	["ids", any],
-	["type", any],
+/** The accepted parameters: whether a value is valid, and what it must be, for the error text. */
+const rules: ReadonlyMap<string, { is: (text: string) => boolean; must: string }> = new Map([
+	...["q", "ids", "type"].map((name) => [name, { is: () => true, must: "a text" }] as const),
 	["limit", { is: (text) => /^\d{1,9}$/.test(text) && Number(text) > 0, must: "a whole number" }],
 	["offset", { is: (text) => /^\d{1,9}$/.test(text), must: "a whole number" }],
 	["bbox", { is: (text) => parseBbox(text) !== null, must: "four or six numbers, south before north" }],
@@ -48,23 +38,21 @@ export function parseItemsQuery(query: string): ItemsQuery | string {
 		if (!rule) return `query: has no parameter ${quote(name)}`;
 		if (!rule.is(value)) return `${name}: must be ${rule.must}, not ${quote(value)}`;
 	}
-	const listOf = (name: string): string[] | null => {
+	/** The items of a list; null if there are none. */
+	const itemsOf = (name: string) => {
 		const items = (given.get(name) ?? "").split(",").filter((item) => item.trim() !== "");
-		return items.length > 0 ? items : null;
+		return items.length > 0 ? new Set(items) : null;
 	};
-	const setOf = (name: string) => {
-		const items = listOf(name);
-		return items && new Set(items);
-	};
+	const phrases = itemsOf("q");
 	const limit = Math.min(Number(given.get("limit") ?? defaultLimit), maxLimit);
 	const offset = Number(given.get("offset") ?? 0);
 	given.delete("limit");
 	given.delete("offset");
 	return {
-		q: listOf("q")?.map((phrase) => fold(phrase).trim()) ?? null,
+		q: phrases && [...phrases].map((phrase) => fold(phrase).trim()),
 		bbox: parseBbox(given.get("bbox") ?? ""),
-		ids: setOf("ids"),
-		types: setOf("type"),
+		ids: itemsOf("ids"),
+		types: itemsOf("type"),
 		limit,
 		offset,
 		text: given.toString(),

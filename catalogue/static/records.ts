@@ -41,25 +41,26 @@ const english = textsOf("en");
 const title = `${english.title} · ${textsOf("fr").title}`;
 const description = `${english.tagline} · ${textsOf("fr").tagline}`;
 
+/** Address of all items. */
+const itemsAt = (root: string) => `${root}collections/${collectionId}/items`;
+
+const json = (rel: string, href: string): Link => ({ rel, type: "application/json", href });
+
+/** A collection of records; its links make it searchable or crawlable. */
+function catalogOf(links: readonly Link[], id = collectionId): object {
+	return { id, type: "Collection", itemType: "record", title, description, links };
+}
+
 /**
  * `GET /ogc`, `/conformance`, `/collections` and `/collections/layers`.
  * @param path below the API's root
  * @param root address of the site with a slash at its end, absolute or relative to the answer's address
- * @returns null for any other path
+ * @returns undefined for any other path
  */
-export function recordsPage(path: string, root: string): object | null {
-	const collection = {
-		...catalogOf([
-			json("self", `${root}collections/${collectionId}`),
-			{ rel: "items", type: geoJson, href: itemsAddress(root) },
-		]),
-		crs: [crs84],
-	};
-	if (path === `collections/${collectionId}`) return collection;
-	if (path === "collections")
-		return { links: [json("self", `${root}collections`)], collections: [collection] };
-	if (path === "conformance") return { conformsTo: conformance };
-	if (path !== "") return null;
+export function recordsPage(path: string, root: string): object | undefined {
+	const self = `${root}collections/${collectionId}`;
+	const items = { rel: "items", type: geoJson, href: itemsAt(root) };
+	const collection = { ...catalogOf([json("self", self), items]), crs: [crs84] };
 	const openApi = "application/vnd.oai.openapi+json;version=3.1";
 	const links = [
 		json("self", `${root}ogc`),
@@ -68,39 +69,33 @@ export function recordsPage(path: string, root: string): object | null {
 		json("conformance", `${root}conformance`),
 		json("data", `${root}collections`),
 	];
-	return { title, description, links };
-}
-
-function json(rel: string, href: string): Link {
-	return { rel, type: "application/json", href };
-}
-
-/** A collection of records; its links make it searchable or crawlable. */
-function catalogOf(links: readonly Link[], id = collectionId): object {
-	return { id, type: "Collection", itemType: "record", title, description, links };
-}
-
-function itemsAddress(root: string): string {
-	return `${root}collections/${collectionId}/items`;
+	return new Map<string, object>([
+		["", { title, description, links }],
+		["conformance", { conformsTo: conformance }],
+		["collections", { links: [json("self", `${root}collections`)], collections: [collection] }],
+		[`collections/${collectionId}`, collection],
+	]).get(path);
 }
 
 /**
  * `GET /collections/layers/items`
  * @param found all entries that match the query, always in the same order
  */
-export function itemsPage(found: readonly Entry[], query: ItemsQuery, root: string): object {
-	const { limit, offset, text } = query;
-	const shownEntries = found.slice(offset, offset + limit);
-	const at = (start: number) => {
-		const parameters = [...(text ? [text] : []), `limit=${limit}`, `offset=${start}`];
-		return `${itemsAddress(root)}?${parameters.join("&")}`;
+export function itemsPage(
+	found: readonly Entry[],
+	{ limit, offset, text }: ItemsQuery,
+	root: string,
+): object {
+	const features = found.slice(offset, offset + limit).map((entry) => recordOf(entry, root));
+	const query = text && `${text}&`;
+	const link = (rel: string, start: number): Link => {
+		return { rel, type: geoJson, href: `${itemsAt(root)}?${query}limit=${limit}&offset=${start}` };
 	};
-	const link = (rel: string, start: number): Link => ({ rel, type: geoJson, href: at(start) });
 	return {
 		type: "FeatureCollection",
 		numberMatched: found.length,
-		numberReturned: shownEntries.length,
-		features: shownEntries.map((entry) => recordOf(entry, root)),
+		numberReturned: features.length,
+		features,
 		links: [
 			link("self", offset),
 			...(offset > 0 ? [link("prev", Math.max(offset - limit, 0))] : []),
@@ -112,21 +107,10 @@ export function itemsPage(found: readonly Entry[], query: ItemsQuery, root: stri
 
 /** `GET /collections/layers/items/<smallkey>` */
 export function itemPage(entry: Entry, root: string): object {
-	const self = `${itemsAddress(root)}/${encodeURIComponent(entry.smallkey)}`;
-	const record = recordOf(entry, root);
-	const links = [
-		{ rel: "self", type: geoJson, href: self },
-		json("collection", `${root}collections/${collectionId}`),
-	];
-	return { ...record, links: [...links, ...record.links] };
-}
-
-/** Renders the crawlable catalogue of one chunk, with its records. */
-export function crawlablePage(chunk: number, entries: readonly Entry[], publicUrl: string): string {
-	const root = publicUrl || "../";
-	const records = entries.map((entry) => recordOf(entry, root));
-	const links = [json("parent", `${root}${crawlablePath}`)];
-	return `${JSON.stringify({ ...catalogOf(links, `${collectionId}-${chunk}`), records })}\n`;
+	const href = `${itemsAt(root)}/${encodeURIComponent(entry.smallkey)}`;
+	const { links, ...record } = recordOf(entry, root);
+	const collection = json("collection", `${root}collections/${collectionId}`);
+	return { ...record, links: [{ rel: "self", type: geoJson, href }, collection, ...links] };
 }
 
 /** The file of the crawlable catalogue, which a hosting of files has in place of a searchable one. */
@@ -137,30 +121,34 @@ export function crawlableFile(chunk: number): string {
 	return `records/${String(chunk).padStart(2, "0")}.json`;
 }
 
-/** Renders the crawlable catalogue: links to its chunks. @param chunks numbers of the chunks that have layers */
-export function crawlableIndex(chunks: readonly number[], publicUrl: string): string {
+/** Renders the crawlable catalogue of one chunk, with its records; null for a chunk without layers. */
+export function crawlablePage(chunk: number, entries: readonly Entry[], publicUrl: string): string | null {
+	if (entries.length === 0) return null;
 	const root = publicUrl || "../";
-	const links = [
-		json("self", root + crawlablePath),
-		...chunks.map((chunk) => json("child", root + crawlableFile(chunk))),
-	];
+	const records = entries.map((entry) => recordOf(entry, root));
+	const catalog = catalogOf([json("parent", root + crawlablePath)], `${collectionId}-${chunk}`);
+	return `${JSON.stringify({ ...catalog, records })}\n`;
+}
+
+/** Renders the crawlable catalogue: links to the chunks that have layers. */
+export function crawlableIndex(chunks: readonly (readonly Entry[])[], publicUrl: string): string {
+	const root = publicUrl || "../";
+	const children = chunks.flatMap(({ length }, chunk) => (length > 0 ? [crawlableFile(chunk)] : []));
+	const links = [json("self", root + crawlablePath), ...children.map((file) => json("child", root + file))];
 	return `${JSON.stringify({ ...catalogOf(links), itemType: "catalog" })}\n`;
 }
 
 /** A layer as a record (Records, "recordGeoJSON.yaml"). */
-export interface LayerRecord {
-	id: string;
-	links: Link[];
-	[member: string]: unknown;
-}
-
-function recordOf(entry: Entry, root: string): LayerRecord {
+function recordOf(entry: Entry, root: string) {
 	const { smallkey, type, bounds, changed, keywords, sender } = entry;
-	const both = (texts: { en?: string; fr?: string }) => {
-		const different = [...new Set([texts.en, texts.fr].filter(Boolean))];
-		return different.join(" · ");
+	const both = ({ en, fr }: { en?: string; fr?: string }) => {
+		return [...new Set([en, fr].filter(Boolean))].join(" · ");
 	};
-	const named = both(entry.title) || smallkey;
+	const pages = langs.map((lang): Link => {
+		const href = root + layerAddress(lang, smallkey);
+		return { rel: "describedby", type: "text/html", hreflang: lang, title: titleOf(entry, lang), href };
+	});
+	const contact = { organization: typeof sender === "object" ? both(sender) : sender, roles: ["publisher"] };
 	return {
 		id: smallkey,
 		type: "Feature",
@@ -169,29 +157,14 @@ function recordOf(entry: Entry, root: string): LayerRecord {
 		geometry: bounds ? { type: "Polygon", coordinates: [ringOf(bounds)] } : null,
 		properties: {
 			type,
-			title: named,
+			title: both(entry.title) || smallkey,
 			...(entry.description && { description: both(entry.description) }),
 			...(keywords && { keywords }),
 			...(changed && { updated: changed.date }),
-			languages: [{ code: "en" }, { code: "fr" }],
-			...(sender !== undefined && {
-				contacts: [
-					{ organization: typeof sender === "string" ? sender : both(sender), roles: ["publisher"] },
-				],
-			}),
+			languages: langs.map((code) => ({ code })),
+			...(sender !== undefined && { contacts: [contact] }),
 		},
-		links: [
-			...serviceLinks(entry),
-			...langs.map(
-				(lang): Link => ({
-					rel: "describedby",
-					type: "text/html",
-					hreflang: lang,
-					title: titleOf(entry, lang),
-					href: root + layerAddress(lang, smallkey),
-				}),
-			),
-		],
+		links: [...serviceLinks(entry), ...pages],
 	};
 }
 

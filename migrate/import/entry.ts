@@ -1,6 +1,5 @@
 import { escapeMarkup } from "../../registry/markup.ts";
-import { registration1 } from "../../schemas/registration-1.ts";
-import { registration2 } from "../../schemas/registration-2.ts";
+import { registration1, registration2 } from "../../schemas/registration.ts";
 import { isObject, type Json, textOf } from "../compare/json.ts";
 import type { Notes } from "./description.ts";
 

@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { catalogueSource } from "../../catalogue/source.ts";
+import { catalogueSource } from "../../catalogue/read-layers.ts";
 import { runGit } from "../../git/run.ts";
 import { buildOutput } from "../../hosting/output.ts";
 import { temporaryFolder, wms } from "../local.ts";

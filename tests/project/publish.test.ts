@@ -6,7 +6,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseRegistration } from "../../registry/registration.ts";
 import { receipt } from "../../schemas/answers.ts";
-import { registration1 } from "../../schemas/registration-1.ts";
+import { registration1 } from "../../schemas/registration.ts";
 import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, type Ended, root, ServerProcess } from "../process.ts";
 

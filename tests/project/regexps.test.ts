@@ -9,8 +9,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { description } from "../../schemas/description.ts";
 import { owners } from "../../schemas/owners.ts";
-import { registration1 } from "../../schemas/registration-1.ts";
-import { registration2 } from "../../schemas/registration-2.ts";
+import { registration1, registration2 } from "../../schemas/registration.ts";
 import { root } from "../process.ts";
 
 interface Found {

@@ -2,11 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { schemaFiles } from "../../catalogue/openapi.ts";
-import { targets } from "../../registry/targets/table.ts";
+import { targetNames } from "../../registry/targets/table.ts";
 import { frenchOf, prefersFrench, type TextCode, textOf, texts } from "../../registry/texts.ts";
 import { owners } from "../../schemas/owners.ts";
-import { registration1 } from "../../schemas/registration-1.ts";
-import { registration2 } from "../../schemas/registration-2.ts";
+import { registration1, registration2 } from "../../schemas/registration.ts";
 
 test("the French text of each code has the values of the English one, and is found by it", () => {
 	for (const [code, [en, fr]] of Object.entries(texts)) {
@@ -26,7 +25,7 @@ test("each code of the schemas has its texts, and the files of the schemas show 
 	const codes = JSON.stringify([registration1, registration2, owners]).match(/"code":"[^"]*"/g) ?? [];
 	assert.ok(codes.length > 10);
 	for (const code of codes) assert.ok((JSON.parse(`{${code}}`) as { code: string }).code in texts, code);
-	const files = schemaFiles({ version: "1", targets, url: "/" });
+	const files = schemaFiles(targetNames, "/");
 	const text = files.get("registration-1.schema.json") ?? "";
 	assert.match(text, '"errorMessage": "must be an http or https address"');
 	assert.not.match(text, '{}"');

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { pageHeaders } from "../../api/site-headers.ts";
-import { guideFiles } from "../../catalogue/guide/guide.ts";
-import { updateHealth } from "../../catalogue/health.ts";
+import { updateHealth } from "../../catalogue/catalogue.ts";
+import { readGuidePages, renderGuide } from "../../catalogue/guide/guide.ts";
 import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
-import { catalogueHtml } from "../../catalogue/static/pages.ts";
+import { catalogueHtml } from "../../catalogue/static/frame.ts";
 import type { Description } from "../../registry/description.ts";
 import {
 	type Chunk,
@@ -63,7 +63,7 @@ export class SiteWorld {
 		site ??= buildSite(plainSettings);
 		const { files, assets } = await site;
 		for (const [path, content] of files) world.files.set(path, content);
-		for (const [path, html] of guideFiles(assets)) world.files.set(path, html);
+		for (const [path, html] of renderGuide(readGuidePages(), assets)) world.files.set(path, html);
 		const all = { ...plainSettings, ...more };
 		world.files.set("site.json", JSON.stringify(all));
 		const entries = layers.map((layer) => world.#addLayer(layer));
@@ -71,7 +71,7 @@ export class SiteWorld {
 		for (const lang of langs) world.files.set(`${lang}/index.html`, catalogueHtml(lang, assets, all, ""));
 		const owners = (smallkey: string) => (smallkey.startsWith("sick") ? ["@org/menders"] : []);
 		const health = new Map(entries.map((entry) => [entry.smallkey, entry]));
-		world.files.set("index/health.json", updateHealth(null, new Map(), health, owners));
+		world.files.set("index/health.json", updateHealth(null, [], health, owners));
 		world.server.server.prependListener("request", (request) => world.#route(request.url ?? ""));
 		return world;
 	}

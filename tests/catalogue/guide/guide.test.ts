@@ -5,27 +5,15 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readGuidePages, renderGuide } from "../../../catalogue/guide/guide.ts";
 import { apiHtml } from "../../../catalogue/static/api.ts";
-import type { Assets } from "../../../catalogue/static/html.ts";
+import { catalogueHtml } from "../../../catalogue/static/frame.ts";
 import { layerHtml } from "../../../catalogue/static/layer.ts";
 import { listHtml } from "../../../catalogue/static/list.ts";
-import { catalogueHtml } from "../../../catalogue/static/pages.ts";
 import { receipt } from "../../../schemas/answers.ts";
-import { registration1 } from "../../../schemas/registration-1.ts";
+import { registration1 } from "../../../schemas/registration.ts";
 import { root } from "../../process.ts";
 import { pageSettings, plainSettings } from "../pages.ts";
 
-const assets: Assets = {
-	policy: "default-src 'none'",
-	...{
-		script: "a/main.js",
-		choose: "a/choose.js",
-		styles: "a/styles.css",
-		icon: "a/icon.svg",
-		landLight: "l",
-		landDark: "d",
-	},
-};
-
+const { assets } = pageSettings;
 const pages = readGuidePages();
 const guide = renderGuide(pages, assets);
 
