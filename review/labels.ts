@@ -1,6 +1,5 @@
 import { parseLayerPath } from "../registry/smallkey.ts";
-import { dataOf, isAnswered, listOf } from "../store/github/refusal.ts";
-import type { Github } from "../store/github/routes.ts";
+import { dataOf, type Github, isAnswered, listOf } from "../store/github/answer.ts";
 import { isOfRepository, isOwnBranch, type OpenPull } from "./pulls.ts";
 
 export interface Label {

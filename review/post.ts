@@ -1,5 +1,4 @@
-import { dataOf, listOf } from "../store/github/refusal.ts";
-import type { Github } from "../store/github/routes.ts";
+import { dataOf, type Github, listOf } from "../store/github/answer.ts";
 import { plain } from "../terminal/plain.ts";
 import type { Annotation } from "./report.ts";
 

@@ -1,5 +1,4 @@
-import { isAnswered, listOf } from "../store/github/refusal.ts";
-import type { Github } from "../store/github/routes.ts";
+import { type Github, isAnswered, listOf } from "../store/github/answer.ts";
 import { reviewFolders } from "../store/store.ts";
 import { findCheckRun, readCheckRuns } from "./post.ts";
 

@@ -4,7 +4,7 @@ import { readTextIfThere } from "../files/if-there.ts";
 import { fenced } from "../registry/markdown.ts";
 import { connectToGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";
-import { dataOf, listOf } from "../store/github/refusal.ts";
+import { dataOf, listOf } from "../store/github/answer.ts";
 import { createCommandLine, createRun, exitCodes, needed } from "../terminal/command-line.ts";
 import { printLine } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";

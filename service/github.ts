@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createFetch } from "../harvest/net/fetch.ts";
+import type { Github } from "../store/github/answer.ts";
 import { authorizeWith, type Permissions } from "../store/github/auth.ts";
 import { connect } from "../store/github/client.ts";
-import type { Github } from "../store/github/routes.ts";
 import type { Configuration, GitHubSettings } from "./settings.ts";
 
 /** Longest time of one request, in milliseconds. */

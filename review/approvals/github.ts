@@ -1,6 +1,5 @@
 import type { Owners } from "../../registry/owners.ts";
-import { dataOf, dataOrNull, isAnswered, listOf } from "../../store/github/refusal.ts";
-import type { Github } from "../../store/github/routes.ts";
+import { dataOf, dataOrNull, type Github, isAnswered, listOf } from "../../store/github/answer.ts";
 import {
 	type Comment,
 	findCheckRun,

@@ -1,5 +1,4 @@
-import { dataOf } from "../../store/github/refusal.ts";
-import type { Github } from "../../store/github/routes.ts";
+import { dataOf, type Github } from "../../store/github/answer.ts";
 import { findCheckRun, type ListedCheckRun } from "../post.ts";
 import { isOfRepository, isReviewBranch, type OpenPull } from "../pulls.ts";
 import type { Judgement } from "./judge.ts";

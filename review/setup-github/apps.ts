@@ -1,5 +1,4 @@
-import { isAnswered } from "../../store/github/refusal.ts";
-import type { Github } from "../../store/github/routes.ts";
+import { type Github, isAnswered } from "../../store/github/answer.ts";
 import { isRefused } from "../pulls.ts";
 import { check, type Finding } from "./finding.ts";
 import type { Target } from "./repository.ts";

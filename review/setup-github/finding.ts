@@ -1,4 +1,4 @@
-import { isAnswered, messageOf } from "../../store/github/refusal.ts";
+import { isAnswered, messageOf } from "../../store/github/answer.ts";
 
 /** One thing that a repository needs, and whether it has it. */
 export interface Outcome {

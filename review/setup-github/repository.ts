@@ -1,8 +1,7 @@
 import { runGit } from "../../git/run.ts";
 import { gitEnvironment } from "../../service/github.ts";
 import type { Configuration } from "../../service/settings.ts";
-import { dataOrNull } from "../../store/github/refusal.ts";
-import type { Github } from "../../store/github/routes.ts";
+import { dataOrNull, type Github } from "../../store/github/answer.ts";
 import { isShallow } from "../audit/history.ts";
 import { check, type Finding } from "./finding.ts";
 

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { readIfThere } from "../../files/if-there.ts";
 import { ownersPath, parseOwners } from "../../registry/owners.ts";
-import { dataOrNull } from "../../store/github/refusal.ts";
-import type { Github } from "../../store/github/routes.ts";
+import { dataOrNull, type Github } from "../../store/github/answer.ts";
 import type { App, Apps } from "./apps.ts";
 import { check, emptyOn404, type Finding } from "./finding.ts";
 import type { Target } from "./repository.ts";

@@ -1,6 +1,5 @@
 import type { Environment } from "../../api/configuration.ts";
-import { dataOrNull } from "../../store/github/refusal.ts";
-import type { Github } from "../../store/github/routes.ts";
+import { dataOrNull, type Github } from "../../store/github/answer.ts";
 import { type Label, labels } from "../labels.ts";
 import { check, emptyOn404, type Finding } from "./finding.ts";
 import type { Target } from "./repository.ts";

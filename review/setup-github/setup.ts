@@ -1,6 +1,6 @@
 import type { Environment } from "../../api/configuration.ts";
 import type { Configuration } from "../../service/settings.ts";
-import type { Github } from "../../store/github/routes.ts";
+import type { Github } from "../../store/github/answer.ts";
 import { type App, appFindings, findApp, installationFindings } from "./apps.ts";
 import { apply, check, type Finding, inspect, type Outcome } from "./finding.ts";
 import {

@@ -1,6 +1,5 @@
 import { base64url } from "../hashes.ts";
-import { dataOf, dataOrNull } from "./refusal.ts";
-import type { Github } from "./routes.ts";
+import { dataOf, dataOrNull, type Github } from "./answer.ts";
 
 /** A token, or a GitHub App with its private key in PEM: PKCS#1, as GitHub issues it, or PKCS#8. */
 export type Credentials = { token: string } | { appId: string; privateKey: string };

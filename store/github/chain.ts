@@ -9,11 +9,11 @@ import {
 	StoreBusy,
 	usedBefore,
 } from "../store.ts";
-import type { Connection } from "./client.ts";
-import { type CommitWithTree, commitTree, writeTree } from "./commit.ts";
+import { Conflict, type Github } from "./answer.ts";
+import { type Connection, GithubBusy, LostAnswer, spread } from "./client.ts";
+import { type CommitWithTree, commitTree, makeFirstCommit, moveBranch, writeTree } from "./commit.ts";
 import { type Head, type Heads, wasUsed } from "./history.ts";
-import { Conflict } from "./refusal.ts";
-import type { Github } from "./routes.ts";
+import type { Batch } from "./queue.ts";
 import { CommitFiles, Snapshot } from "./snapshot.ts";
 
 /** A change that waits to be made. */
@@ -22,6 +22,8 @@ export interface Change {
 	meta: Meta;
 	started: Date;
 }
+
+export type ChangeBatch = Batch<Change, Commit | Refusal>;
 
 /** The dependencies and limits with which a batch of changes is made. */
 export interface ChangeContext extends Pick<Connection, "now" | "sleep" | "random"> {
@@ -34,11 +36,11 @@ export interface ChangeContext extends Pick<Connection, "now" | "sleep" | "rando
 	lastCommitAt: number;
 }
 
-/** The answer to a change's sender, or the error that the change's `edits` threw. */
-export type Outcome = { done: Commit | Refusal } | { thrown: unknown };
+/** Returns the answer to a change's sender, or throws the error that the change's `edits` threw. */
+type Outcome = () => Commit | Refusal;
 
 /** The edits of a change, or its outcome where it has none. */
-type Decision = { edits: Edit[] } | Outcome;
+type Decision = Edit[] | Outcome;
 
 /** Most changes that are decided at once: a whole batch. Each reads a folder and its history, and often a file. */
 const readsAtOnce = 20;
@@ -46,53 +48,117 @@ const readsAtOnce = 20;
 /** Most trees that are written at once: GitHub asks clients to make few writes at the same time. */
 const treesAtOnce = 4;
 
+const maxAttempts = 5;
+
+/** `Retry-After` where other writers change the layers at the same moment, in seconds. */
+const raceSeconds = 2;
+
+/** Retries, each time from a fresh read, while other writers are faster or it is not known whether the branch was moved. */
+export async function retryRaces<T>(
+	{ now, sleep, random, raceMs }: ChangeContext,
+	deadline: number,
+	attempt: () => Promise<T>,
+): Promise<T> {
+	const until = Math.min(deadline, now().getTime() + raceMs);
+	for (let attempts = 1; ; attempts += 1) {
+		try {
+			return await attempt();
+		} catch (error) {
+			if (!(error instanceof Conflict) && !(error instanceof LostAnswer)) throw error;
+			const pauseMs = 50 * 2 ** attempts * (0.5 + random());
+			if (attempts === maxAttempts || now().getTime() + pauseMs >= until) {
+				if (error instanceof LostAnswer || !error.isRace) throw error;
+				const text = "others change the layers at the same moment";
+				throw new GithubBusy(text, spread(raceSeconds, random), error.message);
+			}
+			await sleep(pauseMs);
+		}
+	}
+}
+
+/**
+ * Makes one commit for each change of a batch that changes something, on top of each other, and moves the branch once.
+ * Settles the changes for which there was time.
+ */
+export async function commitTogether(context: ChangeContext, batch: ChangeBatch): Promise<void> {
+	const chains: Chain[] = [];
+	const outcomes = await retryRaces(context, batch.until, () => attempt(context, batch, chains));
+	for (const [index, outcome] of outcomes.entries()) batch.entries[index]?.settle(outcome);
+}
+
+/** @param chains the chains of earlier attempts, which may be on the branch although GitHub's answer was lost */
+async function attempt(context: ChangeContext, batch: ChangeBatch, chains: Chain[]): Promise<Outcome[]> {
+	const { github, branch, heads } = context;
+	const head = await heads.find(github, branch);
+	if (!head) return [await commitFirst(context, batch.entries[0]?.job as Change)];
+	const landed = chains.find(({ tip }) => head.recent.some(({ sha }) => sha === tip));
+	if (landed) return landed.outcomes;
+	batch.fill();
+	const chain = await makeChain(
+		context,
+		head,
+		batch.entries.map(({ job }) => job),
+	);
+	if (chain.tip === head.commit) return chain.outcomes;
+	chains.push(chain);
+	await moveBranch(github, branch, chain.tip);
+	heads.noteReplaced(head.commit);
+	return chain.outcomes;
+}
+
+/** Makes the first change in a repository without commits; the other changes follow in a later batch. */
+async function commitFirst({ github, branch }: ChangeContext, change: Change): Promise<Outcome> {
+	const decision = await decideOne(change, new Snapshot(new CommitFiles(github, null)));
+	if (!Array.isArray(decision)) return decision;
+	if (decision.length === 0) return () => ({ commit: "", changed: false });
+	const commit = await makeFirstCommit(github, branch, decision, change.meta, change.started);
+	return () => ({ commit, changed: true });
+}
+
 /** Decides each change on the state that the changes before it leave. */
 async function decide({ github, now }: ChangeContext, head: Head, changes: readonly Change[]) {
 	const files = new CommitFiles(github, head);
 	const isUsed = ({ meta }: Change) => wasUsed(github, head, meta, now());
-	// All requests to GitHub are made at once. A change after the first edits is decided again, with these edits.
-	const early = await pMap(
+	// All requests to GitHub are made at once, and `files` has the answers for the decisions below.
+	const used = await pMap(
 		changes,
-		async (change) => {
-			const decision = await decideOne(change, new Snapshot(files));
-			return { decision, used: changesSomething(decision) ? await isUsed(change) : null };
-		},
+		async (change) => (isEdit(await decideOne(change, new Snapshot(files))) ? isUsed(change) : null),
 		{ concurrency: readsAtOnce },
 	);
 	const requests = new Set<string | null>();
 	const edits: Edit[] = [];
 	const decisions: Decision[] = [];
 	for (const [index, change] of changes.entries()) {
-		let { decision, used } = early[index] as (typeof early)[number];
-		if (edits.length > 0) decision = await decideOne(change, new Snapshot(files, edits));
-		const { request } = change.meta;
-		if (changesSomething(decision)) {
-			used ??= await isUsed(change);
-			if (used || requests.has(request)) decision = { done: usedBefore };
-			else edits.push(...decision.edits);
-			if (request !== null) requests.add(request);
-		}
+		const decision = await decideOne(change, new Snapshot(files, edits));
 		decisions.push(decision);
+		if (!isEdit(decision)) continue;
+		const { request } = change.meta;
+		if ((used[index] ?? (await isUsed(change))) || requests.has(request)) decisions[index] = () => usedBefore;
+		else edits.push(...decision);
+		if (request !== null) requests.add(request);
 	}
 	return decisions;
 }
 
-function changesSomething(decision: Decision): decision is { edits: Edit[] } {
-	return "edits" in decision && decision.edits.length > 0;
+/** Whether a decision changes something. */
+function isEdit(decision: Decision): decision is Edit[] {
+	return Array.isArray(decision) && decision.length > 0;
 }
 
-export async function decideOne({ edits }: Change, snapshot: Snapshot): Promise<Decision> {
+async function decideOne({ edits }: Change, snapshot: Snapshot): Promise<Decision> {
 	try {
 		const wanted = await edits(snapshot);
-		return isRefusal(wanted) ? { done: wanted } : { edits: wanted };
-	} catch (thrown) {
-		if (thrown instanceof StoreBusy || thrown instanceof Conflict) throw thrown;
-		return { thrown };
+		return isRefusal(wanted) ? () => wanted : wanted;
+	} catch (error) {
+		if (error instanceof StoreBusy || error instanceof Conflict) throw error;
+		return () => {
+			throw error;
+		};
 	}
 }
 
 /** Commits on top of each other, on no branch yet. */
-export interface Chain {
+interface Chain {
 	/** Id of the last commit; the head's id where nothing changes. */
 	tip: string;
 	/** The outcome of each change once the branch is at `tip`; changes for which there was no time are left out. */
@@ -103,15 +169,11 @@ export interface Chain {
  * Makes one commit for each change that changes something, on top of each other.
  * @throws {Error} where GitHub does not return the stored files or the history
  */
-export async function makeChain(
-	context: ChangeContext,
-	head: Head,
-	changes: readonly Change[],
-): Promise<Chain> {
+async function makeChain(context: ChangeContext, head: Head, changes: readonly Change[]): Promise<Chain> {
 	const { github, now, lastCommitAt } = context;
 	const decisions = await decide(context, head, changes);
 	// Each tree is the head's tree with all edits up to its change, so that no tree has to wait for another one.
-	const changing = decisions.filter(changesSomething).map(({ edits }) => edits);
+	const changing = decisions.filter(isEdit);
 	const trees = pMapIterable(
 		changing.map((_, index) => changing.slice(0, index + 1).flat()),
 		(edits) => writeTree(github, head.tree, edits),
@@ -120,16 +182,20 @@ export async function makeChain(
 	const outcomes: Outcome[] = [];
 	let tip: CommitWithTree = head;
 	for (const [index, decision] of decisions.entries()) {
-		if (!("edits" in decision)) outcomes.push(decision);
-		else if (decision.edits.length === 0) outcomes.push({ done: { commit: tip.commit, changed: false } });
-		else {
+		if (!Array.isArray(decision)) {
+			outcomes.push(decision);
+			continue;
+		}
+		let changed = false;
+		if (isEdit(decision)) {
 			if (tip !== head && now().getTime() >= lastCommitAt) break;
 			const tree: string = (await trees.next()).value;
 			const { meta, started } = changes[index] as Change;
-			const changed = tree !== tip.tree;
+			changed = tree !== tip.tree;
 			if (changed) tip = { commit: await commitTree(github, tip, tree, meta, started), tree };
-			outcomes.push({ done: { commit: tip.commit, changed } });
 		}
+		const { commit } = tip;
+		outcomes.push(() => ({ commit, changed }));
 	}
 	return { tip: tip.commit, outcomes };
 }

@@ -1,8 +1,7 @@
 import { Octokit } from "@octokit/rest";
 import { StoreBusy } from "../store.ts";
+import { type Github, messageOf } from "./answer.ts";
 import type { Authorize } from "./auth.ts";
-import { messageOf } from "./refusal.ts";
-import type { Github, Rest } from "./routes.ts";
 
 export interface Connection {
 	owner: string;
@@ -57,7 +56,7 @@ function isUnrepeatable(method: string, url: string): boolean {
 	return method === "PUT" || (method === "POST" && !repeatablePost.test(url));
 }
 
-type Answer = Awaited<ReturnType<Rest["request"]>>;
+type Answer = Awaited<ReturnType<Octokit["request"]>>;
 
 /** The error that octokit throws: for every answer from 400 up, with its `response`, and where there is no answer. */
 interface Failure {
@@ -77,9 +76,7 @@ interface Trouble {
 	isUnknown: boolean;
 }
 
-type Send = (options: SentOptions) => Promise<Answer>;
-
-interface SentOptions {
+interface Sent {
 	method: string;
 	url: string;
 	headers: Record<string, unknown>;
@@ -111,7 +108,12 @@ export function connect(connection: Connection, authorize: Authorize): (deadline
 	}
 
 	/** Sends a request until GitHub gives an answer that the caller can use. */
-	async function sendUntilAnswered(until: number, send: Send, options: SentOptions, github: Github) {
+	async function sendUntilAnswered(
+		until: number,
+		send: (options: Sent) => Promise<Answer>,
+		options: Sent,
+		github: Github,
+	): Promise<Answer> {
 		const { method, url } = options;
 		// A request for an App's token brings its own authorization.
 		const isAuthorized = options.headers.authorization !== undefined;
@@ -125,17 +127,14 @@ export function connect(connection: Connection, authorize: Authorize): (deadline
 			options.headers["x-github-api-version"] = "2022-11-28";
 			const signal = AbortSignal.timeout(Math.min(connection.requestTimeoutMs, leftMs));
 			options.request = { ...options.request, signal };
-			let failure: Failure | undefined;
-			const answer = await send(options).catch((error: Failure) => {
-				failure = error;
-				return error.response;
-			});
+			const sent: Answer | Failure = await send(options).catch((error: Failure) => error);
+			const answer = "data" in sent ? sent : sent.response;
 			const forgetToken = () => !isAuthorized && authorize.forget();
-			const trouble = answer ? troubleOf(answer, options, now(), forgetToken) : lost(failure?.message);
-			if (trouble === null) {
-				if (failure) throw failure;
-				return answer as Answer;
-			}
+			const trouble = answer
+				? troubleOf(answer, options, now(), forgetToken)
+				: lost((sent as Failure).message);
+			if (!trouble && sent === answer) return answer;
+			if (!trouble) throw sent;
 			pausedUntil = Math.max(pausedUntil, now().getTime() + trouble.pauseMs);
 			const waitMs = trouble.pauseMs || 100 * 2 ** attempts * (0.5 + random());
 			const isLost = trouble.isUnknown && isUnrepeatable(method, url);
@@ -157,7 +156,7 @@ export function connect(connection: Connection, authorize: Authorize): (deadline
 		});
 		const github = { rest: octokit.rest, paginate: octokit.paginate, repo: { owner, repo } };
 		octokit.hook.wrap("request", (send, options) =>
-			sendUntilAnswered(deadline(), send as Send, options as SentOptions, github),
+			sendUntilAnswered(deadline(), send as never, options as Sent, github),
 		);
 		return github;
 	};
@@ -172,7 +171,7 @@ function lost(reason = "no answer", text = noAnswer): Trouble {
  * Why an answer is not returned to the caller; null where it is.
  * @throws {Error} where GitHub refuses the service for good
  */
-function troubleOf(answer: Answer, sent: SentOptions, now: Date, forgetToken: () => boolean): Trouble | null {
+function troubleOf(answer: Answer, sent: Sent, now: Date, forgetToken: () => boolean): Trouble | null {
 	const { status, data } = answer;
 	if ((status >= 200 && status < 300) || status === 404 || status === 409 || status === 422) {
 		// Octokit returns truncated JSON as an empty text.

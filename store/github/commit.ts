@@ -1,7 +1,6 @@
 import { authorMail, commitMessage, type Edit, type Meta, StoreBusy, serviceAuthor } from "../store.ts";
+import { dataOf, dataOrNull, type Github, TooLarge } from "./answer.ts";
 import { GithubBusy } from "./client.ts";
-import { dataOf, dataOrNull, TooLarge } from "./refusal.ts";
-import type { Github } from "./routes.ts";
 
 /**
  * A tree is written in portions: with about 200 files or 2.5 MB at once, GitHub times out, and answers 502 or 422 "Sorry,

@@ -1,9 +1,7 @@
 import { layerPath } from "../../registry/smallkey.ts";
 import { type Meta, requestMemoryMs, StoreBusy } from "../store.ts";
+import { Conflict, dataOf, type Github } from "./answer.ts";
 import { GithubBusy } from "./client.ts";
-import { emptyRepository } from "./commit.ts";
-import { Conflict, dataOf, isEmptyRepository } from "./refusal.ts";
-import type { Github } from "./routes.ts";
 
 /** The newest commit of a branch, with those before it. */
 export interface Head {
@@ -31,11 +29,10 @@ function pastCommit({ sha, commit }: Listed) {
  */
 export async function readHead({ rest, repo }: Github, branch: string): Promise<Head | null> {
 	const asked = rest.repos.listCommits({ ...repo, sha: branch, per_page: recentCommits });
-	const orEmpty = asked.catch((error: unknown) => {
-		if (isEmptyRepository(error)) return { data: [] };
+	const commits = await dataOf(asked, `show the branch ${branch}`).catch((error: unknown) => {
+		if (error instanceof Conflict && error.isOfEmptyRepository) return [];
 		throw error;
 	});
-	const commits = await dataOf<Listed[]>(orEmpty, `show the branch ${branch}`);
 	const [newest] = commits;
 	if (!newest) return null;
 	return { commit: newest.sha, tree: newest.commit.tree.sha, recent: commits.map(pastCommit) };
@@ -48,13 +45,10 @@ const maxLagMs = 10_000;
  * that a write has not reached yet.
  */
 export class Heads {
-	readonly #now: () => Date;
 	/** Id of each head that a change of ours has replaced → when, in milliseconds since 1970. */
 	readonly #replaced = new Map<string, number>();
 
-	constructor(now: () => Date) {
-		this.#now = now;
-	}
+	constructor(readonly now: () => Date) {}
 
 	/**
 	 * The head of a branch; null where the repository is empty.
@@ -64,20 +58,13 @@ export class Heads {
 		const head = await readHead(github, branch);
 		if (!head) return null;
 		const since = this.#replaced.get(head.commit);
-		if (since === undefined || since + maxLagMs < this.#now().getTime()) return head;
+		if (since === undefined || since + maxLagMs < this.now().getTime()) return head;
 		throw new Conflict("GitHub: a read lags behind the last change", true);
-	}
-
-	/** The head of a branch. @throws {Conflict} as `find` does; StoreBusy where the repository is empty */
-	async read(github: Github, branch: string): Promise<Head> {
-		const head = await this.find(github, branch);
-		if (!head) throw new StoreBusy(emptyRepository, 300);
-		return head;
 	}
 
 	/** Notes that a commit is no longer the head of its branch, since a change of ours replaced it. */
 	noteReplaced(commit: string): void {
-		const time = this.#now().getTime();
+		const time = this.now().getTime();
 		for (const [other, since] of this.#replaced) if (since + maxLagMs < time) this.#replaced.delete(other);
 		this.#replaced.set(commit, time);
 	}

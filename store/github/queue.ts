@@ -1,28 +1,16 @@
 /** A job that waits to be run in a batch, and its outcome. */
-export class Entry<Job, Outcome> {
-	readonly job: Job;
+class Entry<Job, Outcome> {
 	/** When the batch that runs the job ends at the latest, in milliseconds since 1970; 0 where no batch runs it. */
 	takenUntil = 0;
-	/** Returns the outcome of a settled job, or throws the error of a failed one; null while the job has no outcome. */
+	/** Returns the outcome of a settled job, or throws its error; null while the job has no outcome. */
 	outcome: (() => Outcome) | null = null;
 	/** Ends `sleep`. */
 	wake: () => void = () => undefined;
 
-	constructor(job: Job) {
-		this.job = job;
-	}
+	constructor(readonly job: Job) {}
 
-	settle(outcome: Outcome): void {
-		this.#end(() => outcome);
-	}
-
-	fail(error: unknown): void {
-		this.#end(() => {
-			throw error;
-		});
-	}
-
-	#end(outcome: () => Outcome): void {
+	/** Ends the job, unless it has ended. @param outcome returns the outcome, or throws the error with which the job fails */
+	settle(outcome: () => Outcome): void {
 		this.outcome ??= outcome;
 		this.wake();
 	}
@@ -46,31 +34,28 @@ export interface Batch<Job, Outcome> {
 	fill(): void;
 }
 
-export interface QueueOptions<Job, Outcome> {
-	now: () => Date;
-	/**
-	 * Longest time of a batch; after it, another caller runs the next batch. An engine may cancel a request whose client
-	 * has disconnected, and the batch that this request runs never ends.
-	 */
-	maxBatchMs: number;
-	maxEntries: number;
-	mayJoin: (job: Job) => boolean;
-	/** Settles the entries of the batch. Entries that it does not settle wait again, or fail with the error that it throws. */
-	run: (batch: Batch<Job, Outcome>) => Promise<void>;
-}
-
 /**
  * Runs jobs in batches. Jobs that arrive while a batch runs wait, and are then run together, in the order of their
  * arrival. Each batch is run by the caller of its first job: on an engine such as Workers, work belongs to one request.
  */
 export class BatchQueue<Job, Outcome> {
-	readonly #options: QueueOptions<Job, Outcome>;
 	#waiting: Entry<Job, Outcome>[] = [];
 	#running: Batch<Job, Outcome> | null = null;
 
-	constructor(options: QueueOptions<Job, Outcome>) {
-		this.#options = options;
-	}
+	constructor(
+		readonly options: {
+			now: () => Date;
+			/**
+			 * Longest time of a batch; after it, another caller runs the next batch. An engine may cancel a request whose
+			 * client has disconnected, and the batch that this request runs never ends.
+			 */
+			maxBatchMs: number;
+			maxEntries: number;
+			mayJoin: (job: Job) => boolean;
+			/** Settles the entries of the batch. Entries that it does not settle wait again, or fail with its error. */
+			run: (batch: Batch<Job, Outcome>) => Promise<void>;
+		},
+	) {}
 
 	/** @returns the job's outcome, or null where no batch took it within `maxWaitMs` */
 	async submit(job: Job, maxWaitMs: number): Promise<{ outcome: Outcome } | null> {
@@ -93,19 +78,20 @@ export class BatchQueue<Job, Outcome> {
 	}
 
 	#now(): number {
-		return this.#options.now().getTime();
+		return this.options.now().getTime();
 	}
 
 	async #lead(first: Entry<Job, Outcome>): Promise<void> {
-		const until = this.#now() + this.#options.maxBatchMs;
+		const until = this.#now() + this.options.maxBatchMs;
 		const batch: Batch<Job, Outcome> = { entries: [], until, fill: () => this.#fill(batch) };
 		this.#running = batch;
 		this.#take(batch, [first]);
-		try {
-			await this.#options.run(batch);
-		} catch (error) {
-			for (const entry of batch.entries) entry.fail(error);
-		}
+		await this.options.run(batch).catch((error: unknown) => {
+			const fail = () => {
+				throw error;
+			};
+			for (const entry of batch.entries) entry.settle(fail);
+		});
 		const left = batch.entries.filter((entry) => !entry.outcome);
 		this.#waiting.unshift(...left);
 		for (const entry of left) {
@@ -118,7 +104,7 @@ export class BatchQueue<Job, Outcome> {
 	}
 
 	#fill(batch: Batch<Job, Outcome>): void {
-		const { maxEntries, mayJoin } = this.#options;
+		const { maxEntries, mayJoin } = this.options;
 		const fits = ({ job }: Entry<Job, Outcome>) => mayJoin(job);
 		if (batch.entries.every(fits))
 			this.#take(batch, this.#waiting.filter(fits).slice(0, maxEntries - batch.entries.length));

@@ -1,9 +1,8 @@
 import { folderOf, parseSmallkey } from "../../registry/smallkey.ts";
 import { blobId } from "../hashes.ts";
 import type { Edit, Layer, LayerIds, Reader } from "../store.ts";
+import { dataOf, dataOrNull, type Github } from "./answer.ts";
 import type { Head } from "./history.ts";
-import { dataOf, dataOrNull } from "./refusal.ts";
-import type { Github } from "./routes.ts";
 
 type Files = ReadonlyMap<string, string>;
 

@@ -1,10 +1,10 @@
 import type { Log } from "../log.ts";
 import { type Commit, type Edits, type Meta, type Refusal, type Store, StoreBusy } from "../store.ts";
 import { authorizeWith, type Credentials, type Permissions } from "./auth.ts";
-import { commitBatch } from "./batch.ts";
-import type { Change } from "./chain.ts";
+import { type Change, type ChangeBatch, type ChangeContext, commitTogether, retryRaces } from "./chain.ts";
 import { type Connection, connect, GithubBusy, spread } from "./client.ts";
 import { Heads, readHead } from "./history.ts";
+import { proposeChange } from "./pull-request.ts";
 import { BatchQueue } from "./queue.ts";
 import { CommitFiles, Snapshot } from "./snapshot.ts";
 
@@ -71,7 +71,7 @@ export function githubStore(options: GithubOptions): Store {
 			const github = githubUntil(() => batch.until);
 			const lastCommitAt = batch.until - limits.batchMs * (1 - chainShare);
 			const context = { github, branch, heads, now, sleep, random, raceMs: limits.raceMs, lastCommitAt };
-			return commitBatch(context, batch);
+			return makeChanges(context, batch);
 		},
 	});
 
@@ -101,4 +101,31 @@ export function githubStore(options: GithubOptions): Store {
 		keys: async (folder) => (await readNow()).keys(folder),
 		change,
 	};
+}
+
+/**
+ * Makes the changes of a batch. A change for review becomes a pull request. GitHub's refusal of a batch does not say which
+ * change caused it, so each change is then made alone.
+ * @throws {Error} with which all changes of the batch fail that have no outcome yet
+ */
+async function makeChanges(context: ChangeContext, batch: ChangeBatch): Promise<void> {
+	const [first] = batch.entries;
+	if (first?.job.meta.review) {
+		const tried = { text: null };
+		const done = await retryRaces(context, batch.until, () => proposeChange(context, first.job, tried));
+		return first.settle(() => done);
+	}
+	try {
+		await commitTogether(context, batch);
+	} catch (error) {
+		if (error instanceof StoreBusy || batch.entries.length === 1) throw error;
+		for (const entry of batch.entries) {
+			const alone = { ...batch, entries: [entry], fill: () => undefined };
+			await commitTogether(context, alone).catch((error: unknown) =>
+				entry.settle(() => {
+					throw error;
+				}),
+			);
+		}
+	}
 }

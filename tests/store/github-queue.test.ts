@@ -30,7 +30,7 @@ function recorder(batches: string[][]): Run {
 		await new Promise((resolve) => setImmediate(resolve));
 		batch.fill();
 		batches.push(batch.entries.map(({ job }) => job));
-		for (const entry of batch.entries) entry.settle(`${entry.job} done`);
+		for (const entry of batch.entries) entry.settle(() => `${entry.job} done`);
 	};
 }
 
@@ -67,7 +67,7 @@ test("who has waited long enough leaves the queue, and is never done", async () 
 		async (batch) => {
 			seen.push(...batch.entries.map(({ job }) => job));
 			await held;
-			for (const entry of batch.entries) entry.settle("done");
+			for (const entry of batch.entries) entry.settle(() => "done");
 		},
 		{ now },
 	);
@@ -107,7 +107,7 @@ test("what a batch leaves is done next, before what came later", async () => {
 		batch.fill();
 		const [first] = batch.entries;
 		batches.push([first?.job ?? ""]);
-		first?.settle(`${first.job} done`);
+		first?.settle(() => `${first.job} done`);
 	});
 	assert.equal(await outcomes(queue, ["a", "b", "c"]), ["a done", "b done", "c done"]);
 	assert.equal(batches, [["a"], ["b", "c"]]);

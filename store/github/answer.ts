@@ -1,3 +1,11 @@
+import type { Octokit } from "@octokit/rest";
+
+/** GitHub's routes, typed: `github.rest.git.getTree({ ...github.repo, tree_sha })`. */
+export interface Github extends Pick<Octokit, "rest" | "paginate"> {
+	/** The repository, as a part of each request's parameters. */
+	repo: { owner: string; repo: string };
+}
+
 /** The members of octokit's error that it has only where GitHub has answered. */
 interface Answered {
 	status: number;
@@ -30,27 +38,28 @@ const ruleWords =
 const timeoutWords = /request timed out/i;
 
 /** A 409 of a repository without commits; any other 409 is a race. */
-const emptyWords = /repository is empty/i;
+const emptyWords = /^GitHub answers 409 .*repository is empty/i;
 
 /** A request that GitHub refused, most often because another writer was faster. The caller retries from a fresh read. */
 export class Conflict extends Error {
-	/** Whether GitHub's words say that another writer was faster. */
-	readonly isRace: boolean;
+	override name = "Conflict";
 
-	constructor(message: string, isRace: boolean) {
+	/** @param isRace whether GitHub's words say that another writer was faster */
+	constructor(
+		message: string,
+		readonly isRace: boolean,
+	) {
 		super(message);
-		this.name = "Conflict";
-		this.isRace = isRace;
+	}
+
+	/** Whether GitHub says that the repository has no commit yet. */
+	get isOfEmptyRepository(): boolean {
+		return emptyWords.test(this.message);
 	}
 }
 
 /** The request was too large for GitHub. */
 export class TooLarge extends Error {}
-
-/** Whether GitHub says that the repository has no commit yet. */
-export function isEmptyRepository(error: unknown): boolean {
-	return isAnswered(error) && error.status === 409 && emptyWords.test(messageOf(error.response.data));
-}
 
 /**
  * The data of an answer.
@@ -58,30 +67,26 @@ export function isEmptyRepository(error: unknown): boolean {
  * @throws {Conflict} where GitHub refused; TooLarge where it timed out; Error where a rule of the repository forbids it
  */
 export async function dataOf<T>(answer: Promise<{ data: T }>, what: string): Promise<T> {
-	try {
-		return (await answer).data;
-	} catch (error) {
-		throw toRefusal(error, what);
-	}
+	return (await listOf(answer, what)).data;
 }
 
 /** The items of all pages of a list; octokit turns a 409 into an empty list. @throws {Error} as `dataOf` does */
-export function listOf<T>(pages: Promise<T[]>, what: string): Promise<T[]> {
-	return dataOf(
-		pages.then((data) => ({ data })),
-		what,
-	);
+export async function listOf<T>(pages: Promise<T>, what: string): Promise<T> {
+	return pages.catch((error: unknown) => {
+		throw toRefusal(error, what);
+	});
 }
 
 /** The data of an answer, or null where it is 404. @throws {Error} as `dataOf` does */
 export async function dataOrNull<T>(answer: Promise<{ data: T }>, what: string): Promise<T | null> {
-	try {
-		return (await answer).data;
-	} catch (error) {
-		const isMissing = isAnswered(error) && error.status === 404;
-		if (isMissing && !raceWords.test(messageOf(error.response.data))) return null;
-		throw toRefusal(error, what);
-	}
+	return answer.then(
+		({ data }) => data,
+		(error: unknown) => {
+			const isMissing = isAnswered(error) && error.status === 404;
+			if (isMissing && !raceWords.test(messageOf(error.response.data))) return null;
+			throw toRefusal(error, what);
+		},
+	);
 }
 
 /** Converts GitHub's refusal to an error of this module, with GitHub's own words; returns any other error unchanged. */
