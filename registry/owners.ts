@@ -60,6 +60,11 @@ export function ownersOf(owners: Owners, path: string): string[] {
 	return owners.rules.findLast((rule) => matchesGlob(rule.glob, name.smallkey))?.owners ?? owners.operators;
 }
 
+/** All names in the owners file, each once: teams (`@organisation/team`) and people (`@user`). */
+export function allOwners({ operators, rules }: Owners): string[] {
+	return [...new Set([...operators, ...rules.flatMap(({ owners }) => owners)])];
+}
+
 /** Files with the same owners; the approval of one owner is enough. */
 export interface OwnedPaths {
 	owners: string[];

@@ -2,11 +2,6 @@ import { dataOf, type Github, listOf } from "../store/github/answer.ts";
 import { plain } from "../terminal/plain.ts";
 import type { Annotation } from "./report.ts";
 
-/** Pages of comments that are searched. */
-const maxPages = 50;
-
-export type Posted = "posted" | "edited" | "unchanged";
-
 export interface Comment {
 	id: number;
 	body?: string | undefined;
@@ -19,14 +14,8 @@ export async function readComments(
 	author: string,
 ): Promise<Comment[]> {
 	const parameters = { ...repo, issue_number: number, per_page: 100 };
-	const found: Comment[] = [];
-	let pages = 0;
-	for await (const { data } of paginate.iterator(rest.issues.listComments, parameters)) {
-		found.push(...data.filter(({ user }) => user?.login === author));
-		pages += 1;
-		if (pages === maxPages) break;
-	}
-	return found;
+	const all = await listOf(paginate(rest.issues.listComments, parameters), "list the comments");
+	return all.filter(({ user }) => user?.login === author);
 }
 
 export function findComment(comments: readonly Comment[], marker: string): Comment | undefined {
@@ -40,9 +29,10 @@ export function findComment(comments: readonly Comment[], marker: string): Comme
 export async function writeComment(
 	{ rest, repo }: Github,
 	number: number,
-	{ marker, text }: { marker: string; text: string },
+	marker: string,
+	text: string,
 	comments: readonly Comment[],
-): Promise<Posted> {
+): Promise<"posted" | "edited" | "unchanged"> {
 	const before = findComment(comments, marker);
 	if (before?.body === text) return "unchanged";
 	const written = before
@@ -53,7 +43,7 @@ export async function writeComment(
 }
 
 /** A check of a commit, as GitHub shows it beside a pull request. */
-export interface CheckRun {
+interface CheckRun {
 	/** A ruleset requires the check by this name. */
 	name: string;
 	conclusion: "success" | "failure";
@@ -96,16 +86,14 @@ export async function setCheckRun(
 	before: ListedCheckRun | undefined,
 ): Promise<void> {
 	const { name, conclusion, title, summary } = run;
-	const annotations = (run.annotations ?? [])
-		.slice(0, maxAnnotations)
-		.map(({ level, title, file, line, text }) => ({
-			path: file,
-			start_line: line,
-			end_line: line,
-			annotation_level: level === "error" ? ("failure" as const) : ("warning" as const),
-			title,
-			message: plain(text),
-		}));
+	const annotations = (run.annotations ?? []).slice(0, maxAnnotations).map((remark) => ({
+		path: remark.file,
+		start_line: remark.line,
+		end_line: remark.line,
+		annotation_level: remark.level === "error" ? ("failure" as const) : ("warning" as const),
+		title: remark.title,
+		message: plain(remark.text),
+	}));
 	const isSame =
 		before?.conclusion === conclusion &&
 		before.output.title === title &&
@@ -113,13 +101,6 @@ export async function setCheckRun(
 		before.output.annotations_count === annotations.length;
 	if (isSame) return;
 	const output = { title, summary, annotations };
-	const request = rest.checks.create({
-		...repo,
-		name,
-		head_sha: sha,
-		status: "completed",
-		conclusion,
-		output,
-	});
-	await dataOf<unknown>(request, `set the check ${name}`);
+	const wanted = { name, head_sha: sha, status: "completed", conclusion, output } as const;
+	await dataOf<unknown>(rest.checks.create({ ...repo, ...wanted }), `set the check ${name}`);
 }

@@ -36,19 +36,13 @@ export const run = createRun(async (argv, environment, io) => {
 	// In GitHub Actions these lines become annotations of the file.
 	const sign =
 		environment.GITHUB_ACTIONS === "true" ? `::warning file=${ownersPath},title=Owners::` : "warning ";
-	for (const { owner, reason } of unknown) printLine(io, sign + plain(`${owner}: ${reason}`));
+	for (const line of unknown) printLine(io, sign + plain(line));
 	let code: number = exitCodes.done;
 	for (const pull of pulls) {
 		try {
-			const judged = await judgePull(github, pull, owners, teams, {
-				base,
-				author,
-				isRequesting: wanted !== null,
-			});
-			const words = judged
-				? [`${judged.judgement.state}: ${judged.judgement.description}`, ...judged.done]
-				: ["has a newer commit meanwhile"];
-			printLine(io, plain(`#${pull.number}: ${words.join("; ")}`));
+			const how = { base, author, isRequesting: wanted !== null };
+			const done = (await judgePull(github, pull, owners, teams, how)) ?? ["has a newer commit meanwhile"];
+			printLine(io, plain(`#${pull.number}: ${done.join("; ")}`));
 		} catch (error) {
 			// The other pull requests are still judged; this one keeps its check.
 			printError(io, plain(`#${pull.number}: could not be judged: ${(error as Error).message}`));

@@ -2,9 +2,8 @@
 import { join } from "node:path";
 import { readTextIfThere } from "../files/if-there.ts";
 import { marker, maxCommentLength } from "../review/comment.ts";
-import { labelPull } from "../review/labels.ts";
 import { findCheckRun, readCheckRuns, readComments, setCheckRun, writeComment } from "../review/post.ts";
-import { type PullRef, parsePulls } from "../review/pulls.ts";
+import { labelPull, type PullRef, parsePulls } from "../review/pulls.ts";
 import { parseReport, type Report } from "../review/report.ts";
 import { connectToGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";
@@ -60,7 +59,7 @@ async function post(github: Github, pull: PullRef, report: Report | null, author
 	const run = { name: checkName, conclusion, title: titles[conclusion], summary: comment, annotations };
 	await setCheckRun(github, pull.head, run, before);
 	const comments = await readComments(github, pull.number, author);
-	const posted = await writeComment(github, pull.number, { marker, text: comment }, comments);
+	const posted = await writeComment(github, pull.number, marker, comment, comments);
 	// Labels come last: they matter less than the comment.
 	const labels = await labelPull(github, shown);
 	return [posted, ...(labels.length > 0 ? [`labelled ${labels.join(", ")}`] : [])].join(", ");

@@ -31,12 +31,9 @@ export function connectToGithub(
 	now = () => new Date(),
 ): Github {
 	const { github } = configuration;
-	const [owner, repo] = github?.repository.split("/") ?? [];
-	if (!github || !owner || !repo) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");
+	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");
 	const connection = {
-		owner,
-		repo,
-		apiUrl: github.apiUrl.replace(/(?<!\/)\/+$/, ""),
+		...github,
 		fetch: fetchFromGithub(configuration),
 		now,
 		sleep: (ms: number) => sleep(ms),

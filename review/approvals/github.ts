@@ -1,18 +1,20 @@
-import type { Owners } from "../../registry/owners.ts";
-import { dataOf, dataOrNull, type Github, isAnswered, listOf } from "../../store/github/answer.ts";
+import { healthPath } from "../../registry/health.ts";
+import { allOwners, type Owners } from "../../registry/owners.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
+import { dataOf, dataOrNull, type Github, listOf } from "../../store/github/answer.ts";
 import {
 	type Comment,
 	findCheckRun,
 	findComment,
+	type ListedCheckRun,
 	readCheckRuns,
 	readComments,
 	setCheckRun,
 	writeComment,
 } from "../post.ts";
-import { isOfRepository, isRefused, type OpenPull } from "../pulls.ts";
+import { ignoreAnswer, isOfRepository, isReviewBranch, nullIfRefused, type OpenPull } from "../pulls.ts";
 import { approvalsMarker, conflictIsOver, conflictMarker, conflictText, renderApprovals } from "./comment.ts";
-import { type GivenReview, type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";
-import { mergeApproved } from "./merge.ts";
+import { isTeam, type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";
 
 /** The check that a ruleset requires. */
 export const checkName = "owners";
@@ -26,51 +28,71 @@ const maxListedCommits = 250;
 /** People that one run asks for a review: GitHub accepts 15 per pull request. */
 const maxRequests = 10;
 
+/** Reviews in these states are decisions; a comment is none. */
+const decisions = ["APPROVED", "CHANGES_REQUESTED", "DISMISSED"];
+
+interface PullState extends Proposal {
+	/** Whether GitHub can merge it; null while GitHub computes that. */
+	isMergeable: boolean | null;
+	/** Logins in lower case of the people who have reviewed this commit. */
+	reviewers: ReadonlySet<string>;
+}
+
 /**
- * Reads the data of a pull request that `judgeApprovals` needs, and whether GitHub can merge it. `isMergeable` is null
- * while GitHub computes that.
+ * Reads the data of a pull request that its judgement needs.
  * @param author login of the workflows' App
  * @returns null if the pull request has a newer commit: the files and commits read could be that commit's
  */
-async function readProposal(
-	github: Github,
-	pull: OpenPull,
-	author: string,
-): Promise<{ proposal: Proposal; isMergeable: boolean | null } | null> {
+async function readState(github: Github, pull: OpenPull, author: string): Promise<PullState | null> {
 	const { rest, repo, paginate } = github;
-	const parameters = { ...repo, pull_number: pull.number, per_page: 100 };
+	const { sha, ref } = pull.head;
+	const about = { ...repo, pull_number: pull.number };
+	const parameters = { ...about, per_page: 100 };
+	const reviews = await listOf(paginate(rest.pulls.listReviews, parameters), "list the reviews");
 	const files = await listOf(paginate(rest.pulls.listFiles, parameters), "list the changed files");
 	const commits = await listOf(paginate(rest.pulls.listCommits, parameters), "list the commits");
-	const paths = files.flatMap(({ filename, previous_filename }) =>
-		previous_filename === undefined ? [filename] : [filename, previous_filename],
-	);
-	const shown = await dataOf(rest.pulls.get({ ...repo, pull_number: pull.number }), "show the pull request");
-	if (shown.head.sha !== pull.head.sha) return null;
-	const contributors = commits.flatMap(({ author, committer }) => [author?.login, committer?.login]);
-	const proposal = {
-		head: pull.head.sha,
-		author: pull.user?.login ?? null,
-		contributors: [
-			...contributors.filter((login) => login !== undefined),
-			...(await readPushers(github, pull)),
-		],
-		isRefresh: isOfRepository(github, pull) && pull.head.ref === "refresh" && pull.user?.login === author,
-		paths,
+	const shown = await dataOf(rest.pulls.get(about), "show the pull request");
+	if (shown.head.sha !== sha) return null;
+	const isRefresh = isOfRepository(github, pull) && ref === "refresh" && pull.user?.login === author;
+	const paths = files.flatMap(({ filename, previous_filename }) => [filename, previous_filename ?? filename]);
+	const people = commits.flatMap((commit) => [commit.author?.login, commit.committer?.login]);
+	const deciding = reviews.filter(({ state }) => decisions.includes(state));
+	const last = new Map(deciding.map((review) => [review.user?.login.toLowerCase(), review]));
+	const ofHead = ({ commit_id }: { commit_id: string | null }) => commit_id === sha;
+	const approvals = [...last.values()].filter(ofHead).filter(({ state }) => state === "APPROVED");
+	return {
+		paths: [...new Set(paths)].filter((path) => !isRefresh || !isWrittenByRefresh(path)),
+		makers: lowerSet([pull.user?.login, ...people, ...(await readPushers(github, pull))]),
+		approvers: lowerSet(approvals.map(({ user }) => user?.login)),
 		incomplete: incompleteOf(files.length, commits.length, shown),
+		isMergeable: shown.mergeable,
+		reviewers: lowerSet(reviews.filter(ofHead).map(({ user }) => user?.login)),
 	};
-	return { proposal, isMergeable: shown.mergeable };
+}
+
+/** GitHub compares logins without regard to case. */
+function lowerSet(logins: readonly (string | undefined)[]): Set<string> {
+	return new Set(logins.flatMap((login) => login?.toLowerCase() ?? []));
+}
+
+/**
+ * Whether the weekly refresh writes a file. There it needs no approval. In any other pull request it needs one: service
+ * descriptions and health decide on symbols, labels and which layers are shown.
+ */
+function isWrittenByRefresh(path: string): boolean {
+	return path === healthPath || parseLayerPath(path)?.kind === "description";
 }
 
 /**
  * Logins of the people who pushed to a pull request's branch: anyone can write any mail address as a commit's author.
  * Empty if GitHub does not show the pushes, such as of a private fork ("List repository activities").
  */
-async function readPushers({ rest }: Github, { head }: OpenPull): Promise<string[]> {
+async function readPushers({ rest }: Github, { head }: OpenPull): Promise<(string | undefined)[]> {
 	const [owner, repo] = head.repo?.full_name.split("/") ?? [];
 	if (!owner || !repo) return [];
 	const about = { owner, repo, ref: `refs/heads/${head.ref}`, per_page: 100 };
-	const pushes = await rest.repos.listActivities(about).then(({ data }) => data, onlyIfRefused);
-	return (pushes ?? []).flatMap(({ actor }) => actor?.login ?? []);
+	const pushes = await rest.repos.listActivities(about).catch(nullIfRefused);
+	return (pushes?.data ?? []).map(({ actor }) => actor?.login);
 }
 
 /** Why GitHub's lists of a pull request are not complete; null if they are. */
@@ -86,49 +108,28 @@ function incompleteOf(
 	return null;
 }
 
-/** All names in the owners file: teams (`@organisation/team`) and people (`@user`). */
-function namesOf({ operators, rules }: Owners): Set<string> {
-	return new Set([...operators, ...rules.flatMap((rule) => rule.owners)]);
-}
-
-const isTeam = (name: string) => name.includes("/");
-
-/** Reads the members of each team among the owners. */
+/** Reads the members of each team among the owners. A team may not exist, or the token may not see it. */
 export async function readTeams({ rest, paginate }: Github, owners: Owners): Promise<Teams> {
 	const teams = new Map<string, string[] | null>();
-	for (const name of [...namesOf(owners)].filter(isTeam)) {
+	for (const name of allOwners(owners).filter(isTeam)) {
 		const [org = "", team_slug = ""] = name.slice(1).split("/");
 		const listed = paginate(rest.teams.listMembersInOrg, { org, team_slug, per_page: 100 });
-		// The team does not exist, or the token may not see it.
-		const members = await listed.catch(onlyIfRefused);
-		teams.set(name, members === null ? null : members.map(({ login }) => login));
+		const members = await listed.catch(nullIfRefused);
+		teams.set(name, members?.map(({ login }) => login) ?? null);
 	}
 	return teams;
 }
 
-/** @throws {Error} if GitHub did not answer: then it is unknown whether the thing exists */
-function onlyIfRefused(error: unknown): null {
-	if (isRefused(error)) return null;
-	throw error;
-}
-
-/** The owners who can never approve: teams without members, and names without an account. */
-export async function unknownOwners(
-	{ rest }: Github,
-	owners: Owners,
-	teams: Teams,
-): Promise<{ owner: string; reason: string }[]> {
-	const unknown: { owner: string; reason: string }[] = [];
-	for (const [owner, members] of teams) {
-		if (members === null)
-			unknown.push({ owner, reason: "there is no such team, or the token may not see it" });
-		else if (members.length === 0) unknown.push({ owner, reason: "the team has no members" });
+/** The owners who can never approve, each with the reason: teams without members, and names without an account. */
+export async function unknownOwners({ rest }: Github, owners: Owners, teams: Teams): Promise<string[]> {
+	const unknown: string[] = [];
+	for (const [team, members] of teams) {
+		if (!members) unknown.push(`${team}: there is no such team, or the token may not see it`);
+		else if (members.length === 0) unknown.push(`${team}: the team has no members`);
 	}
-	for (const owner of namesOf(owners)) {
-		if (isTeam(owner)) continue;
+	for (const owner of allOwners(owners).filter((name) => !isTeam(name))) {
 		const request = rest.users.getByUsername({ username: owner.slice(1) });
-		if (!(await dataOrNull(request, `show ${owner}`)))
-			unknown.push({ owner, reason: "there is no such account" });
+		if (!(await dataOrNull(request, `show ${owner}`))) unknown.push(`${owner}: there is no such account`);
 	}
 	return unknown;
 }
@@ -136,24 +137,19 @@ export async function unknownOwners(
 /** Requests the missing reviews. GitHub accepts requests only for people with access; the comment names the others. */
 async function requestReviews(
 	{ rest, repo }: Github,
-	pull: OpenPull,
+	{ number, requested_reviewers }: OpenPull,
 	{ groups }: Judgement,
-	reviews: readonly GivenReview[],
+	reviewers: ReadonlySet<string>,
 ): Promise<void> {
-	const requested = pull.requested_reviewers?.map(({ login }) => login.toLowerCase()) ?? [];
-	const answered = reviews
-		.filter(({ commit_id }) => commit_id === pull.head.sha)
-		.map(({ user }) => user?.login.toLowerCase());
-	const known = new Set([...requested, ...answered]);
+	const requested = lowerSet((requested_reviewers ?? []).map(({ login }) => login));
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
-	const people = new Set(missing.flatMap(({ canApprove }) => canApprove));
-	const open = [...people].filter((login) => !known.has(login.toLowerCase()));
+	const people = [...new Set(missing.flatMap(({ canApprove }) => canApprove))];
+	const isKnown = (login: string) => requested.has(login) || reviewers.has(login);
+	const open = people.filter((login) => !isKnown(login.toLowerCase()));
 	for (const login of open.slice(0, maxRequests)) {
-		const request = rest.pulls.requestReviewers({ ...repo, pull_number: pull.number, reviewers: [login] });
-		await request.catch((error: unknown) => {
-			// A person without access cannot be asked, and can approve all the same.
-			if (!isAnswered(error)) throw error;
-		});
+		const request = rest.pulls.requestReviewers({ ...repo, pull_number: number, reviewers: [login] });
+		// A person without access cannot be asked, and can approve all the same.
+		await request.catch(ignoreAnswer);
 	}
 }
 
@@ -161,7 +157,7 @@ async function requestReviews(
  * Judges one pull request: sets its check `owners`, comments on the approvals that are missing and on a conflict, and
  * merges the pull request if the service opened it and the owners have approved it.
  * @param author login of the workflows' App, which sets checks and writes comments
- * @returns the judgement, and other things done, in words (`the conflict is over`); null if the pull request has a newer
+ * @returns the judgement and other things done, in words (`the conflict is over`); null if the pull request has a newer
  * commit, which another run judges
  */
 export async function judgePull(
@@ -170,29 +166,21 @@ export async function judgePull(
 	owners: Owners | null,
 	teams: Teams,
 	{ base, author, isRequesting }: { base: string; author: string; isRequesting: boolean },
-): Promise<{ judgement: Judgement; done: string[] } | null> {
-	const { rest, repo, paginate } = github;
-	const parameters = { ...repo, pull_number: pull.number, per_page: 100 };
-	const reviews = await listOf(paginate(rest.pulls.listReviews, parameters), "list the reviews");
-	const state = await readProposal(github, pull, author);
+): Promise<string[] | null> {
+	const state = await readState(github, pull, author);
 	if (!state) return null;
-	const judgement = judgeApprovals(state.proposal, reviews, owners, teams);
+	const judgement = judgeApprovals(state, owners, teams);
+	const { state: conclusion, description: title, groups } = judgement;
 	const runs = await readCheckRuns(github, pull.head.sha);
-	const text = renderApprovals(judgement);
-	const run = {
-		name: checkName,
-		conclusion: judgement.state,
-		title: judgement.description,
-		summary: text,
-	};
+	const summary = renderApprovals(judgement);
+	const run = { name: checkName, conclusion, title, summary };
 	await setCheckRun(github, pull.head.sha, run, findCheckRun(runs, checkName, author));
 	const comments = await readComments(github, pull.number, author);
-	if (judgement.groups.length > 0)
-		await writeComment(github, pull.number, { marker: approvalsMarker, text }, comments);
-	if (isRequesting) await requestReviews(github, pull, judgement, reviews);
+	if (groups.length > 0) await writeComment(github, pull.number, approvalsMarker, summary, comments);
+	if (isRequesting) await requestReviews(github, pull, judgement, state.reviewers);
 	const conflict = await noteConflict(github, pull, base, state.isMergeable, comments);
 	const isMerged = state.isMergeable === true && (await mergeApproved(github, pull, judgement, runs, author));
-	return { judgement, done: [...(conflict ? [conflict] : []), ...(isMerged ? ["merged"] : [])] };
+	return [`${conclusion}: ${title}`, ...(conflict ? [conflict] : []), ...(isMerged ? ["merged"] : [])];
 }
 
 /**
@@ -207,11 +195,40 @@ async function noteConflict(
 	comments: readonly Comment[],
 ): Promise<string | null> {
 	// GitHub has not computed it yet: the next run reads it.
-	if (isMergeable === null) return null;
+	if (isMergeable === null || (isMergeable && !findComment(comments, conflictMarker))) return null;
 	const ownBranch = isOfRepository(github, pull) ? pull.head.ref : null;
 	const text = isMergeable ? conflictIsOver : conflictText(base, ownBranch);
-	if (isMergeable && !findComment(comments, conflictMarker)) return null;
-	const posted = await writeComment(github, pull.number, { marker: conflictMarker, text }, comments);
-	if (posted === "unchanged") return null;
+	if ((await writeComment(github, pull.number, conflictMarker, text, comments)) === "unchanged") return null;
 	return isMergeable ? "the conflict is over" : "has a conflict, and a comment says what to do";
+}
+
+/** Conclusions that GitHub accepts for a required check. */
+const passed = new Set(["success", "skipped", "neutral"]);
+
+/**
+ * Merges a pull request from `register/*` or `repair/*` that the owners have approved, so that no one with write access
+ * has to press a button. The App can bypass the ruleset, so this function checks what the ruleset requires: `layers`,
+ * which only this App sets, and `check`, which CI sets.
+ * @param runs the check runs of the newest commit
+ * @returns whether it was merged
+ * @throws {Error} if GitHub refuses, such as for a newer commit
+ */
+async function mergeApproved(
+	github: Github,
+	pull: OpenPull,
+	{ state, groups }: Judgement,
+	runs: readonly ListedCheckRun[],
+	author: string,
+): Promise<boolean> {
+	const { rest, repo } = github;
+	const isOwn = isOfRepository(github, pull) && isReviewBranch(pull.head.ref);
+	const isApproved = state === "success" && groups.length > 0;
+	const isInOrder = findCheckRun(runs, "layers", author)?.conclusion === "success";
+	const checks = runs.filter(({ name, app }) => name === "check" && app?.slug === "github-actions");
+	const hasPassed = checks.length > 0 && checks.every(({ conclusion }) => passed.has(conclusion ?? ""));
+	if (!isOwn || !isApproved || !isInOrder || !hasPassed) return false;
+	// GitHub refuses this if the branch has a newer commit.
+	const request = rest.pulls.merge({ ...repo, pull_number: pull.number, sha: pull.head.sha });
+	await dataOf<unknown>(request, "merge the pull request");
+	return true;
 }

@@ -1,5 +1,5 @@
 import { type Github, isAnswered } from "../../store/github/answer.ts";
-import { isRefused } from "../pulls.ts";
+import { nullIfRefused } from "../pulls.ts";
 import { check, type Finding } from "./finding.ts";
 import type { Target } from "./repository.ts";
 
@@ -93,11 +93,8 @@ export async function installationFindings(
 	const parameters = { org: owner.login, per_page: 100 };
 	const installed =
 		owner.type === "Organization" &&
-		(await paginate(rest.orgs.listAppInstallations, parameters).catch((error: unknown) => {
-			// GitHub shows them to the organisation's owners only.
-			if (isRefused(error)) return false as const;
-			throw error;
-		}));
+		// GitHub shows them to the organisation's owners only.
+		(await paginate(rest.orgs.listAppInstallations, parameters).catch(nullIfRefused));
 	if (!installed) {
 		const text = `look whether both are listed at ${page}`;
 		return [{ what: "installation of the Apps", state: "unseen", text }];

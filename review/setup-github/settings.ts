@@ -1,6 +1,6 @@
 import type { Environment } from "../../api/configuration.ts";
 import { dataOrNull, type Github } from "../../store/github/answer.ts";
-import { type Label, labels } from "../labels.ts";
+import { type Label, labels } from "../pulls.ts";
 import { check, emptyOn404, type Finding } from "./finding.ts";
 import type { Target } from "./repository.ts";
 

@@ -4,8 +4,8 @@ import { type Github, messageOf } from "./answer.ts";
 import type { Authorize } from "./auth.ts";
 
 export interface Connection {
-	owner: string;
-	repo: string;
+	/** `owner/name`. */
+	repository: string;
 	/** `https://api.github.com`, or the address of a GitHub Enterprise Server's API. */
 	apiUrl: string;
 	fetch: typeof fetch;
@@ -18,11 +18,12 @@ export interface Connection {
 
 /** GitHub cannot be used now; `reason` is for the operator, and contains no secret. */
 export class GithubBusy extends StoreBusy {
-	readonly reason: string;
-
-	constructor(message: string, retryAfterSeconds: number, reason: string) {
+	constructor(
+		message: string,
+		retryAfterSeconds: number,
+		readonly reason: string,
+	) {
 		super(message, retryAfterSeconds);
-		this.reason = reason;
 	}
 }
 
@@ -31,6 +32,9 @@ export class LostAnswer extends GithubBusy {}
 
 /** The error for a publisher where GitHub gives no answer. */
 const noAnswer = "GitHub does not answer; send the same again later";
+
+/** The error for a publisher where GitHub asks for a pause. */
+const pauseText = "GitHub asks for a pause";
 
 const maxAttempts = 4;
 
@@ -51,7 +55,7 @@ export function spread(seconds: number, random: () => number): number {
 const repeatablePost = /\/git\/(?:trees|commits|blobs|refs)$|\/access_tokens$|\/check-runs$|\/labels$/;
 
 /** Whether a request must not be sent again before the caller has read whether GitHub carried it out. */
-function isUnrepeatable(method: string, url: string): boolean {
+function isUnrepeatable({ method, url }: Sent): boolean {
 	if (method === "PATCH") return url.includes("/git/refs/");
 	return method === "PUT" || (method === "POST" && !repeatablePost.test(url));
 }
@@ -93,18 +97,18 @@ const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
  * 404, 409 and 422, and Error where GitHub refuses the service. No message contains a token.
  */
 export function connect(connection: Connection, authorize: Authorize): (deadline: () => number) => Github {
-	const { owner, repo, now, sleep, random } = connection;
+	const { apiUrl, now, sleep, random } = connection;
+	const [, owner, repo] = /^([A-Za-z0-9_.-]+)\/([A-Za-z0-9_.-]+)$/.exec(connection.repository) ?? [];
+	if (!owner || !repo) throw new Error("GITHUB_REPOSITORY: must be owner/name");
 	let pausedUntil = 0;
 
 	/** Waits for the end of a pause that GitHub has asked for. @throws {GithubBusy} where it ends after `until` */
 	async function waitForPause(until: number): Promise<void> {
 		const pauseMs = pausedUntil - now().getTime();
 		if (pauseMs <= 0) return;
-		if (now().getTime() + pauseMs >= until) {
-			const seconds = spread(pauseMs / 1000, random);
-			throw new GithubBusy("GitHub asks for a pause", seconds, "GitHub: the pause it asked for is not over");
-		}
-		await sleep(pauseMs);
+		if (pausedUntil < until) return sleep(pauseMs);
+		const seconds = spread(pauseMs / 1000, random);
+		throw new GithubBusy(pauseText, seconds, "GitHub: the pause it asked for is not over");
 	}
 
 	/** Sends a request until GitHub gives an answer that the caller can use. */
@@ -114,7 +118,6 @@ export function connect(connection: Connection, authorize: Authorize): (deadline
 		options: Sent,
 		github: Github,
 	): Promise<Answer> {
-		const { method, url } = options;
 		// A request for an App's token brings its own authorization.
 		const isAuthorized = options.headers.authorization !== undefined;
 		for (let attempts = 1; ; attempts += 1) {
@@ -137,11 +140,11 @@ export function connect(connection: Connection, authorize: Authorize): (deadline
 			if (!trouble) throw sent;
 			pausedUntil = Math.max(pausedUntil, now().getTime() + trouble.pauseMs);
 			const waitMs = trouble.pauseMs || 100 * 2 ** attempts * (0.5 + random());
-			const isLost = trouble.isUnknown && isUnrepeatable(method, url);
+			const isLost = trouble.isUnknown && isUnrepeatable(options);
 			if (isLost || attempts === maxAttempts || now().getTime() + waitMs >= until) {
 				const Busy = isLost ? LostAnswer : GithubBusy;
 				const seconds = spread(trouble.pauseMs / 1000 || defaultRetryAfterSeconds, random);
-				throw new Busy(trouble.text, seconds, `GitHub: ${method} ${url}: ${trouble.reason}`);
+				throw new Busy(trouble.text, seconds, `GitHub: ${options.method} ${options.url}: ${trouble.reason}`);
 			}
 			await sleep(waitMs);
 		}
@@ -149,7 +152,7 @@ export function connect(connection: Connection, authorize: Authorize): (deadline
 
 	return (deadline) => {
 		const octokit = new Octokit({
-			baseUrl: connection.apiUrl,
+			baseUrl: apiUrl.replace(/(?<!\/)\/+$/, ""),
 			userAgent: "fragment-publisher",
 			request: { fetch: connection.fetch },
 			log: silentLog,
@@ -181,7 +184,7 @@ function troubleOf(answer: Answer, sent: Sent, now: Date, forgetToken: () => boo
 	const reason = `${status}, ${messageOf(data)}`;
 	if (status >= 500) return lost(reason, `GitHub answers ${status}; send the same again later`);
 	const pauseMs = pauseOf(answer, now);
-	if (pauseMs !== null) return { text: "GitHub asks for a pause", pauseMs, reason, isUnknown: false };
+	if (pauseMs !== null) return { text: pauseText, pauseMs, reason, isUnknown: false };
 	// An App's token may be revoked before it expires; the next attempt gets a new one.
 	if (status === 401 && forgetToken()) return { ...lost("401, the token has ended"), isUnknown: false };
 	throw new Error(`GitHub answers ${status} to ${sent.method} ${sent.url}: ${messageOf(data)}`);

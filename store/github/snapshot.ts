@@ -107,18 +107,20 @@ export class Snapshot implements Reader {
 		this.#changes = new Map(edits.map(({ path, text }) => [path, text]));
 	}
 
-	async read(smallkey: string): Promise<Layer | null> {
-		const folder = folderOf(smallkey);
-		const registration = await this.#text(folder, `${smallkey}.json`);
-		if (registration === null) return null;
-		return { registration, description: await this.#text(folder, `${smallkey}.service.json`) };
+	read(smallkey: string): Promise<Layer | null> {
+		return this.#both(smallkey, (folder, name) => this.#text(folder, name));
 	}
 
-	async ids(smallkey: string): Promise<LayerIds | null> {
+	ids(smallkey: string): Promise<LayerIds | null> {
+		return this.#both(smallkey, (folder, name) => this.#id(folder, name));
+	}
+
+	/** What `read` returns for both files of a layer; null where there is no registration. */
+	async #both(smallkey: string, read: (folder: string, name: string) => Promise<string | null>) {
 		const folder = folderOf(smallkey);
-		const registration = await this.#id(folder, `${smallkey}.json`);
+		const registration = await read(folder, `${smallkey}.json`);
 		if (registration === null) return null;
-		return { registration, description: await this.#id(folder, `${smallkey}.service.json`) };
+		return { registration, description: await read(folder, `${smallkey}.service.json`) };
 	}
 
 	async keys(folder: string): Promise<string[]> {

@@ -28,11 +28,10 @@ const chainShare = 0.75;
 const permissions: Permissions = { contents: "write", pull_requests: "write" };
 
 /** Where the layers are on GitHub, and the store's dependencies: by default GitHub's API and the engine's own functions. */
-export interface GithubOptions extends Partial<Pick<Connection, "apiUrl" | "fetch" | "sleep" | "random">> {
-	/** `owner/name`. */
-	repository: string;
+export interface GithubOptions
+	extends Pick<Connection, "repository" | "now">,
+		Partial<Pick<Connection, "apiUrl" | "fetch" | "sleep" | "random">> {
 	auth: Credentials;
-	now: () => Date;
 	/** By default `main`. */
 	branch?: string;
 	/** Gets the reason why a change was not made, where its publisher has to try again later. */
@@ -52,13 +51,10 @@ export function githubStore(options: GithubOptions): Store {
 	const { now, branch = "main", random = Math.random, log } = options;
 	const sleep = options.sleep ?? ((ms) => new Promise((resolve) => setTimeout(resolve, ms)));
 	const limits = { ...defaultLimits, ...options.limits };
-	const [, owner, repo] = /^([A-Za-z0-9_.-]+)\/([A-Za-z0-9_.-]+)$/.exec(options.repository) ?? [];
-	if (!owner || !repo) throw new Error("GITHUB_REPOSITORY: must be owner/name");
-	const apiUrl = (options.apiUrl ?? "https://api.github.com").replace(/(?<!\/)\/+$/, "");
-	const ask = options.fetch ?? ((input: RequestInfo | URL, init?: RequestInit) => fetch(input, init));
-	const requestTimeoutMs = limits.requestMs;
+	const ask: typeof fetch = (input, init) => fetch(input, init);
+	const defaults = { apiUrl: "https://api.github.com", fetch: ask, requestTimeoutMs: limits.requestMs };
 	const githubUntil = connect(
-		{ owner, repo, apiUrl, fetch: ask, now, sleep, random, requestTimeoutMs },
+		{ ...defaults, ...options, sleep, random },
 		authorizeWith(options.auth, now, permissions),
 	);
 	const heads = new Heads(now);

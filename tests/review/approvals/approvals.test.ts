@@ -53,11 +53,8 @@ async function judge(peer: ReviewPeer, isRequesting = true, known = owners): Pro
 	const lines: string[] = [];
 	const teams = known ? await readTeams(github, known) : new Map();
 	for (const pull of await openPulls(github, "main")) {
-		const judged = await judgePull(github, pull, known, teams, { base: "main", author: bot, isRequesting });
-		const words = judged
-			? [`${judged.judgement.state}: ${judged.judgement.description}`, ...judged.done]
-			: ["newer"];
-		lines.push(words.join("; "));
+		const done = await judgePull(github, pull, known, teams, { base: "main", author: bot, isRequesting });
+		lines.push((done ?? ["newer"]).join("; "));
 	}
 	return lines;
 }
