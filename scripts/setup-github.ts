@@ -1,6 +1,6 @@
 // npx fragments setup-github: sets up a repository on GitHub as docs/production.md describes, or checks it
 import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
-import type { Outcome } from "../review/setup-github/finding.ts";
+import type { Outcome } from "../review/setup-github/checklist.ts";
 import { type Setup, setUp } from "../review/setup-github/setup.ts";
 import { connectToGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";

@@ -1,6 +1,6 @@
-import { type Github, isAnswered } from "../../store/github/answer.ts";
+import { dataOrNull, type Github } from "../../store/github/answer.ts";
 import { nullIfRefused } from "../pulls.ts";
-import { check, type Finding } from "./finding.ts";
+import type { Check, Outcome } from "./checklist.ts";
 import type { Target } from "./repository.ts";
 
 /**
@@ -10,12 +10,14 @@ import type { Target } from "./repository.ts";
 const purposes = {
 	service: {
 		option: "--service-app",
+		variable: "SERVICE_APP",
 		what: "the service's App",
 		suffix: "service",
 		permissions: { contents: "write", pull_requests: "write" },
 	},
 	workflow: {
 		option: "--workflow-app",
+		variable: "WORKFLOW_APP",
 		what: "the workflows' App",
 		suffix: "workflows",
 		permissions: { contents: "write", pull_requests: "write", checks: "write", members: "read" },
@@ -24,10 +26,15 @@ const purposes = {
 
 type Purpose = keyof typeof purposes;
 
+const allPurposes = Object.keys(purposes) as Purpose[];
+
 export interface App {
 	id: number;
 	login: string | null;
 }
+
+/** The App for each purpose; null if it is not known yet. */
+export type Apps = Readonly<Record<Purpose, App | null>>;
 
 /** The address of GitHub's form for a new App, with all fields filled in; a person presses the button. */
 function registrationAddress({ owner, name, html_url }: Target, purpose: Purpose): string {
@@ -47,63 +54,75 @@ function registrationAddress({ owner, name, html_url }: Target, purpose: Purpose
 	return `${new URL(html_url).origin}${account}/settings/apps/new?${query}`;
 }
 
-/** Finds an App by the name in its address. @throws {Error} if GitHub shows no App of that name */
-export async function findApp({ rest }: Github, slug: string): Promise<App> {
-	try {
-		const { data } = await rest.apps.getBySlug({ app_slug: slug });
-		if (data) return { id: data.id, login: `${slug}[bot]` };
-	} catch (error) {
-		if (!isAnswered(error)) throw error;
-	}
-	throw new Error(`GitHub shows no App called ${slug}; its name is in its address, github.com/apps/NAME`);
+/**
+ * Finds the Apps.
+ * @param names the names in their addresses, by the options; without one an App is that of an earlier run
+ * @param stored the variables that an earlier run has set
+ * @throws {Error} if GitHub shows no App of a name, or both are the same
+ */
+export async function findApps(
+	{ rest }: Github,
+	names: Readonly<Record<Purpose, string | undefined>>,
+	stored: ReadonlyMap<string, string>,
+): Promise<Apps> {
+	const find = async (purpose: Purpose): Promise<App | null> => {
+		const slug = names[purpose];
+		if (slug) {
+			const found = await dataOrNull(rest.apps.getBySlug({ app_slug: slug }), `show the App ${slug}`);
+			if (found) return { id: found.id, login: `${slug}[bot]` };
+			throw new Error(`GitHub shows no App called ${slug}; its name is in its address, github.com/apps/NAME`);
+		}
+		const { variable } = purposes[purpose];
+		const id = Number(stored.get(`${variable}_ID`));
+		const isKnown = Number.isSafeInteger(id) && id > 0;
+		return isKnown ? { id, login: stored.get(`${variable}_LOGIN`) ?? null } : null;
+	};
+	const apps = { service: await find("service"), workflow: await find("workflow") };
+	if (apps.service && apps.service.id === apps.workflow?.id)
+		throw new Error(
+			"--workflow-app: must be another App than --service-app: no workflow may hold the service's key",
+		);
+	return apps;
 }
 
-/** The App for each purpose; null if it is not known yet. */
-export type Apps = Readonly<Record<Purpose, App | null>>;
-
-const allPurposes = Object.keys(purposes) as Purpose[];
-
-/** A finding for each App; for an App that is not known yet, it says how to make one. */
-export function appFindings(target: Target, apps: Apps): Finding[] {
-	return allPurposes.map((purpose) => {
+/** Checks that both Apps are known; for one that is not, the problem says how to make it. */
+export async function checkApps(check: Check, target: Target, apps: Apps): Promise<void> {
+	for (const purpose of allPurposes) {
 		const { what, option } = purposes[purpose];
 		const app = apps[purpose];
-		if (app) return check(`${what}, ${app.id}`, false);
 		const address = registrationAddress(target, purpose);
 		const after = `make a private key there, install the App on ${target.owner.login}/${target.name} only`;
-		return check(
-			what,
-			`press the button at ${address} , ${after}, and run this again with ${option} <its name>`,
-		);
-	});
+		const how = `press the button at ${address} , ${after}, and run this again with ${option} <its name>`;
+		await check(app ? `${what}, ${app.id}` : what, !app && how);
+	}
 }
 
-/** Whether the Apps are installed. GitHub shows it only for an organisation, to a token of one of its owners. */
-export async function installationFindings(
+/** Checks that the Apps are installed. GitHub shows it only for an organisation, to a token of one of its owners. */
+export async function checkInstallations(
+	check: Check,
+	outcomes: Outcome[],
 	{ rest, paginate }: Github,
 	{ owner, html_url }: Target,
 	apps: Apps,
-): Promise<Finding[]> {
-	const known = allPurposes.flatMap((purpose) => {
-		const app = apps[purpose];
-		return app ? [{ what: purposes[purpose].what, app }] : [];
-	});
-	if (known.length === 0) return [];
+): Promise<void> {
+	const known = allPurposes.filter((purpose) => apps[purpose]);
+	if (known.length === 0) return;
 	const page = `${html_url}/settings/installations`;
-	const parameters = { org: owner.login, per_page: 100 };
-	const installed =
-		owner.type === "Organization" &&
-		// GitHub shows them to the organisation's owners only.
-		(await paginate(rest.orgs.listAppInstallations, parameters).catch(nullIfRefused));
+	const listed =
+		owner.type === "Organization"
+			? paginate(rest.orgs.listAppInstallations, { org: owner.login, per_page: 100 })
+			: null;
+	// GitHub shows them to the organisation's owners only.
+	const installed = await listed?.catch(nullIfRefused);
 	if (!installed) {
 		const text = `look whether both are listed at ${page}`;
-		return [{ what: "installation of the Apps", state: "unseen", text }];
+		outcomes.push({ what: "installation of the Apps", state: "unseen", text });
+		return;
 	}
-	return known.map(({ what, app }) => {
-		const one = installed.find(({ app_id }) => app_id === app.id);
-		const problem = !one
-			? `is not there: install it, see ${page}`
-			: one.suspended_at !== null && `is suspended: see ${page}`;
-		return check(`installation of ${what}`, problem);
-	});
+	for (const purpose of known) {
+		const one = installed.find(({ app_id }) => app_id === apps[purpose]?.id);
+		const isSuspended = one !== undefined && one.suspended_at !== null;
+		const problem = one ? `is suspended: see ${page}` : `is not there: install it, see ${page}`;
+		await check(`installation of ${purposes[purpose].what}`, (!one || isSuspended) && problem);
+	}
 }

@@ -3,7 +3,7 @@ import { gitEnvironment } from "../../service/github.ts";
 import type { Configuration } from "../../service/settings.ts";
 import { dataOrNull, type Github } from "../../store/github/answer.ts";
 import { isShallow } from "../audit/history.ts";
-import { check, type Finding } from "./finding.ts";
+import type { Check } from "./checklist.ts";
 
 export type Target = Pick<
 	Awaited<ReturnType<Github["rest"]["repos"]["get"]>>["data"],
@@ -43,60 +43,54 @@ export async function createRepository({ rest, repo }: Github, isPrivate: boolea
 	else await rest.repos.createForAuthenticatedUser(wanted);
 }
 
-export function repositoryFindings({ rest, repo }: Github, target: Target, branch: string): Finding[] {
+export async function checkRepository(
+	check: Check,
+	{ rest, repo }: Github,
+	target: Target,
+	branch: string,
+): Promise<void> {
 	const { fork, archived, default_branch, delete_branch_on_merge, has_issues } = target;
 	const settings = "settings of the repository";
-	if (archived) return [check(settings, "it is archived, and nothing can be written to it")];
+	if (archived) return check(settings, "it is archived, and nothing can be written to it");
 	const isSet = delete_branch_on_merge && has_issues;
-	const findings = [
-		check(settings, !isSet && "issues are not on, or the branches of merged pull requests stay", () =>
-			rest.repos.update({ ...repo, delete_branch_on_merge: true, has_issues: true }),
-		),
-	];
+	await check(settings, !isSet && "issues are not on, or the branches of merged pull requests stay", () =>
+		rest.repos.update({ ...repo, delete_branch_on_merge: true, has_issues: true }),
+	);
 	if (fork) {
 		const why = "it is a fork, in which GitHub runs no schedules: make a repository of its own";
-		findings.push(check(settings, `${why} (npx fragments setup-github owner/other-name --create public)`));
+		await check(settings, `${why} (npx fragments setup-github owner/other-name --create public)`);
 	}
 	if (default_branch !== branch) {
 		const how = `make it ${branch}, or set GITHUB_BRANCH=${default_branch} here and for the service`;
-		findings.push(check("default branch", `is ${default_branch}, and the layers are on it: ${how}`));
+		await check("default branch", `is ${default_branch}, and the layers are on it: ${how}`);
 	}
-	return findings;
 }
 
-/** Whether the branch has the code of this clone; if there is no such branch, the fix pushes it. */
-export async function codeFindings(
+/** Checks that the branch has the code of this clone; if there is no such branch, the fix pushes it. */
+export async function checkCode(
+	check: Check,
 	{ rest, repo }: Github,
 	branch: string,
 	push: () => Promise<void>,
-): Promise<Finding[]> {
+): Promise<void> {
 	const what = `code on the branch ${branch}`;
-	const request = rest.git.getRef({ ...repo, ref: `heads/${branch}` });
-	const ref = await request.then(
-		({ data }) => data,
-		(error: { status?: number }) => {
-			// 409: the repository has no commit.
-			if (error.status === 404 || error.status === 409) return null;
-			throw error;
-		},
-	);
-	if (!ref) return [check(what, "is not there: this clone's HEAD", push)];
-	const tree = await rest.git.getTree({ ...repo, tree_sha: ref.object.sha });
+	const asked = rest.git.getRef({ ...repo, ref: `heads/${branch}` });
+	const ref = await asked.catch((error: { status?: number }) => {
+		// 409: the repository has no commit.
+		if (error.status === 404 || error.status === 409) return null;
+		throw error;
+	});
+	if (!ref) return check(what, "is not there: this clone's HEAD", push);
+	const tree = await rest.git.getTree({ ...repo, tree_sha: ref.data.object.sha });
 	const theirs = new Map(tree.data.tree.map(({ path, sha }) => [path, sha]));
-	const missing: string[] = [];
-	const different: string[] = [];
-	for (const [path, id] of await topLevel()) {
-		// Each repository has layers of its own.
-		if (path === "layers" || theirs.get(path) === id) continue;
-		(theirs.has(path) ? different : missing).push(path);
-	}
+	// Each repository has layers of its own.
+	const others = (await topLevel()).filter(([path, id]) => path !== "layers" && theirs.get(path) !== id);
+	const names = others.map(([path]) => path);
+	const missing = names.filter((path) => !theirs.has(path));
 	const begin = "begin with a repository that has no commit, or merge this clone's main into it";
-	if (missing.length > 0) {
-		const how = `${begin} (git merge --allow-unrelated-histories)`;
-		return [check(what, `it lacks ${missing.join(", ")}: ${how}`)];
-	}
-	const problem = `it differs from this clone in ${different.join(", ")}: pull, or push, what is newer`;
-	return [check(what, different.length > 0 && problem)];
+	const lacks = `it lacks ${missing.join(", ")}: ${begin} (git merge --allow-unrelated-histories)`;
+	const differs = `it differs from this clone in ${names.join(", ")}: pull, or push, what is newer`;
+	return check(what, missing.length > 0 ? lacks : names.length > 0 && differs);
 }
 
 /** Names at the top level of this clone's HEAD, each with the id of its blob or tree. */

@@ -1,9 +1,9 @@
 import { isDeepStrictEqual } from "node:util";
 import { readIfThere } from "../../files/if-there.ts";
-import { ownersPath, parseOwners } from "../../registry/owners.ts";
+import { allOwners, ownersPath, parseOwners } from "../../registry/owners.ts";
 import { dataOrNull, type Github } from "../../store/github/answer.ts";
 import type { App, Apps } from "./apps.ts";
-import { check, emptyOn404, type Finding } from "./finding.ts";
+import { type Check, emptyOn404 } from "./checklist.ts";
 import type { Target } from "./repository.ts";
 import defaultBranch from "./rulesets/default-branch.json" with { type: "json" };
 import ownBranches from "./rulesets/own-branches.json" with { type: "json" };
@@ -28,8 +28,8 @@ interface Ruleset extends Json {
 /** Whether one person is the only owner in this clone's owners file. A team is not one person. */
 async function hasLoneOperator(): Promise<boolean> {
 	const { owners } = parseOwners((await readIfThere(ownersPath)) ?? new Uint8Array(0));
-	const names = owners && [...owners.operators, ...owners.rules.flatMap((rule) => rule.owners)];
-	const [first = "", ...others] = new Set(names?.map((name) => name.toLowerCase()));
+	const names = owners ? allOwners(owners) : [];
+	const [first = "", ...others] = new Set(names.map((name) => name.toLowerCase()));
 	return first !== "" && others.length === 0 && !first.includes("/");
 }
 
@@ -85,18 +85,22 @@ async function findActionsApp({ rest }: Github): Promise<number | undefined> {
 	return (await dataOrNull(request, "show the App of GitHub Actions"))?.id;
 }
 
-export async function rulesetFindings(github: Github, { service, workflow }: Apps): Promise<Finding[]> {
+/** Checks the rulesets of the files beside this one. */
+export async function checkRulesets(
+	check: Check,
+	github: Github,
+	{ service, workflow }: Apps,
+): Promise<void> {
 	if (!service || !workflow)
-		return [check("rulesets", "waits for both Apps: without their bypass every PUT would be refused")];
+		return check("rulesets", "waits for both Apps: without their bypass every PUT would be refused");
 	const { rest, repo } = github;
 	const all = await listRulesets(github);
-	const findings: Finding[] = [];
 	for (const wanted of await rulesetsOf(github, service, workflow)) {
 		const what = `ruleset ${wanted.name}`;
 		const listed = all.find(({ name }) => name === wanted.name);
 		if (!listed) {
 			const create = () => rest.repos.createRepoRuleset({ ...repo, ...wanted } as never);
-			findings.push(check(what, "is not there", create));
+			await check(what, "is not there", create);
 			continue;
 		}
 		const about = { ...repo, ruleset_id: listed.id };
@@ -105,33 +109,31 @@ export async function rulesetFindings(github: Github, { service, workflow }: App
 		const body = Object.fromEntries(names.map((name) => [name, merged(data[name], wanted[name])]));
 		const lacking = names.filter((name) => !isDeepStrictEqual(data[name], body[name]));
 		const update = () => rest.repos.updateRepoRuleset({ ...about, ...body } as never);
-		const problem = `lacks what it needs in: ${lacking.join(", ")}`;
-		findings.push(check(what, lacking.length > 0 && problem, update));
+		await check(what, lacking.length > 0 && `lacks what it needs in: ${lacking.join(", ")}`, update);
 	}
-	return findings;
 }
 
-/** Finds rules that would stop the service: of other rulesets (also the organisation's) and of branch protection. */
-export async function otherRuleFindings(github: Github, target: Target, branch: string): Promise<Finding[]> {
+/** Looks for rules that would stop the service: of other rulesets (also the organisation's) and of branch protection. */
+export async function checkOtherRules(
+	check: Check,
+	github: Github,
+	{ html_url }: Target,
+	branch: string,
+): Promise<void> {
 	const { rest, repo } = github;
-	const findings: Finding[] = [];
-	const own = new Set(
-		(await listRulesets(github)).filter(({ name }) => name === ownBranches.name).map(({ id }) => id),
-	);
+	const own = (await listRulesets(github)).find(({ name }) => name === ownBranches.name)?.id;
 	for (const free of freeBranches) {
-		const what = `branch ${free}, free of other rules`;
-		const rules = await emptyOn404(
-			rest.repos.getBranchRules({ ...repo, branch: free }).then(({ data }) => data),
-		);
-		const others = rules.filter(({ ruleset_id }) => ruleset_id === undefined || !own.has(ruleset_id));
+		const asked = rest.repos.getBranchRules({ ...repo, branch: free });
+		const rules = await emptyOn404(asked.then(({ data }) => data));
+		const others = rules.filter(({ ruleset_id }) => ruleset_id === undefined || ruleset_id !== own);
 		const types = others.map(({ type }) => type).join(", ");
 		const how = "exclude refs/heads/register/**, refs/heads/repair/* and refs/heads/refresh from the ruleset";
-		const problem = `has the rules ${types}: ${how}, see ${target.html_url}/settings/rules`;
-		findings.push(check(what, others.length > 0 && problem));
+		const problem = `has the rules ${types}: ${how}, see ${html_url}/settings/rules`;
+		await check(`branch ${free}, free of other rules`, others.length > 0 && problem);
 	}
-	const request = rest.repos.getBranchProtection({ ...repo, branch });
-	const older = await dataOrNull(request, "show the branch's protection");
-	const what = `older protection of ${branch}`;
-	const how = `remove it at ${target.html_url}/settings/branches: the ruleset has its rules`;
-	return [...findings, check(what, older !== null && `is on, and knows no bypass of Apps: ${how}`)];
+	const asked = rest.repos.getBranchProtection({ ...repo, branch });
+	const older = await dataOrNull(asked, "show the branch's protection");
+	const how = `remove it at ${html_url}/settings/branches: the ruleset has its rules`;
+	const problem = `is on, and knows no bypass of Apps: ${how}`;
+	await check(`older protection of ${branch}`, older !== null && problem);
 }

@@ -1,92 +1,82 @@
 import type { Environment } from "../../api/configuration.ts";
 import { dataOrNull, type Github } from "../../store/github/answer.ts";
 import { type Label, labels } from "../pulls.ts";
-import { check, emptyOn404, type Finding } from "./finding.ts";
+import { type Check, emptyOn404 } from "./checklist.ts";
 import type { Target } from "./repository.ts";
 
 /** The environments with the workflows' secrets: the App's key in `review`, the hosting's in `production`. */
 export const environmentNames = ["review", "production"] as const;
 
-/** Whether the labels exist. Their colours and descriptions are not compared: each repository may change them. */
-export async function labelFindings({ rest, repo, paginate }: Github): Promise<Finding[]> {
+/** Checks that the labels exist. Their colours and descriptions are not compared: each repository may change them. */
+export async function checkLabels(check: Check, { rest, repo, paginate }: Github): Promise<void> {
 	const all = await emptyOn404(paginate(rest.issues.listLabelsForRepo, { ...repo, per_page: 100 }));
-	return Object.values<Label>(labels).map((label) => {
+	for (const label of Object.values<Label>(labels)) {
 		const isThere = all.some(({ name }) => name === label.name);
 		const create = () => rest.issues.createLabel({ ...repo, ...label });
-		return check(`label ${label.name}`, !isThere && "is not there", create);
-	});
+		await check(`label ${label.name}`, !isThere && "is not there", create);
+	}
 }
 
-/** Which actions may run, and the default permissions of the workflows' token. */
-export async function actionsFindings({ rest, repo, paginate }: Github): Promise<Finding[]> {
+/** Checks which actions may run, and the default permissions of the workflows' token. */
+export async function checkActions(check: Check, { rest, repo, paginate }: Github): Promise<void> {
 	const { actions } = rest;
-	const allowed = await dataOrNull(
-		actions.getGithubActionsPermissionsRepository(repo),
-		"show which actions may run",
-	);
+	const asked = actions.getGithubActionsPermissionsRepository(repo);
+	const allowed = await dataOrNull(asked, "show which actions may run");
 	const isSelected = allowed?.allowed_actions === "selected";
 	// GitHub's types do not know the member yet ("Set GitHub Actions permissions for a repository").
 	const isPinned = (allowed as { sha_pinning_required?: boolean } | null)?.sha_pinning_required === true;
 	const isLimited = allowed?.enabled && (isSelected || allowed.allowed_actions === "local_only") && isPinned;
 	const selected = isSelected ? (await actions.getAllowedActionsRepository(repo)).data : null;
-	const limit = async () => {
+	const isRight = isLimited && selected?.github_owned_allowed;
+	const limits = "are not limited to GitHub's own, each by the id of a commit";
+	await check("actions that may run", !isRight && limits, async () => {
 		const wanted = { enabled: true, allowed_actions: "selected" as const, sha_pinning_required: true };
 		await actions.setGithubActionsPermissionsRepository({ ...repo, ...wanted });
 		const own = { verified_allowed: false, patterns_allowed: [], ...selected, github_owned_allowed: true };
 		await actions.setAllowedActionsRepository({ ...repo, ...own });
-	};
-	const isRight = isLimited && selected?.github_owned_allowed;
-	const limits = "are not limited to GitHub's own, each by the id of a commit";
-	const token = await dataOrNull(
-		actions.getGithubActionsDefaultWorkflowPermissionsRepository(repo),
-		"show what workflows may do",
-	);
-	const writes =
-		token?.default_workflow_permissions !== "read" && "may write where a workflow does not say so";
+	});
+	const askedToken = actions.getGithubActionsDefaultWorkflowPermissionsRepository(repo);
+	const token = await dataOrNull(askedToken, "show what workflows may do");
+	const writes = token?.default_workflow_permissions !== "read";
 	const readOnly = { ...repo, default_workflow_permissions: "read" as const };
+	await check("the workflows' own token", writes && "may write where a workflow does not say so", () =>
+		actions.setGithubActionsDefaultWorkflowPermissionsRepository(readOnly),
+	);
 	// GitHub disables the schedules of a public repository after 60 days without activity.
 	const workflows = await emptyOn404(paginate(actions.listRepoWorkflows, { ...repo, per_page: 100 }));
-	const disabled = workflows.filter(({ state }) => state === "disabled_inactivity");
-	return [
-		check("actions that may run", !isRight && limits, limit),
-		check("the workflows' own token", writes, () =>
-			actions.setGithubActionsDefaultWorkflowPermissionsRepository(readOnly),
-		),
-		...disabled.map(({ id, name }) =>
-			check(`workflow ${name}`, "was disabled by GitHub after 60 days without activity", () =>
-				actions.enableWorkflow({ ...repo, workflow_id: id }),
-			),
-		),
-	];
+	for (const { id, name, state } of workflows) {
+		if (state !== "disabled_inactivity") continue;
+		const enable = () => actions.enableWorkflow({ ...repo, workflow_id: id });
+		await check(`workflow ${name}`, "was disabled by GitHub after 60 days without activity", enable);
+	}
 }
 
-/** Whether an environment exists and gives its secrets to the default branch only. */
-export async function environmentFindings(
+/** Checks that an environment exists and gives its secrets to the default branch only. */
+export async function checkEnvironment(
+	check: Check,
 	{ rest, repo, paginate }: Github,
 	{ default_branch: branch, html_url }: Target,
-	environmentName: string,
-): Promise<Finding[]> {
-	const what = `environment ${environmentName}`;
-	const about = { ...repo, environment_name: environmentName };
+	environment_name: string,
+): Promise<void> {
+	const what = `environment ${environment_name}`;
+	const about = { ...repo, environment_name };
 	const found = await dataOrNull(rest.repos.getEnvironment(about), `show the ${what}`);
-	const custom = { protected_branches: false, custom_branch_policies: true };
-	const limit = () => rest.repos.createOrUpdateEnvironment({ ...about, deployment_branch_policy: custom });
-	const allowed = (isAllowed: boolean) =>
-		check(`${what}, the branch ${branch}`, !isAllowed && "does not get the secrets", () =>
-			rest.repos.createDeploymentBranchPolicy({ ...about, name: branch }),
+	let names: string[] = [];
+	if (found?.deployment_branch_policy?.custom_branch_policies) {
+		const listed = paginate(rest.repos.listDeploymentBranchPolicies, { ...about, per_page: 100 });
+		names = (await listed).flatMap(({ name }) => name ?? []);
+		const others = names.filter((name) => name !== branch).join(", ");
+		const how = `remove that at ${html_url}/settings/environments`;
+		await check(what, others !== "" && `gives its secrets to ${others} too: ${how}`);
+	} else {
+		const custom = { protected_branches: false, custom_branch_policies: true };
+		await check(what, found ? "gives its secrets to other branches" : "is not there", () =>
+			rest.repos.createOrUpdateEnvironment({ ...about, deployment_branch_policy: custom }),
 		);
-	if (!found?.deployment_branch_policy?.custom_branch_policies) {
-		const problem = found ? "gives its secrets to other branches" : "is not there";
-		return [check(what, problem, limit), allowed(false)];
 	}
-	const policies = await paginate(rest.repos.listDeploymentBranchPolicies, { ...about, per_page: 100 });
-	const names = policies.flatMap(({ name }) => name ?? []);
-	const others = names.filter((name) => name !== branch).join(", ");
-	const page = `${html_url}/settings/environments`;
-	return [
-		check(what, others !== "" && `gives its secrets to ${others} too: remove that at ${page}`),
-		allowed(names.includes(branch)),
-	];
+	await check(`${what}, the branch ${branch}`, !names.includes(branch) && "does not get the secrets", () =>
+		rest.repos.createDeploymentBranchPolicy({ ...about, name: branch }),
+	);
 }
 
 /** Variables of the workflows that this command sets from its own environment. */
@@ -106,38 +96,37 @@ type Variable = (name: string) => string | undefined;
 
 /** Variables that the hosting needs, each with an example. */
 function neededVariables(variable: Variable): [string, string][] {
-	const needed: [string, string][] = [
-		["HOSTING", "workers, objects, or none where npx fragments follow serves"],
-	];
 	const hosting = variable("HOSTING") ?? "";
-	if (["workers", "objects", "none"].includes(hosting))
-		needed.push(["PUBLIC_URL", "the address that readers use, once it is known"]);
-	if (hosting === "workers") needed.push(["CLOUDFLARE_ACCOUNT_ID", "the id beside the account's name"]);
-	if (hosting === "objects") needed.push(["OBJECTS_ENDPOINT", "https://<account>.r2.cloudflarestorage.com"]);
-	if (hosting === "objects") needed.push(["OBJECTS_BUCKET", "the bucket's name"]);
-	return needed;
+	const needed: [string, string, string[]][] = [
+		["HOSTING", "workers, objects, or none where npx fragments follow serves", [hosting]],
+		["PUBLIC_URL", "the address that readers use, once it is known", ["workers", "objects", "none"]],
+		["CLOUDFLARE_ACCOUNT_ID", "the id beside the account's name", ["workers"]],
+		["OBJECTS_ENDPOINT", "https://<account>.r2.cloudflarestorage.com", ["objects"]],
+		["OBJECTS_BUCKET", "the bucket's name", ["objects"]],
+	];
+	return needed.flatMap(([name, example, hostings]) => (hostings.includes(hosting) ? [[name, example]] : []));
 }
 
-/** Variables that the workflows read. The fixes set those in `wanted`; others stay as they are. */
-export async function variableFindings(
+/** Checks the variables that the workflows read. The fixes set those in `wanted`; others stay as they are. */
+export async function checkVariables(
+	check: Check,
 	github: Github,
 	wanted: ReadonlyMap<string, string>,
-): Promise<Finding[]> {
+): Promise<void> {
 	const stored = await readVariables(github);
 	const { rest, repo } = github;
-	const findings = [...wanted].map(([name, value]) => {
+	for (const [name, value] of wanted) {
 		const before = stored.get(name);
 		const problem = before === undefined ? `is not set to ${value}` : `is ${before}, not ${value}`;
 		const one = { ...repo, name, value };
-		return check(`variable ${name}`, before !== value && problem, () =>
+		await check(`variable ${name}`, before !== value && problem, () =>
 			before === undefined ? rest.actions.createRepoVariable(one) : rest.actions.updateRepoVariable(one),
 		);
-	});
+	}
 	for (const [name, example] of neededVariables((one) => wanted.get(one) ?? stored.get(one))) {
 		const problem = `is not set: run this again with ${name}=${example} in front`;
-		if (!wanted.has(name)) findings.push(check(`variable ${name}`, !stored.has(name) && problem));
+		if (!wanted.has(name)) await check(`variable ${name}`, !stored.has(name) && problem);
 	}
-	return findings;
 }
 
 export async function readVariables({ rest, repo, paginate }: Github): Promise<Map<string, string>> {
@@ -145,11 +134,12 @@ export async function readVariables({ rest, repo, paginate }: Github): Promise<M
 	return new Map(all.map(({ name, value }) => [name, value]));
 }
 
-/** Whether the secrets exist. GitHub never shows a value, and accepts one only encrypted; `gh` encrypts it. */
-export async function secretFindings(
+/** Checks that the secrets exist. GitHub never shows a value, and accepts one only encrypted; `gh` encrypts it. */
+export async function checkSecrets(
+	check: Check,
 	{ rest, repo, paginate }: Github,
 	variable: Variable,
-): Promise<Finding[]> {
+): Promise<void> {
 	const present = new Set<string>();
 	for (const environment_name of environmentNames) {
 		const about = { ...repo, environment_name, per_page: 100 };
@@ -161,20 +151,16 @@ export async function secretFindings(
 	const isObjects = variable("HOSTING") === "objects";
 	const deploys = variable("HOSTING") === "workers" || (isObjects && variable("CLOUDFLARE_ACCOUNT_ID"));
 	const needed = [
-		"WORKFLOW_APP_PRIVATE_KEY",
-		...(deploys ? ["CLOUDFLARE_API_TOKEN"] : []),
-		...(isObjects ? ["OBJECTS_ACCESS_KEY_ID", "OBJECTS_SECRET_ACCESS_KEY"] : []),
+		["WORKFLOW_APP_PRIVATE_KEY", "review", "key.pem"],
+		...(deploys ? [["CLOUDFLARE_API_TOKEN", "production", "file"]] : []),
+		...(isObjects ? [["OBJECTS_ACCESS_KEY_ID", "production", "file"]] : []),
+		...(isObjects ? [["OBJECTS_SECRET_ACCESS_KEY", "production", "file"]] : []),
 	];
-	return needed.flatMap((name) => {
-		const isKey = name === "WORKFLOW_APP_PRIVATE_KEY";
-		const environment: (typeof environmentNames)[number] = isKey ? "review" : "production";
-		const what = `secret ${name}`;
-		const file = isKey ? "key.pem" : "file";
+	for (const [name = "", environment, file] of needed) {
 		const set = `gh secret set ${name} --env ${environment} --repo ${slug} < ${file}`;
+		await check(`secret ${name}`, !present.has(`${environment} ${name}`) && `is not set: ${set}`);
+		if (!ofRepository.some((one) => one.name === name)) continue;
 		const open = "everyone who may push any branch can read it; it belongs in the environment only";
-		const finding = check(what, !present.has(`${environment} ${name}`) && `is not set: ${set}`);
-		if (!ofRepository.some((one) => one.name === name)) return [finding];
-		const how = `${open}: gh secret delete ${name} --repo ${slug}`;
-		return [finding, check(`${what} of the repository`, how)];
-	});
+		await check(`secret ${name} of the repository`, `${open}: gh secret delete ${name} --repo ${slug}`);
+	}
 }

@@ -1,30 +1,30 @@
 import type { Environment } from "../../api/configuration.ts";
 import type { Configuration } from "../../service/settings.ts";
 import type { Github } from "../../store/github/answer.ts";
-import { type App, appFindings, findApp, installationFindings } from "./apps.ts";
-import { apply, check, type Finding, inspect, type Outcome } from "./finding.ts";
+import { checkApps, checkInstallations, findApps } from "./apps.ts";
+import { type Check, checkInto, type Outcome, reasonOf } from "./checklist.ts";
 import {
-	codeFindings,
+	checkCode,
+	checkRepository,
 	createRepository,
 	pushHead,
 	readTarget,
-	repositoryFindings,
 	type Target,
 	targetToBe,
 } from "./repository.ts";
-import { otherRuleFindings, rulesetFindings } from "./rulesets.ts";
+import { checkOtherRules, checkRulesets } from "./rulesets.ts";
 import {
-	actionsFindings,
-	environmentFindings,
+	checkActions,
+	checkEnvironment,
+	checkLabels,
+	checkSecrets,
+	checkVariables,
 	environmentNames,
-	labelFindings,
 	readVariables,
-	secretFindings,
-	variableFindings,
 	variablesFrom,
 } from "./settings.ts";
 
-export interface SetupOptions {
+interface SetupOptions {
 	dryRun?: true | undefined;
 	/** Creates the repository if there is none. */
 	create?: "public" | "private" | undefined;
@@ -46,88 +46,54 @@ const unseenAfterMaking =
 
 /** Checks everything that a repository needs, and corrects what it can. */
 export async function setUp(github: Github, options: SetupOptions): Promise<Setup> {
-	const { configuration, token } = options;
+	const { configuration, token, dryRun = false, serviceApp, workflowApp } = options;
 	const branch = configuration.github?.branch ?? "main";
 	const outcomes: Outcome[] = [];
-	const add = async (findings: Finding[]) => {
-		outcomes.push(...(await apply(findings, options.dryRun ?? false)));
-	};
-	const target = await findTarget(github, options, add);
-	if (!target) {
-		if (outcomes[0]?.state === "set") await add([check("settings of the repository", unseenAfterMaking)]);
-		return { outcomes, target };
-	}
-	await add(repositoryFindings(github, target, branch));
+	const check = checkInto(outcomes, dryRun);
+	/** A check that fails is an outcome, and the others follow. */
+	const attempt = (what: string, checking: Promise<void>) =>
+		checking.catch((error: unknown) => check(what, `cannot be checked: ${reasonOf(error)}`));
+	const target = await findTarget(check, github, options);
+	if (!target && outcomes[0]?.state === "set") await check("settings of the repository", unseenAfterMaking);
+	if (!target) return { outcomes, target };
+	await checkRepository(check, github, target, branch);
 	if (target.archived) return { outcomes, target };
 	const push = () => pushHead(target, branch, token, configuration.harvest.httpsProxy);
-	await add(await inspect("code", () => codeFindings(github, branch, push)));
-	for (const [what, find] of await checksOf(github, target, branch, options))
-		await add(await inspect(what, find));
+	await attempt("code", checkCode(check, github, branch, push));
+	const stored = await readVariables(github).catch(() => new Map<string, string>());
+	const apps = await findApps(github, { service: serviceApp, workflow: workflowApp }, stored);
+	const wanted = variablesFrom(options.environment);
+	if (apps.service) wanted.set("SERVICE_APP_ID", String(apps.service.id));
+	if (apps.workflow) wanted.set("WORKFLOW_APP_ID", String(apps.workflow.id));
+	if (apps.workflow?.login) wanted.set("WORKFLOW_APP_LOGIN", apps.workflow.login);
+	const variable = (name: string) => wanted.get(name) ?? stored.get(name);
+	await attempt("labels", checkLabels(check, github));
+	await attempt("Actions", checkActions(check, github));
+	for (const name of environmentNames)
+		await attempt(`environment ${name}`, checkEnvironment(check, github, target, name));
+	await attempt("Apps", checkApps(check, target, apps));
+	const installations = checkInstallations(check, outcomes, github, target, apps);
+	await attempt("installation of the Apps", installations);
+	await attempt("variables", checkVariables(check, github, wanted));
+	await attempt("secrets", checkSecrets(check, github, variable));
+	await attempt("rulesets", checkRulesets(check, github, apps));
+	await attempt("other rules", checkOtherRules(check, github, target, branch));
 	return { outcomes, target };
 }
 
 /** Finds the repository, or creates it if `create` is given; null if there is none. */
 async function findTarget(
+	check: Check,
 	github: Github,
 	{ create, dryRun, configuration }: SetupOptions,
-	add: (findings: Finding[]) => Promise<void>,
 ): Promise<Target | null> {
 	const slug = `${github.repo.owner}/${github.repo.repo}`;
 	const target = await readTarget(github);
+	const isPrivate = create === "private";
 	const problem = `${slug} is not there, or the token may not see it`;
-	if (target) await add([check(`repository ${slug}`, false)]);
-	else if (create)
-		await add([check("repository", problem, () => createRepository(github, create === "private"))]);
-	else
-		await add([check("repository", `${problem}: run this again with --create public or --create private`)]);
+	if (target) await check(`repository ${slug}`, false);
+	else if (create) await check("repository", problem, () => createRepository(github, isPrivate));
+	else await check("repository", `${problem}: run this again with --create public or --create private`);
 	if (target || !create) return target;
-	return dryRun ? targetToBe(github, create === "private", configuration) : readTarget(github);
-}
-
-/** The checks that do not depend on each other. */
-async function checksOf(
-	github: Github,
-	target: Target,
-	branch: string,
-	options: SetupOptions,
-): Promise<[string, () => Promise<Finding[]>][]> {
-	const stored = await readVariables(github).catch(() => new Map<string, string>());
-	const [service, workflow] = await findApps(github, options, stored);
-	const wanted = variablesFrom(options.environment);
-	if (service) wanted.set("SERVICE_APP_ID", String(service.id));
-	if (workflow) wanted.set("WORKFLOW_APP_ID", String(workflow.id));
-	if (workflow?.login) wanted.set("WORKFLOW_APP_LOGIN", workflow.login);
-	const variable = (name: string) => wanted.get(name) ?? stored.get(name);
-	const both = { service, workflow };
-	return [
-		["labels", () => labelFindings(github)],
-		["Actions", () => actionsFindings(github)],
-		...environmentNames.map((name): [string, () => Promise<Finding[]>] => [
-			`environment ${name}`,
-			() => environmentFindings(github, target, name),
-		]),
-		["Apps", async () => appFindings(target, both)],
-		["installation of the Apps", () => installationFindings(github, target, both)],
-		["variables", () => variableFindings(github, wanted)],
-		["secrets", () => secretFindings(github, variable)],
-		["rulesets", () => rulesetFindings(github, both)],
-		["other rules", () => otherRuleFindings(github, target, branch)],
-	];
-}
-
-/** The two Apps: by the names in the options, or by the variables that an earlier run has set. */
-async function findApps(github: Github, options: SetupOptions, stored: ReadonlyMap<string, string>) {
-	const known = (idName: string, loginName: string): App | null => {
-		const id = Number(stored.get(idName));
-		return Number.isSafeInteger(id) && id > 0 ? { id, login: stored.get(loginName) ?? null } : null;
-	};
-	const find = async (name: string | undefined, prefix: string) =>
-		name ? findApp(github, name) : known(`${prefix}_ID`, `${prefix}_LOGIN`);
-	const service = await find(options.serviceApp, "SERVICE_APP");
-	const workflow = await find(options.workflowApp, "WORKFLOW_APP");
-	if (service && service.id === workflow?.id)
-		throw new Error(
-			"--workflow-app: must be another App than --service-app: no workflow may hold the service's key",
-		);
-	return [service, workflow] as const;
+	return dryRun ? targetToBe(github, isPrivate, configuration) : readTarget(github);
 }

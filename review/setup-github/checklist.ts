@@ -10,38 +10,25 @@ export interface Outcome {
 	text: string;
 }
 
-/** A check's result, and the function that corrects it. If it is wrong and has no `fix`, a person has to correct it. */
-export interface Finding extends Outcome {
-	fix?: () => Promise<unknown>;
-}
+/**
+ * Notes whether something is right. If it is not, `fix` corrects it; without one a person has to.
+ * @param problem what is wrong, or what a person has to do; false if it is right
+ */
+export type Check = (what: string, problem: string | false, fix?: () => Promise<unknown>) => Promise<void>;
 
-/** @param problem what is wrong, or what a person has to do; false if it is right */
-export function check(what: string, problem: string | false, fix?: () => Promise<unknown>): Finding {
-	if (problem === false) return { what, state: "right", text: "" };
-	return { what, state: "missing", text: problem, ...(fix && { fix }) };
-}
-
-/** Runs the fixes one after the other, as GitHub asks for requests that write ("Best practices for using the REST API"). */
-export async function apply(findings: readonly Finding[], isDryRun: boolean): Promise<Outcome[]> {
-	const outcomes: Outcome[] = [];
-	for (const { fix, ...found } of findings) {
-		if (!fix) outcomes.push(found);
-		else if (isDryRun) outcomes.push({ ...found, state: "would be set" });
-		else {
-			const failure = await fix().then(() => null, reasonOf);
-			outcomes.push(
-				failure === null
-					? { ...found, state: "set" }
-					: { ...found, text: `${found.text}, and it cannot be set: ${failure}` },
-			);
-		}
-	}
-	return outcomes;
-}
-
-/** The findings of one check; if the check fails, one finding that says so. */
-export async function inspect(what: string, find: () => Promise<Finding[]>): Promise<Finding[]> {
-	return find().catch((error: unknown) => [check(what, `cannot be checked: ${reasonOf(error)}`)]);
+/**
+ * Makes a check that adds its outcomes to a list. Fixes run one after the other, as GitHub asks for requests that write
+ * ("Best practices for using the REST API").
+ */
+export function checkInto(outcomes: Outcome[], isDryRun: boolean): Check {
+	return async (what, problem, fix) => {
+		const outcome: Outcome = { what, state: problem === false ? "right" : "missing", text: problem || "" };
+		outcomes.push(outcome);
+		if (problem === false || !fix) return;
+		const failure = isDryRun ? null : await fix().then(() => null, reasonOf);
+		if (failure === null) outcome.state = isDryRun ? "would be set" : "set";
+		else outcome.text = `${problem}, and it cannot be set: ${failure}`;
+	};
 }
 
 /** Takes a list that GitHub does not show as empty. The fix then sets what is missing, or its failure is reported. */
@@ -57,7 +44,7 @@ const planWords = /upgrade to github|make this repository public/i;
 
 const tokenWords = /resource not accessible by|must have admin rights|not have permission/i;
 
-function reasonOf(error: unknown): string {
+export function reasonOf(error: unknown): string {
 	const text = isAnswered(error)
 		? `${error.status}, ${messageOf(error.response.data)}`
 		: (error as Error).message;
