@@ -2,33 +2,25 @@ import { readSizes } from "../git/cat-file.ts";
 import { runGit } from "../git/run.ts";
 import { diffTree, findTooMany, kindOfMode, listTree, type PathChange } from "../git/tree.ts";
 import { limitOf, readEntries, resolveCommit } from "../publish/collect.ts";
-import type { LayerFile } from "../registry/judge.ts";
-import { type NamesBefore, namesOf } from "../registry/judge-names.ts";
+import { lineAt, linesOf } from "../registry/json.ts";
+import { type CheckedLayer, judgeFile, judgePlace, type LayerFile } from "../registry/judge.ts";
+import { judgeNames, namesOf, type Remark } from "../registry/judge-names.ts";
 import { ownersPath } from "../registry/owners.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../registry/smallkey.ts";
+import { warningsOf } from "../registry/warnings.ts";
 
 /** Path → file. */
-export type Files = ReadonlyMap<string, LayerFile>;
+type Files = ReadonlyMap<string, LayerFile>;
 
 /** The changes of merging a head into a base. */
-export interface Changes {
-	/** Paths under `layers/`, in git's order. */
-	layers: string[];
-	/** Paths of all other files, in git's order. */
-	outside: string[];
-	/** The names of all layers' files on the base. */
-	names: NamesBefore;
-	/** The owners file and the files of the changed layers: `before` on the base, `after` with the head merged. */
-	before: Files;
-	after: Files;
-}
+export type Changes = Awaited<ReturnType<typeof readChanges>>;
 
 /**
  * Reads the changes of a head since its merge base, as GitHub shows them. Nothing is checked out.
  * @param base a commit in any form that git accepts, like `head`
  * @throws {Error} if there is no such commit, or the two have no commit in common
  */
-export async function readChanges(repository: string, base: string, head: string): Promise<Changes> {
+export async function readChanges(repository: string, base: string, head: string) {
 	const [baseId, headId] = [await resolveCommit(repository, base), await resolveCommit(repository, head)];
 	const fork = await runGit(repository, ["merge-base", baseId, headId]).catch(() => {
 		throw new Error(`${repository}: ${base} and ${head} have no commit in common`);
@@ -40,20 +32,22 @@ export async function readChanges(repository: string, base: string, head: string
 	const layers = changed.filter(isLayers);
 	const wanted = new Set([ownersPath, ...layers.flatMap(({ path }) => [path, ...pathsBeside(path)])]);
 	const listed = await listTree(repository, baseId, "layers/");
-	const before = await readFiles(
-		repository,
-		listed.filter(({ path }) => wanted.has(path)),
-	);
+	const inBase = listed.filter(({ path }) => wanted.has(path));
+	const before: Files = await readFiles(repository, inBase);
 	const after = new Map(before);
 	for (const { path } of layers) after.delete(path);
 	const written = layers.filter(({ mode }) => mode !== null);
 	for (const [path, file] of await readFiles(repository, written)) after.set(path, file);
 	return {
+		/** Paths under `layers/`, in git's order. */
 		layers: layers.map(({ path }) => path),
+		/** Paths of all other files, in git's order. */
 		outside: changed.filter((one) => !isLayers(one)).map(({ path }) => path),
+		/** The names of all layers' files on the base. */
 		names: namesOf(listed.map(({ path }) => path)),
+		/** The owners file and the files of the changed layers: `before` on the base, `after` with the head merged. */
 		before,
-		after,
+		after: after as Files,
 	};
 }
 
@@ -64,18 +58,105 @@ function pathsBeside(path: string): string[] {
 
 /** Reads files of a commit. A file over its size limit is not read: its bytes are zeros, as many as the limit. */
 async function readFiles(repository: string, listed: readonly PathChange[]): Promise<Map<string, LayerFile>> {
-	const plain = listed.filter(({ mode }) => kindOfMode(mode as string) === "file");
-	const sizes = await readSizes(
-		repository,
-		plain.map(({ id }) => id as string),
-	);
+	const ids = listed.map(({ id }) => id as string);
+	const sizes = await readSizes(repository, ids);
 	const isLarge = ({ path, id }: PathChange) => (sizes.get(id as string) ?? 0) >= limitOf(path);
-	const read = await readEntries(
-		repository,
-		listed.filter((one) => !isLarge(one)),
-	);
-	const large = listed.filter(isLarge).map(({ path }): LayerFile => {
-		return { path, kind: "file", bytes: new Uint8Array(limitOf(path)) };
+	const small = listed.filter((one) => !isLarge(one));
+	const large = listed.filter(isLarge).map(({ path, mode }): LayerFile => {
+		return { path, kind: kindOfMode(mode as string), bytes: new Uint8Array(limitOf(path)) };
 	});
-	return new Map([...read, ...large].map((file) => [file.path, file]));
+	return new Map([...(await readEntries(repository, small)), ...large].map((file) => [file.path, file]));
+}
+
+/** A problem with its line in a file. If it is about a member, its text begins with the JSON pointer. */
+export interface Located extends Remark {
+	/** From 1. */
+	line: number;
+}
+
+/**
+ * Finds the line that a problem is about.
+ * @param lines JSON pointer → line, as from `linesOf`; empty if the problem is not about the file's content
+ */
+export function locate({ file, text }: Remark, lines: ReadonlyMap<string, number> = new Map()): Located {
+	if (!text.startsWith("/")) {
+		const line = /^the document must be JSON: line (\d+),/.exec(text)?.[1] ?? 1;
+		return { file, line: Number(line), text };
+	}
+	// A member's name may contain `: `, so this takes the longest pointer that exists.
+	const pointers = Array.from(text.matchAll(/: /g), ({ index }) => text.slice(0, index));
+	const pointer = pointers.findLast((one) => lines.has(one)) ?? pointers[0] ?? "";
+	return { file, line: lineAt(lines, pointer), text };
+}
+
+/** A layer that a head changes, on the base and after the merge; null if it does not exist there or is wrong. */
+export interface ChangedLayer {
+	smallkey: string;
+	before: CheckedLayer | null;
+	after: CheckedLayer | null;
+	removed: boolean;
+	/** Text of the registration on the head, in which the lines of problems are found. */
+	text: string;
+}
+
+/**
+ * Checks the files that a head changes under `layers/`, and no others: each file by itself, and its name against all names
+ * of the catalogue after the merge.
+ * @returns the layers, sorted by smallkey; the problems, and the warnings (accepted, but probably not meant), by path
+ */
+export function checkChanges({ layers: paths, names, before, after }: Changes) {
+	const edits = paths.map((path) => ({ path, isRemoved: !after.has(path) }));
+	const wrongNames = judgeNames(edits, names);
+	const misplaced = edits.flatMap((edit) => judgePlace(edit) ?? []);
+	const misnamed = new Set(wrongNames.map(({ file }) => parseLayerPath(file)?.smallkey));
+	const problems = [...wrongNames, ...misplaced].map((problem) => locate(problem));
+	const warnings: Located[] = [];
+	const changed = new Set(paths);
+
+	/** Judges a file of the head. Only the problems of a changed file are the author's. @returns null if there is none */
+	function judge(path: string) {
+		const file = after.get(path);
+		if (!file) return null;
+		const text = new TextDecoder().decode(file.bytes);
+		const judged = judgeFile(file, changed.has(path) ? "written" : "stored");
+		const wrong = changed.has(path) ? judged.problems : [];
+		const lines = wrong.length > 0 ? linesOf(text) : undefined;
+		problems.push(...wrong.map((problem) => locate(problem, lines)));
+		return { ...judged, text, isWrong: wrong.length > 0 };
+	}
+
+	const skipped = new Set(misplaced.map(({ file }) => file));
+	for (const path of paths) if (!parseLayerPath(path) && !skipped.has(path)) judge(path);
+	const smallkeys = new Set(paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []));
+	const layers = [...smallkeys].sort().map((smallkey): ChangedLayer => {
+		const own = layerPath(smallkey);
+		const judged = judge(own);
+		const described = judge(descriptionPath(smallkey));
+		const { registration = null, text = "" } = judged ?? {};
+		const isWrong = judged?.isWrong || described?.isWrong || registration === null;
+		const odd = !isWrong && changed.has(own) ? warningsOf(registration) : [];
+		const lines = odd.length > 0 ? linesOf(text) : undefined;
+		warnings.push(...odd.map((oddity) => locate({ file: own, text: oddity }, lines)));
+		const layer = isWrong ? null : { smallkey, registration, description: described?.description ?? null };
+		return {
+			smallkey,
+			before: layerIn(before, smallkey),
+			after: misnamed.has(smallkey) ? null : layer,
+			removed: before.has(own) && !after.has(own),
+			text,
+		};
+	});
+	for (const found of [problems, warnings])
+		found.sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
+	return { layers, problems, warnings };
+}
+
+/** A stored layer; null if there is none, or its registration is wrong. */
+function layerIn(files: Files, smallkey: string): CheckedLayer | null {
+	const [own, description] = [layerPath(smallkey), descriptionPath(smallkey)].map((path) => {
+		const file = files.get(path);
+		return file && judgeFile(file, "stored");
+	});
+	const registration = own?.registration ?? null;
+	return registration && { smallkey, registration, description: description?.description ?? null };
 }

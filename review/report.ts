@@ -1,6 +1,6 @@
 import { problemLine } from "../registry/judge.ts";
 import { counted, plain } from "../terminal/plain.ts";
-import type { Located } from "./check.ts";
+import type { Located } from "./changes.ts";
 import { marker, maxCommentLength } from "./comment.ts";
 import type { FragmentChange } from "./fragments.ts";
 import { isWrong, type LayerChange, type Review } from "./review.ts";

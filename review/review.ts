@@ -1,14 +1,17 @@
-import { type Draft, draftAddress } from "../registry/draft.ts";
-import type { CheckedLayer } from "../registry/judge.ts";
+import { createCheckLayer } from "../harvest/check-layer.ts";
+import type { Finding } from "../harvest/finding.ts";
+import { draftAddress } from "../registry/draft.ts";
+import { linesOf } from "../registry/json.ts";
 import { groupByOwners, type OwnedPaths, ownersPath, parseOwners } from "../registry/owners.ts";
-import { type Lang, langs } from "../registry/smallkey.ts";
+import { type LangEntry, type Registration, serviceTypeOf } from "../registry/registration.ts";
+import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import { readChanges } from "./changes.ts";
-import { type ChangedLayer, checkChanges, type Located } from "./check.ts";
+import { askWith } from "../service/ask.ts";
+import { mapWithProgress } from "../terminal/progress.ts";
+import { type ChangedLayer, checkChanges, type Located, locate, readChanges } from "./changes.ts";
 import { type FragmentChange, fragmentChanges } from "./fragments.ts";
-import { askServices, type CheckServices, type ServiceFindings } from "./services.ts";
 
-export interface ReviewOptions {
+interface ReviewOptions {
 	/** Path of a git repository; nothing of it is checked out. */
 	repository: string;
 	/** The commit that the change would be merged into. The owners are read from it. */
@@ -81,18 +84,85 @@ async function layerChange(
 	publicUrl: string,
 ): Promise<LayerChange> {
 	const { smallkey, before, after, removed, text } = layer;
-	const draft = settings && !removed ? await shortDraft(publicUrl, { smallkey, text }) : null;
+	const address = settings && !removed ? await draftAddress(publicUrl, { smallkey, text }) : null;
+	const draft = address !== null && address.length <= maxDraftLength ? address : null;
 	if (!after && !removed) return { smallkey, verb: "wrong", fragments: [], draft, services: [] };
 	const verb = removed ? "removed" : before ? "changed" : "added";
 	const fragments = settings && fragmentChanges(layer, settings);
-	return { smallkey, verb, fragments, draft, services: after ? servicesOf(after) : [] };
+	const registered = after?.registration;
+	const services = registered ? langs.map((lang) => ({ lang, address: registered[lang].service_url })) : [];
+	return { smallkey, verb, fragments, draft, services };
 }
 
-async function shortDraft(publicUrl: string, draft: Draft): Promise<string | null> {
-	const address = await draftAddress(publicUrl, draft);
-	return address !== null && address.length <= maxDraftLength ? address : null;
+/** Asks the services behind a registration; never rejects. */
+export type CheckServices = (
+	smallkey: string,
+	registration: Registration,
+) => Promise<{ findings: Finding[] }>;
+
+/** Longest time for asking all services of a change, in milliseconds, so that slow ones do not delay the review. */
+const maxAskingMs = 8 * 60_000;
+
+/** Asks through the guarded fetch; services without an answer in time are reported as down. */
+export function createCheckServices(settings: Parameters<typeof askWith>[0]): CheckServices {
+	const end = AbortSignal.timeout(maxAskingMs);
+	const ask = askWith(settings);
+	const check = createCheckLayer((address, signal) =>
+		ask(address, signal ? AbortSignal.any([signal, end]) : end),
+	);
+	return (_smallkey, registration) => check(registration);
 }
 
-function servicesOf({ registration }: CheckedLayer): LayerChange["services"] {
-	return langs.map((lang) => ({ lang, address: registration[lang].service_url }));
+interface ServiceFindings {
+	/** The registration is wrong: these fail the check. */
+	wrong: Located[];
+	/** Their server is down or odd: these never block. */
+	down: Located[];
+	/** Smallkeys of the layers beyond `maxAsked`, whose services were not asked. */
+	unasked: string[];
+}
+
+/** Layers of one change whose services are asked. A larger change is a batch; the weekly check asks its services. */
+const maxAsked = 200;
+
+/** Layers that are checked at the same time. The fetch (`askWith`) limits the number of requests. */
+const maxConcurrent = 16;
+
+/** Asks the services of the layers whose address, layer name or type a change touches, and no others. */
+async function askServices(layers: readonly ChangedLayer[], check: CheckServices): Promise<ServiceFindings> {
+	const touched = layers.filter((layer) => touchedLangs(layer).length > 0);
+	const asked = touched.slice(0, maxAsked);
+	const ask = (layer: ChangedLayer) => findingsOf(layer, check);
+	const found = (await mapWithProgress(asked, "asking services", maxConcurrent, ask)).flat();
+	const of = (kind: Finding["kind"]) => found.flatMap((one) => (one.kind === kind ? one.located : []));
+	return {
+		wrong: of("registration"),
+		down: of("server"),
+		unasked: touched.slice(maxAsked).map(({ smallkey }) => smallkey),
+	};
+}
+
+async function findingsOf(layer: ChangedLayer, check: CheckServices) {
+	const { smallkey, after, text } = layer;
+	if (!after) return [];
+	const { findings } = await check(smallkey, after.registration);
+	const langsTouched = touchedLangs(layer);
+	const lines = linesOf(text);
+	return findings
+		.filter(({ lang }) => langsTouched.includes(lang))
+		.map((finding) => {
+			const problem = { file: layerPath(smallkey), text: `${finding.pointer}: ${finding.text}` };
+			return { kind: finding.kind, located: locate(problem, lines) };
+		});
+}
+
+function touchedLangs({ before, after }: ChangedLayer): Lang[] {
+	if (!after) return [];
+	const [old, fresh] = [before?.registration, after.registration];
+	/** What the requests to a service depend on, as a comparable text. */
+	const requestOf = (one: Registration, lang: Lang) => {
+		const { service_url, layer }: LangEntry = one[lang];
+		return JSON.stringify([serviceTypeOf(one, lang), service_url, layer]);
+	};
+	return langs.filter((lang) => !old || requestOf(old, lang) !== requestOf(fresh, lang));
 }

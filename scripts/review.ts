@@ -1,11 +1,9 @@
 // npx fragments review: shows what a change does and what is wrong with it; manages the reviews on this machine
 import { writeFile } from "node:fs/promises";
 import { resolveCommit } from "../publish/collect.ts";
-import { renderComment } from "../review/comment.ts";
-import { type Links, linksInto, noLinks } from "../review/links.ts";
+import { type Links, linksInto, noLinks, renderComment } from "../review/comment.ts";
 import { annotationsOf, approvalLines, remarkLine, reportOf, summaryLine } from "../review/report.ts";
-import { isWrong, review } from "../review/review.ts";
-import { createCheckServices } from "../review/services.ts";
+import { createCheckServices, isWrong, review } from "../review/review.ts";
 import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes, needed } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";

@@ -14,8 +14,7 @@ import {
 	refuseOthers,
 } from "../../review/decide.ts";
 import { changeLines, summaryLine } from "../../review/report.ts";
-import { isWrong, review } from "../../review/review.ts";
-import { type CheckServices, createCheckServices } from "../../review/services.ts";
+import { type CheckServices, createCheckServices, isWrong, review } from "../../review/review.ts";
 import { reviewLine } from "../../review/status/overview.ts";
 import { findRepository, servedRef } from "../../service/find-repository.ts";
 import { findWaiting, readReviews } from "../../service/reviews.ts";
