@@ -47,7 +47,8 @@ export async function readHistory(
 	return before !== null && before === from ? null : found;
 }
 
-async function isShallow(repository: string): Promise<boolean> {
+/** Whether a clone has only the newest part of its history. */
+export async function isShallow(repository: string): Promise<boolean> {
 	const answer = await runGit(repository, ["rev-parse", "--is-shallow-repository"]);
 	return answer.toString("latin1").trim() === "true";
 }

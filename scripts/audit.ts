@@ -1,9 +1,9 @@
 // npx fragments audit: who changed a layer, when and how, from git alone
 
 import { isSenderId } from "../api/senders.ts";
+import { isShallow } from "../catalogue/history.ts";
 import { parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
 import { type AuditOptions, auditLayer, auditSender } from "../review/audit/audit.ts";
-import { isShallow } from "../review/audit/history.ts";
 import { findRepository } from "../service/find-repository.ts";
 import { parseSpan, readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";

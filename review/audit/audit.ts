@@ -1,5 +1,5 @@
 import { CatFile } from "../../git/cat-file.ts";
-import { personText, readCommits } from "../../git/commits.ts";
+import { personText, readCommits, trailersOf } from "../../git/commits.ts";
 import { parseDescription } from "../../registry/description.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { parseRegistration } from "../../registry/registration.ts";
@@ -92,8 +92,8 @@ export async function auditLayer(smallkey: string, options: AuditOptions): Promi
 
 /** All commits that claim to be a sender's: the declined ones first, then the others, each the newest first. */
 export async function auditSender(sender: string, options: AuditOptions): Promise<AuditEntry[]> {
-	const isNamed = ({ trailers, author }: Commit) =>
-		trailers.Sender.includes(sender) || author.name === sender;
+	const isNamed = ({ message, author }: Commit) =>
+		trailersOf(message, "Sender").includes(sender) || author.name === sender;
 	const history = await openHistory(options.repository);
 	const commits = await history(servedRef);
 	const own = commits.filter((commit) => isNamed(commit) && commit.committer.timeMs >= options.sinceMs);

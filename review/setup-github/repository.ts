@@ -1,8 +1,8 @@
+import { isShallow } from "../../catalogue/history.ts";
 import { runGit } from "../../git/run.ts";
 import { gitEnvironment } from "../../service/github.ts";
 import type { Configuration } from "../../service/settings.ts";
 import { dataOrNull, type Github } from "../../store/github/answer.ts";
-import { isShallow } from "../audit/history.ts";
 import type { Check } from "./checklist.ts";
 
 export type Target = Pick<
