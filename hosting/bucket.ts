@@ -2,9 +2,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { AwsClient } from "aws4fetch";
 import type { Environment } from "../service/settings.ts";
 
-/** Headers that are stored with an object. */
-export type ObjectHeaders = Readonly<Record<string, string>>;
-
 /** Longest wait for one answer, in milliseconds, and the maximum of attempts of a request. */
 const timeoutMs = 30_000;
 const maxAttempts = 5;
@@ -30,14 +27,12 @@ export class Bucket {
 		if (endpoint !== "" && !(/^https?:\/\//.test(endpoint) && URL.canParse(endpoint)))
 			problems.push("OBJECTS_ENDPOINT: must be an http or https address");
 		if (problems.length > 0) throw new Error(problems.join("\n"));
-		const session = env.AWS_SESSION_TOKEN ? { sessionToken: env.AWS_SESSION_TOKEN } : {};
-		const region = env.OBJECTS_REGION || "auto";
 		this.#address = `${endpoint.replace(/(?<!\/)\/+$/, "")}/${encodeURIComponent(this.#name)}`;
 		this.#client = new AwsClient({
 			accessKeyId,
 			secretAccessKey,
-			...session,
-			region,
+			...(env.AWS_SESSION_TOKEN && { sessionToken: env.AWS_SESSION_TOKEN }),
+			region: env.OBJECTS_REGION || "auto",
 			service: "s3",
 			retries: 0,
 		});
@@ -52,7 +47,7 @@ export class Bucket {
 	}
 
 	/** Stores an object atomically. @param sha256 SHA-256 of the bytes in hex, which the store checks */
-	async put(name: string, bytes: Buffer, sha256: string, headers: ObjectHeaders): Promise<void> {
+	async put(name: string, bytes: Buffer, sha256: string, headers: Record<string, string>): Promise<void> {
 		await this.#send("PUT", name, [200], bytes, { ...headers, "X-Amz-Content-Sha256": sha256 });
 	}
 
@@ -62,7 +57,13 @@ export class Bucket {
 	}
 
 	/** Sends a request, and retries it if the network or the store fails, or the store limits requests. */
-	async #send(method: string, name: string, accepted: number[], bytes?: Buffer, headers: ObjectHeaders = {}) {
+	async #send(
+		method: string,
+		name: string,
+		accepted: number[],
+		bytes?: Buffer,
+		headers: Record<string, string> = {},
+	) {
 		const path = name.split("/").map(encodeURIComponent).join("/");
 		const url = `${this.#address}/${path}`;
 		for (let attempt = 1; ; attempt += 1) {

@@ -2,22 +2,12 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pMap from "p-map";
-import { fragmentHeaders } from "../api/reply.ts";
-import { pageHeaders } from "../api/site-headers.ts";
 import { progress } from "../terminal/progress.ts";
 import type { Bucket } from "./bucket.ts";
-import { listServed } from "./verify.ts";
+import { listServed, servedHeaders } from "./verify.ts";
 
 /** Concurrent requests to the bucket. */
 const maxConcurrent = 32;
-
-/** Headers that are stored with an object, for direct readers of the bucket. */
-function objectHeaders(name: string): Record<string, string> {
-	const { "Content-Type": type = "", "Cache-Control": caching = "" } = /\.[a-z]+$/.test(name)
-		? pageHeaders(name, true)
-		: fragmentHeaders;
-	return { "Content-Type": type, "Cache-Control": caching };
-}
 
 function sha256(bytes: Buffer): string {
 	return createHash("sha256").update(bytes).digest("hex");
@@ -45,7 +35,7 @@ function parseManifest(text: string): Inventory {
 }
 
 /** A build, and the objects to upload and remove so that the bucket equals it; both lists are sorted. */
-export interface PreparedUpload {
+interface PreparedUpload {
 	dist: string;
 	/** SHA-256 of each file by its path. */
 	built: ReadonlyMap<string, string>;
@@ -83,7 +73,9 @@ export async function publish(bucket: Bucket, prepared: PreparedUpload): Promise
 			const hash = built.get(name) as string;
 			const bytes = await readFile(join(dist, name));
 			if (sha256(bytes) !== hash) throw new Error(`${join(dist, name)}: has changed during the publication`);
-			await bucket.put(name, bytes, hash, objectHeaders(name));
+			// For direct readers of the bucket.
+			const { "Content-Type": type = "", "Cache-Control": caching = "" } = servedHeaders(name);
+			await bucket.put(name, bytes, hash, { "Content-Type": type, "Cache-Control": caching });
 			manifest.set(name, hash);
 			bar.tick();
 		});

@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import pMap from "p-map";
+import { fragmentHeaders } from "../api/reply.ts";
 import { pageHeaders } from "../api/site-headers.ts";
 import { presentFiles } from "../catalogue/output.ts";
 import { ifThere } from "../files/if-there.ts";
@@ -22,10 +23,12 @@ const maxAttempts = 3;
 /** A smallkey that is most likely not registered anywhere. */
 const unknownKey = "=verify=none=";
 
+const slots = slotsOf({ targets: targetNames });
+
 /** The fragments of a build, sorted: `v0.9/doc/en/23ax5t`. @throws {Error} if there are none */
 export async function listBuild(dist: string): Promise<string[]> {
 	const paths: string[] = [];
-	for (const slot of slotsOf({ targets: targetNames })) {
+	for (const slot of slots) {
 		const folder = join(dist, slotFolder(slot));
 		const names = (await ifThere(folder, readdir(folder))) ?? [];
 		for (const name of names) if (!isCompanion(name)) paths.push(slotPath(slot, name));
@@ -40,6 +43,11 @@ export async function listServed(dist: string): Promise<string[]> {
 	return [...(await listBuild(dist)), ...presentFiles(dist)].sort();
 }
 
+/** The headers of a file that is served. A fragment has no extension. */
+export function servedHeaders(path: string): Readonly<Record<string, string>> {
+	return /\.[a-z]+$/.test(path) ? pageHeaders(path, true) : fragmentHeaders;
+}
+
 /** Start pages and lists of pieces: every build changes them, so a sample has them all. */
 const leading =
 	/^(?:[^/]+|(?:en|fr|guide|list|records|schemas)\/(?:fr\/)?index\.html|(?:index|changes)\/[a-z]+\.\w+)$/;
@@ -52,7 +60,7 @@ export function sample<T>(items: readonly T[], maxItems: number): T[] {
 }
 
 /** The requests of a verification. */
-export interface Questions {
+interface Questions {
 	/** Fragments that must be served: `changed` of changed layers, and `sampled` of the others. */
 	changed: string[];
 	sampled: string[];
@@ -79,23 +87,21 @@ export function chooseQuestions(
 	files: readonly string[] = [],
 ): Questions {
 	const keyOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
-	const [ofChanged, others] = split(all, (path) => changed.has(keyOf(path)));
-	const [first, rest] = split(files, (path) => leading.test(path));
+	const isChanged = (path: string) => changed.has(keyOf(path));
+	const isLeading = (path: string) => leading.test(path);
 	const present = new Set(all.map(keyOf));
 	const gone = [...changed].filter((key) => !present.has(key));
-	const slots = slotsOf({ targets: targetNames });
 	const gonePaths = gone.flatMap((key) => slots.map((slot) => slotPath(slot, key)));
+	const others = files.filter((path) => !isLeading(path));
 	return {
-		changed: sample(ofChanged, maxChanged),
-		sampled: sample(others, maxSampled),
-		files: [...first, ...sample(rest, maxSampled)],
+		changed: sample(all.filter(isChanged), maxChanged),
+		sampled: sample(
+			all.filter((path) => !isChanged(path)),
+			maxSampled,
+		),
+		files: [...files.filter(isLeading), ...sample(others, maxSampled)],
 		gone: sample(gonePaths, maxChanged),
 	};
-}
-
-/** The items for which `isFirst` is true, and the others. */
-function split<T>(items: readonly T[], isFirst: (item: T) => boolean): [T[], T[]] {
-	return [items.filter(isFirst), items.filter((item) => !isFirst(item))];
 }
 
 /** The number of requests if every answer is right: each file is requested again with its `ETag`. */
@@ -112,14 +118,14 @@ export async function changedKeys(repository: string, from: string, to: string):
 }
 
 /** A difference between a hosting and the build. */
-export interface Difference {
+interface Difference {
 	/** `v0.9/doc/en/23ax5t` */
 	path: string;
 	text: string;
 }
 
 /** The paths of an unknown smallkey in every target. Each must be answered with 404. */
-const missingPaths: readonly string[] = slotsOf({ targets: targetNames })
+const missingPaths: readonly string[] = slots
 	.filter(({ lang }) => lang === "en")
 	.map((slot) => slotPath(slot, unknownKey));
 
@@ -155,16 +161,10 @@ async function checkAbsent(address: string, path: string): Promise<string | null
 	return status === 404 ? null : `answers ${status}, where 404 is right: no layer is there`;
 }
 
-/** The media type of a file. A fragment has no extension. */
-function typeOf(path: string): string {
-	const type = /\.[a-z]+$/.test(path) ? pageHeaders(path, false)["Content-Type"] : "application/json";
-	return type?.split(";")[0] ?? "";
-}
-
 /** A host that derives types from file extensions (Workers) serves the feed as plain XML. */
-const plainXml: readonly (string | undefined)[] = ["application/xml", "text/xml"];
+const plainXml = ["application/xml", "text/xml"];
 
-function isExpectedType(type: string | undefined, expected: string): boolean {
+function isExpectedType(type: string, expected: string): boolean {
 	return type === expected || (expected === "application/atom+xml" && plainXml.includes(type));
 }
 
@@ -176,8 +176,11 @@ async function compare(address: string, path: string, dist: string): Promise<str
 	const { status, headers, body } = await ask(url);
 	if (status !== 200) return `answers ${status}`;
 	if (!body.equals(built)) return differenceOf(body, built);
-	const [type, expected] = [headers.get("Content-Type"), typeOf(path)];
-	if (!isExpectedType(type?.split(";")[0], expected)) return `has the Content-Type ${type}, not ${expected}`;
+	const type = headers.get("Content-Type");
+	const [found = "", expected = ""] = [type, servedHeaders(path)["Content-Type"]].map(
+		(one) => one?.split(";")[0] ?? "",
+	);
+	if (!isExpectedType(found, expected)) return `has the Content-Type ${type}, not ${expected}`;
 	const etag = headers.get("ETag");
 	if (etag === null) return "has no ETag";
 	const again = await ask(url, { "If-None-Match": etag });
