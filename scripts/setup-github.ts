@@ -1,7 +1,7 @@
 // npx fragments setup-github: sets up a repository on GitHub as docs/production.md describes, or checks it
 import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
 import type { Outcome } from "../review/setup-github/checklist.ts";
-import { type Setup, setUp } from "../review/setup-github/setup.ts";
+import { setUp } from "../review/setup-github/setup.ts";
 import { connectToGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
@@ -37,7 +37,7 @@ const words: Record<Outcome["state"], [sign: string, sum: string]> = {
 };
 
 /** Prints the outcomes. @returns exit code: 1 if something is missing */
-function print({ outcomes, target }: Setup, io: Io): number {
+function print({ outcomes, target }: Awaited<ReturnType<typeof setUp>>, io: Io): number {
 	for (const { what, state, text } of outcomes) {
 		printLine(io, plain(`${words[state][0].padEnd(11)}${what}${text === "" ? "" : `: ${text}`}`));
 	}

@@ -1,7 +1,6 @@
 import { dataOrNull, type Github } from "../../store/github/answer.ts";
 import { nullIfRefused } from "../pulls.ts";
-import type { Check, Outcome } from "./checklist.ts";
-import type { Target } from "./repository.ts";
+import type { App, Setup, Target } from "./checklist.ts";
 
 /**
  * The two Apps: no workflow has the service's key. Permissions have GitHub's names ("Registering a GitHub App using URL
@@ -24,17 +23,9 @@ const purposes = {
 	},
 };
 
-type Purpose = keyof typeof purposes;
+type Purpose = keyof Setup["apps"];
 
-const allPurposes = Object.keys(purposes) as Purpose[];
-
-export interface App {
-	id: number;
-	login: string | null;
-}
-
-/** The App for each purpose; null if it is not known yet. */
-export type Apps = Readonly<Record<Purpose, App | null>>;
+const allPurposes: readonly Purpose[] = ["service", "workflow"];
 
 /** The address of GitHub's form for a new App, with all fields filled in; a person presses the button. */
 function registrationAddress({ owner, name, html_url }: Target, purpose: Purpose): string {
@@ -64,7 +55,7 @@ export async function findApps(
 	{ rest }: Github,
 	names: Readonly<Record<Purpose, string | undefined>>,
 	stored: ReadonlyMap<string, string>,
-): Promise<Apps> {
+): Promise<Setup["apps"]> {
 	const find = async (purpose: Purpose): Promise<App | null> => {
 		const slug = names[purpose];
 		if (slug) {
@@ -86,7 +77,7 @@ export async function findApps(
 }
 
 /** Checks that both Apps are known; for one that is not, the problem says how to make it. */
-export async function checkApps(check: Check, target: Target, apps: Apps): Promise<void> {
+export async function checkApps({ check, target, apps }: Setup): Promise<void> {
 	for (const purpose of allPurposes) {
 		const { what, option } = purposes[purpose];
 		const app = apps[purpose];
@@ -98,13 +89,9 @@ export async function checkApps(check: Check, target: Target, apps: Apps): Promi
 }
 
 /** Checks that the Apps are installed. GitHub shows it only for an organisation, to a token of one of its owners. */
-export async function checkInstallations(
-	check: Check,
-	outcomes: Outcome[],
-	{ rest, paginate }: Github,
-	{ owner, html_url }: Target,
-	apps: Apps,
-): Promise<void> {
+export async function checkInstallations({ check, outcomes, github, target, apps }: Setup): Promise<void> {
+	const { rest, paginate } = github;
+	const { owner, html_url } = target;
 	const known = allPurposes.filter((purpose) => apps[purpose]);
 	if (known.length === 0) return;
 	const page = `${html_url}/settings/installations`;

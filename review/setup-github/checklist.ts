@@ -1,4 +1,4 @@
-import { isAnswered, messageOf } from "../../store/github/answer.ts";
+import { type Github, isAnswered, messageOf } from "../../store/github/answer.ts";
 
 /** One thing that a repository needs, and whether it has it. */
 export interface Outcome {
@@ -29,6 +29,41 @@ export function checkInto(outcomes: Outcome[], isDryRun: boolean): Check {
 		if (failure === null) outcome.state = isDryRun ? "would be set" : "set";
 		else outcome.text = `${problem}, and it cannot be set: ${failure}`;
 	};
+}
+
+export type Target = Pick<
+	Awaited<ReturnType<Github["rest"]["repos"]["get"]>>["data"],
+	| "name"
+	| "private"
+	| "fork"
+	| "archived"
+	| "html_url"
+	| "clone_url"
+	| "default_branch"
+	| "delete_branch_on_merge"
+	| "has_issues"
+> & { owner: { login: string; type: string } };
+
+export interface App {
+	id: number;
+	login: string | null;
+}
+
+/** What the checks of a repository need. */
+export interface Setup {
+	check: Check;
+	/** Outcomes of all checks up to now. */
+	outcomes: Outcome[];
+	github: Github;
+	target: Target;
+	/** The branch of the layers. */
+	branch: string;
+	/** The two Apps; null for one that is not known yet. */
+	apps: Readonly<Record<"service" | "workflow", App | null>>;
+	/** Variables of the workflows that the fixes set. */
+	wanted: ReadonlyMap<string, string>;
+	/** The value that a variable of the workflows will have after this command. */
+	variable: (name: string) => string | undefined;
 }
 
 /** Takes a list that GitHub does not show as empty. The fix then sets what is missing, or its failure is reported. */

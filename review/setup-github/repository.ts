@@ -3,20 +3,7 @@ import { runGit } from "../../git/run.ts";
 import { gitEnvironment } from "../../service/github.ts";
 import type { Configuration } from "../../service/settings.ts";
 import { dataOrNull, type Github } from "../../store/github/answer.ts";
-import type { Check } from "./checklist.ts";
-
-export type Target = Pick<
-	Awaited<ReturnType<Github["rest"]["repos"]["get"]>>["data"],
-	| "name"
-	| "private"
-	| "fork"
-	| "archived"
-	| "html_url"
-	| "clone_url"
-	| "default_branch"
-	| "delete_branch_on_merge"
-	| "has_issues"
-> & { owner: { login: string; type: string } };
+import type { Setup, Target } from "./checklist.ts";
 
 /** Reads the repository; null if there is none, or the token may not see it. */
 export async function readTarget({ rest, repo }: Github): Promise<Target | null> {
@@ -43,12 +30,8 @@ export async function createRepository({ rest, repo }: Github, isPrivate: boolea
 	else await rest.repos.createForAuthenticatedUser(wanted);
 }
 
-export async function checkRepository(
-	check: Check,
-	{ rest, repo }: Github,
-	target: Target,
-	branch: string,
-): Promise<void> {
+export async function checkRepository({ check, github, target, branch }: Setup): Promise<void> {
+	const { rest, repo } = github;
 	const { fork, archived, default_branch, delete_branch_on_merge, has_issues } = target;
 	const settings = "settings of the repository";
 	if (archived) return check(settings, "it is archived, and nothing can be written to it");
@@ -67,12 +50,8 @@ export async function checkRepository(
 }
 
 /** Checks that the branch has the code of this clone; if there is no such branch, the fix pushes it. */
-export async function checkCode(
-	check: Check,
-	{ rest, repo }: Github,
-	branch: string,
-	push: () => Promise<void>,
-): Promise<void> {
+export async function checkCode({ check, github, branch }: Setup, push: () => Promise<void>): Promise<void> {
+	const { rest, repo } = github;
 	const what = `code on the branch ${branch}`;
 	const asked = rest.git.getRef({ ...repo, ref: `heads/${branch}` });
 	const ref = await asked.catch((error: { status?: number }) => {

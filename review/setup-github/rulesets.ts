@@ -2,9 +2,7 @@ import { isDeepStrictEqual } from "node:util";
 import { readIfThere } from "../../files/if-there.ts";
 import { allOwners, ownersPath, parseOwners } from "../../registry/owners.ts";
 import { dataOrNull, type Github } from "../../store/github/answer.ts";
-import type { App, Apps } from "./apps.ts";
-import { type Check, emptyOn404 } from "./checklist.ts";
-import type { Target } from "./repository.ts";
+import { type App, emptyOn404, type Setup } from "./checklist.ts";
 import defaultBranch from "./rulesets/default-branch.json" with { type: "json" };
 import ownBranches from "./rulesets/own-branches.json" with { type: "json" };
 
@@ -86,11 +84,8 @@ async function findActionsApp({ rest }: Github): Promise<number | undefined> {
 }
 
 /** Checks the rulesets of the files beside this one. */
-export async function checkRulesets(
-	check: Check,
-	github: Github,
-	{ service, workflow }: Apps,
-): Promise<void> {
+export async function checkRulesets({ check, github, apps }: Setup): Promise<void> {
+	const { service, workflow } = apps;
 	if (!service || !workflow)
 		return check("rulesets", "waits for both Apps: without their bypass every PUT would be refused");
 	const { rest, repo } = github;
@@ -114,12 +109,7 @@ export async function checkRulesets(
 }
 
 /** Looks for rules that would stop the service: of other rulesets (also the organisation's) and of branch protection. */
-export async function checkOtherRules(
-	check: Check,
-	github: Github,
-	{ html_url }: Target,
-	branch: string,
-): Promise<void> {
+export async function checkOtherRules({ check, github, target, branch }: Setup): Promise<void> {
 	const { rest, repo } = github;
 	const own = (await listRulesets(github)).find(({ name }) => name === ownBranches.name)?.id;
 	for (const free of freeBranches) {
@@ -128,12 +118,12 @@ export async function checkOtherRules(
 		const others = rules.filter(({ ruleset_id }) => ruleset_id === undefined || ruleset_id !== own);
 		const types = others.map(({ type }) => type).join(", ");
 		const how = "exclude refs/heads/register/**, refs/heads/repair/* and refs/heads/refresh from the ruleset";
-		const problem = `has the rules ${types}: ${how}, see ${html_url}/settings/rules`;
+		const problem = `has the rules ${types}: ${how}, see ${target.html_url}/settings/rules`;
 		await check(`branch ${free}, free of other rules`, others.length > 0 && problem);
 	}
 	const asked = rest.repos.getBranchProtection({ ...repo, branch });
 	const older = await dataOrNull(asked, "show the branch's protection");
-	const how = `remove it at ${html_url}/settings/branches: the ruleset has its rules`;
+	const how = `remove it at ${target.html_url}/settings/branches: the ruleset has its rules`;
 	const problem = `is on, and knows no bypass of Apps: ${how}`;
 	await check(`older protection of ${branch}`, older !== null && problem);
 }

@@ -1,14 +1,13 @@
 import type { Environment } from "../../api/configuration.ts";
 import { dataOrNull, type Github } from "../../store/github/answer.ts";
 import { type Label, labels } from "../pulls.ts";
-import { type Check, emptyOn404 } from "./checklist.ts";
-import type { Target } from "./repository.ts";
+import { emptyOn404, type Setup } from "./checklist.ts";
 
 /** The environments with the workflows' secrets: the App's key in `review`, the hosting's in `production`. */
 export const environmentNames = ["review", "production"] as const;
 
 /** Checks that the labels exist. Their colours and descriptions are not compared: each repository may change them. */
-export async function checkLabels(check: Check, { rest, repo, paginate }: Github): Promise<void> {
+export async function checkLabels({ check, github: { rest, repo, paginate } }: Setup): Promise<void> {
 	const all = await emptyOn404(paginate(rest.issues.listLabelsForRepo, { ...repo, per_page: 100 }));
 	for (const label of Object.values<Label>(labels)) {
 		const isThere = all.some(({ name }) => name === label.name);
@@ -18,7 +17,7 @@ export async function checkLabels(check: Check, { rest, repo, paginate }: Github
 }
 
 /** Checks which actions may run, and the default permissions of the workflows' token. */
-export async function checkActions(check: Check, { rest, repo, paginate }: Github): Promise<void> {
+export async function checkActions({ check, github: { rest, repo, paginate } }: Setup): Promise<void> {
 	const { actions } = rest;
 	const asked = actions.getGithubActionsPermissionsRepository(repo);
 	const allowed = await dataOrNull(asked, "show which actions may run");
@@ -53,11 +52,10 @@ export async function checkActions(check: Check, { rest, repo, paginate }: Githu
 
 /** Checks that an environment exists and gives its secrets to the default branch only. */
 export async function checkEnvironment(
-	check: Check,
-	{ rest, repo, paginate }: Github,
-	{ default_branch: branch, html_url }: Target,
+	{ check, github: { rest, repo, paginate }, target }: Setup,
 	environment_name: string,
 ): Promise<void> {
+	const { default_branch: branch, html_url } = target;
 	const what = `environment ${environment_name}`;
 	const about = { ...repo, environment_name };
 	const found = await dataOrNull(rest.repos.getEnvironment(about), `show the ${what}`);
@@ -91,11 +89,8 @@ export function variablesFrom(environment: Environment): Map<string, string> {
 	return new Map(settable.flatMap((name) => (environment[name] ? [[name, environment[name]] as const] : [])));
 }
 
-/** The value that a variable of the workflows will have after this command. */
-type Variable = (name: string) => string | undefined;
-
 /** Variables that the hosting needs, each with an example. */
-function neededVariables(variable: Variable): [string, string][] {
+function neededVariables(variable: Setup["variable"]): [string, string][] {
 	const hosting = variable("HOSTING") ?? "";
 	const needed: [string, string, string[]][] = [
 		["HOSTING", "workers, objects, or none where npx fragments follow serves", [hosting]],
@@ -108,11 +103,7 @@ function neededVariables(variable: Variable): [string, string][] {
 }
 
 /** Checks the variables that the workflows read. The fixes set those in `wanted`; others stay as they are. */
-export async function checkVariables(
-	check: Check,
-	github: Github,
-	wanted: ReadonlyMap<string, string>,
-): Promise<void> {
+export async function checkVariables({ check, github, wanted, variable }: Setup): Promise<void> {
 	const stored = await readVariables(github);
 	const { rest, repo } = github;
 	for (const [name, value] of wanted) {
@@ -123,7 +114,7 @@ export async function checkVariables(
 			before === undefined ? rest.actions.createRepoVariable(one) : rest.actions.updateRepoVariable(one),
 		);
 	}
-	for (const [name, example] of neededVariables((one) => wanted.get(one) ?? stored.get(one))) {
+	for (const [name, example] of neededVariables(variable)) {
 		const problem = `is not set: run this again with ${name}=${example} in front`;
 		if (!wanted.has(name)) await check(`variable ${name}`, !stored.has(name) && problem);
 	}
@@ -135,11 +126,8 @@ export async function readVariables({ rest, repo, paginate }: Github): Promise<M
 }
 
 /** Checks that the secrets exist. GitHub never shows a value, and accepts one only encrypted; `gh` encrypts it. */
-export async function checkSecrets(
-	check: Check,
-	{ rest, repo, paginate }: Github,
-	variable: Variable,
-): Promise<void> {
+export async function checkSecrets({ check, github, variable }: Setup): Promise<void> {
+	const { rest, repo, paginate } = github;
 	const present = new Set<string>();
 	for (const environment_name of environmentNames) {
 		const about = { ...repo, environment_name, per_page: 100 };
