@@ -31,6 +31,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const base = configuration.github?.branch ?? "main";
 	const isWanted = (number: number) => !wanted || wanted.some((pull) => pull.number === number);
 	const pulls = (await openPulls(github, base)).filter(({ number }) => isWanted(number));
+	const isRequesting = wanted !== null;
 	const teams = owners && (pulls.length > 0 || !wanted) ? await readTeams(github, owners) : new Map();
 	const unknown = owners && !wanted ? await unknownOwners(github, owners, teams) : [];
 	// In GitHub Actions these lines become annotations of the file.
@@ -40,8 +41,8 @@ export const run = createRun(async (argv, environment, io) => {
 	let code: number = exitCodes.done;
 	for (const pull of pulls) {
 		try {
-			const how = { base, author, isRequesting: wanted !== null };
-			const done = (await judgePull(github, pull, owners, teams, how)) ?? ["has a newer commit meanwhile"];
+			const approvals = { github, base, owners, teams, author, isRequesting };
+			const done = (await judgePull(approvals, pull)) ?? ["has a newer commit meanwhile"];
 			printLine(io, plain(`#${pull.number}: ${done.join("; ")}`));
 		} catch (error) {
 			// The other pull requests are still judged; this one keeps its check.

@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { printDraft, printPreview } from "../publisher/preview.ts";
 import { createRequestLine, sendRequest, signRequest } from "../publisher/request.ts";
-import { waitForHarvest } from "../review/status/layer.ts";
+import { waitForHarvest } from "../review/status.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
 

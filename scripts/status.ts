@@ -1,7 +1,6 @@
 // npx fragments status: prints the status of a repository's layers, or of one layer at a service
 import { dirname } from "node:path";
-import { printStatus } from "../review/status/layer.ts";
-import { overviewLines } from "../review/status/overview.ts";
+import { overviewLines, printStatus } from "../review/status.ts";
 import { isFolderLocked } from "../service/data-dir.ts";
 import { findRepository } from "../service/find-repository.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";

@@ -31,6 +31,20 @@ const maxRequests = 10;
 /** Reviews in these states are decisions; a comment is none. */
 const decisions = ["APPROVED", "CHANGES_REQUESTED", "DISMISSED"];
 
+/** What the judging of all pull requests needs. */
+export interface ApprovalRun {
+	github: Github;
+	/** The branch that the pull requests are for. */
+	base: string;
+	/** The owners file of that branch; null if it is missing or invalid. */
+	owners: Owners | null;
+	teams: Teams;
+	/** Login of the workflows' App, which sets checks and writes comments. */
+	author: string;
+	/** Whether owners are asked for a review. */
+	isRequesting: boolean;
+}
+
 interface PullState extends Proposal {
 	/** Whether GitHub can merge it; null while GitHub computes that. */
 	isMergeable: boolean | null;
@@ -40,10 +54,9 @@ interface PullState extends Proposal {
 
 /**
  * Reads the data of a pull request that its judgement needs.
- * @param author login of the workflows' App
  * @returns null if the pull request has a newer commit: the files and commits read could be that commit's
  */
-async function readState(github: Github, pull: OpenPull, author: string): Promise<PullState | null> {
+async function readState({ github, author }: ApprovalRun, pull: OpenPull): Promise<PullState | null> {
 	const { rest, repo, paginate } = github;
 	const { sha, ref } = pull.head;
 	const about = { ...repo, pull_number: pull.number };
@@ -156,30 +169,25 @@ async function requestReviews(
 /**
  * Judges one pull request: sets its check `owners`, comments on the approvals that are missing and on a conflict, and
  * merges the pull request if the service opened it and the owners have approved it.
- * @param author login of the workflows' App, which sets checks and writes comments
  * @returns the judgement and other things done, in words (`the conflict is over`); null if the pull request has a newer
  * commit, which another run judges
  */
-export async function judgePull(
-	github: Github,
-	pull: OpenPull,
-	owners: Owners | null,
-	teams: Teams,
-	{ base, author, isRequesting }: { base: string; author: string; isRequesting: boolean },
-): Promise<string[] | null> {
-	const state = await readState(github, pull, author);
+export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<string[] | null> {
+	const { github, owners, teams, author } = run;
+	const { number, head } = pull;
+	const state = await readState(run, pull);
 	if (!state) return null;
 	const judgement = judgeApprovals(state, owners, teams);
 	const { state: conclusion, description: title, groups } = judgement;
-	const runs = await readCheckRuns(github, pull.head.sha);
+	const checks = await readCheckRuns(github, head.sha);
 	const summary = renderApprovals(judgement);
-	const run = { name: checkName, conclusion, title, summary };
-	await setCheckRun(github, pull.head.sha, run, findCheckRun(runs, checkName, author));
-	const comments = await readComments(github, pull.number, author);
-	if (groups.length > 0) await writeComment(github, pull.number, approvalsMarker, summary, comments);
-	if (isRequesting) await requestReviews(github, pull, judgement, state.reviewers);
-	const conflict = await noteConflict(github, pull, base, state.isMergeable, comments);
-	const isMerged = state.isMergeable === true && (await mergeApproved(github, pull, judgement, runs, author));
+	const check = { name: checkName, conclusion, title, summary };
+	await setCheckRun(github, head.sha, check, findCheckRun(checks, checkName, author));
+	const comments = await readComments(github, number, author);
+	if (groups.length > 0) await writeComment(github, number, approvalsMarker, summary, comments);
+	if (run.isRequesting) await requestReviews(github, pull, judgement, state.reviewers);
+	const conflict = await noteConflict(run, pull, state.isMergeable, comments);
+	const isMerged = state.isMergeable === true && (await mergeApproved(run, pull, judgement, checks));
 	return [`${conclusion}: ${title}`, ...(conflict ? [conflict] : []), ...(isMerged ? ["merged"] : [])];
 }
 
@@ -188,9 +196,8 @@ export async function judgePull(
  * @returns what was done; null if nothing was
  */
 async function noteConflict(
-	github: Github,
+	{ github, base }: ApprovalRun,
 	pull: OpenPull,
-	base: string,
 	isMergeable: boolean | null,
 	comments: readonly Comment[],
 ): Promise<string | null> {
@@ -214,11 +221,10 @@ const passed = new Set(["success", "skipped", "neutral"]);
  * @throws {Error} if GitHub refuses, such as for a newer commit
  */
 async function mergeApproved(
-	github: Github,
+	{ github, author }: ApprovalRun,
 	pull: OpenPull,
 	{ state, groups }: Judgement,
 	runs: readonly ListedCheckRun[],
-	author: string,
 ): Promise<boolean> {
 	const { rest, repo } = github;
 	const isOwn = isOfRepository(github, pull) && isReviewBranch(pull.head.ref);

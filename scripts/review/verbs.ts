@@ -15,7 +15,7 @@ import {
 } from "../../review/decide.ts";
 import { changeLines, summaryLine } from "../../review/report.ts";
 import { type CheckServices, createCheckServices, isWrong, review } from "../../review/review.ts";
-import { reviewLine } from "../../review/status/overview.ts";
+import { reviewLine } from "../../review/status.ts";
 import { findRepository, servedRef } from "../../service/find-repository.ts";
 import { findWaiting, readReviews } from "../../service/reviews.ts";
 import { type Environment, readConfiguration, withoutStore } from "../../service/settings.ts";

@@ -53,7 +53,10 @@ async function judge(peer: ReviewPeer, isRequesting = true, known = owners): Pro
 	const lines: string[] = [];
 	const teams = known ? await readTeams(github, known) : new Map();
 	for (const pull of await openPulls(github, "main")) {
-		const done = await judgePull(github, pull, known, teams, { base: "main", author: bot, isRequesting });
+		const done = await judgePull(
+			{ github, base: "main", owners: known, teams, author: bot, isRequesting },
+			pull,
+		);
 		lines.push((done ?? ["newer"]).join("; "));
 	}
 	return lines;
