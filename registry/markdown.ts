@@ -37,12 +37,19 @@ export function fenced(lang: string, lines: readonly string[]): string {
 	return [fence + lang, ...shown, fence].join("\n");
 }
 
-/** The first lines, as many as fit into `maxLength` characters with their line breaks. */
-export function linesWithin(lines: readonly string[], maxLength: number): string[] {
+/**
+ * The first lines, as many as fit into `maxLength` characters with their line breaks.
+ * @param closing the lines that follow if some have no room; it gets their number
+ */
+export function linesWithin(
+	lines: readonly string[],
+	maxLength: number,
+	closing: (hidden: number) => string[],
+): string[] {
 	let length = 0;
 	const end = lines.findIndex((line) => {
 		length += line.length + 1;
 		return length > maxLength;
 	});
-	return lines.slice(0, end < 0 ? lines.length : end);
+	return end < 0 ? [...lines] : [...lines.slice(0, end), ...closing(lines.length - end)];
 }

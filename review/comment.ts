@@ -99,10 +99,8 @@ function list(title: string, problems: Located[], links: Links): string[] {
 
 function titled(title: string, items: string[]): string[] {
 	if (items.length === 0) return [];
-	const shown = linesWithin(items, maxListLength);
-	const hidden = items.length - shown.length;
-	const more = hidden > 0 ? [`- and ${hidden} more`] : [];
-	return [[`#### ${title}`, "", ...shown, ...more].join("\n")];
+	const shown = linesWithin(items, maxListLength, (hidden) => [`- and ${hidden} more`]);
+	return [[`#### ${title}`, "", ...shown].join("\n")];
 }
 
 function approvalBlocks({ approvals }: Review, links: Links): string[] {

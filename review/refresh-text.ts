@@ -45,21 +45,18 @@ export function refreshText(
 	});
 	const changed = notable.filter((layer) => layer.changed).length;
 	const found = notable.filter(({ findings }) => findings.length > 0).length;
-	const counts = [
-		`${counted(layers.length, "layer")} checked: ${changed} service descriptions changed`,
-		`${counted(found, "layer")} with findings.`,
-	];
+	const checked = `${counted(layers.length, "layer")} checked: ${changed} service descriptions changed`;
 	const groups = [...new Set(notable.map((layer) => layer.owners))].sort();
-	return bounded([
-		...[counts.join(", "), ""],
+	const isOf = (names: string) => (layer: Notable) => layer.owners === names;
+	const lines = [
+		`${checked}, ${counted(found, "layer")} with findings.`,
+		"",
 		...longDown(notable.filter(({ isLongDown }) => isLongDown)),
-		...groups.flatMap((names) =>
-			table(
-				names,
-				notable.filter((layer) => layer.owners === names),
-			),
-		),
-	]);
+		...groups.flatMap((names) => table(names, notable.filter(isOf(names)))),
+	];
+	// Each line is complete in itself, so the text is well formed wherever it ends.
+	const closing = () => ["", "The rest has no room here: see the changed files."];
+	return linesWithin(lines, maxBodyLength, closing).join("\n").trimEnd();
 }
 
 function longDown(layers: readonly Notable[]): string[] {
@@ -83,11 +80,4 @@ function table(names: string, layers: readonly Notable[]): string[] {
 function seenOf(findings: Findings, lang: Lang): string {
 	const own = findings.filter((finding) => finding.lang === lang);
 	return own.length === 0 ? "well" : own.map(({ state, text }) => `${state}: ${code(text)}`).join(", ");
-}
-
-/** As many lines as GitHub accepts. Each line is complete in itself, so the text is well formed wherever it ends. */
-function bounded(lines: string[]): string {
-	const shown = linesWithin(lines, maxBodyLength);
-	if (shown.length === lines.length) return lines.join("\n").trimEnd();
-	return [...shown, "", "The rest has no room here: see the changed files."].join("\n");
 }

@@ -119,23 +119,29 @@ async function commitFirst({ github, branch }: ChangeContext, change: Change): P
 async function decide({ github, now }: ChangeContext, head: Head, changes: readonly Change[]) {
 	const files = new CommitFiles(github, head);
 	const isUsed = ({ meta }: Change) => wasUsed(github, head, meta, now());
-	// All requests to GitHub are made at once, and `files` has the answers for the decisions below.
-	const used = await pMap(
+	// All requests to GitHub are made at once. A change after the first edits is decided again, with these edits.
+	const early = await pMap(
 		changes,
-		async (change) => (isEdit(await decideOne(change, new Snapshot(files))) ? isUsed(change) : null),
+		async (change) => {
+			const decision = await decideOne(change, new Snapshot(files));
+			return { decision, used: isEdit(decision) ? await isUsed(change) : null };
+		},
 		{ concurrency: readsAtOnce },
 	);
 	const requests = new Set<string | null>();
 	const edits: Edit[] = [];
 	const decisions: Decision[] = [];
 	for (const [index, change] of changes.entries()) {
-		const decision = await decideOne(change, new Snapshot(files, edits));
+		let { decision, used } = early[index] as (typeof early)[number];
+		if (edits.length > 0) decision = await decideOne(change, new Snapshot(files, edits));
+		if (isEdit(decision)) {
+			const { request } = change.meta;
+			used ??= await isUsed(change);
+			if (used || requests.has(request)) decision = () => usedBefore;
+			else edits.push(...decision);
+			if (request !== null) requests.add(request);
+		}
 		decisions.push(decision);
-		if (!isEdit(decision)) continue;
-		const { request } = change.meta;
-		if ((used[index] ?? (await isUsed(change))) || requests.has(request)) decisions[index] = () => usedBefore;
-		else edits.push(...decision);
-		if (request !== null) requests.add(request);
 	}
 	return decisions;
 }

@@ -155,9 +155,6 @@ function valuesOf(value: unknown, pointer: string): [pointer: string, text: stri
 /** The lines that GitHub has room for. */
 function bounded(head: string[], rows: string[]): string {
 	const room = maxBodyLength - head.join("\n").length;
-	const shown = linesWithin(rows, room);
-	const hidden = rows.length - shown.length;
-	return [...head, ...shown, ...(hidden > 0 ? ["", `And ${hidden} more: see the changed files.`] : [])].join(
-		"\n",
-	);
+	const closing = (hidden: number) => ["", `And ${hidden} more: see the changed files.`];
+	return [...head, ...linesWithin(rows, room, closing)].join("\n");
 }
