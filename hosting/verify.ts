@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import pMap from "p-map";
 import { fragmentHeaders } from "../api/reply.ts";
 import { pageHeaders } from "../api/site-headers.ts";
@@ -11,14 +12,11 @@ import { isCompanion } from "../publish/place-file.mjs";
 import { slotFolder, slotPath, slotsOf } from "../publish/slots.ts";
 import { parseLayerPath } from "../registry/smallkey.ts";
 import { targetNames } from "../registry/targets/table.ts";
-import { causeOf } from "./bucket.ts";
 
 /** Concurrent requests. */
 const maxConcurrent = 16;
 
-/** Longest wait for one answer, in milliseconds, and the maximum of attempts of a request. */
-const timeoutMs = 15_000;
-const maxAttempts = 3;
+const limits = { timeoutMs: 15_000, maxAttempts: 3, pauseMs: 0 };
 
 /** A smallkey that is most likely not registered anywhere. */
 const unknownKey = "=verify=none=";
@@ -189,7 +187,7 @@ async function compare(address: string, path: string, dist: string): Promise<str
 }
 
 /** Percent-encodes each segment of a path, so that no server reads a + as a space. */
-function encodedPath(path: string): string {
+export function encodedPath(path: string): string {
 	return path.split("/").map(encodeURIComponent).join("/");
 }
 
@@ -200,19 +198,40 @@ function differenceOf(served: Buffer, built: Buffer): string {
 	return `is not what was built: differs from byte ${offset + 1}${lengths}`;
 }
 
-/** Sends a request, and retries it if the network or the server fails. */
 async function ask(url: string, headers: Record<string, string> = {}) {
+	// Bypasses caches that obey the header (RFC 9111, section 5.2.1).
+	const fresh = { "Cache-Control": "no-cache", ...headers };
+	return askAgain(
+		(signal) => fetch(url, { headers: fresh, signal, redirect: "manual", cache: "no-store" }),
+		limits,
+	);
+}
+
+/**
+ * Sends a request, and repeats it if the network or the server fails, or the server limits requests.
+ * @param limits the longest wait for one answer, the attempts, and the pause after the first one, which doubles
+ * @returns the last answer
+ * @throws {Error} if the last attempt has no answer
+ */
+export async function askAgain(
+	send: (signal: AbortSignal) => Promise<Response>,
+	{ timeoutMs, maxAttempts, pauseMs }: { timeoutMs: number; maxAttempts: number; pauseMs: number },
+) {
 	for (let attempt = 1; ; attempt += 1) {
 		try {
-			const signal = AbortSignal.timeout(timeoutMs);
-			// Bypasses caches that obey the header (RFC 9111, section 5.2.1).
-			const fresh = { "Cache-Control": "no-cache", ...headers };
-			const answer = await fetch(url, { headers: fresh, signal, redirect: "manual", cache: "no-store" });
+			const answer = await send(AbortSignal.timeout(timeoutMs));
+			const { status, headers } = answer;
 			const body = Buffer.from(await answer.arrayBuffer());
-			if (answer.status < 500 || attempt === maxAttempts)
-				return { status: answer.status, headers: answer.headers, body };
+			const isTemporary = status >= 500 || status === 429 || status === 408;
+			if (!isTemporary || attempt === maxAttempts) return { status, headers, body };
 		} catch (error) {
 			if (attempt === maxAttempts) throw error;
 		}
+		await sleep(pauseMs * 2 ** attempt * (0.5 + Math.random()));
 	}
+}
+
+/** The message of a failed request, with its cause. */
+export function causeOf({ message, cause }: Error): string {
+	return cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message;
 }

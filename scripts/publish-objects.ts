@@ -1,7 +1,6 @@
 // npx fragments publish-objects: synchronizes a bucket with the build (docs/hosting.md, "Past the file limit")
 import { resolve } from "node:path";
-import { Bucket } from "../hosting/bucket.ts";
-import { prepareUpload, publish } from "../hosting/publish.ts";
+import { Bucket, prepareUpload, publish } from "../hosting/bucket.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printLine } from "../terminal/io.ts";
 
