@@ -29,18 +29,20 @@ export function renderComment(review: Review, links: Links = noLinks): string {
 	const wrong = review.layers.filter(({ verb, draft }) => verb === "wrong" && draft !== null);
 	const drafts = wrong.map(({ smallkey, draft }) => `- ${linked(smallkey, draft)}`);
 	const outside = review.outside.map((path) => `- ${code(path)}`);
-	const unasked = review.services.unasked.length;
+	const { unasked } = review.services;
+	const remark = ({ file, line, text }: Located) =>
+		`- ${linked(file, links.file(file, line))} line ${line}: ${code(text)}`;
 	const blocks = [
 		`${marker}\n### ${verdict(review)}`,
 		summary(review),
 		nextStep(review),
-		...list("To correct", review.problems, links),
+		...titled("To correct", review.problems.map(remark)),
 		...titled("As drafts", drafts),
-		...list("The services say that this change is wrong", review.services.wrong, links),
-		...list("Accepted, but probably not meant", review.warnings, links),
-		...list("Their server is down or odd. This blocks nothing.", review.services.down, links),
-		...(unasked > 0
-			? [`The services of ${counted(unasked, "layer")} were not asked: there are too many at once.`]
+		...titled("The services say that this change is wrong", review.services.wrong.map(remark)),
+		...titled("Accepted, but probably not meant", review.warnings.map(remark)),
+		...titled("Their server is down or odd. This blocks nothing.", review.services.down.map(remark)),
+		...(unasked.length > 0
+			? [`The services of ${counted(unasked.length, "layer")} were not asked: there are too many at once.`]
 			: []),
 		...approvalBlocks(review, links),
 		...titled("Files outside the layers, for the operators to look at", outside),
@@ -88,15 +90,6 @@ function summary({ layers }: Review): string {
 	return parts.length > 0 ? `${counted(layers.length, "layer")}: ${parts.join(", ")}.` : "";
 }
 
-function list(title: string, problems: Located[], links: Links): string[] {
-	return titled(
-		title,
-		problems.map(
-			({ file, line, text }) => `- ${linked(file, links.file(file, line))} line ${line}: ${code(text)}`,
-		),
-	);
-}
-
 function titled(title: string, items: string[]): string[] {
 	if (items.length === 0) return [];
 	const shown = linesWithin(items, maxListLength, (hidden) => [`- and ${hidden} more`]);
@@ -104,33 +97,28 @@ function titled(title: string, items: string[]): string[] {
 }
 
 function approvalBlocks({ approvals }: Review, links: Links): string[] {
-	if (!approvals) {
-		return ["#### Who has to approve\n\nThe branch below has no usable `layers/owners.json` that says it."];
-	}
-	return titled(
-		"Who has to approve",
-		approvals.map(({ owners, paths }) => {
-			const names = owners.map((owner) => linked(owner, links.owner(owner)));
-			return `- ${names.join(" or ")}, for ${firstOf(paths.map(code), 3, ", ")}`;
-		}),
-	);
+	const unusable = "The branch below has no usable `layers/owners.json` that says it.";
+	const items = approvals?.map(({ owners, paths }) => {
+		const names = owners.map((owner) => linked(owner, links.owner(owner)));
+		return `- ${names.join(" or ")}, for ${firstOf(paths.map(code), 3, ", ")}`;
+	});
+	return titled("Who has to approve", items ?? [unusable]);
 }
 
 function layerBlock(layer: LayerChange): string {
 	const { smallkey, verb, fragments } = layer;
 	const title = `<details><summary>${code(smallkey)} ${verb}</summary>`;
-	const parts = [...layerLinks(layer), ...(fragments ?? []).map(fragmentBlock)];
+	const parts = [layerLinks(layer), ...(fragments ?? []).map(fragmentBlock)].filter(Boolean);
 	return [title, "", ...parts.flatMap((part) => [part, ""]), "</details>"].join("\n");
 }
 
 /** Links of a layer: its draft on the map, and its services. */
-function layerLinks({ draft, services }: LayerChange): string[] {
+function layerLinks({ draft, services }: LayerChange): string {
 	const addresses = services.flatMap(({ lang, address }) => {
 		const safe = safeAddress(address);
 		return safe === null ? [] : [`[its service, ${lang}](${safe})`];
 	});
-	const parts = [...(draft === null ? [] : [`[on the map, as a draft](${draft})`]), ...addresses];
-	return parts.length > 0 ? [parts.join(" · ")] : [];
+	return [...(draft === null ? [] : [`[on the map, as a draft](${draft})`]), ...addresses].join(" · ");
 }
 
 function fragmentBlock({ lang, lines, hidden }: FragmentChange): string {

@@ -68,7 +68,7 @@ export async function proposalLines(repository: string, commit: string): Promise
 /** Everything that happened to a layer, the newest first. */
 export async function auditLayer(smallkey: string, options: AuditOptions): Promise<AuditEntry[]> {
 	const { repository, sinceMs, settings } = options;
-	const paths = [layerPath(smallkey), descriptionPath(smallkey)];
+	const paths = pathsOf(smallkey);
 	const history = await openHistory(repository);
 	const commits = await history(servedRef, paths, true);
 	const catFile = new CatFile(repository);
@@ -80,7 +80,7 @@ export async function auditLayer(smallkey: string, options: AuditOptions): Promi
 			const { verb, lines } = await changeOf(catFile, commit, smallkey, settings);
 			entries.push(entryOf(commit, verb, merged, lines));
 		}
-		for (const declined of await readDeclined(options, history, smallkey, paths)) {
+		for (const declined of await readDeclined(options, history, smallkey)) {
 			const place = entries.findIndex(({ timeMs }) => timeMs < declined.timeMs);
 			entries.splice(place < 0 ? entries.length : place, 0, declined);
 		}
@@ -97,8 +97,12 @@ export async function auditSender(sender: string, options: AuditOptions): Promis
 	const history = await openHistory(options.repository);
 	const commits = await history(servedRef);
 	const own = commits.filter((commit) => isNamed(commit) && commit.committer.timeMs >= options.sinceMs);
-	const declined = await readDeclined(options, history, null, [], isNamed);
+	const declined = await readDeclined(options, history, null, isNamed);
 	return [...declined, ...own.map((commit) => entryOf(commit, `changed ${keysText(commit)}`, []))];
+}
+
+function pathsOf(smallkey: string): string[] {
+	return [layerPath(smallkey), descriptionPath(smallkey)];
 }
 
 const maxKeys = 5;
@@ -116,14 +120,13 @@ async function readDeclined(
 	{ repository, sinceMs }: AuditOptions,
 	history: ReadHistory,
 	smallkey: string | null,
-	paths: string[],
 	isWanted: (commit: Commit) => boolean = () => true,
 ): Promise<AuditEntry[]> {
 	const entries: AuditEntry[] = [];
 	for (const { name, commit: id, timeMs, reason } of await readReviews(repository, "declined")) {
 		const isOfLayer = smallkey === null || name === smallkey || name.endsWith(".batch");
 		if (!isOfLayer || timeMs < sinceMs) continue;
-		const proposed = await history(`${servedRef}..${id}`, paths);
+		const proposed = await history(`${servedRef}..${id}`, smallkey === null ? [] : pathsOf(smallkey));
 		if (!proposed.some(isWanted)) continue;
 		// The last commit of a declined branch only records who declined it, and changes no layer.
 		for await (const { committer } of readCommits(repository, [id])) {

@@ -38,20 +38,22 @@ async function writePortion({ rest, repo }: Github, base: string, edits: Edit[])
 		const blob = text === null ? { sha: null } : { content: text };
 		return { path, mode: "100644", type: "blob", ...blob } as const;
 	});
-	try {
-		const asked = rest.git.createTree({ ...repo, base_tree: base, tree });
-		return (await dataOf(asked, "write the files")).sha;
-	} catch (error) {
-		const isTooLarge =
-			error instanceof TooLarge || (error instanceof GithubBusy && /: 50[24], /.test(error.reason));
-		if (isTooLarge && edits.length > 1) return null;
+	const asked = rest.git.createTree({ ...repo, base_tree: base, tree });
+	const written = await dataOf(asked, "write the files").catch((error: unknown) => {
+		const isBusy = error instanceof GithubBusy && /: 50[24], /.test(error.reason);
+		if (edits.length > 1 && (isBusy || error instanceof TooLarge)) return null;
 		throw error;
-	}
+	});
+	return written?.sha ?? null;
 }
 
-/** An author or committer; git keeps whole seconds. */
-function personAt(name: string, time: Date) {
-	return { name, email: authorMail(name), date: `${time.toISOString().slice(0, 19)}Z` };
+/** A commit's message, its author and its committer; git keeps whole seconds. */
+function authorship(meta: Meta, now: Date) {
+	const personAt = (name: string, time: Date) => {
+		return { name, email: authorMail(name), date: `${time.toISOString().slice(0, 19)}Z` };
+	};
+	const author = personAt(meta.author, new Date(meta.time));
+	return { message: commitMessage(meta), author, committer: personAt(serviceAuthor, now) };
 }
 
 export interface CommitWithTree {
@@ -72,14 +74,7 @@ export async function commitTree(
 	meta: Meta,
 	now: Date,
 ): Promise<string> {
-	const asked = rest.git.createCommit({
-		...repo,
-		message: commitMessage(meta),
-		tree,
-		parents: [parent.commit],
-		author: personAt(meta.author, new Date(meta.time)),
-		committer: personAt(serviceAuthor, now),
-	});
+	const asked = rest.git.createCommit({ ...repo, ...authorship(meta, now), tree, parents: [parent.commit] });
 	return (await dataOf(asked, "make a commit")).sha;
 }
 
@@ -127,11 +122,9 @@ export async function makeFirstCommit(
 	if (!first || first.text === null || others.length > 0) throw new StoreBusy(emptyRepository, 300);
 	const asked = rest.repos.createOrUpdateFileContents({
 		...repo,
+		...authorship(meta, now),
 		path: first.path,
-		message: commitMessage(meta),
 		content: btoa(String.fromCharCode(...new TextEncoder().encode(first.text))),
-		author: personAt(meta.author, new Date(meta.time)),
-		committer: personAt(serviceAuthor, now),
 	});
 	const { commit } = await dataOf(asked, "make the first commit");
 	if (!commit.sha) throw new Error("GitHub names no commit");
