@@ -51,14 +51,12 @@ interface CheckRun {
 	title: string;
 	/** Markdown, for the check's own page. */
 	summary: string;
+	/** At most 50, as in a report. */
 	annotations?: readonly Annotation[];
 }
 
 /** A check as GitHub lists it ("List check runs for a Git reference"). */
 export type ListedCheckRun = Awaited<ReturnType<typeof readCheckRuns>>[number];
-
-/** Annotations that GitHub accepts in one request ("Create a check run"). */
-const maxAnnotations = 50;
 
 /** Reads the newest check run of each name and App on a commit. */
 export async function readCheckRuns({ rest, repo, paginate }: Github, sha: string) {
@@ -67,11 +65,7 @@ export async function readCheckRuns({ rest, repo, paginate }: Github, sha: strin
 }
 
 /** The check run that the App `author` (`name[bot]`) made; check runs of other Apps are ignored. */
-export function findCheckRun(
-	runs: readonly ListedCheckRun[],
-	name: string,
-	author: string,
-): ListedCheckRun | undefined {
+export function findCheckRun(runs: readonly ListedCheckRun[], name: string, author: string) {
 	return runs.find((run) => run.name === name && `${run.app?.slug}[bot]` === author);
 }
 
@@ -86,7 +80,7 @@ export async function setCheckRun(
 	before: ListedCheckRun | undefined,
 ): Promise<void> {
 	const { name, conclusion, title, summary } = run;
-	const annotations = (run.annotations ?? []).slice(0, maxAnnotations).map((remark) => ({
+	const annotations = (run.annotations ?? []).map((remark) => ({
 		path: remark.file,
 		start_line: remark.line,
 		end_line: remark.line,

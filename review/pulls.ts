@@ -34,16 +34,13 @@ export async function openPulls({ rest, repo, paginate }: Github, base: string):
 export async function findPulls(
 	github: Github,
 	base: string,
-	{
-		head: wanted,
-		missing,
-		author,
-	}: { head?: string | undefined; missing?: string | undefined; author: string },
+	options: { head?: string | undefined; missing?: string | undefined; author: string },
 ): Promise<PullRef[]> {
+	const { missing, author } = options;
 	const found: PullRef[] = [];
 	for (const { number, head } of await openPulls(github, base)) {
 		if (found.length === maxPulls) break;
-		if (wanted !== undefined && head.sha !== wanted) continue;
+		if (options.head !== undefined && head.sha !== options.head) continue;
 		const has = missing && findCheckRun(await readCheckRuns(github, head.sha), missing, author);
 		if (!has) found.push({ number, head: head.sha });
 	}
@@ -89,36 +86,28 @@ export function isOfRepository({ repo }: Github, { head }: OpenPull): boolean {
 	return head.repo?.full_name.toLowerCase() === `${repo.owner}/${repo.repo}`.toLowerCase();
 }
 
-export interface Label {
-	name: string;
-	color: string;
-	description: string;
-}
-
 /** Labels for what a pull request changes and for who opened it; a pull request gets all that fit. */
-export const labels = {
-	layer: { name: "layer", color: "0e8a16", description: "Adds or changes layers" },
-	removal: { name: "removal", color: "d93f0b", description: "Removes layers" },
-	code: { name: "code", color: "5319e7", description: "Changes files outside layers/" },
-	service: { name: "service", color: "1d76db", description: "Opened by the service or its workflows" },
-} as const satisfies Record<string, Label>;
+export const labels = [
+	{ name: "layer", color: "0e8a16", description: "Adds or changes layers" },
+	{ name: "removal", color: "d93f0b", description: "Removes layers" },
+	{ name: "code", color: "5319e7", description: "Changes files outside layers/" },
+	{ name: "service", color: "1d76db", description: "Opened by the service or its workflows" },
+] as const;
+
+type LabelName = (typeof labels)[number]["name"];
 
 /**
  * The labels that fit a pull request.
  * @param isOwn whether the service or a workflow opened it
  */
-export function fittingLabels(
-	files: readonly { filename: string; status: string }[],
-	isOwn: boolean,
-): Set<string> {
-	const fitting = new Set<string>();
+export function fittingLabels(files: readonly { filename: string; status: string }[], isOwn: boolean) {
+	const fitting = new Set<LabelName>();
 	for (const { filename, status } of files) {
-		const name = filename.startsWith("layers/") ? parseLayerPath(filename) : null;
-		if (!filename.startsWith("layers/")) fitting.add(labels.code.name);
-		else if (name?.kind === "registration")
-			fitting.add((status === "removed" ? labels.removal : labels.layer).name);
+		const isLayer = parseLayerPath(filename)?.kind === "registration";
+		if (!filename.startsWith("layers/")) fitting.add("code");
+		else if (isLayer) fitting.add(status === "removed" ? "removal" : "layer");
 	}
-	if (isOwn) fitting.add(labels.service.name);
+	if (isOwn) fitting.add("service");
 	return fitting;
 }
 
@@ -128,19 +117,17 @@ export function fittingLabels(
  */
 export async function labelPull(github: Github, pull: OpenPull): Promise<string[]> {
 	const { rest, repo, paginate } = github;
-	const { number } = pull;
-	const about = { ...repo, per_page: 100 };
+	const issue = { ...repo, issue_number: pull.number };
+	const about = { ...repo, pull_number: pull.number, per_page: 100 };
 	const [files, present] = await Promise.all([
-		listOf(paginate(rest.pulls.listFiles, { ...about, pull_number: number }), "list the changed files"),
-		listOf(paginate(rest.issues.listLabelsOnIssue, { ...about, issue_number: number }), "list the labels"),
+		listOf(paginate(rest.pulls.listFiles, about), "list the changed files"),
+		listOf(paginate(rest.issues.listLabelsOnIssue, { ...issue, per_page: 100 }), "list the labels"),
 	]);
-	const isOwn = isOfRepository(github, pull) && isOwnBranch(pull.head.ref);
-	const fitting = fittingLabels(files, isOwn);
+	const fitting = fittingLabels(files, isOfRepository(github, pull) && isOwnBranch(pull.head.ref));
 	const has = new Set(present.map(({ name }) => name));
 	const missing = [...fitting].filter((name) => !has.has(name));
-	const issue = { ...repo, issue_number: number };
 	if (missing.length > 0) await dataOf(rest.issues.addLabels({ ...issue, labels: missing }), "label it");
-	for (const { name } of Object.values(labels)) {
+	for (const { name } of labels) {
 		if (fitting.has(name) || !has.has(name)) continue;
 		// Another run or a person may have removed it.
 		await rest.issues.removeLabel({ ...issue, name }).catch(ignoreAnswer);

@@ -1,6 +1,6 @@
 import type { Environment } from "../../api/configuration.ts";
 import { dataOrNull, type Github } from "../../store/github/answer.ts";
-import { type Label, labels } from "../pulls.ts";
+import { labels } from "../pulls.ts";
 import { emptyOn404, type Setup } from "./checklist.ts";
 
 /** The environments with the workflows' secrets: the App's key in `review`, the hosting's in `production`. */
@@ -9,7 +9,7 @@ export const environmentNames = ["review", "production"] as const;
 /** Checks that the labels exist. Their colours and descriptions are not compared: each repository may change them. */
 export async function checkLabels({ check, github: { rest, repo, paginate } }: Setup): Promise<void> {
 	const all = await emptyOn404(paginate(rest.issues.listLabelsForRepo, { ...repo, per_page: 100 }));
-	for (const label of Object.values<Label>(labels)) {
+	for (const label of labels) {
 		const isThere = all.some(({ name }) => name === label.name);
 		const create = () => rest.issues.createLabel({ ...repo, ...label });
 		await check(`label ${label.name}`, !isThere && "is not there", create);
