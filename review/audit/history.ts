@@ -15,7 +15,7 @@ import { authorMail, maxClockSkewMs, parseTimestamp, serviceAuthor } from "../..
 
 /** A commit that changes layers. A user who may push can write anything into its texts. */
 interface ReadCommit extends RawCommit {
-	/** Paths under `layers/` that differ from the first parent, sorted. */
+	/** Paths under `layers/` that differ from the first parent. */
 	paths: string[];
 }
 
@@ -23,9 +23,6 @@ interface ReadCommit extends RawCommit {
 export interface Commit extends ReadCommit {
 	provenance: Provenance;
 }
-
-/** Precedes each commit in git's output: no id and no path equals it. */
-const mark = "\x01";
 
 /**
  * Reads commits, the newest first.
@@ -50,7 +47,7 @@ export async function openHistory(repository: string): Promise<ReadHistory> {
 	}
 	return async (range, paths = [], isBranchOnly = false) => {
 		const walk = isBranchOnly ? ["--first-parent", "--diff-merges=first-parent"] : [];
-		const show = ["--name-only", "-z", "--no-renames", "--root", `--format=%x00${mark}%x00%H%x00`];
+		const show = ["--name-only", "-z", "--no-renames", "--root", "--format=%x00%H%x00"];
 		const limits = ["--end-of-options", range, "--", ...(paths.length > 0 ? paths : ["layers"])];
 		const output = await runGit(repository, ["log", ...walk, ...show, ...limits]);
 		const listed = parsePaths(output.toString("utf8"));
@@ -63,17 +60,20 @@ export async function openHistory(repository: string): Promise<ReadHistory> {
 	};
 }
 
-/** Parses `NUL mark NUL id NUL`, then paths that each end with NUL. @returns id → paths under `layers/`, sorted */
+/** Parses ids of commits, each with its paths under `layers/` behind it. @returns id → paths */
 function parsePaths(text: string): Map<string, string[]> {
-	const parts = text.split(`\0${mark}\0`).slice(1);
-	return new Map(
-		parts.map((part) => {
-			const [id = "", ...rest] = part.split("\0");
-			// git writes a line break before the first path.
-			const paths = rest.map((path) => path.replace(/^\n/, ""));
-			return [id, paths.filter((path) => path.startsWith("layers/")).sort()];
-		}),
-	);
+	const listed = new Map<string, string[]>();
+	let paths: string[] = [];
+	for (const field of text.split("\0")) {
+		// git writes a line break before the first path.
+		const name = field.trimStart();
+		if (name.startsWith("layers/")) paths.push(name);
+		else if (/^[0-9a-f]{40,64}$/.test(name)) {
+			paths = [];
+			listed.set(name, paths);
+		}
+	}
+	return listed;
 }
 
 /** How a commit arrived (signed request, push, merge), as lines of text for a person. */
