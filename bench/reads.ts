@@ -20,7 +20,7 @@ const cpuOfAnswer: Measure = async (url, pid) => {
 async function prepareRead(world: World, target: string, measure: Measure): Promise<Pair> {
 	const service = await world.serve(world.layers, "reads");
 	const url = `${service.url}${target}`;
-	const bare = await startProgram("bench/measure/bare-server.ts", [url], {}, /^(http:\S+)$/m);
+	const bare = await startProgram(["bench/measure/bare-server.ts", url], {}, /^(http:\S+)$/m);
 	const bareUrl = `${bare.found}${target}`;
 	// Warms both servers up before the first round.
 	await wrk(url);

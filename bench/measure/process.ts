@@ -69,18 +69,18 @@ export async function stopAll(): Promise<void> {
 
 /**
  * Starts a TypeScript program and waits until its output matches `ready`.
+ * @param words its path and arguments, after Node's options, if any
  * @param cwd the checkout of the program
  */
 export async function startProgram(
-	path: string,
-	args: string[],
+	words: string[],
 	env: Record<string, string>,
 	ready: RegExp,
 	preloads: string[] = [],
 	cwd = root,
 ): Promise<Running> {
 	const imports = ["tsx", ...preloads].flatMap((preload) => ["--import", preload]);
-	const child = spawn(process.execPath, [...imports, path, ...args], {
+	const child = spawn(process.execPath, [...imports, ...words], {
 		cwd,
 		env: environment(env),
 		stdio: ["ignore", "pipe", "pipe"],

@@ -1,6 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generateLayers, writeLayers } from "../layers.ts";
@@ -137,10 +136,10 @@ export class World {
 			SITE: site,
 		};
 		const ready = /(http:\/\/127\.0\.0\.1:\d+)/;
-		// Older versions do not have the command `fragments`.
-		const isOlder = !existsSync(join(checkout, "scripts/fragments.cjs"));
-		const [program, words] = isOlder ? ["scripts/serve.ts", []] : ["scripts/fragments.cjs", ["serve"]];
-		const running = await startProgram(program, words, env, ready, preloads, checkout);
+		const { scripts } = JSON.parse(await readFile(join(checkout, "package.json"), "utf8"));
+		// Node's options, the program and its arguments, as `npm start` has them in that version.
+		const words = scripts.start.replace(/^.*?node /, "").split(" ");
+		const running = await startProgram(words, env, ready, preloads, checkout);
 		return { ...running, url: running.found, dataDir, secret: this.#secret };
 	}
 

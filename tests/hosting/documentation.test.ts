@@ -50,6 +50,20 @@ test("both units have the same time to end", async () => {
 	assert.is(follow, unit);
 });
 
+test("npm start, systemd and Docker start the service with the same options of Node", async () => {
+	const [settings, unit, image] = await Promise.all(
+		["package.json", "deploy/fragments.service", "deploy/Dockerfile"].map((file) =>
+			readFile(join(root, file), "utf8"),
+		),
+	);
+	const npm = JSON.parse(settings as string).scripts.start as string;
+	const systemd = /^ExecStart=\/usr\/bin\/(.*)$/m.exec(unit as string)?.[1];
+	const docker = JSON.parse(/^CMD (.*)$/m.exec(image as string)?.[1] as string) as string[];
+	assert.match(npm, /^node --max-semi-space-size=\d+ scripts\/fragments\.cjs serve$/);
+	assert.is(systemd, npm);
+	assert.is(docker.join(" "), npm);
+});
+
 test("neither systemd nor Docker cuts off a service that still stores what it accepted", async () => {
 	const unit = await readFile(join(root, "deploy/fragments.service"), "utf8");
 	const page = await readFile(join(root, "docs/one-machine.md"), "utf8");
