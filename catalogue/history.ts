@@ -1,6 +1,5 @@
 import { isSenderId } from "../api/senders.ts";
-import { personText, type RawCommit, readCommits, trailersOf } from "../git/commits.ts";
-import { runGit } from "../git/run.ts";
+import { isShallow, type LoggedCommit, personText, readLog, trailersOf } from "../git/commits.ts";
 import type { Entry, PublicName } from "../registry/entries.ts";
 import { healthPath, repairTrailer } from "../registry/health.ts";
 import { parseLayerPath, parseSmallkey } from "../registry/smallkey.ts";
@@ -15,7 +14,7 @@ export interface HistoryCommit extends CommitChanges {
 	registered: ReadonlySet<string>;
 }
 
-const flags = "--first-parent --diff-merges=first-parent --reverse --no-renames --root --raw -z";
+const walk = ["--first-parent", "--diff-merges=first-parent", "--reverse"];
 
 /**
  * Reads the commits that touched layers, oldest first: first parents only, so a merge is one commit.
@@ -30,57 +29,25 @@ export async function readHistory(
 	if (from === to) return [];
 	if (from === null && (await isShallow(repository))) return null;
 	const range = from === null ? [to, "--", "layers"] : [`${from}..${to}`, "--"];
-	const output = await runGit(repository, ["log", ...flags.split(" "), "--format=%H %ct", ...range]).catch(
-		() => null,
-	);
-	if (output === null) return null;
-	const listed = parseLog(output.toString("utf8"));
 	const found: HistoryCommit[] = [];
 	let before = from;
-	for await (const commit of readCommits(repository, [...listed.keys()])) {
-		// Without a path, git lists all commits of the range.
-		if (before !== null && commit.parents[0] !== before) return null;
-		if (before !== null) before = commit.id;
-		const touching = historyCommit(commit, listed.get(commit.id) as ListedCommit);
-		if (touching.layers.length > 0 || touching.repairs) found.push(touching);
+	try {
+		for await (const commit of readLog(repository, [...walk, ...range])) {
+			// Without a path, git lists all commits of the range.
+			if (before !== null && commit.parents[0] !== before) return null;
+			if (before !== null) before = commit.id;
+			const touching = historyCommit(commit);
+			if (touching.layers.length > 0 || touching.repairs) found.push(touching);
+		}
+	} catch (error) {
+		// The repository may not have the earlier commit.
+		if (from === null) throw error;
+		return null;
 	}
 	return before !== null && before === from ? null : found;
 }
 
-/** Whether a clone has only the newest part of its history. */
-export async function isShallow(repository: string): Promise<boolean> {
-	const answer = await runGit(repository, ["rev-parse", "--is-shallow-repository"]);
-	return answer.toString("latin1").trim() === "true";
-}
-
-/** A commit as `git log` lists it. */
-interface ListedCommit {
-	/** When it was committed, in seconds since 1970. */
-	seconds: number;
-	files: { status: string; path: string }[];
-}
-
-/** Parses `<id> <seconds>\0` of each commit, with `:<modes> <ids> <status>\0<path>\0` of each of its files, by id. */
-function parseLog(text: string): Map<string, ListedCommit> {
-	const commits = new Map<string, ListedCommit>();
-	let files: ListedCommit["files"] = [];
-	const fields = text.split("\0").values();
-	for (const field of fields) {
-		const [first = "", second = ""] = field.trim().split(" ");
-		if (first.startsWith(":")) {
-			files.push({ status: field.at(-1) as string, path: fields.next().value as string });
-		} else if (first) {
-			files = [];
-			commits.set(first, { seconds: Number(second), files });
-		}
-	}
-	return commits;
-}
-
-function historyCommit(
-	{ id, committer, message }: RawCommit,
-	{ seconds, files }: ListedCommit,
-): HistoryCommit {
+function historyCommit({ id, committer, message, files }: LoggedCommit): HistoryCommit {
 	const kinds = new Map<string, ChangeKind>();
 	const registered = new Set<string>();
 	for (const { status, path } of files) {
@@ -101,7 +68,7 @@ function historyCommit(
 	const sorted = [...kinds].sort(([a], [b]) => (a < b ? -1 : 1));
 	return {
 		commit: id,
-		date: `${new Date(seconds * 1_000).toISOString().slice(0, 19)}Z`,
+		date: `${new Date(committer.timeMs).toISOString().slice(0, 19)}Z`,
 		layers: sorted.map(([smallkey, kind]) => ({ smallkey, kind })),
 		...(repairs.length > 0 && { repairs }),
 		registered,

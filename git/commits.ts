@@ -32,6 +32,44 @@ export async function* readCommits(repository: string, ids: readonly string[]): 
 	for await (const commits of readObjects(repository, "commit", ids)) yield* commits.map(parseCommit);
 }
 
+/** A commit, with the files that it changed. */
+export interface LoggedCommit extends RawCommit {
+	/** The status is git's: `A` for an added file, `D` for a removed one. */
+	files: { status: string; path: string }[];
+}
+
+/**
+ * Reads the commits that `git log` lists, in its order. A merge has files only with `--first-parent
+ * --diff-merges=first-parent`.
+ * @param args the range, and options before it
+ * @throws {GitFailure} if there is no such range
+ */
+export async function* readLog(repository: string, args: readonly string[]): AsyncGenerator<LoggedCommit> {
+	const words = ["log", "--format=%H", "--raw", "-z", "--no-renames", "--root", ...args];
+	const output = (await runGit(repository, words)).toString("utf8");
+	// `<id>\0` of each commit, and `:<modes> <ids> <status>\0<path>\0` of each of its files.
+	const listed = new Map<string, LoggedCommit["files"]>();
+	let files: LoggedCommit["files"] = [];
+	const fields = output.split("\0").values();
+	for (const field of fields) {
+		const text = field.trim();
+		if (text.startsWith(":")) {
+			files.push({ status: text.at(-1) as string, path: fields.next().value as string });
+		} else if (text) {
+			files = [];
+			listed.set(text, files);
+		}
+	}
+	for await (const commit of readCommits(repository, [...listed.keys()]))
+		yield { ...commit, files: listed.get(commit.id) ?? [] };
+}
+
+/** Whether a clone has only the newest part of its history. */
+export async function isShallow(repository: string): Promise<boolean> {
+	const output = await runGit(repository, ["rev-parse", "--is-shallow-repository"]);
+	return output.toString("latin1").trim() === "true";
+}
+
 /** Ids of the commits that `git rev-list` lists, in its order. @throws {GitFailure} if a named commit does not exist */
 export async function listCommits(repository: string, args: string[], limitMs?: number): Promise<string[]> {
 	const options = limitMs === undefined ? {} : { limitMs };
@@ -60,15 +98,18 @@ export function parseCommit({ id, body }: GitObject): RawCommit {
 	};
 }
 
+/** The largest time of a `Date`. */
+const maxTimeMs = 8.64e15;
+
 /** Parses `Ada <ada@example.org> 1772625600 +0000`. */
 function parsePerson(text: string): Person {
 	const start = text.indexOf("<");
 	const end = text.indexOf(">", start);
-	const seconds = Number.parseInt(text.slice(end + 1).trim(), 10);
+	const timeMs = Number.parseInt(text.slice(end + 1).trim(), 10) * 1_000;
 	return {
 		name: text.slice(0, Math.max(0, start)).trim(),
 		mail: start < 0 || end < 0 ? "" : text.slice(start + 1, end).trim(),
-		timeMs: (seconds || 0) * 1_000,
+		timeMs: Math.abs(timeMs) <= maxTimeMs ? timeMs : 0,
 	};
 }
 

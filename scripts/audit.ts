@@ -1,7 +1,7 @@
 // npx fragments audit: who changed a layer, when and how, from git alone
 
 import { isSenderId } from "../api/senders.ts";
-import { isShallow } from "../catalogue/history.ts";
+import { isShallow } from "../git/commits.ts";
 import { parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
 import { type AuditOptions, auditLayer, auditSender } from "../review/audit/audit.ts";
 import { findRepository } from "../service/find-repository.ts";

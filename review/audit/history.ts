@@ -4,10 +4,10 @@ import {
 	personText,
 	type RawCommit,
 	readCommits,
+	readLog,
 	subjectOf,
 	trailersOf,
 } from "../../git/commits.ts";
-import { runGit } from "../../git/run.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { repairedTrailer } from "../../repair/branches.ts";
 import { servedRef } from "../../service/find-repository.ts";
@@ -47,33 +47,15 @@ export async function openHistory(repository: string): Promise<ReadHistory> {
 	}
 	return async (range, paths = [], isBranchOnly = false) => {
 		const walk = isBranchOnly ? ["--first-parent", "--diff-merges=first-parent"] : [];
-		const show = ["--name-only", "-z", "--no-renames", "--root", "--format=%x00%H%x00"];
 		const limits = ["--end-of-options", range, "--", ...(paths.length > 0 ? paths : ["layers"])];
-		const output = await runGit(repository, ["log", ...walk, ...show, ...limits]);
-		const listed = parsePaths(output.toString("utf8"));
 		const commits: Commit[] = [];
-		for await (const raw of readCommits(repository, [...listed.keys()])) {
-			const commit = { ...raw, paths: listed.get(raw.id) ?? [] };
+		for await (const { files, ...raw } of readLog(repository, [...walk, ...limits])) {
+			const changed = files.flatMap(({ path }) => (path.startsWith("layers/") ? path : []));
+			const commit = { ...raw, paths: changed };
 			commits.push({ ...commit, provenance: judgeProvenance(commit, first) });
 		}
 		return commits;
 	};
-}
-
-/** Parses ids of commits, each with its paths under `layers/` behind it. @returns id → paths */
-function parsePaths(text: string): Map<string, string[]> {
-	const listed = new Map<string, string[]>();
-	let paths: string[] = [];
-	for (const field of text.split("\0")) {
-		// git writes a line break before the first path.
-		const name = field.trimStart();
-		if (name.startsWith("layers/")) paths.push(name);
-		else if (/^[0-9a-f]{40,64}$/.test(name)) {
-			paths = [];
-			listed.set(name, paths);
-		}
-	}
-	return listed;
 }
 
 /** How a commit arrived (signed request, push, merge), as lines of text for a person. */

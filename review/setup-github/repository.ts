@@ -1,4 +1,4 @@
-import { isShallow } from "../../catalogue/history.ts";
+import { isShallow } from "../../git/commits.ts";
 import { runGit } from "../../git/run.ts";
 import { gitEnvironment } from "../../service/github.ts";
 import type { Configuration } from "../../service/settings.ts";

@@ -107,6 +107,20 @@ history(
 	},
 );
 
+history("a commit with a time that no date has is dated 1970", async ({ folder }) => {
+	const first = await commit(folder, { "layers/ab/abc.json": "1" });
+	const tree = await git(folder, "rev-parse", "HEAD^{tree}");
+	const eve = "Eve <eve@example.org> 99999999999999999 +0000";
+	const input = `tree ${tree}\nauthor ${eve}\ncommitter ${eve}\n\nlate\n`;
+	const words = ["hash-object", "-t", "commit", "-w", "--stdin", "--literally"];
+	const late = (await runGit(folder, words, { input })).toString("latin1").trim();
+	assert.not.equal(late, first);
+	assert.equal(
+		(await readHistory(folder, null, late))?.map(({ date }) => date),
+		["1970-01-01T00:00:00Z"],
+	);
+});
+
 history("is not read from a shallow clone, and not from a commit that is no ancestor", async ({ folder }) => {
 	await commit(folder, { "layers/ab/abc.json": "1" });
 	await commit(folder, { "layers/ab/abc.json": "2" });
