@@ -8,10 +8,9 @@ import { tryJson } from "../registry/try-json.ts";
 import { progress } from "../terminal/progress.ts";
 import { emptyNotes, servedLayers } from "./changes.ts";
 import { collectFolder, resolveCommit } from "./collect.ts";
-import { renderEntry } from "./entry.ts";
+import { fragmentSettings, renderEntry, rendererStamp, slotsOf } from "./entry.ts";
 import { openFolder } from "./folder.ts";
 import type { Report } from "./folder-thread.mjs";
-import { fragmentSettings, rendererStamp, slotsOf } from "./slots.ts";
 
 /** What is built: a folder of layers, or one commit of a git repository. */
 export type Source = { folder: string } | { repository: string; ref: string };

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../store/log.ts";
 import { counted } from "../terminal/plain.ts";
-import { bodyOf, type Entry } from "./entry.ts";
+import { bodyOf, type Entry, type Slot } from "./entry.ts";
 import { openFolder } from "./folder.ts";
 import type { Report } from "./folder-thread.mjs";
 import { eachInSlices } from "./slices.ts";
-import type { Slot } from "./slots.ts";
 import type { Table } from "./table.ts";
 
 export interface FolderOptions {

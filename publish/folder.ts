@@ -1,7 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { type Entry, pack } from "./entry.ts";
+import { type Entry, otherFolders, pack, type Slot, slotFolder } from "./entry.ts";
 import type { Order, Report } from "./folder-thread.mjs";
-import { otherFolders, type Slot, slotFolder } from "./slots.ts";
 
 /** Opens a folder of rendered files. A thread writes them; it starts with the first order. */
 export function openFolder(out: string, slots: readonly Slot[]) {

@@ -7,12 +7,10 @@ import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Branch, CommitRange, Published } from "../store/git/branch.ts";
 import type { Log } from "../store/log.ts";
 import { changesOf, commitLayers, emptyNotes, findEarlier, maxWrong, storeLayers } from "./changes.ts";
-import { type Entry, renderEntry } from "./entry.ts";
+import { type Entry, fragmentSettings, renderEntry, rendererStamp, slotsOf } from "./entry.ts";
 import { type FolderTimes, openFolderSink } from "./folder-sink.ts";
 import { eachInSlices } from "./slices.ts";
-import { fragmentSettings, rendererStamp, slotsOf } from "./slots.ts";
-import { loadSnapshot, saveSnapshot } from "./snapshot.ts";
-import { Table } from "./table.ts";
+import { loadSnapshot, saveSnapshot, Table } from "./table.ts";
 
 export interface PublicationOptions {
 	dataDir: string;

@@ -1,7 +1,11 @@
+import { createHash } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { rename, rm, writeFile } from "node:fs/promises";
 import type { Fragments } from "../api/read.ts";
-import { type Entry, fragmentOf, isSame } from "./entry.ts";
-import { eachInSlices } from "./slices.ts";
-import type { Slot } from "./slots.ts";
+import { ifThereSync } from "../files/if-there.ts";
+import type { Log } from "../store/log.ts";
+import { type Entry, entriesIn, fragmentOf, isSame, pack, type Row, type Slot } from "./entry.ts";
+import { eachInSlices, nextTurn } from "./slices.ts";
 
 /** The changes of one commit: smallkey → its new entry, or null if the layer is removed. */
 export type Changes = ReadonlyMap<string, Entry | null>;
@@ -64,4 +68,102 @@ export class Table {
 		if (changed.length > 0) this.#version += 1;
 		return changed;
 	}
+}
+
+/** What a snapshot was made from. A snapshot is used only if the renderer is the same. */
+interface SnapshotSource {
+	commit: string;
+	renderer: string;
+}
+
+interface Head extends SnapshotSource {
+	format: 3;
+}
+
+/** The line before the bytes of some layers. */
+interface Portion {
+	layers: Row[];
+	/** The length of the bytes after this line. */
+	bytes: number;
+}
+
+const layersInPortion = 500;
+
+/**
+ * Writes a table into a file for the next process, atomically. The file has the state of one commit, even if the table
+ * changes meanwhile: a table replaces its entries, and never modifies one.
+ */
+export async function saveSnapshot(path: string, table: Table, source: SnapshotSource): Promise<void> {
+	const temporary = `${path}.tmp`;
+	const hash = createHash("sha256");
+	const parts = partsOf([...table.entries], { format: 3, ...source });
+	const withChecksum = async function* () {
+		for await (const part of parts) {
+			hash.update(part);
+			yield part;
+		}
+		yield `${hash.digest("hex")}\n`;
+	};
+	try {
+		await writeFile(temporary, withChecksum(), { mode: 0o600 });
+	} catch (error) {
+		await rm(temporary, { force: true });
+		throw error;
+	}
+	await rename(temporary, path);
+}
+
+async function* partsOf(entries: readonly [string, Entry][], head: Head) {
+	yield `${JSON.stringify(head)}\n`;
+	for (let start = 0; start < entries.length; start += layersInPortion) {
+		const { layers, bytes } = pack(entries.slice(start, start + layersInPortion));
+		const portion: Portion = { layers, bytes: bytes.length };
+		yield `${JSON.stringify(portion)}\n`;
+		yield bytes;
+		await nextTurn();
+	}
+}
+
+/**
+ * Reads a snapshot that `saveSnapshot` wrote. To be called before anything is served: it blocks the event loop.
+ * @returns null if there is no complete snapshot, or another renderer made it
+ * @throws {Error} with the path if the file exists and cannot be read
+ */
+export function loadSnapshot(
+	path: string,
+	renderer: string,
+	log: Log,
+): { changes: Changes; commit: string } | null {
+	const file = ifThereSync(path, () => readFileSync(path));
+	if (!file) return null;
+	const end = file.length - checksumLength;
+	if (!isWhole(file, end)) {
+		log.warn(`${path} is not whole, or of another version, and not used: all layers are read again`);
+		return null;
+	}
+	const [head, start] = readLine<Head>(file, 0);
+	if (head.format !== 3 || head.renderer !== renderer) return null;
+	const changes = new Map<string, Entry>();
+	for (let offset = start; offset < end; ) {
+		const [portion, bytesStart] = readLine<Portion>(file, offset);
+		offset = bytesStart + portion.bytes;
+		for (const [smallkey, entry] of entriesIn(file.subarray(bytesStart, offset), portion.layers)) {
+			changes.set(smallkey, entry);
+		}
+	}
+	return { changes, commit: head.commit };
+}
+
+/** Length of the last line in bytes: SHA-256 in hex, and a line break. */
+const checksumLength = 65;
+
+function isWhole(file: Buffer, end: number): boolean {
+	if (end <= 0) return false;
+	const checksum = createHash("sha256").update(file.subarray(0, end)).digest("hex");
+	return file.toString("latin1", end) === `${checksum}\n`;
+}
+
+function readLine<T>(file: Buffer, start: number): [value: T, next: number] {
+	const end = file.indexOf(0x0a, start);
+	return [JSON.parse(file.toString("utf8", start, end)), end + 1];
 }

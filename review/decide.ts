@@ -1,8 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { GitFailure, runGit } from "../git/run.ts";
-import { type FoundRepository, servedRef } from "../service/find-repository.ts";
-import { mainTrailer, type Review } from "../service/reviews.ts";
+import { type FoundRepository, mainTrailer, type Review, servedRef } from "../service/repository.ts";
 import { declinedFolder } from "../store/store.ts";
 import { WrongError } from "../terminal/command-line.ts";
 

@@ -4,7 +4,7 @@ import { isSenderId } from "../api/senders.ts";
 import { isShallow } from "../git/commits.ts";
 import { parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
 import { type AuditOptions, auditLayer, auditSender } from "../review/audit/audit.ts";
-import { findRepository } from "../service/find-repository.ts";
+import { findRepository } from "../service/repository.ts";
 import { parseSpan, readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";

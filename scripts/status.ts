@@ -2,7 +2,7 @@
 import { dirname } from "node:path";
 import { overviewLines, printStatus } from "../review/status.ts";
 import { isFolderLocked } from "../service/data-dir.ts";
-import { findRepository } from "../service/find-repository.ts";
+import { findRepository } from "../service/repository.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes, parseUrl } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";

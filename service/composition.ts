@@ -16,7 +16,7 @@ import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
 import { type CatalogueLimits, openCatalogue } from "./catalogue.ts";
-import { createDisk, type FolderCheck } from "./disk.ts";
+import { createDisk, type FolderCheck } from "./data-dir.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { createReadStatus } from "./layer-status.ts";
 import { serviceLog } from "./log.ts";

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { link, mkdir, rename, rm, stat } from "node:fs/promises";
+import { access, constants, link, mkdir, rename, rm, stat, statfs } from "node:fs/promises";
 import { connect, createServer } from "node:net";
 import { dirname, join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
@@ -34,7 +34,7 @@ async function makeFolder(folder: string): Promise<void> {
 }
 
 /** Time between two attempts to get a held lock, in milliseconds. */
-const checkEveryMs = 100;
+const attemptEveryMs = 100;
 
 /** Longest path of a lock, in bytes. With the suffix of `tryLock`, it is within the socket limit of every system. */
 const maxPathBytes = 88;
@@ -45,7 +45,7 @@ const maxSocketPathBytes = 103;
 /** Number of attempts of this process, which makes their temporary names unique. */
 let attempts = 0;
 
-export interface LockOptions {
+interface LockOptions {
 	/** Name of the lock in the folder; `publisher.lock` (the default) locks the whole folder. */
 	name?: string;
 	/** The activity of the holder, as a verb with its object, for messages. */
@@ -69,27 +69,26 @@ export async function lockFolder(folder: string, options: LockOptions = {}): Pro
 	const path = socketPath(folder, name);
 	const holder = `DATA_DIR: another process ${activity} in ${folder}`;
 	const deadline = performance.now() + maxWaitMs;
-	for (let first = true; ; first = false) {
-		const lock = await tryLock(path).catch(async (error: NodeJS.ErrnoException) => {
-			if (error.code === "EACCES" || error.code === "EPERM") {
-				throw new Error(
-					`DATA_DIR: this user may not write in ${folder}: run this as the user of the service, who owns it`,
-				);
-			}
-			if (error.code !== "EROFS") throw error;
-			if ((await tryConnect(path).catch(() => null)) === "alive") return null;
-			// On a read-only disk two processes cannot damage anything.
-			waiting?.(
-				`DATA_DIR: ${path} cannot be made, since the disk is read-only: layers are read from there, and not changed; once it can be written, start only one service`,
-			);
-			return { release: async () => undefined };
-		});
-		if (lock) return lock;
-		if (performance.now() >= deadline) {
-			throw new Error(`${holder}; end it first, or choose another folder`);
+	const withoutRights = async (error: NodeJS.ErrnoException): Promise<Lock | null> => {
+		const { code } = error;
+		if (code === "EACCES" || code === "EPERM") {
+			const advice = "run this as the user of the service, who owns it";
+			throw new Error(`DATA_DIR: this user may not write in ${folder}: ${advice}`);
 		}
+		if (code !== "EROFS") throw error;
+		if ((await tryConnect(path).catch(() => null)) === "alive") return null;
+		// On a read-only disk two processes cannot damage anything.
+		waiting?.(
+			`DATA_DIR: ${path} cannot be made, since the disk is read-only: layers are read from there, and not changed; once it can be written, start only one service`,
+		);
+		return { release: async () => undefined };
+	};
+	for (let first = true; ; first = false) {
+		const lock = await tryLock(path).catch(withoutRights);
+		if (lock) return lock;
+		if (performance.now() >= deadline) throw new Error(`${holder}; end it first, or choose another folder`);
 		if (first) waiting?.(`${holder}; waiting ${maxWaitMs / 1000} s for its end`);
-		await sleep(checkEveryMs);
+		await sleep(attemptEveryMs);
 	}
 }
 
@@ -105,9 +104,8 @@ function socketPath(folder: string, name: string): string {
 	const near = relative(process.cwd(), path);
 	const shorter = near.length < path.length ? near : path;
 	if (Buffer.byteLength(shorter) <= maxPathBytes) return shorter;
-	throw new Error(
-		`DATA_DIR: ${folder} is too long a path; it may have ${maxPathBytes - name.length - 1} bytes`,
-	);
+	const maxBytes = maxPathBytes - name.length - 1;
+	throw new Error(`DATA_DIR: ${folder} is too long a path; it may have ${maxBytes} bytes`);
 }
 
 /** Listens at `path`; null if another process does. */
@@ -151,17 +149,11 @@ async function isAnswered(path: string): Promise<boolean> {
 	if (state !== "dead") return state === "alive";
 	// Moved first, not removed at once: another process may have put its socket there since the check.
 	const aside = `${path}.${process.pid}.old`;
-	const moved = await rename(path, aside).then(
-		() => true,
-		() => false,
-	);
-	if (moved && (await tryConnect(aside)) === "alive") {
-		await link(aside, path).catch(() => undefined);
-		await rm(aside, { force: true });
-		return true;
-	}
+	await rename(path, aside).catch(() => undefined);
+	const isAlive = (await tryConnect(aside)) === "alive";
+	if (isAlive) await link(aside, path).catch(() => undefined);
 	await rm(aside, { force: true });
-	return false;
+	return isAlive;
 }
 
 /** @throws {Error} if the path is not a socket, or cannot be reached */
@@ -178,4 +170,51 @@ function tryConnect(path: string): Promise<"alive" | "dead" | "absent"> {
 			else reject(new Error(`DATA_DIR: cannot lock it with ${path}: ${error.message}`));
 		});
 	});
+}
+
+/** Below this many free bytes a disk is reported as full. A checkpoint, its files and a repack still fit into them. */
+const minFreeBytes = 64 << 20;
+/** How often a disk is checked, in milliseconds. */
+const checkEveryMs = 10_000;
+
+/** Checks or measures a folder. @throws {Error} if that is not possible */
+export type FolderCheck<T> = (folder: string) => Promise<T>;
+
+const statFreeBytes: FolderCheck<number> = async (folder) => {
+	const { bavail, bsize } = await statfs(folder);
+	return bavail * bsize;
+};
+
+const checkAccess: FolderCheck<void> = (folder) => access(folder, constants.W_OK);
+
+/**
+ * Checks periodically whether a folder can be written and its disk has space. `/readyz` reads only the last result, so
+ * that a hanging disk does not block it.
+ */
+export function createDisk(folder: string, freeBytes = statFreeBytes, checkWritable = checkAccess) {
+	let problem: string | null = null;
+	let timer: NodeJS.Timeout | undefined;
+
+	async function check(): Promise<void> {
+		const orProblem = (what: string) => (error: NodeJS.ErrnoException) =>
+			`DATA_DIR cannot be ${what}: ${error.code ?? "the disk fails"}`;
+		problem =
+			(await checkWritable(folder).then(() => null, orProblem("written"))) ??
+			(await freeBytes(folder).then(fullness, orProblem("checked")));
+	}
+
+	/** Checks now, and then every ten seconds. */
+	async function start(): Promise<void> {
+		timer = setInterval(() => void check(), checkEveryMs).unref();
+		await check();
+	}
+
+	/** `state`: the problem in one line, or null. */
+	return { check, start, state: () => problem, stop: () => clearInterval(timer) };
+}
+
+function fullness(free: number): string | null {
+	if (free >= minFreeBytes) return null;
+	const left = `${Math.floor(free / (1 << 20))} MB are left on the disk of DATA_DIR`;
+	return `only ${left}, and ${minFreeBytes / (1 << 20)} MB should be`;
 }

@@ -6,9 +6,8 @@ import { parseHealth } from "../registry/health.ts";
 import { layerPath } from "../registry/smallkey.ts";
 import { readOpen } from "../repair/branches.ts";
 import { type Layer, type Store, StoreBusy } from "../store/store.ts";
-import { readHealth, servedRef } from "./find-repository.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
-import { readReviews } from "./reviews.ts";
+import { readHealth, readReviews, servedRef } from "./repository.ts";
 import { descriptionOf, harvestedOf } from "./stored-layer.ts";
 
 interface LayerStatusOptions {

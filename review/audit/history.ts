@@ -10,7 +10,7 @@ import {
 } from "../../git/commits.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { repairedTrailer } from "../../repair/branches.ts";
-import { servedRef } from "../../service/find-repository.ts";
+import { servedRef } from "../../service/repository.ts";
 import { authorMail, maxClockSkewMs, parseTimestamp, serviceAuthor } from "../../store/store.ts";
 
 /** A commit that changes layers. A user who may push can write anything into its texts. */

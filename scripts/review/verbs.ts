@@ -16,8 +16,7 @@ import {
 import { changeLines, summaryLine } from "../../review/report.ts";
 import { type CheckServices, createCheckServices, isWrong, review } from "../../review/review.ts";
 import { reviewLine } from "../../review/status.ts";
-import { findRepository, servedRef } from "../../service/find-repository.ts";
-import { findWaiting, readReviews } from "../../service/reviews.ts";
+import { findRepository, findWaiting, readReviews, servedRef } from "../../service/repository.ts";
 import { type Environment, readConfiguration, withoutStore } from "../../service/settings.ts";
 import { repairBranch } from "../../store/store.ts";
 import { exitCodes, needed, WrongError } from "../../terminal/command-line.ts";

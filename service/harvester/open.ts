@@ -1,8 +1,8 @@
 import type { Store } from "../../store/store.ts";
-import { readHealth } from "../find-repository.ts";
 import { serviceLog } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
 import { repositoryPath } from "../open-store.ts";
+import { readHealth } from "../repository.ts";
 import type { Configuration } from "../settings.ts";
 import { createHarvester } from "./harvester.ts";
 import { searchProcess, startRepairs } from "./repairs.ts";

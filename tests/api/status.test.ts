@@ -9,7 +9,7 @@ import { acceptReview, parseReviewer } from "../../review/decide.ts";
 import type { HarvestState } from "../../service/harvester/harvester.ts";
 import type { LastCheck } from "../../service/harvester/watcher.ts";
 import { createReadStatus } from "../../service/layer-status.ts";
-import { findWaiting } from "../../service/reviews.ts";
+import { findWaiting } from "../../service/repository.ts";
 import { feature, Local, manual, noon, responseOf, temporaryFolder, tiles, wms } from "../local.ts";
 import { eventually } from "../wait.ts";
 

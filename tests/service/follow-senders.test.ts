@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parseSenders } from "../../api/senders.ts";
-import { followSenders } from "../../service/follow-senders.ts";
+import { followSenders } from "../../service/senders-file.ts";
 import { temporaryFolder } from "../local.ts";
 import { runScript } from "../process.ts";
 import { logTo } from "../store/git-store.ts";

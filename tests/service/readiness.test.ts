@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createDisk } from "../../service/disk.ts";
+import { createDisk } from "../../service/data-dir.ts";
 import { watchStore } from "../../service/github-composition.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
 import { Local, textOf, wms } from "../local.ts";
