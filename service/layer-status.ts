@@ -83,19 +83,24 @@ export function createReadStatus({ repository, store, harvester }: LayerStatusOp
 	};
 }
 
-/** The last commit of a file on the served branch, and its time; nulls after the time limit. @throws if git fails */
+/** The output of a git command; null after the time limit. @throws {GitFailure} */
+async function gitInTime(repository: string, words: string[]): Promise<string | null> {
+	const output = await runGit(repository, words, { limitMs: historyMs }).catch((error: unknown) => {
+		if (error instanceof GitTimeout) return null;
+		throw error;
+	});
+	return output?.toString("latin1").trim() ?? null;
+}
+
+/** The last commit of a file on the served branch, and its time; nulls after the time limit. @throws {GitFailure} */
 async function lastCommit(
 	repository: string,
 	path: string,
 ): Promise<{ commit: string | null; at: string | null }> {
 	// Without `--no-patch` git prints the patch of a merge.
 	const how = ["-1", "--first-parent", "--diff-merges=first-parent", "--no-patch", "--format=%H %ct"];
-	const words = ["log", ...how, servedRef, "--", path];
-	const output = await runGit(repository, words, { limitMs: historyMs }).catch((error: unknown) => {
-		if (error instanceof GitTimeout) return null;
-		throw error;
-	});
-	const [commit = "", seconds = ""] = output?.toString("latin1").trim().split(" ") ?? [];
+	const output = await gitInTime(repository, ["log", ...how, servedRef, "--", path]);
+	const [commit = "", seconds = ""] = output?.split(" ") ?? [];
 	if (!/^[0-9a-f]{40,64}$/.test(commit)) return { commit: null, at: null };
 	return { commit, at: isoTime(Number(seconds) * 1_000) };
 }
@@ -110,13 +115,10 @@ async function reviewOf(repository: string, smallkey: string): Promise<LayerStat
 async function declinedOf(repository: string, smallkey: string): Promise<LayerStatus["declined"]> {
 	const newest = (await readReviews(repository, "declined", smallkey, historyMs)).at(-1);
 	if (!newest?.main) return null;
-	const last = await lastCommit(repository, layerPath(smallkey));
-	const isAncestor = ["merge-base", "--is-ancestor", last.commit ?? newest.main, newest.main];
-	const hasChanged = await runGit(repository, isAncestor, { limitMs: historyMs }).then(
-		() => false,
-		() => true,
-	);
-	if (hasChanged) return null;
+	// Without the commit of that time, such as in an older copy of the branch, any commit of the layer is newer.
+	const newer = ["rev-list", "-1", "--first-parent", "--ignore-missing", servedRef, `^${newest.main}`];
+	const later = await gitInTime(repository, [...newer, "--", layerPath(smallkey)]);
+	if (later !== "") return null;
 	const output = await runGit(repository, ["rev-parse", `${newest.commit}^`], { limitMs: historyMs });
 	return { commit: output.toString("latin1").trim(), at: isoTime(newest.timeMs), reason: newest.reason };
 }

@@ -1,7 +1,9 @@
-import { chown, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { chown, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { GitFailure } from "../../git/run.ts";
 import { healthPath } from "../../registry/health.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { feature, Local, temporaryFolder, textOf, wms } from "../local.ts";
@@ -246,6 +248,25 @@ test("a layer that has changed since is no longer declined", async ({ local }) =
 	assert.is((await statusOf(local, "first")).declined, null);
 	await local.delete("first");
 	assert.is(await statusOf(local, "first"), null);
+});
+
+test("a decline that git cannot look at is a fault, and not a layer without one", async ({ local }) => {
+	await local.write({ target: "/register/first", sender: "careful", body: wms("careful") });
+	await run(local, "review", "decline", "first", "--why", "no");
+	const git = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+	const bin = join(local.folder, "bin");
+	await mkdir(bin);
+	const words = [`case " $* " in *" merge-base "* | *" rev-list "*) exit 128 ;; esac`, `exec '${git}' "$@"`];
+	await writeFile(join(bin, "git"), ["#!/bin/sh", ...words, ""].join("\n"), { mode: 0o755 });
+	const { PATH } = process.env;
+	process.env.PATH = `${bin}:${PATH}`;
+	try {
+		const answer = await statusOf(local, "first").catch((error: Error) => error);
+		assert.instance(answer, GitFailure, JSON.stringify(answer));
+	} finally {
+		process.env.PATH = PATH;
+	}
+	assert.is((await statusOf(local, "first")).declined.reason, "no");
 });
 
 test("a declined request cannot be sent again after a restart", async ({ local }) => {
