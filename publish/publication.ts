@@ -25,17 +25,15 @@ export interface PublicationOptions {
 /** The layers of a range of at most so many paths are read through the store; a larger range is saved at once. */
 const maxSmall = 1_000;
 
-const unreadable = Symbol("unreadable");
-
 /** The warning about a repository that does not have the commit that was served last. */
 function otherHistory(repository: string, commit: string): string {
 	return `${repository} does not have commit ${commit}, which was served last: it is new, or an older copy, and served as it is`;
 }
 
-/** The value of a task; `unreadable` if git cannot read the objects that it needs. */
-async function unlessUnreadable<T>(task: Promise<T>): Promise<T | typeof unreadable> {
+/** The value of a task; undefined if git cannot read the objects that it needs. */
+async function unlessUnreadable<T>(task: Promise<T>): Promise<T | undefined> {
 	return task.catch((error) => {
-		if (error instanceof GitFailure) return unreadable;
+		if (error instanceof GitFailure) return undefined;
 		throw error;
 	});
 }
@@ -82,9 +80,9 @@ export function openPublication(options: PublicationOptions) {
 		await table.change(snapshot.changes);
 		saved = snapshot.commit;
 		served = snapshot.commit;
-		const changed = range === unreadable ? unreadable : await unlessUnreadable(applyRange(range));
-		files.checkAll(wasCurrent && changed !== unreadable, true);
-		if (changed !== unreadable) void files.changed(changed);
+		const changed = range && (await unlessUnreadable(applyRange(range)));
+		files.checkAll(wasCurrent && changed !== undefined, true);
+		if (changed) void files.changed(changed);
 		return served;
 	}
 

@@ -5,13 +5,12 @@ import { createNodeServer } from "../api/node/serve.ts";
 import { versionLine } from "../files/version.ts";
 import { openService } from "../service/composition.ts";
 import { lockFolder, makeDataDir } from "../service/data-dir.ts";
-import { listen } from "../service/listen.ts";
+import { listen, welcome } from "../service/listen.ts";
 import { countReads, serviceLog } from "../service/log.ts";
 import type { Metrics } from "../service/metrics.ts";
 import { countExamples } from "../service/open-store.ts";
 import { followSenders, readSenders } from "../service/senders-file.ts";
 import { misspeltSettings, readConfiguration } from "../service/settings.ts";
-import { welcome } from "../service/welcome.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
 

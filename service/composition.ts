@@ -2,6 +2,7 @@ import { join } from "node:path";
 import type { Context } from "../api/context.ts";
 import { folderPages } from "../api/node/pages.ts";
 import type { Senders } from "../api/senders.ts";
+import type { ReadStatus } from "../api/status.ts";
 import { catalogueOptions, senderNamesOf } from "../catalogue/options.ts";
 import { removeCatalogue } from "../catalogue/output.ts";
 import { readCommit } from "../files/version.ts";
@@ -18,7 +19,6 @@ import type { Edit } from "../store/store.ts";
 import { type CatalogueLimits, openCatalogue } from "./catalogue.ts";
 import { createDisk, type FolderCheck } from "./data-dir.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
-import { createReadStatus } from "./layer-status.ts";
 import { serviceLog } from "./log.ts";
 import { repositoryPath, seed } from "./open-store.ts";
 import type { Service, Watching } from "./service.ts";
@@ -110,6 +110,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		harvester = openHarvester(configuration, store, () => publication.table.smallkeys(), metrics);
 	}
 	const readiness = () => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState();
+	let readStatus: ReadStatus | null = null;
 	const context: Context = {
 		store,
 		settings: { ...configuration, senders },
@@ -118,7 +119,12 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		commit: readCommit(),
 		readiness,
 		...(harvester && { refresh: harvester.refresh }),
-		status: createReadStatus({ repository, store, harvester }),
+		status: async (smallkey, address) => {
+			// Imported on demand, to save memory.
+			const { createReadStatus } = await import("./layer-status.ts");
+			readStatus ??= createReadStatus({ repository, store, harvester });
+			return readStatus(smallkey, address);
+		},
 	};
 	const gauges = async () => ({
 		layers: publication.table.size,

@@ -6,9 +6,9 @@ import { parseHealth } from "../registry/health.ts";
 import { layerPath } from "../registry/smallkey.ts";
 import { readOpen } from "../repair/branches.ts";
 import { type Layer, type Store, StoreBusy } from "../store/store.ts";
+import { descriptionOf, harvestedOf } from "./harvester/commit.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { readHealth, readReviews, servedRef } from "./repository.ts";
-import { descriptionOf, harvestedOf } from "./stored-layer.ts";
 
 interface LayerStatusOptions {
 	repository: string;

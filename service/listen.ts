@@ -1,6 +1,11 @@
 import { once } from "node:events";
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
+import { relative } from "node:path";
+import { fileURLToPath } from "node:url";
+import { counted } from "../terminal/plain.ts";
+import type { ConfiguredSenders } from "./senders-file.ts";
+import type { Configuration } from "./settings.ts";
 
 /**
  * Waits until a server listens.
@@ -22,4 +27,70 @@ export async function listen(
 	});
 	const { port: listening } = server.address() as AddressInfo;
 	return `http://${host.includes(":") ? `[${host}]` : host}:${listening}`;
+}
+
+const exampleLayer = fileURLToPath(new URL("../docs/example-layer.json", import.meta.url));
+
+export interface Started {
+	/** Where the service listens, without its base path. */
+	url: string;
+	layers: number;
+	layersPlace: string;
+	/** How many of this checkout's examples are served, and how many are not; both 0 if this is not a trial. */
+	examples: { served: number; lacking: number };
+	senders: ConfiguredSenders;
+	configuration: Configuration;
+	metrics: string | null;
+}
+
+/** In a trial, how to register the checkout's layers that are not served; otherwise why there are no layers yet. */
+function lackingLines({ examples: { lacking }, layers, configuration }: Started, where: string): string[] {
+	if (!configuration.isTrial) {
+		const why =
+			"the examples of this checkout are for a trial, without DATA_DIR, GITHUB_REPOSITORY and NODE_ENV";
+		return layers === 0 ? [`        none yet: ${why}`] : [];
+	}
+	if (lacking === 0) return [];
+	const what = lacking === 1 ? "1 layer of this checkout is" : `${lacking} layers of this checkout are`;
+	return [
+		`        ${what} not there. To bring in layers/, end this and run: ${where}npx fragments register layers`,
+	];
+}
+
+/** Quotes a text for a shell. */
+function shellWord(text: string): string {
+	return /^[A-Za-z0-9/._-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+}
+
+/** The text that the service prints after its start: addresses, senders and a first command, without secrets. */
+export function welcome(started: Started): string {
+	const { url, layers, layersPlace, senders, configuration, metrics } = started;
+	const { place, created } = senders;
+	const id = [...senders.senders.keys()][0] ?? "publisher";
+	const base = `${url}${configuration.basePath}`;
+	const inFile = place !== "SENDERS";
+	const where = inFile ? `DATA_DIR=${shellWord(configuration.dataDir)} ` : "";
+	const example = shellWord(relative(process.cwd(), exampleLayer));
+	const asks = inFile ? "" : ` (it asks for the secret where SENDERS is not set)`;
+	const lines = [
+		`Serving ${counted(layers, "layer")} at ${base}`,
+		`Layers: ${layersPlace}`,
+		...lackingLines(started, where),
+		...(configuration.site ? [`Catalogue: ${base}/`] : []),
+		...(metrics === null ? [] : [`Metrics: ${metrics}`]),
+	];
+	if (senders.senders.size === 0) {
+		const way = inFile ? `${where}npx fragments sender add` : "leave SENDERS unset, or name a sender in it";
+		return [...lines, `Senders: none in ${place}, so no one can publish: ${way}`, ""].join("\n");
+	}
+	lines.push(`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`, "");
+	// The user has already registered a layer.
+	if (layers > started.examples.served) return lines.join("\n");
+	return [
+		...lines,
+		`Register a first layer, and read it back${asks}:`,
+		"",
+		`  ${where}npx fragments put my-layer ${example} --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer`,
+		"",
+	].join("\n");
 }

@@ -1,21 +1,35 @@
 import { type Harvested, mergeDescription } from "../../harvest/finding.ts";
 import type { HarvestLayer } from "../../harvest/harvest-layer.ts";
-import { descriptionText } from "../../registry/description.ts";
-import { type Health, healthPath, healthText, parseHealth } from "../../registry/health.ts";
-import type { Registration } from "../../registry/registration.ts";
+import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
+import { harvestedLangs, parseRegistration, type Registration } from "../../registry/registration.ts";
 import { descriptionPath, langs } from "../../registry/smallkey.ts";
 import {
 	type Edit,
 	isRefusal,
-	type Meta,
+	type Layer,
 	type Reader,
 	type Store,
 	serviceAuthor,
 } from "../../store/store.ts";
-import { descriptionOf, harvestedOf } from "../stored-layer.ts";
+
+/** A layer's service description; null if it has no valid one. */
+export function descriptionOf({ description }: Layer): Description | null {
+	return description === null ? null : parseDescription(description);
+}
+
+/** The registration of a layer; null if it is invalid. */
+export function registrationOf({ registration }: Layer): Registration | null {
+	return parseRegistration(new TextEncoder().encode(registration), "stored").registration;
+}
+
+/** The registration of a layer that is harvested; null if it is not harvested, or its registration is invalid. */
+export function harvestedOf(layer: Layer): Registration | null {
+	const registration = registrationOf(layer);
+	return registration && harvestedLangs(registration).length > 0 ? registration : null;
+}
 
 /** The metadata of a commit by the service itself, without its subject. */
-function serviceMeta(now: () => Date) {
+export function serviceMeta(now: () => Date) {
 	return { author: serviceAuthor, time: now().getTime(), trailers: [], request: null, review: false };
 }
 
@@ -85,25 +99,4 @@ async function editsOf(
 	const merged = mergeDescription(registration, harvested, layer.description);
 	const text = merged && descriptionText(merged);
 	return text === null || text === layer.description ? [] : [{ path: descriptionPath(smallkey), text }];
-}
-
-export interface StoredHealth {
-	store: Store;
-	/** Reads the stored `layers/health.json`; null if it does not exist. */
-	readHealth: () => Promise<string | null>;
-	now: () => Date;
-}
-
-/** Changes the stored health with a commit; no change, no commit. @throws {Error} if it cannot be read or stored */
-export async function commitHealth(
-	{ store, readHealth, now }: StoredHealth,
-	change: (before: Health) => { after: Health } & Pick<Meta, "subject" | "trailers">,
-): Promise<void> {
-	const before = await readHealth();
-	const { after, ...words } = change(parseHealth(before));
-	const text = healthText(after);
-	if (text === before) return;
-	const meta = { ...serviceMeta(now), ...words, smallkey: null };
-	const outcome = await store.change(async () => [{ path: healthPath, text }], meta);
-	if (isRefusal(outcome)) throw new Error(`${healthPath}: ${outcome.errors.join("; ")}`);
 }

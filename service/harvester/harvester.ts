@@ -1,8 +1,14 @@
 import type { Refresh } from "../../api/context.ts";
 import { isDescribed } from "../../registry/description.ts";
 import type { Log } from "../../store/log.ts";
-import { descriptionOf, registrationOf } from "../stored-layer.ts";
-import { type CommitOptions, type Done, type HarvestLine, harvestOne } from "./commit.ts";
+import {
+	type CommitOptions,
+	type Done,
+	descriptionOf,
+	type HarvestLine,
+	harvestOne,
+	registrationOf,
+} from "./commit.ts";
 
 import { createHostQueue, nextMoment, pollDue, type Schedule } from "./schedule.ts";
 

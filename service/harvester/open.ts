@@ -5,10 +5,9 @@ import { repositoryPath } from "../open-store.ts";
 import { readHealth } from "../repository.ts";
 import type { Configuration } from "../settings.ts";
 import { createHarvester } from "./harvester.ts";
-import { searchProcess, startRepairs } from "./repairs.ts";
+import { createWatcher, searchProcess, startRepairs } from "./health.ts";
 import { systemTimers } from "./schedule.ts";
 import { createHarvestThreads, threadLimits } from "./threads.ts";
-import { createWatcher } from "./watcher.ts";
 
 /** The harvester of a running service, with the watcher and the search for repairs. */
 export type ServiceHarvester = ReturnType<typeof openHarvester>;

@@ -7,7 +7,7 @@ import { answerStatus } from "../../api/status.ts";
 import { GitFailure, runGit } from "../../git/run.ts";
 import { acceptReview, parseReviewer } from "../../review/decide.ts";
 import type { HarvestState } from "../../service/harvester/harvester.ts";
-import type { LastCheck } from "../../service/harvester/watcher.ts";
+import type { LastCheck } from "../../service/harvester/health.ts";
 import { createReadStatus } from "../../service/layer-status.ts";
 import { findWaiting } from "../../service/repository.ts";
 import { feature, Local, manual, noon, responseOf, temporaryFolder, tiles, wms } from "../local.ts";

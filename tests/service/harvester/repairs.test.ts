@@ -6,7 +6,7 @@ import { feedPath } from "../../../catalogue/static/addresses.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { writeProposal } from "../../../repair/branches.ts";
-import { startRepairs } from "../../../service/harvester/repairs.ts";
+import { startRepairs } from "../../../service/harvester/health.ts";
 import { createReadStatus } from "../../../service/layer-status.ts";
 import { Local, wms } from "../../local.ts";
 import { eventually } from "../../wait.ts";

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import type { Watched } from "../../../harvest/finding.ts";
 import { healthPath, type SickState, weekOf } from "../../../registry/health.ts";
 import type { Registration } from "../../../registry/registration.ts";
-import { createWatcher } from "../../../service/harvester/watcher.ts";
+import { createWatcher } from "../../../service/harvester/health.ts";
 import { Local, wms } from "../../local.ts";
 import { logTo } from "../../store/git-store.ts";
 import { eventually } from "../../wait.ts";
