@@ -3,7 +3,7 @@
 import { stat } from "node:fs/promises";
 import { InvalidArgumentError } from "commander";
 import pMap from "p-map";
-import { ifThere } from "../files/if-there.ts";
+import { ifThere, readTextIfThere } from "../files/if-there.ts";
 import { mergeDescription } from "../harvest/finding.ts";
 import { createHarvestLayer } from "../harvest/harvest-layer.ts";
 import { layersOption, workingFolder } from "../publish/source.ts";
@@ -12,14 +12,7 @@ import type { CheckedLayer } from "../registry/judge.ts";
 import { harvestedLangs } from "../registry/registration.ts";
 import { descriptionPath } from "../registry/smallkey.ts";
 import { askWith } from "../service/ask.ts";
-import {
-	fileIn,
-	layersAtOnce,
-	printFindings,
-	readLayers,
-	readStored,
-	writeStored,
-} from "../service/harvester/layers.ts";
+import { fileIn, layersAtOnce, printFindings, readLayers, writeStored } from "../service/harvester/layers.ts";
 import { parseSpan, readConfiguration, withoutStore } from "../service/settings.ts";
 import { createCommandLine, createRun } from "../terminal/command-line.ts";
 import { printError, printLine } from "../terminal/io.ts";
@@ -65,7 +58,7 @@ export const run = createRun(async (argv, environment, io) => {
 	async function harvest({ smallkey, registration, description }: CheckedLayer) {
 		const harvested = await ask(registration, undefined, description);
 		const path = descriptionPath(smallkey);
-		const before = await readStored(folder, path);
+		const before = await readTextIfThere(fileIn(folder, path));
 		const merged = mergeDescription(registration, harvested, before);
 		const text = merged && descriptionText(merged);
 		if (text !== null) await writeStored(folder, path, text, before);

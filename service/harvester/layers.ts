@@ -42,11 +42,6 @@ export async function readLayers(source: Source, smallkeys: string[], io: Io): P
 	});
 }
 
-/** Reads a file of the layers' folder; null if it does not exist. */
-export async function readStored(folder: string, path: string): Promise<string | null> {
-	return readTextIfThere(fileIn(folder, path));
-}
-
 /** Writes a file of the layers' folder atomically. An unchanged file gets a new modification time: its last harvest. */
 export async function writeStored(folder: string, path: string, text: string, before: string | null) {
 	const now = new Date();
@@ -123,7 +118,7 @@ export async function writeHealth(
 	all: readonly CheckedLayer[],
 	now: Date,
 ): Promise<Health> {
-	const before = await readStored(folder, healthPath);
+	const before = await readTextIfThere(fileIn(folder, healthPath));
 	const registered = new Set(all.map(({ smallkey }) => smallkey));
 	const health = updateHealth(parseHealth(before), seen, weekOf(now), (smallkey) => registered.has(smallkey));
 	const text = healthText(health);
