@@ -1,5 +1,5 @@
 import { layerFile, layerFolders, listFolders, openSearchFile } from "../catalogue/static/addresses.ts";
-import { type ErrorKind, errorHtml } from "../catalogue/static/error.ts";
+import { type ErrorKind, errorHtml } from "../catalogue/static/frame.ts";
 import { pageSettingsPath } from "../catalogue/static/html.ts";
 import { decodeSegment, langs, parseSmallkey } from "../registry/smallkey.ts";
 import { targetNames } from "../registry/targets/table.ts";

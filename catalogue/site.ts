@@ -8,9 +8,8 @@ import { compiledSchemas } from "../publish/validators.ts";
 import { langs } from "../registry/smallkey.ts";
 import type { SiteSettings } from "../site/page/settings.ts";
 import { readGuidePages, renderGuide } from "./guide/guide.ts";
-import { schemaFiles } from "./openapi.ts";
+import { apiHtml, schemaFiles } from "./openapi.ts";
 import type { CatalogueOptions } from "./options.ts";
-import { apiHtml } from "./static/api.ts";
 import { catalogueHtml, rootHtml } from "./static/frame.ts";
 import { type Assets, type PageSettings, pageSettingsPath } from "./static/html.ts";
 import { searchEngineFiles } from "./static/search-engines.ts";
@@ -82,8 +81,7 @@ export async function buildPages(
 	const url = publicUrl === "" ? ".." : publicUrl.replace(/\/$/, "");
 	const schemas = schemaFiles(site.targets, url);
 	for (const [name, text] of schemas) files.set(`schemas/${name}`, text);
-	const document = JSON.parse(schemas.get("openapi.json") ?? "{}") as object;
-	files.set("schemas/index.html", apiHtml(assets, document, [...schemas.keys()]));
+	files.set("schemas/index.html", apiHtml(assets, schemas));
 	for (const [path, text] of [...renderGuide(readGuidePages(), assets), ...searchEngineFiles(pages)])
 		files.set(path, text);
 	files.set(pageSettingsPath, `${JSON.stringify(pages)}\n`);

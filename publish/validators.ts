@@ -41,7 +41,7 @@ export const compiledSchemas: Plugin = {
 				code: { source: true, esm: true, lines: true, formats: _`formats` },
 			});
 			const names = Object.fromEntries(sources.map(({ name, schema }) => [name, schema.$id]));
-			const code = `import { formats } from "./formats.ts";\n${standaloneCode(ajv, names)}`;
+			const code = `import { formats } from "./definitions.ts";\n${standaloneCode(ajv, names)}`;
 			return { contents: code, loader: "js", resolveDir: dirname(path) };
 		});
 	},

@@ -1,6 +1,6 @@
 import type { FromSchema } from "json-schema-to-ts";
+import { formats } from "../schemas/definitions.ts";
 import type { description as schema } from "../schemas/description.ts";
-import { formats } from "../schemas/formats.ts";
 import { validateLangDescription } from "../schemas/validate-description.ts";
 import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "./registration.ts";
 import { type Lang, parseLang } from "./smallkey.ts";

@@ -1,5 +1,5 @@
 import Ajv, { type AnySchemaObject, type ErrorObject, type Options } from "ajv";
-import { formats } from "./formats.ts";
+import { formats } from "./definitions.ts";
 
 export type SchemaError = ErrorObject;
 

@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { reloadSeconds } from "../../catalogue/static/error.ts";
+import { reloadSeconds } from "../../catalogue/static/frame.ts";
 import { pageSettingsPath } from "../../catalogue/static/html.ts";
 import { chunksFolder } from "../../registry/entries.ts";
 import { etagOf } from "../etag.ts";

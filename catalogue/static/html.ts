@@ -1,4 +1,3 @@
-import type { Lang } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 
 /** Escapes a text for HTML, inside elements and quoted attributes. */
@@ -67,20 +66,3 @@ export interface PageSettings {
 
 /** The file with the page settings, for pages that the service renders on request. */
 export const pageSettingsPath = "pages.json";
-
-/** Renders a whole document. */
-export function documentHtml(lang: Lang, head: Part, body: Part): string {
-	const page = html`<!doctype html>
-<html lang="${lang}">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-${head}
-</head>
-<body>
-${body}
-</body>
-</html>
-`;
-	return page.text;
-}

@@ -264,6 +264,17 @@ update("what is deleted, cut off or of another history is made anew", async ({ f
 	await assertWhole(folder);
 });
 
+update("a change of health alone is in the index", async ({ folder }) => {
+	await bring(folder);
+	const down = { state: "down", since: "2026-W09", cause: "answers with status 500" };
+	for (const health of [down, { ...down, cause: "has no layer" }, { ...down, repair: true }, null]) {
+		await commit(folder, { "layers/health.json": JSON.stringify({ sick: health ? { abc: health } : {} }) });
+		assert.is((await bring(folder)).how, "changes");
+		assert.equal((await entries(folder)).abc?.health, health);
+	}
+	await assertWhole(folder);
+});
+
 update("more than a thousand changes of few layers are a range from nothing", async ({ folder }) => {
 	await bring(folder);
 	const keys = Array.from({ length: 1_001 }, (_, index) => `zz${index}`);

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readGuidePages, renderGuide } from "../../../catalogue/guide/guide.ts";
-import { apiHtml } from "../../../catalogue/static/api.ts";
+import { apiHtml } from "../../../catalogue/openapi.ts";
 import { catalogueHtml } from "../../../catalogue/static/frame.ts";
 import { layerHtml } from "../../../catalogue/static/layer.ts";
 import { listHtml } from "../../../catalogue/static/list.ts";
@@ -54,7 +54,7 @@ test("the guide, the catalogue, the plain list, a layer and the interface share 
 		catalogueHtml("en", own, plainSettings, ""),
 		listHtml("en", [layer], 1, settings) ?? "",
 		layerHtml("en", layer, settings),
-		apiHtml(assets, { paths: {}, components: {} }, []),
+		apiHtml(assets, new Map([["openapi.json", `{"paths":{},"components":{}}`]])),
 	];
 	/** The parts that all pages share, without where the page is and its pair. */
 	const shared = (html: string) =>
