@@ -5,7 +5,7 @@ import { isObject, listOf, numberOf, textOf } from "./answer.ts";
 import { askDocument, serviceAddress } from "./arcgis/answers.ts";
 import { askAllLayers, describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
 import type { Clients } from "./clients.ts";
-import { type Described, orNull, quote } from "./finding.ts";
+import { type Described, orNull, quote, Trouble } from "./finding.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
 
 /** A layer of a service that agrees with a known one, at least in part. */
@@ -79,20 +79,22 @@ export function alikeAt(known: LangDescription, service_url: string, described: 
 }
 
 /**
- * Why an address that answers is no longer the layer's: another layer now has its number or name, and the known layer has
- * another one. Null if it is still the layer, or a new version of it.
+ * Checks that an address still has the known layer, or a new version of it. Descriptions that were never harvested are not
+ * compared.
+ * @throws {Trouble} if another layer now has its number or name, and the known layer has another one
  */
-export async function otherLayerText(
+export async function checkSameLayer(
 	known: LangDescription | null,
 	now: LangDescription,
 	clients: Clients,
-): Promise<string | null> {
-	if (!known || known.from || hasItsName(agreementOf(known, now))) return null;
+): Promise<void> {
+	if (!known || known.from || hasItsName(agreementOf(known, now))) return;
 	const alike = await findAlike(known, now.service_url, clients);
 	const same = alike.find(({ agreement }) => agreement.sure === "same");
-	if (!same) return null;
-	const place = same.layer ?? same.service_url;
-	return `answers for another layer, ${quote(nameOf(now))}: ${quote(nameOf(known))} is at ${quote(place)} now`;
+	if (!same) return;
+	const place = quote(same.layer ?? same.service_url);
+	const text = `answers for another layer, ${quote(nameOf(now))}: ${quote(nameOf(known))} is at ${place} now`;
+	throw new Trouble("wrong", text);
 }
 
 function nameOf(description: LangDescription): string {

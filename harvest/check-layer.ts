@@ -9,9 +9,9 @@ import { type Lang, langs } from "../registry/smallkey.ts";
 import { isObject, listOf, textOf } from "./answer.ts";
 import { askDocument } from "./arcgis/answers.ts";
 import { askLayer } from "./arcgis/feature-layer.ts";
-import { type Fault, type Finding, orTrouble, quote, Trouble } from "./finding.ts";
+import { type Finding, findingOf, orTrouble, quote, Trouble } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
-import { type Capabilities, type CapabilitiesLayer, legendFormatsOf } from "./wms/capabilities.ts";
+import { legendFormatsOf } from "./wms/capabilities.ts";
 import { createReadCapabilities, type ReadCapabilities } from "./wms/read-capabilities.ts";
 
 /** Facts from a service about one language of a layer: its title, and for WMS its formats. */
@@ -37,7 +37,7 @@ const maxMissing = 10;
 /**
  * Creates the check for a run, which shares capabilities between layers. The check asks the services of one layer, in both
  * languages, whether its registration is right: a WMS for GetCapabilities, a feature layer for its own document, a node of
- * version 2.0 for the service's document. It never rejects: a service that fails is a finding of kind `server`.
+ * version 2.0 for the service's document. It never rejects: a service that fails is a finding.
  * @param ask from `createAsk({ fetch: createFetch(…) })`
  * @param read reads capabilities; given if other functions share them
  */
@@ -50,17 +50,14 @@ export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)) {
 	return async (registration: Registration): Promise<CheckedServices> => {
 		const checked: CheckedServices = { facts: {}, findings: [] };
 		for (const lang of langs) {
-			const add = (kind: Fault, [member, words]: Wrong) => {
-				const text = `${registration[lang].service_url} ${words}`;
-				checked.findings.push({ kind, lang, pointer: `/${lang}/${member}`, text });
-			};
 			const found = await orTrouble(checkService(registration, lang));
 			if (found instanceof Trouble) {
-				add(found.kind, ["service_url", found.message]);
+				checked.findings.push(findingOf(registration, lang, found));
 				continue;
 			}
 			if (found.facts) checked.facts[lang] = found.facts;
-			for (const wrong of found.wrong) add("registration", wrong);
+			for (const [member, message] of found.wrong)
+				checked.findings.push(findingOf(registration, lang, { state: "wrong", message }, member));
 		}
 		return checked;
 	};
@@ -85,33 +82,22 @@ async function checkWms(entry: LangEntry, read: ReadCapabilities): Promise<Check
 		const text = `has no layer ${quote(name)} among its ${capabilities.layers.size}`;
 		return { facts: null, wrong: [["layer", text]] };
 	}
-	const legendFormats = [...new Set([...legendFormatsOf(layer), ...capabilities.legendFormats])];
 	const { title, queryable } = layer;
 	const { featureInfoFormats } = capabilities;
-	const facts = { title, queryable, legendFormats: legendFormats.toSorted(), featureInfoFormats };
-	return {
-		facts,
-		wrong: [...wrongFeatureInfo(entry, layer, capabilities), ...wrongLegend(entry, legendFormats)],
-	};
+	const legendFormats = [...new Set([...legendFormatsOf(layer), ...capabilities.legendFormats])];
+	const wrong: Wrong[] = [];
+	const { feature_info_type: infoType, legend_format: legendType } = entry;
+	if (infoType && !queryable) wrong.push(["feature_info_type", `cannot be queried for ${quote(name)}`]);
+	else if (infoType && !offers(featureInfoFormats, infoType))
+		wrong.push(["feature_info_type", notOffered(infoType, "queries", featureInfoFormats)]);
+	// A service whose capabilities name no legend may still have one, so that is not wrong.
+	if (legendType && legendFormats.length > 0 && !offers(legendFormats, legendType))
+		wrong.push(["legend_format", notOffered(legendType, "legends", legendFormats)]);
+	return { facts: { title, queryable, legendFormats: legendFormats.toSorted(), featureInfoFormats }, wrong };
 }
 
-function wrongFeatureInfo(
-	{ feature_info_type: type, layer: name = "" }: LangEntry,
-	{ queryable }: CapabilitiesLayer,
-	{ featureInfoFormats: formats }: Capabilities,
-): Wrong[] {
-	if (!type || (queryable && offers(formats, type))) return [];
-	const text = queryable
-		? `does not offer ${type} for queries, only: ${quote(formats.join(", "))}`
-		: `cannot be queried for ${quote(name)}`;
-	return [["feature_info_type", text]];
-}
-
-/** A service whose capabilities name no legend may still have one, so that is not wrong. */
-function wrongLegend({ legend_format: type }: LangEntry, formats: readonly string[]): Wrong[] {
-	if (!type || formats.length === 0 || offers(formats, type)) return [];
-	const text = `does not offer ${type} for legends, only: ${quote(formats.join(", "))}`;
-	return [["legend_format", text]];
+function notOffered(type: string, what: string, formats: readonly string[]): string {
+	return `does not offer ${type} for ${what}, only: ${quote(formats.join(", "))}`;
 }
 
 /** Whether a media type is offered, regardless of parameters and case. */

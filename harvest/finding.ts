@@ -5,22 +5,32 @@ import {
 	parseDescription,
 } from "../registry/description.ts";
 import type { Seen, SickState } from "../registry/health.ts";
-import { harvestedLangs, type Registration } from "../registry/registration.ts";
+import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
 
-/**
- * Whose fault it is. `registration`: no such layer, a group layer, not a map service; the publisher has to act. `server`:
- * the service is down, slow or answers unexpectedly; this blocks nothing.
- */
-export type Fault = "registration" | "server";
-
+/** What is wrong with one language of a layer. */
 export interface Finding {
-	kind: Fault;
+	/**
+	 * `wrong`: no such layer, a group layer, not a map service; the publisher has to act. `down`: the service is down, slow or
+	 * answers unexpectedly; this blocks nothing. `empty`: the service draws nothing.
+	 */
+	state: SickState;
 	lang: Lang;
 	/** JSON pointer into the registration: `/en/service_url`. */
 	pointer: string;
 	/** What is wrong: one line of plain text. It may quote the service, and must be escaped in markup. */
 	text: string;
+}
+
+/** Makes a finding about a service. @param trouble its message is the rest of a sentence about the service */
+export function findingOf(
+	registration: Registration,
+	lang: Lang,
+	{ state, message }: Pick<Trouble, "state" | "message">,
+	member = "service_url",
+): Finding {
+	const text = `${registration[lang].service_url} ${message}`;
+	return { state, lang, pointer: `/${lang}/${member}`, text };
 }
 
 /** Shortens an untrusted text for use in a finding: one line, no control characters, at most 160 characters. */
@@ -29,20 +39,48 @@ export function quote(text: string): string {
 	return line.length > 160 ? `${line.slice(0, 159)}…` : line;
 }
 
-/** A service cannot be described, or not completely. The message is the rest of a sentence about the service. */
-export class Trouble extends Error {
-	readonly kind: Fault;
-	/** Whether a later attempt may succeed. */
-	readonly isTemporary: boolean;
-	readonly tooLarge: boolean;
+/** Facts about a trouble that decide on what is tried next. */
+interface TroubleFacts {
+	/** Status of the answer, or code of an ArcGIS error; null if there is none. */
+	status?: number | null;
+	tooLarge?: boolean;
+	/** Whether a later attempt may succeed. Without it, the state and the other facts decide. */
+	isTemporary?: boolean;
+}
 
-	constructor(kind: Fault, text: string, { isTemporary = false, tooLarge = false } = {}) {
+/**
+ * There is no usable answer, or a service cannot be described, or not completely. The message is the rest of a sentence
+ * about the service: `answers with status 404`.
+ */
+export class Trouble extends Error {
+	/** An `Answer` is not ok if it is a trouble. */
+	readonly ok = false;
+	readonly state: SickState;
+	readonly status: number | null;
+	readonly tooLarge: boolean;
+	readonly isTemporary: boolean;
+
+	constructor(
+		state: SickState,
+		text: string,
+		{ status = null, tooLarge = false, isTemporary }: TroubleFacts = {},
+	) {
 		super(text);
 		this.name = "Trouble";
-		this.kind = kind;
-		this.isTemporary = isTemporary;
+		this.state = state;
+		this.status = status;
 		this.tooLarge = tooLarge;
+		this.isTemporary = isTemporary ?? (state === "down" && !tooLarge && !isRefusal(status));
 	}
+}
+
+/** Statuses of a temporary refusal: the service was slow or busy (RFC 9110 section 15.5.9, RFC 6585 section 4). */
+const temporaryRefusals = new Set([408, 429]);
+
+/** Whether a status means that the service does not offer this. */
+function isRefusal(status: number | null): boolean {
+	if (status === null || temporaryRefusals.has(status)) return false;
+	return (status >= 400 && status < 500) || status === 501;
 }
 
 /** A task's value, or its `Trouble` as a value. @throws any other error */
@@ -71,28 +109,38 @@ const maxEntries = 1000;
 
 /** @throws {Trouble} if a service has no layers, or too many to be registered as a whole */
 export function checkEntries(entries: readonly unknown[]): void {
-	if (entries.length === 0) throw new Trouble("registration", "has no layers");
+	if (entries.length === 0) throw new Trouble("wrong", "has no layers");
 	if (entries.length <= maxEntries) return;
-	throw new Trouble("registration", `has more than ${maxEntries} layers: name those that are wanted`);
+	throw new Trouble("wrong", `has more than ${maxEntries} layers: name those that are wanted`);
 }
 
-/** The result of looking at a layer as a viewer does; `text` is the rest of a sentence about its service. */
-export type Look = { state: null } | { state: SickState; text: string };
+/** The registered address and layer names of one language, as a text that can be compared. */
+export function placeOf(registration: Registration, lang: Lang): string {
+	return [registration[lang].service_url, ...namedLayers(registration, lang)].join(" ");
+}
 
-/** The layer is visible, or nothing shows that it is not. */
-export const seen: Look = { state: null };
-
-const states: Record<Fault, SickState> = { registration: "wrong", server: "down" };
-
-export function unseen(kind: Fault, text: string): Look {
-	return { state: states[kind], text };
+/** Runs a task for each language, one after the other; only once for languages with the same service and layers. */
+export async function eachService<T>(
+	registration: Registration,
+	langs: readonly Lang[],
+	task: (lang: Lang) => Promise<T>,
+): Promise<[Lang, T][]> {
+	const results = new Map<string, Promise<T>>();
+	const found: [Lang, T][] = [];
+	for (const lang of langs) {
+		const service = `${serviceTypeOf(registration, lang)} ${placeOf(registration, lang)}`;
+		const result = results.get(service) ?? task(lang);
+		results.set(service, result);
+		found.push([lang, await result]);
+	}
+	return found;
 }
 
 export interface Watched {
 	/** The worse state of both languages; null if nothing is wrong. */
 	state: SickState | null;
 	/** What is wrong in which language; the texts are plain and may quote a service. */
-	findings: { state: SickState; lang: Lang; pointer: string; text: string }[];
+	findings: Finding[];
 }
 
 /** The state to store, with the text of its first finding as the cause; null if nothing is wrong. */

@@ -1,11 +1,11 @@
 import { currentDescription, type Description } from "../registry/description.ts";
 import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
-import { otherLayerText } from "./alike.ts";
+import { checkSameLayer } from "./alike.ts";
 import { describeArcgisService } from "./arcgis/describe-service.ts";
 import { describeLayer } from "./arcgis/feature-layer.ts";
 import { type Clients, createClients, type HarvestOptions, within } from "./clients.ts";
-import { type Described, type Harvested, orTrouble, Trouble } from "./finding.ts";
+import { type Described, eachService, findingOf, type Harvested, orTrouble, Trouble } from "./finding.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
 
 /**
@@ -35,35 +35,22 @@ export function createHarvestLayer(options: HarvestOptions): HarvestLayer {
 
 	return async (registration, signal, known = null) => {
 		const harvested: Harvested = { found: {}, partial: new Set(), findings: [] };
-		const answers = new Map<string, Described | Trouble>();
 		const own = within(clients, signal);
 		const describeOwn = async (lang: Lang): Promise<Described> => {
 			const described = await describe(registration, lang, own);
-			const before = currentDescription(registration, known, lang);
-			const other = await otherLayerText(before, described.description, own);
-			if (other !== null) throw new Trouble("registration", other);
+			await checkSameLayer(currentDescription(registration, known, lang), described.description, own);
 			return described;
 		};
-		for (const lang of harvestedLangs(registration)) {
-			const { service_url: address } = registration[lang];
-			const asked = [serviceTypeOf(registration, lang), address, ...namedLayers(registration, lang)].join(
-				"\n",
-			);
-			const answer = answers.get(asked) ?? (await orTrouble(describeOwn(lang)));
-			answers.set(asked, answer);
-			addAnswer(harvested, lang, address, answer);
+		const answers = await eachService(registration, harvestedLangs(registration), (lang) =>
+			orTrouble(describeOwn(lang)),
+		);
+		for (const [lang, answer] of answers) {
+			const trouble = answer instanceof Trouble ? answer : answer.missing;
+			if (trouble) harvested.findings.push(findingOf(registration, lang, trouble));
+			if (answer instanceof Trouble) continue;
+			harvested.found[lang] = answer.description;
+			if (trouble) harvested.partial.add(lang);
 		}
 		return harvested;
 	};
-}
-
-function addAnswer(harvested: Harvested, lang: Lang, address: string, answer: Described | Trouble): void {
-	const trouble = answer instanceof Trouble ? answer : answer.missing;
-	if (trouble) {
-		const text = `${address} ${trouble.message}`;
-		harvested.findings.push({ kind: trouble.kind, lang, pointer: `/${lang}/service_url`, text });
-	}
-	if (answer instanceof Trouble) return;
-	harvested.found[lang] = answer.description;
-	if (trouble) harvested.partial.add(lang);
 }

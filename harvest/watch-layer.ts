@@ -2,13 +2,13 @@ import { currentDescription, type Description, type LangDescription } from "../r
 import { sickStates } from "../registry/health.ts";
 import { namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
-import { otherLayerText } from "./alike.ts";
+import { checkSameLayer } from "./alike.ts";
 import { numberOf, objectOf, parseAnswer } from "./answer.ts";
 import { serviceAddress } from "./arcgis/answers.ts";
 import { askLayer, sketchLayer } from "./arcgis/feature-layer.ts";
 import { createCheckLayer } from "./check-layer.ts";
 import { type Clients, within } from "./clients.ts";
-import { type Look, orNull, seen, unseen, type Watched } from "./finding.ts";
+import { eachService, findingOf, orNull, orTrouble, Trouble, type Watched } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
 import { describeLayers } from "./wms/describe-layers.ts";
 import { lookAtWms } from "./wms/look.ts";
@@ -26,76 +26,71 @@ export type WatchLayer = (
 
 /** Creates the check for a run, which shares capabilities between layers. @param ask from `createAsk` */
 export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): WatchLayer {
-	const clients: Clients = { ask, read, mapWkid: 4326 };
 	const check = createCheckLayer(ask, read);
 
 	return async (registration, signal, known = null) => {
-		const checked = await check(registration);
-		const findings: Watched["findings"] = checked.findings.map(({ kind, ...finding }) => ({
-			state: kind === "registration" ? "wrong" : "down",
-			...finding,
-		}));
-		const own = within(clients, signal);
-		const looks = new Map<string, Look>();
-		for (const lang of langs.filter((one) => findings.every((finding) => finding.lang !== one))) {
-			const { service_url: address } = registration[lang];
-			const name = `${serviceTypeOf(registration, lang)} ${namedLayers(registration, lang)[0]} ${address}`;
-			const found =
-				looks.get(name) ??
-				(await otherLayer(address, currentDescription(registration, known, lang), own)) ??
-				(await look(registration, lang, own));
-			looks.set(name, found);
-			if (found.state === null) continue;
-			const { state, text } = found;
-			findings.push({ state, lang, pointer: `/${lang}/service_url`, text: `${address} ${text}` });
-		}
+		const { findings } = await check(registration);
+		const clients = within({ ask, read, mapWkid: 4326 }, signal);
+		const well = langs.filter((lang) => findings.every((finding) => finding.lang !== lang));
+		const looks = await eachService(registration, well, (lang) =>
+			orTrouble(look(registration, lang, currentDescription(registration, known, lang), clients)),
+		);
+		for (const [lang, found] of looks)
+			if (found instanceof Trouble) findings.push(findingOf(registration, lang, found));
 		const state = sickStates.find((one) => findings.some((finding) => finding.state === one)) ?? null;
 		return { state, findings };
 	};
 }
 
-/** The finding that another layer now has the known layer's address; null if that is not so. */
-async function otherLayer(
-	address: string,
+/** Looks at a layer in one language as a viewer does, after the check has found nothing wrong. @throws {Trouble} */
+async function look(
+	registration: Registration,
+	lang: Lang,
 	before: LangDescription | null,
 	clients: Clients,
-): Promise<Look | null> {
-	if (!before || "entries" in before) return null;
-	const { ask, read } = clients;
-	const sketch = async () => sketchLayer(address, await askLayer(address, ask));
-	const named = async (names: readonly string[]) =>
-		(await describeLayers("WMS", address, names, read)).description;
-	const now = await orNull<LangDescription>("renderer" in before ? sketch() : named(before.layers));
-	const text = now && (await otherLayerText(before, now, clients));
-	return text === null ? null : unseen("registration", text);
-}
-
-/** Asks for a picture or a feature in one language, after the check has found nothing wrong. */
-async function look(registration: Registration, lang: Lang, { ask, read }: Clients): Promise<Look> {
+): Promise<void> {
 	const { service_url: address } = registration[lang];
+	const { ask, read } = clients;
+	if (before) {
+		const now = await orNull(describeAgain(before, address, clients));
+		if (now) await checkSameLayer(before, now, clients);
+	}
 	const type = serviceTypeOf(registration, lang);
 	if (type === "esriFeature") return lookAtFeatures(address, ask);
 	const [name] = type === "ogcWms" ? namedLayers(registration, lang) : [];
-	if (name === undefined) return seen;
+	if (name === undefined) return;
 	const capabilities = await orNull(read("WMS", address, name));
 	const layer = capabilities?.layers.get(name);
-	return layer ? lookAtWms(address, name, layer, ask) : seen;
+	if (layer) await lookAtWms(address, name, layer, ask);
+}
+
+/** Describes the layer at a known layer's address as far as is needed to compare both; null for a whole service. */
+async function describeAgain(
+	before: LangDescription,
+	address: string,
+	{ ask, read }: Clients,
+): Promise<LangDescription | null> {
+	if ("renderer" in before) return sketchLayer(address, await askLayer(address, ask));
+	if ("entries" in before) return null;
+	return (await describeLayers("WMS", address, before.layers, read)).description;
 }
 
 /**
- * Asks a feature layer for one feature, as a viewer does. Never throws. If the service refuses the query, that is not a
- * fault of the layer.
+ * Asks a feature layer for one feature, as a viewer does. If the service refuses the query, that is not a fault of the
+ * layer.
+ * @throws {Trouble} if the service fails, or has no features
  */
-async function lookAtFeatures(address: string, ask: Ask): Promise<Look> {
+async function lookAtFeatures(address: string, ask: Ask): Promise<void> {
 	const query = { where: "1=1", outFields: "*", returnGeometry: "true", resultRecordCount: "1", f: "json" };
 	const answer = await ask(serviceAddress(address, "/query", query));
-	// An older server ignores `resultRecordCount` and sends all features, so a large answer is no fault.
-	if (!answer.ok && (answer.tooLarge || (answer.status !== null && answer.status < 500))) return seen;
-	if (!answer.ok) return unseen(answer.kind, answer.text);
+	if (!answer.ok) {
+		// An older server ignores `resultRecordCount` and sends all features, so a large answer is no fault.
+		if (answer.tooLarge || (answer.status !== null && answer.status < 500)) return;
+		throw answer;
+	}
 	const { features, error } = objectOf(parseAnswer(answer.bytes));
 	const code = numberOf(objectOf(error).code);
 	if (code !== null && code >= 500)
-		return unseen("server", `answers with ArcGIS error ${code} when it is asked for a feature`);
-	const isEmpty = Array.isArray(features) && features.length === 0;
-	return isEmpty ? { state: "empty", text: "has no features" } : seen;
+		throw new Trouble("down", `answers with ArcGIS error ${code} when it is asked for a feature`);
+	if (Array.isArray(features) && features.length === 0) throw new Trouble("empty", "has no features");
 }

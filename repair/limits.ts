@@ -1,6 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { runGit } from "../git/run.ts";
+import { Trouble } from "../harvest/finding.ts";
 import type { Answer } from "../harvest/net/ask.ts";
 import type { SearchOptions } from "./candidates.ts";
 
@@ -39,19 +40,13 @@ export function limitRequests({ ask, fetch }: Clients, counts: RequestCounts = n
 			return answer;
 		},
 		async fetch(input, init) {
-			if (!take(String(input))) throw new Error(refusal.text);
+			if (!take(String(input))) throw new Error(refusal.message);
 			return fetch(input, init);
 		},
 	};
 }
 
-const refusal = {
-	ok: false,
-	kind: "server",
-	text: "was asked often enough for one day",
-	tooLarge: false,
-	status: null,
-} as const;
+const refusal = new Trouble("down", "was asked often enough for one day");
 
 /**
  * Reads the day's numbers of requests from a file in git's folder, so that all runs of a day (UTC) share one limit.

@@ -134,10 +134,10 @@ async function askServices(layers: readonly ChangedLayer[], check: CheckServices
 	const asked = touched.slice(0, maxAsked);
 	const ask = (layer: ChangedLayer) => findingsOf(layer, check);
 	const found = (await mapWithProgress(asked, "asking services", maxConcurrent, ask)).flat();
-	const of = (kind: Finding["kind"]) => found.flatMap((one) => (one.kind === kind ? one.located : []));
+	const of = (state: Finding["state"]) => found.flatMap((one) => (one.state === state ? one.located : []));
 	return {
-		wrong: of("registration"),
-		down: of("server"),
+		wrong: of("wrong"),
+		down: of("down"),
 		unasked: touched.slice(maxAsked).map(({ smallkey }) => smallkey),
 	};
 }
@@ -152,7 +152,7 @@ async function findingsOf(layer: ChangedLayer, check: CheckServices) {
 		.filter(({ lang }) => langsTouched.includes(lang))
 		.map((finding) => {
 			const problem = { file: layerPath(smallkey), text: `${finding.pointer}: ${finding.text}` };
-			return { kind: finding.kind, located: locate(problem, lines) };
+			return { state: finding.state, located: locate(problem, lines) };
 		});
 }
 

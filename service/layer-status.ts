@@ -76,7 +76,7 @@ export function createReadStatus({ repository, store, harvester }: LayerStatusOp
 		if (lookups.length >= maxLookups) throw new StoreBusy("too many ask for the status of layers", 2);
 		lookups.push(address);
 		try {
-			return await pool.withSlot(() => readStatus(smallkey));
+			return await pool(() => readStatus(smallkey));
 		} finally {
 			lookups.splice(lookups.indexOf(address), 1);
 		}

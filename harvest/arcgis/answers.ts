@@ -1,5 +1,5 @@
 import { isObject, numberOf, objectOf, parseAnswer, textOf, wordOf } from "../answer.ts";
-import { type Fault, quote, Trouble } from "../finding.ts";
+import { quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 
 /**
@@ -15,30 +15,14 @@ export async function askDocument(
 	query: Record<string, string> = {},
 ): Promise<Record<string, unknown>> {
 	const answer = await ask(serviceAddress(address, path, { ...query, f: "json" }));
-	if (!answer.ok) {
-		const { kind, text, tooLarge, status } = answer;
-		throw refusal(kind, text, tooLarge || isRefusal(status));
-	}
+	if (!answer.ok) throw answer;
 	const document = parseAnswer(answer.bytes);
 	if (!isObject(document)) {
 		const text = `does not answer as an ArcGIS ${what} does, with a JSON object`;
-		throw new Trouble("registration", text, { isTemporary: true });
+		throw new Trouble("wrong", text, { isTemporary: true });
 	}
 	if (document.error === undefined) return document;
 	throw errorTrouble(objectOf(document.error));
-}
-
-function refusal(kind: Fault, text: string, isLasting: boolean): Trouble {
-	return new Trouble(kind, text, { isTemporary: kind === "server" && !isLasting });
-}
-
-/** Statuses of a temporary refusal: the service was slow or busy (RFC 9110 section 15.5.9, RFC 6585 section 4). */
-const temporaryRefusals = new Set([408, 429]);
-
-/** Whether a status means that the service does not offer this. */
-function isRefusal(status: number | null): boolean {
-	if (status === null || temporaryRefusals.has(status)) return false;
-	return (status >= 400 && status < 500) || status === 501;
 }
 
 /** The layer's address with `path` appended, and with a query in addition to the layer's own query. */
@@ -61,5 +45,5 @@ function errorTrouble(error: Record<string, unknown>): Trouble {
 		(code !== null && lastingCodes.has(code)) ||
 		/not found|does not exist|invalid (?:url|layer)/i.test(message);
 	const text = `answers with ArcGIS error ${wordOf(error.code) || "without a code"}: ${quote(message)}`;
-	return refusal(isLasting ? "registration" : "server", text, isRefusal(code));
+	return new Trouble(isLasting ? "wrong" : "down", text, { status: code });
 }

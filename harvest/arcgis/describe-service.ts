@@ -15,7 +15,7 @@ export async function describeArcgisService(address: string, { ask }: Clients): 
 	const document = await askDocument(address, "service", ask);
 	if (textOf(document.type) !== "" || !Array.isArray(document.layers)) {
 		const text = "is no whole service: the address must end with MapServer or FeatureServer";
-		throw new Trouble("registration", text);
+		throw new Trouble("wrong", text);
 	}
 	const entries = [...new Set(document.layers.filter(isObject).filter(isOnTop).flatMap(idsOf))];
 	checkEntries(entries);

@@ -62,7 +62,7 @@ export async function askAllLayers(address: string, ask: Ask): Promise<Record<st
 }
 
 function tooMuch(what: string): Trouble {
-	return new Trouble("server", `names ${what}, too many to be served`);
+	return new Trouble("down", `names ${what}, too many to be served`);
 }
 
 /** @throws {Trouble} if a document is not a feature layer's */
@@ -70,7 +70,7 @@ function checkDocument(document: Record<string, unknown>): void {
 	const type = textOf(document.type);
 	const isService = type === "" && (Array.isArray(document.layers) || Array.isArray(document.services));
 	const isLayer = type !== "" || Array.isArray(document.fields) || isObject(document.drawingInfo);
-	const wrong = (text: string) => new Trouble("registration", text);
+	const wrong = (text: string) => new Trouble("wrong", text);
 	if (type === "Group Layer") throw wrong("is a group layer: register one of the layers in it");
 	if (isService) throw wrong("is a whole service: the address must end with the number of one layer");
 	if (type !== "" && type !== "Feature Layer") throw wrong(`is no feature layer, but: ${quote(type)}`);
@@ -115,7 +115,7 @@ async function askExtra(
 ): Promise<Extra<Record<string, unknown>>> {
 	const found = await orTrouble(askDocument(address, "service", ask, path, query));
 	if (!(found instanceof Trouble)) return { found, missing: null };
-	return { found: {}, missing: found.isTemporary ? new Trouble("server", found.message) : null };
+	return { found: {}, missing: found.isTemporary ? new Trouble("down", found.message) : null };
 }
 
 /** Builds a description, whose members always have this order; null if the renderer has too many classes. */

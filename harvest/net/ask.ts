@@ -1,20 +1,10 @@
 import { setTimeout } from "node:timers/promises";
-import type { Fault } from "../finding.ts";
+import { Trouble } from "../finding.ts";
 import { FetchFailure } from "./failure.ts";
 import { createPool } from "./pool.ts";
 
-/** A request without a usable answer, and why. */
-export interface NoAnswer {
-	ok: false;
-	kind: Fault;
-	/** What happened, as the rest of a sentence about the service: `answers with status 404`. */
-	text: string;
-	tooLarge: boolean;
-	/** Status of the answer; null if there was none, or it was not read. */
-	status: number | null;
-}
-
-export type Answer = { ok: true; bytes: Uint8Array; type: string } | NoAnswer;
+/** A service's document, or why there is none. */
+export type Answer = { ok: true; bytes: Uint8Array; type: string } | Trouble;
 
 /** Asks a service for a document. It never rejects for a fault of the service or an abort: these are answers, too. */
 export type Ask = (address: string, signal?: AbortSignal) => Promise<Answer>;
@@ -28,20 +18,12 @@ export interface AskOptions {
 }
 
 /** The outcome of one request, and whether to try again. */
-type Outcome = Answer & {
+interface Outcome {
+	answer: Answer;
 	/** If present, the request is retried after a pause, with at most `attempts` requests in all. */
 	retry?: { pauseMs: number; attempts: number };
 	/** `dead`: no connection can be made. `doubtful`: the host may be failing. */
 	host?: "dead" | "doubtful";
-};
-
-/** The failures of an origin. */
-interface FailedOrigin {
-	/** Requests in a row that failed after all retries. */
-	failures: number;
-	/** Time before which no request is made, in milliseconds since 1970. */
-	untilMs: number;
-	answer: NoAnswer;
 }
 
 /** Requests to a busy service, and the first pause between them; each further pause is twice as long. */
@@ -62,12 +44,14 @@ const downPauseMs = 60_000;
  * minute if no connection can be made, or three requests in a row had no answer.
  */
 export function createAsk({ fetch, sleep = pause, now = Date.now }: AskOptions): Ask {
-	const pool = createPool(4);
-	const failed = new Map<string, FailedOrigin>();
+	const withSlot = createPool(4);
+	const hosts = new Map<string, ReturnType<typeof createPool>>();
+	/** Origin → its failures in a row, and the time before which it is not asked, in milliseconds since 1970. */
+	const failed = new Map<string, { failures: number; untilMs: number; answer: Trouble }>();
 
 	async function askWithRetries(address: string, signal?: AbortSignal): Promise<Outcome> {
 		for (let attempt = 1; ; attempt += 1) {
-			const outcome = await pool.withSlot(() => once(fetch, address, signal));
+			const outcome = await withSlot(() => once(fetch, address, signal));
 			const { retry } = outcome;
 			if (!retry || attempt >= retry.attempts || signal?.aborted) return outcome;
 			const waitMs = Math.max(retry.pauseMs, firstPauseMs * 2 ** (attempt - 1));
@@ -79,7 +63,7 @@ export function createAsk({ fetch, sleep = pause, now = Date.now }: AskOptions):
 	async function askHost(address: string, origin: string, signal?: AbortSignal): Promise<Answer> {
 		const known = failed.get(origin);
 		if (known && known.untilMs > now()) return known.answer;
-		const { retry: _retry, host: state, ...answer } = await askWithRetries(address, signal);
+		const { answer, host: state } = await askWithRetries(address, signal);
 		if (answer.ok || !state) {
 			if (!signal?.aborted) failed.delete(origin);
 			return answer;
@@ -92,7 +76,9 @@ export function createAsk({ fetch, sleep = pause, now = Date.now }: AskOptions):
 
 	return async (address, signal) => {
 		const { host, origin } = new URL(address);
-		return pool.oneByOne(host, () => askHost(address, origin, signal));
+		const oneByOne = hosts.get(host) ?? createPool(1);
+		hosts.set(host, oneByOne);
+		return oneByOne(() => askHost(address, origin, signal));
 	};
 }
 
@@ -102,7 +88,7 @@ async function once(fetch: AskOptions["fetch"], address: string, signal?: AbortS
 		const response = await fetch(address, { headers, signal: signal ?? null });
 		const bytes = new Uint8Array(await response.arrayBuffer());
 		if (!response.ok) return refusedStatus(response);
-		return { ok: true, bytes, type: response.headers.get("Content-Type") ?? "" };
+		return { answer: { ok: true, bytes, type: response.headers.get("Content-Type") ?? "" } };
 	} catch (error) {
 		return failureOf(error, signal);
 	}
@@ -111,29 +97,30 @@ async function once(fetch: AskOptions["fetch"], address: string, signal?: AbortS
 /** Statuses that mean that nothing is at the address; any other refusal may be temporary. */
 const missing = new Set([404, 410]);
 
-function noAnswer(kind: Fault, text: string, more: Partial<NoAnswer> = {}): NoAnswer {
-	return { ok: false, kind, text, tooLarge: false, status: null, ...more };
-}
-
 function refusedStatus({ status, headers }: Response): Outcome {
-	const kind = missing.has(status) ? "registration" : "server";
-	const refusal = noAnswer(kind, `answers with status ${status}`, { status });
-	if (status !== 429 && status < 500) return refusal;
+	const state = missing.has(status) ? "wrong" : "down";
+	const answer = new Trouble(state, `answers with status ${status}`, { status });
+	if (status !== 429 && status < 500) return { answer };
 	const seconds = Number(headers.get("Retry-After") ?? 0);
 	const waitMs = Number.isFinite(seconds) ? seconds * 1000 : 0;
-	return { ...refusal, retry: { pauseMs: waitMs, attempts: maxBusyAttempts } };
+	return { answer, retry: { pauseMs: waitMs, attempts: maxBusyAttempts } };
 }
 
 /** @throws the error itself if it is neither a `FetchFailure` nor the caller's abort: then it is a fault of this program */
 function failureOf(error: unknown, signal: AbortSignal | undefined): Outcome {
-	if (signal?.aborted) return noAnswer("server", "was not asked to the end");
+	if (signal?.aborted) return { answer: notAskedToTheEnd() };
 	if (!(error instanceof FetchFailure)) throw error;
 	const { reason, message } = error;
-	const kind = reason === "address" ? "registration" : "server";
-	const answer = noAnswer(kind, message, { tooLarge: reason === "size" });
-	if (reason === "connect") return { ...answer, host: "dead" };
-	if (reason !== "network" && reason !== "time") return answer;
-	return { ...answer, host: "doubtful", retry: { pauseMs: 0, attempts: maxBrokenAttempts } };
+	const state = reason === "address" ? "wrong" : "down";
+	const answer = new Trouble(state, message, { tooLarge: reason === "size" });
+	if (reason === "connect") return { answer, host: "dead" };
+	if (reason !== "network" && reason !== "time") return { answer };
+	return { answer, host: "doubtful", retry: { pauseMs: 0, attempts: maxBrokenAttempts } };
+}
+
+/** The answer to a request that its caller has aborted. */
+export function notAskedToTheEnd(): Trouble {
+	return new Trouble("down", "was not asked to the end");
 }
 
 /** Waits. An abort ends the wait early without an error; the caller checks the signal itself. */

@@ -28,7 +28,7 @@ export async function describeLayers(
 	}
 	const found = names.flatMap((name) => layers.get(name) ?? []);
 	if (found.length === 0) {
-		throw new Trouble("registration", `has no layer ${quote(first)} among its ${layers.size}`);
+		throw new Trouble("wrong", `has no layer ${quote(first)} among its ${layers.size}`);
 	}
 	const about = aboutLayers(found, root);
 	return { description: { service_url: address, layers: [...names], ...about }, missing: null };

@@ -1,8 +1,11 @@
-import { type Look, quote, seen, unseen } from "../finding.ts";
+import { decode } from "fast-png";
+import { quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
-import { isBlank, isPng, pictureSide } from "../picture.ts";
-import { type Box, boxOf, type CapabilitiesLayer, parseCapabilities } from "./capabilities.ts";
+import { type Box, boxOf, type CapabilitiesLayer, exceptionOf } from "./capabilities.ts";
 import { withParameters } from "./read-capabilities.ts";
+
+/** Side of the requested pictures, in pixels. */
+export const pictureSide = 64;
 
 /** The box for a layer whose service gives none: Canada. */
 const canada: Box = { west: -141, south: 41, east: -52, north: 84 };
@@ -10,28 +13,28 @@ const canada: Box = { west: -141, south: 41, east: -52, north: 84 };
 /** Parts of a layer's box, around its centre, that are requested: many layers are drawn at large scales only. */
 const parts = [1, 1 / 10, 1 / 100];
 
-/** Looks at a layer of a WMS: requests up to three pictures until one is not blank. Never throws. */
+/**
+ * Looks at a layer of a WMS: requests up to three pictures until one is not blank.
+ * @throws {Trouble} if there is no picture, or all are blank
+ */
 export async function lookAtWms(
 	address: string,
 	name: string,
 	layer: CapabilitiesLayer,
 	ask: Ask,
-): Promise<Look> {
+): Promise<void> {
 	const box = boxOf(layer) ?? canada;
 	for (const part of parts) {
 		const answer = await ask(mapAddress(address, name, middleOf(box, part)));
-		if (!answer.ok) return unseen(answer.kind, answer.text);
+		if (!answer.ok) throw answer;
 		const { bytes, type } = answer;
-		if (!isPng(bytes) && !type.startsWith("image/")) return noPicture(bytes, type);
-		if (!isBlank(bytes)) return seen;
+		if (!isPng(bytes) && !type.startsWith("image/")) {
+			const words = exceptionOf(bytes, type);
+			throw new Trouble("down", `answers with no picture${words ? `: ${quote(words)}` : ""}`);
+		}
+		if (!isBlank(bytes)) return;
 	}
-	return { state: "empty", text: `draws an empty picture of ${quote(name)}` };
-}
-
-function noPicture(bytes: Uint8Array, type: string): Look {
-	const parsed = parseCapabilities(bytes, type);
-	const words = parsed.capabilities === null && parsed.exception ? `: ${quote(parsed.exception)}` : "";
-	return unseen("server", `answers with no picture${words}`);
+	throw new Trouble("empty", `draws an empty picture of ${quote(name)}`);
 }
 
 function middleOf({ west, south, east, north }: Box, part: number): Box {
@@ -55,4 +58,36 @@ function mapAddress(address: string, layer: string, { west, south, east, north }
 		format: "image/png",
 		transparent: "TRUE",
 	});
+}
+
+/** Bytes of a picture that is decoded: one of that side has some 16,000 before compression. */
+const maxBytes = 64 * 1024;
+
+/** The first bytes of every PNG (RFC 2083, section 3.1), and the offset of its width and height. */
+const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+const widthOffset = 16;
+
+function isPng(bytes: Uint8Array): boolean {
+	return signature.every((byte, index) => bytes[index] === byte);
+}
+
+/**
+ * Whether a PNG is blank: all pixels have the same colour, or are transparent. A picture that is larger than requested, or
+ * cannot be decoded, does not count as blank.
+ */
+export function isBlank(bytes: Uint8Array): boolean {
+	if (!isPng(bytes) || bytes.length > maxBytes || bytes.length < widthOffset + 8) return false;
+	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+	// The size is checked before the decoder allocates memory for it.
+	if (view.getUint32(widthOffset) > pictureSide || view.getUint32(widthOffset + 4) > pictureSide)
+		return false;
+	try {
+		const { data, channels = 1, palette, depth = 8 } = decode(bytes);
+		if (palette || depth < 8) return data.every((index) => index === data[0]);
+		const alpha = channels === 4 || channels === 2 ? channels - 1 : null;
+		const isClear = alpha !== null && data.every((value, index) => index % channels !== alpha || value === 0);
+		return isClear || data.every((value, index) => value === data[index % channels]);
+	} catch {
+		return false;
+	}
 }

@@ -1,5 +1,5 @@
-import { orTrouble, quote, Trouble } from "../finding.ts";
-import type { Ask } from "../net/ask.ts";
+import { orTrouble, Trouble } from "../finding.ts";
+import { type Ask, notAskedToTheEnd } from "../net/ask.ts";
 import { type Capabilities, type OgcService, parseCapabilities } from "./capabilities.ts";
 
 /**
@@ -51,13 +51,11 @@ export function createReadCapabilities(ask: Ask, now: () => number = Date.now): 
 /** Waits for a shared request, or until the signal aborts. */
 function untilAborted<T>(outcome: Promise<T>, signal?: AbortSignal): Promise<T | Trouble> {
 	if (!signal) return outcome;
-	const aborted = new Trouble("server", "was not asked to the end");
-	if (signal.aborted) return Promise.resolve(aborted);
+	if (signal.aborted) return Promise.resolve(notAskedToTheEnd());
 	return new Promise((resolve, reject) => {
-		const end = () => resolve(aborted);
+		const end = () => resolve(notAskedToTheEnd());
 		signal.addEventListener("abort", end, { once: true });
-		const clear = () => signal.removeEventListener("abort", end);
-		outcome.finally(clear).then(resolve, reject);
+		outcome.finally(() => signal.removeEventListener("abort", end)).then(resolve, reject);
 	});
 }
 
@@ -89,9 +87,6 @@ export function withParameters(address: string, query: Record<string, string>): 
 /** Asks for a capabilities document. @param address from `capabilitiesAddress` @throws {Trouble} */
 async function askCapabilities(service: OgcService, address: string, ask: Ask): Promise<Capabilities> {
 	const answer = await ask(address);
-	if (!answer.ok) throw new Trouble(answer.kind, answer.text, { tooLarge: answer.tooLarge });
-	const parsed = parseCapabilities(answer.bytes, answer.type, service);
-	if (parsed.capabilities) return parsed.capabilities;
-	if (parsed.exception === null) throw new Trouble("registration", `does not answer as a ${service} does`);
-	throw new Trouble("server", `answers with an exception: ${quote(parsed.exception)}`);
+	if (!answer.ok) throw answer;
+	return parseCapabilities(answer.bytes, answer.type, service);
 }

@@ -69,7 +69,7 @@ export async function harvestOne(
 	const findings = harvested.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
 	const done = (outcome: HarvestLine["outcome"]): Done => ({
 		line: { harvest: smallkey, outcome, ...(findings.length > 0 && { findings }) },
-		again: harvested.findings.some(({ kind }) => kind === "server"),
+		again: harvested.findings.some(({ state }) => state === "down"),
 	});
 	if (Object.keys(harvested.found).length === 0) return done("failed");
 	let dropped = false;

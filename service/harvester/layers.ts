@@ -60,21 +60,21 @@ export interface Found {
 }
 
 const titles = [
-	["registration", "Wrong registrations, for their publishers to correct:"],
-	["server", "Services that are down or answer oddly; their descriptions are kept:"],
+	["wrong", "Wrong registrations, for their publishers to correct:"],
+	["down", "Services that are down or answer oddly; their descriptions are kept:"],
 ] as const;
 
 /** Prints the findings in two groups, each in the order of the layers. @returns exit code */
 export function printFindings(found: Found[], io: Io): number {
-	for (const [kind, title] of titles) {
+	for (const [state, title] of titles) {
 		const lines = found.flatMap(({ smallkey, findings }) =>
 			findings
-				.filter((finding) => finding.kind === kind)
+				.filter((finding) => finding.state === state)
 				.map((finding) => plain(`  ${layerPath(smallkey)}: ${finding.pointer}: ${finding.text}`)),
 		);
 		if (lines.length > 0) printLine(io, [`\n${title}`, ...lines].join("\n"));
 	}
-	return found.some(({ findings }) => findings.some(({ kind }) => kind === "registration")) ? 1 : 0;
+	return found.some(({ findings }) => findings.some(({ state }) => state === "wrong")) ? 1 : 0;
 }
 
 export interface WatchedLayer {

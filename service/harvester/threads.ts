@@ -1,5 +1,5 @@
 import { Worker } from "node:worker_threads";
-import type { Harvested, Watched } from "../../harvest/finding.ts";
+import { type Finding, findingOf, type Harvested, type Watched } from "../../harvest/finding.ts";
 import type { HarvestLayer } from "../../harvest/harvest-layer.ts";
 import { createPool } from "../../harvest/net/pool.ts";
 import type { WatchLayer } from "../../harvest/watch-layer.ts";
@@ -140,20 +140,14 @@ export function createHarvestThreads(options: ThreadOptions) {
 	const harvest: HarvestLayer = async (registration, signal, known = null) => {
 		const result = await run({ task: "harvest", registration, known }, signal);
 		if (!("reason" in result)) return result as Harvested;
-		const findings = findingsOf(registration, result);
-		return {
-			found: {},
-			partial: new Set(),
-			findings: findings.map((finding) => ({ kind: "server", ...finding })),
-		};
+		return { found: {}, partial: new Set(), findings: findingsOf(registration, result) };
 	};
 
 	/** Checks whether a viewer can show a layer. Rejects only if its signal aborts. */
 	const watch: WatchLayer = async (registration, signal, known = null) => {
 		const result = await run({ task: "watch", registration, known }, signal);
 		if (!("reason" in result)) return result as Watched;
-		const findings = findingsOf(registration, result);
-		return { state: "down", findings: findings.map((finding) => ({ state: "down", ...finding })) };
+		return { state: "down", findings: findingsOf(registration, result) };
 	};
 
 	/** Ends all threads. To be called once the signals of all harvests and checks have aborted. */
@@ -167,7 +161,7 @@ export function createHarvestThreads(options: ThreadOptions) {
 		const together = await runTogether(order);
 		signal?.throwIfAborted();
 		if (!("reason" in together) || together.layers === 1) return together;
-		return pool.withSlot(async () => {
+		return pool(async () => {
 			signal?.throwIfAborted();
 			own = startThread(options);
 			const result = await own.run(order);
@@ -195,9 +189,7 @@ export function createHarvestThreads(options: ThreadOptions) {
 }
 
 /** A finding for each language, since it is not known whose answer ended the thread. */
-function findingsOf(registration: Registration, { reason }: Ended) {
-	return langs.map((lang) => {
-		const text = `${registration[lang].service_url} sent what ${reason}`;
-		return { lang, pointer: `/${lang}/service_url`, text };
-	});
+function findingsOf(registration: Registration, { reason }: Ended): Finding[] {
+	const trouble = { state: "down", message: `sent what ${reason}` } as const;
+	return langs.map((lang) => findingOf(registration, lang, trouble));
 }

@@ -64,7 +64,7 @@ function check(layer: Registration, timeoutMs = 60_000) {
 /** What is found, without the address at the start of each text. */
 async function found(layer: Registration, timeoutMs?: number): Promise<string[][]> {
 	const { findings } = await check(layer, timeoutMs);
-	return findings.map(({ kind, pointer, text }) => [kind, pointer, text.replace(/^\S+ /, "")]);
+	return findings.map(({ state, pointer, text }) => [state, pointer, text.replace(/^\S+ /, "")]);
 }
 
 test("WMS 1.3.0: nested layers, with what they have from their parents", async () => {
@@ -116,23 +116,19 @@ test("a layer, a query type and a legend type that the service does not have are
 	const wrong = { feature_info_type: "application/json", legend_format: "image/jpeg" };
 	assert.equal(await found(registration(wrong, { layer: "Transport" })), [
 		[
-			"registration",
+			"wrong",
 			"/en/feature_info_type",
 			"does not offer application/json for queries, only: text/html; charset=utf-8, text/plain",
 		],
-		[
-			"registration",
-			"/en/legend_format",
-			"does not offer image/jpeg for legends, only: image/gif, image/png",
-		],
-		["registration", "/fr/layer", "has no layer Transport among its 2"],
+		["wrong", "/en/legend_format", "does not offer image/jpeg for legends, only: image/gif, image/png"],
+		["wrong", "/fr/layer", "has no layer Transport among its 2"],
 	]);
 	assert.equal(await found(registration({}, { feature_info_type: "text/plain" })), [
-		["registration", "/fr/feature_info_type", "cannot be queried for routes"],
+		["wrong", "/fr/feature_info_type", "cannot be queried for routes"],
 	]);
 	assert.equal(await found(registration({ layer: "__proto__" }, { layer: "constructor" })), [
-		["registration", "/en/layer", "has no layer __proto__ among its 2"],
-		["registration", "/fr/layer", "has no layer constructor among its 2"],
+		["wrong", "/en/layer", "has no layer __proto__ among its 2"],
+		["wrong", "/fr/layer", "has no layer constructor among its 2"],
 	]);
 });
 
@@ -147,28 +143,28 @@ test("a page is no WMS, an exception and a dead server are the server's", async 
 		return (await found(registration()))[0];
 	};
 	const page = "<!doctype html><html><head><meta charset=utf-8><br>&nbsp;</html>";
-	const notWms = ["registration", "/en/service_url", "does not answer as a WMS does"];
+	const notWms = ["wrong", "/en/service_url", "does not answer as a WMS does"];
 	assert.equal(await outcome(page, "text/html"), notWms);
 	assert.equal(await outcome("{}", "application/json"), notWms);
 	assert.equal(await outcome("", "text/xml"), notWms);
 	const exception =
 		'<ServiceExceptionReport version="1.3.0"><ServiceException code="X">\nNo such\nmap </ServiceException></ServiceExceptionReport>';
 	assert.equal(await outcome(exception, "text/xml"), [
-		"server",
+		"down",
 		"/en/service_url",
 		"answers with an exception: No such map",
 	]);
 	const ows =
 		'<ows:ExceptionReport xmlns:ows="http://www.opengis.net/ows"><ows:Exception><ows:ExceptionText>Busy</ows:ExceptionText></ows:Exception></ows:ExceptionReport>';
 	assert.equal(await outcome(ows, "text/xml"), [
-		"server",
+		"down",
 		"/en/service_url",
 		"answers with an exception: Busy",
 	]);
 	peer.on("/wms", (_request, response) => response.writeHead(503).end());
-	assert.equal((await found(registration()))[0], ["server", "/en/service_url", "answers with status 503"]);
+	assert.equal((await found(registration()))[0], ["down", "/en/service_url", "answers with status 503"]);
 	peer.on("/wms", oddRoutes.hang);
-	assert.is((await found(registration(), 300))[0]?.[0], "server");
+	assert.is((await found(registration(), 300))[0]?.[0], "down");
 });
 
 test("entities are not expanded, and nesting is bounded", async () => {
@@ -177,7 +173,7 @@ test("entities are not expanded, and nesting is bounded", async () => {
 	peer.on("/wms", text(bomb, "text/xml"));
 	assert.is((await check(registration())).facts.en?.title, "&b;&f;");
 	peer.on("/wms", text("<Layer>".repeat(600_000), "text/xml"));
-	assert.is((await found(registration()))[0]?.[0], "registration");
+	assert.is((await found(registration()))[0]?.[0], "wrong");
 });
 
 test("a service that is too large to be read whole is asked for the layer alone", async () => {
@@ -196,16 +192,13 @@ test("a feature layer: its title, a field that it does not have, and whose fault
 	assert.equal(good, { facts: { en: { title: "Stations" }, fr: { title: "Stations" } }, findings: [] });
 	const wrong = await found(featureAt(peer.origin + mapLayer, { display_field: "NAAM" }));
 	assert.equal(wrong, [
-		["registration", "/en/display_field", "has no field NAAM"],
-		["registration", "/fr/display_field", "has no field NAAM"],
+		["wrong", "/en/display_field", "has no field NAAM"],
+		["wrong", "/fr/display_field", "has no field NAAM"],
 	]);
 	serveLayer(peer, { layer: json(layerDocument({ type: "Group Layer" })) });
-	assert.match(
-		(await found(featureAt(peer.origin + mapLayer)))[0]?.join(" ") ?? "",
-		/^registration .*group layer/,
-	);
+	assert.match((await found(featureAt(peer.origin + mapLayer)))[0]?.join(" ") ?? "", /^wrong .*group layer/);
 	assert.equal((await found(featureAt(`${peer.origin}/gone/MapServer/1`)))[0], [
-		"registration",
+		"wrong",
 		"/en/service_url",
 		"answers with status 404",
 	]);
@@ -235,21 +228,21 @@ test("version 2.0: whether a service has the layers that are named, of each kind
 		assert.equal(await findings(good), [], good.service_type);
 	}
 	assert.equal(await findings(node("esriMapServer", service, { scrape_only: [0, 5] })), [
-		["registration", "/en/scrape_only/1", "has no layer 5 among its 3"],
+		["wrong", "/en/scrape_only/1", "has no layer 5 among its 3"],
 	]);
 	assert.equal(await findings(node("ogcWms", "/wms", { scrape_only: ["rails", "__proto__"] })), [
-		["registration", "/en/scrape_only/0", "has no layer rails among its 2"],
-		["registration", "/en/scrape_only/1", "has no layer __proto__ among its 2"],
+		["wrong", "/en/scrape_only/0", "has no layer rails among its 2"],
+		["wrong", "/en/scrape_only/1", "has no layer __proto__ among its 2"],
 	]);
 	assert.equal(await findings(node("ogcWmts", "/wms")), [
-		["registration", "/en/service_url", "does not answer as a WMTS does"],
+		["wrong", "/en/service_url", "does not answer as a WMTS does"],
 	]);
 	const many = Array.from({ length: 500 }, (_, index) => `n${index}`);
 	const bounded = await findings(node("ogcWms", "/wms", { scrape_only: many }));
 	assert.is(bounded.length, 11);
-	assert.equal(bounded[10], ["registration", "/en/scrape_only", "does not have 490 more of its layers"]);
+	assert.equal(bounded[10], ["wrong", "/en/scrape_only", "does not have 490 more of its layers"]);
 	peer.on(service, json({ error: { code: 404, message: "Service not found" } }));
-	const gone = ["registration", "service_url", "answers with ArcGIS error 404: Service not found"];
+	const gone = ["wrong", "service_url", "answers with ArcGIS error 404: Service not found"];
 	assert.equal(await findings(node("esriImage", service)), [
 		[gone[0], `/en/${gone[1]}`, gone[2]],
 		[gone[0], `/fr/${gone[1]}`, gone[2]],

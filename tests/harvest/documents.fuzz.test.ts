@@ -98,8 +98,8 @@ function askFrom(sent: { layer: Answer; legend: Answer; count: Answer }): Ask {
 }
 
 function assertFindings({ findings }: Pick<Harvested, "findings">): void {
-	for (const { kind, pointer, text } of findings) {
-		assert.ok(kind === "server" || kind === "registration");
+	for (const { state, pointer, text } of findings) {
+		assert.ok(state === "down" || state === "wrong");
 		assert.match(
 			pointer,
 			/^\/(?:en|fr)\/(?:service_url|layer|display_field|feature_info_type|legend_format)$/,

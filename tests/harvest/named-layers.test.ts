@@ -42,7 +42,7 @@ async function harvest(registration: Registration, stored: string | null = null,
 	const description = mergeDescription(registration, harvested, stored);
 	const written = description && descriptionText(description);
 	if (written) assert.equal(parseDescription(written), description, "it is read as it was written");
-	const findings = harvested.findings.map(({ kind, text }) => [kind, text.replace(/^\S+ /, "")]);
+	const findings = harvested.findings.map(({ state, text }) => [state, text.replace(/^\S+ /, "")]);
 	return { description, text: written, findings, said: describedFor({ registration, description }, "en") };
 }
 
@@ -135,12 +135,12 @@ test("what was harvested counts for the registered layer only, and stays while t
 	peer.on("/wms", status(503));
 	const down = await harvest(wms("ROADS_1M"), stored);
 	assert.is(down.text, stored);
-	assert.equal(down.findings[0], ["server", "answers with status 503"]);
+	assert.equal(down.findings[0], ["down", "answers with status 503"]);
 	assert.is((await harvest(wms("RIVERS_1M"), stored)).text, null);
 	await serve("acme-1.1.1.xml");
 	const gone = await harvest(wms("RAILS"), stored);
 	assert.is(gone.text, null);
-	assert.equal(gone.findings[0], ["registration", "has no layer RAILS among its 3"]);
+	assert.equal(gone.findings[0], ["wrong", "has no layer RAILS among its 3"]);
 });
 
 test("a service whose capabilities are too large is asked for the layer alone", async () => {

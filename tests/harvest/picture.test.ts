@@ -2,7 +2,7 @@ import { deflateSync } from "node:zlib";
 import { encode } from "fast-png";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { isBlank } from "../../harvest/picture.ts";
+import { isBlank } from "../../harvest/wms/look.ts";
 import { blank, drawn, picture } from "./pictures.ts";
 
 test("one colour, or nothing but transparency, is blank; a single pixel is not", () => {

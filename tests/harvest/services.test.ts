@@ -41,12 +41,12 @@ async function harvest(path = mapLayer, stored: string | null = null, timeoutMs 
 	return { node: nodeOf(fragment), findings: harvested.findings, description, text: written };
 }
 
-function assertFault(findings: Finding[], kind: Finding["kind"], pattern: RegExp): void {
+function assertFault(findings: Finding[], state: Finding["state"], pattern: RegExp): void {
 	assert.equal(
-		findings.map((finding) => [finding.kind, finding.lang, finding.pointer]),
+		findings.map((finding) => [finding.state, finding.lang, finding.pointer]),
 		[
-			[kind, "en", "/en/service_url"],
-			[kind, "fr", "/fr/service_url"],
+			[state, "en", "/en/service_url"],
+			[state, "fr", "/fr/service_url"],
 		],
 	);
 	for (const finding of findings) assert.match(finding.text, pattern);
@@ -233,7 +233,7 @@ test("a picture marker's own image is used", async () => {
 test("a group layer is a wrong registration", async () => {
 	serveLayer(peer, { layer: json(layerDocument({ type: "Group Layer", geometryType: null, fields: null })) });
 	const { node, findings } = await harvest();
-	assertFault(findings, "registration", /is a group layer/);
+	assertFault(findings, "wrong", /is a group layer/);
 	assert.is(node.displayName, "odd");
 });
 
@@ -247,7 +247,7 @@ test("a table, a raster layer, a whole service and a service's list are wrong re
 		[[], /does not answer as an ArcGIS layer/],
 	] as const) {
 		serveLayer(peer, { layer: json(document) });
-		assertFault((await harvest()).findings, "registration", pattern);
+		assertFault((await harvest()).findings, "wrong", pattern);
 	}
 });
 
@@ -269,16 +269,16 @@ test("an empty display field gives way to the first text field", async () => {
 
 test("an ArcGIS error with status 200: a layer that is not there, and a server in trouble", async () => {
 	const failing = (code: number, message: string) => json({ error: { code, message, details: [] } });
-	for (const [route, kind] of [
-		[failing(404, "Layer not found"), "registration"],
-		[failing(400, "Invalid or missing input parameters."), "registration"],
-		[failing(499, "Token Required"), "registration"],
-		[failing(500, "Service Odd/MapServer not found"), "registration"],
-		[failing(500, "Error performing query operation"), "server"],
-		[json({ error: { code: { toString: 1 }, message: ["x"] } }), "server"],
+	for (const [route, state] of [
+		[failing(404, "Layer not found"), "wrong"],
+		[failing(400, "Invalid or missing input parameters."), "wrong"],
+		[failing(499, "Token Required"), "wrong"],
+		[failing(500, "Service Odd/MapServer not found"), "wrong"],
+		[failing(500, "Error performing query operation"), "down"],
+		[json({ error: { code: { toString: 1 }, message: ["x"] } }), "down"],
 	] as const) {
 		serveLayer(peer, { layer: route });
-		assertFault((await harvest()).findings, kind, /answers with ArcGIS error/);
+		assertFault((await harvest()).findings, state, /answers with ArcGIS error/);
 	}
 });
 
@@ -321,7 +321,7 @@ test("a trailing slash in the address", async () => {
 
 test("HTML instead of JSON", async () => {
 	serveLayer(peer, { layer: oddRoutes.page });
-	assertFault((await harvest()).findings, "registration", /does not answer as an ArcGIS layer/);
+	assertFault((await harvest()).findings, "wrong", /does not answer as an ArcGIS layer/);
 });
 
 test("a UTF-8 byte order mark, and letters beyond ASCII", async () => {
@@ -354,18 +354,18 @@ test("a dead host, a layer that hangs and one that never ends: the last good des
 	const good = await harvest();
 	serveLayer(peer, { layer: oddRoutes.hang });
 	const hanging = await harvest(mapLayer, good.text, 200);
-	assertFault(hanging.findings, "server", /did not answer completely within 0.2 s/);
+	assertFault(hanging.findings, "down", /did not answer completely within 0.2 s/);
 	assert.equal(hanging.node, good.node);
 	serveLayer(peer, { layer: oddRoutes.streamForever });
 	const endless = await harvest(mapLayer, good.text, 10_000);
-	assertFault(endless.findings, "server", /more than 5,000,000 bytes/);
+	assertFault(endless.findings, "down", /more than 5,000,000 bytes/);
 	assert.equal(endless.node, good.node);
 	const { origin } = peer;
 	await peer.close();
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }), sleep: async () => {} });
 	const registration = featureAt(origin + mapLayer);
 	const dead = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
-	assertFault(dead.findings, "server", /refuses the connection/);
+	assertFault(dead.findings, "down", /refuses the connection/);
 	assert.equal(mergeDescription(registration, dead, good.text), good.description);
 	peer = await Peer.open();
 });
@@ -429,7 +429,7 @@ test("a legend or a count that is down now does not replace a fuller description
 	const good = await harvest();
 	serveLayer(peer, { legend: (_request, response) => response.writeHead(503).end() });
 	const odd = await harvest(mapLayer, good.text);
-	assertFault(odd.findings, "server", /status 503/);
+	assertFault(odd.findings, "down", /status 503/);
 	assert.equal(odd.node, good.node);
 	// Nothing better is known: the layer is drawn from its symbol.
 	assert.match(decode((await harvest()).node.symbology.imageUrl), 'fill="rgb(255,0,0)"');
@@ -447,7 +447,7 @@ test("a legend or a count in trouble with status 200 does not replace a fuller d
 		for (const answers of [{ legend: route }, { count: route }]) {
 			serveLayer(peer, answers);
 			const odd = await harvest(mapLayer, good.text);
-			assertFault(odd.findings, "server", pattern);
+			assertFault(odd.findings, "down", pattern);
 			assert.is(odd.text, good.text);
 		}
 	}
@@ -470,7 +470,7 @@ test("a legend or a count that is refused for good does not keep the rest from b
 	for (const code of [408, 429, 500, 503]) {
 		serveLayer(peer, { layer, legend: text("later", "text/plain", code) });
 		const { text: kept, findings } = await harvest(mapLayer, good.text);
-		assertFault(findings, "server", new RegExp(`status ${code}`));
+		assertFault(findings, "down", new RegExp(`status ${code}`));
 		assert.is(kept, good.text);
 	}
 });
@@ -485,8 +485,8 @@ test("one language whose service is down keeps what it had; the other is refresh
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }), sleep: async () => {} });
 	const harvested = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
 	assert.equal(
-		harvested.findings.map((finding) => [finding.kind, finding.pointer]),
-		[["registration", "/fr/service_url"]],
+		harvested.findings.map((finding) => [finding.state, finding.pointer]),
+		[["wrong", "/fr/service_url"]],
 	);
 	const merged = mergeDescription(registration, harvested, good.text);
 	assert.match(JSON.stringify(merged?.en), '"name":"Stations"');

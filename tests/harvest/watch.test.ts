@@ -110,6 +110,21 @@ test("a wrong registration is not checked, and is worse than a service that is d
 	]);
 });
 
+test("capabilities that end in the middle are the server's; a page to sign in is the publisher's to correct", async () => {
+	for (const [answer, state, words] of [
+		[
+			text(capabilities(older).slice(0, -30), "text/xml"),
+			"down",
+			"answers with capabilities that end in the middle",
+		],
+		[text("<html><form>Sign in</form></html>", "text/html"), "wrong", "does not answer as a WMS does"],
+	] as [Route, string, string][]) {
+		peer.on("/wms", answer);
+		const found = await watch(wms());
+		assert.equal([found.state, found.findings[0]], [state, ["/en/service_url", words]]);
+	}
+});
+
 test("a feature layer is well with a feature, empty without, and down where the query fails", async () => {
 	for (const [feature, state] of [
 		[json({ features: [{ attributes: {} }] }), null],

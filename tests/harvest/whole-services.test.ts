@@ -36,8 +36,8 @@ async function harvest(layer: Registration2, stored: string | null = null) {
 	const written = description && descriptionText(description);
 	if (written) assert.equal(parseDescription(written), description, "it is read as it was written");
 	const en = description?.en;
-	const findings = harvested.findings.map(({ kind, pointer, text }) => [
-		kind,
+	const findings = harvested.findings.map(({ state, pointer, text }) => [
+		state,
 		pointer,
 		text.replace(/^\S+ /, ""),
 	]);
@@ -93,8 +93,8 @@ test("what is no whole service, or has too many layers, is a wrong registration"
 		const { description, findings } = await harvest(registration("esriMapServer", service));
 		assert.is(description, null);
 		assert.equal(findings, [
-			["registration", "/en/service_url", words],
-			["registration", "/fr/service_url", words],
+			["wrong", "/en/service_url", words],
+			["wrong", "/fr/service_url", words],
 		]);
 	}
 });
@@ -132,7 +132,7 @@ test("a WMTS: every layer by its identifier, by parameters or by the address of 
 		"/1.0.0/WMTSCapabilities.xml",
 	]);
 	const { findings } = await harvest(registration("ogcWms", "/wmts"));
-	assert.equal(findings[0], ["registration", "/en/service_url", "does not answer as a WMS does"]);
+	assert.equal(findings[0], ["wrong", "/en/service_url", "does not answer as a WMS does"]);
 });
 
 test("a service that answers in another order changes nothing; what is new stands behind, what is gone goes", async () => {
@@ -153,7 +153,7 @@ test("a service that is down keeps its layers, and one of another kind or addres
 	peer.on("/wms", (_request, response) => response.writeHead(503).end());
 	const down = await harvest(layer, first.text);
 	assert.is(down.text, first.text);
-	assert.equal(down.findings[0], ["server", "/en/service_url", "answers with status 503"]);
+	assert.equal(down.findings[0], ["down", "/en/service_url", "answers with status 503"]);
 	assert.equal((await harvest(registration("ogcWms", "/other"), first.text)).entries, ["all", "z"]);
 	const stored = parseDescription(String(first.text));
 	assert.is(currentDescription(registration("esriFeature", "/wms", {}), stored, "en"), null);

@@ -226,21 +226,21 @@ test("a new layer is all plus, a removed one all minus", async () => {
 	);
 });
 
-const finding = (kind: Finding["kind"], lang: Finding["lang"] = "en"): Finding => {
-	return { kind, lang, pointer: `/${lang}/service_url`, text: `says ${kind}` };
+const finding = (state: Finding["state"], lang: Finding["lang"] = "en"): Finding => {
+	return { state, lang, pointer: `/${lang}/service_url`, text: `says ${state}` };
 };
 
 test("a registration that its service contradicts fails, at its line", async () => {
 	const files = { "layers/ab/abd.json": wmsFile("a") };
-	const { outcome } = await reviewed(files, { abd: [finding("registration", "fr")] });
+	const { outcome } = await reviewed(files, { abd: [finding("wrong", "fr")] });
 	assert.ok(isWrong(outcome));
 	assert.equal(outcome.services.wrong, [
-		{ file: "layers/ab/abd.json", line: 9, text: "/fr/service_url: says registration" },
+		{ file: "layers/ab/abd.json", line: 9, text: "/fr/service_url: says wrong" },
 	]);
 });
 
 test("a server that is down is a warning and blocks nothing", async () => {
-	const { outcome } = await reviewed({ "layers/ab/abd.json": wmsFile("a") }, { abd: [finding("server")] });
+	const { outcome } = await reviewed({ "layers/ab/abd.json": wmsFile("a") }, { abd: [finding("down")] });
 	assert.not.ok(isWrong(outcome));
 	assert.is(outcome.services.down.length, 1);
 });
@@ -249,7 +249,7 @@ test("an edit that touches no address is never blocked by its server", async () 
 	const files = {
 		"layers/ab/abc.json": wmsFile("roads", "https://maps.example/wms", { service_name: "Roads" }),
 	};
-	const { outcome, asked } = await reviewed(files, { abc: [finding("registration")] });
+	const { outcome, asked } = await reviewed(files, { abc: [finding("wrong")] });
 	assert.equal(asked, []);
 	assert.not.ok(isWrong(outcome));
 	assert.is(outcome.layers[0]?.verb, "changed");
@@ -257,7 +257,7 @@ test("an edit that touches no address is never blocked by its server", async () 
 
 test("an edit of one language is not blocked by the other's server", async () => {
 	const fr = wmsFile("roads").replace(/"layer": "roads"(?![\s\S]*"layer")/, '"layer": "routes"');
-	const both = { abc: [finding("registration", "en"), finding("server", "fr")] };
+	const both = { abc: [finding("wrong", "en"), finding("down", "fr")] };
 	const { outcome, asked } = await reviewed({ "layers/ab/abc.json": fr }, both);
 	assert.equal(asked, ["abc"]);
 	assert.not.ok(isWrong(outcome));

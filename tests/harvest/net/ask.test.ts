@@ -1,6 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { createAsk } from "../../../harvest/net/ask.ts";
+import { Trouble } from "../../../harvest/finding.ts";
+import { type Answer, createAsk } from "../../../harvest/net/ask.ts";
 import { FetchFailure } from "../../../harvest/net/failure.ts";
 
 /** An ask whose services answer from a list, each URL's answers in turn; its waits are noted and take no time. */
@@ -18,6 +19,12 @@ function scripted(answers: Record<string, (() => Response | Promise<Response>)[]
 		waits.push(ms);
 	};
 	return { ask: createAsk({ fetch, sleep, now: () => clock.now }), asked, waits, clock };
+}
+
+function assertTrouble(answer: Answer, state: string, text: string, code: number | null): void {
+	assert.ok(answer instanceof Trouble);
+	const { message, status, tooLarge } = answer;
+	assert.equal([answer.state, message, status, tooLarge], [state, text, code, false]);
 }
 
 const ok = () => new Response("{}");
@@ -42,8 +49,7 @@ test("a busy service is asked three times, with longer pauses", async () => {
 	assert.equal(waits, [1000, 2000]);
 	const never = scripted({ "http://a.example/": [refuse(502), refuse(502), refuse(502)] });
 	const answer = await never.ask("http://a.example/");
-	const text = "answers with status 502";
-	assert.equal(answer, { ok: false, kind: "server", text, tooLarge: false, status: 502 });
+	assertTrouble(answer, "down", "answers with status 502", 502);
 	assert.is(never.asked.length, 3);
 });
 
@@ -58,15 +64,14 @@ test("a pause that the service asks for is kept, within bounds", async () => {
 });
 
 test("what is not there is asked for once, and is the registration's fault", async () => {
-	for (const [status, kind] of [
-		[404, "registration"],
-		[410, "registration"],
-		[403, "server"],
-		[401, "server"],
+	for (const [status, state] of [
+		[404, "wrong"],
+		[410, "wrong"],
+		[403, "down"],
+		[401, "down"],
 	] as const) {
 		const { ask, asked } = scripted({ "http://a.example/": [refuse(status)] });
-		const text = `answers with status ${status}`;
-		assert.equal(await ask("http://a.example/"), { ok: false, kind, text, tooLarge: false, status });
+		assertTrouble(await ask("http://a.example/"), state, `answers with status ${status}`, status);
 		assert.is(asked.length, 1);
 	}
 });
@@ -123,8 +128,7 @@ test("a host that does not answer is left alone for a minute, its neighbours are
 	});
 	assert.not((await ask("http://dead.example/1")).ok);
 	const second = await ask("http://dead.example/2");
-	const text = "refuses the connection";
-	assert.equal(second, { ok: false, kind: "server", text, tooLarge: false, status: null });
+	assertTrouble(second, "down", "refuses the connection", null);
 	assert.ok((await ask("http://alive.example/")).ok);
 	assert.equal(asked, ["http://dead.example/1", "http://alive.example/"]);
 	clock.now = 60_001;

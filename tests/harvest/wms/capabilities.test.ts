@@ -1,12 +1,15 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { Trouble } from "../../../harvest/finding.ts";
 import { legendFormatsOf, parseCapabilities } from "../../../harvest/wms/capabilities.ts";
+
+function parse(text: string) {
+	return parseCapabilities(new TextEncoder().encode(text), "text/xml", "WMS");
+}
 
 function read(body: string) {
 	const text = `<WMS_Capabilities><Capability>${body}</Capability></WMS_Capabilities>`;
-	const { capabilities } = parseCapabilities(new TextEncoder().encode(text), "text/xml");
-	assert.ok(capabilities, "is read");
-	return capabilities;
+	return parse(text);
 }
 
 const style = (format: string) => `<Style><LegendURL><Format>${format}</Format></LegendURL></Style>`;
@@ -44,8 +47,22 @@ test("a document with a few errors is read, one of errors only is given up", () 
 	assert.is(layers.get("roads")?.title, "a&nbsp;b");
 	for (const broken of ["&x;", "]]>", "<", "\u0001", "</x>"]) {
 		const text = `<WMS_Capabilities>${broken.repeat(4_000_000 / broken.length)}`;
-		const answer = parseCapabilities(new TextEncoder().encode(text), "text/xml");
-		assert.equal(answer, { capabilities: null, exception: null }, broken);
+		assert.throws(() => parse(text), /^does not answer as a WMS does$/, broken);
+	}
+});
+
+test("a document that ends in the middle is no answer, whether or not it has the layer", () => {
+	const whole = `<WMS_Capabilities><Layer><Name>roads</Name></Layer></WMS_Capabilities>`;
+	assert.ok(parse(whole).layers.has("roads"));
+	for (let length = "<WMS_Capabilities>".length; length < whole.length; length += 1) {
+		try {
+			parse(whole.slice(0, length));
+			assert.unreachable();
+		} catch (error) {
+			assert.ok(error instanceof Trouble, String(error));
+			assert.is(error.state, "down");
+			assert.is(error.message, "answers with capabilities that end in the middle");
+		}
 	}
 });
 

@@ -2,7 +2,7 @@
 import { parentPort, threadId, workerData } from "node:worker_threads";
 
 function finish(id, text) {
-	const findings = [{ kind: "server", lang: "en", pointer: "", text }];
+	const findings = [{ state: "down", lang: "en", pointer: "", text }];
 	parentPort.postMessage({ id, result: { found: {}, partial: new Set(), findings } });
 }
 

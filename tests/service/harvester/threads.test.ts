@@ -183,8 +183,8 @@ test("the harvester's own thread finds what harvesting without a thread finds", 
 	assert.match(JSON.stringify(expected.found.en), '"name":"Stations"');
 	const gone = await threads.harvest(featureAt(`${peer.origin}/gone/MapServer/1`), never);
 	assert.equal(
-		gone.findings.map(({ kind }) => kind),
-		["registration", "registration"],
+		gone.findings.map(({ state }) => state),
+		["wrong", "wrong"],
 	);
 	const seen = await threads.watch(registration, never);
 	assert.equal(seen, await createWatchLayer(ask)(registration));
