@@ -1,20 +1,18 @@
-import { once } from "node:events";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { Browser } from "playwright-core";
-import { answerPage, parsePage } from "../api/pages.ts";
 import { catalogueFiles } from "../catalogue/catalogue.ts";
 import type { CommitChanges } from "../catalogue/changes.ts";
 import { Index } from "../catalogue/chunks.ts";
 import { buildPages } from "../catalogue/site.ts";
-import { needBrowser, openBrowser } from "../prove/browser.ts";
+import { openBrowser, serveFolder } from "../prove/browser.ts";
 import { fragmentSettings } from "../publish/entry.ts";
 import type { Entry } from "../registry/entries.ts";
 import { buildCatalogue, generateEntries } from "../tests/catalogue/entries.ts";
 import { pageSettings, plainSettings } from "../tests/catalogue/pages.ts";
 import { randomFrom } from "./layers.ts";
-import type { Pair, Row } from "./measure/row.ts";
+import type { Row } from "./measure/row.ts";
 import type { World } from "./measure/world.ts";
 
 /** Size that the entries of a layer may have, in kB after gzip. */
@@ -24,8 +22,8 @@ const maxChangeMs = 300;
 /** Time until the first rows appear, in seconds. */
 const maxFirstRowsSeconds = 6;
 
-/** The measured side of a row. The reference is a limit. */
-type Ours = Omit<Pair, "reference">;
+/** Prepares a row whose reference is a limit. @returns the measured side */
+type PrepareOurs = (world: World) => Promise<() => Promise<number>>;
 
 function kilobytes(text: string | Uint8Array): number {
 	return gzipSync(text, { level: 9 }).length / 1_000;
@@ -38,16 +36,16 @@ function indexFiles(layers: number) {
 }
 
 /** Measures the size of everything that a page reads of the index. */
-async function prepareEntries({ layers }: World): Promise<Ours> {
+const prepareEntries: PrepareOurs = async ({ layers }) => {
 	const size = [...indexFiles(layers).values()].reduce((sum, text) => sum + kilobytes(text ?? ""), 0);
-	return { ours: async () => size };
-}
+	return async () => size;
+};
 
 /** Changes per round; each starts from the files that the change before left. */
 const changes = 20;
 
 /** Measures the CPU time of the catalogue's work for one changed layer (read, render, compress), the slowest of `changes`. */
-async function prepareChange({ layers }: World): Promise<Ours> {
+const prepareChange: PrepareOurs = async ({ layers }) => {
 	const entries = [...generateEntries(layers)];
 	const settings = { pages: pageSettings, isServed: true, commit: null, owners: () => ["@org/team"] };
 	const commit = (at: number, smallkey: string): CommitChanges => ({
@@ -58,28 +56,25 @@ async function prepareChange({ layers }: World): Promise<Ours> {
 	const files = buildCatalogue(entries, [commit(0, "first")], settings);
 	const random = randomFrom(5);
 	let at = 0;
-	return {
-		ours: async () => {
-			let slowest = 0;
-			for (let change = 0; change < changes; change += 1) {
-				const one = entries[Math.floor(random() * entries.length)] as Entry;
-				at += 1;
-				const changed = { ...one, title: { ...one.title, en: `${one.title.en} ${at}` } };
-				const start = process.cpuUsage();
-				const written = catalogueFiles(
-					(path) => files.get(path) ?? null,
-					{ layers: new Map([[one.smallkey, changed]]), history: [commit(at, one.smallkey)] },
-					settings,
-				);
-				for (const text of written.values()) if (text) gzipSync(text, { level: 6 });
-				const { user, system } = process.cpuUsage(start);
-				slowest = Math.max(slowest, (user + system) / 1_000);
-				for (const [path, text] of written) files.set(path, text);
-			}
-			return slowest;
-		},
-	};
-}
+
+	/** @returns milliseconds of CPU time */
+	function change(): number {
+		const one = entries[Math.floor(random() * entries.length)] as Entry;
+		at += 1;
+		const changed = { ...one, title: { ...one.title, en: `${one.title.en} ${at}` } };
+		const start = process.cpuUsage();
+		const written = catalogueFiles(
+			(path) => files.get(path) ?? null,
+			{ layers: new Map([[one.smallkey, changed]]), history: [commit(at, one.smallkey)] },
+			settings,
+		);
+		for (const text of written.values()) if (text) gzipSync(text, { level: 6 });
+		const { user, system } = process.cpuUsage(start);
+		for (const [path, text] of written) files.set(path, text);
+		return (user + system) / 1_000;
+	}
+	return async () => Math.max(...Array.from({ length: changes }, change));
+};
 
 /** Slow 3G as the browser emulates it: bytes per second in each direction, and milliseconds before each answer. */
 const slow3g = { offline: false, downloadThroughput: 50_000, uploadThroughput: 50_000, latency: 400 };
@@ -108,8 +103,9 @@ async function untilFirstRow(browser: Browser, address: string): Promise<number>
 	}
 }
 
-async function prepareFirstRows({ layers }: World): Promise<Ours> {
-	needBrowser();
+const prepareFirstRows: PrepareOurs = async (world) => {
+	const browser = await openBrowser();
+	world.endLater(() => browser.close());
 	const site = await buildPages({
 		fragments: fragmentSettings({ metadataUrl: "", catalogueUrl: "" }),
 		publicUrl: "",
@@ -118,36 +114,27 @@ async function prepareFirstRows({ layers }: World): Promise<Ours> {
 		isCompressed: false,
 		pictures: "",
 	});
-	const all = [...site.files, ...indexFiles(layers)].filter(([, content]) => content !== null);
-	const files = new Map(all.map(([path, content]) => [path, gzipSync(content ?? "")]));
-	const server = createServer((request, response) => {
-		const route = parsePage(request.url ?? "/", "");
-		const wanted = route?.kind === "page" ? route : { kind: "page" as const, file: "", root: "/" };
-		const question = { ifNoneMatch: null, isSecure: false, headers: { "Content-Encoding": "gzip" } };
-		const { status, headers, body } = answerPage(wanted, files.get(wanted.file) ?? null, question);
-		response.writeHead(status, headers).end(body);
-	});
-	await once(server.listen(0, "127.0.0.1"), "listening");
-	const browser = await openBrowser();
-	const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/en/`;
-	return {
-		ours: () => untilFirstRow(browser, address),
-		close: async () => {
-			await browser.close();
-			server.close();
-		},
-	};
-}
+	const dist = world.path("pages");
+	for (const [path, content] of [...site.files, ...indexFiles(world.layers)]) {
+		if (content === null) continue;
+		await mkdir(dirname(join(dist, path)), { recursive: true });
+		await writeFile(join(dist, path), content);
+		await writeFile(join(dist, `${path}.gz`), gzipSync(content));
+	}
+	const { address, close } = await serveFolder(dist);
+	world.endLater(async () => close());
+	return () => untilFirstRow(browser, `${address}en/`);
+};
 
 function row(
 	name: string,
 	ours: string,
 	unit: Row["unit"],
-	prepare: (world: World) => Promise<Ours>,
 	limitOf: (layers: number) => number,
+	prepare: PrepareOurs,
 ): Row {
-	const prepareBoth = async (world: World) => {
-		return { ...(await prepare(world)), reference: async () => limitOf(world.layers) };
+	const prepareBoth: Row["prepare"] = async (world) => {
+		return { ours: await prepare(world), reference: async () => limitOf(world.layers) };
 	};
 	return { name, ours, reference: "the limit", unit, reach: { of: "ratio", most: 1 }, prepare: prepareBoth };
 }
@@ -158,7 +145,7 @@ const rows = "from opening the catalogue until its first rows, over slow 3G (400
 
 /** Rows about the catalogue. The reference of each is a limit. */
 export const catalogueRows: Row[] = [
-	row("catalogue-entries", entries, "kB", prepareEntries, (layers) => layers * kilobytesPerLayer),
-	row("catalogue-change", change, "ms", prepareChange, () => maxChangeMs),
-	row("first-rows", rows, "s", prepareFirstRows, () => maxFirstRowsSeconds),
+	row("catalogue-entries", entries, "kB", (layers) => layers * kilobytesPerLayer, prepareEntries),
+	row("catalogue-change", change, "ms", () => maxChangeMs, prepareChange),
+	row("first-rows", rows, "s", () => maxFirstRowsSeconds, prepareFirstRows),
 ];

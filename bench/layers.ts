@@ -1,6 +1,5 @@
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import pMap from "p-map";
 import { canonicalText } from "../registry/canonical.ts";
 import type { Registration1 } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
@@ -28,21 +27,20 @@ function smallkeyOf(index: number, random: () => number): string {
 	return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
-function wmsOf(smallkey: string, index: number): Registration1 {
-	const entry = (lang: string) => ({
-		service_url: `https://maps${index % 97}.example.ca/wms/${smallkey.slice(0, 6)}_${lang}`,
+function registrationOf(smallkey: string, index: number): Registration1 {
+	const place = smallkey.slice(0, 6);
+	const wms = (lang: string) => ({
+		service_url: `https://maps${index % 97}.example.ca/wms/${place}_${lang}`,
 		layer: `layer_${index}`,
 		service_name: lang === "en" ? `Layer ${index} of Canada` : `Couche ${index} du Canada, été`,
 	});
-	return { version: "1.0.0", payload_type: "wms", en: entry("en"), fr: entry("fr") };
-}
-
-function featureOf(smallkey: string, index: number): Registration1 {
-	const entry = (lang: string) => ({
-		service_url: `https://gis${index % 89}.example.ca/arcgis/rest/services/${smallkey.slice(0, 6)}_${lang}/MapServer/${index % 9}`,
+	const feature = (lang: string) => ({
+		service_url: `https://gis${index % 89}.example.ca/arcgis/rest/services/${place}_${lang}/MapServer/${index % 9}`,
 		service_name: lang === "en" ? `Features ${index}` : `Entités ${index}`,
 	});
-	return { version: "1.0.0", payload_type: "feature", en: entry("en"), fr: entry("fr") };
+	const payload_type = index % 10 < 7 ? "wms" : "feature";
+	const entry = payload_type === "wms" ? wms : feature;
+	return { version: "1.0.0", payload_type, en: entry("en"), fr: entry("fr") };
 }
 
 /** Generates `count` layers, the same each time: seven of ten are wms, the others feature. */
@@ -50,22 +48,20 @@ export function* generateLayers(count: number): Generator<{ smallkey: string; re
 	const random = randomFrom(42);
 	for (let index = 0; index < count; index += 1) {
 		const smallkey = smallkeyOf(index, random);
-		const registration = index % 10 < 7 ? wmsOf(smallkey, index) : featureOf(smallkey, index);
-		yield { smallkey, registration };
+		yield { smallkey, registration: registrationOf(smallkey, index) };
 	}
 }
 
+/** The registration with another English name. */
+export function renamed(registration: Registration1, service_name: string): Registration1 {
+	return { ...registration, en: { ...registration.en, service_name } };
+}
+
 /** Writes `count` layers below `folder`, as `layers/<ab>/<smallkey>.json`. */
-export async function writeLayers(folder: string, count: number): Promise<void> {
-	const made = new Set<string>();
-	await pMap(
-		[...generateLayers(count)],
-		async ({ smallkey, registration }) => {
-			const path = join(folder, layerPath(smallkey));
-			if (!made.has(dirname(path))) await mkdir(dirname(path), { recursive: true });
-			made.add(dirname(path));
-			await writeFile(path, canonicalText(registration));
-		},
-		{ concurrency: 32 },
-	);
+export function writeLayers(folder: string, count: number): void {
+	for (const { smallkey, registration } of generateLayers(count)) {
+		const path = join(folder, layerPath(smallkey));
+		mkdirSync(dirname(path), { recursive: true });
+		writeFileSync(path, canonicalText(registration));
+	}
 }

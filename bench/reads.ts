@@ -1,8 +1,33 @@
-import { startProgram } from "./measure/process.ts";
+import { fork } from "node:child_process";
+import { once } from "node:events";
+import { root } from "../tests/process.ts";
+import { run } from "./measure/process.ts";
 import { cpuSeconds } from "./measure/processes.ts";
-import type { Pair, Reach, Row } from "./measure/row.ts";
+import type { Pair, Row } from "./measure/row.ts";
 import type { World } from "./measure/world.ts";
-import { wrk } from "./measure/wrk.ts";
+
+/** Concurrent connections, and seconds of one measurement. */
+const connections = 64;
+const seconds = 3;
+
+/**
+ * Requests an address as fast as it answers. Every answer must be 200.
+ * @returns the number of answers, and the answers per second
+ * @throws {Error} if wrk is not installed, or an answer is not 200
+ */
+export async function wrk(url: string): Promise<{ requests: number; perSecond: number }> {
+	// The default time-out, two seconds, is too short for a machine with other work.
+	const args = ["-t1", `-c${connections}`, `-d${seconds}s`, "--timeout", "30s", url];
+	const printed = await run("wrk", args).catch((error: NodeJS.ErrnoException) => {
+		if (error.code === "ENOENT") throw new Error("wrk is not installed: apt-get install wrk");
+		throw error;
+	});
+	const requests = Number(/^\s*(\d+) requests in /m.exec(printed)?.[1]);
+	const perSecond = Number(/^Requests\/sec:\s+([\d.]+)$/m.exec(printed)?.[1]);
+	if (/Non-2xx|Socket errors/.test(printed) || Number.isNaN(requests + perSecond))
+		throw new Error(`wrk: ${url}: ${printed}`);
+	return { requests, perSecond };
+}
 
 /** Measures requests to an address. @param pid the process that answers */
 type Measure = (url: string, pid: number) => Promise<number>;
@@ -18,33 +43,36 @@ const cpuOfAnswer: Measure = async (url, pid) => {
 
 /** Compares the service's answers to one request target with those of a bare server that sends the same bytes. */
 async function prepareRead(world: World, target: string, measure: Measure): Promise<Pair> {
-	const service = await world.serve(world.layers, "reads");
+	const service = await world.serve("reads");
 	const url = `${service.url}${target}`;
-	const bare = await startProgram(["bench/measure/bare-server.ts", url], {}, /^(http:\S+)$/m);
-	const bareUrl = `${bare.found}${target}`;
+	const options = { cwd: root, execArgv: ["--import", "tsx"] };
+	const bare = fork("bench/measure/bare-server.ts", [url], options);
+	world.endLater(async () => bare.kill());
+	const [origin] = await once(bare, "message");
+	const bareUrl = `${origin}${target}`;
 	// Warms both servers up before the first round.
 	await wrk(url);
 	await wrk(bareUrl);
 	return {
 		ours: () => measure(url, service.pid),
-		reference: () => measure(bareUrl, bare.pid),
+		reference: () => measure(bareUrl, bare.pid as number),
 	};
 }
 
 /** `count` smallkeys, spread over the catalogue. */
 function someKeys(world: World, count: number): string[] {
-	const smallkeys = world.smallkeys(world.layers);
+	const smallkeys = world.smallkeys();
 	const step = Math.max(1, Math.floor(smallkeys.length / count));
 	return Array.from({ length: count }, (_, index) => smallkeys[(index * step) % smallkeys.length] as string);
 }
 
 /** A row about `doc` with one key, or about `docs` with one or more. */
-function row(name: string, what: string, count: number, reach: Reach, isCpu = false): Row {
+function row(name: string, what: string, count: number, reach: Row["reach"], isCpu = false): Row {
 	const path = name.startsWith("docs") ? "docs" : "doc";
 	const target = (world: World) => `/v0.9/${path}/en/${someKeys(world, count).join(",")}`;
 	return {
 		name,
-		ours: `${what}, 64 connections`,
+		ours: `${what}, ${connections} connections`,
 		reference: "a bare node:http server, the same bytes",
 		unit: isCpu ? "µs" : "requests/s",
 		reach,

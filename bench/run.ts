@@ -1,8 +1,6 @@
 // npx fragments bench: measures the service and the build, each figure against a reference (docs/speed.md)
-import { rmSync } from "node:fs";
 import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
 import { printLine } from "../terminal/io.ts";
-import { besideRows } from "./beside.ts";
 import { buildRows } from "./builds.ts";
 import { catalogueRows } from "./catalogue.ts";
 import { lineOf, measure, type Row, tableHead } from "./measure/row.ts";
@@ -10,7 +8,7 @@ import { World } from "./measure/world.ts";
 import { pushRows } from "./pushes.ts";
 import { readRows } from "./reads.ts";
 import { serviceRows } from "./service.ts";
-import { writeRows } from "./writes.ts";
+import { besideRows, writeRows } from "./writes.ts";
 
 const rows: Row[] = [...buildRows, ...readRows, ...writeRows, ...pushRows, ...serviceRows, ...catalogueRows];
 
@@ -37,8 +35,8 @@ export const run = createRun(async (argv, _environment, io) => {
 		.opts();
 	const chosen = rowsNamed(only, beside);
 	const world = await World.open(layers, beside ?? null);
-	for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, () => process.exit(1));
-	process.once("exit", () => rmSync(world.folder, { recursive: true, force: true }));
+	for (const signal of ["SIGINT", "SIGTERM"])
+		process.once(signal, () => world.close().finally(() => process.exit(1)));
 	const measured = [];
 	try {
 		if (!json) printLine(io, tableHead(world.layers, rounds));

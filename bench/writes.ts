@@ -6,19 +6,22 @@ import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { canonicalText } from "../registry/canonical.ts";
 import { layerPath } from "../registry/smallkey.ts";
-import { generateLayers } from "./layers.ts";
-import { environment, run } from "./measure/process.ts";
+import { generateLayers, renamed } from "./layers.ts";
+import { environment, run, secondsOf } from "./measure/process.ts";
+import { maxMegabytes } from "./measure/processes.ts";
 import type { Order, Sent } from "./measure/publisher.ts";
-import { type Pair, quantile, type Row } from "./measure/row.ts";
+import { quantile, type Row } from "./measure/row.ts";
 import { type Served, sender, type World } from "./measure/world.ts";
 
 /** Concurrent publishers in the rows with many. */
-export const publishers = 32;
+const publishers = 32;
 /** PUTs of one round in the rows with many publishers; with fewer layers, one for each layer. */
-export const putsPerRound = 3_000;
+const putsPerRound = 3_000;
+/** PUTs of many publishers that precede the PUTs of one publisher alone, or follow a push. */
+export const putsBefore = 4_000;
 /** Per round: commits of `git add` and `git commit`, and PUTs of one publisher alone. */
 const commitsPerRound = 5;
-export const putsAlone = 100;
+const putsAlone = 100;
 
 let orders = 0;
 
@@ -26,56 +29,40 @@ let orders = 0;
  * Sends signed PUTs to different keys from a process of its own. The keys are the same each time, so that the number of
  * layers does not grow; the registrations are new.
  */
-export async function publish(service: Served, order: Partial<Order>): Promise<Sent> {
+async function publish({ url, secret }: Served, count: number, publishers: number): Promise<Sent> {
 	orders += 1;
-	const { url, secret } = service;
-	const input = JSON.stringify({ url, secret, sender, order: orders, publishers: 1, ...order });
+	const order: Order = { url, secret, sender, order: orders, publishers, count };
 	const words = ["--import", "tsx", "bench/measure/publisher.ts"];
-	return JSON.parse(await run(process.execPath, words, { input })) as Sent;
+	return JSON.parse(await run(process.execPath, words, { input: JSON.stringify(order) })) as Sent;
 }
 
-async function prepareMany(world: World): Promise<Pair> {
-	const service = await world.serve(world.layers, "puts", { site: "on" });
-	const clone = await world.clone(world.layers, "puts-clone");
-	const count = Math.min(putsPerRound, world.layers);
-	let commits = 0;
-	return {
-		ours: async () => {
-			const { seconds, milliseconds } = await publish(service, { count, publishers });
-			return milliseconds.length / seconds;
-		},
-		reference: async () => {
-			commits += commitsPerRound;
-			return commitsPerSecond(world, clone, commits);
-		},
-	};
+export function sendMany(service: Served, layers: number, maxPuts = putsPerRound): Promise<Sent> {
+	return publish(service, Math.min(maxPuts, layers), publishers);
+}
+
+/** Measures PUTs of many publishers. @returns changes per second */
+async function manyPerSecond(service: Served, layers: number): Promise<number> {
+	const { seconds, milliseconds } = await sendMany(service, layers);
+	return milliseconds.length / seconds;
+}
+
+/** Measures PUTs of one publisher, one after the other. @returns the quantile of their milliseconds */
+async function aloneMs(service: Served, part: number): Promise<number> {
+	return quantile((await publish(service, putsAlone, 1)).milliseconds, part);
 }
 
 /** Measures what a publisher would do without the service: write a file, `git add`, `git commit`, with fsync. */
 async function commitsPerSecond(world: World, clone: string, first: number): Promise<number> {
-	const layers = [...generateLayers(commitsPerRound)];
-	const start = performance.now();
-	for (const [index, { registration }] of layers.entries()) {
-		const path = layerPath(`commit-${first + index}`);
-		await mkdir(dirname(join(clone, path)), { recursive: true });
-		await writeFile(join(clone, path), canonicalText(registration));
-		await world.git(clone, "-c", "core.fsync=committed", "add", path);
-		await world.git(clone, "-c", "core.fsync=committed", "commit", "-q", "-m", `register ${path}`);
-	}
-	return commitsPerRound / ((performance.now() - start) / 1000);
-}
-
-async function prepareAlone(world: World): Promise<Pair> {
-	const service = await world.serve(world.layers, "alone", { site: "on" });
-	const bare = join(await world.dataFolder(world.layers, "alone-git"), "repository.git");
-	let round = 0;
-	return {
-		ours: async () => quantile((await publish(service, { count: putsAlone })).milliseconds, 0.5),
-		reference: async () => {
-			round += 1;
-			return importAlone(bare, round);
-		},
-	};
+	const seconds = await secondsOf(async () => {
+		for (const [index, { registration }] of [...generateLayers(commitsPerRound)].entries()) {
+			const path = layerPath(`commit-${first + index}`);
+			await mkdir(dirname(join(clone, path)), { recursive: true });
+			await writeFile(join(clone, path), canonicalText(registration));
+			await world.git(clone, "-c", "core.fsync=committed", "add", path);
+			await world.git(clone, "-c", "core.fsync=committed", "commit", "-q", "-m", `register ${path}`);
+		}
+	});
+	return commitsPerRound / seconds;
 }
 
 /**
@@ -83,32 +70,29 @@ async function prepareAlone(world: World): Promise<Pair> {
  * @param round number that is written into the files, so that every commit changes something
  * @returns milliseconds of one commit, the median
  */
-async function importAlone(repository: string, round: number): Promise<number> {
+async function importAloneMs(repository: string, round: number): Promise<number> {
 	const settings = ["core.fsync=committed", "core.fsyncMethod=fsync", "fastimport.unpackLimit=0"];
 	const words = [...settings.flatMap((setting) => ["-c", setting]), "-C", repository];
 	const git = spawn("git", [...words, "fast-import", "--quiet", "--force"], {
-		env: environment(),
+		env: environment,
 		stdio: ["pipe", "pipe", "inherit"],
 	});
 	const lines = createInterface({ input: git.stdout })[Symbol.asyncIterator]();
-	const layers = [...generateLayers(putsAlone)];
 	const times: number[] = [];
-	for (const [index, { smallkey, registration }] of layers.entries()) {
+	for (const { smallkey, registration } of [...generateLayers(putsAlone)]) {
 		const start = performance.now();
-		const en = { ...registration.en, service_name: `Round ${round}` };
-		const body = canonicalText({ ...registration, en });
+		const body = canonicalText(renamed(registration, `Round ${round}`));
 		const message = `register ${smallkey}`;
 		const commit = [
 			"commit refs/heads/main\n",
 			`committer bench <bench@sender.invalid> ${Math.floor(Date.now() / 1000)} +0000\n`,
 			`data ${Buffer.byteLength(message)}\n${message}\n`,
-			index === 0 ? "from refs/heads/main^0\n" : "",
+			times.length === 0 ? "from refs/heads/main^0\n" : "",
 			`M 100644 inline ${layerPath(smallkey)}\ndata ${Buffer.byteLength(body)}\n${body}\n`,
 		];
 		git.stdin.write(`${commit.join("")}checkpoint\nprogress checked\n`);
 		await lines.next();
-		syncFolder(join(repository, "objects/pack"));
-		syncFolder(join(repository, "refs/heads"));
+		for (const folder of ["objects/pack", "refs/heads"]) syncFolder(join(repository, folder));
 		times.push(performance.now() - start);
 	}
 	git.stdin.end();
@@ -123,22 +107,87 @@ function syncFolder(path: string): void {
 	closeSync(folder);
 }
 
+const many = `signed PUTs, ${publishers} publishers at once`;
+const alone = "one signed PUT alone, until its 201";
+
 /** Rows about signed PUTs. Every PUT is durable when it is answered. */
 export const writeRows: Row[] = [
 	{
 		name: "puts",
-		ours: `signed PUTs, ${publishers} publishers at once`,
+		ours: many,
 		reference: "git add + git commit, core.fsync=committed",
 		unit: "changes/s",
 		reach: { of: "ratio", least: 150 },
-		prepare: prepareMany,
+		prepare: async (world) => {
+			const service = await world.serve("puts", { site: "on" });
+			const clone = await world.clone("puts-clone");
+			let commits = 0;
+			return {
+				ours: () => manyPerSecond(service, world.layers),
+				reference: () => {
+					commits += commitsPerRound;
+					return commitsPerSecond(world, clone, commits);
+				},
+			};
+		},
 	},
 	{
 		name: "put-alone",
-		ours: "one signed PUT alone, until its 201",
+		ours: alone,
 		reference: "one commit of `git fast-import`, core.fsync=committed, both folders synced",
 		unit: "ms",
 		reach: { of: "ratio", most: 2 },
-		prepare: prepareAlone,
+		prepare: async (world) => {
+			const service = await world.serve("alone", { site: "on" });
+			const bare = join(await world.dataFolder("alone-git"), "repository.git");
+			let round = 0;
+			return {
+				ours: () => aloneMs(service, 0.5),
+				reference: () => {
+					round += 1;
+					return importAloneMs(bare, round);
+				},
+			};
+		},
 	},
+];
+
+/** A row with two services on the same layers: this checkout's and the other's. One is idle while the other is measured. */
+function beside(
+	name: string,
+	ours: string,
+	unit: Row["unit"],
+	reach: Row["reach"],
+	measure: (service: Served, layers: number) => Promise<number>,
+): Row {
+	const prepare: Row["prepare"] = async (world) => {
+		if (world.beside === null) throw new Error(`${name}: needs --beside <checkout>`);
+		const own = await world.serve("ours");
+		const other = await world.serve("other", { checkout: world.beside });
+		return { ours: () => measure(own, world.layers), reference: () => measure(other, world.layers) };
+	};
+	return { name, ours, reference: "the same of the other version", unit, reach, prepare };
+}
+
+const after = `99th percentile of one PUT alone, right after ${putsBefore.toLocaleString("en")} others`;
+const memory = `most memory (PSS) of all processes during ${many}`;
+
+/** Rows that compare this version with another one, alternately, on the same layers. */
+export const besideRows: Row[] = [
+	beside("puts-beside", many, "changes/s", { of: "ratio", least: 0.9 }, manyPerSecond),
+	beside(
+		"puts-beside-p99",
+		`99th percentile of ${many}`,
+		"ms",
+		{ of: "ours", most: 250 },
+		async (service, layers) => quantile((await sendMany(service, layers)).milliseconds, 0.99),
+	),
+	beside("put-alone-beside", alone, "ms", { of: "ratio", most: 1.2 }, (service) => aloneMs(service, 0.5)),
+	beside("put-after-beside", after, "ms", { of: "ours", most: 50 }, async (service, layers) => {
+		await sendMany(service, layers, putsBefore);
+		return aloneMs(service, 0.99);
+	}),
+	beside("puts-beside-memory", memory, "MB", { of: "ratio", most: 1 }, (service, layers) =>
+		maxMegabytes(service.pid, () => sendMany(service, layers)),
+	),
 ];

@@ -16,11 +16,7 @@ export function createClients(options: HarvestOptions): Clients {
 	return { read: createReadCapabilities(options.ask), ...options };
 }
 
-/** The same clients, whose requests end when a signal aborts. */
-export function within({ ask, read, mapWkid }: Clients, signal: AbortSignal | undefined): Clients {
-	return {
-		ask: (address) => ask(address, signal),
-		read: (service, address, layer) => read(service, address, layer, signal),
-		mapWkid,
-	};
+/** The same clients; requests that no other layer waits for end when a signal aborts. */
+export function within(clients: Clients, signal: AbortSignal | undefined): Clients {
+	return { ...clients, ask: (address) => clients.ask(address, signal) };
 }

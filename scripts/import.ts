@@ -1,7 +1,8 @@
 // npx fragments import: imports the layers and senders of an older service from a dump of its database
 import { isSenderId } from "../api/senders.ts";
 import type { NotMoved } from "../migrate/import/document.ts";
-import { readLayersDump, readSendersDump, storeLayers, summaryLines } from "../migrate/import/import.ts";
+import { readLayersDump, readSendersDump, summaryLines } from "../migrate/import/import.ts";
+import { storeLayers } from "../migrate/import/store.ts";
 import { changeSenders, sendersPath } from "../service/senders-file.ts";
 import { readConfiguration } from "../service/settings.ts";
 import { isRefusal } from "../store/store.ts";

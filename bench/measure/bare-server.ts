@@ -1,6 +1,5 @@
 // A bare node:http server that sends the bytes of one answer from memory: the reference for reads.
-// node --import tsx bench/measure/bare-server.ts URL: fetches URL once, prints its own address, and answers every request
-// with the fetched bytes.
+// Forked with a URL: it fetches that once, sends its own address to its parent, and answers every request with the bytes.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 
@@ -14,6 +13,7 @@ const server = createServer((_request, response) => {
 	response.writeHead(200, headers);
 	response.end(body);
 });
+process.once("disconnect", () => process.exit());
 server.listen(0, "127.0.0.1", () => {
-	console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+	process.send?.(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
 });

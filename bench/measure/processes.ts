@@ -1,66 +1,50 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
+import { descendantsOf } from "../../tests/process.ts";
 
 /** Clock ticks per second of the times in /proc (`getconf CLK_TCK`; 100 on every Linux of today). */
 const ticksPerSecond = 100;
 
-/** Reads the fields of /proc/<pid>/stat after the name, which may have spaces; null if the process has ended. */
-function statOf(pid: number): string[] | null {
-	try {
-		const text = readFileSync(`/proc/${pid}/stat`, "latin1");
-		return text.slice(text.lastIndexOf(")") + 2).split(" ");
-	} catch {
-		return null;
-	}
-}
-
 /** A process and its running descendants. */
 export function familyOf(pid: number): number[] {
-	const parents = new Map<number, number>();
-	for (const name of readdirSync("/proc")) {
-		const fields = /^\d+$/.test(name) ? statOf(Number(name)) : null;
-		if (fields) parents.set(Number(name), Number(fields[1]));
-	}
-	const family = [pid];
-	for (const member of family) {
-		for (const [child, parent] of parents) if (parent === member) family.push(child);
-	}
-	return family;
+	return [pid, ...descendantsOf(pid)];
 }
 
-/** CPU seconds (user and system) of a process and its descendants, also of those that have ended. */
-export function cpuSeconds(pid: number): number {
-	let ticks = 0;
-	for (const member of familyOf(pid)) {
-		const fields = statOf(member);
-		if (!fields) continue;
-		// utime and stime of the process itself, then of its children that have ended.
-		for (const field of fields.slice(11, 15)) ticks += Number(field);
-	}
-	return ticks / ticksPerSecond;
-}
-
-/** Megabytes of a process and its descendants; pages that several share are counted once (PSS). */
-export function pssMegabytes(pid: number): number {
-	let kilobytes = 0;
+/** Sums a figure of a process's files in /proc over its family; a process that has ended has none. */
+function sumOf(pid: number, file: string, figureOf: (text: string) => number): number {
+	let sum = 0;
 	for (const member of familyOf(pid)) {
 		try {
-			const text = readFileSync(`/proc/${member}/smaps_rollup`, "latin1");
-			kilobytes += Number(/^Pss:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0);
+			sum += figureOf(readFileSync(`/proc/${member}/${file}`, "latin1"));
 		} catch {
 			// The process has ended.
 		}
 	}
-	return (kilobytes * 1024) / 1_000_000;
+	return sum;
+}
+
+/** CPU seconds (user and system) of a process and its descendants, also of those that have ended. */
+export function cpuSeconds(pid: number): number {
+	return sumOf(pid, "stat", (text) => {
+		// The fields after the name, which may have spaces. utime and stime are of the process, then of its ended children.
+		const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
+		return fields.slice(11, 15).reduce((ticks, field) => ticks + Number(field), 0) / ticksPerSecond;
+	});
 }
 
 const memoryIntervalMs = 200;
 
-/** The maximum of memory (PSS) of a process and its descendants during a task, in megabytes. */
+/**
+ * The maximum of memory of a process and its descendants during a task, in megabytes. Pages that several share are counted
+ * once (PSS).
+ */
 export async function maxMegabytes(pid: number, task: () => Promise<unknown>): Promise<number> {
-	let max = pssMegabytes(pid);
-	const timer = setInterval(() => {
-		max = Math.max(max, pssMegabytes(pid));
-	}, memoryIntervalMs);
+	const pss = (text: string) => (Number(/^Pss:\s+(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1024) / 1_000_000;
+	let max = 0;
+	const look = () => {
+		max = Math.max(max, sumOf(pid, "smaps_rollup", pss));
+	};
+	look();
+	const timer = setInterval(look, memoryIntervalMs);
 	await task().finally(() => clearInterval(timer));
 	return max;
 }

@@ -1,9 +1,8 @@
 // A process that sends signed PUTs as fast as a service answers. It reads an `Order` as JSON, and prints a `Sent` as JSON.
-import { once } from "node:events";
-import { Agent, type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
+import { Pool } from "undici";
 import { sign } from "../../api/signature.ts";
-import { generateLayers } from "../layers.ts";
+import { generateLayers, renamed } from "../layers.ts";
 
 /** What to send. The secret is in here and not on the command line, which other users can see. */
 export interface Order {
@@ -30,44 +29,30 @@ function keyOf(index: number): string {
 	return `${[...index.toString(36).padStart(4, "0")].reverse().join("")}-put`;
 }
 
-/** Signs and sends one PUT as a publisher does. @returns milliseconds until its answer */
-async function put(agent: Agent, order: Order, registration: object, smallkey: string): Promise<number> {
-	const { url, sender, secret } = order;
-	const path = `/register/${smallkey}`;
-	const timestamp = new Date().toISOString();
-	const body = Buffer.from(JSON.stringify(registration));
-	const signature = await sign(secret, { path, sender, timestamp, body });
-	const headers = {
-		Authorization: signature,
-		TimeStamp: timestamp,
-		Sender: sender,
-		"Content-Length": body.length,
-	};
-	const start = performance.now();
-	const sending = request(url + path, { agent, method: "PUT", headers });
-	sending.end(body);
-	const [answer] = (await once(sending, "response")) as [IncomingMessage];
-	const answerText = await text(answer);
-	if (answer.statusCode !== 201) throw new Error(`${smallkey}: ${answer.statusCode} ${answerText}`);
-	return performance.now() - start;
-}
-
-async function send(order: Order): Promise<Sent> {
-	const layers = [...generateLayers(order.count)];
+async function send({ url, sender, secret, order, count, publishers }: Order): Promise<Sent> {
+	const layers = [...generateLayers(count)].entries();
+	const pool = new Pool(url, { connections: publishers });
 	const milliseconds: number[] = [];
-	let next = 0;
 	const publish = async () => {
-		const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-		for (let index = next++; index < layers.length; index = next++) {
-			const { registration } = layers[index] as (typeof layers)[number];
-			const en = { ...registration.en, service_name: `Published in order ${order.order}.` };
-			milliseconds.push(await put(agent, order, { ...registration, en }, keyOf(index)));
+		// All publishers take their layers from the same iterator. Each signs as it sends.
+		for (const [index, { registration }] of layers) {
+			const path = `/register/${keyOf(index)}`;
+			const timestamp = new Date().toISOString();
+			const body = Buffer.from(JSON.stringify(renamed(registration, `Published in order ${order}.`)));
+			const signature = await sign(secret, { path, sender, timestamp, body });
+			const headers = { Authorization: signature, TimeStamp: timestamp, Sender: sender };
+			const start = performance.now();
+			const answer = await pool.request({ path, method: "PUT", headers, body });
+			const receipt = await answer.body.text();
+			if (answer.statusCode !== 201) throw new Error(`${path}: ${answer.statusCode} ${receipt}`);
+			milliseconds.push(performance.now() - start);
 		}
-		agent.destroy();
 	};
 	const start = performance.now();
-	await Promise.all(Array.from({ length: order.publishers }, publish));
-	return { seconds: (performance.now() - start) / 1000, milliseconds };
+	await Promise.all(Array.from({ length: publishers }, publish));
+	const seconds = (performance.now() - start) / 1000;
+	await pool.close();
+	return { seconds, milliseconds };
 }
 
 process.stdout.write(JSON.stringify(await send(JSON.parse(await text(process.stdin)) as Order)));

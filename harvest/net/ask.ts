@@ -108,7 +108,7 @@ function refusedStatus({ status, headers }: Response): Outcome {
 
 /** @throws the error itself if it is neither a `FetchFailure` nor the caller's abort: then it is a fault of this program */
 function failureOf(error: unknown, signal: AbortSignal | undefined): Outcome {
-	if (signal?.aborted) return { answer: notAskedToTheEnd() };
+	if (signal?.aborted) return { answer: new Trouble("down", "was not asked to the end") };
 	if (!(error instanceof FetchFailure)) throw error;
 	const { reason, message } = error;
 	const state = reason === "address" ? "wrong" : "down";
@@ -116,11 +116,6 @@ function failureOf(error: unknown, signal: AbortSignal | undefined): Outcome {
 	if (reason === "connect") return { answer, host: "dead" };
 	if (reason !== "network" && reason !== "time") return { answer };
 	return { answer, host: "doubtful", retry: { pauseMs: 0, attempts: maxBrokenAttempts } };
-}
-
-/** The answer to a request that its caller has aborted. */
-export function notAskedToTheEnd(): Trouble {
-	return new Trouble("down", "was not asked to the end");
 }
 
 /** Waits. An abort ends the wait early without an error; the caller checks the signal itself. */

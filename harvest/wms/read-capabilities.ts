@@ -1,18 +1,16 @@
 import { orTrouble, Trouble } from "../finding.ts";
-import { type Ask, notAskedToTheEnd } from "../net/ask.ts";
+import type { Ask } from "../net/ask.ts";
 import { type Capabilities, type OgcService, parseCapabilities } from "./capabilities.ts";
 
 /**
  * Reads the capabilities of a service. Answers are cached for the layers that follow.
  * @param layer the layer to ask for alone if the whole document is too large; null: the whole document only
- * @param signal ends the wait, but not the request: others may wait for it too
  * @throws {Trouble}
  */
 export type ReadCapabilities = (
 	service: OgcService,
 	address: string,
 	layer: string | null,
-	signal?: AbortSignal,
 ) => Promise<Capabilities>;
 
 /** Services whose capabilities are cached at the same time. */
@@ -25,38 +23,26 @@ const maxAgeMs = 600_000;
 export function createReadCapabilities(ask: Ask, now: () => number = Date.now): ReadCapabilities {
 	const cached = new Map<string, { sinceMs: number; outcome: Promise<Capabilities | Trouble> }>();
 
-	async function read(service: OgcService, address: string, signal?: AbortSignal) {
+	function read(service: OgcService, address: string): Promise<Capabilities | Trouble> {
 		const name = `${service} ${address}`;
 		const before = cached.get(name);
-		const isFresh = before && now() - before.sinceMs < maxAgeMs;
-		const outcome = isFresh ? before.outcome : orTrouble(askCapabilities(service, address, ask));
-		// Deleted and set again, so that the first entry of the map is the least recently used one.
+		if (before && now() - before.sinceMs < maxAgeMs) return before.outcome;
+		const outcome = orTrouble(askCapabilities(service, address, ask));
 		cached.delete(name);
-		cached.set(name, { sinceMs: isFresh ? before.sinceMs : now(), outcome });
+		cached.set(name, { sinceMs: now(), outcome });
 		const [oldest] = cached.keys();
 		if (cached.size > maxCached && oldest !== undefined) cached.delete(oldest);
-		return untilAborted(outcome, signal);
+		return outcome;
 	}
 
-	return async (service, address, layer, signal) => {
-		let found = await read(service, capabilitiesAddress(service, address, null), signal);
+	return async (service, address, layer) => {
+		let found = await read(service, capabilitiesAddress(service, address, null));
 		// With the parameter `layer`, GeoMet and others describe one layer only; other servers ignore it.
 		if (found instanceof Trouble && found.tooLarge && layer !== null)
-			found = await read(service, capabilitiesAddress(service, address, layer), signal);
+			found = await read(service, capabilitiesAddress(service, address, layer));
 		if (found instanceof Trouble) throw found;
 		return found;
 	};
-}
-
-/** Waits for a shared request, or until the signal aborts. */
-function untilAborted<T>(outcome: Promise<T>, signal?: AbortSignal): Promise<T | Trouble> {
-	if (!signal) return outcome;
-	if (signal.aborted) return Promise.resolve(notAskedToTheEnd());
-	return new Promise((resolve, reject) => {
-		const end = () => resolve(notAskedToTheEnd());
-		signal.addEventListener("abort", end, { once: true });
-		outcome.finally(() => signal.removeEventListener("abort", end)).then(resolve, reject);
-	});
 }
 
 const versions: Record<OgcService, string> = { WMS: "1.3.0", WMTS: "1.0.0" };

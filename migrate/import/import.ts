@@ -1,9 +1,7 @@
-import { existsSync } from "node:fs";
 import { readTextIfThere } from "../../files/if-there.ts";
-import { openStore, repositoryPath } from "../../service/open-store.ts";
 import { sendersPath } from "../../service/senders-file.ts";
 import type { Configuration } from "../../service/settings.ts";
-import type { Commit, Reader, Refusal } from "../../store/store.ts";
+import type { Commit } from "../../store/store.ts";
 import { WrongError } from "../../terminal/command-line.ts";
 import { firstOf } from "../../terminal/plain.ts";
 import { progress } from "../../terminal/progress.ts";
@@ -11,29 +9,7 @@ import { row } from "../compare/compare.ts";
 import { DumpError, readDump, readDumpFile } from "./dump.ts";
 import { collectMoves, type Moves } from "./moves.ts";
 import { type MovedSenders, moveSenders } from "./senders.ts";
-import { type Stored, storeMoves, tryMoves } from "./store.ts";
-
-const emptyReader: Reader = { read: async () => null, ids: async () => null, keys: async () => [] };
-
-/**
- * Stores the layers of a dump in the configured store.
- * @param author author of the commit, and its time in milliseconds since 1970; null for a dry run
- */
-export async function storeLayers(
-	layers: Moves["layers"],
-	configuration: Configuration,
-	author: { sender: string; time: number } | null,
-): Promise<Stored | Refusal> {
-	// A dry run creates no repository.
-	const isNew = !configuration.github && !existsSync(repositoryPath(configuration.dataDir));
-	if (!author && isNew) return tryMoves(emptyReader, layers);
-	const open = await openStore(configuration);
-	try {
-		return await (author ? storeMoves(open.store, layers, author) : tryMoves(open.store, layers));
-	} finally {
-		await open.close();
-	}
-}
+import type { Stored } from "./store.ts";
 
 /** Reads the layers of a dump. @throws {WrongError} if it cannot be read */
 export async function readLayersDump(path: string, configuration: Configuration): Promise<Moves> {

@@ -1,15 +1,11 @@
+import { existsSync } from "node:fs";
 import { putEdits } from "../../api/register.ts";
 import { canonicalText } from "../../registry/canonical.ts";
 import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
 import { descriptionPath, langs } from "../../registry/smallkey.ts";
-import {
-	type Commit,
-	type Edit,
-	isRefusal,
-	type Reader,
-	type Refusal,
-	type Store,
-} from "../../store/store.ts";
+import { openStore, repositoryPath } from "../../service/open-store.ts";
+import type { Configuration } from "../../service/settings.ts";
+import { type Commit, type Edit, isRefusal, type Reader, type Refusal } from "../../store/store.ts";
 import { counted } from "../../terminal/plain.ts";
 import { mapWithProgress } from "../../terminal/progress.ts";
 import { batchMeta, maxConcurrent } from "../batch.ts";
@@ -28,43 +24,44 @@ export interface Stored {
 	commit: Commit | null;
 }
 
+const emptyReader: Reader = { read: async () => null, ids: async () => null, keys: async () => [] };
+
 /**
- * Stores layers in one commit. Unchanged layers and harvested descriptions stay as they are.
- * @param sender the commit's author; `time` is in milliseconds since 1970
+ * Stores the layers of a dump in the configured store, in one commit. Unchanged layers and harvested descriptions stay as
+ * they are.
+ * @param author author of the commit, and its time in milliseconds since 1970; null for a dry run, which stores nothing
  */
-export async function storeMoves(
-	store: Store,
+export async function storeLayers(
 	layers: ReadonlyMap<string, Move>,
-	{ sender, time }: { sender: string; time: number },
+	configuration: Configuration,
+	author: { sender: string; time: number } | null,
 ): Promise<Stored | Refusal> {
-	let stored = nothingStored();
-	const decide = async (now: Reader) => {
-		stored = nothingStored();
-		return decideMoves(now, layers, stored);
+	let stored: Stored = { added: 0, changed: 0, same: 0, notMoved: [], commit: null };
+	const decide = async (now: Reader): Promise<Edit[]> => {
+		stored = { added: 0, changed: 0, same: 0, notMoved: [], commit: null };
+		const decided = await mapWithProgress(layers, "comparing", maxConcurrent, ([smallkey, move]) =>
+			editsOf(now, smallkey, move, stored),
+		);
+		return decided.flat();
 	};
-	const commit = await store.change(
-		decide,
-		batchMeta(`import ${counted(layers.size, "layer")}`, sender, time),
-	);
-	return isRefusal(commit) ? commit : { ...stored, commit };
-}
-
-/** Counts what storing layers would change, without storing them. */
-export async function tryMoves(reader: Reader, layers: ReadonlyMap<string, Move>): Promise<Stored> {
-	const stored = nothingStored();
-	await decideMoves(reader, layers, stored);
-	return stored;
-}
-
-function nothingStored(): Stored {
-	return { added: 0, changed: 0, same: 0, notMoved: [], commit: null };
-}
-
-async function decideMoves(now: Reader, layers: ReadonlyMap<string, Move>, stored: Stored): Promise<Edit[]> {
-	const decided = await mapWithProgress(layers, "comparing", maxConcurrent, ([smallkey, move]) => {
-		return editsOf(now, smallkey, move, stored);
-	});
-	return decided.flat();
+	// A dry run creates no repository.
+	const isNew = !configuration.github && !existsSync(repositoryPath(configuration.dataDir));
+	if (!author && isNew) {
+		await decide(emptyReader);
+		return stored;
+	}
+	const open = await openStore(configuration);
+	try {
+		if (!author) {
+			await decide(open.store);
+			return stored;
+		}
+		const meta = batchMeta(`import ${counted(layers.size, "layer")}`, author.sender, author.time);
+		const commit = await open.store.change(decide, meta);
+		return isRefusal(commit) ? commit : { ...stored, commit };
+	} finally {
+		await open.close();
+	}
 }
 
 async function editsOf(now: Reader, smallkey: string, move: Move, stored: Stored): Promise<Edit[]> {
