@@ -2,7 +2,7 @@ import { currentDescription, type Description } from "../registry/description.ts
 import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
 import { checkSameLayer } from "./alike.ts";
-import { describeArcgisService } from "./arcgis/describe-service.ts";
+import { describeArcgisService } from "./arcgis/answers.ts";
 import { describeLayer } from "./arcgis/feature-layer.ts";
 import { type Clients, createClients, type HarvestOptions, within } from "./clients.ts";
 import { type Described, eachService, findingOf, type Harvested, orTrouble, Trouble } from "./finding.ts";
@@ -24,7 +24,7 @@ export async function describe(registration: Registration, lang: Lang, clients: 
 	const { service_url: address } = registration[lang];
 	const type = serviceTypeOf(registration, lang);
 	if (type === "esriFeature") return describeLayer(address, clients);
-	if (type !== "ogcWms" && type !== "ogcWmts") return describeArcgisService(address, clients);
+	if (type !== "ogcWms" && type !== "ogcWmts") return describeArcgisService(address, clients.ask);
 	const names = namedLayers(registration, lang);
 	return describeLayers(type === "ogcWms" ? "WMS" : "WMTS", address, names, clients.read);
 }

@@ -5,7 +5,7 @@ import { orNull } from "../harvest/finding.ts";
 import { describe } from "../harvest/harvest-layer.ts";
 import type { Ask } from "../harvest/net/ask.ts";
 import type { LangDescription } from "../registry/description.ts";
-import { isVersion2, namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
+import { isVersion2, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
 
 /** A service that could be registered for one language instead of the present one. */
@@ -105,11 +105,6 @@ export function withEntry(
 ): Registration {
 	const named = layer === undefined ? {} : isVersion2(registration) ? { scrape_only: [layer] } : { layer };
 	return { ...registration, [lang]: { ...registration[lang], service_url, ...named } } as Registration;
-}
-
-/** The registered address and layer names of one language, as a text that can be compared. */
-export function placeOf(registration: Registration, lang: Lang): string {
-	return [registration[lang].service_url, ...namedLayers(registration, lang)].join(" ");
 }
 
 /** Statuses of a permanent redirect (RFC 9110, section 15.4). */

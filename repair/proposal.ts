@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { placeOf } from "../harvest/finding.ts";
 import { canonicalText } from "../registry/canonical.ts";
 import { descriptionText } from "../registry/description.ts";
 import { code } from "../registry/markdown.ts";
@@ -6,7 +7,7 @@ import type { Registration } from "../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { type Edit, repairBranch } from "../store/store.ts";
 import { counted, plain } from "../terminal/plain.ts";
-import { type Candidate, placeOf } from "./candidates.ts";
+import type { Candidate } from "./candidates.ts";
 import type { LangRepair, Repair } from "./repair.ts";
 
 /** A change that repairs one layer, or the layers of one service that moved together. */

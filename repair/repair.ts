@@ -1,4 +1,4 @@
-import type { Watched } from "../harvest/finding.ts";
+import { eachService, placeOf, type Watched } from "../harvest/finding.ts";
 import { createWatchLayer } from "../harvest/watch-layer.ts";
 import { canonicalText } from "../registry/canonical.ts";
 import { currentDescription, type Description } from "../registry/description.ts";
@@ -10,13 +10,7 @@ import {
 	serviceTypeOf,
 } from "../registry/registration.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
-import {
-	type Candidate,
-	createFindCandidates,
-	placeOf,
-	type SearchOptions,
-	withEntry,
-} from "./candidates.ts";
+import { type Candidate, createFindCandidates, type SearchOptions, withEntry } from "./candidates.ts";
 
 /** The candidates of one language: one, or several that agree equally. */
 export interface LangRepair {
@@ -68,15 +62,11 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 	}
 
 	async function findLangs(layer: CheckedLayer, { findings }: Watched): Promise<LangRepair[]> {
-		const found = new Map<string, Candidate[]>();
-		const repairs: LangRepair[] = [];
-		for (const lang of langs.filter((one) => findings.some((finding) => finding.lang === one))) {
-			const place = placeOf(layer.registration, lang);
-			const candidates = found.get(place) ?? (await findLang(layer, lang));
-			found.set(place, candidates);
-			if (candidates.length > 0) repairs.push({ lang, candidates });
-		}
-		return repairs;
+		const sick = langs.filter((lang) => findings.some((finding) => finding.lang === lang));
+		const found = await eachService(layer.registration, sick, (lang) => findLang(layer, lang));
+		return found
+			.map(([lang, candidates]) => ({ lang, candidates }))
+			.filter(({ candidates }) => candidates.length > 0);
 	}
 
 	/** Whether the repaired registration is valid, and its repaired languages have no findings. */

@@ -1,5 +1,7 @@
-import { isObject, numberOf, objectOf, parseAnswer, textOf, wordOf } from "../answer.ts";
-import { quote, Trouble } from "../finding.ts";
+import type { Extent } from "../../registry/description.ts";
+import { projectionOf, reproject } from "../../registry/projections.ts";
+import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf, wordOf } from "../answer.ts";
+import { checkEntries, type Described, quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 
 /**
@@ -46,4 +48,70 @@ function errorTrouble(error: Record<string, unknown>): Trouble {
 		/not found|does not exist|invalid (?:url|layer)/i.test(message);
 	const text = `answers with ArcGIS error ${wordOf(error.code) || "without a code"}: ${quote(message)}`;
 	return new Trouble(isLasting ? "wrong" : "down", text, { status: code });
+}
+
+/** The `parentLayerId` of a layer that is in no group. Older servers omit the member in services without groups. */
+const noParent = -1;
+
+/**
+ * Asks a MapServer or FeatureServer for its layers: those of the top level in the service's order, and for each group the
+ * layers in it.
+ * @throws {Trouble}
+ */
+export async function describeArcgisService(address: string, ask: Ask): Promise<Described> {
+	const document = await askDocument(address, "service", ask);
+	if (textOf(document.type) !== "" || !Array.isArray(document.layers)) {
+		const text = "is no whole service: the address must end with MapServer or FeatureServer";
+		throw new Trouble("wrong", text);
+	}
+	const entries = [...new Set(document.layers.filter(isObject).filter(isOnTop).flatMap(idsOf))];
+	checkEntries(entries);
+	return { description: { service_url: address, entries }, missing: null };
+}
+
+function isOnTop({ parentLayerId }: Record<string, unknown>): boolean {
+	return (numberOf(parentLayerId) ?? noParent) === noParent;
+}
+
+/** A layer's own id, or the ids of a group's layers: a service lists these as ids, a layer's document as objects. */
+function idsOf({ id, subLayerIds, subLayers }: Record<string, unknown>): number[] {
+	const objects = listOf(subLayers).filter(isObject);
+	const inside = [...listOf(subLayerIds), ...objects.map((layer) => layer.id)].filter(isId);
+	return inside.length > 0 ? inside : [id].filter(isId);
+}
+
+function isId(value: unknown): value is number {
+	return Number.isSafeInteger(value) && (value as number) >= 0;
+}
+
+/**
+ * Projects a service's extent to the map's spatial reference, and rounds its numbers outwards.
+ * @param given an ArcGIS extent, not checked
+ * @param mapWkid well-known id of the map's spatial reference
+ * @returns null if the numbers, or one of the two spatial references, are unusable
+ */
+export function projectExtent(given: unknown, mapWkid: number): Extent | null {
+	const extent = readExtent(given);
+	return extent && reproject(extent, mapWkid);
+}
+
+/**
+ * Parses an ArcGIS extent, which may be any value.
+ * @returns null if the numbers, or the spatial reference, are unusable
+ */
+export function readExtent(given: unknown): Extent | null {
+	const extent = objectOf(given);
+	const sides = ["xmin", "ymin", "xmax", "ymax"].map((name) => numberOf(extent[name]));
+	const [xmin, ymin, xmax, ymax] = sides;
+	if (xmin == null || ymin == null || xmax == null || ymax == null) return null;
+	if (xmin > xmax || ymin > ymax) return null;
+	const wkid = knownWkid(extent.spatialReference);
+	return wkid === 0 ? null : { wkid, xmin, ymin, xmax, ymax };
+}
+
+/** The known id of a spatial reference: `latestWkid` is EPSG's id if `wkid` is Esri's older one. 0 if neither is known. */
+function knownWkid(spatialReference: unknown): number {
+	const { latestWkid, wkid } = objectOf(spatialReference);
+	const ids = [latestWkid, wkid].map((id) => numberOf(id) ?? 0);
+	return ids.find((id) => projectionOf(id)) ?? 0;
 }

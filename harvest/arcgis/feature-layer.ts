@@ -6,8 +6,7 @@ import { isObject, listOf, numberOf, objectOf, textOf } from "../answer.ts";
 import type { Clients } from "../clients.ts";
 import { type Described, orTrouble, quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
-import { askDocument } from "./answers.ts";
-import { readExtent } from "./extent.ts";
+import { askDocument, readExtent } from "./answers.ts";
 import { type LegendEntry, readLegend } from "./legend.ts";
 import { maxClasses, readRenderer } from "./renderer.ts";
 

@@ -1,4 +1,4 @@
-import { projectExtent } from "../../harvest/arcgis/extent.ts";
+import { projectExtent } from "../../harvest/arcgis/answers.ts";
 import {
 	type Drawing,
 	type Extent,

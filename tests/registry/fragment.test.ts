@@ -1,6 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { projectExtent } from "../../harvest/arcgis/extent.ts";
+import { projectExtent } from "../../harvest/arcgis/answers.ts";
 import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
 import { mapWkids } from "../../registry/extent.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";

@@ -7,7 +7,7 @@ import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
 import { type Description, descriptionText } from "../../registry/description.ts";
 import type { Registration } from "../../registry/registration.ts";
-import { type Clients, limitRequests } from "../../repair/limits.ts";
+import { type Clients, limitRequests } from "../../repair/run.ts";
 import { drawn } from "../harvest/pictures.ts";
 
 /** What a host answers to one request. */
