@@ -1,20 +1,20 @@
+import { smallkeyText } from "../registry/judge.ts";
+import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { textAt, textOf } from "../registry/texts.ts";
 import { StoreBusy } from "../store/store.ts";
-import { answerWrite } from "./answer-write.ts";
-import type { Context } from "./context.ts";
+import type { Context, ReadStatus } from "./context.ts";
 import { answerErrorPage, answerMoved, type PageRoute, parsePage, siteRootOf } from "./pages.ts";
-import { answerRead, type Fragments } from "./read.ts";
 import {
 	allowReads,
 	fragmentHeaders,
+	jsonReply,
 	plainText,
 	type Reply,
-	refuseLimited,
+	refuse,
 	refuseRead,
 	refuseWrite,
 } from "./reply.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
-import { judgeHead, type Write } from "./write.ts";
 import { actionsAt, isForWrites, type WriteAction } from "./write-routes.ts";
 
 /** The project's version, as in package.json, which a worker cannot read. */
@@ -155,44 +155,6 @@ function answerHealth(problem: string | null, ok: string): Reply {
 	return problem === null ? plainText(200, ok) : plainText(503, problem.replace(/\s+/g, " ").slice(0, 500));
 }
 
-/** Answers a read: 500 where a fragment cannot be read. */
-export function handleRead(
-	wanted: Wanted,
-	ifNoneMatch: string | null,
-	fragments: Fragments,
-	log: Context["log"],
-): Reply {
-	try {
-		return answerRead(wanted, ifNoneMatch, fragments);
-	} catch (error) {
-		log.error(error);
-		return refuseRead(500);
-	}
-}
-
-/**
- * The answer to a client that writes too often; null where it may write. Called before the body is read.
- * @param address the client's; null: not limited
- */
-export async function refuseTooMany(address: string | null, context: Context): Promise<Reply | null> {
-	const waitSeconds = address === null ? 0 : ((await context.limiter?.address(address)) ?? 0);
-	return waitSeconds > 0 ? refuseLimited("address", waitSeconds) : null;
-}
-
-/** The answer to a write with a wrong time or a malformed signature; null where the body is needed to verify it. */
-export function refuseUnsigned(write: Omit<Write, "body">, context: Context): Reply | null {
-	const refusal = judgeHead(write, context, context.now());
-	return refusal && refuseWrite(refusal);
-}
-
-export async function handleWrite(write: Write, context: Context): Promise<Reply> {
-	try {
-		return await answerWrite(write, context);
-	} catch (error) {
-		return answerFailure(error, "write", context.log);
-	}
-}
-
 /** The answer to an internal error, without a stack trace. The error is logged. */
 export function answerFailure(error: unknown, kind: Route["kind"], log: Context["log"]): Reply {
 	if (error instanceof StoreBusy) {
@@ -202,4 +164,48 @@ export function answerFailure(error: unknown, kind: Route["kind"], log: Context[
 	log.error(error);
 	if (kind === "write") return refuseWrite({ status: 500, errors: [textOf("failed")] });
 	return refuseRead(500);
+}
+
+/** `Retry-After` of a look-up that exceeds the limit, in seconds. */
+const lookupRetryAfter = 2;
+
+/**
+ * GET <base>/status/<smallkey>: the status of a layer. Refusals have `errors`, like those of writes.
+ * @param segment the last segment of the target, still encoded
+ * @param read null where the layers are not on this machine; then the catalogue has their status
+ * @param address the client, for the limit of look-ups; null: not limited
+ */
+export async function answerStatus(
+	segment: string,
+	read: ReadStatus | null,
+	log: Context["log"],
+	address: string | null = null,
+): Promise<Reply> {
+	const given = decodeSegment(segment) ?? segment;
+	const smallkey = parseSmallkey(given);
+	if (!smallkey) return refuseStatus(400, smallkeyText(given));
+	if (!read)
+		return refuseStatus(404, "status: the catalogue has it, since the layers are not on this machine");
+	try {
+		const status = await read(smallkey, address);
+		if (status === "too many") {
+			const error = "this address asks for the status of too many layers at once";
+			return refuseStatus(429, error, lookupRetryAfter);
+		}
+		return status
+			? jsonReply(200, status, anySite)
+			: refuseStatus(404, `smallkey: ${smallkey} is not registered`);
+	} catch (error) {
+		if (error instanceof StoreBusy) return refuseStatus(503, error.message, error.retryAfter);
+		log.error(error);
+		return refuseStatus(500, "the service failed");
+	}
+}
+
+/** Pages of other sites may read the status of a layer. */
+const anySite = { "Access-Control-Allow-Origin": "*" };
+
+function refuseStatus(status: number, error: string, retryAfter?: number): Reply {
+	const wait = retryAfter !== undefined && { "Retry-After": String(retryAfter) };
+	return refuse({ status, errors: [error] }, { ...anySite, ...wait });
 }

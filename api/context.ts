@@ -1,9 +1,9 @@
 import type { FragmentSettings } from "../registry/targets/facts.ts";
+import type { LayerStatus } from "../schemas/answers.ts";
 import type { Log } from "../store/log.ts";
 import type { Store } from "../store/store.ts";
 import type { WriteLimiter } from "./limits.ts";
 import type { Senders } from "./senders.ts";
-import type { ReadStatus } from "./status.ts";
 import type { ReadSettings } from "./wanted.ts";
 
 /** The settings, read once by the adapter from its environment. */
@@ -20,6 +20,16 @@ export interface Refresh {
 	maxLayers: number | null;
 	isWanted: (smallkey: string) => boolean;
 }
+
+/**
+ * Reads the status of a layer; null where there is neither a layer nor a waiting change.
+ * @param address the client, for the limit of look-ups; null: not limited
+ * @throws {StoreBusy}
+ */
+export type ReadStatus = (
+	smallkey: string,
+	address: string | null,
+) => Promise<LayerStatus | "too many" | null>;
 
 /** The dependencies of a handler, which are passed in and never global. */
 export interface Context {

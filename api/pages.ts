@@ -1,33 +1,29 @@
-import { layerFile, layerFolders, listFolders, openSearchFile } from "../catalogue/static/addresses.ts";
+import { layerFile, layerFolders, listFolders } from "../catalogue/static/addresses.ts";
 import { type ErrorKind, errorHtml } from "../catalogue/static/frame.ts";
-import { pageSettingsPath } from "../catalogue/static/html.ts";
-import { decodeSegment, langs, parseSmallkey } from "../registry/smallkey.ts";
+import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { targetNames } from "../registry/targets/table.ts";
-import { etagOf } from "./etag.ts";
-import { answerTagged, emptyBody, type Reply, refusalCaching, refuseFile } from "./reply.ts";
-import { documentHeaders, pageHeaders, pageTypes } from "./site-headers.ts";
+import { emptyBody, type Reply, refusalCaching } from "./reply.ts";
+import { documentHeaders, pageTypes, siteGroups } from "./site-headers.ts";
 import { readPaths } from "./wanted.ts";
 
-/**
- * The use of a path's first segment: `reads` and `writes` of layers; `operation` of the service; files of the catalogue
- * for `machines` and for `people`; `records` of the OGC API; `status` of layers.
- */
-export type SegmentUse = "reads" | "writes" | "operation" | "machines" | "records" | "people" | "status";
+/** The first segments of the catalogue's files. Its first page is at `/` only. */
+const fileSegments: ReadonlySet<string> = new Set(
+	siteGroups.flatMap(({ paths }) => paths.map(segmentOf)).filter((segment) => segment !== "index.html"),
+);
 
-/** The use of each first segment. A route, page or file of another use must not begin with one of them. */
-export const reservedSegments: ReadonlyMap<string, SegmentUse> = new Map([
-	...every("reads", ...readPaths(targetNames).map(({ prefix }) => prefix.split("/")[1] as string)),
-	...every("writes", "register"),
-	...every("operation", "healthz", "readyz"),
-	...every("machines", "index", "changes", "schemas", "records", "sitemap"),
-	...every("machines", "robots.txt", "sitemap.xml", ...langs.map(openSearchFile)),
-	...every("records", "collections", "conformance", "ogc"),
-	...every("people", "en", "fr", "list", "guide", "assets", "site.json", pageSettingsPath),
-	...every("status", "status"),
+/** The first segments of the OGC API. */
+const recordSegments: ReadonlySet<string> = new Set(["collections", "conformance", "ogc"]);
+
+/** The first segment of every path in use. A route, page or file of another use must not begin with one of them. */
+export const reservedSegments: ReadonlySet<string> = new Set([
+	...readPaths(targetNames).map(({ prefix }) => segmentOf(prefix)),
+	...["register", "healthz", "readyz", "status"],
+	...recordSegments,
+	...fileSegments,
 ]);
 
-function every(use: SegmentUse, ...segments: string[]): [string, SegmentUse][] {
-	return segments.map((segment) => [segment, use]);
+function segmentOf(path: string): string {
+	return path.split("/")[1] ?? "";
 }
 
 /** Folders of the catalogue. Their relative links need a slash at the end, so that a request without it is redirected. */
@@ -71,18 +67,18 @@ export function parsePage(target: string, basePath: string): PageRoute | null {
 	if (path === "/") return { kind: "page", file: "index.html", root: "./" };
 	const below = path.slice(1);
 	const root = rootFrom(below);
-	const use = path.startsWith("/") ? reservedSegments.get(below.split("/", 1)[0] ?? "") : undefined;
-	if (use === "records") {
+	const segment = path.startsWith("/") ? segmentOf(path) : "";
+	if (recordSegments.has(segment)) {
 		const part = below.replace(/^ogc(?:\/|$)/, "").replace(/\/$/, "");
 		return { kind: "records", path: part, query: query.slice(1), root };
 	}
-	const [, folder, segment] = layerPage.exec(below) ?? [];
+	const [, folder, key = ""] = layerPage.exec(below) ?? [];
 	if (folder !== undefined) {
-		const smallkey = parseSmallkey(decodeSegment(segment ?? "") ?? "");
+		const smallkey = parseSmallkey(decodeSegment(key) ?? "");
 		const lang = folder === layerFolders.fr ? "fr" : "en";
 		return smallkey === null ? null : { kind: "page", file: layerFile(lang, smallkey), root };
 	}
-	if (use !== "machines" && use !== "people") return null;
+	if (!fileSegments.has(segment)) return null;
 	if (folders.has(below)) return { kind: "moved", location: `${basePath}${path}/${query}` };
 	const file = below.endsWith("/") ? `${below}index.html` : below;
 	return filePath.test(file) ? { kind: "page", file, root } : null;
@@ -119,31 +115,4 @@ export function siteRootOf(target: string, basePath: string): string {
 
 export function answerMoved(location: string): Reply {
 	return { status: 301, headers: { Location: location, "Cache-Control": "no-cache" }, body: emptyBody };
-}
-
-/** Pages, and paths at which a person may expect a page, such as `fr/sante`. */
-const pagePath = /\.html$|^(?:en|fr|list|guide)\//;
-
-/**
- * GET <base>/, /en/, /index/index.json and all other files of the catalogue
- * @param bytes the file as sent; null if there is none
- */
-export function answerPage(
-	{ file, root }: PageWanted,
-	bytes: Uint8Array | null,
-	{ ifNoneMatch, isSecure, etag, headers: more }: PageRequest,
-): Reply {
-	if (!bytes) return pagePath.test(file) ? answerErrorPage("notFound", 404, root) : refuseFile();
-	const headers = { ...pageHeaders(file, isSecure), ...more, ETag: etag ?? etagOf(bytes) };
-	return answerTagged(headers, ifNoneMatch, () => bytes);
-}
-
-export interface PageRequest {
-	ifNoneMatch: string | null;
-	/** Whether the catalogue is served over https only. */
-	isSecure: boolean;
-	/** The hosting's tag of the file, if any. */
-	etag?: string;
-	/** Headers of these bytes, such as their coding. */
-	headers?: Record<string, string>;
 }

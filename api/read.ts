@@ -4,7 +4,7 @@ import { targetOf } from "../registry/targets/table.ts";
 import type { Envelope, TargetName } from "../registry/targets/target.ts";
 import { etagOfTags, type Tag, textOf } from "./etag.ts";
 import { answerTagged, fragmentHeaders, type Reply, refuseRead } from "./reply.ts";
-import type { Wanted, WantedDoc, WantedDocs } from "./wanted.ts";
+import type { Wanted } from "./wanted.ts";
 
 export interface Fragment {
 	/** UTF-8 JSON. */
@@ -29,10 +29,10 @@ const scriptType = "application/javascript; charset=utf-8";
 const encoder = new TextEncoder();
 const comma = encoder.encode(",");
 
-/** An answer; its body is made only if it is sent. */
+/** An answer; its pieces are joined only if it is sent. */
 interface Found {
 	etag: string;
-	body: () => Reply["body"];
+	pieces: readonly Uint8Array[];
 }
 
 /**
@@ -51,19 +51,19 @@ export function answerRead(wanted: Wanted, ifNoneMatch: string | null, fragments
 		"X-Content-Type-Options": fragmentHeaders["X-Content-Type-Options"],
 		ETag: found.etag,
 	};
-	return answerTagged(headers, ifNoneMatch, found.body);
+	return answerTagged(headers, ifNoneMatch, () => bodyOf(found.pieces));
 }
 
 /** The fragment, as a function call where the request names a callback (JSONP); else the status of the refusal. */
-function findDoc({ target, lang, smallkey, callback }: WantedDoc, fragments: Fragments): Found | number {
-	const found = fragments(target, lang, smallkey);
+function findDoc({ target, lang, items, callback }: Wanted, fragments: Fragments): Found | number {
+	const found = fragments(target, lang, items[0] ?? "");
 	if (!found) return 404;
-	if (callback === null) return { etag: textOf(found.etag), body: () => found.body };
+	if (callback === null) return { etag: textOf(found.etag), pieces: [found.body] };
 	const pieces = [encoder.encode(`/**/${callback}(`), escapeSeparators(found.body), encoder.encode(");")];
-	return { etag: etagOfTags([found.etag, callback]), body: () => bodyOf(pieces, lengthOf(pieces)) };
+	return { etag: etagOfTags([found.etag, callback]), pieces };
 }
 
-function findDocs(wanted: WantedDocs, fragments: Fragments): Found | number {
+function findDocs(wanted: Wanted, fragments: Fragments): Found | number {
 	const { target, lang, callback, isQuery } = wanted;
 	const { envelope, absent, isUnlisted, queryDoor } = targetOf(target);
 	const leaveOut = () => null;
@@ -71,8 +71,6 @@ function findDocs(wanted: WantedDocs, fragments: Fragments): Found | number {
 		isQuery && queryDoor
 			? { envelope: queryDoor.envelope(lang), absent: leaveOut }
 			: { envelope, absent, isUnlisted };
-	// Stored body → element, so that the element of a repeated item is made once.
-	const made = new Map<Uint8Array, Uint8Array>();
 	const elements: Uint8Array[] = [];
 	const tags: Tag[] = [];
 	let bytes = 0;
@@ -82,13 +80,8 @@ function findDocs(wanted: WantedDocs, fragments: Fragments): Found | number {
 		const fragment = found && rules.isUnlisted?.(found.body) ? null : found;
 		const missing = fragment ? null : rules.absent(item, items.length);
 		if (!fragment && missing === null) continue;
-		const body = fragment?.body ?? encoder.encode(missing as string);
-		let element = made.get(body);
-		if (!element) {
-			element = fragment ? layerIn(body, envelope) : body;
-			if (callback !== null) element = escapeSeparators(element);
-			made.set(body, element);
-		}
+		const json = fragment ? layerIn(fragment.body, envelope) : encoder.encode(missing as string);
+		const element = callback === null ? json : escapeSeparators(json);
 		elements.push(element);
 		tags.push(fragment ? fragment.etag : (missing as string));
 		bytes += element.length;
@@ -102,14 +95,13 @@ function findDocs(wanted: WantedDocs, fragments: Fragments): Found | number {
 		...(between === null ? [] : [encoder.encode(`]${between}[`), ...list]),
 		encoder.encode(`]${close}${callback === null ? "" : ");"}`),
 	];
-	const length = lengthOf(pieces);
-	if (length > maxDocsBytes) return 414;
+	if (lengthOf(pieces) > maxDocsBytes) return 414;
 	if (callback !== null) tags.push(callback);
 	if (rules.envelope) tags.push(open + between);
-	return { etag: etagOfTags(tags), body: () => bodyOf(pieces, length) };
+	return { etag: etagOfTags(tags), pieces };
 }
 
-function inDrawingOrder({ target, lang, items }: WantedDocs, fragments: Fragments): string[] {
+function inDrawingOrder({ target, lang, items }: Wanted, fragments: Fragments): string[] {
 	const rankOf = (item: string) => (parseSmallkey(item) ? fragments(target, lang, item)?.rank : undefined);
 	const ranked = items.map((item) => ({ item, rank: rankOf(item) ?? middleRank }));
 	return ranked.sort((a, b) => a.rank - b.rank).map(({ item }) => item);
@@ -120,7 +112,9 @@ function layerIn(body: Uint8Array, envelope: Envelope | undefined): Uint8Array {
 	return envelope ? body.subarray(envelope.open.length + 1, body.length - envelope.close.length - 1) : body;
 }
 
-function bodyOf(pieces: readonly Uint8Array[], length: number): Reply["body"] {
+function bodyOf(pieces: readonly Uint8Array[]): Reply["body"] {
+	if (pieces.length === 1) return pieces[0] as Uint8Array;
+	const length = lengthOf(pieces);
 	if (length > maxJoinedBytes) return { length, [Symbol.iterator]: () => pieces.values() };
 	const bytes = new Uint8Array(length);
 	let offset = 0;

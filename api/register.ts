@@ -1,17 +1,45 @@
 import { canonicalText } from "../registry/canonical.ts";
 import { parseJson } from "../registry/json.ts";
 import { judgeFile } from "../registry/judge.ts";
-import { judgeNames } from "../registry/judge-names.ts";
+import { judgeNames, type Problem } from "../registry/judge-names.ts";
 import { textsOf } from "../registry/problems.ts";
 import { kindOf, parseRegistration, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../registry/smallkey.ts";
-import { textAt, textOf } from "../registry/texts.ts";
+import { type TextCode, textAt, textOf } from "../registry/texts.ts";
 import { blobId } from "../store/hashes.ts";
 import { type Edit, type Edits, isRefusal, type Layer, type Reader, type Refusal } from "../store/store.ts";
-import { notRegistered, type RequestedChange, refusalOf } from "./write.ts";
+import type { WriteAction } from "./write-routes.ts";
+
+/** The change that a valid write asks for. */
+export interface RequestedChange {
+	smallkey: string;
+	/** The commit's subject: `register 23ax5t (wms)`. */
+	subject: string;
+	edits: Edits;
+	/** The registration after `edits` was called; null for a removal. */
+	registration: () => Registration | null;
+}
+
+/** Code of a problem → status of the refusal, where it is not 400. */
+const statusOf: Readonly<Partial<Record<TextCode, number>>> = {
+	"case-twin": 409,
+	"case-twin-here": 409,
+	owner: 403,
+};
+
+/** The refusal for the judge's problems. @param problems at least one */
+export function refusalOf(problems: readonly Problem[]): Refusal {
+	const [first] = problems as [Problem, ...Problem[]];
+	const errors = problems.map(({ code, text }) => (code === "size" ? `the document ${text}` : text));
+	return { status: statusOf[first.code] ?? 400, errors };
+}
+
+function notRegistered(smallkey: string): Refusal {
+	return { status: 404, errors: [textAt("smallkey", "not-registered", smallkey)] };
+}
 
 /** Parses the body of a PUT: a registration that replaces the stored one. */
-export function parseRegister(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
+function parseRegister(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
 	const { registration, problems } = judgeBody(smallkey, body);
 	if (!registration) return refusalOf(problems);
 	return {
@@ -22,7 +50,7 @@ export function parseRegister(smallkey: string, body: Uint8Array): RequestedChan
 	};
 }
 
-export function parseRemove(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
+function parseRemove(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
 	// The method is not signed: with a body, a captured PUT could be sent again as a DELETE.
 	if (body.length > 0) return { status: 400, errors: [textOf("body-empty")] };
 	return {
@@ -77,7 +105,7 @@ function parseStored(layer: Layer | null): Registration | null {
 type Members = Readonly<Record<string, unknown>>;
 
 /** Parses an update: members of either language or both, and of the document: `{"fr": {"service_name": "…"}}`. */
-export function parseUpdate(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
+function parseUpdate(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
 	const members = parseMembers(body);
 	if (isRefusal(members)) return members;
 	const { en = {}, fr = {}, ...whole } = members;
@@ -88,7 +116,7 @@ export function parseUpdate(smallkey: string, body: Uint8Array): RequestedChange
 }
 
 /** Parses an update of a feature layer: members for both languages, or exactly `{"en": {…}, "fr": {…}}`. */
-export function parseUpdateFeature(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
+function parseUpdateFeature(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
 	const members = parseMembers(body);
 	if (isRefusal(members)) return members;
 	const { en, fr } = members;
@@ -98,7 +126,7 @@ export function parseUpdateFeature(smallkey: string, body: Uint8Array): Requeste
 }
 
 /** Parses `{"factor": <int>, "user": <text>}`; the user is ignored. */
-export function parseSimplify(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
+function parseSimplify(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
 	const members = parseMembers(body);
 	if (isRefusal(members)) return members;
 	const { factor, user: _user, ...unknown } = members;
@@ -155,6 +183,29 @@ function requestUpdate(
 	};
 	return { smallkey, subject: `update ${smallkey}`, edits, registration: () => merged };
 }
+
+/** A kind of change of one layer: how its body is parsed, and how it is answered. */
+interface ChangeKind {
+	parse(smallkey: string, body: Uint8Array): RequestedChange | Refusal;
+	status: number;
+	/** Makes the answer's body. Without this function, and while the change waits for a reviewer, the body is the receipt. */
+	bodyOf?: (smallkey: string) => unknown;
+}
+
+const asKey = (smallkey: string) => smallkey;
+
+export const changeKinds: Readonly<Record<Exclude<WriteAction, "refresh">, ChangeKind>> = {
+	/** PUT <base>/register/<smallkey>, /v1/register/… and /v2/register/… (specification, "Write: register a layer"). */
+	register: { parse: parseRegister, status: 201 },
+	/** DELETE <base>/register/<smallkey>, /v1/register/… and /v2/register/…, with an empty body. */
+	remove: { parse: parseRemove, status: 204 },
+	/** PUT <base>/v2/update/<smallkey>: some members of a registration. */
+	update: { parse: parseUpdate, status: 200, bodyOf: (key) => ({ msg: "Updated", key }) },
+	/** PUT <base>/v1/updatefeature/<smallkey>: some members of a feature layer. */
+	updateFeature: { parse: parseUpdateFeature, status: 200, bodyOf: asKey },
+	/** PUT <base>/v1/simplification/<smallkey>: `max_allowable_offset` of a feature layer. */
+	simplify: { parse: parseSimplify, status: 200, bodyOf: asKey },
+};
 
 function judgeBody(smallkey: string, bytes: Uint8Array) {
 	return judgeFile({ path: layerPath(smallkey), kind: "file", bytes }, "written");

@@ -34,6 +34,7 @@ export const machineHeaders = others;
 export const refusalCaching = "public, max-age=5";
 
 const writeHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" } as const;
+const jsonHeaders = { "Content-Type": "application/json", ...writeHeaders };
 
 /** Bounds of the errors of one answer: their number, UTF-16 units of each, bytes of the whole answer. */
 const maxErrors = 20;
@@ -99,17 +100,20 @@ export function allowReads(): Reply {
 	return { status: 204, headers, body: emptyBody };
 }
 
-/** The answer to a write that is refused: `{"errors": […], "hint": …}`, at most 20 errors and 16 kB. */
-export function refuseWrite(refusal: Refusal, headers: Record<string, string> = {}): Reply {
-	const { status, errors, reason = refusalReasons[status] ?? "other", hint } = refusal;
-	return { status, headers: { ...jsonHeaders, ...headers }, body: errorsBody(errors, hint), reason };
+/** An answer of JSON that no cache keeps: the receipt of a write, or the status of a layer. */
+export function jsonReply(status: number, value: unknown, headers: Record<string, string> = {}): Reply {
+	return { status, headers: { ...jsonHeaders, ...headers }, body: encoder.encode(JSON.stringify(value)) };
 }
 
-/** The answer to an address or a sender over its limit of writes. */
-export function refuseLimited(whose: "address" | "sender", waitSeconds: number): Reply {
-	const errors = [textOf(`limit-${whose}`, waitSeconds)];
-	const refusal = { status: 429, errors, reason: `limit of the ${whose}` };
-	return refuseWrite(refusal, { "Retry-After": String(waitSeconds) });
+/** A refusal with `{"errors": […], "hint": …}`: at most 20 errors and 16 kB. */
+export function refuse({ status, errors, hint }: Refusal, headers: Record<string, string> = {}): Reply {
+	return { status, headers: { ...jsonHeaders, ...headers }, body: errorsBody(errors, hint) };
+}
+
+/** The answer to a write that is refused. */
+export function refuseWrite(refusal: Refusal, headers: Record<string, string> = {}): Reply {
+	const { reason = refusalReasons[refusal.status] ?? "other" } = refusal;
+	return { ...refuse(refusal, headers), reason };
 }
 
 /**
@@ -128,26 +132,6 @@ export function inLanguageOf(reply: Reply, acceptLanguage: string | null): Reply
 		? errorsBody(errors.map(inFrench), hint && inFrench(hint))
 		: warnings?.length && encoder.encode(JSON.stringify({ ...answer, warnings: warnings.map(inFrench) }));
 	return french ? { ...reply, headers: { ...headers, "Content-Language": "fr" }, body: french } : reply;
-}
-
-const jsonHeaders = { "Content-Type": "application/json", ...writeHeaders };
-
-/** The answer to an accepted write: its receipt, or another JSON value. */
-export function acceptWrite(status: number, value: unknown): Reply {
-	return { status, headers: { ...jsonHeaders }, body: encoder.encode(JSON.stringify(value)) };
-}
-
-/** Headers of a layer's status: pages of other sites may read it, and no cache keeps it. */
-const statusHeaders = { ...jsonHeaders, "Access-Control-Allow-Origin": "*" };
-
-export function statusReply(status: object): Reply {
-	return { status: 200, headers: { ...statusHeaders }, body: encoder.encode(JSON.stringify(status)) };
-}
-
-/** The refusal of a layer's status: `{"errors": [text]}`. */
-export function refuseStatus(status: number, error: string, retryAfter?: number): Reply {
-	const wait = retryAfter !== undefined && { "Retry-After": String(retryAfter) };
-	return { status, headers: { ...statusHeaders, ...wait }, body: errorsBody([error]) };
 }
 
 export function removed(): Reply {

@@ -2,30 +2,22 @@ import { decodeSegment, type Lang, parseLang, parseSmallkey } from "../registry/
 import { targetOf } from "../registry/targets/table.ts";
 import type { Target, TargetName } from "../registry/targets/target.ts";
 
-interface WantedFrom {
+/** A read of fragments. */
+export interface Wanted {
+	/** `doc`: the fragment of one layer. `docs`: a list of layers. */
+	kind: "doc" | "docs";
 	/** Name of the target: `v0.9`. */
 	target: TargetName;
 	lang: Lang;
 	/** The JSONP callback; null where JSON is requested. */
 	callback: string | null;
-}
-
-export interface WantedDoc extends WantedFrom {
-	kind: "doc";
-	smallkey: string;
-}
-
-export interface WantedDocs extends WantedFrom {
-	kind: "docs";
-	/** The requested keys, decoded and trimmed; they may be invalid smallkeys. */
+	/** The requested keys, decoded and trimmed. A `doc` has one smallkey; those of `docs` may be invalid smallkeys. */
 	items: string[];
 	/** Whether lang and keys are in the query, for which the target has its own answer (`queryDoor`). */
 	isQuery: boolean;
 	/** Whether the answer is sorted by drawing order. */
 	isSorted: boolean;
 }
-
-export type Wanted = WantedDoc | WantedDocs;
 
 export interface ReadSettings {
 	basePath: string;
@@ -77,32 +69,26 @@ function pathsOf({ doc, docs }: Pick<Target, "doc" | "docs">, target: Target): R
 	];
 }
 
-/** The end of a path whose answer is sorted by drawing order. */
-const sortSuffix = "/sort";
-
 /**
- * Splits `<basePath><prefix><lang>/<keys>?<query>`, or `<basePath><path>?lang=<lang>&id=<keys>` with its parameters in any
- * order, into its parts, still encoded. A missing parameter is empty. Null where the target is not a read's.
+ * Splits `<basePath><prefix><lang>/<keys>?<query>`, where `/sort` may follow the keys, or
+ * `<basePath><path>?lang=<lang>&id=<keys>` with its parameters in any order, into its parts, still encoded. A missing
+ * parameter is empty. Null where the target is not a read's.
  */
 function splitTarget(target: string, { basePath, targets }: ReadSettings) {
 	if (!target.startsWith(basePath)) return null;
 	const path = readPaths(targets).find(({ prefix }) => target.startsWith(prefix, basePath.length));
 	if (!path) return null;
-	const langStart = basePath.length + path.prefix.length;
-	const question = target.indexOf("?");
-	const end = question < 0 ? target.length : question;
+	const end = target.includes("?") ? target.indexOf("?") : target.length;
 	const query = target.slice(end + 1);
+	const rest = target.slice(basePath.length + path.prefix.length, end);
 	if (path.kind === "query") {
-		if (langStart !== end) return null;
+		if (rest !== "") return null;
 		return { path, lang: parameterOf(query, "lang"), keys: parameterOf(query, "id"), query, isSorted: false };
 	}
-	const langEnd = target.indexOf("/", langStart);
-	if (langEnd < 0 || langEnd >= end) return null;
-	const rest = target.slice(langEnd + 1, end);
-	const isSorted = path.kind === "docs" && path.target.canSort === true && rest.endsWith(sortSuffix);
-	const keys = isSorted ? rest.slice(0, -sortSuffix.length) : rest;
-	if (keys.includes("/")) return null;
-	return { path, lang: target.slice(langStart, langEnd), keys, query, isSorted };
+	const [lang = "", ...segments] = rest.split("/", 4);
+	const isSorted = path.kind === "docs" && path.target.canSort === true && segments[1] === "sort";
+	if (segments.length !== (isSorted ? 2 : 1)) return null;
+	return { path, lang, keys: segments[0] ?? "", query, isSorted };
 }
 
 /** The last value of a query parameter, still encoded: in a smallkey, unlike in form data, `+` is not a space. */
@@ -128,13 +114,13 @@ export function parseRead(method: string, target: string, settings: ReadSettings
 	const callback = lastCallback(query);
 	if (callback !== null && (callback.length > maxCallbackLength || !callbackPattern.test(callback)))
 		return 400;
-	const wanted = { target: path.target.name, lang, callback };
-	if (!isDocs) {
-		const smallkey = parseSmallkey(decodeSegment(keys) ?? "");
-		return smallkey ? { kind: "doc", ...wanted, smallkey } : 404;
+	const wanted = { target: path.target.name, lang, callback, isQuery: path.kind === "query", isSorted };
+	if (isDocs) {
+		const items = itemsOf(keys, settings.docsMaxKeys);
+		return items ? { kind: "docs", ...wanted, items } : 414;
 	}
-	const items = itemsOf(keys, settings.docsMaxKeys);
-	return items ? { kind: "docs", ...wanted, items, isQuery: path.kind === "query", isSorted } : 414;
+	const smallkey = parseSmallkey(decodeSegment(keys) ?? "");
+	return smallkey ? { kind: "doc", ...wanted, items: [smallkey] } : 404;
 }
 
 /** The items of a list; null where there are too many. */
@@ -162,11 +148,7 @@ function lastCallback(query: string): string | null {
 	return new URLSearchParams(query).getAll("callback").at(-1) ?? null;
 }
 
-function smallkeysOf(items: string[]): string[] {
+/** The distinct smallkeys among items, for engines that fetch the fragments. */
+export function smallkeysOf(items: readonly string[]): string[] {
 	return [...new Set(items.filter(parseSmallkey))];
-}
-
-/** The distinct smallkeys of a read, for engines that fetch the fragments. */
-export function keysOf(wanted: Wanted): string[] {
-	return wanted.kind === "doc" ? [wanted.smallkey] : smallkeysOf(wanted.items);
 }

@@ -1,14 +1,22 @@
-import type { Problem } from "../registry/judge-names.ts";
+import { canonicalText } from "../registry/canonical.ts";
+import { draftAddress } from "../registry/draft.ts";
+import { judgeSender, mayChange, smallkeyText } from "../registry/judge.ts";
 import { shownValue } from "../registry/problems.ts";
-import { maxRegistrationBytes, type Registration } from "../registry/registration.ts";
-import { type TextCode, textAt, textOf } from "../registry/texts.ts";
-import { type Edits, parseTimestamp, type Refusal } from "../store/store.ts";
-import type { Context } from "./context.ts";
+import { maxRegistrationBytes } from "../registry/registration.ts";
+import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
+import { readableAt } from "../registry/targets/table.ts";
+import { textAt, textOf } from "../registry/texts.ts";
+import { warningsOf } from "../registry/warnings.ts";
+import type { Receipt } from "../schemas/answers.ts";
+import { type Commit, isRefusal, parseTimestamp, type Refusal } from "../store/store.ts";
+import type { Context, Refresh } from "./context.ts";
+import { changeKinds, type RequestedChange, refusalOf } from "./register.ts";
+import { jsonReply, type Reply, refuseWrite, removed } from "./reply.ts";
 import { isSignedBy, type Sender } from "./senders.ts";
 import { isSignature, isTimely, sha256Hex, shapeHint } from "./signature.ts";
 import { methodOf, type WriteAction } from "./write-routes.ts";
 
-/** A write request as a value. The text of a missing header is empty. */
+/** A write request as a value, without its body. The text of a missing header is empty. */
 export interface Write {
 	action: WriteAction;
 	/** The request target as it arrived, which is signed. */
@@ -19,50 +27,102 @@ export interface Write {
 	sender: string;
 	timestamp: string;
 	signature: string;
-	/** At most `maxRegistrationBytes` bytes. */
-	body: Uint8Array | "too large";
+	/** The announced length of the body in bytes; null where only the body itself shows its length. */
+	length: number | null;
 }
 
-export interface Verified {
-	sender: Sender;
-	timestamp: string;
-	/** SHA-256 of the signature's text, hex. */
-	request: string;
-	body: Uint8Array;
-}
+/** At most `maxRegistrationBytes` bytes. */
+export type WriteBody = Uint8Array | "too large";
 
-/** The change that a valid write asks for. */
-export interface RequestedChange {
-	smallkey: string;
-	/** The commit's subject: `register 23ax5t (wms)`. */
-	subject: string;
-	edits: Edits;
-	/** The registration after `edits` was called; null for a removal. */
-	registration: () => Registration | null;
-}
-
-/** Checks the size, then the signature and the time (specification, "Verification by the service"). */
-export async function verifyWrite(write: Write, context: Context): Promise<Verified | Refusal> {
-	const { target, sender: senderId, timestamp, signature, body } = write;
-	if (body === "too large") {
-		return { status: 413, errors: [textOf("body-size", maxRegistrationBytes)] };
+/**
+ * Answers a write: limit of the address → 429, size → 413, signature and time → 401, limit of the sender → 429,
+ * payload → 400, ownership → 403, store → the action's answer. A write that its head shows to be wrong is refused before
+ * its body is read.
+ * @param readBody reads the body, or returns the refusal to read it
+ * @throws {StoreBusy} where the store cannot be written now
+ */
+export async function answerWrite(
+	write: Write,
+	readBody: () => Promise<WriteBody | Reply>,
+	context: Context,
+): Promise<Reply> {
+	const { action, address, length } = write;
+	const { limiter, store, refresh } = context;
+	const addressWait = address === null ? 0 : ((await limiter?.address(address)) ?? 0);
+	if (addressWait > 0) return refuseLimited("address", addressWait);
+	// The size is checked before the signature, and the size of a chunked body is known only at its end (RFC 9112,
+	// section 6.3).
+	const early = length === null ? null : length > maxRegistrationBytes ? tooLarge : judgeHead(write, context);
+	if (early) return refuseWrite(early);
+	const body = await readBody();
+	if (body === "too large") return refuseWrite(tooLarge);
+	if (!(body instanceof Uint8Array)) return body;
+	const verified = await verifyWrite(write, body, context);
+	if (isRefusal(verified)) return refuseWrite(verified);
+	const { sender, request } = verified;
+	const senderWait = (await limiter?.sender(sender.id, request)) ?? 0;
+	if (senderWait > 0) return refuseLimited("sender", senderWait);
+	const meta = metaOf(write, sender, request);
+	// The signature is used up: it must not take effect later, when other layers are stored, or with another method.
+	const useUp = async (status: number) => (await store.remember?.({ ...meta, status })) ?? true;
+	const refuseForGood = async (refusal: Refusal) => {
+		await useUp(refusal.status);
+		return refuseWrite(refusal);
+	};
+	if (action === "refresh") {
+		const wanted = parseRefresh(write.target, body, refresh !== undefined);
+		if (isRefusal(wanted)) return refuseForGood(wanted);
+		const isWanted = (smallkey: string) => mayChange(sender, smallkey);
+		return jsonReply(202, { layers: (await useUp(202)) ? refresh?.({ ...wanted, isWanted }) : 0 });
 	}
-	const now = context.now();
-	const refusal = judgeHead(write, context, now);
+	const { parse, status, bodyOf } = changeKinds[action];
+	const change = parseChange(parse, write.target, body, sender);
+	if (isRefusal(change)) return refuseForGood(change);
+	const outcome = await store.change(change.edits, { ...meta, ...change });
+	if (isRefusal(outcome)) return refuseWrite(outcome);
+	if (sender.review)
+		return jsonReply(action === "register" ? 201 : 202, await receiptOf(change, outcome, context));
+	if (action === "remove") return removed();
+	return jsonReply(status, bodyOf?.(change.smallkey) ?? (await receiptOf(change, outcome, context)));
+}
+
+function refuseLimited(whose: "address" | "sender", waitSeconds: number): Reply {
+	const errors = [textOf(`limit-${whose}`, waitSeconds)];
+	const refusal = { status: 429, errors, reason: `limit of the ${whose}` };
+	return refuseWrite(refusal, { "Retry-After": String(waitSeconds) });
+}
+
+const tooLarge: Refusal = {
+	status: 413,
+	errors: [/* @__PURE__ */ textOf("body-size", maxRegistrationBytes)],
+};
+
+/**
+ * Checks the signature and the time (specification, "Verification by the service").
+ * @returns the sender, and the hash of the signature, which identifies the request
+ */
+async function verifyWrite(
+	write: Write,
+	body: Uint8Array,
+	context: Context,
+): Promise<{ sender: Sender; request: string } | Refusal> {
+	const refusal = judgeHead(write, context);
 	if (refusal) return refusal;
-	const sender = context.settings.senders.get(senderId);
-	const signed = { path: target, sender: senderId, timestamp, body };
-	// The signature is computed for unknown senders, too, so that the time does not reveal which senders exist.
+	const { target, sender: id, timestamp, signature } = write;
+	const sender = context.settings.senders.get(id);
+	// The hashes are computed for unknown senders, too, so that the time does not reveal which senders exist.
 	const request = await sha256Hex(signature);
-	const genuine = await isSignedBy(sender, signed, signature, now);
+	const signed = { path: target, sender: id, timestamp, body };
+	const genuine = await isSignedBy(sender, signed, signature, context.now());
 	if (!sender || !genuine) return unauthorized(write, context, sender ? "signature" : "unknown sender");
-	return { sender, timestamp, request, body };
+	return { sender, request };
 }
 
 /** Checks what needs neither the body nor a hash, so that an invalid request costs little; null where it passes. */
-export function judgeHead(write: Omit<Write, "body">, context: Context, now: Date): Refusal | null {
+function judgeHead(write: Write, context: Context): Refusal | null {
 	const { sender, timestamp, signature } = write;
 	if (!isSignature(signature) || sender === "" || timestamp === "") return unauthorized(write, context);
+	const now = context.now();
 	if (isTimely(timestamp, now)) return null;
 	const errors = [textAt("TimeStamp", "timestamp", now.toISOString())];
 	return { status: 401, errors, reason: "time", hint: textOf("timestamp-hint", shownValue(timestamp)) };
@@ -74,7 +134,7 @@ export function judgeHead(write: Omit<Write, "body">, context: Context, now: Dat
  * @param reason for the operator's log
  */
 function unauthorized(
-	{ signature, sender, timestamp, address }: Omit<Write, "body">,
+	{ signature, sender, timestamp, address }: Write,
 	{ limiter, settings }: Context,
 	reason = "shape of the signature",
 ): Refusal {
@@ -92,36 +152,85 @@ function unauthorized(
 	};
 }
 
-/** Code of a problem → status of the refusal, where it is not 400. */
-const statusOf: Readonly<Partial<Record<TextCode, number>>> = {
-	"case-twin": 409,
-	"case-twin-here": 409,
-	owner: 403,
-};
-
-/** The refusal for the judge's problems. @param problems at least one */
-export function refusalOf(problems: readonly Problem[]): Refusal {
-	const [first] = problems as [Problem, ...Problem[]];
-	const textOf = ({ code, text }: Problem) => (code === "size" ? `the document ${text}` : text);
-	return { status: statusOf[first.code] ?? 400, errors: problems.map(textOf) };
-}
-
-export function notRegistered(smallkey: string): Refusal {
-	return { status: 404, errors: [textAt("smallkey", "not-registered", smallkey)] };
-}
-
 /** The metadata of a write's commit. Its trailer `Request` identifies a repeated request. */
-export function metaOf(action: WriteAction, { sender, timestamp, request }: Verified) {
+function metaOf({ action, timestamp }: Write, { id, review }: Sender, request: string) {
+	const trailers = [
+		["Sender", id],
+		["TimeStamp", timestamp],
+		["Request", request],
+	] as const;
 	return {
-		author: sender.id,
-		time: parseTimestamp(timestamp) ?? 0,
-		trailers: [
-			["Sender", sender.id],
-			["TimeStamp", timestamp],
-			["Request", request],
-		] as const,
-		request,
-		method: methodOf(action),
-		review: sender.review,
+		...{ author: id, time: parseTimestamp(timestamp) ?? 0, trailers },
+		...{ request, method: methodOf(action), review },
+	};
+}
+
+/** Parses a change. Checks the smallkey, then the payload, then the ownership. */
+function parseChange(
+	parse: (typeof changeKinds)["register"]["parse"],
+	target: string,
+	body: Uint8Array,
+	sender: Sender,
+): RequestedChange | Refusal {
+	const segment = target.slice(target.lastIndexOf("/") + 1);
+	const given = decodeSegment(segment);
+	const smallkey = parseSmallkey(given ?? "");
+	if (smallkey === null) {
+		return { status: 400, errors: [smallkeyText(given ?? segment)], reason: "smallkey" };
+	}
+	const change = parse(smallkey, body);
+	const problem = isRefusal(change) ? null : judgeSender(sender, smallkey);
+	return problem ? refusalOf([problem]) : change;
+}
+
+const dayMs = 86_400_000;
+
+/** `…/all` or `…/<days>`, at v2 followed by a limit. */
+const refreshPath = /\/(?:update|refresh)\/(?:(all)|(\d{1,5}))(?:\/([1-9]\d{0,6}))?$/;
+
+/**
+ * POST <base>/v1/update/<all or days> and <base>/v2/refresh/<all or days>[/<limit>]: signed, with an empty body. Starts a
+ * harvest of the layers that the sender may change, and answers with their number. A repeated request has no effect.
+ */
+function parseRefresh(
+	target: string,
+	body: Uint8Array,
+	isHarvesting: boolean,
+): Omit<Refresh, "isWanted"> | Refusal {
+	if (body.length > 0) return { status: 400, errors: [textOf("body-empty")] };
+	const match = refreshPath.exec(target);
+	if (!match) return { status: 400, errors: [textAt("path", "path-refresh")], reason: "path" };
+	if (!isHarvesting) return { status: 409, errors: [textOf("no-harvest")], reason: "does not harvest" };
+	const [, all, days, maxLayers] = match;
+	return {
+		olderThanMs: all === undefined ? Number(days) * dayMs : null,
+		maxLayers: maxLayers === undefined ? null : Number(maxLayers),
+	};
+}
+
+async function receiptOf(
+	{ smallkey, registration }: RequestedChange,
+	outcome: Commit,
+	{ settings, store, status }: Context,
+): Promise<Receipt> {
+	const stored = registration();
+	const { basePath, publicUrl = "" } = settings;
+	const text = stored && publicUrl && canonicalText(stored);
+	const draft = text ? await draftAddress(publicUrl, { smallkey, text }) : null;
+	const site = publicUrl.replace(/(?<!\/)\/+$/, "");
+	const inCatalogue = site ? `${site}/?layer=${encodeURIComponent(smallkey)}` : undefined;
+	const readable = stored ? readableAt(smallkey, stored, settings) : { paths: [], warnings: [] };
+	const warnings = stored ? warningsOf(stored) : [];
+	return {
+		smallkey,
+		key: smallkey,
+		commit: outcome.commit,
+		fragments: readable.paths.map((path) => `${basePath}/${path}`),
+		published: store.published && outcome.branch === undefined,
+		branch: outcome.branch,
+		pull_request: outcome.pullRequest,
+		draft: draft ?? undefined,
+		status: status ? `${basePath}/status/${smallkey}` : inCatalogue,
+		warnings: [...warnings, ...readable.warnings, ...(outcome.warnings ?? [])],
 	};
 }

@@ -1,13 +1,14 @@
 import { parseSenders } from "../api/senders.ts";
 import { sign } from "../api/signature.ts";
 import { readTextIfThere } from "../files/if-there.ts";
+import { visible } from "../registry/markdown.ts";
 import { tryJson } from "../registry/try-json.ts";
 import { askService, errorsOf } from "../service/ask.ts";
 import { sendersPath } from "../service/senders-file.ts";
 import { type Environment, readConfiguration } from "../service/settings.ts";
 import { createCommandLine, exitCodes, parseUrl } from "../terminal/command-line.ts";
 import { type Io, printError, printLine } from "../terminal/io.ts";
-import { plain } from "../terminal/plain.ts";
+import { counted, plain } from "../terminal/plain.ts";
 
 /** A publisher's request to a service. */
 export interface PublisherRequest {
@@ -21,10 +22,10 @@ export interface PublisherRequest {
 	sender?: string | undefined;
 }
 
-/** The headers that sign a request (specification, "Request headers"). */
-export type SignedHeaders = Record<"Authorization" | "TimeStamp" | "Sender", string>;
-
-export type SignedRequest = PublisherRequest & { headers: SignedHeaders };
+/** A request with the headers that sign it (specification, "Request headers"). */
+export interface SignedRequest extends PublisherRequest {
+	headers: Record<"Authorization" | "TimeStamp" | "Sender", string>;
+}
 
 /** The command line of `put`, `sign` and `remove`: `<smallkey> [--url U] [--sender S]`. */
 export function createRequestLine(name: "put" | "sign" | "remove", io: Io) {
@@ -42,7 +43,7 @@ cannot serve now.`,
 }
 
 /** The request target of a layer at a service: the address's own path, then `/register/23ax5t`. */
-export function targetOf({ url, smallkey }: Pick<PublisherRequest, "url" | "smallkey">): string {
+function targetOf({ url, smallkey }: Pick<PublisherRequest, "url" | "smallkey">): string {
 	const base = new URL(url).pathname.replace(/(?<!\/)\/+$/, "");
 	return `${base}/register/${encodeURIComponent(smallkey).replaceAll("%2B", "+").replaceAll("%3D", "=")}`;
 }
@@ -92,6 +93,45 @@ export async function findSecret(
 	if (id !== null && answer) return { sender: id, secret: answer };
 	const missing = senders ? `has no sender ${id ?? ""}`.trimEnd() : "is not there";
 	throw new Error(`${place}: ${missing}; set SENDER_SECRET, or DATA_DIR to that of the service`);
+}
+
+/** Characters shown of a body. */
+const maxBodyLength = 400;
+
+/**
+ * Explains a request's signature to a person whose own client gets 401. The lines have the parts of the signed text, the
+ * text with its parts between ‹ and ›, and the request as sent. They do not have the secret.
+ */
+export function explain(request: SignedRequest): string[] {
+	const { headers, method, body, url } = request;
+	const target = targetOf(request);
+	const bytes = counted(body.length, "byte");
+	const text = visible(new TextDecoder().decode(body));
+	const shown = text.length <= maxBodyLength ? text : `${text.slice(0, maxBodyLength)}…`;
+	const parts = [target, headers.Sender, headers.TimeStamp, shown];
+	return [
+		"The signed text is four parts, joined without separators:",
+		"",
+		`  path       ${target}`,
+		`  sender     ${headers.Sender}`,
+		`  timestamp  ${headers.TimeStamp}`,
+		`  body       ${bytes}, as they are sent`,
+		"",
+		"Each part between ‹ and ›, which are not signed; control characters of the body are spelled out:",
+		"",
+		`  ${parts.map((part) => `‹${part}›`).join("")}`,
+		"",
+		"Signature: HMAC-SHA-256 of that text with the secret, in URL-safe base64 without padding:",
+		`${headers.Authorization.length} characters of A-Z a-z 0-9 - _, and no scheme word before them.`,
+		"",
+		"What is sent:",
+		"",
+		`  ${method} ${target} HTTP/1.1`,
+		`  Host: ${new URL(url).host}`,
+		...Object.entries(headers).map(([name, text]) => `  ${name}: ${text}`),
+		...(body.length > 0 ? ["  Content-Type: application/json"] : []),
+		`  Content-Length: ${body.length}`,
+	];
 }
 
 /** Longest wait for the whole answer, in milliseconds: a service may wait for git, or for GitHub. */

@@ -1,12 +1,12 @@
 import { statfs } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { LayerStatus } from "../api/status.ts";
 import { collectCommit, resolveCommit } from "../publish/collect.ts";
 import { isDescribed } from "../registry/description.ts";
 import { parseHealth } from "../registry/health.ts";
 import { judgeFiles, problemLine } from "../registry/judge.ts";
 import { harvestedLangs } from "../registry/registration.ts";
 import { tryJson } from "../registry/try-json.ts";
+import type { LayerStatus } from "../schemas/answers.ts";
 import { askService, errorsOf, type ServiceAnswer } from "../service/ask.ts";
 import { type Review, readHealth, readReviews, servedRef } from "../service/repository.ts";
 import { exitCodes } from "../terminal/command-line.ts";

@@ -1,7 +1,6 @@
 // npx fragments sign: prints the three headers that sign a request, for curl -H @-
 import { readFile } from "node:fs/promises";
-import { explain } from "../publisher/explain.ts";
-import { createRequestLine, signRequest } from "../publisher/request.ts";
+import { createRequestLine, explain, signRequest } from "../publisher/request.ts";
 import { createRun, exitCodes } from "../terminal/command-line.ts";
 import { printLine } from "../terminal/io.ts";
 

@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import type { Context } from "../api/context.ts";
+import type { Context, ReadStatus } from "../api/context.ts";
 import { folderPages } from "../api/node/pages.ts";
 import type { Senders } from "../api/senders.ts";
-import type { ReadStatus } from "../api/status.ts";
 import { catalogueOptions, senderNamesOf } from "../catalogue/options.ts";
 import { removeCatalogue } from "../catalogue/output.ts";
 import { readCommit } from "../files/version.ts";

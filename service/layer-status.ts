@@ -1,10 +1,11 @@
-import type { LayerStatus, ReadStatus } from "../api/status.ts";
+import type { ReadStatus } from "../api/context.ts";
 import { GitTimeout, runGit } from "../git/run.ts";
 import { createPool } from "../harvest/net/pool.ts";
 import { isDescribed } from "../registry/description.ts";
 import { parseHealth } from "../registry/health.ts";
 import { layerPath } from "../registry/smallkey.ts";
 import { readOpen } from "../repair/branches.ts";
+import type { LayerStatus } from "../schemas/answers.ts";
 import { type Layer, type Store, StoreBusy } from "../store/store.ts";
 import { descriptionOf, harvestedOf } from "./harvester/commit.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";

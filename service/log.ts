@@ -1,5 +1,5 @@
 import { logText } from "../api/log.ts";
-import { CountedLog } from "../api/node/log.ts";
+import { countedLog } from "../api/node/log.ts";
 import type { Log } from "../store/log.ts";
 
 /** Lines that are written at the end of this iteration of the event loop. */
@@ -35,7 +35,7 @@ const countErrorsMs = 1_000;
  * requests can cause many of them.
  */
 export function countedErrors(write: (line: { error: string; repeated?: number }) => void, windowMs: number) {
-	const log = new CountedLog(write, windowMs, ({ error }: { error: string }) => placeOf(error));
+	const log = countedLog(write, windowMs, ({ error }: { error: string }) => placeOf(error));
 	return {
 		add: (error: unknown) =>
 			log.add({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),

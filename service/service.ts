@@ -1,5 +1,5 @@
+import type { Pages } from "../api/catalogue.ts";
 import type { Context } from "../api/context.ts";
-import type { Pages } from "../api/node/pages.ts";
 import type { Fragments } from "../api/read.ts";
 import type { Gauges, Metrics } from "./metrics.ts";
 

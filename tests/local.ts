@@ -1,12 +1,13 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { answerPlain, handleRead, handleWrite, routeOf } from "../api/app.ts";
+import { answerFailure, answerPlain, routeOf } from "../api/app.ts";
 import type { Context } from "../api/context.ts";
+import { answerRead } from "../api/read.ts";
 import type { Reply } from "../api/reply.ts";
 import { parseSenders } from "../api/senders.ts";
 import { sign } from "../api/signature.ts";
-import type { Write as HandledWrite } from "../api/write.ts";
+import { answerWrite, type WriteBody, type Write as WriteHead } from "../api/write.ts";
 import { runGit } from "../git/run.ts";
 import type { FolderTimes } from "../publish/folder-sink.ts";
 import type { Publication } from "../publish/publication.ts";
@@ -239,8 +240,8 @@ export class Local {
 			throw new Error(`${target} is a page`);
 		if (route.kind === "write" || route.kind === "status")
 			throw new Error(`${method} ${target} is answered later`);
-		if (route.kind !== "doc" && route.kind !== "docs") return answerPlain(route, this.context);
-		return handleRead(route, ifNoneMatch, this.publication.table.find, this.context.log);
+		if (!("items" in route)) return answerPlain(route, this.context);
+		return answerRead(route, ifNoneMatch, this.publication.table.find);
 	}
 
 	async git(...args: string[]): Promise<string> {
@@ -253,6 +254,15 @@ export class Local {
 		const refs = await this.git("for-each-ref", "--format=%(refname) %(objectname)");
 		return JSON.stringify([refs, this.store.tip, fragments]);
 	}
+}
+
+/** A write as the handlers take it, with its body. */
+export type HandledWrite = WriteHead & { body: WriteBody };
+
+/** Answers a write as the adapters do. */
+export function handleWrite({ body, ...write }: HandledWrite, context: Context): Promise<Reply> {
+	const fail = (error: unknown) => answerFailure(error, "write", context.log);
+	return answerWrite(write, async () => body, context).catch(fail);
 }
 
 /** A write as the handlers take it, signed at a time. */
@@ -270,6 +280,7 @@ export async function signedWrite(write: Write, now: number): Promise<HandledWri
 		sender: headers.Sender ?? "",
 		timestamp: headers.TimeStamp ?? "",
 		signature: headers.Authorization ?? "",
+		length: null,
 		body: bytes.length > maxRegistrationBytes ? "too large" : bytes,
 	};
 }

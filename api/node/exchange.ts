@@ -1,59 +1,107 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Route } from "../app.ts";
+import { answerFailure, answerPlain, answerStatus, type Route, routeOf } from "../app.ts";
+import type { Pages } from "../catalogue.ts";
+import type { Context } from "../context.ts";
+import { answerRead, type Fragments } from "../read.ts";
+import { inLanguageOf, type Reply, refuseRead } from "../reply.ts";
 import { isWriteMethod, type WriteAction } from "../write-routes.ts";
 import { type Client, clientOf, type TrustedProxies } from "./address.ts";
-import type { Answered } from "./log.ts";
+import { type Answered, countedLog } from "./log.ts";
+import { createSend, keepReplies } from "./send.ts";
+import { answerGone, clientGone, createWriter } from "./writing.ts";
 
 /** The name of a route in the metrics: its kind, or the action of a write. */
 export type RouteName = Exclude<Route["kind"], "write"> | WriteAction;
+
+/** Time limits and intervals of the server. */
+export const defaultTimes = {
+	/** Longest time for a request's head, from its first byte. */
+	headTimeoutMs: 10_000,
+	/** Longest time for a request's body, from the end of its head. */
+	bodyTimeoutMs: 20_000,
+	/** Longest time for the client to read an answer, in addition to the time at `readerBytesPerSecond`. */
+	readerTimeoutMs: 30_000,
+	/** The rate at which a slow client may read an answer. */
+	readerBytesPerSecond: 64_000,
+	/** Delay of the answer to a wrong signature, or to a write that exceeds a limit. */
+	badWriteDelayMs: 100,
+	/** Interval at which the time-outs of heads and bodies are checked. */
+	checkEveryMs: 1_000,
+	/** Interval within which similar refusals of one address are combined into one log line. */
+	logEveryMs: 1_000,
+};
+
+/** The handlers' context, and what else the server needs. */
+export interface NodeOptions {
+	context: Context;
+	fragments: Fragments;
+	/** Returns another number after each change of any fragment; null where changes are not known. */
+	version: (() => number) | null;
+	/** Answers requests for the catalogue; left out where it is not served. */
+	pages?: Pages | undefined;
+	/** Called for each write and for each answer from 400 up; for every answer with `allReads`. */
+	log: (answered: Answered) => void;
+	allReads: boolean;
+	/** Called for each answer that is not logged. */
+	count: () => void;
+	/**
+	 * Called for every answer after it was passed to Node, with the route, the status, the milliseconds since the request's
+	 * head, and the reason why a write was refused.
+	 */
+	measure?: ((route: RouteName, status: number, ms: number, reason: string | undefined) => void) | undefined;
+	/** Proxies whose `X-Forwarded-For` is trusted; none by default. */
+	trustedProxies?: TrustedProxies;
+	/** The times that differ from the defaults. */
+	times?: Partial<typeof defaultTimes>;
+	/** Most bytes of bodies that are in memory at once, including those of writes that are being made. */
+	maxHeldBytes?: number;
+}
+
+/** What the exchanges of one server share. */
+export function shareOf(options: NodeOptions, isClosing: () => boolean) {
+	const times = { ...defaultTimes, ...options.times };
+	return {
+		...options,
+		times,
+		isClosing,
+		send: createSend(times.readerTimeoutMs, times.readerBytesPerSecond),
+		write: createWriter(options.context, times.bodyTimeoutMs, options.maxHeldBytes),
+		kept: options.version && keepReplies(options.version),
+		answered: countedLog(options.log, times.logEveryMs, kindOfAnswer),
+	};
+}
+
+/** Refusals are counted by address, method and status, with any path; null for other answers. */
+function kindOfAnswer({ address, method, status }: Answered): string | null {
+	return status < 400 ? null : `${address} ${method} ${status}`;
+}
 
 /** The start of each id of this process; it differs from that of any other process. */
 const idPrefix = randomBytes(6).toString("base64url");
 let ids = 0;
 
-/** An id for an exchange, unique among all processes. */
-export function nextId(): string {
-	ids += 1;
-	return `${idPrefix}-${ids}`;
-}
-
-/** The status, as in nginx, where the client disconnected before there was an answer. */
-export const clientGone = 499;
 /** Longest text that is kept for the log, in characters. */
 const maxTextLength = 1_000;
 
 /** One request and its answer. */
 export class Exchange {
-	/** Why a write was refused. */
-	reason: string | undefined;
-	readonly #trusted: TrustedProxies;
+	/** When the request's head was received. */
+	readonly #start = performance.now();
+	readonly #isWrite: boolean;
+	#route: Route = { kind: "refused", status: clientGone, errors: null };
 	#client: Client | null = null;
+	/** Why a write was refused. */
+	#reason: string | undefined;
 
-	/**
-	 * @param start when the request's head was received, by `performance.now()`
-	 * @param asksFirst whether the client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1)
-	 */
+	/** @param asksFirst whether the client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1) */
 	constructor(
 		readonly request: IncomingMessage,
 		readonly response: ServerResponse,
-		readonly route: Route,
-		readonly start: number,
 		readonly asksFirst: boolean,
-		trusted: TrustedProxies = [],
+		readonly server: ReturnType<typeof shareOf>,
 	) {
-		this.#trusted = trusted;
-	}
-
-	/** The client. Read it for the first time before the connection ends. */
-	get client(): Client {
-		this.#client ??= clientOf(this.request, this.#trusted);
-		return this.#client;
-	}
-
-	/** Whether the method is that of a write. */
-	get isWrite(): boolean {
-		return isWriteMethod(this.request.method ?? "");
+		this.#isWrite = isWriteMethod(request.method ?? "");
 	}
 
 	/** Whether the connection ended before the answer. */
@@ -61,8 +109,99 @@ export class Exchange {
 		return this.response.socket === null || this.response.socket.destroyed;
 	}
 
+	/** The client. Read it for the first time before the connection ends. */
+	get client(): Client {
+		this.#client ??= clientOf(this.request, this.server.trustedProxies ?? []);
+		return this.#client;
+	}
+
+	/** Answers the request. It is called once the requests before it on the same connection are answered. */
+	answer(): void {
+		const { method = "GET", url: target = "/", headers } = this.request;
+		const { kept, context } = this.server;
+		const isPlainGet = method === "GET" && headers["if-none-match"] === undefined;
+		const known = isPlainGet ? kept?.find(target) : undefined;
+		const route = known?.route ?? routeOf(method, target, context.settings);
+		this.#route = route;
+		if (this.hasGone) return this.#writeNoted(answerGone());
+		const fail = (error: unknown) => answerFailure(error, route.kind, context.log);
+		let reply: Reply | Promise<Reply>;
+		try {
+			reply = known?.reply ?? this.#replyTo(route);
+		} catch (error) {
+			reply = fail(error);
+		}
+		if (reply instanceof Promise) return void reply.catch(fail).then((one) => this.#send(one));
+		if (isPlainGet && !known) kept?.keep(target, { route, reply });
+		this.#send(reply);
+	}
+
+	/** The answer to the request. A read of fragments is answered without a promise. */
+	#replyTo(route: Route): Reply | Promise<Reply> {
+		const { request, response, asksFirst, server } = this;
+		const { context, fragments, pages } = server;
+		const ifNoneMatch = request.headers["if-none-match"] ?? null;
+		switch (route.kind) {
+			case "docs":
+			case "doc":
+				return answerRead(route, ifNoneMatch, fragments);
+			case "write": {
+				const start = () => asksFirst && response.writeContinue();
+				return server.write(request, route.action, this.client.counted, start);
+			}
+			case "page":
+			case "records": {
+				const acceptEncoding = String(request.headers["accept-encoding"] ?? "");
+				return pages ? pages(route, { ifNoneMatch, acceptEncoding }) : refuseRead(404);
+			}
+			case "status":
+				return answerStatus(route.segment, context.status ?? null, context.log, this.client.counted);
+			default:
+				return answerPlain(route, context);
+		}
+	}
+
+	#send(answer: Reply): void {
+		const { request, server } = this;
+		const { headers, method } = request;
+		this.#reason = answer.reason;
+		const reply = this.#isWrite ? inLanguageOf(answer, headers["accept-language"] ?? null) : answer;
+		// The rest of the body is read and discarded, so that the client can still read the answer.
+		if (method !== "GET" && method !== "HEAD") request.resume();
+		if (reply.status < 400 && !this.#isWrite && !server.allReads) {
+			server.count();
+			return this.#write(reply);
+		}
+		// The client's address is read here, since it is known only while the connection lasts.
+		const { client } = this;
+		const isBadWrite = this.#isWrite && (reply.status === 401 || reply.status === 429);
+		// Writes from this machine are not delayed, just as they are not limited.
+		if (!isBadWrite || client.counted === null) return this.#writeNoted(reply);
+		// The answer is delayed: a client that guesses signatures or ignores its limit sends again as soon as it has an answer.
+		setTimeout(() => this.#writeNoted(reply), server.times.badWriteDelayMs).unref();
+	}
+
+	/** Writes an answer and its log line, with the same id in both. */
+	#writeNoted(reply: Reply): void {
+		ids += 1;
+		const id = `${idPrefix}-${ids}`;
+		reply.headers["X-Request-Id"] = id;
+		this.#write(reply);
+		const note = () => this.server.answered.add(this.#describe(id));
+		if (this.response.writableFinished || this.hasGone) note();
+		else this.response.once("close", note);
+	}
+
+	#write(reply: Reply): void {
+		const { response, server } = this;
+		if (server.isClosing()) response.shouldKeepAlive = false;
+		if (!this.hasGone) server.send(response, reply);
+		const name = this.#route.kind === "write" ? this.#route.action : this.#route.kind;
+		server.measure?.(name, reply.status, performance.now() - this.#start, this.#reason);
+	}
+
 	/** The log line of the exchange, after its end. */
-	describe(id: string): Answered {
+	#describe(id: string): Answered {
 		const { method = "", url = "", headers } = this.request;
 		const status = this.response.headersSent ? this.response.statusCode : clientGone;
 		const answered: Answered = {
@@ -70,13 +209,12 @@ export class Exchange {
 			method,
 			path: cut(url.split("?", 1)[0] as string),
 			status,
-			milliseconds: Math.round((performance.now() - this.start) * 10) / 10,
-			sender: this.isWrite && typeof headers.sender === "string" ? cut(headers.sender) : null,
+			milliseconds: Math.round((performance.now() - this.#start) * 10) / 10,
+			sender: this.#isWrite && typeof headers.sender === "string" ? cut(headers.sender) : null,
 		};
 		if (status < 400) return answered;
-		answered.address = this.client.address;
-		if (this.reason !== undefined) answered.reason = this.reason;
-		return answered;
+		const { address } = this.client;
+		return { ...answered, address, ...(this.#reason !== undefined && { reason: this.#reason }) };
 	}
 }
 

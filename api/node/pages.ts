@@ -1,23 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { reloadSeconds } from "../../catalogue/static/frame.ts";
-import { pageSettingsPath } from "../../catalogue/static/html.ts";
-import { chunksFolder } from "../../registry/entries.ts";
+import { Catalogue, type CatalogueFile, type Pages } from "../catalogue.ts";
 import { etagOf } from "../etag.ts";
-import { answerErrorPage, answerPage, type PageWanted, type RecordsWanted } from "../pages.ts";
-import { Rendered } from "../rendered.ts";
-import type { Reply } from "../reply.ts";
-
-/** The headers of a request on which the answer with a file of the catalogue depends. */
-export interface PageQuestion {
-	/** `If-None-Match`, or null. */
-	ifNoneMatch: string | null;
-	/** `Accept-Encoding`, or empty. */
-	acceptEncoding: string;
-}
-
-/** Answers a request for a file of the catalogue or for records. */
-export type Pages = (wanted: PageWanted | RecordsWanted, question: PageQuestion) => Promise<Reply>;
 
 /** Content coding → the suffix of a file's compressed copy, the best coding first. */
 const codings = [
@@ -32,34 +16,16 @@ const codings = [
  */
 export function folderPages(folder: string, isSecure: boolean): Pages {
 	const read = fileReader();
-	const rendered = new Rendered(async (file) => {
-		// The bytes of a chunk are not kept in memory, since `Rendered` keeps its entries.
-		const found = file.startsWith(`${chunksFolder}/`)
-			? await readFile(join(folder, file)).catch(nullWithoutFile)
-			: (await read(join(folder, file)))?.body;
-		return found ? new TextDecoder().decode(found) : null;
-	});
-	return async (wanted, { ifNoneMatch, acceptEncoding }) => {
-		if (wanted.kind === "records") return rendered.records(wanted, ifNoneMatch);
-		const { file, root } = wanted;
+	const find = async (file: string, acceptEncoding: string) => {
 		for (const [coding, ending] of codings) {
-			if (!accepts(acceptEncoding, coding)) continue;
-			const found = await read(join(folder, file + ending));
-			const headers = { "Content-Encoding": coding, Vary: "Accept-Encoding" };
-			if (found) return answerPage(wanted, found.body, { ifNoneMatch, isSecure, headers, etag: found.etag });
+			const found = accepts(acceptEncoding, coding) ? await read(join(folder, file + ending)) : null;
+			if (found) return { ...found, headers: { "Content-Encoding": coding } };
 		}
-		const headers = { Vary: "Accept-Encoding" };
-		const found = await read(join(folder, file));
-		if (found) return answerPage(wanted, found.body, { ifNoneMatch, isSecure, headers, etag: found.etag });
-		const page = file.endsWith(".html") ? await rendered.page(file) : null;
-		const isBuilt = page !== null || !file.endsWith(".html") || (await read(join(folder, pageSettingsPath)));
-		if (!isBuilt) return answerErrorPage("building", 503, root, { "Retry-After": String(reloadSeconds) });
-		return answerPage(wanted, page === null ? null : new TextEncoder().encode(page), {
-			ifNoneMatch,
-			isSecure,
-			headers,
-		});
+		return read(join(folder, file));
 	};
+	// The bytes of these files are not kept in memory, since `Catalogue` keeps the entries.
+	const text = (file: string) => readFile(join(folder, file), "utf8").catch(nullWithoutFile);
+	return new Catalogue({ find, text, headers: { Vary: "Accept-Encoding" }, isSecure, isLive: true }).answer;
 }
 
 /** Longest `Accept-Encoding` that is parsed, in characters: no browser sends a longer one. */
@@ -75,12 +41,6 @@ function accepts(header: string, coding: string): boolean {
 	});
 }
 
-/** A file with its entity tag. */
-interface KeptFile {
-	body: Uint8Array;
-	etag: string;
-}
-
 /** Most bytes of files that are kept in memory. */
 const maxKeptBytes = 32_000_000;
 
@@ -88,9 +48,13 @@ const maxKeptBytes = 32_000_000;
  * Reads files, and keeps them in memory until they change, so that all answers with a file share its bytes. The returned
  * function gives null where there is no such file.
  */
-function fileReader(): (path: string) => Promise<KeptFile | null> {
-	const kept = new Map<string, { stamp: string; file: Promise<KeptFile> }>();
+function fileReader(): (path: string) => Promise<CatalogueFile | null> {
+	const kept = new Map<string, { stamp: string; size: number; file: Promise<CatalogueFile> }>();
 	let bytes = 0;
+	const forget = (path: string) => {
+		bytes -= kept.get(path)?.size ?? 0;
+		kept.delete(path);
+	};
 	return async (path) => {
 		try {
 			const { ino, size, ctimeMs } = await stat(path);
@@ -98,15 +62,14 @@ function fileReader(): (path: string) => Promise<KeptFile | null> {
 			const known = kept.get(path);
 			if (known?.stamp === stamp) return await known.file;
 			const file = readFile(path).then((body) => ({ body, etag: etagOf(body) }));
-			if (bytes + size > maxKeptBytes) {
-				kept.clear();
-				bytes = 0;
-			}
+			forget(path);
+			// The oldest files are forgotten first.
+			for (const [oldest] of kept) if (bytes + size > maxKeptBytes) forget(oldest);
 			bytes += size;
-			kept.set(path, { stamp, file });
+			kept.set(path, { stamp, size, file });
 			return await file;
 		} catch (error) {
-			kept.delete(path);
+			forget(path);
 			return nullWithoutFile(error as Error);
 		}
 	};

@@ -1,50 +1,98 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import { pipeline, Readable } from "node:stream";
-import type { NodeTimes } from "./options.ts";
-import type { KeptReply } from "./recent.ts";
+import type { Route } from "../app.ts";
+import type { Reply } from "../reply.ts";
 
 /** Most bytes of unread answers; beyond this number, the connection with the oldest unread answer is closed. */
 const maxUnreadBytes = 256 * 1024 * 1024;
 
-/** Writes the answers of one server. If a client does not read its answer in time, the connection is closed. */
-export class Sending {
-	readonly #times: NodeTimes;
-	/** Unread answer → its bytes, the oldest answer first. */
-	readonly #unread = new Map<ServerResponse, number>();
-	#unreadBytes = 0;
+/** A reply. A kept reply may have its body also as a text, with one character for each byte. */
+interface KeptReply extends Reply {
+	text?: string;
+}
 
-	constructor(times: NodeTimes) {
-		this.#times = times;
+/** The route and the answer of a read of fragments. */
+interface Kept {
+	route: Route;
+	reply: KeptReply;
+}
+
+/**
+ * Returns a function that writes the answers of one server. If a client does not read its answer in time, the connection
+ * is closed.
+ * @param timeoutMs longest time to read an answer, in addition to the time at `bytesPerSecond`
+ */
+export function createSend(timeoutMs: number, bytesPerSecond: number) {
+	/** Unread answer → its bytes, the oldest answer first. */
+	const unread = new Map<ServerResponse, number>();
+	let unreadBytes = 0;
+
+	function watch(response: ServerResponse, length: number): void {
+		const close = () => response.socket?.destroy();
+		const timer = setTimeout(close, timeoutMs + (length / bytesPerSecond) * 1000);
+		const bytes = response.writableLength;
+		unread.set(response, bytes);
+		unreadBytes += bytes;
+		response.once("close", () => {
+			clearTimeout(timer);
+			unread.delete(response);
+			unreadBytes -= bytes;
+		});
+		const [oldest] = unread.keys();
+		if (unreadBytes > maxUnreadBytes) oldest?.socket?.destroy();
 	}
 
-	send(
-		{ method }: IncomingMessage,
-		response: ServerResponse,
-		{ status, headers, body, text }: KeptReply,
-	): void {
+	return (response: ServerResponse, { status, headers, body, text }: KeptReply): void => {
 		if (status !== 304 && status !== 204) headers["Content-Length"] = String(body.length);
 		response.writeHead(status, headers);
-		if (method === "HEAD" || body.length === 0) response.end();
+		if (response.req.method === "HEAD" || body.length === 0) response.end();
 		else if (text !== undefined) response.end(text, "latin1");
 		else if (body instanceof Uint8Array) response.end(body);
 		else pipeline(Readable.from(body), response, () => undefined);
 		// The operating system's buffer takes most answers at once.
-		if (response.writableLength > 0 || !(body instanceof Uint8Array)) this.#watch(response, body.length);
-	}
+		if (response.writableLength > 0 || !(body instanceof Uint8Array)) watch(response, body.length);
+	};
+}
 
-	#watch(response: ServerResponse, length: number): void {
-		const { readerTimeoutMs, readerBytesPerSecond } = this.#times;
-		const timeoutMs = readerTimeoutMs + (length / readerBytesPerSecond) * 1000;
-		const timer = setTimeout(() => response.socket?.destroy(), timeoutMs);
-		const bytes = response.writableLength;
-		this.#unread.set(response, bytes);
-		this.#unreadBytes += bytes;
-		response.once("close", () => {
-			clearTimeout(timer);
-			this.#unread.delete(response);
-			this.#unreadBytes -= bytes;
-		});
-		const [oldest] = this.#unread.keys();
-		if (this.#unreadBytes > maxUnreadBytes) oldest?.socket?.destroy();
-	}
+/** Most bytes of all kept answers, with their targets; and of the body of one. */
+const maxKeptBytes = 4_000_000;
+const maxBodyBytes = 250_000;
+/** Longest body that is also kept as a text, in bytes. */
+const maxTextBytes = 8_192;
+/** Estimated bytes of an answer without its body and its target. */
+const overheadBytes = 2_000;
+
+/**
+ * Keeps the answers to recent reads of fragments, until any fragment changes. All viewers of a map request the same list,
+ * and joining 50 fragments takes longer than sending them: row `docs-50` of `npx fragments bench` needs this. Node sends
+ * a short text and the answer's head in one write: row `doc-cpu` needs these texts.
+ * @param version returns another number after each change of any fragment
+ */
+export function keepReplies(version: () => number) {
+	const replies = new Map<string, Kept>();
+	let keptVersion = version();
+	let bytes = 0;
+	const clear = () => {
+		replies.clear();
+		bytes = 0;
+		keptVersion = version();
+	};
+	return {
+		/** The kept answer to a target; undefined if there is none. */
+		find(target: string): Kept | undefined {
+			if (keptVersion !== version()) clear();
+			return replies.get(target);
+		},
+		keep(target: string, { route, reply }: Kept): void {
+			const { status, body } = reply;
+			const isRead = route.kind === "doc" || route.kind === "docs";
+			if (!isRead || status !== 200 || !(body instanceof Uint8Array) || body.length > maxBodyBytes) return;
+			const text = body.length > maxTextBytes ? undefined : Buffer.from(body).toString("latin1");
+			// A character of a target may take two bytes.
+			const taken = body.length + (text?.length ?? 0) + 2 * target.length + overheadBytes;
+			if (bytes + taken > maxKeptBytes) clear();
+			bytes += taken;
+			replies.set(target, { route, reply: text === undefined ? reply : { ...reply, text } });
+		},
+	};
 }

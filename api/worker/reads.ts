@@ -1,11 +1,10 @@
 import pMap from "p-map";
 import { targetPath } from "../../registry/targets/table.ts";
-import { handleRead } from "../app.ts";
-import type { Context } from "../context.ts";
+import type { CatalogueFile } from "../catalogue.ts";
 import { etagOf } from "../etag.ts";
-import { type Fragment, maxDocsBytes } from "../read.ts";
+import { answerRead, type Fragment, maxDocsBytes } from "../read.ts";
 import { type Reply, refuseRead } from "../reply.ts";
-import { keysOf, type Wanted } from "../wanted.ts";
+import { smallkeysOf, type Wanted } from "../wanted.ts";
 
 /** The part of the worker's environment that it uses: the bindings, and the variables of the configuration. */
 export interface Bindings {
@@ -22,7 +21,7 @@ export interface Bindings {
  * Returns a function that fetches a file of the build: null if there is none; it throws if the hosting fails.
  * @throws {Error} that names the missing binding
  */
-export function filesOf({ ASSETS, OBJECTS }: Bindings): (file: string) => Promise<Fragment | null> {
+export function filesOf({ ASSETS, OBJECTS }: Bindings): (file: string) => Promise<CatalogueFile | null> {
 	if (!ASSETS && !OBJECTS) throw new Error("the binding ASSETS (or OBJECTS) is missing: see wrangler.jsonc");
 	return async (file) => {
 		const object = await OBJECTS?.get(file);
@@ -49,7 +48,6 @@ export async function handleFetchedRead(
 	wanted: Wanted,
 	ifNoneMatch: string | null,
 	bindings: Bindings,
-	log: Context["log"],
 ): Promise<Reply> {
 	const fetched = new Map<string, Fragment | null>();
 	const fetchFile = filesOf(bindings);
@@ -60,8 +58,8 @@ export async function handleFetchedRead(
 		bytes += fragment?.body.length ?? 0;
 		fetched.set(key, fragment);
 	};
-	await pMap(keysOf(wanted), fetchOne, { concurrency: maxConcurrentFetches });
+	await pMap(smallkeysOf(wanted.items), fetchOne, { concurrency: maxConcurrentFetches });
 	if (bytes > maxDocsBytes) return refuseRead(414);
 	const find = (_target: unknown, _lang: unknown, smallkey: string) => fetched.get(smallkey) ?? null;
-	return handleRead(wanted, ifNoneMatch, find, log);
+	return answerRead(wanted, ifNoneMatch, find);
 }

@@ -1,15 +1,12 @@
 // The Cloudflare Worker. It answers all requests that are not for static assets (wrangler.jsonc, docs/hosting.md).
 import { maxRegistrationBytes } from "../../registry/registration.ts";
-import { answerFailure, answerPlain, handleWrite, type Route, refuseTooMany, routeOf } from "../app.ts";
+import { answerFailure, answerPlain, answerStatus, type Route, routeOf } from "../app.ts";
+import { Catalogue } from "../catalogue.ts";
 import type { Context } from "../context.ts";
-import { etagOf, textOf } from "../etag.ts";
 import { logText } from "../log.ts";
-import { answerPage, type PageWanted } from "../pages.ts";
-import { Rendered } from "../rendered.ts";
 import { inLanguageOf, type Reply, refuseFile } from "../reply.ts";
-import { answerStatus } from "../status.ts";
 import type { ReadSettings } from "../wanted.ts";
-import type { Write } from "../write.ts";
+import { answerWrite, type WriteBody } from "../write.ts";
 import { isWriteMethod } from "../write-routes.ts";
 import { type Bindings, filesOf, handleFetchedRead } from "./reads.ts";
 import { makeContext, readSettings } from "./settings.ts";
@@ -47,22 +44,26 @@ export function createWorker(log: (fields: object) => void): Worker {
 			const settings = once(serving, bindings, () => readSettings(bindings));
 			const route = routeOf(request.method, target, settings);
 			kind = route.kind;
+			const header = (name: string) => request.headers.get(name) ?? "";
+			const ifNoneMatch = request.headers.get("If-None-Match");
 			switch (route.kind) {
 				case "page":
-					return await handleFetchedPage(route, request.headers.get("If-None-Match"), bindings);
+					return await catalogueOf(bindings).answer(route, { ifNoneMatch, acceptEncoding: "" });
 				case "records":
 					// A search needs every chunk, more files than a request may fetch. A build has records as files (docs/catalogue.md).
 					return refuseFile();
 				case "status":
 					return await answerStatus(route.segment, null, errors);
 				case "write": {
-					const write = writeOf(request, route.action, target, body);
-					const tooMany = await refuseTooMany(write.address, contextOf(bindings));
-					return tooMany ?? (await handleWrite(write, contextOf(bindings)));
+					const [sender, timestamp] = [header("Sender"), header("TimeStamp")];
+					const signed = { sender, timestamp, signature: header("Authorization") };
+					const address = request.headers.get("CF-Connecting-IP");
+					const write = { action: route.action, target, address, length: null, ...signed };
+					return await answerWrite(write, async () => body, contextOf(bindings));
 				}
 				case "doc":
 				case "docs":
-					return await handleFetchedRead(route, request.headers.get("If-None-Match"), bindings, errors);
+					return await handleFetchedRead(route, ifNoneMatch, bindings);
 				default: {
 					const readiness = () => contextOf(bindings).readiness();
 					return answerPlain(route, { readiness, commit: bundledCommit() }, () => problemOf(bindings));
@@ -85,29 +86,16 @@ export function createWorker(log: (fields: object) => void): Worker {
 	};
 }
 
-/**
- * Answers with a file of the catalogue that the hosting has, or with the page of a layer, rendered from the index, which
- * takes three fetches more. @throws {Error} where a binding fails
- */
-async function handleFetchedPage(
-	wanted: PageWanted,
-	ifNoneMatch: string | null,
-	bindings: Bindings,
-): Promise<Reply> {
-	const fetchFile = filesOf(bindings);
-	const found = await fetchFile(wanted.file);
-	if (found) return answerPage(wanted, found.body, { ifNoneMatch, isSecure: true, etag: textOf(found.etag) });
-	const rendered = new Rendered(async (file) => {
-		const read = await fetchFile(file);
-		return read && new TextDecoder().decode(read.body);
-	});
+/** The catalogue at the hosting. The page of a layer that is not among its files takes three fetches more. */
+function catalogueOf(bindings: Bindings): Catalogue {
+	const find = filesOf(bindings);
+	const text = async (file: string) => {
+		const found = await find(file);
+		return found && new TextDecoder().decode(found.body);
+	};
 	// The plain list needs every chunk, more files than a request may fetch. A build has it as files.
-	const page = layerPage.test(wanted.file) ? await rendered.page(wanted.file) : null;
-	const body = page === null ? null : new TextEncoder().encode(page);
-	return answerPage(wanted, body, { ifNoneMatch, isSecure: true, ...(body && { etag: etagOf(body) }) });
+	return new Catalogue({ find, text, headers: {}, isSecure: true, isLive: false });
 }
-
-const layerPage = /^(?:en\/layer|fr\/couche)\//;
 
 /** The commit of the bundle, a constant that `hosting/bundle.ts` defines; undefined without a bundle. */
 declare const BUNDLED_COMMIT: string | null | undefined;
@@ -137,7 +125,7 @@ function logAnswer(request: Request, target: string, reply: Reply, log: (fields:
 const maxDiscardedBytes = 16 * 1024 * 1024;
 
 /** Reads the body of a request. A body that is too large is read and discarded, so that the client can read the answer. */
-async function readBody(request: Request): Promise<Write["body"]> {
+async function readBody(request: Request): Promise<WriteBody> {
 	if (!request.body) return new Uint8Array(0);
 	const chunks: Uint8Array[] = [];
 	let length = 0;
@@ -148,12 +136,6 @@ async function readBody(request: Request): Promise<Write["body"]> {
 	}
 	if (length > maxRegistrationBytes) return "too large";
 	return new Uint8Array(await new Blob(chunks as BlobPart[]).arrayBuffer());
-}
-
-function writeOf(request: Request, action: Write["action"], target: string, body: Write["body"]): Write {
-	const text = (name: string) => request.headers.get(name) ?? "";
-	const signed = { sender: text("Sender"), timestamp: text("TimeStamp"), signature: text("Authorization") };
-	return { action, target, address: request.headers.get("CF-Connecting-IP"), ...signed, body };
 }
 
 /** The request target as it arrived; the engine leaves the path of `request.url` as it was sent. */

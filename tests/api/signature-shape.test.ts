@@ -1,8 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { handleWrite } from "../../api/app.ts";
 import { shapeHint, sign } from "../../api/signature.ts";
-import { Local, manual, signedWrite } from "../local.ts";
+import { handleWrite, Local, manual, signedWrite } from "../local.ts";
 
 const rule = "Authorization: must be 43 characters of URL-safe base64 without padding, and this one ";
 

@@ -2,9 +2,9 @@ import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { handleRead, routeOf } from "../../api/app.ts";
-import type { Fragments } from "../../api/read.ts";
-import type { WantedDocs } from "../../api/wanted.ts";
+import { routeOf } from "../../api/app.ts";
+import { answerRead, type Fragments } from "../../api/read.ts";
+import type { Wanted } from "../../api/wanted.ts";
 import { descriptionText } from "../../registry/description.ts";
 import { descriptionPath } from "../../registry/smallkey.ts";
 import { targetNames } from "../../registry/targets/table.ts";
@@ -14,7 +14,7 @@ import { describedAt } from "../registry/targets/samples.ts";
 
 const settings = { basePath: "", docsMaxKeys: 1000, targets: targetNames };
 
-function wanted(target: string): WantedDocs {
+function wanted(target: string): Wanted {
 	const route = routeOf("GET", target, settings);
 	if (route.kind !== "docs") throw new Error(`${target} is no list`);
 	return route;
@@ -45,10 +45,7 @@ test("lower ranks come first, what has none lies between, and equal ones stay in
 		return rank === undefined ? fragment : { ...fragment, rank };
 	};
 	const keys = "point2,line,polygon2,wms,no key,point1,polygon1,line,point2";
-	const answer = (end: string) =>
-		textOf(
-			handleRead(wanted(`/v1/docs/en/${keys}${end}`), null, fragments, { error: () => assert.unreachable() }),
-		);
+	const answer = (end: string) => textOf(answerRead(wanted(`/v1/docs/en/${keys}${end}`), null, fragments));
 	assert.is(answer("/sort"), '["polygon2","polygon1","line","wms",null,"line","point2","point1","point2"]');
 	assert.is(answer(""), '["point2","line","polygon2","wms",null,"point1","polygon1","line","point2"]');
 });

@@ -2,7 +2,7 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { type NodeOptions, timesOf } from "../../api/node/options.ts";
+import { defaultTimes } from "../../api/node/exchange.ts";
 import { defaultLimits } from "../../store/git/limits.ts";
 import { differences } from "../conformance/differences.ts";
 import { root } from "../process.ts";
@@ -67,7 +67,7 @@ test("npm start, systemd and Docker start the service with the same options of N
 test("neither systemd nor Docker cuts off a service that still stores what it accepted", async () => {
 	const unit = await readFile(join(root, "deploy/fragments.service"), "utf8");
 	const page = await readFile(join(root, "docs/one-machine.md"), "utf8");
-	const { headTimeoutMs, bodyTimeoutMs } = timesOf({} as NodeOptions);
+	const { headTimeoutMs, bodyTimeoutMs } = defaultTimes;
 	const longestMs = headTimeoutMs + bodyTimeoutMs + defaultLimits.closeMs;
 	for (const granted of [/^TimeoutStopSec=(\d+)$/m.exec(unit), /--stop-timeout (\d+) /.exec(page)]) {
 		assert.ok(

@@ -1,13 +1,11 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { handleWrite } from "../../api/app.ts";
 import type { Context } from "../../api/context.ts";
 import { parseSenders } from "../../api/senders.ts";
 import { sign } from "../../api/signature.ts";
-import type { Write } from "../../api/write.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { warningsOf } from "../../registry/warnings.ts";
-import { everyPath, manual, responseOf, wms } from "../local.ts";
+import { everyPath, type HandledWrite, handleWrite, manual, responseOf, wms } from "../local.ts";
 import { type Peer, pausingClock, startPeer } from "./github-peer.ts";
 
 const senders = {
@@ -46,7 +44,7 @@ writes.before.each(async (service) => {
 writes.after.each(({ peer }) => peer.close());
 
 /** A signed write: PUT with a body, DELETE without. */
-async function signed(smallkey: string, body: string | null, sender = "jstest"): Promise<Write> {
+async function signed(smallkey: string, body: string | null, sender = "jstest"): Promise<HandledWrite> {
 	const target = `/register/${smallkey}`;
 	const timestamp = new Date().toISOString();
 	const entry = senders[sender as keyof typeof senders];
@@ -60,11 +58,12 @@ async function signed(smallkey: string, body: string | null, sender = "jstest"):
 		sender,
 		timestamp,
 		signature,
+		length: null,
 		body: bytes,
 	};
 }
 
-async function send({ context }: Service, write: Write): Promise<Response> {
+async function send({ context }: Service, write: HandledWrite): Promise<Response> {
 	return responseOf(await handleWrite(write, context));
 }
 
@@ -125,7 +124,7 @@ writes("DELETE: 204, and 404 for what is not there", async (service) => {
 writes("what is refused reaches no branch", async (service) => {
 	await write(service, "abc", manual);
 	const commits = (await service.peer.commits()).length;
-	const refused: [number, Write][] = [
+	const refused: [number, HandledWrite][] = [
 		[400, await signed("x", "{}")],
 		[403, await signed("x", manual, "narrow")],
 		[409, await signed("ABC", manual)],

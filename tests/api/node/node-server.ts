@@ -1,8 +1,8 @@
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Context } from "../../../api/context.ts";
 import { etagOf } from "../../../api/etag.ts";
+import type { NodeOptions } from "../../../api/node/exchange.ts";
 import type { Answered } from "../../../api/node/log.ts";
-import type { NodeOptions } from "../../../api/node/options.ts";
 import { createNodeServer, type NodeServer } from "../../../api/node/serve.ts";
 import type { Fragments } from "../../../api/read.ts";
 import { parseSenders } from "../../../api/senders.ts";

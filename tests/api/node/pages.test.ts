@@ -53,6 +53,21 @@ test("a file is read once, and again when it is another one", async ({ folder })
 	assert.is.not(after.headers.ETag, answers[0]?.headers.ETag);
 });
 
+test("a large file that is replaced again and again does not drop the other files from memory", async ({
+	folder,
+}) => {
+	const pages = folderPages(folder, false);
+	await writeFile(join(folder, "site.json"), "small");
+	const small = await pages(page("site.json"), plain);
+	const path = join(folder, "assets.js");
+	for (const content of ["1", "2", "3"]) {
+		await writeFile(`${path}.new`, content.repeat(12_000_000));
+		await rename(`${path}.new`, path);
+		assert.is((await pages(page("assets.js"), plain)).body.length, 12_000_000);
+	}
+	assert.is((await pages(page("site.json"), plain)).body, small.body);
+});
+
 test("a compressed copy is for those who ask for it, in a header of a browser's length", async ({
 	folder,
 }) => {

@@ -1,4 +1,5 @@
 import { layerFile, listFile } from "../catalogue/static/addresses.ts";
+import { reloadSeconds } from "../catalogue/static/frame.ts";
 import { type PageSettings, pageSettingsPath } from "../catalogue/static/html.ts";
 import { layerHtml } from "../catalogue/static/layer.ts";
 import { byTitle, listHtml } from "../catalogue/static/list.ts";
@@ -8,40 +9,100 @@ import {
 	chunkCount,
 	chunkOf,
 	type Entry,
-	type Manifest,
 	manifestPath,
 	parseChunk,
 	parseManifest,
 } from "../registry/entries.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../registry/smallkey.ts";
 import { etagOf } from "./etag.ts";
-import type { RecordsWanted } from "./pages.ts";
-import { answerTagged, machineHeaders, type Reply } from "./reply.ts";
+import { answerErrorPage, type PageWanted, type RecordsWanted } from "./pages.ts";
+import { answerTagged, machineHeaders, type Reply, refuseFile } from "./reply.ts";
+import { pageHeaders } from "./site-headers.ts";
+
+/** A file of the catalogue as it is sent. */
+export interface CatalogueFile {
+	body: Uint8Array;
+	etag: string;
+	/** Headers of these bytes, such as their coding. */
+	headers?: Record<string, string>;
+}
+
+/** The files of a catalogue, where an engine has them. */
+export interface CatalogueFiles {
+	/** Finds a file, in a coding that `Accept-Encoding` allows; null where there is no such file. */
+	find(file: string, acceptEncoding: string): Promise<CatalogueFile | null>;
+	/** Reads a file from which pages are rendered; null where there is no such file. */
+	text(file: string): Promise<string | null>;
+	/** Headers of each file and page. */
+	headers: Record<string, string>;
+	/** Whether the catalogue is served over https only. */
+	isSecure: boolean;
+	/**
+	 * Whether a service writes the files beside this process. Then the plain list is rendered, too, and pages reload
+	 * themselves until the first build.
+	 */
+	isLive: boolean;
+}
+
+/** The headers of a request on which the answer with a file of the catalogue depends. */
+export interface PageQuestion {
+	/** `If-None-Match`, or null. */
+	ifNoneMatch: string | null;
+	/** `Accept-Encoding`, or empty. */
+	acceptEncoding: string;
+}
+
+/** Answers a request for a file of the catalogue or for records. */
+export type Pages = (wanted: PageWanted | RecordsWanted, question: PageQuestion) => Promise<Reply>;
+
+/** Pages, and paths at which a person may expect a page, such as `fr/sante`. */
+const pagePath = /\.html$|^(?:en|fr|list|guide)\//;
 
 /** Most attempts to read a chunk: its file may be replaced after the manifest is read. */
 const maxAttempts = 3;
 
 /**
- * Renders pages of layers, the plain list and records from the catalogue's entries, on request. Parsed chunks are kept as
- * long as the manifest names them.
+ * Answers requests for the catalogue. Pages of layers, the plain list and records are rendered from the catalogue's
+ * entries on request. Parsed chunks are kept as long as the manifest names them.
  */
-export class Rendered {
-	readonly #read: (file: string) => Promise<string | null>;
+export class Catalogue {
+	readonly #files: CatalogueFiles;
 	readonly #chunks = new Map<number, { path: string; entries: readonly Entry[] }>();
 	/** All layers sorted by title, as long as the manifest is the same. */
 	readonly #sorted = new Map<Lang, { manifest: string; entries: Entry[] }>();
 	/** The text of each entry in which a search looks; made by the first search. */
 	readonly #texts = new WeakMap<Entry, string>();
 
-	/** @param read reads a file of the catalogue as text; null where there is no such file */
-	constructor(read: (file: string) => Promise<string | null>) {
-		this.#read = read;
+	constructor(files: CatalogueFiles) {
+		this.#files = files;
 	}
 
+	/** GET <base>/, /en/, /index/index.json and all other files of the catalogue, and the records of its layers. */
+	readonly answer: Pages = async (wanted, { ifNoneMatch, acceptEncoding }) => {
+		if (wanted.kind === "records") return this.#records(wanted, ifNoneMatch);
+		const { file, root } = wanted;
+		const { find, headers: common, isSecure, isLive } = this.#files;
+		const found = (await find(file, acceptEncoding)) ?? (await this.#render(file));
+		if (found) {
+			const headers = { ...pageHeaders(file, isSecure), ...common, ...found.headers, ETag: found.etag };
+			return answerTagged(headers, ifNoneMatch, () => found.body);
+		}
+		if (!pagePath.test(file)) return refuseFile();
+		const isBuilding = isLive && file.endsWith(".html") && (await this.#settings()) === null;
+		if (!isBuilding) return answerErrorPage("notFound", 404, root);
+		return answerErrorPage("building", 503, root, { "Retry-After": String(reloadSeconds) });
+	};
+
 	/** Renders the page of a layer or a page of the plain list; null where the file is neither, or there is no such layer. */
-	async page(file: string): Promise<string | null> {
-		const settings = await this.#settings();
-		if (!settings) return null;
+	async #render(file: string): Promise<CatalogueFile | null> {
+		const settings = file.endsWith(".html") ? await this.#settings() : null;
+		const html = settings && (await this.#html(file, settings));
+		if (!html) return null;
+		const body = new TextEncoder().encode(html);
+		return { body, etag: etagOf(body) };
+	}
+
+	async #html(file: string, settings: PageSettings): Promise<string | null> {
 		const name = file.slice(file.lastIndexOf("/") + 1, -".html".length);
 		const page = name === "index" ? 1 : /^[1-9]\d{0,5}$/.test(name) ? Number(name) : 0;
 		for (const lang of langs) {
@@ -49,14 +110,14 @@ export class Rendered {
 				const entry = await this.#find(name);
 				return entry && layerHtml(lang, entry, settings);
 			}
-			if (page > 0 && listFile(lang, page) === file)
+			if (this.#files.isLive && page > 0 && listFile(lang, page) === file)
 				return listHtml(lang, await this.#byTitle(lang), page, settings);
 		}
 		return null;
 	}
 
 	async #byTitle(lang: Lang): Promise<Entry[]> {
-		const manifest = (await this.#read(manifestPath)) ?? "";
+		const manifest = (await this.#files.text(manifestPath)) ?? "";
 		const known = this.#sorted.get(lang);
 		if (known?.manifest === manifest) return known.entries;
 		const entries = byTitle(await this.#all(), lang);
@@ -64,8 +125,8 @@ export class Rendered {
 		return entries;
 	}
 
-	/** `GET /ogc/…`, `/conformance`, `/collections…` (OGC API Records). */
-	async records({ path, query, root: relative }: RecordsWanted, ifNoneMatch: string | null): Promise<Reply> {
+	/** GET <base>/ogc/…, /conformance and /collections… (OGC API Records). */
+	async #records({ path, query, root: relative }: RecordsWanted, ifNoneMatch: string | null): Promise<Reply> {
 		const settings = await this.#settings();
 		if (!settings) return problem(503, "the catalogue is being built", { "Retry-After": "5" });
 		const root = settings.publicUrl || relative;
@@ -96,12 +157,12 @@ export class Rendered {
 	}
 
 	async #settings(): Promise<PageSettings | null> {
-		const text = await this.#read(pageSettingsPath);
+		const text = await this.#files.text(pageSettingsPath);
 		return text === null ? null : (JSON.parse(text) as PageSettings);
 	}
 
-	async #manifest(): Promise<Manifest | null> {
-		return parseManifest((await this.#read(manifestPath)) ?? "");
+	async #manifest() {
+		return parseManifest((await this.#files.text(manifestPath)) ?? "");
 	}
 
 	async #find(smallkey: string): Promise<Entry | null> {
@@ -119,12 +180,12 @@ export class Rendered {
 	}
 
 	/** The layers of a chunk. @throws {Error} with its path where the file is missing or invalid */
-	async #chunk(number: number, manifest: Manifest | null): Promise<readonly Entry[]> {
+	async #chunk(number: number, manifest: ReturnType<typeof parseManifest>): Promise<readonly Entry[]> {
 		let path = manifest?.chunks[number] ?? null;
 		for (let attempt = 1; path !== null; attempt += 1) {
 			const known = this.#chunks.get(number);
 			if (known?.path === path) return known.entries;
-			const chunk = parseChunk((await this.#read(path)) ?? "");
+			const chunk = parseChunk((await this.#files.text(path)) ?? "");
 			if (chunk) {
 				this.#chunks.set(number, { path, entries: chunk.entries });
 				return chunk.entries;
