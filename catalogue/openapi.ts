@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { readVersion } from "../files/version.ts";
-import type { TargetName } from "../registry/targets/target.ts";
+import { targets } from "../registry/targets/table.ts";
+import type { Target, TargetName } from "../registry/targets/target.ts";
 import { type TextCode, texts } from "../registry/texts.ts";
 import { errors, layerStatus, missing, receipt } from "../schemas/answers.ts";
 import { description } from "../schemas/description.ts";
@@ -20,10 +21,10 @@ function readJson<T>(name: string): T {
 /**
  * The JSON Schemas and the OpenAPI document as files, by their names in the folder `schemas` of a build. A schema's name
  * is its `$id`, by which the schemas and the OpenAPI document refer to it.
- * @param targets the targets that the service serves
+ * @param served the targets that the service serves
  * @param url the server's URL, to which the paths are appended; may be relative
  */
-export function schemaFiles(targets: readonly TargetName[], url: string): Map<string, string> {
+export function schemaFiles(served: readonly TargetName[], url: string): Map<string, string> {
 	const names = readdirSync(folder).filter((name) => name.endsWith(".schema.json"));
 	const schemas = [
 		...[registration, registration1, registration2, description, owners],
@@ -31,7 +32,7 @@ export function schemaFiles(targets: readonly TargetName[], url: string): Map<st
 		...names.sort().map((name) => readJson<{ $id: string }>(name)),
 	];
 	const files = new Map<string, object>(schemas.map((schema) => [schema.$id, schema]));
-	files.set("openapi.json", openApiDocument(targets, url));
+	files.set("openapi.json", openApiDocument(served, url));
 	return new Map(Array.from(files, ([name, value]) => [name, `${JSON.stringify(value, withText, 2)}\n`]));
 }
 
@@ -42,20 +43,72 @@ function withText(_name: string, value: unknown): unknown {
 	return { ...(value as object), errorMessage: texts[code as TextCode][0].replace(/, not \{\}$/, "") };
 }
 
-/** The OpenAPI 3.1.1 document of a service: `schemas/openapi.json` without the paths of targets that it does not serve. */
-export function openApiDocument(targets: readonly TargetName[], url: string): object {
-	const document = readJson<{ info: object; paths: Record<string, object> }>("openapi.json");
-	const served = new Set<unknown>([undefined, ...targets]);
-	const paths = Object.entries(document.paths).flatMap(([path, item]) => {
-		const { "x-target": target, ...operations } = item as Record<string, unknown>;
-		return served.has(target) ? [[path, operations]] : [];
-	});
+/** The OpenAPI 3.1.1 document of a service: the paths of the targets that it serves, and those of `schemas/openapi.json`. */
+export function openApiDocument(served: readonly TargetName[], url: string): object {
+	const document = readJson<{ info: object; paths: object }>("openapi.json");
+	const reads = targets.filter(({ name }) => served.includes(name)).flatMap(readPaths);
 	return {
 		...document,
 		info: { ...document.info, version: readVersion() },
 		servers: [{ url }],
-		paths: Object.fromEntries(paths),
+		paths: { ...Object.fromEntries(reads), ...document.paths },
 	};
+}
+
+/** The paths at which layers are read in a target, each with its operations. */
+function readPaths(target: Target): [string, object][] {
+	const { name, doc, docs } = target;
+	const id = `${name[0]?.toUpperCase()}${name.slice(1).replace(".", "")}`;
+	const list = {
+		operationId: `readLayers${id}`,
+		summary: `Several layers at ${name}`,
+		...readAnswers("smallkeys", "One element for each key, in the order of the keys.", listSchema(target), {
+			...(doc === docs && notFound),
+			414: { description: "More keys, or a larger answer, than is served. No body." },
+		}),
+	};
+	const several: [string, object] = [`/${docs}/{lang}/{smallkeys}`, { get: list }];
+	if (doc === docs) return [several];
+	const layer = {
+		operationId: `readLayer${id}`,
+		summary: `One layer at ${name}`,
+		...readAnswers("smallkey", "The layer.", fragmentOf(target), notFound),
+	};
+	return [[`/${doc}/{lang}/{smallkey}`, { get: layer }], several];
+}
+
+const notFound = { 404: { description: "Not found. No body." } };
+
+/** The members of a read's operation that do not name the target. `refused`: the answers for what is not served. */
+function readAnswers(key: string, description: string, schema: object, refused: object): object {
+	const parameters = ["lang", key, "callback"].map((name) => ({ $ref: `#/components/parameters/${name}` }));
+	const content = {
+		"application/json": { schema },
+		"application/javascript": {
+			schema: { description: "The same as a function's argument.", type: "string" },
+		},
+	};
+	const responses = {
+		200: { description, content },
+		304: { description: "As If-None-Match says, it has not changed. No body." },
+		400: { description: "Another language, or no callback. No body." },
+		...refused,
+	};
+	return { tags: ["read"], security: [], parameters, responses };
+}
+
+function fragmentOf({ name }: Target): object {
+	return { $ref: `fragment-${name}.schema.json` };
+}
+
+/** The schema of the answer with several layers. */
+function listSchema(target: Target): object {
+	const fragment = fragmentOf(target);
+	if (target.envelope) return fragment;
+	const absent = target.absent("", 2);
+	if (absent === null) return { oneOf: [fragment, { type: "array", items: fragment }] };
+	const unknown = absent === "null" ? { type: "null" } : { $ref: missing.$id };
+	return { type: "array", items: { oneOf: [fragment, unknown] } };
 }
 
 /** The parts of an OpenAPI document that the page shows (OpenAPI Specification 3.1). */
