@@ -198,7 +198,7 @@ function parameterText({ description = "", in: place, schema }: Component): Part
 
 function answerText({ description = "", content = {} }: Component): Part {
 	const name = Object.values(content)[0]?.schema?.$ref?.split("/").at(-1);
-	return html`${description} ${name && html`<a href="${name}.schema.json">${name}</a>`}`;
+	return html`${description} ${name && html`<a href="${name}">${name}</a>`}`;
 }
 
 /** A text in both languages, for a page that exists only once. */
