@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { brotliCompress, constants, gzip } from "node:zlib";
@@ -7,7 +7,7 @@ import pMap from "p-map";
 import { fragmentHeaders } from "../api/reply.ts";
 import { siteGroups } from "../api/site-headers.ts";
 import { catalogueFiles, catalogueFolders } from "../catalogue/output.ts";
-import { ifThere, readTextIfThere } from "../files/if-there.ts";
+import { ifThere } from "../files/if-there.ts";
 import { slotFolder, slotsOf } from "../publish/entry.ts";
 import { isCompanion, placeFile } from "../publish/place-file.mjs";
 import { targetNames, targetOf } from "../registry/targets/table.ts";
@@ -26,17 +26,13 @@ const largeFileBytes = 16_000;
 /** File extension of a compressed copy → its compression. */
 const codings = new Map<string, (bytes: Uint8Array) => Promise<Buffer>>([
 	[".gz", (bytes) => promisify(gzip)(bytes, { level: 9 })],
-	[
-		".br",
-		(bytes) =>
-			promisify(brotliCompress)(bytes, {
-				params: {
-					[constants.BROTLI_PARAM_QUALITY]: bytes.length > largeFileBytes ? 9 : 11,
-					[constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
-				},
-			}),
-	],
+	[".br", (bytes) => promisify(brotliCompress)(bytes, { params: brotliParams(bytes.length) })],
 ]);
+
+function brotliParams(bytes: number): Record<number, number> {
+	const quality = bytes > largeFileBytes ? 9 : 11;
+	return { [constants.BROTLI_PARAM_QUALITY]: quality, [constants.BROTLI_PARAM_SIZE_HINT]: bytes };
+}
 
 /**
  * Writes the files that a hosting needs beside the fragments: Cloudflare's `_headers` (Cloudflare gives an asset without an
@@ -49,10 +45,10 @@ export async function writeHostingFiles(
 	targets: readonly TargetName[] = targetNames,
 	site = false,
 ): Promise<void> {
-	await writeChanged(join(out, "_headers"), headersFile(targets, site));
-	await writeChanged(join(out, ".assetsignore"), `*.gz\n*.br\n${compressedMark}\n`);
+	placeFile(out, "_headers", Buffer.from(headersFile(targets, site)));
+	placeFile(out, ".assetsignore", Buffer.from(`*.gz\n*.br\n${compressedMark}\n`));
 	const mark = join(out, compressedMark);
-	if (compress) await writeChanged(mark, "");
+	if (compress) placeFile(out, compressedMark, Buffer.alloc(0));
 	// Without the mark no earlier build has compressed files here, and no folder has to be listed.
 	if (!compress && !existsSync(mark)) return;
 	const folders = [...slotsOf({ targets }).map(slotFolder), ...(site ? catalogueFolders : [])];
@@ -75,11 +71,6 @@ export function headersFile(targets: readonly TargetName[], site: boolean): stri
 function headersRule(path: string, headers: Readonly<Record<string, string>>): string {
 	const lines = Object.entries(headers).map(([name, value]) => `  ${name}: ${value}\n`);
 	return `${path}\n${lines.join("")}`;
-}
-
-async function writeChanged(path: string, text: string): Promise<void> {
-	const present = await readTextIfThere(path);
-	if (present !== text) await writeFile(path, text);
 }
 
 /**

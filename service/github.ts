@@ -72,9 +72,9 @@ export function gitEnvironment(url: string, token: string, proxy: string): Recor
 export function createGitToken(configuration: Configuration, now: () => Date): () => Promise<string> {
 	const { github } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");
-	const authorize = authorizeWith(github.auth, now, { contents: "read" });
+	const authorization = authorizeWith(github.auth, now, { contents: "read" });
 	return async () => {
-		const header = await authorize(connectToGithub(configuration, undefined, now));
+		const header = await authorization.header(connectToGithub(configuration, undefined, now));
 		return header.replace(/^Bearer /, "");
 	};
 }

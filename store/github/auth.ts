@@ -7,9 +7,9 @@ export type Credentials = { token: string } | { appId: string; privateKey: strin
 /** The permissions of an installation's token, by GitHub's names; absent: all that the App was granted. */
 export type Permissions = Readonly<Record<string, "read" | "write">>;
 
-/** Returns the `Authorization` header of the next request. */
-export interface Authorize {
-	(github: Github): Promise<string>;
+export interface Authorization {
+	/** The `Authorization` header of the next request. */
+	header(github: Github): Promise<string>;
 	/** Drops a token that GitHub no longer accepts; false where there is no way to get another one. */
 	forget(): boolean;
 }
@@ -26,30 +26,26 @@ export function authorizeWith(
 	credentials: Credentials,
 	now: () => Date,
 	permissions?: Permissions,
-): Authorize {
-	if ("token" in credentials) {
-		const header = `Bearer ${credentials.token}`;
-		return Object.assign(async () => header, { forget: () => false });
-	}
+): Authorization {
+	if ("token" in credentials)
+		return { header: async () => `Bearer ${credentials.token}`, forget: () => false };
 	const { appId, privateKey } = credentials;
 	const key = pkcs8Of(privateKey);
 	let token: { text: string; until: number } | null = null;
-
-	async function authorize(github: Github): Promise<string> {
-		if (!token || token.until - renewBeforeMs < now().getTime()) {
-			const authorization = `Bearer ${await signJwt(appId, key, now())}`;
-			token = await installationToken(github, { authorization }, permissions);
-		}
-		return `Bearer ${token.text}`;
-	}
-
-	function forget(): boolean {
-		const had = token !== null;
-		token = null;
-		return had;
-	}
-
-	return Object.assign(authorize, { forget });
+	return {
+		async header(github) {
+			if (!token || token.until - renewBeforeMs < now().getTime()) {
+				const authorization = `Bearer ${await signJwt(appId, key, now())}`;
+				token = await installationToken(github, { authorization }, permissions);
+			}
+			return `Bearer ${token.text}`;
+		},
+		forget() {
+			const had = token !== null;
+			token = null;
+			return had;
+		},
+	};
 }
 
 /** Gets an installation's token (GitHub, "Authenticating as a GitHub App installation"). */
@@ -61,16 +57,10 @@ async function installationToken(
 	const asked = rest.apps.getRepoInstallation({ ...repo, headers });
 	const found = await dataOrNull(asked, "find the App's installation");
 	if (!found) throw new Error("GitHub: the App is not installed on the repository");
-	const token = await dataOf(
-		rest.apps.createInstallationAccessToken({
-			installation_id: found.id,
-			repositories: [repo.repo],
-			permissions,
-			headers,
-		}),
-		"give the App a token",
-	);
-	return { text: token.token, until: Date.parse(token.expires_at) };
+	const limits = { installation_id: found.id, repositories: [repo.repo], permissions };
+	const request = rest.apps.createInstallationAccessToken({ ...limits, headers });
+	const { token, expires_at } = await dataOf(request, "give the App a token");
+	return { text: token, until: Date.parse(expires_at) };
 }
 
 const encoder = new TextEncoder();

@@ -1,7 +1,7 @@
 import { Octokit } from "@octokit/rest";
 import { StoreBusy } from "../store.ts";
 import { type Github, messageOf } from "./answer.ts";
-import type { Authorize } from "./auth.ts";
+import type { Authorization } from "./auth.ts";
 
 export interface Connection {
 	/** `owner/name`. */
@@ -96,7 +96,10 @@ const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
  * throw GithubBusy where GitHub does not answer in time, LostAnswer where GitHub may have written, octokit's error for
  * 404, 409 and 422, and Error where GitHub refuses the service. No message contains a token.
  */
-export function connect(connection: Connection, authorize: Authorize): (deadline: () => number) => Github {
+export function connect(
+	connection: Connection,
+	authorization: Authorization,
+): (deadline: () => number) => Github {
 	const { apiUrl, now, sleep, random } = connection;
 	const [, owner, repo] = /^([A-Za-z0-9_.-]+)\/([A-Za-z0-9_.-]+)$/.exec(connection.repository) ?? [];
 	if (!owner || !repo) throw new Error("GITHUB_REPOSITORY: must be owner/name");
@@ -126,13 +129,13 @@ export function connect(connection: Connection, authorize: Authorize): (deadline
 			if (leftMs <= 0)
 				throw new GithubBusy(noAnswer, spread(defaultRetryAfterSeconds, random), "no time left");
 			// The options are changed in place, since octokit's other hooks pass on the same object.
-			if (!isAuthorized) options.headers.authorization = await authorize(github);
+			if (!isAuthorized) options.headers.authorization = await authorization.header(github);
 			options.headers["x-github-api-version"] = "2022-11-28";
 			const signal = AbortSignal.timeout(Math.min(connection.requestTimeoutMs, leftMs));
 			options.request = { ...options.request, signal };
 			const sent: Answer | Failure = await send(options).catch((error: Failure) => error);
 			const answer = "data" in sent ? sent : sent.response;
-			const forgetToken = () => !isAuthorized && authorize.forget();
+			const forgetToken = () => !isAuthorized && authorization.forget();
 			const trouble = answer
 				? troubleOf(answer, options, now(), forgetToken)
 				: lost((sent as Failure).message);
