@@ -99,53 +99,47 @@ export class CommitFiles {
 /** The layers at a commit, with edits on top of it that are not on the branch yet. */
 export class Snapshot implements Reader {
 	readonly #files: CommitFiles;
-	/** Path of each changed file → its text, or null where it is removed. */
-	readonly #changes: ReadonlyMap<string, string | null>;
+	readonly #edits: readonly Edit[];
+	/** Text of each written file by its id. */
+	readonly #texts = new Map<string, string>();
 
 	constructor(files: CommitFiles, edits: readonly Edit[] = []) {
 		this.#files = files;
-		this.#changes = new Map(edits.map(({ path, text }) => [path, text]));
+		this.#edits = edits;
 	}
 
-	read(smallkey: string): Promise<Layer | null> {
-		return this.#both(smallkey, (folder, name) => this.#text(folder, name));
+	async read(smallkey: string): Promise<Layer | null> {
+		const ids = await this.ids(smallkey);
+		if (!ids) return null;
+		const textOf = async (id: string) => this.#texts.get(id) ?? this.#files.text(id);
+		const registration = await textOf(ids.registration);
+		return { registration, description: ids.description && (await textOf(ids.description)) };
 	}
 
-	ids(smallkey: string): Promise<LayerIds | null> {
-		return this.#both(smallkey, (folder, name) => this.#id(folder, name));
-	}
-
-	/** What `read` returns for both files of a layer; null where there is no registration. */
-	async #both(smallkey: string, read: (folder: string, name: string) => Promise<string | null>) {
-		const folder = folderOf(smallkey);
-		const registration = await read(folder, `${smallkey}.json`);
-		if (registration === null) return null;
-		return { registration, description: await read(folder, `${smallkey}.service.json`) };
+	async ids(smallkey: string): Promise<LayerIds | null> {
+		const names = await this.#folder(folderOf(smallkey));
+		const registration = names.get(`${smallkey}.json`);
+		return registration ? { registration, description: names.get(`${smallkey}.service.json`) ?? null } : null;
 	}
 
 	async keys(folder: string): Promise<string[]> {
-		const names = new Set((await this.#files.folder(folder)).keys());
-		for (const [path, text] of this.#changes) {
-			const [, parent, name] = path.split("/");
-			if (parent !== folder || name === undefined) continue;
-			if (text === null) names.delete(name);
-			else names.add(name);
-		}
-		const stems = Array.from(names, (name) => (name.endsWith(".json") ? name.slice(0, -".json".length) : ""));
+		const names = [...(await this.#folder(folder)).keys()].filter((name) => name.endsWith(".json"));
+		const stems = names.map((name) => name.slice(0, -".json".length));
 		return stems.filter((stem) => parseSmallkey(stem) !== null).sort();
 	}
 
-	async #id(folder: string, name: string): Promise<string | null> {
-		const stored = (await this.#files.folder(folder)).get(name) ?? null;
-		const changed = this.#changes.get(`layers/${folder}/${name}`);
-		if (changed === undefined) return stored;
-		return changed === null ? null : blobId(changed);
-	}
-
-	async #text(folder: string, name: string): Promise<string | null> {
-		const id = (await this.#files.folder(folder)).get(name);
-		const changed = this.#changes.get(`layers/${folder}/${name}`);
-		if (changed !== undefined) return changed;
-		return id === undefined ? null : this.#files.text(id);
+	async #folder(folder: string): Promise<Files> {
+		const files = new Map(await this.#files.folder(folder));
+		for (const { path, text } of this.#edits) {
+			const [, parent, name] = path.split("/");
+			if (parent !== folder || name === undefined) continue;
+			if (text === null) files.delete(name);
+			else {
+				const id = await blobId(text);
+				this.#texts.set(id, text);
+				files.set(name, id);
+			}
+		}
+		return files;
 	}
 }
