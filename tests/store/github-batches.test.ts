@@ -118,6 +118,22 @@ test("each of them gets its own outcome", () =>
 		assert.is(count(peer, moves), 1);
 	}));
 
+test("what a change removes is not there for the changes that came with it", () =>
+	withPeer(async (peer) => {
+		await peer.push(layerPath("a1"), "1\n");
+		const store = together(peer);
+		const seen: unknown[] = [];
+		await Promise.all([
+			store.change(async () => [{ path: layerPath("a1"), text: null }], metaOf("a1")),
+			store.change(async (now) => {
+				seen.push([await now.read("a1"), await now.ids("a1"), await now.keys("a1")]);
+				return [{ path: layerPath("b1"), text: "1\n" }];
+			}, metaOf("b1")),
+		]);
+		assert.equal(seen.at(-1), [null, null, []]);
+		assert.is(count(peer, moves), 1);
+	}));
+
 test("two keys that differ only in case and come together: one is registered", () =>
 	withPeer(async (peer) => {
 		const store = together(peer);

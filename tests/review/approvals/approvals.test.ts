@@ -90,6 +90,11 @@ approvals(
 
 const refused: [string, Partial<PeerPull>, string][] = [
 	["the author's own", { author: "ann", reviews: [approval("Ann")] }, "bob, rita"],
+	[
+		"the author's own of another's commits",
+		{ author: "ann", commits: [{ author: "carl", committer: null }], reviews: [approval("Ann")] },
+		"bob, rita",
+	],
 	["a stranger's", { reviews: [approval("mallory")] }, "Ann, bob, rita"],
 	["one of an older commit", { reviews: [approval("bob", older)] }, "Ann, bob, rita"],
 	["one of an account that is gone", { reviews: [approval(null)] }, "Ann, bob, rita"],

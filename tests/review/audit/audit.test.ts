@@ -241,6 +241,9 @@ test("a review that GitHub squashed is no forgery; the same in another name is",
 	);
 	await push(local, "squashed", wms("two"), { author: "Eve <eve@x>", committer, message });
 	assert.is((await audit(local, "squashed")).code, 1);
+	const two = `${message.trimEnd()}\nSender: other\n`;
+	await push(local, "squashed", wms("three"), { author: "jstest, other <x@x>", committer, message: two });
+	assert.match((await audit(local, "squashed")).stdout, "it names more than one sender");
 });
 
 test("a clone without its history says so", async ({ local }) => {
