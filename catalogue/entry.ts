@@ -10,7 +10,7 @@ import { renderAt, targetNames } from "../registry/targets/table.ts";
 import type { LastChange } from "./history.ts";
 
 /** What is known about a layer from other sources than its own files. */
-export interface KnownOfLayer extends Partial<LastChange> {
+interface KnownOfLayer extends Partial<LastChange> {
 	/** Path of its picture below the site. */
 	thumbnail?: string | undefined;
 }

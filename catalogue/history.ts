@@ -7,7 +7,7 @@ import { serviceIdentity } from "../store/store.ts";
 import type { ChangeKind, CommitChanges } from "./changes.ts";
 
 /** A commit on the branch that touched layers, or for which a repair was proposed. */
-export interface HistoryCommit extends CommitChanges {
+interface HistoryCommit extends CommitChanges {
 	/** Id of the sender whose request the service committed; null for a commit that arrived in another way. */
 	sender: string | null;
 	/** The smallkeys whose registration the commit wrote or deleted, not only their description. */

@@ -113,16 +113,12 @@ async function readReviewers(repository: string, commit: string) {
 	return parseReviewers(await readEntries(repository, reviewerFiles));
 }
 
-/** @param files some of the layers' files */
+/** @param files some of the layers' files; only plain files have bytes */
 function parseReviewers(files: readonly LayerFile[]): { health: Health; owners: OwnersOf } {
-	const { owners } = parseOwners(Buffer.from(contentOf(files, ownersPath) ?? ""));
+	const bytesOf = (path: string) => files.find((file) => file.path === path)?.bytes ?? new Uint8Array(0);
+	const { owners } = parseOwners(bytesOf(ownersPath));
 	return {
-		health: parseHealth(contentOf(files, healthPath)),
+		health: parseHealth(new TextDecoder().decode(bytesOf(healthPath))),
 		owners: (smallkey) => (owners ? ownersOf(owners, layerPath(smallkey)) : []),
 	};
-}
-
-function contentOf(files: readonly LayerFile[], path: string): string | null {
-	const file = files.find((one) => one.path === path && one.kind === "file");
-	return file ? Buffer.from(file.bytes).toString("utf8") : null;
 }

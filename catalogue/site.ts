@@ -34,8 +34,8 @@ export interface SiteFiles {
  */
 export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise<SiteFiles> {
 	bundles ??= bundlePage();
-	const { outputs, imports } = await bundles;
-	const files: SiteFiles["files"] = new Map(outputs);
+	const { bundled, outputs } = await bundles;
+	const files: SiteFiles["files"] = new Map(bundled);
 	const addSvg = (name: string, content: string) => {
 		const hash = createHash("sha256").update(content).digest("hex").slice(0, 10);
 		const path = `${assetFolder}/${name}-${hash}.svg`;
@@ -43,7 +43,7 @@ export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise
 		return path;
 	};
 	const pathOf = (name: string) => {
-		const found = [...outputs.keys()].find((path) => path.startsWith(`${assetFolder}/${name}-`));
+		const found = [...bundled.keys()].find((path) => path.startsWith(`${assetFolder}/${name}-`));
 		if (!found) throw new Error(`the bundle has no ${name}`);
 		return found;
 	};
@@ -54,7 +54,7 @@ export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise
 		choose: pathOf("choose"),
 		worker: pathOf("worker"),
 		styles: pathOf("styles"),
-		imports: imports(pathOf("main")),
+		imports: importsOf(pathOf("main"), outputs),
 		icon: addSvg("icon", iconSvg),
 		landLight: addSvg("land-light", land),
 		landDark: addSvg("land-dark", land.replace('class="light"', 'class="dark"')),
@@ -92,20 +92,17 @@ export async function buildPages(
 const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g stroke="#fff" stroke-width="1.5" stroke-linejoin="round"><path fill="#7fb2dc" d="M16 13 30 21 16 29 2 21z"/><path fill="#3f7fb5" d="M16 8 30 16 16 24 2 16z"/><path fill="#26374a" d="M16 3 30 11 16 19 2 11z"/></g></svg>
 `;
 
-/** Bundles scripts and styles: path → content. The parts for maps and drafts are separate files, loaded on demand. */
+/** Bundles scripts and styles: path → content, and esbuild's notes about them. The parts for maps and drafts are separate files, loaded on demand. */
 async function bundlePage() {
 	const [page, worker] = await Promise.all([
 		bundle(["site/page/main.ts", "catalogue/static/choose.ts", "catalogue/static/styles.css"], true),
 		// Bundled on its own: code shared with the page would be in further files, each a request before the first row.
 		bundle(["site/search/worker.ts"], false),
 	]);
-	const outputFiles = [...page.outputFiles, ...worker.outputFiles];
-	return {
-		outputs: new Map(
-			outputFiles.map(({ path, contents }) => [`${assetFolder}/${basename(path)}`, contents] as const),
-		),
-		imports: (path: string) => importsOf(path, page.metafile),
-	};
+	const files = [...page.outputFiles, ...worker.outputFiles].map(({ path, contents }) => {
+		return [`${assetFolder}/${basename(path)}`, contents] as const;
+	});
+	return { bundled: new Map(files), outputs: page.metafile.outputs };
 }
 
 /**
@@ -142,11 +139,11 @@ function bundle(entryPoints: string[], splitting: boolean) {
 }
 
 /** The static imports of a script, direct and indirect; dynamic imports are left out. */
-function importsOf(path: string, { outputs }: Metafile, found = new Set<string>()): string[] {
+function importsOf(path: string, outputs: Metafile["outputs"], found = new Set<string>()): string[] {
 	for (const { path: imported, kind } of outputs[path]?.imports ?? []) {
 		if (kind !== "import-statement" || found.has(imported)) continue;
 		found.add(imported);
-		importsOf(imported, { outputs } as Metafile, found);
+		importsOf(imported, outputs, found);
 	}
 	return [...found].sort();
 }

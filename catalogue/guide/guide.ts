@@ -7,7 +7,7 @@ import { frameHtml } from "../static/frame.ts";
 import { type Assets, escapeHtml, Html, html } from "../static/html.ts";
 
 /** One page of the documentation, as in `docs/`. */
-export interface GuidePage {
+interface GuidePage {
 	/** Path below `docs/`: `publish.md`, `fr/publish.md`. */
 	path: string;
 	markdown: string;
@@ -36,14 +36,15 @@ export function readGuidePages(): GuidePage[] {
 export function renderGuide(pages: readonly GuidePage[], assets: Assets): Map<string, string> {
 	const known = new Set(pages.map(({ path }) => path));
 	return new Map(
-		pages.map((page) => {
-			const { path, markdown } = page;
-			const lang: Lang = path.startsWith("fr/") ? "fr" : "en";
-			const other = otherLanguage(path, known);
-			const otherLang = lang === "en" ? "fr" : "en";
+		pages.map(({ path, markdown }) => {
+			const isFrench = path.startsWith("fr/");
+			const [lang, otherLang]: Lang[] = isFrench ? ["fr", "en"] : ["en", "fr"];
+			const otherPath = isFrench ? path.slice("fr/".length) : `fr/${path}`;
+			const other = known.has(otherPath) ? `${isFrench ? "../" : ""}${htmlPath(otherPath)}` : null;
 			const frame = {
-				...{ lang, root: "../".repeat(path.split("/").length), other, title: titleOf(page) },
-				content: new Html(renderMarkdown(markdown, path, known, lang)),
+				...{ lang: lang as Lang, root: "../".repeat(path.split("/").length), other },
+				title: /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll("`", "") ?? path,
+				content: new Html(renderMarkdown(markdown, path, known, isFrench)),
 				head: other !== null && html`<link rel="alternate" hreflang="${otherLang}" href="${other}">`,
 				attributes: html` class="guide"`,
 			};
@@ -57,26 +58,18 @@ function htmlPath(path: string): string {
 	return path.replace(contentsName, "index.md").replace(/\.md$/, ".html");
 }
 
-/** The link from a page to the same page in the other language; null if there is none. */
-function otherLanguage(path: string, known: ReadonlySet<string>): string | null {
-	const isFrench = path.startsWith("fr/");
-	const other = isFrench ? path.slice("fr/".length) : `fr/${path}`;
-	if (!known.has(other)) return null;
-	return isFrench ? `../${htmlPath(other)}` : htmlPath(other);
-}
-
-function titleOf({ path, markdown }: GuidePage): string {
-	return /^# (.+)$/m.exec(markdown)?.[1]?.replaceAll("`", "") ?? path;
-}
-
 /**
  * Markdown as HTML. HTML in it is shown as text. Links lead to the pages of the guide; a link to anything else in the
  * repository, such as a source file, becomes plain text.
  */
-function renderMarkdown(markdown: string, path: string, known: ReadonlySet<string>, lang: Lang): string {
+function renderMarkdown(
+	markdown: string,
+	path: string,
+	known: ReadonlySet<string>,
+	isFrench: boolean,
+): string {
 	const slugOf = slugs();
-	const named = (en: string, fr: string) =>
-		`role="group" aria-label="${lang === "fr" ? fr : en}" tabindex="0"`;
+	const named = (en: string, fr: string) => `role="group" aria-label="${isFrench ? fr : en}" tabindex="0"`;
 	const marked = new Marked({
 		renderer: {
 			html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),

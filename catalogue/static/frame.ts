@@ -6,7 +6,7 @@ import { type Assets, Html, html, type Part, scriptData } from "./html.ts";
 import { staticTexts, textsOf } from "./texts.ts";
 
 /** The parts of a page that are its own. */
-export interface Frame {
+interface Frame {
 	lang: Lang;
 	/** Relative address from the page to the site's root, such as `../`. */
 	root: string;
