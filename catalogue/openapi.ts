@@ -7,10 +7,10 @@ import { errors, layerStatus, missing, receipt } from "../schemas/answers.ts";
 import { description } from "../schemas/description.ts";
 import { owners } from "../schemas/owners.ts";
 import { registration, registration1, registration2 } from "../schemas/registration.ts";
-import { english, type Texts } from "../site/text/english.ts";
-import { french } from "../site/text/french.ts";
+import type { Text } from "../site/text/translate.ts";
 import { frameHtml } from "./static/frame.ts";
 import { type Assets, html, type Part } from "./static/html.ts";
+import { textsIn } from "./static/texts.ts";
 
 const folder = new URL("../schemas/", import.meta.url);
 
@@ -159,12 +159,12 @@ export function apiHtml(assets: Assets, files: ReadonlyMap<string, string>): str
 			const answers = Object.entries(responses);
 			return html`<section>
 <h2><code>${method.toUpperCase()} ${path}</code></h2>
-<p>${texts.map((text) => (text.endsWith(".") ? text : `${text}.`)).join(" ")} ${security.length > 0 && both("apiSigned")}</p>
+<p>${texts.map((text) => (text.endsWith(".") ? text : `${text}.`)).join(" ")} ${security.length > 0 && both("Signed.")}</p>
 ${listOf(
-	"apiParameters",
+	"Parameters",
 	given.map((one) => [one.name ?? "", parameterText(one)]),
 )}${listOf(
-	"apiAnswers",
+	"Answers",
 	answers.map(([status, one]) => [status, answerText(resolve(one))]),
 )}</section>
 `;
@@ -174,19 +174,19 @@ ${listOf(
 	return frameHtml(assets, {
 		lang: "en",
 		root: "../",
-		title: english.apiTitle,
+		title: "Interface for programs",
 		other: null,
 		attributes: html` class="api"`,
-		content: html`<h1>${both("apiTitle")}</h1>
-<p>${both("apiIntro")} <a href="openapi.json">openapi.json</a></p>
+		content: html`<h1>${both("Interface for programs")}</h1>
+<p>${both("Everything that this service answers, and the schemas of what it takes and gives. The whole document:")} <a href="openapi.json">openapi.json</a></p>
 ${operations}
-<h2>${both("apiSchemas")}</h2>
+<h2>${both("Schemas")}</h2>
 <ul class="columns">
 ${names}</ul>`,
 	});
 }
 
-function listOf(title: keyof Texts, items: readonly (readonly [name: string, content: Part])[]): Part {
+function listOf(title: Text, items: readonly (readonly [name: string, content: Part])[]): Part {
 	const rows = items.map(([name, content]) => html`<dt><code>${name}</code></dt><dd>${content}</dd>\n`);
 	return rows.length > 0 && html`<h3>${both(title)}</h3>\n<dl>\n${rows}</dl>\n`;
 }
@@ -202,7 +202,7 @@ function answerText({ description = "", content = {} }: Component): Part {
 }
 
 /** A text in both languages, for a page that exists only once. */
-function both(name: keyof Texts): Part {
-	const [en, fr] = [english[name], french[name]] as [string, string];
-	return en === fr ? en : html`${en} <span lang="fr">· ${fr}</span>`;
+function both(text: Text): Part {
+	const fr = textsIn.fr.t(text);
+	return text === fr ? text : html`${text} <span lang="fr">· ${fr}</span>`;
 }

@@ -53,6 +53,7 @@ export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise
 		script: pathOf("main"),
 		choose: pathOf("choose"),
 		worker: pathOf("worker"),
+		french: pathOf("french"),
 		styles: pathOf("styles"),
 		imports: importsOf(pathOf("main"), outputs),
 		icon: addSvg("icon", iconSvg),

@@ -1,9 +1,10 @@
 import { manifestPath } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { SiteSettings } from "../../site/page/settings.ts";
+import { tagline } from "../../site/text/translate.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
 import { type Assets, Html, html, type Part, scriptData } from "./html.ts";
-import { staticTexts, textsOf } from "./texts.ts";
+import { inBoth, textsIn } from "./texts.ts";
 
 /** The parts of a page that are its own. */
 interface Frame {
@@ -22,31 +23,31 @@ interface Frame {
 
 /** Renders a whole page, with the header and the footer that all pages share. */
 export function frameHtml(assets: Assets, { lang, root, title, head, other, ...main }: Frame): string {
-	const texts = textsOf(lang);
+	const { t } = textsIn[lang];
 	const otherLang = lang === "en" ? "fr" : "en";
 	const home = `${root}${lang}/`;
 	const item = (page: string, query: string, text: string) =>
 		html`<li><a href="${home}${query}" data-page="${page}">${text}</a></li>`;
 	const language = html`
-<a class="language" href="${other}" hreflang="${otherLang}" lang="${otherLang}">${texts.otherLanguage}</a>`;
+<a class="language" href="${other}" hreflang="${otherLang}" lang="${otherLang}">${t("Français")}</a>`;
 	const french = lang === "fr" ? "fr/" : "";
-	const full = title === null ? texts.title : `${title} · ${texts.title}`;
-	const body = html`<a class="skip" href="#main">${texts.skip}</a>
+	const full = title === null ? t("Map layers") : `${title} · ${t("Map layers")}`;
+	const body = html`<a class="skip" href="#main">${t("Skip to the content")}</a>
 <header class="bar"><div class="head">
-<a class="name" href="${home}" data-page="layers">${texts.title}</a>
-<nav aria-label="${texts.menu}"><ul class="menu">
-${item("layers", "", texts.navLayers)}
-${item("health", "?page=health", texts.navHealth)}
-${item("draft", "?page=draft", texts.navDraft)}
+<a class="name" href="${home}" data-page="layers">${t("Map layers")}</a>
+<nav aria-label="${t("Main")}"><ul class="menu">
+${item("layers", "", t("Layers"))}
+${item("health", "?page=health", t("Health"))}
+${item("draft", "?page=draft", t("Try a draft"))}
 </ul></nav>${other !== null && language}
 </div></header>
 <main id="main"${main.attributes}>
 ${main.content}
 </main>
 <footer class="foot">
-<p><a href="${root}guide/${french}">${texts.navGuide}</a> <a href="${root}list/${french}">${texts.navList}</a> <a href="${root}${feedPath}">${texts.navFeed}</a>
-${texts.footer} <a href="${root}${manifestPath}">${texts.footerIndex}</a> <a href="${root}changes/index.json">${texts.footerChanges}</a>
-<a href="${root}schemas/">${texts.footerSchemas}</a></p>
+<p><a href="${root}guide/${french}">${t("Guide")}</a> <a href="${root}list/${french}">${t("Plain list")}</a> <a href="${root}${feedPath}">${t("Feed of changes")}</a>
+${t("Read by machines, too:")} <a href="${root}${manifestPath}">${t("index")}</a> <a href="${root}changes/index.json">${t("changes")}</a>
+<a href="${root}schemas/">${t("schemas")}</a></p>
 </footer>`;
 	return documentHtml(lang, headOf(root, assets, full, head), body);
 }
@@ -74,39 +75,49 @@ function alternates(root: string): Html {
  * @param publicUrl address of the site with a slash at its end; empty if unknown
  */
 export function catalogueHtml(lang: Lang, assets: Assets, settings: SiteSettings, publicUrl: string): string {
-	const texts = textsOf(lang);
-	const search = html`<link rel="search" type="application/opensearchdescription+xml" title="${texts.title}" href="../${openSearchFile(lang)}">`;
+	const { t } = textsIn[lang];
+	const imports = [...assets.imports, ...(lang === "fr" ? [assets.french] : [])];
+	const search = html`<link rel="search" type="application/opensearchdescription+xml" title="${t("Map layers")}" href="../${openSearchFile(lang)}">`;
 	return frameHtml(assets, {
 		lang,
 		root: "../",
 		title: null,
-		head: html`<meta name="description" content="${texts.tagline}">
+		head: html`<meta name="description" content="${t(tagline)}">
 ${alternates("../")}
 ${publicUrl && search}<link rel="preload" as="fetch" crossorigin href="../${manifestPath}">
 <script type="module" src="../${assets.script}"></script>
-${assets.imports.map((path) => html`<link rel="modulepreload" href="../${path}">\n`)}
+${imports.map((path) => html`<link rel="modulepreload" href="../${path}">\n`)}
 <script type="application/json" id="settings">${scriptData(settings)}</script>`,
 		other: `../${lang === "en" ? "fr" : "en"}/`,
 		attributes: html` data-land-light="../${assets.landLight}" data-land-dark="../${assets.landDark}" data-worker="../${assets.worker}"`,
-		content: html`<noscript><h1>${texts.title}</h1><p>${texts.noScript} <a href="../${listFolders[lang]}/">${texts.noScriptList}</a>.</p></noscript>`,
+		content: html`<noscript><h1>${t("Map layers")}</h1><p>${t("Searching and maps need JavaScript. Without it there is")} <a href="../${listFolders[lang]}/">${t("the plain list of all layers")}</a>.</p></noscript>`,
 	});
 }
 
 /** Renders `index.html`: its script chooses the browser's language; without a script the page is two links. */
 export function rootHtml(assets: Assets): string {
-	const head = html`${headOf("", assets, `${textsOf("en").title} · ${textsOf("fr").title}`, alternates(""))}
+	const head = html`${headOf("", assets, inBoth("Map layers"), alternates(""))}
 <script type="module" src="${assets.choose}"></script>`;
 	const link = (lang: Lang, name: string) =>
 		html`<li><a href="${lang}/" hreflang="${lang}" lang="${lang}">${name}</a></li>`;
 	const body = html`<main>
-<h1>${textsOf("en").title} <span lang="fr">· ${textsOf("fr").title}</span></h1>
+<h1>${textsIn.en.t("Map layers")} <span lang="fr">· ${textsIn.fr.t("Map layers")}</span></h1>
 <ul class="start">${link("en", "English")}${link("fr", "Français")}</ul>
 </main>`;
 	return documentHtml("en", head, body);
 }
 
-/** Why the requested page cannot be shown: it does not exist, or the catalogue is still being built. */
-export type ErrorKind = "notFound" | "building";
+/** Why the requested page cannot be shown, with its title and its hint. */
+const errorTexts = {
+	notFound: [
+		"This page does not exist",
+		"It may have been removed, or its address may be written differently.",
+	],
+	/** The catalogue is still being built. */
+	building: ["The catalogue is being prepared", "This page loads itself again in a few seconds."],
+} as const;
+
+export type ErrorKind = keyof typeof errorTexts;
 
 /** Seconds after which the page `building` reloads itself. */
 export const reloadSeconds = 3;
@@ -120,21 +131,21 @@ const errorStyles =
  * @param home relative address from the requested address to the site's root
  */
 export function errorHtml(kind: ErrorKind, home: string): string {
-	const title = langs.map((lang) => staticTexts[lang][kind]).join(" · ");
+	const [title, hint] = errorTexts[kind];
 	const isBuilding = kind === "building";
 	const part = (lang: Lang) => {
-		const texts = staticTexts[lang];
-		const way = html` <a href="${home}${lang}/">${texts.home}</a>`;
+		const { t } = textsIn[lang];
+		const way = html` <a href="${home}${lang}/">${t("To the map layers")}</a>`;
 		return html`<section lang="${lang}">
-<h1>${texts[kind]}</h1>
-<p>${texts[`${kind}Hint`]}${!isBuilding && way}</p>
+<h1>${t(title)}</h1>
+<p>${t(hint)}${!isBuilding && way}</p>
 </section>
 `;
 	};
 	const head = html`<meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 ${isBuilding && html`<meta http-equiv="refresh" content="${reloadSeconds}">`}
-<title>${title}</title>
+<title>${inBoth(title)}</title>
 <style>${errorStyles}</style>`;
 	return documentHtml("en", head, html`<main>\n${langs.map(part)}</main>`);
 }

@@ -47,6 +47,8 @@ export interface Assets {
 	landDark: string;
 	/** Scripts that the page's script imports statically. */
 	imports: readonly string[];
+	/** The script with the French texts. */
+	french: string;
 	/** The script of the worker for text search. */
 	worker: string;
 }

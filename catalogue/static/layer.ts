@@ -3,11 +3,19 @@ import { mondayOf } from "../../registry/health.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type Snippet, snippetsOf } from "../../registry/snippets.ts";
 import { targetPath } from "../../registry/targets/table.ts";
-import { addressOf, causeOf, senderOf, titleOf } from "../../site/search/entry.ts";
+import {
+	addressOf,
+	causeOf,
+	senderOf,
+	stateOf,
+	stateTexts,
+	titleOf,
+	typeTexts,
+} from "../../site/search/entry.ts";
 import { layerAddress } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings, type Part, scriptData } from "./html.ts";
-import { staticTexts, textsOf } from "./texts.ts";
+import { textsIn } from "./texts.ts";
 
 /** Relative address from a layer page to the site's root. */
 const root = "../../";
@@ -15,19 +23,19 @@ const root = "../../";
 /** Renders a layer page with the whole entry: `en/layer/<smallkey>.html` or `fr/couche/<smallkey>.html`. Pure. */
 export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
 	const { smallkey, bounds, thumbnail } = entry;
-	const [texts, site] = [staticTexts[lang], textsOf(lang)];
+	const { t, named } = textsIn[lang];
 	const title = titleOf(entry, lang);
 	const description = entry.description?.[lang];
 	const rows: [name: string, content: Part][] = [
-		[site.smallkey, html`<code>${smallkey}</code>`],
-		[site.type, site.types[entry.type] ?? entry.type],
-		[site.address, link(addressOf(entry, lang))],
-		[texts.layers, entry.layers?.join(", ")],
-		[site.senderField, senderOf(entry, lang)],
-		[site.lastChange, changed(entry, lang, settings)],
-		[texts.bounds, bounds && texts.boundsOf(bounds)],
-		[texts.keywords, entry.keywords?.join(", ")],
-		[site.health, health(entry, lang)],
+		[t("Smallkey"), html`<code>${smallkey}</code>`],
+		[t("Type"), named(typeTexts, entry.type)],
+		[t("Address of the service"), link(addressOf(entry, lang))],
+		[t("Layers in the service"), entry.layers?.join(", ")],
+		[t("Registered by"), senderOf(entry, lang)],
+		[t("Last change"), changed(entry, settings)],
+		[t("Extent"), bounds && t("west {0}°, south {1}°, east {2}°, north {3}°", ...bounds)],
+		[t("Keywords"), entry.keywords?.join(", ")],
+		[t("Health"), health(entry, lang)],
 	];
 	const picture = html`<img class="thumbnail" src="${root}${thumbnail}" alt="" width="64" height="64" loading="lazy">`;
 	const snippets = snippetsIn(entry, lang, settings).map(
@@ -44,12 +52,12 @@ export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): str
 		content: html`<h1>${title}</h1>
 ${thumbnail && picture}
 ${description && html`<p>${description}</p>`}
-<p><a href="${root}${lang}/?layer=${encodeURIComponent(smallkey)}">${texts.openInteractive}</a></p>
+<p><a href="${root}${lang}/?layer=${encodeURIComponent(smallkey)}">${t("Show on the map, with its legend")}</a></p>
 <dl>
 ${rows.map(([name, content]) => content && html`<dt>${name}</dt><dd>${content}</dd>\n`)}</dl>
-<h2>${texts.fragments}</h2>
+<h2>${t("What viewers read")}</h2>
 ${fragments(entry, lang, settings)}
-<h2>${texts.snippets}</h2>
+<h2>${t("How to draw it")}</h2>
 ${snippets}`,
 	});
 }
@@ -58,32 +66,36 @@ function link(address: string, text = address): Part {
 	return /^https?:/i.test(address) ? html`<a href="${address}" rel="noopener noreferrer">${text}</a>` : text;
 }
 
-function changed({ changed: last }: Entry, lang: Lang, { repository }: PageSettings): Part {
+function changed({ changed: last }: Entry, { repository }: PageSettings): Part {
 	if (!last) return null;
-	const text = textsOf(lang).changedOn(last.date.slice(0, 10), last.commit.slice(0, 12));
+	const text = `${last.date.slice(0, 10)}, commit ${last.commit.slice(0, 12)}`;
 	return repository ? link(`${repository}/commit/${last.commit}`, text) : text;
 }
 
-function health({ health: seen }: Entry, lang: Lang): Part {
-	const texts = textsOf(lang);
-	if (!seen) return texts.states[seen === null ? "unchecked" : "ok"];
+function health(entry: Entry, lang: Lang): Part {
+	const { t, named } = textsIn[lang];
+	const { health: seen } = entry;
+	const state = named(stateTexts, stateOf(entry));
+	if (!seen) return state;
 	const day = new Date(mondayOf(seen.since)).toISOString().slice(0, 10);
-	const { text, lang: own = lang } = causeOf(seen.cause ?? "", texts);
-	const cause = text && html`${texts.colon} <span lang="${own}">${text}</span>`;
-	return html`${texts.states[seen.state]}, ${texts.since(day)}${cause}${seen.repair && `. ${texts.repairProposed}`}`;
+	const { text, lang: own = lang } = causeOf(seen.cause ?? "", t);
+	const cause = text && html`${t(":")} <span lang="${own}">${text}</span>`;
+	return html`${state}, ${t("since the week of {0}", day)}${cause}${seen.repair && `. ${t("A repair is proposed.")}`}`;
 }
 
 function fragments({ smallkey, unread = [] }: Entry, lang: Lang, { targets }: PageSettings): Html {
-	const { fragmentIn, unread: none } = staticTexts[lang];
+	const { t } = textsIn[lang];
 	const items = targets.flatMap((target) =>
 		langs
 			.filter((one) => !unread.includes(`${target}/${one}`))
 			.map((one) => {
 				const path = targetPath(target, one, encodeURIComponent(smallkey));
-				return html`<li><a href="${root}${path}">${fragmentIn(target, one)}</a></li>\n`;
+				return html`<li><a href="${root}${path}">${t(one === "en" ? "{0}, English" : "{0}, French", target)}</a></li>\n`;
 			}),
 	);
-	return items.length === 0 ? html`<p>${none}</p>` : html`<ul class="columns">\n${items}</ul>`;
+	return items.length === 0
+		? html`<p>${t("Viewers cannot read this layer.")}</p>`
+		: html`<ul class="columns">\n${items}</ul>`;
 }
 
 /** The snippets of a layer. Without the site's address, snippets that contain it are left out. */
@@ -98,7 +110,7 @@ function headHtml(entry: Entry, lang: Lang, { publicUrl }: PageSettings): Html {
 	const { smallkey, thumbnail } = entry;
 	const at = (one: Lang) => (publicUrl || root) + layerAddress(one, smallkey);
 	const title = titleOf(entry, lang);
-	const words = entry.description?.[lang] ?? staticTexts[lang].description(title, entry.type);
+	const words = entry.description?.[lang] ?? textsIn[lang].t("Map layer: {0} ({1})", title, entry.type);
 	const meta: [name: string, content: string | undefined][] = [
 		["og:type", "website"],
 		["og:title", title],

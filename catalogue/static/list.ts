@@ -6,7 +6,7 @@ import { sortKey } from "../../site/search/words.ts";
 import { layerAddress, listFile, listFolders } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings } from "./html.ts";
-import { staticTexts, textsOf } from "./texts.ts";
+import { textsIn } from "./texts.ts";
 
 const layersPerPage = 200;
 
@@ -38,7 +38,7 @@ export function listHtml(
 ): string | null {
 	const pages = listPages(sorted.length);
 	if (page < 1 || page > pages) return null;
-	const texts = staticTexts[lang];
+	const { t, plural } = textsIn[lang];
 	const root = "../".repeat(listFolders[lang].split("/").length);
 	const other = lang === "en" ? "fr" : "en";
 	const shown = sorted.slice((page - 1) * layersPerPage, page * layersPerPage);
@@ -48,20 +48,20 @@ export function listHtml(
 		index + 1 === page ? html`<span aria-current="page">${page}</span> ` : at(index + 1, String(index + 1)),
 	);
 	const rows = shown.map((entry) => rowHtml(entry, lang, root, settings));
-	const previous = page > 1 && at(page - 1, texts.previous, "prev");
-	const next = page < pages && at(page + 1, texts.next, "next");
-	const content = html`<h1>${texts.list}</h1>
-<p>${shown.length === 0 ? textsOf(lang).empty : texts.listOf(sorted.length)}</p>
+	const previous = page > 1 && at(page - 1, t("Previous page"), "prev");
+	const next = page < pages && at(page + 1, t("Next page"), "next");
+	const content = html`<h1>${t("All layers")}</h1>
+<p>${shown.length === 0 ? t("No layer is registered yet.") : plural(sorted.length, "{0} layer, by title", "{0} layers, by title")}</p>
 ${shown.length > 0 && html`<ul class="plain">\n${rows}</ul>`}
 ${
 	pages > 1 &&
-	html`<nav aria-label="${texts.pages}"><p>${texts.page(page, pages)} ${previous}${next}</p>
+	html`<nav aria-label="${t("Pages")}"><p>${t("Page {0} of {1}", page, pages)} ${previous}${next}</p>
 <p>${others}</p></nav>`
 }`;
 	return frameHtml(settings.assets, {
 		lang,
 		root,
-		title: page === 1 ? texts.list : `${texts.list} (${page})`,
+		title: page === 1 ? t("All layers") : `${t("All layers")} (${page})`,
 		other: root + listFile(other, page),
 		content,
 	});

@@ -1,9 +1,10 @@
 import type { Bounds, Entry } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { addressOf, titleOf } from "../../site/search/entry.ts";
+import { tagline } from "../../site/text/translate.ts";
 import { layerAddress } from "./addresses.ts";
 import type { ItemsQuery } from "./records-query.ts";
-import { textsOf } from "./texts.ts";
+import { inBoth } from "./texts.ts";
 
 /** OGC API Records 1.0 (OGC 20-004r1): layers as records of the collection `layers`. Pure. */
 
@@ -37,9 +38,8 @@ interface Link {
 	name?: string;
 }
 
-const english = textsOf("en");
-const title = `${english.title} · ${textsOf("fr").title}`;
-const description = `${english.tagline} · ${textsOf("fr").tagline}`;
+const title = inBoth("Map layers");
+const description = inBoth(tagline);
 
 /** Address of all items. */
 const itemsAt = (root: string) => `${root}collections/${collectionId}/items`;

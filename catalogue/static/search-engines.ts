@@ -1,8 +1,9 @@
 import { chunkCount, type Entry } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
+import { tagline } from "../../site/text/translate.ts";
 import { layerAddress } from "./addresses.ts";
 import { escapeHtml, type PageSettings } from "./html.ts";
-import { textsOf } from "./texts.ts";
+import { textsIn } from "./texts.ts";
 
 /** The file of the sitemap with the layers of one chunk. */
 export function sitemapFile(chunk: number): string {
@@ -52,12 +53,12 @@ ${parts.join("\n")}
 
 /** Renders an OpenSearch 1.1 description document, whose short name has at most 16 characters. */
 function openSearchXml(lang: Lang, publicUrl: string): string {
-	const { title, tagline } = textsOf(lang);
+	const { t } = textsIn[lang];
 	const template = escapeHtml(`${publicUrl}${lang}/?q=`);
 	return `<?xml version="1.0" encoding="utf-8"?>
 <OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
-<ShortName>${escapeHtml(title.slice(0, 16))}</ShortName>
-<Description>${escapeHtml(tagline)}</Description>
+<ShortName>${escapeHtml(t("Map layers").slice(0, 16))}</ShortName>
+<Description>${escapeHtml(t(tagline))}</Description>
 <InputEncoding>UTF-8</InputEncoding>
 <Language>${lang}</Language>
 <Url type="text/html" template="${template}{searchTerms}"/>

@@ -7,7 +7,8 @@ import type { TargetName } from "../../registry/targets/target.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 import { type Drawable, parseFragment, withMetadata } from "../map/drawable.ts";
 import type { Content } from "../page/dom.ts";
-import { lang, settings, texts } from "../page/page.ts";
+import { settings } from "../page/page.ts";
+import { lang, t } from "../page/texts.ts";
 import { type PlacedProblem, placedProblem } from "./problems.ts";
 
 /** Judges a draft by the rules of a PUT. The warnings are those of the receipt if the draft is accepted. */
@@ -28,7 +29,7 @@ export function placed(problems: readonly string[]): PlacedProblem[] {
 /** The list of problems with their places; each text is marked with its language. Empty if there are none. */
 export function problemList(problems: readonly PlacedProblem[]): Content {
 	const items = problems.map(({ pointer, text, lang }) => {
-		const place = pointer && html`<code>${pointer}</code>${texts.colon} `;
+		const place = pointer && html`<code>${pointer}</code>${t(":")} `;
 		return html`<li>${place}<span lang=${lang}>${text}</span></li>`;
 	});
 	return items.length === 0 ? "" : html`<ul>${items}</ul>`;

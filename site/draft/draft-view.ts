@@ -9,7 +9,8 @@ import { bothLanguages } from "../page/both-languages.ts";
 import { copyBox, copyButton } from "../page/copy.ts";
 import { debounce, field, warning } from "../page/dom.ts";
 import { MapPanel } from "../page/map-panel.ts";
-import { refresh, texts, type View } from "../page/page.ts";
+import { refresh, type View } from "../page/page.ts";
+import { plural, t } from "../page/texts.ts";
 import { catalogue } from "../search/catalogue.ts";
 import { checkDraft, draftDrawable, draftFragments, problemList } from "./check.ts";
 import { type DraftFile, fileInput, fileOf, readDraftFile } from "./file.ts";
@@ -56,7 +57,7 @@ interface DrawnDraft {
 
 /** The page that checks and draws a registration before it is published. */
 export class DraftView implements View {
-	readonly title = texts.draftTitle;
+	readonly title = t("Try a draft");
 	readonly #form = new DraftForm((text) => {
 		this.#text = text;
 		this.#onChange();
@@ -97,14 +98,14 @@ export class DraftView implements View {
 		const loadExample = () => this.#setText({ name: "", text: example });
 		const stored = registration && canonicalText(registration);
 		return html`<div class="draft" @dragover=${this.#onFileEvent} @dragleave=${this.#onFileEvent} @drop=${this.#onFileEvent} @paste=${this.#onFileEvent}>
-			<h1 tabindex="-1">${texts.draftTitle}</h1>
-			<p>${texts.draftIntro}</p>
-			<p><button @click=${loadExample}>${texts.draftExample}</button></p>
+			<h1 tabindex="-1">${t("Try a draft")}</h1>
+			<p>${t("A draft stays in this page and in its address: nothing is sent anywhere until you send it. Fill the form, or paste or drop a file.")}</p>
+			<p><button @click=${loadExample}>${t("Load an example")}</button></p>
 			<div>${this.#notice && warning(this.#notice)}</div>
-			${field("key", texts.draftKey, key, keyNote)}
+			${field("key", t("Smallkey"), key, keyNote)}
 			<div class="twocolumns">
 				${this.#form.content(problems)}
-				${field("text", texts.draftText, text, [fileInput(this.#openFile), this.#verdict(problems)])}
+				${field("text", t("The registration (JSON)"), text, [fileInput(this.#openFile), this.#verdict(problems)])}
 			</div>
 			<div class="result">${this.#drawn && this.#result(this.#drawn)}</div>
 			${smallkey !== null && stored !== null ? this.#register.content({ smallkey, text: stored }) : ""}
@@ -124,7 +125,7 @@ export class DraftView implements View {
 		if (link === undefined && this.#text !== "") return;
 		const draft = link === undefined ? { smallkey: "", text: empty } : await unpackDraft(link);
 		if (this.#isClosed) return;
-		this.#notice = draft ? "" : texts.draftFrom;
+		this.#notice = draft ? "" : t("The draft in the address could not be read: it is cut off, or no draft.");
 		this.#key = draft?.smallkey ?? "";
 		this.#text = draft?.text ?? empty;
 		this.#check(draft === null || link === undefined);
@@ -200,20 +201,24 @@ export class DraftView implements View {
 		const { registration, warnings } = this.#checked;
 		const isGood = registration !== null;
 		return html`<div id="verdict" class=${isGood ? "verdict good" : "verdict"} role="status">
-			${isGood ? html`<p>${texts.draftGood}</p>` : ""}
-			${problems.length > 0 ? html`<p>${texts.draftProblems(problems.length)}</p>` : ""}
-			${warnings.length > 0 ? html`<p class="note">${texts.warnings}</p>` : ""}
+			${isGood ? html`<p>${t("The registration is in order.")}</p>` : ""}
+			${problems.length > 0 ? html`<p>${plural(problems.length, "One thing to correct:", "{0} things to correct:")}</p>` : ""}
+			${warnings.length > 0 ? html`<p class="note">${t("Worth knowing:")}</p>` : ""}
 			${problemList(isGood ? warnings : problems)}
 		</div>`;
 	}
 
 	async #judgeKey(serial: number): Promise<void> {
 		const smallkey = parseSmallkey(this.#key);
-		if (smallkey === null) this.#keyNote = this.#key === "" ? texts.draftKeyRule : texts.draftKeyWrong;
-		if (smallkey === null) return;
+		if (smallkey === null) {
+			const rule = "1 to 64 of A-Z a-z 0-9 _ - + =";
+			this.#keyNote = t(this.#key === "" ? rule : `The smallkey must be ${rule}`);
+			return;
+		}
 		const entry = await catalogue.find(smallkey).catch(() => null);
 		if (serial !== this.#serial) return;
-		this.#keyNote = entry ? texts.draftKeyTaken : texts.draftKeyFree;
+		const taken = "This smallkey is registered: sending the draft changes that layer.";
+		this.#keyNote = t(entry ? taken : "This smallkey is free.");
 		refresh();
 	}
 
@@ -222,8 +227,8 @@ export class DraftView implements View {
 		const boxes = fragments.flatMap(({ target, fragments }) =>
 			langs.map((lang) => {
 				const text = fragments[lang];
-				const shown = text === null ? texts.draftNotHere : JSON.stringify(JSON.parse(text), null, 2);
-				return copyBox(`${target}, ${lang}`, shown);
+				const shown = text === null ? null : JSON.stringify(JSON.parse(text), null, 2);
+				return copyBox(`${target}, ${lang}`, shown ?? t("This layer cannot be expressed here."));
 			}),
 		);
 		const toggle = ({ currentTarget }: Event) => {
@@ -231,12 +236,12 @@ export class DraftView implements View {
 		};
 		return html`<div class="twocolumns">
 				${map.element}
-				<section><h2>${texts.both}</h2>${bothLanguages(drawables)}</section>
+				<section><h2>${t("Both languages")}</h2>${bothLanguages(drawables)}</section>
 			</div>
-			${isFeature ? html`<p class="hint">${texts.draftSymbols}</p>` : ""}
-			<p>${copyButton(texts.draftShare, () => location.href)}</p>
+			${isFeature ? html`<p class="hint">${t("Symbols and fields are read from the service once the layer is registered.")}</p>` : ""}
+			<p>${copyButton(t("Copy the draft’s address"), () => location.href)}</p>
 			<details ?open=${this.#isOpen} @toggle=${toggle}>
-				<summary>${texts.draftFragments}</summary>
+				<summary>${t("What viewers would read")}</summary>
 				<div class="copies">${boxes}</div>
 			</details>`;
 	}

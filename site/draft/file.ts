@@ -1,6 +1,6 @@
 import { html, type TemplateResult } from "lit-html";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
-import { lang, texts } from "../page/page.ts";
+import { t } from "../page/texts.ts";
 
 /** A file that the user chose, dropped or pasted. */
 export interface DraftFile {
@@ -17,8 +17,8 @@ export function fileInput(onFile: (file: File) => void): TemplateResult {
 		if (file) onFile(file);
 		input.value = "";
 	};
-	return html`<p class="hint">${texts.draftDrop} <label class="filelabel"><input type="file"
-		accept=".json,application/json" class="hiddenfile" @change=${change}><span>${texts.draftChoose}</span></label>.</p>`;
+	return html`<p class="hint">${t("Drop a JSON file here, or")} <label class="filelabel"><input type="file"
+		accept=".json,application/json" class="hiddenfile" @change=${change}><span>${t("choose one")}</span></label>.</p>`;
 }
 
 /** The file of a paste or drop event; undefined if it has none. */
@@ -30,8 +30,8 @@ export function fileOf(event: Event): File | undefined {
 /** Reads a file; returns an error text if it is too large or cannot be read. */
 export async function readDraftFile(file: File): Promise<DraftFile | string> {
 	if (file.size > maxRegistrationBytes)
-		return texts.draftLarge(maxRegistrationBytes.toLocaleString(`${lang}-CA`));
+		return t("The file is larger than {0} bytes, which no registration may be.", maxRegistrationBytes);
 	const text = await file.text().catch(() => null);
 	const [, name = ""] = /^(.+?)(?:\.service)?\.json$/.exec(file.name) ?? [];
-	return text === null ? texts.draftFileFailed : { name, text };
+	return text === null ? t("The file could not be read.") : { name, text };
 }

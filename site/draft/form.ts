@@ -3,7 +3,7 @@ import { live } from "lit-html/directives/live.js";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/try-json.ts";
 import { field, select, textIn } from "../page/dom.ts";
-import { texts } from "../page/page.ts";
+import { t, typeText } from "../page/texts.ts";
 import { layerChoice } from "./layer-choice.ts";
 import type { PlacedProblem } from "./problems.ts";
 
@@ -50,22 +50,29 @@ export class DraftForm {
 
 	/** @param problems each is shown beside its field */
 	content(problems: readonly PlacedProblem[]): TemplateResult {
-		const choices = ["wms", "feature"].map((kind) => [kind, texts.types[kind] ?? kind] as const);
+		const choices = ["wms", "feature"].map((kind) => [kind, typeText(kind)] as const);
 		const choose = (kind: string) => this.#write(kind, (lang, name) => this.#value(lang, name));
 		const shown = members.filter(({ kinds }) => kinds.includes(this.#kind));
 		return html`<fieldset class="form" ?disabled=${this.#isDisabled}>
-			<legend>${texts.draftForm}</legend>
-			${field("kind", texts.draftKind, select("kind", this.#kind, choices, choose))}
+			<legend>${t("Form")}</legend>
+			${field("kind", t("Kind of service"), select("kind", this.#kind, choices, choose))}
 			${langs.map((lang) => shown.map(({ name }) => this.#field(lang, name, problems)))}
-			<p class="hint">${texts.draftFormOther}</p>
+			<p class="hint">${t("The form shows the members of version 1.0.0 that most layers need; every other member stays as it is in the text.")}</p>
 		</fieldset>`;
 	}
 
 	#field(lang: Lang, name: Member, problems: readonly PlacedProblem[]): TemplateResult {
-		const labels = { service_url: texts.draftUrl, layer: texts.draftLayer, service_name: texts.draftName };
+		const labels = {
+			service_url: ["Address (English)", "Address (French)"],
+			layer: ["Layer in the service (English)", "Layer in the service (French)"],
+			service_name: ["Title (English)", "Title (French)"],
+		} as const;
 		const id = `${lang}-${name}`;
 		const own = problems.filter(({ pointer }) => pointer === `/${lang}/${name}`);
-		const [hint, hintId] = name === "service_name" ? [texts.draftNameHint, `${id}-hint `] : ["", ""];
+		const [hint, hintId] =
+			name === "service_name"
+				? [t("What viewers show; without it, what the service says"), `${id}-hint `]
+				: ["", ""];
 		const control = html`<input type=${name === "service_url" ? "url" : "text"} id=${id} autocomplete="off"
 			spellcheck="false" aria-describedby="${hintId}${id}-problems" aria-invalid=${own.length > 0}
 			.value=${live(this.#value(lang, name))} @input=${(event: Event) => this.#set(lang, name, textIn(event))}>`;
@@ -74,7 +81,7 @@ export class DraftForm {
 				${own.map((one) => html`<p class="bad" lang=${one.lang}>${one.text}</p>`)}
 			</div>
 			${name === "service_url" ? this.#choices[lang] : ""}`;
-		return field(id, labels[name](lang === "en" ? texts.english : texts.french), control, more);
+		return field(id, t(labels[name][lang === "en" ? 0 : 1]), control, more);
 	}
 
 	get #kind(): "wms" | "feature" {

@@ -1,9 +1,9 @@
 import { html, render, type TemplateResult } from "lit-html";
 import type { Lang } from "../../registry/smallkey.ts";
-import { ask, askJson, ServiceFailed } from "../map/ask.ts";
+import { ask, askJson, oddAnswer, ServiceFailed } from "../map/ask.ts";
 import { capabilitiesOf } from "../map/drawable.ts";
 import { part, textIn, webAddress } from "../page/dom.ts";
-import { texts } from "../page/page.ts";
+import { layers as countText, t } from "../page/texts.ts";
 
 /** A service to ask for its layers. */
 interface ServiceQuery {
@@ -31,7 +31,7 @@ export function layerChoice(
 		const { kind, address } = getService();
 		const chooseName = (name: string) =>
 			choose(kind === "wms" ? name : `${arcgisServiceOf(address) ?? address}/${name}`);
-		render(texts.infoAsking, place);
+		render(t("Asking the service…"), place);
 		try {
 			const layers = await (kind === "wms" ? namedLayers : numberedLayers)(address, signal);
 			if (!signal.aborted) render(layerSelect(layers.slice(0, maxOffered), chooseName), place);
@@ -41,7 +41,7 @@ export function layerChoice(
 			render(html`<span class="bad">${error.message}</span>`, place);
 		}
 	};
-	const label = texts.draftOffer(lang === "en" ? texts.english : texts.french);
+	const label = t(`List the layers of the service (${lang === "en" ? "English" : "French"})`);
 	return part("offer", [html`<button class="small" @click=${find}>${label}</button>`, place]);
 }
 
@@ -51,8 +51,8 @@ function layerSelect(layers: readonly OfferedLayer[], chooseName: (name: string)
 		return html`<option value=${name}>${text}</option>`;
 	});
 	const change = (event: Event) => textIn(event) !== "" && chooseName(textIn(event));
-	return html`<select aria-label=${texts.layerField} @change=${change}>
-		<option value="">${texts.draftChooseLayer(layers.length)}</option>${options}</select>`;
+	return html`<select aria-label=${t("Layer in the service")} @change=${change}>
+		<option value="">${t("Choose one of {0}", countText(layers.length))}</option>${options}</select>`;
 }
 
 interface OfferedLayer {
@@ -82,7 +82,7 @@ async function namedLayers(address: string, signal: AbortSignal): Promise<Offere
 		const name = child(element, "Name");
 		return name === "" ? [] : [{ name, title: child(element, "Title") }];
 	});
-	if (layers.length === 0) throw new ServiceFailed(texts.failOdd(url.host));
+	if (layers.length === 0) throw oddAnswer(url.host);
 	return layers;
 }
 
@@ -90,12 +90,12 @@ async function namedLayers(address: string, signal: AbortSignal): Promise<Offere
 async function numberedLayers(address: string, signal: AbortSignal): Promise<OfferedLayer[]> {
 	const url = addressOf(`${arcgisServiceOf(address) ?? address}?f=json`);
 	const { layers } = await askJson(url.href, signal);
-	if (!Array.isArray(layers)) throw new ServiceFailed(texts.failOdd(url.host));
+	if (!Array.isArray(layers)) throw oddAnswer(url.host);
 	return layers.map(({ id, name }) => ({ name: String(id), title: String(name) }));
 }
 
 function addressOf(text: string): URL {
 	const url = webAddress(text);
-	if (!url) throw new ServiceFailed(texts.failAddress(text));
+	if (!url) throw new ServiceFailed(t("{0} is no address that can be asked.", text));
 	return url;
 }

@@ -2,7 +2,8 @@ import { html, type TemplateResult } from "lit-html";
 import { layerPath } from "../../registry/smallkey.ts";
 import { copyBox } from "../page/copy.ts";
 import { type Content, field, textIn } from "../page/dom.ts";
-import { currentState, now, refresh, root, settings, stateLink, texts } from "../page/page.ts";
+import { currentState, now, refresh, root, settings, stateLink } from "../page/page.ts";
+import { t } from "../page/texts.ts";
 import { renewCatalogue } from "../search/catalogue.ts";
 import { placed, problemList } from "./check.ts";
 import { curlCommand, type Receipt, sendSigned } from "./send.ts";
@@ -35,20 +36,20 @@ export class RegisterPanel {
 		const sender = html`<input id="sender" autocomplete="off" spellcheck="false" maxlength="64" @input=${input}>`;
 		const secret = html`<input type="password" id="secret" autocomplete="off">`;
 		const form = html`<form @submit=${(event: Event) => void this.#send(event, address, draft)}>
-			<h3>${texts.draftSend}</h3>
-			<p class="hint">${texts.draftSendHint}</p>
-			${field("secret", texts.draftSecret, secret)}
-			<button type="submit" class="primary">${texts.draftSendButton}</button>
+			<h3>${t("Send it signed")}</h3>
+			<p class="hint">${t("The secret stays in this page: only the signature is sent, and nothing is kept.")}</p>
+			${field("secret", t("Secret"), secret)}
+			<button type="submit" class="primary">${t("Sign and send")}</button>
 		</form>`;
 		return html`<section class="register">
-			<h2>${texts.draftDo}</h2>
-			${field("sender", texts.draftSender, sender)}
+			<h2>${t("Register it")}</h2>
+			${field("sender", t("Sender id"), sender)}
 			${settings.canSend ? form : ""}
 			<div class="answer" role="status">${this.#answer}</div>
 			<div>${this.#proposal(draft)}</div>
-			<h3>${texts.draftCurl}</h3>
-			<p class="hint">${texts.draftCurlHint}</p>
-			<div>${copyBox(texts.draftCurl, command)}</div>
+			<h3>${t("Signed curl command")}</h3>
+			<p class="hint">${t("The command signs on your machine: put the secret into the variable SECRET first. It counts for two minutes from the moment that it runs.")}</p>
+			<div>${copyBox(t("Signed curl command"), command)}</div>
 		</section>`;
 	}
 
@@ -61,9 +62,9 @@ export class RegisterPanel {
 		const whole = page + new URLSearchParams({ ...bare, value: text });
 		const isWhole = whole.length <= maxAddressLength;
 		const address = isWhole ? whole : page + new URLSearchParams(bare);
-		return html`<h3>${texts.draftPropose}</h3>
-			<p><a href=${address} rel="noopener">${texts.draftProposeLink}</a></p>
-			${isWhole ? "" : html`<p class="hint">${texts.draftProposeLong}</p>`}`;
+		return html`<h3>${t("Propose it as a pull request")}</h3>
+			<p><a href=${address} rel="noopener">${t("Open GitHub with the file filled in")}</a></p>
+			${isWhole ? "" : html`<p class="hint">${t("The registration is too long for an address: copy the text into a new file there.")}</p>`}`;
 	}
 
 	async #send(event: Event, address: URL, { smallkey, text }: ReadyDraft): Promise<void> {
@@ -74,12 +75,12 @@ export class RegisterPanel {
 		];
 		const empty = [sender, secret].find(({ value }) => value.trim() === "");
 		if (empty) return empty.focus();
-		this.#showAnswer(texts.draftSending);
+		this.#showAnswer(t("Sending…"));
 		try {
 			const receipt = await sendSigned(address, sender.value.trim(), secret.value, text, now());
 			this.#showAnswer(this.#receiptContent(receipt, smallkey));
 		} catch {
-			this.#showAnswer(html`<p class="bad">${texts.draftSendFailed}</p>`);
+			this.#showAnswer(html`<p class="bad">${t("The service did not answer.")}</p>`);
 		}
 	}
 
@@ -90,14 +91,15 @@ export class RegisterPanel {
 
 	#receiptContent({ status, errors, warnings, isReviewed }: Receipt, smallkey: string): TemplateResult {
 		if (status < 200 || status >= 300)
-			return html`<p class="bad">${texts.draftRefused(status)}</p>${problemList(placed(errors))}`;
+			return html`<p class="bad">${t("Refused ({0}):", status)}</p>${problemList(placed(errors))}`;
 		renewCatalogue();
 		// The fragments are published at once, the catalogue within a second.
 		setTimeout(() => renewCatalogue(), catalogueDelayMs);
 		const state = { ...currentState(), page: "layers" as const, layer: smallkey };
-		const next = isReviewed ? texts.draftReview : stateLink(state, texts.draftOpen);
-		return html`<p class="good">${texts.draftSent(status)}</p>
+		const review = t("A reviewer has to agree before it is served.");
+		const next = isReviewed ? review : stateLink(state, t("Open the layer"));
+		return html`<p class="good">${t("Accepted ({0}).", status)}</p>
 			<p>${next}</p>
-			${warnings.length > 0 ? html`<p>${texts.warnings}</p>` : ""}${problemList(placed(warnings))}`;
+			${warnings.length > 0 ? html`<p>${t("Worth knowing:")}</p>` : ""}${problemList(placed(warnings))}`;
 	}
 }

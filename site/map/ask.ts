@@ -1,6 +1,7 @@
 import { tryJson } from "../../registry/try-json.ts";
 import { webAddress } from "../page/dom.ts";
-import { texts } from "../page/page.ts";
+import { t } from "../page/texts.ts";
+import type { Text } from "../text/translate.ts";
 
 /** Longest time to wait for a service, in milliseconds. */
 export const timeoutMs = 10_000;
@@ -19,12 +20,28 @@ export class ServiceFailed extends Error {
 	}
 }
 
+/** A service did not answer in time. */
+export function timedOut(host: string): ServiceFailed {
+	return new ServiceFailed(t("{0} did not answer within 10 seconds.", host));
+}
+
+/** A service answered with something else than what it was asked for. */
+export function oddAnswer(host: string): ServiceFailed {
+	return new ServiceFailed(t("{0} answered with something that is no map.", host));
+}
+
+const unreachable: Text =
+	"{0} could not be reached from this page: it is down, or does not let pages of other sites read its answers.";
+
+const mixed: Text =
+	"{0} is registered with an http address. A page that came over https cannot ask it: this says nothing about whether the service works.";
+
 /** A text for users: why a page cannot send requests to an address; null if it can. */
 export function blockedReason(address: string): string | null {
 	const url = webAddress(address);
-	if (!url) return texts.failAddress(address);
+	if (!url) return t("{0} is no address that can be asked.", address);
 	const isMixed = location.protocol === "https:" && url.protocol === "http:" && !isLoopback(url.hostname);
-	return isMixed ? texts.failMixed(url.host) : null;
+	return isMixed ? t(mixed, url.host) : null;
 }
 
 /** Browsers allow an https page to use http on its own machine (W3C, "Secure Contexts", 3.1). */
@@ -46,13 +63,12 @@ export async function ask(address: string, signal?: AbortSignal): Promise<{ text
 			referrerPolicy: "no-referrer",
 		});
 		const text = await response.text();
-		if (!response.ok) throw new ServiceFailed(texts.failStatus(host, response.status));
+		if (!response.ok) throw new ServiceFailed(t("{0} answered with status {1}.", host, response.status));
 		return { text, type: response.headers.get("Content-Type") ?? "" };
 	} catch (error) {
 		if (error instanceof ServiceFailed) throw error;
 		if (signal?.aborted) throw error;
-		const text = timeout.aborted ? texts.failTimeout(host) : texts.failNetwork(host);
-		throw new ServiceFailed(text);
+		throw timeout.aborted ? timedOut(host) : new ServiceFailed(t(unreachable, host));
 	}
 }
 
@@ -61,11 +77,11 @@ export async function askJson(address: string, signal?: AbortSignal): Promise<Re
 	const { text } = await ask(address, signal);
 	const { host } = new URL(address);
 	const value = objectOf(text);
-	if (!value) throw new ServiceFailed(texts.failOdd(host));
+	if (!value) throw oddAnswer(host);
 	const { error } = value as { error?: { message?: unknown; code?: unknown } };
 	if (!error) return value;
 	const serviceText = oneLine(String(error.message || error.code || "error"));
-	throw new ServiceFailed(texts.failSaid(host, serviceText), serviceText);
+	throw new ServiceFailed(t("{0} says: {1}", host, serviceText), serviceText);
 }
 
 /** Finds out why a picture failed to load: it requests the address again and reads the service's error text. */
@@ -74,8 +90,8 @@ export async function findPictureError(address: string): Promise<ServiceFailed> 
 	try {
 		const { text, type } = await ask(address);
 		const serviceText = exceptionOf(text);
-		if (serviceText) return new ServiceFailed(texts.failSaid(host, serviceText), serviceText);
-		return new ServiceFailed(type.startsWith("image/") ? texts.failNetwork(host) : texts.failOdd(host));
+		if (serviceText) return new ServiceFailed(t("{0} says: {1}", host, serviceText), serviceText);
+		return type.startsWith("image/") ? new ServiceFailed(t(unreachable, host)) : oddAnswer(host);
 	} catch (error) {
 		if (error instanceof ServiceFailed) return error;
 		throw error;

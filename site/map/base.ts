@@ -10,7 +10,8 @@ import OlMap from "ol/Map.js";
 import ImageStatic from "ol/source/ImageStatic.js";
 import View from "ol/View.js";
 import { layerExtent } from "../../registry/extent.ts";
-import { land, settings, texts } from "../page/page.ts";
+import { land, settings } from "../page/page.ts";
+import { t } from "../page/texts.ts";
 import type { Box } from "./drawable.ts";
 import { projectionOf, resolutions } from "./grid.ts";
 
@@ -116,8 +117,8 @@ export function mapFrame(
 		<div class=${className} tabindex="0" role="application" aria-label=${label}></div>
 		${baseMapAttribution && html`<p class="attribution">${baseMapAttribution}</p>`}
 		<div class="zoom">
-			${button("+", texts.zoomIn, () => zoom(1))}${button("−", texts.zoomOut, () => zoom(-1))}
-			${home && button("⌂", texts.zoomLayer, home)}
+			${button("+", t("Zoom in"), () => zoom(1))}${button("−", t("Zoom out"), () => zoom(-1))}
+			${home && button("⌂", t("To the whole layer"), home)}
 		</div>
 	</div>`;
 }
@@ -126,11 +127,11 @@ export function mapFrame(
 export function opacitySlider(change: (opacity: number) => void): TemplateResult {
 	const slide = ({ currentTarget }: Event) => {
 		const input = currentTarget as HTMLInputElement;
-		const text = texts.opacityValue(input.valueAsNumber);
+		const text = t("{0} %", input.valueAsNumber);
 		input.ariaValueText = text;
 		(input.nextElementSibling as HTMLElement).textContent = text;
 		change(input.valueAsNumber / 100);
 	};
-	return html`<p class="opacity"><label for="opacity">${texts.opacity}</label><input type="range" id="opacity"
-		min="0" max="100" step="5" value="100" @input=${slide}><output .textContent=${texts.opacityValue(100)}></output></p>`;
+	return html`<p class="opacity"><label for="opacity">${t("Opacity")}</label><input type="range" id="opacity"
+		min="0" max="100" step="5" value="100" @input=${slide}><output .textContent=${t("{0} %", 100)}></output></p>`;
 }

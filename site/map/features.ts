@@ -8,7 +8,8 @@ import Fill from "ol/style/Fill.js";
 import Icon from "ol/style/Icon.js";
 import Stroke from "ol/style/Stroke.js";
 import Style from "ol/style/Style.js";
-import { settings, texts } from "../page/page.ts";
+import { settings } from "../page/page.ts";
+import { t } from "../page/texts.ts";
 import { askJson } from "./ask.ts";
 import type { Box, Drawable } from "./drawable.ts";
 import { type Colours, coloursOf, type Symbology, symbolOf, symbolsOf } from "./symbols.ts";
@@ -121,7 +122,7 @@ export function legendOf(symbology: Symbology): TemplateResult {
 	const items = symbols.map(({ imageUrl, label }) => {
 		// Pictures in fragments are data URIs; no other address is loaded.
 		const isPicture = String(imageUrl).startsWith("data:image/");
-		return html`<li>${isPicture ? html`<img src=${imageUrl} alt="">` : ""}<span>${label || texts.otherValues}</span></li>`;
+		return html`<li>${isPicture ? html`<img src=${imageUrl} alt="">` : ""}<span>${label || t("Others")}</span></li>`;
 	});
-	return html`<div><h3>${texts.legend}</h3><ul>${items}</ul></div>`;
+	return html`<div><h3>${t("Legend")}</h3><ul>${items}</ul></div>`;
 }

@@ -1,7 +1,7 @@
 import { html, type TemplateResult } from "lit-html";
 import { tryJson } from "../../registry/try-json.ts";
 import { breakable, type Content, outside } from "../page/dom.ts";
-import { texts } from "../page/page.ts";
+import { t } from "../page/texts.ts";
 import { ask, ServiceFailed } from "./ask.ts";
 import type { Drawable } from "./drawable.ts";
 
@@ -18,14 +18,14 @@ const maxMembers = 200;
  */
 export async function serviceInfo(address: string, type: string): Promise<TemplateResult> {
 	if (type === "text/html") {
-		return html`<iframe sandbox="" referrerpolicy="no-referrer" title=${texts.infoFrame} src=${address}></iframe>`;
+		return html`<iframe sandbox="" referrerpolicy="no-referrer" title=${t("The service’s answer")} src=${address}></iframe>`;
 	}
 	try {
 		const { text } = await ask(address);
-		if (text.trim() === "") return html`<p>${texts.infoNone}</p>`;
+		if (text.trim() === "") return html`<p>${t("There is nothing here.")}</p>`;
 		const value = type === "application/json" ? tryJson(text) : null;
 		const shown = value === null ? text : JSON.stringify(value, null, 2);
-		const name = texts.infoFrame;
+		const name = t("The service’s answer");
 		return html`<pre tabindex="0" role="region" aria-label=${name}>${shown.slice(0, maxText)}</pre>`;
 	} catch (error) {
 		if (!(error instanceof ServiceFailed)) throw error;
@@ -38,16 +38,16 @@ export function featureInfo(
 	{ nameField, aliases }: Drawable,
 	features: Record<string, unknown>[],
 ): TemplateResult {
-	if (features.length === 0) return html`<p>${texts.infoNone}</p>`;
+	if (features.length === 0) return html`<p>${t("There is nothing here.")}</p>`;
 	const shown = features.slice(0, maxShown).map((attributes) => {
 		const members = Object.entries(attributes).slice(0, maxMembers);
 		return html`<section>
-			<h4>${String(attributes[nameField] ?? "") || texts.infoFrame}</h4>
+			<h4>${String(attributes[nameField] ?? "") || t("The service’s answer")}</h4>
 			<dl>${members.map(([name, value]) => html`<dt>${aliases[name] ?? name}</dt><dd>${shownValue(value)}</dd>`)}</dl>
 		</section>`;
 	});
 	const isMore = features.length > maxShown;
-	return html`<div>${isMore ? html`<p>${texts.infoFirst(maxShown, features.length)}</p>` : ""}${shown}</div>`;
+	return html`<div>${isMore ? html`<p>${t("The first {0} of {1}.", maxShown, features.length)}</p>` : ""}${shown}</div>`;
 }
 
 function shownValue(value: unknown): Content {

@@ -1,8 +1,10 @@
 import { html, render } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import type { Content } from "../page/dom.ts";
-import { settings, texts } from "../page/page.ts";
-import { blockedReason, findPictureError, ServiceFailed, timeoutMs } from "./ask.ts";
+import { settings } from "../page/page.ts";
+import { plural, t } from "../page/texts.ts";
+import type { Text } from "../text/translate.ts";
+import { blockedReason, findPictureError, ServiceFailed, timedOut, timeoutMs } from "./ask.ts";
 import { type BaseMap, canadaBox, mapFrame, opacitySlider, openBaseMap } from "./base.ts";
 import type { Drawable } from "./drawable.ts";
 import type { Features } from "./features.ts";
@@ -11,6 +13,12 @@ import { infoAddress, legendPicture, type Pictures, pictureLayer } from "./pictu
 
 /** Size of a pixel in metres for scale denominators (OGC: 0.28 mm). */
 const pixelMetres = 0.000_28;
+
+const mapLabel: Text =
+	"Map of {0}. Arrow keys move it, plus and minus zoom, Enter asks what is in its middle.";
+
+const reprojected: Text =
+	"The service does not draw in the map’s reference (EPSG:{0}): its picture was reprojected here. Viewers that do not reproject pictures show nothing.";
 
 /** The texts around a map. */
 interface MapTexts {
@@ -52,7 +60,7 @@ export class LayerMap {
 		this.#texts = { ...this.#texts, ...changes };
 		const { status, isBad, help, info, legend } = this.#texts;
 		const zoom = (steps: number) => this.#base.zoom(steps);
-		const content = html`${mapFrame("map", texts.mapLabel(this.#drawable.title), zoom, () => this.#showWhole())}
+		const content = html`${mapFrame("map", t(mapLabel, this.#drawable.title), zoom, () => this.#showWhole())}
 			${opacitySlider((value) => this.#setOpacity(value))}
 			<p class=${isBad ? "mapstatus bad" : "mapstatus"} role="status">${status}</p>
 			<p class="maphelp" ?hidden=${help === ""}>${help}</p>
@@ -74,20 +82,20 @@ export class LayerMap {
 
 	/** @param help a button that helps */
 	#setStatus(text: string, isBad = false, help: Content = ""): void {
-		const state = isBad ? "failed" : text === texts.mapLoading ? "loading" : "drawn";
+		const state = isBad ? "failed" : text === t("Drawing…") ? "loading" : "drawn";
 		// `npx fragments prove` and tests wait for this state.
 		this.#target.dataset.state = state;
 		this.#show({ status: text, isBad, help });
 	}
 
 	#fail(failure: ServiceFailed): void {
-		const retryButton = helpButton(texts.drawAgain, () => this.#retry());
+		const retryButton = helpButton(t("Try to draw it again"), () => this.#retry());
 		this.#setStatus(failure.message, true, retryButton);
 	}
 
 	#retry(): void {
 		this.#target.focus();
-		this.#setStatus(texts.mapLoading);
+		this.#setStatus(t("Drawing…"));
 		if (this.#pictures) this.#pictures.getSource()?.refresh();
 		else if (this.#features) void this.#drawView(this.#features);
 	}
@@ -108,11 +116,12 @@ export class LayerMap {
 
 	async draw(): Promise<void> {
 		const { kind, url } = this.#drawable;
-		if (kind === "none" || kind === "tiles") return this.#setStatus(texts.mapCannot, true);
+		if (kind === "none" || kind === "tiles")
+			return this.#setStatus(t("This kind of layer cannot be drawn here."), true);
 		const blocked = blockedReason(url);
 		if (blocked) return this.#setStatus(blocked, true);
 		if (kind === "features") await this.#drawFeatures();
-		else this.#drawPictures(settings.mapWkid, "");
+		else this.#drawPictures(settings.mapWkid);
 		const { map } = this.#base;
 		map.on("click", ({ coordinate, pixel }) => void this.#ask(coordinate, pixel));
 		this.#target.addEventListener("keydown", (event) => {
@@ -123,21 +132,25 @@ export class LayerMap {
 		});
 	}
 
-	/** @param note is added to the status after drawing */
-	#drawPictures(wkid: number, note: string): void {
-		const { host } = new URL(this.#drawable.url);
-		const timedOut = new ServiceFailed(texts.failTimeout(host));
-		const byService = this.#drawable.kind === "dynamic" ? texts.mapByService : "";
+	/** @param wkid spatial reference of the requests */
+	#drawPictures(wkid: number): void {
+		const { kind, url } = this.#drawable;
+		const { mapWkid } = settings;
+		const drawn = [
+			t("Drawn."),
+			kind === "dynamic" && t("Drawn by the service itself: its symbols were not read yet."),
+			wkid !== mapWkid && t(reprojected, String(mapWkid)),
+		];
 		const failed = (address: string) => void this.#pictureFailed(address, wkid);
 		const pictures = pictureLayer(this.#drawable, wkid, failed);
 		pictures.getSource()?.on("imageloadstart", () => {
-			this.#setStatus(texts.mapLoading);
+			this.#setStatus(t("Drawing…"));
 			clearTimeout(this.#timer);
-			this.#timer = setTimeout(() => this.#fail(timedOut), timeoutMs);
+			this.#timer = setTimeout(() => this.#fail(timedOut(new URL(url).host)), timeoutMs);
 		});
 		pictures.getSource()?.on("imageloadend", () => {
 			clearTimeout(this.#timer);
-			this.#setStatus([texts.mapDrawn, byService, note].filter(Boolean).join(" "));
+			this.#setStatus(drawn.filter(Boolean).join(" "));
 		});
 		this.#pictures = pictures;
 		this.#base.map.addLayer(pictures);
@@ -145,7 +158,7 @@ export class LayerMap {
 		const legend = legendPicture(pictures, this.#drawable);
 		this.#show({ legend: "" });
 		// The heading is shown only once the legend is loaded.
-		const show = () => this.#show({ legend: html`<h3>${texts.legend}</h3>${legend}` });
+		const show = () => this.#show({ legend: html`<h3>${t("Legend")}</h3>${legend}` });
 		legend?.addEventListener("load", show);
 	}
 
@@ -159,7 +172,7 @@ export class LayerMap {
 		if (mapWkid === commonWkid) return this.#fail(failure);
 		registerProjections(mapWkid);
 		if (this.#pictures) this.#base.map.removeLayer(this.#pictures);
-		this.#drawPictures(commonWkid, texts.mapReprojected(mapWkid));
+		this.#drawPictures(commonWkid);
 	}
 
 	async #drawFeatures(): Promise<void> {
@@ -180,10 +193,10 @@ export class LayerMap {
 		const controller = new AbortController();
 		this.#controller = controller;
 		if (!this.#isAtScale()) {
-			const help = helpButton(texts.zoomDrawn, () => this.#toDrawnScale());
-			return this.#setStatus(texts.mapScale, false, help);
+			const help = helpButton(t("Zoom to where it is drawn"), () => this.#toDrawnScale());
+			return this.#setStatus(t("The layer is drawn at other scales only: zoom in or out."), false, help);
 		}
-		this.#setStatus(texts.mapLoading);
+		this.#setStatus(t("Drawing…"));
 		try {
 			const { readFeatures } = await import("./features.ts");
 			const resolution = this.#base.view.getResolution() ?? 1;
@@ -192,8 +205,12 @@ export class LayerMap {
 			layer.getSource()?.clear(true);
 			layer.getSource()?.addFeatures(features);
 			this.#target.dataset.features = String(features.length);
-			if (features.length === 0) return this.#setStatus(texts.mapNone);
-			this.#setStatus(hasMore ? texts.mapTooMany(features.length) : texts.mapFeatures(features.length));
+			if (features.length === 0) return this.#setStatus(t("There is nothing in this view."));
+			this.#setStatus(
+				hasMore
+					? t("Only {0} features are drawn: zoom in for the others.", features.length)
+					: plural(features.length, "{0} feature drawn.", "{0} features drawn."),
+			);
 		} catch (error) {
 			if (controller.signal.aborted) return;
 			if (!(error instanceof ServiceFailed)) throw error;
@@ -216,8 +233,8 @@ export class LayerMap {
 		const onKey = ({ key }: KeyboardEvent) => key === "Escape" && close();
 		const show = (content: Content) =>
 			this.#show({
-				info: html`<section class="infobox" aria-label=${texts.info} @keydown=${onKey}>
-					<div class="infohead"><h3>${texts.info}</h3><button class="small" @click=${close}>${texts.close}</button></div>
+				info: html`<section class="infobox" aria-label=${t("What is here")} @keydown=${onKey}>
+					<div class="infohead"><h3>${t("What is here")}</h3><button class="small" @click=${close}>${t("Close")}</button></div>
 					<div role="status">${content}</div>
 				</section>`,
 			});
@@ -234,8 +251,9 @@ export class LayerMap {
 		}
 		if (this.#drawable.kind !== "wms") return;
 		const address = infoAddress(this.#pictures, this.#drawable, coordinate, this.#base.view);
-		if (address === null) return show(texts.infoCannot);
-		show(texts.infoAsking);
+		if (address === null)
+			return show(t("The registration names no type of information: viewers ask nothing of this layer."));
+		show(t("Asking the service…"));
 		show(await serviceInfo(address, this.#drawable.infoType));
 	}
 }

@@ -1,5 +1,5 @@
-import { texts } from "../page/page.ts";
-import { ask, askJson, blockedReason, ServiceFailed } from "./ask.ts";
+import { t } from "../page/texts.ts";
+import { ask, askJson, blockedReason, oddAnswer, ServiceFailed } from "./ask.ts";
 import { capabilitiesOf, type Drawable } from "./drawable.ts";
 
 /** Requests a service's own description. @returns a text for users: whether the service answers */
@@ -10,13 +10,13 @@ export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Pro
 	try {
 		if (kind === "wms") {
 			const { text } = await ask(capabilitiesOf(address), signal);
-			if (!/<(?:WMT_MS|WMS)_Capabilities\b/.test(text)) return texts.failOdd(address.host);
+			if (!/<(?:WMT_MS|WMS)_Capabilities\b/.test(text)) return oddAnswer(address.host).message;
 		} else if (kind === "none") await ask(address.href, signal);
 		else {
 			address.searchParams.set("f", "json");
 			await askJson(address.href, signal);
 		}
-		return texts.lookedWell(address.host);
+		return t("{0} answers.", address.host);
 	} catch (error) {
 		if (signal.aborted) return "";
 		if (!(error instanceof ServiceFailed)) throw error;

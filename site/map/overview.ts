@@ -1,5 +1,5 @@
 import { render } from "lit-html";
-import { texts } from "../page/page.ts";
+import { t } from "../page/texts.ts";
 import { canadaBox, mapFrame, openBaseMap } from "./base.ts";
 import type { Box } from "./drawable.ts";
 
@@ -13,7 +13,12 @@ export type Overview = ReturnType<typeof openOverview>;
  */
 export function openOverview(place: HTMLElement, view: Box | null, moved: (view: Box) => void) {
 	render(
-		mapFrame("map small", texts.mapOverview, (steps) => base.zoom(steps), null),
+		mapFrame(
+			"map small",
+			t("Map of Canada. Arrow keys move it, plus and minus zoom."),
+			(steps) => base.zoom(steps),
+			null,
+		),
 		place,
 	);
 	const base = openBaseMap(place.querySelector(".map") as HTMLElement);

@@ -2,7 +2,7 @@ import ImageLayer from "ol/layer/Image.js";
 import ImageArcGISRest from "ol/source/ImageArcGISRest.js";
 import ImageWMS from "ol/source/ImageWMS.js";
 import type View from "ol/View.js";
-import { texts } from "../page/page.ts";
+import { t } from "../page/texts.ts";
 import type { Drawable } from "./drawable.ts";
 import { projectionOf } from "./grid.ts";
 
@@ -42,7 +42,7 @@ export function legendPicture(pictures: Pictures, { entries }: Drawable): HTMLIm
 	if (!(source instanceof ImageWMS)) return null;
 	const picture = new Image();
 	picture.className = "picture";
-	picture.alt = texts.legend;
+	picture.alt = t("Legend");
 	picture.referrerPolicy = "no-referrer";
 	picture.src = source.getLegendUrl(undefined, { LAYER: entries[0], FORMAT: "image/png" }) ?? "";
 	return picture;

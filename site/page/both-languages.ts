@@ -2,15 +2,15 @@ import { html, type TemplateResult } from "lit-html";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { capabilitiesOf, type Drawable } from "../map/drawable.ts";
 import { breakable, type Content, outside, webAddress } from "./dom.ts";
-import { texts } from "./page.ts";
+import { t } from "./texts.ts";
 
 /** A table of a layer in both languages, with notes on what is the same or differs. */
 export function bothLanguages(drawables: Record<Lang, Drawable | null>): TemplateResult {
 	const { en, fr } = drawables;
-	const names = { en: texts.english, fr: texts.french };
+	const names = { en: t("English"), fr: t("French") };
 	const cell = (lang: Lang, get: (drawable: Drawable) => Content) => {
 		const drawable = drawables[lang];
-		return html`<td lang=${lang} data-label=${names[lang] + texts.colon}>${drawable ? get(drawable) : "–"}</td>`;
+		return html`<td lang=${lang} data-label=${names[lang] + t(":")}>${drawable ? get(drawable) : "–"}</td>`;
 	};
 	const row = (name: string, get: (drawable: Drawable) => Content, note = "") => {
 		const noted = note && html`<span class="note">${note}</span>`;
@@ -24,15 +24,15 @@ export function bothLanguages(drawables: Record<Lang, Drawable | null>): Templat
 	const titleIn = ({ title }: Drawable) => title;
 	const urlIn = ({ url }: Drawable) => url;
 	return html`<table class="both">
-		<thead><tr><td></td><th scope="col">${texts.english}</th><th scope="col">${texts.french}</th></tr></thead>
+		<thead><tr><td></td><th scope="col">${t("English")}</th><th scope="col">${t("French")}</th></tr></thead>
 		<tbody>
-			${row(texts.titleField, (one) => breakable(one.title), same(titleIn, texts.same))}
-			${row(texts.address, ({ url }) => outside(url, url), same(urlIn, texts.sameAddress))}
-			${row(texts.servicePage, ownPage)}
-			${more(texts.layerField, entriesOf, breakable, same(entriesOf, "", texts.otherName))}
-			${more(texts.nameField, ({ nameField }) => nameField)}
-			${more(texts.metadata, ({ metadataUrl }) => metadataUrl, linkOrDash)}
-			${more(texts.catalogue, ({ catalogueUrl }) => catalogueUrl, linkOrDash)}
+			${row(t("Title"), (one) => breakable(one.title), same(titleIn, t("the same in both languages")))}
+			${row(t("Address of the service"), ({ url }) => outside(url, url), same(urlIn, t("the French address is the English one")))}
+			${row(t("The service’s own page"), ownPage)}
+			${more(t("Layer in the service"), entriesOf, breakable, same(entriesOf, "", t("the layer is named differently")))}
+			${more(t("Field that names a feature"), ({ nameField }) => nameField)}
+			${more(t("Metadata"), ({ metadataUrl }) => metadataUrl, linkOrDash)}
+			${more(t("Catalogue page"), ({ catalogueUrl }) => catalogueUrl, linkOrDash)}
 		</tbody>
 	</table>`;
 }

@@ -2,7 +2,8 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 import { type Drawable, parseFragment, withMetadata } from "../map/drawable.ts";
-import { readFile, settings, texts } from "./page.ts";
+import { readFile, settings } from "./page.ts";
+import { t } from "./texts.ts";
 
 /** Targets whose fragments say how a layer is drawn, the most detailed first. */
 const drawnTargets: readonly TargetName[] = ["v0.9", "v1", "v2"];
@@ -44,13 +45,15 @@ export function lookButton(
 ): TemplateResult {
 	const look = async ({ currentTarget }: Event) => {
 		const answer = (currentTarget as HTMLElement).nextElementSibling as HTMLElement;
-		answer.textContent = texts.infoAsking;
+		answer.textContent = t("Asking the service…");
 		const [{ lookNow }, drawable] = await Promise.all([import("../map/look-now.ts"), readOne()]);
-		answer.textContent = drawable ? await lookNow(drawable, signal) : texts.mapNothing;
+		answer.textContent = drawable
+			? await lookNow(drawable, signal)
+			: t("What viewers read of this layer could not be read, so there is nothing to draw.");
 	};
-	const called = name === "" ? nothing : `${texts.lookNow}${texts.colon} ${name}`;
+	const called = name === "" ? nothing : `${t("Check now")}${t(":")} ${name}`;
 	return html`<p>
-		<button class="small" aria-label=${called} @click=${look}>${texts.lookNow}</button>
+		<button class="small" aria-label=${called} @click=${look}>${t("Check now")}</button>
 		<span role="status" class="hint"></span>
 	</p>`;
 }

@@ -3,10 +3,13 @@ import { live } from "lit-html/directives/live.js";
 import type { Chosen, FacetName } from "../search/select.ts";
 import { filterCount, firstShown, type State, withoutFilters } from "./address.ts";
 import { field, select, textIn } from "./dom.ts";
-import { currentState, go, refresh, stateText, texts, typeText } from "./page.ts";
+import { currentState, go, refresh } from "./page.ts";
+import { plural, stateText, t, typeText } from "./texts.ts";
 import { ViewFilter } from "./view-filter.ts";
 
 const maxOffered = 500;
+
+const facetTexts = { type: "Type", sender: "Sender", health: "Health" } as const;
 
 /** The filters. They work without a text, and offer the values that layers have. */
 export class Filters {
@@ -48,17 +51,17 @@ export class Filters {
 			aria-describedby="hosthint" .value=${state.host} @change=${(event: Event) => this.#set({ host: textIn(event).trim() })}>`;
 		const hostList = html`<datalist id="hosts">${hosts.map(
 			([value, number]) => html`<option value=${value} label="${value} (${number})"></option>`,
-		)}</datalist><p class="hint" id="hosthint">${texts.hostHint}</p>`;
+		)}</datalist><p class="hint" id="hosthint">${t("Begin to type the name of a server")}</p>`;
 		return html`<div>
 			<details class="filters" @toggle=${toggle}>
-				<summary>${count > 0 ? texts.filtersOn(count) : texts.filters}</summary>
+				<summary>${count > 0 ? plural(count, "Filters (1 on)", "Filters ({0} on)") : t("Filters")}</summary>
 				<div class="grid">
 					${this.#select("type", state, offered, (value) => typeText(value))}
-					${field("host", texts.host, host, hostList)}
+					${field("host", t("Service host"), host, hostList)}
 					${this.#select("sender", state, offered, String)}
 					${this.#select("health", state, offered, (value) => stateText(value))}
 					<label class="check"><input type="checkbox" .checked=${live(state.oneTitle)}
-						@change=${() => this.#set({ oneTitle: !state.oneTitle })}><span>${texts.oneTitle}${offered && ` (${offered.oneTitle})`}</span></label>
+						@change=${() => this.#set({ oneTitle: !state.oneTitle })}><span>${t("No French title of its own")}${offered && ` (${offered.oneTitle})`}</span></label>
 					${this.#inView.label(state)}
 				</div>
 				${this.#inView.content(state)}
@@ -81,7 +84,7 @@ export class Filters {
 			.slice(0, maxOffered)
 			.map(([value, count]) => [value, offered ? `${textOf(value)} (${count})` : textOf(value)] as const);
 		const choose = (value: string) => this.#set({ [name]: value });
-		return field(name, texts[name], select(name, chosen, [["", texts.any], ...options], choose));
+		return field(name, t(facetTexts[name]), select(name, chosen, [["", t("Any")], ...options], choose));
 	}
 
 	/** The active filters, each as a button that removes it. */
@@ -96,18 +99,18 @@ export class Filters {
 			[state.host !== "", state.host, { host: "" }],
 			[state.sender !== "", state.sender, { sender: "" }],
 			[state.health !== "", stateText(state.health), { health: "" }],
-			[state.oneTitle, texts.oneTitle, { oneTitle: false }],
-			[state.view !== null, texts.inView, { view: null }],
+			[state.oneTitle, t("No French title of its own"), { oneTitle: false }],
+			[state.view !== null, t("In the map’s view"), { view: null }],
 		];
 		const chips = filters
 			.filter(([isOn]) => isOn)
 			.map(
 				([, name, without]) =>
-					html`<li><button type="button" class="chip" aria-label=${texts.removeFilter(name)}
+					html`<li><button type="button" class="chip" aria-label=${t("Remove the filter {0}", name)}
 						@click=${remove(without)}>${name}<span aria-hidden="true"> ×</span></button></li>`,
 			);
 		const all = html`<li><button type="button" class="chip all"
-			@click=${remove(withoutFilters(state))}>${texts.removeFilters}</button></li>`;
+			@click=${remove(withoutFilters(state))}>${t("Remove all filters")}</button></li>`;
 		return html`<ul class="chips" ?hidden=${chips.length === 0}>${chips}${chips.length > 1 ? all : ""}</ul>`;
 	}
 }

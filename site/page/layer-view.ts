@@ -4,7 +4,8 @@ import { type Lang, layerPath } from "../../registry/smallkey.ts";
 import { snippetsOf } from "../../registry/snippets.ts";
 import type { Drawable } from "../map/drawable.ts";
 import { catalogue, problemOf, renewCatalogue } from "../search/catalogue.ts";
-import { senderOf } from "../search/entry.ts";
+import { senderOf, stateOf } from "../search/entry.ts";
+import type { Text } from "../text/translate.ts";
 import type { State } from "./address.ts";
 import { bothLanguages } from "./both-languages.ts";
 import { copyBox, copyButton } from "./copy.ts";
@@ -12,21 +13,19 @@ import { breakable, type Content } from "./dom.ts";
 import { docPath, lookButton, readDrawable } from "./drawables.ts";
 import { causeText, repairText } from "./health-view.ts";
 import { MapPanel } from "./map-panel.ts";
-import {
-	dayText,
-	lang,
-	problemBox,
-	readFile,
-	refresh,
-	root,
-	settings,
-	stateLink,
-	stateText,
-	texts,
-	typeText,
-	type View,
-	weekText,
-} from "./page.ts";
+import { problemBox, readFile, refresh, root, settings, stateLink, type View } from "./page.ts";
+import { dayText, lang, named, stateText, t, typeText, weekText } from "./texts.ts";
+
+/** Name of a snippet → its text, where the program's name is not enough. */
+const snippetTexts: Readonly<Record<string, Text>> = {
+	"RAMP 4.0": "RAMP 4.0: its service, in RAMP-starter.js",
+	"RAMP 5": "RAMP 5: its service, in RAMP-starter.js",
+	FGPV: "FGPV: the map in its page",
+	GeoView: "GeoView: configuration of the layer",
+	Terria: "Terria: member of a catalogue",
+	Leaflet: "Leaflet (ArcGIS services: with esri-leaflet)",
+	"<iframe>": "HTML: the map in a frame of your page",
+};
 
 /** A layer that was read: its entry, and how it is drawn in each language. */
 interface Known {
@@ -58,12 +57,12 @@ export class LayerView implements View {
 	}
 
 	content(state: State): TemplateResult {
-		const back = html`<span aria-hidden="true">← </span>${texts.back}`;
+		const back = html`<span aria-hidden="true">← </span>${t("Back to the layers")}`;
 		const retry = () => {
 			renewCatalogue();
 			void this.#load();
 		};
-		const title = this.#known === null ? texts.layerMissing(this.#smallkey) : this.title;
+		const title = this.#known === null ? t("There is no layer {0}.", this.#smallkey) : this.title;
 		return html`<article class="layer" aria-busy=${this.#isReading ? "true" : nothing}>
 			<p class="back">${stateLink({ ...state, layer: null }, back)}</p>
 			<header class="layerhead"><h1 tabindex="-1">${breakable(title)}</h1>
@@ -111,13 +110,13 @@ export class LayerView implements View {
 		const path = docPath("ramp4", lang, this.#smallkey);
 		const text = await readFile(path, "revalidated", this.#controller.signal).catch(() => undefined);
 		if (text === undefined) return;
-		this.#ramp4 = text === null ? texts.notThere : JSON.stringify(JSON.parse(text), null, 2);
+		this.#ramp4 = text === null ? t("not served there") : JSON.stringify(JSON.parse(text), null, 2);
 	}
 
 	#missing(state: State): TemplateResult {
 		const search = { ...state, layer: null, text: this.#smallkey };
-		return html`<div><p>${texts.layerMissingHint}</p>
-			<p>${stateLink(search, texts.layerMissingSearch(this.#smallkey))}</p></div>`;
+		return html`<div><p>${t("It may have been removed, or its smallkey may be written differently.")}</p>
+			<p>${stateLink(search, t("Search for {0}", this.#smallkey))}</p></div>`;
 	}
 
 	#head({ entry, drawables }: Known): TemplateResult {
@@ -128,7 +127,7 @@ export class LayerView implements View {
 		const description = entry?.description?.[lang];
 		return html`<div>
 			${isOther ? html`<p class="second" lang=${other}>${breakable(second)}</p>` : ""}
-			<p class="facts"><code>${this.#smallkey}</code>${copyButton(texts.copySmallkey, () => this.#smallkey)}
+			<p class="facts"><code>${this.#smallkey}</code>${copyButton(t("Copy the smallkey"), () => this.#smallkey)}
 				${type && html`<span>${typeText(type)}</span>`}
 				${health && html`<span class="badge">${stateText(health.state)}</span>`}</p>
 			${description && html`<p class="description">${breakable(description)}</p>`}
@@ -140,30 +139,30 @@ export class LayerView implements View {
 		const look = drawable && lookButton("", this.#controller.signal, async () => drawable);
 		return html`${map.element}
 			<div class="aside">
-				<section><h2>${texts.both}</h2>${bothLanguages(drawables)}</section>
-				<section><h2>${texts.health}</h2><p>${this.#health(entry)}</p>${look}</section>
-				<section><h2>${texts.lastChange}</h2><p>${this.#change(entry)}</p></section>
+				<section><h2>${t("Both languages")}</h2>${bothLanguages(drawables)}</section>
+				<section><h2>${t("Health")}</h2><p>${this.#health(entry)}</p>${look}</section>
+				<section><h2>${t("Last change")}</h2><p>${this.#change(entry)}</p></section>
 			</div>
-			<section class="wide"><h2>${texts.reading}</h2><div class="copies">${this.#copies(entry)}</div></section>`;
+			<section class="wide"><h2>${t("Copy as")}</h2><div class="copies">${this.#copies(entry)}</div></section>`;
 	}
 
 	#health(entry: Entry | null): Content {
-		if (!entry) return texts.unknown;
-		if (!entry.health) return entry.health === null ? texts.states.unchecked : texts.states.ok;
+		if (!entry) return t("Not known here");
+		if (!entry.health) return stateText(stateOf(entry));
 		const { state, since, cause, repair } = entry.health;
-		return html`<strong class="bad">${stateText(state)}</strong>, ${texts.since(weekText(since))}
+		return html`<strong class="bad">${stateText(state)}</strong>, ${t("since the week of {0}", weekText(since))}
 			${causeText(cause)}${repairText(repair)}`;
 	}
 
 	#change(entry: Entry | null): Content {
-		if (!entry?.changed) return texts.unknown;
+		if (!entry?.changed) return t("Not known here");
 		const { commit, date } = entry.changed;
-		const when = texts.changedOn(dayText(new Date(date)), commit.slice(0, 7));
+		const when = `${dayText(new Date(date))}, commit ${commit.slice(0, 7)}`;
 		const sender = senderOf(entry, lang);
 		const history = `${settings.repository}/commits/${settings.branch}/${layerPath(this.#smallkey)}`;
-		const more = settings.repository && html`<span>, <a href=${history}>${texts.history}</a></span>`;
+		const more = settings.repository && html`<span>, <a href=${history}>${t("its history")}</a></span>`;
 		return html`<time datetime=${date}>${when}</time>${more}
-			${sender && html`<span class="block">${texts.senderField}${texts.colon} ${sender}</span>`}`;
+			${sender && html`<span class="block">${t("Registered by")}${t(":")} ${sender}</span>`}`;
 	}
 
 	/** The layer's snippets for viewers and libraries. The one for RAMP4 is the fragment itself. */
@@ -173,10 +172,10 @@ export class LayerView implements View {
 		const snippets = snippetsOf(layer, lang, root.href, settings.targets);
 		const own = snippets.filter(({ name }) => name !== "RAMP4");
 		return [
-			...own.map(({ name, text }) => copyBox(texts.snippets[name] ?? name, text)),
+			...own.map(({ name, text }) => copyBox(named(snippetTexts, name), text)),
 			...snippets
 				.filter((one) => !own.includes(one))
-				.map(({ text }) => copyBox(texts.copyRamp4, this.#ramp4 ?? text)),
+				.map(({ text }) => copyBox(t("RAMP4: configuration of the layer"), this.#ramp4 ?? text)),
 		];
 	}
 }

@@ -3,11 +3,13 @@ import type { Bounds } from "../../registry/entries.ts";
 import { catalogue, renewCatalogue } from "../search/catalogue.ts";
 import { titleOf } from "../search/entry.ts";
 import type { Chosen } from "../search/select.ts";
+import { tagline } from "../text/translate.ts";
 import { filterCount, firstShown, longestText, moreShown, type State } from "./address.ts";
 import { type Content, debounce } from "./dom.ts";
 import { Filters } from "./filters.ts";
-import { currentState, dayText, go, lang, refresh, settings, stateLink, texts, type View } from "./page.ts";
+import { currentState, go, refresh, settings, stateLink, type View } from "./page.ts";
 import { type Found, results } from "./results.ts";
+import { dayText, lang, layers, plural, t } from "./texts.ts";
 
 /** Pause in typing before a search, and time between updates while layers are loading, in milliseconds. */
 const pauseMs = 120;
@@ -20,7 +22,7 @@ const maxNew = 3;
 
 /** The view with the search, the filters and the list of layers. */
 export class ListView implements View {
-	readonly title = texts.title;
+	readonly title = t("Map layers");
 	readonly #filters: Filters;
 	#found: Found = { state: currentState(), hits: [], words: new Set() };
 	#chosen: Chosen | null = null;
@@ -69,12 +71,12 @@ export class ListView implements View {
 		// The placeholder lets print styles hide an empty box (`:placeholder-shown`).
 		return html`<div class="layers">
 			<form role="search" class="search" @submit=${settle}>
-				<h1 tabindex="-1">${texts.title}</h1>
-				<p class="tagline">${texts.tagline}</p>
-				<label for="search">${texts.search}</label>
+				<h1 tabindex="-1">${this.title}</h1>
+				<p class="tagline">${t(tagline)}</p>
+				<label for="search">${t("Search layers")}</label>
 				<input type="search" role="searchbox" id="search" autocomplete="off" spellcheck="false" enterkeyhint="search"
 					placeholder=" " aria-describedby="searchhint" @input=${input} @change=${settle}>
-				<p class="hint" id="searchhint">${texts.searchHint}</p>
+				<p class="hint" id="searchhint">${t("Words in either language, a smallkey, a publisher, or the address of a service")}</p>
 				${this.#filters.content(state, this.#chosen)}
 			</form>
 			${this.#home(this.#found.state)}
@@ -156,14 +158,17 @@ export class ListView implements View {
 		const isAsking = state.text.trim() !== "" || filterCount(state) > 0;
 		if (isAsking || !isComplete || selection.size === 0 || !this.#chosen) return "";
 		const { host, sender } = this.#chosen.facets;
+		const senders = sender.length;
+		const from = plural(host.length, "{1} from {0} server", "{1} from {0} servers", layers(selection.size));
+		const registered = ["{1}, registered by {0} publisher", "{1}, registered by {0} publishers"] as const;
 		const rows = selection.newest(maxNew).map((entry) => {
 			const { date } = entry.changed ?? { date: "" };
 			const link = stateLink({ ...state, layer: entry.smallkey }, titleOf(entry, lang));
 			return html`<li>${link} <time datetime=${date}>${dayText(new Date(date))}</time></li>`;
 		});
 		return html`<div class="home">
-			<p>${texts.homeCounts(selection.size, host.length, sender.length)}</p>
-			${rows.length > 0 ? html`<h2>${texts.homeNew}</h2><ul class="newest">${rows}</ul>` : ""}
+			<p>${senders > 0 ? plural(senders, ...registered, from) : from}</p>
+			${rows.length > 0 ? html`<h2>${t("Changed last")}</h2><ul class="newest">${rows}</ul>` : ""}
 		</div>`;
 	}
 }

@@ -5,7 +5,8 @@ import { warning } from "./dom.ts";
 import { openHealth } from "./health-view.ts";
 import { LayerView } from "./layer-view.ts";
 import { ListView } from "./list-view.ts";
-import { currentState, followHere, go, lang, texts, type View } from "./page.ts";
+import { currentState, followHere, go, type View } from "./page.ts";
+import { lang, t } from "./texts.ts";
 
 const main = document.querySelector("main") as HTMLElement;
 const menu = document.querySelectorAll<HTMLAnchorElement>("a[data-page]");
@@ -53,7 +54,7 @@ async function show(): Promise<void> {
 			if (key !== other) return opened.close();
 			view = opened;
 		} catch {
-			render(warning(texts.problemNetwork), main);
+			render(warning(t("This site does not answer: check the connection, then try again.")), main);
 		}
 	}
 	document.body.classList.toggle("embed", state.isEmbedded && state.layer !== null);
@@ -69,8 +70,8 @@ async function show(): Promise<void> {
 function refresh(): void {
 	const state = currentState();
 	if (view) render(keyed(key, view.content(state)), main);
-	const title = view?.title ?? texts.title;
-	document.title = title === texts.title ? title : `${title} – ${texts.title}`;
+	const title = view?.title ?? t("Map layers");
+	document.title = title === t("Map layers") ? title : `${title} – ${t("Map layers")}`;
 	const other = document.querySelector<HTMLAnchorElement>("a[hreflang]");
 	if (other) other.href = `../${lang === "en" ? "fr" : "en"}/${writeState(state)}${location.hash}`;
 	for (const link of menu) {

@@ -3,7 +3,7 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { Drawable } from "../map/drawable.ts";
 import type { LayerMap } from "../map/layer-map.ts";
 import { type Content, part, warning } from "./dom.ts";
-import { lang, texts } from "./page.ts";
+import { lang, t } from "./texts.ts";
 
 /** The map of a layer in one of its languages. */
 export class MapPanel {
@@ -18,7 +18,7 @@ export class MapPanel {
 	constructor(drawables: Record<Lang, Drawable | null>) {
 		this.#drawables = drawables;
 		this.#lang = drawables[lang] ? lang : lang === "en" ? "fr" : "en";
-		const head = html`<div class="maphead"><h2>${texts.map}</h2>${this.#choice()}</div>`;
+		const head = html`<div class="maphead"><h2>${t("Map")}</h2>${this.#choice()}</div>`;
 		this.element = part("mappanel", [head, this.#place]);
 	}
 
@@ -37,11 +37,11 @@ export class MapPanel {
 		const { en, fr } = this.#drawables;
 		if (!en || !fr || (en.url === fr.url && en.entries.join() === fr.entries.join())) return "";
 		const choices = langs.map((lang) => {
-			const name = lang === "en" ? texts.english : texts.french;
+			const name = lang === "en" ? t("English") : t("French");
 			return html`<label><input type="radio" name="maplang" ?checked=${lang === this.#lang}
 				@change=${() => this.#show(lang)}><span>${name}</span></label>`;
 		});
-		return html`<fieldset class="choice"><legend>${texts.langOnMap}</legend>${choices}</fieldset>`;
+		return html`<fieldset class="choice"><legend>${t("Service of")}</legend>${choices}</fieldset>`;
 	}
 
 	async #show(lang: Lang): Promise<void> {
@@ -50,7 +50,11 @@ export class MapPanel {
 		this.#map?.close();
 		this.#map = null;
 		const drawable = this.#drawables[lang];
-		if (!drawable) return void render(html`<p class="warning">${texts.mapNothing}</p>`, this.#place);
+		if (!drawable)
+			return void render(
+				html`<p class="warning">${t("What viewers read of this layer could not be read, so there is nothing to draw.")}</p>`,
+				this.#place,
+			);
 		try {
 			const { LayerMap } = await import("../map/layer-map.ts");
 			if (this.#isClosed || serial !== this.#serial) return;
@@ -60,7 +64,7 @@ export class MapPanel {
 			console.error(error);
 			if (serial !== this.#serial) return;
 			this.#map?.close();
-			render(warning(texts.mapFailed), this.#place);
+			render(warning(t("The map could not be loaded. Everything else on this page works.")), this.#place);
 		}
 	}
 }

@@ -1,16 +1,10 @@
 import { html, type TemplateResult } from "lit-html";
-import { mondayOf } from "../../registry/health.ts";
-import { type Lang, parseLang } from "../../registry/smallkey.ts";
-import { english, type Texts } from "../text/english.ts";
-import { french } from "../text/french.ts";
 import { readState, type State, writeState } from "./address.ts";
 import type { Content } from "./dom.ts";
 import type { SiteSettings } from "./settings.ts";
+import { t } from "./texts.ts";
 
 const main = document.querySelector("main") as HTMLElement;
-
-export const lang: Lang = parseLang(document.documentElement.lang) ?? "en";
-export const texts: Texts = lang === "fr" ? french : english;
 
 /** The settings, which are embedded in the page, so that no request is needed. */
 export const settings = JSON.parse(document.getElementById("settings")?.textContent ?? "") as SiteSettings;
@@ -108,26 +102,6 @@ export function followHere(go: () => void): (event: MouseEvent) => void {
 	};
 }
 
-/** The state of a layer's health, as a text for users. */
-export function stateText(state: string): string {
-	return texts.states[state] ?? state;
-}
-
-/** A kind of layer, as a text for users. */
-export function typeText(type: string): string {
-	return texts.types[type] ?? type;
-}
-
-/** The first day of a week, in words: `February 23, 2026`. @param week in ISO 8601, such as `2026-W09` */
-export function weekText(week: string): string {
-	return dayText(new Date(mondayOf(week)));
-}
-
-/** A day in words: `March 4, 2026`, `4 mars 2026`. */
-export function dayText(day: Date): string {
-	return day.toLocaleDateString(`${lang}-CA`, { dateStyle: "long", timeZone: "UTC" });
-}
-
 /** Most problems that are shown at once. */
 const maxNamed = 3;
 
@@ -137,6 +111,6 @@ export function problemBox(problems: readonly string[], retry: () => void): Cont
 	const named = [...new Set(problems)].slice(0, maxNamed);
 	return html`<div class="warning" role="alert">
 		${named.map((text) => html`<p>${text}</p>`)}
-		<button @click=${retry}>${texts.tryAgain}</button>
+		<button @click=${retry}>${t("Try again")}</button>
 	</div>`;
 }

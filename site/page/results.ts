@@ -8,7 +8,10 @@ import { fold, maxWordLength, stem } from "../search/words.ts";
 import { firstShown, type State } from "./address.ts";
 import { copyButton } from "./copy.ts";
 import { breakable, type Content, select } from "./dom.ts";
-import { currentState, go, lang, problemBox, root, stateLink, stateText, texts, typeText } from "./page.ts";
+import { currentState, go, problemBox, root, stateLink } from "./page.ts";
+import { lang, layers, stateText, t, typeText } from "./texts.ts";
+
+const sortTexts = { best: "Best match", title: "Title", changed: "Last change" } as const;
 
 /** The result of a search. */
 export interface Found {
@@ -26,7 +29,7 @@ export interface Found {
 export function results(found: Found, isBusy: boolean, more: () => void, retry: () => void): TemplateResult {
 	const { hits, state, words } = found;
 	const sort = (value: string) => go({ ...currentState(), sort: value as Sort, shown: firstShown });
-	const orders = sorts.map((one) => [one, texts.sorts[one]] as const);
+	const orders = sorts.map((one) => [one, t(sortTexts[one])] as const);
 	const rows = repeat(
 		hits.slice(0, state.shown),
 		({ smallkey }) => smallkey,
@@ -34,24 +37,25 @@ export function results(found: Found, isBusy: boolean, more: () => void, retry: 
 	);
 	return html`<div aria-busy=${isBusy ? "true" : nothing}>
 		<div class="resultshead">
-			<p class="count" role="status">${isBusy && hits.length === 0 ? texts.loading : countText(hits.length)}</p>
+			<p class="count" role="status">${isBusy && hits.length === 0 ? t("Searching…") : countText(hits.length)}</p>
 			<p class="order" ?hidden=${hits.length === 0}>
-				<label for="sort">${texts.sort}</label>${select("sort", state.sort, orders, sort)}
+				<label for="sort">${t("Sort by")}</label>${select("sort", state.sort, orders, sort)}
 			</p>
 		</div>
 		<div class="problems">${problemBox(catalogue.problems, retry)}</div>
-		<ol class="results" aria-label=${texts.results}>${rows}</ol>
-		<div class="more"><button ?hidden=${hits.length <= state.shown} @click=${more}>${texts.more}</button></div>
+		<ol class="results" aria-label=${t("Layers found")}>${rows}</ol>
+		<div class="more"><button ?hidden=${hits.length <= state.shown} @click=${more}>${t("Show more")}</button></div>
 	</div>`;
 }
 
 function countText(hits: number): Content {
 	const { layers: all, problems, isComplete, selection } = catalogue;
-	if (all === 0) return texts.empty;
+	if (all === 0) return t("No layer is registered yet.");
 	if (hits === 0 && problems.length > 0) return "";
-	if (hits === 0) return html`<span><strong>${texts.foundNone}</strong> ${texts.foundNoneHint}</span>`;
+	if (hits === 0)
+		return html`<span><strong>${t("No layer matches.")}</strong> ${t("Try other words, in English or French, or remove a filter.")}</span>`;
 	const isDone = isComplete || problems.length > 0 || all === null;
-	return isDone ? texts.found(hits) : texts.foundSoFar(hits, selection.size, all);
+	return isDone ? layers(hits) : t("{0} so far: {1} of {2} were read", layers(hits), selection.size, all);
 }
 
 function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateResult {
@@ -60,7 +64,7 @@ function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateRe
 	const link = stateLink({ ...state, layer: smallkey }, marked(titleOf(entry, lang), words));
 	const second = entry.title[other] !== entry.title[lang] ? entry.title[other] : "";
 	const about = entry.description?.[lang];
-	const copy = copyButton(texts.copySmallkey, () => smallkey, smallkey);
+	const copy = copyButton(t("Copy the smallkey"), () => smallkey, smallkey);
 	const health = stateOf(entry);
 	const isSick = health !== "ok" && health !== "unchecked";
 	const sender = senderOf(entry, lang);

@@ -4,7 +4,8 @@ import type { Box } from "../map/drawable.ts";
 import type { Overview } from "../map/overview.ts";
 import type { State } from "./address.ts";
 import { part, warning } from "./dom.ts";
-import { currentState, refresh, texts } from "./page.ts";
+import { currentState, refresh } from "./page.ts";
+import { t } from "./texts.ts";
 
 /** The filter by a map view: a checkbox, and the map. */
 export class ViewFilter {
@@ -28,12 +29,14 @@ export class ViewFilter {
 			refresh();
 		};
 		return html`<label class="check"><input type="checkbox" aria-describedby="viewhint"
-			.checked=${live(this.#isOn(state))} @change=${tick}><span>${texts.inView}</span></label>`;
+			.checked=${live(this.#isOn(state))} @change=${tick}><span>${t("In the map’s view")}</span></label>`;
 	}
 
 	/** The map and a hint, below the other filters. */
 	content(state: State): TemplateResult {
-		const hint = texts.inViewHint;
+		const hint = t(
+			"Move the map: only layers that may lie in its view are listed. Layers whose extent is not known are left out.",
+		);
 		return html`<div><p class="hint" id="viewhint" ?hidden=${!this.#isOn(state)}>${hint}</p>${this.#place}</div>`;
 	}
 
@@ -67,7 +70,7 @@ export class ViewFilter {
 			});
 		} catch {
 			this.#map = null;
-			render(warning(texts.mapFailed), this.#place);
+			render(warning(t("The map could not be loaded. Everything else on this page works.")), this.#place);
 		}
 	}
 }

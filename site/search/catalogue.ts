@@ -7,7 +7,8 @@ import {
 	parseChunk,
 	parseManifest,
 } from "../../registry/entries.ts";
-import { type Freshness, lang, readFile, texts, workerAddress } from "../page/page.ts";
+import { type Freshness, readFile, workerAddress } from "../page/page.ts";
+import { lang, t } from "../page/texts.ts";
 import type { Matched } from "./matcher.ts";
 import { Selection } from "./select.ts";
 import { TextSearch } from "./text-search.ts";
@@ -17,7 +18,9 @@ class CatalogueUnusable extends Error {}
 
 /** A text for users: why a part of the catalogue could not be read. */
 export function problemOf(error: unknown): string {
-	return error instanceof CatalogueUnusable ? error.message : texts.problemNetwork;
+	return error instanceof CatalogueUnusable
+		? error.message
+		: t("This site does not answer: check the connection, then try again.");
 }
 
 /** Reads the layers of the site: one layer by its smallkey, or all of them into memory. */
@@ -58,7 +61,7 @@ class Catalogue {
 		try {
 			return await this.#text.match(text);
 		} catch {
-			this.problems.push(texts.problemNetwork);
+			this.problems.push(t("This site does not answer: check the connection, then try again."));
 			return { ids: [], words: [] };
 		}
 	}
@@ -123,7 +126,16 @@ class Catalogue {
 		const value = text === null ? null : parse(text);
 		if (value !== null) return value;
 		const isOther = text !== null && /^\s*\{"version":\d+[,}]/.test(text) && text.trimEnd().endsWith("}");
-		throw new CatalogueUnusable(isOther ? texts.problemVersion : texts.problemPiece(path));
+		throw new CatalogueUnusable(
+			isOther
+				? t(
+						"The catalogue is of another version than this page. Load the page again; the plain list works meanwhile.",
+					)
+				: t(
+						"A part of the catalogue is missing or not whole ({0}): it may have been published again just now. What is there is shown.",
+						path,
+					),
+		);
 	}
 }
 

@@ -1,6 +1,6 @@
 import type { Bounds, Entry } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import type { Texts } from "../text/english.ts";
+import type { Text, Translate } from "../text/translate.ts";
 
 /** A layer's health: `ok`, `unchecked`, or the state of a sick layer. */
 export function stateOf({ health }: Entry): string {
@@ -8,10 +8,22 @@ export function stateOf({ health }: Entry): string {
 	return health?.state ?? "ok";
 }
 
-/** Why a layer is sick: an HTTP status in the language of the texts, or any other cause as stored, in English. */
-export function causeOf(cause: string, { healthStatus }: Texts): { text: string; lang?: Lang } {
+/** State of a layer → its text. */
+export const stateTexts: Readonly<Record<string, Text>> = {
+	down: "The service does not answer",
+	empty: "The picture is empty",
+	wrong: "The registration is wrong",
+	ok: "No problem was seen",
+	unchecked: "Not checked yet",
+};
+
+/** Type of a layer → its text, for the types that have another one than their name. */
+export const typeTexts: Readonly<Record<string, Text>> = { wms: "WMS", feature: "Features" };
+
+/** Why a layer is sick: an HTTP status in the reader's language, or any other cause as stored, in English. */
+export function causeOf(cause: string, t: Translate): { text: string; lang?: Lang } {
 	const [, status] = /^answers with status (\d{3})$/.exec(cause) ?? [];
-	return status ? { text: healthStatus(status) } : { text: cause, lang: "en" };
+	return status ? { text: t("Status {0}", status) } : { text: cause, lang: "en" };
 }
 
 /** The displayed title of a layer. */

@@ -7,7 +7,7 @@ export const pageSettings: PageSettings = {
 	assets: {
 		policy: "default-src 'none'",
 		...{ script: "a/main.js", choose: "a/choose.js", styles: "a/styles.css", icon: "a/icon.svg" },
-		...{ landLight: "l.svg", landDark: "d.svg", worker: "a/worker.js", imports: [] },
+		...{ landLight: "l.svg", landDark: "d.svg", worker: "a/worker.js", french: "a/french.js", imports: [] },
 	},
 	publicUrl: "",
 	targets: targetNames,

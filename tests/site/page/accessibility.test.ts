@@ -255,11 +255,7 @@ people(
 const words = suite("French");
 
 words("every text has the spaces of Canadian French, and typographic apostrophes", () => {
-	const texts = Object.values(french).flatMap((text) =>
-		typeof text === "object"
-			? Object.values(text)
-			: [typeof text === "function" ? (text as (...all: unknown[]) => string)("x", "y", "z") : text],
-	);
+	const texts = Object.values(french);
 	assert.ok(texts.length > 150);
 	for (const text of texts) {
 		assert.not.match(text, /[^\u00a0](?<!\d|EPSG):(?!\d)/, "a no-break space before a colon");

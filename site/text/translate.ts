@@ -1,0 +1,31 @@
+import type { french } from "./french.ts";
+
+/** An English text of the pages that has a French one; `{0}`, `{1}` and so on are replaced by values. */
+export type Text = keyof typeof french;
+
+/** Returns a text in the reader's language, with its values. Numbers get separators between the thousands. */
+export type Translate = (text: Text, ...values: readonly (string | number)[]) => string;
+
+/** What the catalogue is, in one sentence. */
+export const tagline: Text =
+	"A catalogue for people who make web maps: layers that departments publish, drawn as RAMP, GeoView, Terria and other viewers draw them.";
+
+/** Makes the functions for texts in one language. @param french the French texts; null for English */
+export function translator(french: Readonly<Record<Text, string>> | null) {
+	const locale = french ? "fr-CA" : "en-CA";
+	const shown = (value: string | number = "") =>
+		typeof value === "number" ? value.toLocaleString(locale, { maximumFractionDigits: 4 }) : value;
+	const t: Translate = (text, ...values) =>
+		(french?.[text] ?? text).replace(/\{(\d)\}/g, (_, at) => shown(values[at]));
+	/** The text for one or for several; `{0}` is the number. In French, zero is as one. */
+	const plural = (number: number, one: Text, several: Text, ...values: readonly (string | number)[]) =>
+		t((french ? number < 2 : number === 1) ? one : several, number, ...values);
+	return {
+		t,
+		plural,
+		/** `1 layer`, `2 layers` */
+		layers: (number: number) => plural(number, "{0} layer", "{0} layers"),
+		/** The text of a name; the name itself if it has none. */
+		named: (texts: Readonly<Record<string, Text>>, name: string) => (texts[name] ? t(texts[name]) : name),
+	};
+}
