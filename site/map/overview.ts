@@ -27,8 +27,8 @@ export function openOverview(place: HTMLElement, view: Box | null, moved: (view:
 	let given = "";
 	let fitted = "";
 	/** Shows the view in the address, unless the map shows it already. */
-	const show = (box: Box) => {
-		if (box.join() === given) return;
+	const show = (box: Box | null) => {
+		if (!box || box.join() === given) return;
 		given = box.join();
 		base.view.fit(box);
 		fitted = shown().join();

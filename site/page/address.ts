@@ -2,26 +2,6 @@ import { parseSmallkey } from "../../registry/smallkey.ts";
 import type { Box } from "../map/drawable.ts";
 import { type Sort, sorts } from "../search/select.ts";
 
-/** The state of the page, as its address has it. */
-export interface State {
-	page: "layers" | "health" | "draft";
-	text: string;
-	type: string;
-	host: string;
-	sender: string;
-	health: string;
-	oneTitle: boolean;
-	/** The map view that filters layers; null for none. */
-	view: Box | null;
-	sort: Sort;
-	/** Whether only the layer's map is shown, for embedding in another page. */
-	isEmbedded: boolean;
-	/** Number of results that are shown. */
-	shown: number;
-	/** The open layer; null for none. */
-	layer: string | null;
-}
-
 /** Numbers of results: at first, added by each *Show more*, and at most. */
 export const firstShown = 10;
 export const moreShown = 30;
@@ -30,29 +10,55 @@ const maxShown = 1_000;
 /** Longest value of a parameter, in UTF-16 units. */
 export const longestText = 500;
 
+/** The state of the start page. */
+const start = {
+	page: "layers" as "layers" | "health" | "draft",
+	/** The text that is searched for. */
+	q: "",
+	type: "",
+	host: "",
+	sender: "",
+	health: "",
+	/** `same`: only layers without a French title of their own. */
+	title: "",
+	/** The map view that filters layers, as in `boxOf`. */
+	view: "",
+	sort: "best" as Sort,
+	/** Number of results that are shown. */
+	n: firstShown,
+	/** The smallkey of the open layer. */
+	layer: "",
+	/** `map`: only the layer's map is shown, for embedding in another page. */
+	embed: "",
+};
+
+/** The state of the page, as its address has it: a parameter for each member that is not as in the start page. */
+export type State = Readonly<typeof start>;
+
 /** Parses a query string. Unknown parameters and invalid values are ignored. */
 export function readState(search: string): State {
 	const parameters = new URLSearchParams(search);
 	const text = (name: string) => (parameters.get(name) ?? "").slice(0, longestText);
-	const page = text("page");
-	const shown = Number.parseInt(text("n"), 10);
+	const only = <T extends string>(values: readonly T[], name: string) =>
+		values.find((value) => value === text(name));
+	const texts = Object.fromEntries(
+		["q", "type", "host", "sender", "health"].map((name) => [name, text(name)]),
+	);
 	return {
-		page: page === "health" || page === "draft" ? page : "layers",
-		text: text("q"),
-		type: text("type"),
-		host: text("host"),
-		sender: text("sender"),
-		health: text("health"),
-		oneTitle: text("title") === "same",
-		view: readBox(text("view")),
-		sort: sorts.find((one) => one === text("sort")) ?? "best",
-		isEmbedded: text("embed") === "map",
-		shown: Number.isNaN(shown) ? firstShown : Math.min(Math.max(shown, firstShown), maxShown),
-		layer: parseSmallkey(text("layer")),
+		...start,
+		...texts,
+		page: only(["health", "draft"], "page") ?? start.page,
+		title: only(["same"], "title") ?? "",
+		view: boxOf(text("view"))?.join() ?? "",
+		sort: only(sorts, "sort") ?? start.sort,
+		n: Math.min(Math.max(Number.parseInt(text("n"), 10) || 0, firstShown), maxShown),
+		layer: parseSmallkey(text("layer")) ?? "",
+		embed: only(["map"], "embed") ?? "",
 	};
 }
 
-function readBox(text: string): Box | null {
+/** Parses `xmin,ymin,xmax,ymax`; null if the text is not a rectangle. */
+export function boxOf(text: string): Box | null {
 	const numbers = text.split(",").map(Number);
 	if (text === "" || numbers.length !== 4 || !numbers.every(Number.isFinite)) return null;
 	const [xmin, ymin, xmax, ymax] = numbers as Box;
@@ -61,28 +67,19 @@ function readBox(text: string): Box | null {
 
 /** The query string of a state, with its question mark; empty for the start page. */
 export function writeState(state: State): string {
-	const { text, type, host, sender, health, layer, view } = state;
-	const parameters = {
-		page: state.page === "layers" ? "" : state.page,
-		q: text,
-		...{ type, host, sender, health },
-		title: state.oneTitle ? "same" : "",
-		view: view ? view.map(Math.round).join(",") : "",
-		sort: state.sort === "best" ? "" : state.sort,
-		n: state.shown > firstShown ? String(state.shown) : "",
-		layer: layer ?? "",
-		embed: state.isEmbedded ? "map" : "",
-	};
-	const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== ""));
+	const names = Object.keys(start) as (keyof State)[];
+	const changed = names.filter((name) => state[name] !== start[name]);
+	const query = new URLSearchParams(changed.map((name) => [name, String(state[name])]));
 	return query.size === 0 ? "" : `?${query}`;
 }
 
+/** The names of the filters. */
+const filters = ["type", "host", "sender", "health", "title", "view"] as const;
+
 /** The number of filters that are on. */
-export function filterCount({ type, host, sender, health, oneTitle, view }: State): number {
-	return [type, host, sender, health, oneTitle, view].filter(Boolean).length;
+export function filterCount(state: State): number {
+	return filters.filter((name) => state[name] !== "").length;
 }
 
-/** The same state without filters. */
-export function withoutFilters(state: State): State {
-	return { ...state, type: "", host: "", sender: "", health: "", oneTitle: false, view: null };
-}
+/** The state without any filter. */
+export const noFilters: Partial<State> = Object.fromEntries(filters.map((name) => [name, ""]));

@@ -1,40 +1,58 @@
-import { html, type TemplateResult } from "lit-html";
+import { html, render, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
+import type { Overview } from "../map/overview.ts";
 import type { Chosen, FacetName } from "../search/select.ts";
-import { filterCount, firstShown, type State, withoutFilters } from "./address.ts";
-import { field, select, textIn } from "./dom.ts";
+import { boxOf, filterCount, firstShown, noFilters, type State } from "./address.ts";
+import { field, part, select, textIn, warning } from "./dom.ts";
 import { currentState, go, refresh } from "./page.ts";
 import { plural, stateText, t, typeText } from "./texts.ts";
-import { ViewFilter } from "./view-filter.ts";
 
 const maxOffered = 500;
 
-const facetTexts = { type: "Type", sender: "Sender", health: "Health" } as const;
+const selectTexts = { type: "Type", sender: "Sender", health: "Health" } as const;
 
 /** The filters. They work without a text, and offer the values that layers have. */
 export class Filters {
-	readonly #inView: ViewFilter;
 	#isOpen = false;
+	/** The element for the map whose view filters. */
+	readonly #place = part("overview");
+	/** Whether the map's checkbox was ticked, but the map has not reported a view yet. */
+	#isViewAsked = false;
+	#map: Overview | "opening" | null = null;
 
-	constructor() {
-		this.#inView = new ViewFilter((view) => {
-			// Moving the map replaces the address, so that *Back* removes the whole filter, not one movement.
-			const isMove = view !== null && currentState().view !== null;
-			this.#set({ view }, isMove);
-		});
-	}
-
-	update(state: State): void {
-		this.#inView.update(state, this.#isOpen);
+	/** Opens, moves or closes the map whose view filters. It is loaded only while the filters are open. */
+	update({ view }: State): void {
+		if (view !== "") this.#isViewAsked = false;
+		if (view === "" && !this.#isViewAsked) this.close();
+		else if (this.#map === null && this.#isOpen) void this.#openMap();
+		else if (this.#map !== null && this.#map !== "opening") this.#map.show(boxOf(view));
 	}
 
 	/** Closes the map. */
 	close(): void {
-		this.#inView.close();
+		if (this.#map !== null && this.#map !== "opening") this.#map.close();
+		this.#map = null;
+		render("", this.#place);
+	}
+
+	async #openMap(): Promise<void> {
+		this.#map = "opening";
+		try {
+			const { openOverview } = await import("../map/overview.ts");
+			if (this.#map !== "opening") return;
+			this.#map = openOverview(this.#place, boxOf(currentState().view), (box) => {
+				const { view } = currentState();
+				// Moving the map replaces the address, so that *Back* removes the whole filter, not one movement.
+				if (view !== "" || this.#isViewAsked) this.#set({ view: box.join() }, view !== "");
+			});
+		} catch {
+			this.#map = null;
+			render(warning(t("The map could not be loaded. Everything else on this page works.")), this.#place);
+		}
 	}
 
 	#set(part: Partial<State>, replace = false): void {
-		go({ ...currentState(), shown: firstShown, ...part }, replace);
+		go({ ...currentState(), n: firstShown, ...part }, replace);
 	}
 
 	/** @param chosen the values of the filters with their numbers of layers; shown only while the filters are open */
@@ -45,6 +63,15 @@ export class Filters {
 			this.update(currentState());
 			refresh();
 		};
+		const setTitle = ({ currentTarget }: Event) =>
+			this.#set({ title: (currentTarget as HTMLInputElement).checked ? "same" : "" });
+		const setView = ({ currentTarget }: Event) => {
+			this.#isViewAsked = (currentTarget as HTMLInputElement).checked;
+			if (!this.#isViewAsked) return this.#set({ view: "" });
+			this.update(currentState());
+			refresh();
+		};
+		const isInView = state.view !== "" || this.#isViewAsked;
 		const offered = this.#isOpen ? chosen : null;
 		const hosts = offered?.facets.host.slice(0, maxOffered) ?? [];
 		const host = html`<input type="text" id="host" list="hosts" autocomplete="off" spellcheck="false"
@@ -56,15 +83,18 @@ export class Filters {
 			<details class="filters" @toggle=${toggle}>
 				<summary>${count > 0 ? plural(count, "Filters (1 on)", "Filters ({0} on)") : t("Filters")}</summary>
 				<div class="grid">
-					${this.#select("type", state, offered, (value) => typeText(value))}
+					${this.#select("type", state, offered, typeText)}
 					${field("host", t("Service host"), host, hostList)}
 					${this.#select("sender", state, offered, String)}
-					${this.#select("health", state, offered, (value) => stateText(value))}
-					<label class="check"><input type="checkbox" .checked=${live(state.oneTitle)}
-						@change=${() => this.#set({ oneTitle: !state.oneTitle })}><span>${t("No French title of its own")}${offered && ` (${offered.oneTitle})`}</span></label>
-					${this.#inView.label(state)}
+					${this.#select("health", state, offered, stateText)}
+					<label class="check"><input type="checkbox" .checked=${live(state.title !== "")}
+						@change=${setTitle}><span>${t("No French title of its own")}${offered && ` (${offered.oneTitle})`}</span></label>
+					<label class="check"><input type="checkbox" aria-describedby="viewhint" .checked=${live(isInView)}
+						@change=${setView}><span>${t("In the map’s view")}</span></label>
 				</div>
-				${this.#inView.content(state)}
+				<div><p class="hint" id="viewhint" ?hidden=${!isInView}>${t(
+					"Move the map: only layers that may lie in its view are listed. Layers whose extent is not known are left out.",
+				)}</p>${this.#place}</div>
 			</details>
 			${this.#chips(state)}
 		</div>`;
@@ -84,7 +114,7 @@ export class Filters {
 			.slice(0, maxOffered)
 			.map(([value, count]) => [value, offered ? `${textOf(value)} (${count})` : textOf(value)] as const);
 		const choose = (value: string) => this.#set({ [name]: value });
-		return field(name, t(facetTexts[name]), select(name, chosen, [["", t("Any")], ...options], choose));
+		return field(name, t(selectTexts[name]), select(name, chosen, [["", t("Any")], ...options], choose));
 	}
 
 	/** The active filters, each as a button that removes it. */
@@ -94,23 +124,23 @@ export class Filters {
 			// The button disappears with its filter, so the focus moves to the summary.
 			document.querySelector("summary")?.focus();
 		};
-		const filters: [isOn: boolean, name: string, without: Partial<State>][] = [
-			[state.type !== "", typeText(state.type), { type: "" }],
-			[state.host !== "", state.host, { host: "" }],
-			[state.sender !== "", state.sender, { sender: "" }],
-			[state.health !== "", stateText(state.health), { health: "" }],
-			[state.oneTitle, t("No French title of its own"), { oneTitle: false }],
-			[state.view !== null, t("In the map’s view"), { view: null }],
-		];
-		const chips = filters
-			.filter(([isOn]) => isOn)
-			.map(
-				([, name, without]) =>
-					html`<li><button type="button" class="chip" aria-label=${t("Remove the filter {0}", name)}
-						@click=${remove(without)}>${name}<span aria-hidden="true"> ×</span></button></li>`,
-			);
+		const texts = {
+			type: typeText(state.type),
+			host: state.host,
+			sender: state.sender,
+			health: stateText(state.health),
+			title: t("No French title of its own"),
+			view: t("In the map’s view"),
+		};
+		const active = (Object.keys(texts) as (keyof typeof texts)[]).filter((name) => state[name] !== "");
+		const chips = active.map(
+			(
+				name,
+			) => html`<li><button type="button" class="chip" aria-label=${t("Remove the filter {0}", texts[name])}
+				@click=${remove({ [name]: "" })}>${texts[name]}<span aria-hidden="true"> ×</span></button></li>`,
+		);
 		const all = html`<li><button type="button" class="chip all"
-			@click=${remove(withoutFilters(state))}>${t("Remove all filters")}</button></li>`;
+			@click=${remove(noFilters)}>${t("Remove all filters")}</button></li>`;
 		return html`<ul class="chips" ?hidden=${chips.length === 0}>${chips}${chips.length > 1 ? all : ""}</ul>`;
 	}
 }

@@ -64,7 +64,7 @@ export class LayerView implements View {
 		};
 		const title = this.#known === null ? t("There is no layer {0}.", this.#smallkey) : this.title;
 		return html`<article class="layer" aria-busy=${this.#isReading ? "true" : nothing}>
-			<p class="back">${stateLink({ ...state, layer: null }, back)}</p>
+			<p class="back">${stateLink({ ...state, layer: "" }, back)}</p>
 			<header class="layerhead"><h1 tabindex="-1">${breakable(title)}</h1>
 				${this.#known ? this.#head(this.#known) : this.#known === null ? this.#missing(state) : ""}</header>
 			${problemBox(this.#problems, retry)}
@@ -114,7 +114,7 @@ export class LayerView implements View {
 	}
 
 	#missing(state: State): TemplateResult {
-		const search = { ...state, layer: null, text: this.#smallkey };
+		const search = { ...state, layer: "", q: this.#smallkey };
 		return html`<div><p>${t("It may have been removed, or its smallkey may be written differently.")}</p>
 			<p>${stateLink(search, t("Search for {0}", this.#smallkey))}</p></div>`;
 	}

@@ -1,10 +1,11 @@
 import { html, type TemplateResult } from "lit-html";
 import type { Bounds } from "../../registry/entries.ts";
+import type { Box } from "../map/drawable.ts";
 import { catalogue, renewCatalogue } from "../search/catalogue.ts";
 import { titleOf } from "../search/entry.ts";
 import type { Chosen } from "../search/select.ts";
 import { tagline } from "../text/translate.ts";
-import { filterCount, firstShown, longestText, moreShown, type State } from "./address.ts";
+import { boxOf, filterCount, firstShown, longestText, moreShown, type State } from "./address.ts";
 import { type Content, debounce } from "./dom.ts";
 import { Filters } from "./filters.ts";
 import { currentState, go, refresh, settings, stateLink, type View } from "./page.ts";
@@ -29,8 +30,8 @@ export class ListView implements View {
 	#isBusy = true;
 	/** Number of the newest search; results of older searches are not shown. */
 	#serial = 0;
-	/** The layer whose row gets the focus once it is listed; null for none. */
-	#lastLayer: string | null;
+	/** The layer whose row gets the focus once it is listed; empty for none. */
+	#lastLayer: string;
 	/** Index of the row that gets the focus next: the first row that *Show more* adds; null for none. */
 	#focusRow: number | null = null;
 	/** Time of typing, if the typed text is not in the address yet; otherwise null. */
@@ -40,8 +41,8 @@ export class ListView implements View {
 	#sameSearchUntil = 0;
 	readonly #takeTextLater = debounce(pauseMs, () => this.#takeText());
 
-	/** @param left the layer that was open before; its row gets the focus; null for none */
-	constructor(left: string | null) {
+	/** @param left the layer that was open before; its row gets the focus; empty for none */
+	constructor(left: string) {
 		this.#lastLayer = left;
 		this.#filters = new Filters();
 		catalogue.onChange = () => this.#showLoaded();
@@ -60,8 +61,8 @@ export class ListView implements View {
 		};
 		const more = () => {
 			const { state: asked, hits } = this.#found;
-			this.#focusRow = Math.min(asked.shown, hits.length);
-			go({ ...asked, shown: asked.shown + moreShown }, true);
+			this.#focusRow = Math.min(asked.n, hits.length);
+			go({ ...asked, n: asked.n + moreShown }, true);
 		};
 		const retry = () => {
 			renewCatalogue();
@@ -86,7 +87,7 @@ export class ListView implements View {
 
 	update(state: State): void {
 		const box = document.getElementById("search") as HTMLInputElement;
-		if (this.#typedAt === null && box.value.slice(0, longestText) !== state.text) box.value = state.text;
+		if (this.#typedAt === null && box.value.slice(0, longestText) !== state.q) box.value = state.q;
 		this.#filters.update(state);
 		void this.#search(state);
 	}
@@ -105,8 +106,8 @@ export class ListView implements View {
 		const isSame = this.#typedAt < this.#sameSearchUntil;
 		this.#sameSearchUntil = this.#typedAt + settledMs;
 		this.#typedAt = null;
-		const text = (document.getElementById("search") as HTMLInputElement).value;
-		go({ ...currentState(), text, shown: firstShown }, isSame);
+		const q = (document.getElementById("search") as HTMLInputElement).value;
+		go({ ...currentState(), q, n: firstShown }, isSame);
 	}
 
 	/** Updates the list while layers are loading: at once for the first layers, then at intervals. */
@@ -121,23 +122,28 @@ export class ListView implements View {
 	async #search(state: State): Promise<void> {
 		this.#serial += 1;
 		const serial = this.#serial;
-		const text = state.text.trim();
-		if (text !== "" || state.view) {
+		const text = state.q.trim();
+		const box = boxOf(state.view);
+		if (text !== "" || box) {
 			this.#isBusy = true;
 			refresh();
 		}
 		const [matched, bounds] = await Promise.all([
 			text === "" ? null : catalogue.match(text),
-			state.view && this.#boundsOf(state),
+			box && this.#boundsOf(box),
 		]);
 		if (serial !== this.#serial) return;
-		const chosen = catalogue.selection.select(matched?.ids ?? null, { ...state, bounds });
+		const chosen = catalogue.selection.select(matched?.ids ?? null, {
+			...state,
+			oneTitle: state.title !== "",
+			bounds,
+		});
 		this.#show({ state, hits: chosen.hits, words: new Set(matched?.words) }, chosen);
 	}
 
-	async #boundsOf({ view }: State): Promise<Bounds | null> {
+	async #boundsOf(box: Box): Promise<Bounds | null> {
 		const { boundsOfBox } = await import("../map/degrees.ts");
-		return view && boundsOfBox(view, settings.mapWkid);
+		return boundsOfBox(box, settings.mapWkid);
 	}
 
 	#show(found: Found, chosen: Chosen): void {
@@ -149,13 +155,13 @@ export class ListView implements View {
 		if (this.#focusRow !== null)
 			document.querySelector<HTMLElement>(`.results li:nth-child(${this.#focusRow + 1}) h2 a`)?.focus();
 		this.#focusRow = null;
-		if (this.#lastLayer !== null && (focusOn(this.#lastLayer) || isComplete)) this.#lastLayer = null;
+		if (this.#lastLayer !== "" && (focusOn(this.#lastLayer) || isComplete)) this.#lastLayer = "";
 	}
 
 	/** The part above the list while there is no search: the number of layers, and the last changes. */
 	#home(state: State): Content {
 		const { selection, isComplete } = catalogue;
-		const isAsking = state.text.trim() !== "" || filterCount(state) > 0;
+		const isAsking = state.q.trim() !== "" || filterCount(state) > 0;
 		if (isAsking || !isComplete || selection.size === 0 || !this.#chosen) return "";
 		const { host, sender } = this.#chosen.facets;
 		const senders = sender.length;

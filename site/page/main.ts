@@ -14,11 +14,11 @@ const menu = document.querySelectorAll<HTMLAnchorElement>("a[data-page]");
 let view: View | null = null;
 /** Identifies the open view; another view is opened when it changes. */
 let key = "";
-let layer: string | null = null;
+let layer = "";
 
-/** @param left the layer that was open before; null for none */
-async function openView(state: State, left: string | null): Promise<View> {
-	if (state.layer !== null) return new LayerView(state.layer);
+/** @param left the layer that was open before; empty for none */
+async function openView(state: State, left: string): Promise<View> {
+	if (state.layer !== "") return new LayerView(state.layer);
 	if (state.page === "health") return openHealth();
 	if (state.page === "layers") return new ListView(left);
 	const { DraftView } = await import("../draft/draft-view.ts");
@@ -32,7 +32,7 @@ function focusHeading(): void {
 /** Opens the draft page for an address with a draft, whatever page the address names. */
 function acceptDraft(): void {
 	const { page, layer } = currentState();
-	const isOpen = page === "draft" && layer === null;
+	const isOpen = page === "draft" && layer === "";
 	if (isOpen || !location.hash.startsWith("#draft=")) return;
 	history.replaceState(null, "", `${location.pathname}?page=draft${location.hash}`);
 }
@@ -41,7 +41,7 @@ function acceptDraft(): void {
 async function show(): Promise<void> {
 	acceptDraft();
 	const state = currentState();
-	const other = state.layer === null ? state.page : `layer ${state.layer}`;
+	const other = state.layer === "" ? state.page : `layer ${state.layer}`;
 	const isMove = key !== "" && other !== key;
 	if (other !== key) {
 		const left = layer;
@@ -57,7 +57,7 @@ async function show(): Promise<void> {
 			render(warning(t("This site does not answer: check the connection, then try again.")), main);
 		}
 	}
-	document.body.classList.toggle("embed", state.isEmbedded && state.layer !== null);
+	document.body.classList.toggle("embed", state.embed !== "" && state.layer !== "");
 	refresh();
 	if (isMove) {
 		scrollTo(0, 0);
@@ -75,7 +75,7 @@ function refresh(): void {
 	const other = document.querySelector<HTMLAnchorElement>("a[hreflang]");
 	if (other) other.href = `../${lang === "en" ? "fr" : "en"}/${writeState(state)}${location.hash}`;
 	for (const link of menu) {
-		const isHere = link.dataset.page === state.page && state.layer === null;
+		const isHere = link.dataset.page === state.page && state.layer === "";
 		if (isHere) link.setAttribute("aria-current", "page");
 		else link.removeAttribute("aria-current");
 	}

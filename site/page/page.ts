@@ -35,7 +35,7 @@ export function hrefOf(state: State): string {
 
 /** Changes the address and shows its state. @param replace whether *Back* skips the current address */
 export function go(state: State, replace = false): void {
-	const hash = state.page === "draft" && state.layer === null ? location.hash : "";
+	const hash = state.page === "draft" && state.layer === "" ? location.hash : "";
 	const address = `${location.pathname}${writeState(state)}${replace ? hash : ""}`;
 	if (address !== `${location.pathname}${location.search}${location.hash}`)
 		history[replace ? "replaceState" : "pushState"](null, "", address);
@@ -89,7 +89,7 @@ export type Freshness = keyof typeof cacheModes;
 /** A link to another state of this page, without loading the page again. */
 export function stateLink(state: State, content: Content): TemplateResult {
 	const follow = followHere(() => go(state));
-	return html`<a href=${hrefOf(state)} data-layer=${state.layer ?? ""} @click=${follow}>${content}</a>`;
+	return html`<a href=${hrefOf(state)} data-layer=${state.layer} @click=${follow}>${content}</a>`;
 }
 
 /** Handles a plain click on a link in this page; clicks with a modifier key (new tab or window) are left to the browser. */

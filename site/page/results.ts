@@ -28,10 +28,10 @@ export interface Found {
  */
 export function results(found: Found, isBusy: boolean, more: () => void, retry: () => void): TemplateResult {
 	const { hits, state, words } = found;
-	const sort = (value: string) => go({ ...currentState(), sort: value as Sort, shown: firstShown });
+	const sort = (value: string) => go({ ...currentState(), sort: value as Sort, n: firstShown });
 	const orders = sorts.map((one) => [one, t(sortTexts[one])] as const);
 	const rows = repeat(
-		hits.slice(0, state.shown),
+		hits.slice(0, state.n),
 		({ smallkey }) => smallkey,
 		(hit) => row(state, hit, words),
 	);
@@ -44,7 +44,7 @@ export function results(found: Found, isBusy: boolean, more: () => void, retry: 
 		</div>
 		<div class="problems">${problemBox(catalogue.problems, retry)}</div>
 		<ol class="results" aria-label=${t("Layers found")}>${rows}</ol>
-		<div class="more"><button ?hidden=${hits.length <= state.shown} @click=${more}>${t("Show more")}</button></div>
+		<div class="more"><button ?hidden=${hits.length <= state.n} @click=${more}>${t("Show more")}</button></div>
 	</div>`;
 }
 
