@@ -5,7 +5,7 @@ import type { Lang } from "../../registry/smallkey.ts";
 import { parseTargets, renderLayer } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 import { warningsOf } from "../../registry/warnings.ts";
-import { type Drawable, parseFragment, withMetadata } from "../map/drawable.ts";
+import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import type { Content } from "../page/dom.ts";
 import { settings } from "../page/page.ts";
 import { lang, t } from "../page/texts.ts";
@@ -49,13 +49,9 @@ export function draftFragments(
 	return targets.map((target, at) => ({ target, fragments: { en: en[at] ?? null, fr: fr[at] ?? null } }));
 }
 
-/** How a draft is drawn in one language, from the most detailed fragment; null if no fragment says it. */
+/** How a draft is drawn in one language; null if no fragment says it. */
 export function draftDrawable(rendered: ReturnType<typeof draftFragments>, lang: Lang): Drawable | null {
-	const read = ({ target, fragments }: (typeof rendered)[number]) => {
-		const text = fragments[lang];
-		return text === null ? null : parseFragment(target, text);
-	};
-	const drawable = rendered.map(read).find((one) => one !== null);
-	const v2 = rendered.find(({ target }) => target === "v2");
-	return drawable ? withMetadata(drawable, v2 ? read(v2) : null) : null;
+	const drawn = drawnTargets(settings.targets);
+	const used = rendered.filter(({ target }) => drawn.includes(target));
+	return drawableOf(used.map(({ target, fragments }) => [target, fragments[lang]]));
 }

@@ -3,18 +3,15 @@ import { live } from "lit-html/directives/live.js";
 import { canonicalText } from "../../registry/canonical.ts";
 import { packDraft, unpackDraft } from "../../registry/draft.ts";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
-import { type Lang, langs, parseSmallkey } from "../../registry/smallkey.ts";
-import type { Drawable } from "../map/drawable.ts";
-import { bothLanguages } from "../page/both-languages.ts";
-import { copyBox, copyButton } from "../page/copy.ts";
-import { debounce, field, warning } from "../page/dom.ts";
-import { MapPanel } from "../page/map-panel.ts";
+import { langs, parseSmallkey } from "../../registry/smallkey.ts";
+import { copyBox, copyButton, debounce, field, warning } from "../page/dom.ts";
+import { bothLanguages, type Drawables, type MapPanel, mapPanel } from "../page/drawables.ts";
 import { refresh, type View } from "../page/page.ts";
 import { plural, t } from "../page/texts.ts";
 import { catalogue } from "../search/catalogue.ts";
 import { checkDraft, draftDrawable, draftFragments, problemList } from "./check.ts";
 import { type DraftFile, fileInput, fileOf, readDraftFile } from "./file.ts";
-import { DraftForm } from "./form.ts";
+import { draftForm, isInForm } from "./form.ts";
 import type { PlacedProblem } from "./problems.ts";
 import { RegisterPanel } from "./register-panel.ts";
 
@@ -51,20 +48,18 @@ const example = `{
 /** A draft on the map. It is drawn again only if its fragments have changed. */
 interface DrawnDraft {
 	fragments: ReturnType<typeof draftFragments>;
-	drawables: Record<Lang, Drawable | null>;
+	drawables: Drawables;
 	map: MapPanel;
 }
 
 /** The page that checks and draws a registration before it is published. */
 export class DraftView implements View {
 	readonly title = t("Try a draft");
-	readonly #form = new DraftForm((text) => {
-		this.#text = text;
-		this.#onChange();
-	});
 	readonly #register = new RegisterPanel();
 	#key = "";
 	#text = "";
+	/** The newest text that the form can show. */
+	#formText = empty;
 	/** Whether the user has not changed the text yet; problems are hidden until then. */
 	#isNew = true;
 	#checked = checkDraft(empty);
@@ -95,7 +90,8 @@ export class DraftView implements View {
 		const text = html`<textarea id="text" rows="16" spellcheck="false" autocomplete="off" autocapitalize="off"
 			aria-describedby="verdict" aria-invalid=${problems.length > 0}
 			.value=${live(this.#text)} @input=${this.#onInput} @change=${() => this.#onChange()}></textarea>`;
-		const loadExample = () => this.#setText({ name: "", text: example });
+		const changeText = (text: string) => this.#setText({ name: "", text });
+		const loadExample = () => changeText(example);
 		const stored = registration && canonicalText(registration);
 		return html`<div class="draft" @dragover=${this.#onFileEvent} @dragleave=${this.#onFileEvent} @drop=${this.#onFileEvent} @paste=${this.#onFileEvent}>
 			<h1 tabindex="-1">${t("Try a draft")}</h1>
@@ -104,7 +100,7 @@ export class DraftView implements View {
 			<div>${this.#notice && warning(this.#notice)}</div>
 			${field("key", t("Smallkey"), key, keyNote)}
 			<div class="twocolumns">
-				${this.#form.content(problems)}
+				${draftForm(() => this.#formText, !isInForm(this.#text), problems, changeText)}
 				${field("text", t("The registration (JSON)"), text, [fileInput(this.#openFile), this.#verdict(problems)])}
 			</div>
 			<div class="result">${this.#drawn && this.#result(this.#drawn)}</div>
@@ -178,7 +174,7 @@ export class DraftView implements View {
 	#check(isNew: boolean): void {
 		this.#serial += 1;
 		this.#isNew = isNew;
-		this.#form.read(this.#text);
+		if (isInForm(this.#text)) this.#formText = this.#text;
 		this.#checked = checkDraft(this.#text);
 		void this.#judgeKey(this.#serial);
 		const before = this.#drawn;
@@ -194,7 +190,7 @@ export class DraftView implements View {
 		const fragments = draftFragments(registration, parseSmallkey(this.#key) ?? "draft");
 		if (JSON.stringify(fragments) === JSON.stringify(this.#drawn?.fragments)) return this.#drawn;
 		const drawables = { en: draftDrawable(fragments, "en"), fr: draftDrawable(fragments, "fr") };
-		return { fragments, drawables, map: new MapPanel(drawables) };
+		return { fragments, drawables, map: mapPanel(drawables) };
 	}
 
 	#verdict(problems: readonly PlacedProblem[]): TemplateResult {

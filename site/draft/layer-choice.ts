@@ -2,33 +2,28 @@ import { html, render, type TemplateResult } from "lit-html";
 import type { Lang } from "../../registry/smallkey.ts";
 import { ask, askJson, oddAnswer, ServiceFailed } from "../map/ask.ts";
 import { capabilitiesOf } from "../map/drawable.ts";
-import { part, textIn, webAddress } from "../page/dom.ts";
+import { textIn, webAddress } from "../page/dom.ts";
 import { layers as countText, t } from "../page/texts.ts";
 
-/** A service to ask for its layers. */
-interface ServiceQuery {
-	kind: "wms" | "feature";
-	address: string;
-}
+/** Cancels the newest question of each language. */
+const asking: Partial<Record<Lang, AbortController>> = {};
 
 /**
  * A button that asks a service for its layers, and a list to choose one from.
- * @param getService returns the service when the button is pressed
  * @param choose is called with the layer's name (WMS) or its address (ArcGIS)
  */
 export function layerChoice(
 	lang: Lang,
-	getService: () => ServiceQuery,
+	kind: "wms" | "feature",
+	address: string,
 	choose: (chosen: string) => void,
-): HTMLElement {
-	const place = part("");
-	place.setAttribute("role", "status");
-	let controller = new AbortController();
-	const find = async () => {
-		controller.abort();
-		controller = new AbortController();
+): TemplateResult {
+	const find = async ({ currentTarget }: Event) => {
+		const place = (currentTarget as HTMLElement).nextElementSibling as HTMLElement;
+		asking[lang]?.abort();
+		const controller = new AbortController();
+		asking[lang] = controller;
 		const { signal } = controller;
-		const { kind, address } = getService();
 		const chooseName = (name: string) =>
 			choose(kind === "wms" ? name : `${arcgisServiceOf(address) ?? address}/${name}`);
 		render(t("Asking the service…"), place);
@@ -42,7 +37,7 @@ export function layerChoice(
 		}
 	};
 	const label = t(`List the layers of the service (${lang === "en" ? "English" : "French"})`);
-	return part("offer", [html`<button class="small" @click=${find}>${label}</button>`, place]);
+	return html`<div class="offer"><button class="small" @click=${find}>${label}</button><div role="status"></div></div>`;
 }
 
 function layerSelect(layers: readonly OfferedLayer[], chooseName: (name: string) => void): TemplateResult {

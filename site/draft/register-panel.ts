@@ -1,7 +1,6 @@
 import { html, type TemplateResult } from "lit-html";
 import { layerPath } from "../../registry/smallkey.ts";
-import { copyBox } from "../page/copy.ts";
-import { type Content, field, textIn } from "../page/dom.ts";
+import { type Content, copyBox, field, textIn } from "../page/dom.ts";
 import { currentState, now, refresh, root, settings, stateLink } from "../page/page.ts";
 import { t } from "../page/texts.ts";
 import { renewCatalogue } from "../search/catalogue.ts";

@@ -35,7 +35,7 @@ export interface Drawable {
 type Node = Record<string, unknown>;
 
 /** Parses a fragment without trusting it; null if it is not a fragment of this target. */
-export function parseFragment(target: TargetName, text: string): Drawable | null {
+function parseFragment(target: TargetName, text: string): Drawable | null {
 	try {
 		const { layers } = JSON.parse(text) as { layers: { wms?: Node[]; feature?: Node[] } & Node[] };
 		if (target === "v2") return layers[0] ? fromNode(layers[0]) : null;
@@ -46,13 +46,25 @@ export function parseFragment(target: TargetName, text: string): Drawable | null
 	}
 }
 
-/** Adds the addresses of a layer's metadata: for pictures, only fragments of v2 have them. */
-export function withMetadata(drawable: Drawable, v2: Drawable | null): Drawable {
-	return {
-		...drawable,
-		metadataUrl: drawable.metadataUrl || (v2?.metadataUrl ?? ""),
-		catalogueUrl: drawable.catalogueUrl || (v2?.catalogueUrl ?? ""),
-	};
+/** The targets whose fragments say how a layer is drawn, the most detailed first. Those of v1 are as those of v0.9. */
+export function drawnTargets(targets: readonly TargetName[]): TargetName[] {
+	const detailed = targets.find((one) => one === "v0.9") ?? targets.find((one) => one === "v1");
+	return [detailed, targets.find((one) => one === "v2")].filter((one) => one !== undefined);
+}
+
+/** How a layer is drawn in one language. @param fragments of `drawnTargets` @returns null if no fragment says it */
+export function drawableOf(
+	fragments: readonly (readonly [target: TargetName, text: string | null])[],
+): Drawable | null {
+	const parsed = fragments.flatMap(
+		([target, text]) => (text === null ? null : parseFragment(target, text)) ?? [],
+	);
+	const [drawable] = parsed;
+	// For pictures, only fragments of v2 have the addresses of a layer's metadata.
+	const first = (name: "metadataUrl" | "catalogueUrl") => parsed.find((one) => one[name])?.[name] ?? "";
+	return drawable
+		? { ...drawable, metadataUrl: first("metadataUrl"), catalogueUrl: first("catalogueUrl") }
+		: null;
 }
 
 /** The address of a Web Map Service's capabilities. */

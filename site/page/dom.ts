@@ -1,5 +1,7 @@
-import { html, render, type TemplateResult } from "lit-html";
+import { html, nothing, render, type TemplateResult } from "lit-html";
+import { keyed } from "lit-html/directives/keyed.js";
 import { live } from "lit-html/directives/live.js";
+import { t } from "./texts.ts";
 
 /** A value in a template: a text, which is never parsed as HTML, an element, a template, or a list of these. */
 export type Content = TemplateResult | Node | string | undefined | readonly Content[];
@@ -44,6 +46,52 @@ export function textIn({ currentTarget }: Event): string {
 /** A warning, which screen readers announce at once. */
 export function warning(text: string): TemplateResult {
 	return html`<p class="warning" role="alert">${text}</p>`;
+}
+
+/**
+ * A button with a place beside it for an answer, which screen readers announce.
+ * @param name added to the button's label for screen readers; empty for none
+ * @param act shows texts in the place
+ */
+export function answerButton(
+	label: string,
+	name: string,
+	className: string,
+	act: (show: (text: string) => void) => Promise<void>,
+): TemplateResult {
+	const press = ({ currentTarget }: Event) => {
+		const place = (currentTarget as HTMLElement).nextElementSibling as HTMLElement;
+		void act((text) => {
+			place.textContent = text;
+		});
+	};
+	return html`<button class="small" aria-label=${name ? `${label}${t(":")} ${name}` : nothing} @click=${press}>${label}</button>
+		<span role="status" class=${className}></span>`;
+}
+
+/** A button that copies a text and announces the result. @param name what is copied, for screen readers */
+export function copyButton(label: string, text: () => string, name = ""): TemplateResult {
+	return html`<span class="copy">${answerButton(label, name, "said", async (show) => {
+		try {
+			await navigator.clipboard.writeText(text());
+			show(t("Copied"));
+		} catch {
+			show(t("Could not copy: select the text and copy it yourself"));
+		}
+	})}</span>`;
+}
+
+/** Longest text that is printed, in characters: longer ones are of no use on paper. */
+const maxPrinted = 400;
+
+/** A text that can be selected, with a button that copies it. */
+export function copyBox(name: string, text: string): TemplateResult {
+	const box = html`<div class=${text.length > maxPrinted ? "copybox long" : "copybox"}>
+		<div class="copyhead"><span>${name}</span>${copyButton(t("Copy"), () => text, name)}</div>
+		<pre tabindex="0" role="region" aria-label=${name}><code>${text}</code></pre>
+	</div>`;
+	// A changed text gets a new box, so that "Copied" is not shown for it.
+	return html`${keyed(text, box)}`;
 }
 
 /** Delays a call; a further call within `waitMs` replaces it. */

@@ -1,12 +1,14 @@
-import { html, nothing, type TemplateResult } from "lit-html";
-import type { Lang } from "../../registry/smallkey.ts";
+import { html, render, type TemplateResult } from "lit-html";
+import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
-import { type Drawable, parseFragment, withMetadata } from "../map/drawable.ts";
+import { capabilitiesOf, type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
+import type { LayerMap } from "../map/layer-map.ts";
+import { answerButton, breakable, type Content, outside, part, warning, webAddress } from "./dom.ts";
 import { readFile, settings } from "./page.ts";
-import { t } from "./texts.ts";
+import { lang, t } from "./texts.ts";
 
-/** Targets whose fragments say how a layer is drawn, the most detailed first. */
-const drawnTargets: readonly TargetName[] = ["v0.9", "v1", "v2"];
+/** How a layer is drawn in each language; null if no fragment says it. */
+export type Drawables = Readonly<Record<Lang, Drawable | null>>;
 
 /** Path of a fragment. It does not use the table of targets, which would add all renderers to the first load. */
 export function docPath(target: TargetName, lang: Lang, smallkey: string): string {
@@ -14,24 +16,21 @@ export function docPath(target: TargetName, lang: Lang, smallkey: string): strin
 	return `${folder}/${lang}/${encodeURIComponent(smallkey)}`;
 }
 
-/** Reads how a layer is drawn in one language; null if no fragment says it. @param failed called if a file cannot be read */
+/** Reads how a layer is drawn in one language. @param failed called if a file cannot be read */
 export async function readDrawable(
 	smallkey: string,
 	lang: Lang,
 	signal: AbortSignal,
 	failed: (error: unknown) => null,
 ): Promise<Drawable | null> {
-	const read = async (target: TargetName): Promise<Drawable | null> => {
-		const text = await readFile(docPath(target, lang, smallkey), "revalidated", signal).catch(failed);
-		return text === null ? null : parseFragment(target, text);
+	const read = async (target: TargetName) => {
+		const text = readFile(docPath(target, lang, smallkey), "revalidated", signal);
+		return [target, await text.catch(failed)] as const;
 	};
-	const v2 = settings.targets.includes("v2") ? read("v2") : null;
-	for (const target of drawnTargets.filter((one) => settings.targets.includes(one))) {
-		const drawable = await (target === "v2" ? v2 : read(target));
-		if (drawable) return withMetadata(drawable, await v2);
-	}
-	return null;
+	return drawableOf(await Promise.all(drawnTargets(settings.targets).map(read)));
 }
+
+const unread = "What viewers read of this layer could not be read, so there is nothing to draw.";
 
 /**
  * A button that checks the service of a layer now, from this browser.
@@ -43,17 +42,106 @@ export function lookButton(
 	signal: AbortSignal,
 	readOne: () => Promise<Drawable | null>,
 ): TemplateResult {
-	const look = async ({ currentTarget }: Event) => {
-		const answer = (currentTarget as HTMLElement).nextElementSibling as HTMLElement;
-		answer.textContent = t("Asking the service…");
+	return html`<p>${answerButton(t("Check now"), name, "hint", async (show) => {
+		show(t("Asking the service…"));
 		const [{ lookNow }, drawable] = await Promise.all([import("../map/look-now.ts"), readOne()]);
-		answer.textContent = drawable
-			? await lookNow(drawable, signal)
-			: t("What viewers read of this layer could not be read, so there is nothing to draw.");
+		show(drawable ? await lookNow(drawable, signal) : t(unread));
+	})}</p>`;
+}
+
+/** The map of a layer in one of its languages. */
+export type MapPanel = ReturnType<typeof mapPanel>;
+
+/** Makes the element for a layer's map. Call `open` once it is in the page. */
+export function mapPanel(drawables: Drawables) {
+	const { en, fr } = drawables;
+	const first = drawables[lang] ? lang : lang === "en" ? "fr" : "en";
+	const place = part("mapplace");
+	let map: LayerMap | null = null;
+	/** Number of the newest map: an older one that is still loading is not opened. */
+	let serial = 0;
+	const close = () => {
+		serial += 1;
+		map?.close();
+		map = null;
 	};
-	const called = name === "" ? nothing : `${t("Check now")}${t(":")} ${name}`;
-	return html`<p>
-		<button class="small" aria-label=${called} @click=${look}>${t("Check now")}</button>
-		<span role="status" class="hint"></span>
-	</p>`;
+	const show = async (one: Lang) => {
+		close();
+		const own = serial;
+		const drawable = drawables[one];
+		if (!drawable) return render(html`<p class="warning">${t(unread)}</p>`, place);
+		try {
+			const { LayerMap } = await import("../map/layer-map.ts");
+			if (own !== serial) return;
+			map = new LayerMap(place, drawable);
+			await map.draw();
+		} catch (error) {
+			console.error(error);
+			if (own !== serial) return;
+			close();
+			render(warning(t("The map could not be loaded. Everything else on this page works.")), place);
+		}
+	};
+	/** The choice of the language whose service is drawn. */
+	const choice = () => {
+		const choices = langs.map((one) => {
+			const name = t(one === "en" ? "English" : "French");
+			return html`<label><input type="radio" name="maplang" ?checked=${one === first}
+				@change=${() => show(one)}><span>${name}</span></label>`;
+		});
+		return html`<fieldset class="choice"><legend>${t("Service of")}</legend>${choices}</fieldset>`;
+	};
+	const hasTwo = en && fr && (en.url !== fr.url || entriesOf(en) !== entriesOf(fr));
+	const head = html`<div class="maphead"><h2>${t("Map")}</h2>${hasTwo ? choice() : ""}</div>`;
+	return { element: part("mappanel", [head, place]), open: () => void show(first), close };
+}
+
+/** A table of a layer in both languages, with notes on what is the same or differs. */
+export function bothLanguages(drawables: Drawables): TemplateResult {
+	const { en, fr } = drawables;
+	const names = { en: t("English"), fr: t("French") };
+	const cell = (lang: Lang, get: (drawable: Drawable) => Content) => {
+		const drawable = drawables[lang];
+		return html`<td lang=${lang} data-label=${names[lang] + t(":")}>${drawable ? get(drawable) : "–"}</td>`;
+	};
+	const row = (name: string, get: (drawable: Drawable) => Content, note = "") => {
+		const noted = note && html`<span class="note">${note}</span>`;
+		return html`<tr><th scope="row">${name}${noted}</th>${langs.map((lang) => cell(lang, get))}</tr>`;
+	};
+	/** A row that is left out if neither language has a value. */
+	const more = (
+		name: string,
+		get: (drawable: Drawable) => string,
+		show: (text: string) => Content,
+		note = "",
+	) =>
+		[en, fr].some((one) => one && get(one) !== "") ? row(name, (one) => show(get(one)) || "–", note) : "";
+	const link = (address: string) => address && outside(address, address);
+	const isSame = (get: (drawable: Drawable) => string) => en && fr && get(en) === get(fr);
+	const sameTitle = isSame(({ title }) => title) ? t("the same in both languages") : "";
+	const sameAddress = isSame(({ url }) => url) ? t("the French address is the English one") : "";
+	const otherName = isSame(entriesOf) ? "" : t("the layer is named differently");
+	return html`<table class="both">
+		<thead><tr><td></td><th scope="col">${names.en}</th><th scope="col">${names.fr}</th></tr></thead>
+		<tbody>
+			${row(t("Title"), ({ title }) => breakable(title), sameTitle)}
+			${row(t("Address of the service"), ({ url }) => outside(url, url), sameAddress)}
+			${row(t("The service’s own page"), ownPage)}
+			${more(t("Layer in the service"), entriesOf, breakable, otherName)}
+			${more(t("Field that names a feature"), ({ nameField }) => nameField, String)}
+			${more(t("Metadata"), ({ metadataUrl }) => metadataUrl, link)}
+			${more(t("Catalogue page"), ({ catalogueUrl }) => catalogueUrl, link)}
+		</tbody>
+	</table>`;
+}
+
+function entriesOf({ entries }: Drawable): string {
+	return entries.join(", ");
+}
+
+/** A link to a service's own description: the page of an ArcGIS service, or the capabilities of a Web Map Service. */
+function ownPage({ kind, url }: Drawable): Content {
+	const address = webAddress(url);
+	if (!address) return "–";
+	return kind === "wms" ? outside(capabilitiesOf(address), "GetCapabilities") : outside(url, address.host);
 }

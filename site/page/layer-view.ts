@@ -2,17 +2,21 @@ import { html, nothing, type TemplateResult } from "lit-html";
 import type { Entry } from "../../registry/entries.ts";
 import { type Lang, layerPath } from "../../registry/smallkey.ts";
 import { snippetsOf } from "../../registry/snippets.ts";
-import type { Drawable } from "../map/drawable.ts";
 import { catalogue, problemOf, renewCatalogue } from "../search/catalogue.ts";
 import { senderOf, stateOf } from "../search/entry.ts";
 import type { Text } from "../text/translate.ts";
 import type { State } from "./address.ts";
-import { bothLanguages } from "./both-languages.ts";
-import { copyBox, copyButton } from "./copy.ts";
-import { breakable, type Content } from "./dom.ts";
-import { docPath, lookButton, readDrawable } from "./drawables.ts";
+import { breakable, type Content, copyBox, copyButton } from "./dom.ts";
+import {
+	bothLanguages,
+	type Drawables,
+	docPath,
+	lookButton,
+	type MapPanel,
+	mapPanel,
+	readDrawable,
+} from "./drawables.ts";
 import { causeText, repairText } from "./health-view.ts";
-import { MapPanel } from "./map-panel.ts";
 import { problemBox, readFile, refresh, root, settings, stateLink, type View } from "./page.ts";
 import { dayText, lang, named, stateText, t, typeText, weekText } from "./texts.ts";
 
@@ -30,7 +34,7 @@ const snippetTexts: Readonly<Record<string, Text>> = {
 /** A layer that was read: its entry, and how it is drawn in each language. */
 interface Known {
 	entry: Entry | null;
-	drawables: Record<Lang, Drawable | null>;
+	drawables: Drawables;
 	map: MapPanel;
 }
 
@@ -96,7 +100,7 @@ export class LayerView implements View {
 		if (entry || en || fr) {
 			this.#known?.map.close();
 			const drawables = { en, fr };
-			const map = new MapPanel(drawables);
+			const map = mapPanel(drawables);
 			this.#known = { entry, drawables, map };
 			refresh();
 			map.open();

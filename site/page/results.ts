@@ -6,8 +6,7 @@ import { hostsOf, senderOf, stateOf, titleOf } from "../search/entry.ts";
 import { type Sort, sorts } from "../search/select.ts";
 import { fold, maxWordLength, stem } from "../search/words.ts";
 import { firstShown, type State } from "./address.ts";
-import { copyButton } from "./copy.ts";
-import { breakable, type Content, select } from "./dom.ts";
+import { breakable, type Content, copyButton, select } from "./dom.ts";
 import { currentState, go, problemBox, root, stateLink } from "./page.ts";
 import { lang, layers, stateText, t, typeText } from "./texts.ts";
 
