@@ -1,4 +1,4 @@
-import { html, type TemplateResult } from "lit-html";
+import { html, render, type TemplateResult } from "lit-html";
 import ScaleLine from "ol/control/ScaleLine.js";
 import DragPan from "ol/interaction/DragPan.js";
 import KeyboardPan from "ol/interaction/KeyboardPan.js";
@@ -134,4 +134,46 @@ export function opacitySlider(change: (opacity: number) => void): TemplateResult
 	};
 	return html`<p class="opacity"><label for="opacity">${t("Opacity")}</label><input type="range" id="opacity"
 		min="0" max="100" step="5" value="100" @input=${slide}><output .textContent=${t("{0} %", 100)}></output></p>`;
+}
+
+/** A map without any layer; its view is a filter. */
+export type Overview = ReturnType<typeof openOverview>;
+
+/**
+ * Opens the map.
+ * @param view first view; null for Canada
+ * @param moved called after each movement by the user, with the new view in whole metres
+ */
+export function openOverview(place: HTMLElement, view: Box | null, moved: (view: Box) => void) {
+	render(
+		mapFrame(
+			"map small",
+			t("Map of Canada. Arrow keys move it, plus and minus zoom."),
+			(steps) => base.zoom(steps),
+			null,
+		),
+		place,
+	);
+	const base = openBaseMap(place.querySelector(".map") as HTMLElement);
+	const shown = () => base.shown().map(Math.round) as Box;
+	/** The view in the address, and the view on the map, which is larger if its shape differs. */
+	let given = "";
+	let fitted = "";
+	/** Shows the view in the address, unless the map shows it already. */
+	const show = (box: Box | null) => {
+		if (!box || box.join() === given) return;
+		given = box.join();
+		base.view.fit(box);
+		fitted = shown().join();
+	};
+	if (view) show(view);
+	else base.show(canadaBox());
+	base.map.on("moveend", () => {
+		const box = shown();
+		if (box.join() === fitted) return;
+		given = box.join();
+		fitted = given;
+		moved(box);
+	});
+	return { show, close: () => base.close() };
 }

@@ -1,5 +1,7 @@
 import { html, render } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
+import Collection from "ol/Collection.js";
+import LayerGroup from "ol/layer/Group.js";
 import type { Content } from "../page/dom.ts";
 import { settings } from "../page/page.ts";
 import { plural, t } from "../page/texts.ts";
@@ -42,7 +44,8 @@ export class LayerMap {
 	#pictures: Pictures | null = null;
 	#features: Features | null = null;
 	#controller: AbortController | null = null;
-	#opacity = 1;
+	/** The drawn layer. */
+	readonly #group = new LayerGroup();
 	#timer: ReturnType<typeof setTimeout> | undefined;
 
 	/** @param place element for the map; it must be in the page already */
@@ -52,6 +55,7 @@ export class LayerMap {
 		this.#show({});
 		this.#target = place.querySelector(".map") as HTMLElement;
 		this.#base = openBaseMap(this.#target);
+		this.#base.map.addLayer(this.#group);
 		this.#showWhole();
 	}
 
@@ -61,7 +65,7 @@ export class LayerMap {
 		const { status, isBad, help, info, legend } = this.#texts;
 		const zoom = (steps: number) => this.#base.zoom(steps);
 		const content = html`${mapFrame("map", t(mapLabel, this.#drawable.title), zoom, () => this.#showWhole())}
-			${opacitySlider((value) => this.#setOpacity(value))}
+			${opacitySlider((value) => this.#group.setOpacity(value))}
 			<p class=${isBad ? "mapstatus bad" : "mapstatus"} role="status">${status}</p>
 			<p class="maphelp" ?hidden=${help === ""}>${help}</p>
 			<div class="info">${info}</div>
@@ -98,11 +102,6 @@ export class LayerMap {
 		this.#setStatus(t("Drawing…"));
 		if (this.#pictures) this.#pictures.getSource()?.refresh();
 		else if (this.#features) void this.#drawView(this.#features);
-	}
-
-	#setOpacity(opacity: number): void {
-		this.#opacity = opacity;
-		(this.#pictures ?? this.#features)?.setOpacity(opacity);
 	}
 
 	/** Zooms to a scale at which viewers draw the layer, and keeps the centre. */
@@ -153,8 +152,7 @@ export class LayerMap {
 			this.#setStatus(drawn.filter(Boolean).join(" "));
 		});
 		this.#pictures = pictures;
-		this.#base.map.addLayer(pictures);
-		this.#setOpacity(this.#opacity);
+		this.#group.setLayers(new Collection([pictures]));
 		const legend = legendPicture(pictures, this.#drawable);
 		this.#show({ legend: "" });
 		// The heading is shown only once the legend is loaded.
@@ -171,7 +169,6 @@ export class LayerMap {
 		const { commonWkid, registerProjections } = await import("./reproject.ts");
 		if (mapWkid === commonWkid) return this.#fail(failure);
 		registerProjections(mapWkid);
-		if (this.#pictures) this.#base.map.removeLayer(this.#pictures);
 		this.#drawPictures(commonWkid);
 	}
 
@@ -179,8 +176,7 @@ export class LayerMap {
 		const { featureLayer, legendOf } = await import("./features.ts");
 		const features = featureLayer(this.#drawable);
 		this.#features = features;
-		this.#base.map.addLayer(features);
-		this.#setOpacity(this.#opacity);
+		this.#group.setLayers(new Collection([features]));
 		const { symbology } = this.#drawable;
 		if (symbology) this.#show({ legend: legendOf(symbology) });
 		this.#base.map.on("moveend", () => void this.#drawView(features));

@@ -1,6 +1,6 @@
 import { html, render, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import type { Overview } from "../map/overview.ts";
+import type { Overview } from "../map/base.ts";
 import type { Chosen, FacetName } from "../search/select.ts";
 import { boxOf, filterCount, firstShown, noFilters, type State } from "./address.ts";
 import { field, part, select, textIn, warning } from "./dom.ts";
@@ -38,7 +38,7 @@ export class Filters {
 	async #openMap(): Promise<void> {
 		this.#map = "opening";
 		try {
-			const { openOverview } = await import("../map/overview.ts");
+			const { openOverview } = await import("../map/base.ts");
 			if (this.#map !== "opening") return;
 			this.#map = openOverview(this.#place, boxOf(currentState().view), (box) => {
 				const { view } = currentState();

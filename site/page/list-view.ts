@@ -142,7 +142,7 @@ export class ListView implements View {
 	}
 
 	async #boundsOf(box: Box): Promise<Bounds | null> {
-		const { boundsOfBox } = await import("../map/degrees.ts");
+		const { boundsOfBox } = await import("../map/reproject.ts");
 		return boundsOfBox(box, settings.mapWkid);
 	}
 

@@ -101,15 +101,10 @@ export class Selection {
 		return { hits, facets, oneTitle };
 	}
 
-	/** The layers that were changed last, without sorting all layers. */
+	/** The layers that were changed last. */
 	newest(count: number): Entry[] {
-		let newest: Row[] = [];
-		for (const row of this.#rows) {
-			const last = newest[count - 1];
-			if (row.date === "" || (last && byDate(last, row) < 0)) continue;
-			newest = [...newest, row].sort(byDate).slice(0, count);
-		}
-		return newest.map(({ entry }) => entry);
+		const newest = this.#sorted("changed").slice(0, count);
+		return newest.flatMap(({ entry, date }) => (date === "" ? [] : [entry]));
 	}
 
 	#inOrder(ids: readonly number[] | null, sort: Sort): readonly Row[] {
