@@ -1,5 +1,6 @@
 import { render } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
+import { noAnswer } from "../search/catalogue.ts";
 import { readState, type State, writeState } from "./address.ts";
 import { warning } from "./dom.ts";
 import { openHealth } from "./health-view.ts";
@@ -54,7 +55,7 @@ async function show(): Promise<void> {
 			if (key !== other) return opened.close();
 			view = opened;
 		} catch {
-			render(warning(t("This site does not answer: check the connection, then try again.")), main);
+			render(warning(t(noAnswer)), main);
 		}
 	}
 	document.body.classList.toggle("embed", state.embed !== "" && state.layer !== "");

@@ -9,28 +9,34 @@ import {
 } from "../../registry/entries.ts";
 import { type Freshness, readFile, workerAddress } from "../page/page.ts";
 import { lang, t } from "../page/texts.ts";
+import type { Text } from "../text/translate.ts";
 import type { Matched } from "./matcher.ts";
 import { Selection } from "./select.ts";
 import { TextSearch } from "./text-search.ts";
+
+export const noAnswer: Text = "This site does not answer: check the connection, then try again.";
+
+const otherVersion: Text =
+	"The catalogue is of another version than this page. Load the page again; the plain list works meanwhile.";
+
+const incomplete: Text =
+	"A part of the catalogue is missing or not whole ({0}): it may have been published again just now. What is there is shown.";
 
 /** A part of the catalogue cannot be used. The message is for users. */
 class CatalogueUnusable extends Error {}
 
 /** A text for users: why a part of the catalogue could not be read. */
 export function problemOf(error: unknown): string {
-	return error instanceof CatalogueUnusable
-		? error.message
-		: t("This site does not answer: check the connection, then try again.");
+	return error instanceof CatalogueUnusable ? error.message : t(noAnswer);
 }
 
 /** Reads the layers of the site: one layer by its smallkey, or all of them into memory. */
 class Catalogue {
 	readonly #controller = new AbortController();
-	readonly #chunks = new Map<number, Promise<readonly Entry[]>>();
+	/** What was read or is being read, by name. */
+	readonly #reads = new Map<string, Promise<unknown>>();
 	readonly #text = new TextSearch(workerAddress);
 	readonly #isRenewed: boolean;
-	#manifest: Promise<Manifest> | null = null;
-	#loading: Promise<void> | null = null;
 	readonly selection = new Selection(lang);
 	/** Number of all layers; null until the manifest is read. */
 	layers: number | null = null;
@@ -52,8 +58,7 @@ class Catalogue {
 
 	/** Reads all layers, each once. */
 	load(): Promise<void> {
-		this.#loading ??= this.#load(this.#controller.signal);
-		return this.#loading;
+		return this.#once("layers", () => this.#load(this.#controller.signal));
 	}
 
 	/** Finds a text in the layers that were read; null if a newer search has replaced this one. */
@@ -61,7 +66,7 @@ class Catalogue {
 		try {
 			return await this.#text.match(text);
 		} catch {
-			this.problems.push(t("This site does not answer: check the connection, then try again."));
+			this.problems.push(t(noAnswer));
 			return { ids: [], words: [] };
 		}
 	}
@@ -94,17 +99,21 @@ class Catalogue {
 		this.onChange();
 	}
 
-	#readManifest(): Promise<Manifest> {
-		this.#manifest ??= this.#file(manifestPath, this.#isRenewed ? "reloaded" : "cached", parseManifest);
-		return forgetOnFailure(this.#manifest, () => {
-			this.#manifest = null;
-		});
+	/** Reads something once. A failed read is forgotten, so that the next call tries again. */
+	#once<T>(name: string, read: () => Promise<T>): Promise<T> {
+		const known = (this.#reads.get(name) as Promise<T> | undefined) ?? read();
+		this.#reads.set(name, known);
+		known.catch(() => this.#reads.delete(name));
+		return known;
 	}
 
-	#chunk(chunk: number): Promise<readonly Entry[]> {
-		const known = this.#chunks.get(chunk) ?? this.#readChunk(chunk);
-		this.#chunks.set(chunk, known);
-		return forgetOnFailure(known, () => this.#chunks.delete(chunk));
+	#readManifest(): Promise<Manifest> {
+		const freshness = this.#isRenewed ? "reloaded" : "cached";
+		return this.#once("manifest", () => this.#file(manifestPath, freshness, parseManifest));
+	}
+
+	#chunk(number: number): Promise<readonly Entry[]> {
+		return this.#once(`chunk ${number}`, () => this.#readChunk(number));
 	}
 
 	async #readChunk(number: number): Promise<readonly Entry[]> {
@@ -126,23 +135,8 @@ class Catalogue {
 		const value = text === null ? null : parse(text);
 		if (value !== null) return value;
 		const isOther = text !== null && /^\s*\{"version":\d+[,}]/.test(text) && text.trimEnd().endsWith("}");
-		throw new CatalogueUnusable(
-			isOther
-				? t(
-						"The catalogue is of another version than this page. Load the page again; the plain list works meanwhile.",
-					)
-				: t(
-						"A part of the catalogue is missing or not whole ({0}): it may have been published again just now. What is there is shown.",
-						path,
-					),
-		);
+		throw new CatalogueUnusable(isOther ? t(otherVersion) : t(incomplete, path));
 	}
-}
-
-/** Forgets a cached promise when it fails, so that the next call tries again. */
-function forgetOnFailure<T>(known: Promise<T>, forget: () => void): Promise<T> {
-	known.catch(forget);
-	return known;
 }
 
 export let catalogue = new Catalogue();
