@@ -1,6 +1,32 @@
 import { genericImage } from "../../registry/symbology.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
-import type { Symbology } from "./symbols.ts";
+
+/** One symbol of a fragment. */
+export interface LayerSymbol {
+	imageUrl: string;
+	label: string;
+}
+
+/** The symbols of a layer, in the form of fragments for RAMP 4.0 to 5.5. */
+export type Symbology =
+	| ({ type: "simple" } & LayerSymbol)
+	| {
+			type: "uniqueValue";
+			field1: string;
+			field2?: string;
+			field3?: string;
+			valueMaps: (LayerSymbol & { value: string | number })[];
+			defaultImageUrl?: string;
+			label?: string;
+	  }
+	| {
+			type: "classBreaks";
+			field: string;
+			minValue: number;
+			rangeMaps: (LayerSymbol & { maxValue: number })[];
+			defaultImageUrl?: string;
+			label?: string;
+	  };
 
 /** A rectangle in the map's spatial reference: xmin, ymin, xmax, ymax. */
 export type Box = [number, number, number, number];
@@ -30,6 +56,12 @@ export interface Drawable {
 	infoType: string;
 	metadataUrl: string;
 	catalogueUrl: string;
+}
+
+/** The scale nearest to a scale at which viewers draw a layer. Scales are denominators. */
+export function drawnScale({ minScale, maxScale }: Drawable, scale: number): number {
+	if (minScale !== 0 && scale > minScale) return minScale * 0.99;
+	return maxScale !== 0 && scale < maxScale ? maxScale * 1.01 : scale;
 }
 
 type Node = Record<string, unknown>;

@@ -11,8 +11,7 @@ import Style from "ol/style/Style.js";
 import { settings } from "../page/page.ts";
 import { t } from "../page/texts.ts";
 import { askJson } from "./ask.ts";
-import type { Box, Drawable } from "./drawable.ts";
-import { type Colours, coloursOf, type Symbology, symbolOf, symbolsOf } from "./symbols.ts";
+import type { Box, Drawable, LayerSymbol, Symbology } from "./drawable.ts";
 
 const maxFeatures = 1_000;
 
@@ -87,17 +86,45 @@ function styleOf(symbology: Symbology | null, changed: () => void) {
 		if (known.has(key)) return known.get(key);
 		known.set(key, isPoint ? new Style({ image: new Icon({ src: imageUrl }) }) : undefined);
 		if (!isPoint)
-			void readColours(imageUrl, isArea).then(({ stroke, fill, width }) => {
-				const line = stroke ? { stroke: new Stroke({ color: stroke, width }) } : {};
-				known.set(key, new Style({ ...line, ...(fill && { fill: new Fill({ color: fill }) }) }));
+			void readStyle(imageUrl, isArea).then((style) => {
+				known.set(key, style);
 				changed();
 			});
 		return known.get(key);
 	};
 }
 
-/** The colours of a picture; grey if it cannot be read. */
-async function readColours(imageUrl: string, isArea: boolean): Promise<Colours> {
+/** The symbol of a feature, chosen as in RAMP 4.0; null if it has none. */
+function symbolOf(symbology: Symbology, attributes: Record<string, unknown>): LayerSymbol | null {
+	if (symbology.type === "simple") return symbology;
+	const { type } = symbology;
+	return (
+		(type === "uniqueValue" ? unique(symbology, attributes) : range(symbology, attributes)) ?? rest(symbology)
+	);
+}
+
+/** Finds a unique value. Values are compared with their types: 1 is not "1". Values of several fields are joined. */
+function unique(symbology: Extract<Symbology, { type: "uniqueValue" }>, attributes: Record<string, unknown>) {
+	const { field1, field2, field3, valueMaps } = symbology;
+	const values = [field1, field2, field3].flatMap((field) => (field ? [attributes[field]] : []));
+	const value = values.length === 1 ? attributes[field1] : values.join(", ");
+	return valueMaps.find((one) => one.value === value);
+}
+
+function range(symbology: Extract<Symbology, { type: "classBreaks" }>, attributes: Record<string, unknown>) {
+	const { field, minValue, rangeMaps } = symbology;
+	const value = attributes[field];
+	const isInside = typeof value === "number" && value >= minValue;
+	return isInside ? rangeMaps.find(({ maxValue }) => value <= maxValue) : undefined;
+}
+
+/** The symbol of all other values; null if there is none. */
+function rest({ defaultImageUrl, label }: Exclude<Symbology, { type: "simple" }>): LayerSymbol | null {
+	return defaultImageUrl ? { imageUrl: defaultImageUrl, label: label ?? "" } : null;
+}
+
+/** The style of a line or an area with the colours of its symbol's picture; grey if the picture cannot be read. */
+async function readStyle(imageUrl: string, isArea: boolean): Promise<Style> {
 	const image = new Image();
 	image.src = imageUrl;
 	try {
@@ -107,11 +134,48 @@ async function readColours(imageUrl: string, isArea: boolean): Promise<Colours> 
 		canvas.height = image.naturalHeight;
 		const context = canvas.getContext("2d", { willReadFrequently: true }) as CanvasRenderingContext2D;
 		context.drawImage(image, 0, 0);
-		const { data } = context.getImageData(0, 0, canvas.width, canvas.height);
-		return coloursOf(data, canvas.width, canvas.height, isArea);
+		return styleOfPicture(context.getImageData(0, 0, canvas.width, canvas.height), isArea);
 	} catch {
-		return { stroke: "rgb(90 90 90)", fill: null, width: 1.5 };
+		return new Style({ stroke: new Stroke({ color: grey, width: 1.5 }) });
 	}
+}
+
+const grey = "rgb(90 90 90)";
+
+/**
+ * A style with the colours of a picture. The colour in the middle is the fill of an area, and the most frequent other
+ * colour is the outline. Fragments have symbols only as pictures; viewers draw the shapes themselves.
+ */
+function styleOfPicture({ data, width, height }: ImageData, isArea: boolean): Style {
+	const counts = new Map<string, number>();
+	for (let offset = 0; offset < data.length; offset += 4) {
+		const colour = readPixel(data, offset);
+		if (colour) counts.set(colour, (counts.get(colour) ?? 0) + 1);
+	}
+	const byCount = [...counts].sort((a, b) => b[1] - a[1]).map(([colour]) => colour);
+	if (!isArea) return new Style({ stroke: new Stroke({ color: byCount[0] ?? grey, width: 2.5 }) });
+	const middle = readPixel(data, ((height >> 1) * width + (width >> 1)) * 4);
+	const outline = byCount.find((colour) => colour !== middle) ?? middle ?? grey;
+	const fill = middle && { fill: new Fill({ color: middle }) };
+	return new Style({ stroke: new Stroke({ color: outline, width: 1.2 }), ...fill });
+}
+
+/** Pixels with less alpha than this belong to the background. */
+const minAlpha = 40;
+
+/** The CSS colour of a pixel; null if it is nearly transparent. */
+function readPixel(pixels: Uint8ClampedArray, offset: number): string | null {
+	const [red = 0, green = 0, blue = 0, alpha = 0] = pixels.subarray(offset, offset + 4);
+	const opacity = alpha === 255 ? "" : ` / ${(alpha / 255).toFixed(2)}`;
+	return alpha < minAlpha ? null : `rgb(${red} ${green} ${blue}${opacity})`;
+}
+
+/** All symbols, in the order of the legend. */
+function symbolsOf(symbology: Symbology): LayerSymbol[] {
+	if (symbology.type === "simple") return [symbology];
+	const maps = symbology.type === "uniqueValue" ? symbology.valueMaps : symbology.rangeMaps;
+	const other = rest(symbology);
+	return other ? [...maps, other] : maps;
 }
 
 const maxSymbols = 200;

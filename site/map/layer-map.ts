@@ -8,7 +8,7 @@ import { plural, t } from "../page/texts.ts";
 import type { Text } from "../text/translate.ts";
 import { blockedReason, findPictureError, ServiceFailed, timedOut, timeoutMs } from "./ask.ts";
 import { type BaseMap, canadaBox, mapFrame, opacitySlider, openBaseMap } from "./base.ts";
-import type { Drawable } from "./drawable.ts";
+import { type Drawable, drawnScale } from "./drawable.ts";
 import type { Features } from "./features.ts";
 import { featureInfo, serviceInfo } from "./info.ts";
 import { infoAddress, legendPicture, type Pictures, pictureLayer } from "./pictures.ts";
@@ -104,15 +104,6 @@ export class LayerMap {
 		else if (this.#features) void this.#drawView(this.#features);
 	}
 
-	/** Zooms to a scale at which viewers draw the layer, and keeps the centre. */
-	#toDrawnScale(): void {
-		const { minScale, maxScale } = this.#drawable;
-		const scale = (this.#base.view.getResolution() ?? 1) / pixelMetres;
-		const wanted = minScale !== 0 && scale > minScale ? minScale * 0.99 : maxScale * 1.01;
-		this.#base.view.setResolution(wanted * pixelMetres);
-		this.#target.focus();
-	}
-
 	async draw(): Promise<void> {
 		const { kind, url } = this.#drawable;
 		if (kind === "none" || kind === "tiles")
@@ -188,14 +179,18 @@ export class LayerMap {
 		this.#controller?.abort();
 		const controller = new AbortController();
 		this.#controller = controller;
-		if (!this.#isAtScale()) {
-			const help = helpButton(t("Zoom to where it is drawn"), () => this.#toDrawnScale());
+		const resolution = this.#base.view.getResolution() ?? 1;
+		const scale = drawnScale(this.#drawable, resolution / pixelMetres);
+		if (scale !== resolution / pixelMetres) {
+			const help = helpButton(t("Zoom to where it is drawn"), () => {
+				this.#base.view.setResolution(scale * pixelMetres);
+				this.#target.focus();
+			});
 			return this.#setStatus(t("The layer is drawn at other scales only: zoom in or out."), false, help);
 		}
 		this.#setStatus(t("Drawing…"));
 		try {
 			const { readFeatures } = await import("./features.ts");
-			const resolution = this.#base.view.getResolution() ?? 1;
 			const read = readFeatures(this.#drawable.url, this.#base.shown(), resolution, controller.signal);
 			const { features, hasMore } = await read;
 			layer.getSource()?.clear(true);
@@ -212,13 +207,6 @@ export class LayerMap {
 			if (!(error instanceof ServiceFailed)) throw error;
 			this.#fail(error);
 		}
-	}
-
-	/** Whether viewers draw the layer at the map's scale. `minScale` is the larger denominator. */
-	#isAtScale(): boolean {
-		const { minScale, maxScale } = this.#drawable;
-		const scale = (this.#base.view.getResolution() ?? 1) / pixelMetres;
-		return (minScale === 0 || scale <= minScale) && (maxScale === 0 || scale >= maxScale);
 	}
 
 	async #ask(coordinate: number[], pixel: number[]): Promise<void> {
