@@ -2,6 +2,7 @@ import { tryJson } from "../../registry/try-json.ts";
 import { webAddress } from "../page/dom.ts";
 import { t } from "../page/texts.ts";
 import type { Text } from "../text/translate.ts";
+import { capabilitiesOf, type Drawable } from "./drawable.ts";
 
 /** Longest time to wait for a service, in milliseconds. */
 export const timeoutMs = 10_000;
@@ -95,6 +96,28 @@ export async function findPictureError(address: string): Promise<ServiceFailed> 
 	} catch (error) {
 		if (error instanceof ServiceFailed) return error;
 		throw error;
+	}
+}
+
+/** Requests a service's own description. @returns a text for users: whether the service answers */
+export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Promise<string> {
+	const blocked = blockedReason(url);
+	if (blocked) return blocked;
+	const address = new URL(url);
+	try {
+		if (kind === "wms") {
+			const { text } = await ask(capabilitiesOf(address), signal);
+			if (!/<(?:WMT_MS|WMS)_Capabilities\b/.test(text)) return oddAnswer(address.host).message;
+		} else if (kind === "none") await ask(address.href, signal);
+		else {
+			address.searchParams.set("f", "json");
+			await askJson(address.href, signal);
+		}
+		return t("{0} answers.", address.host);
+	} catch (error) {
+		if (signal.aborted) return "";
+		if (!(error instanceof ServiceFailed)) throw error;
+		return error.message;
 	}
 }
 

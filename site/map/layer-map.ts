@@ -10,8 +10,7 @@ import { blockedReason, findPictureError, ServiceFailed, timedOut, timeoutMs } f
 import { type BaseMap, canadaBox, mapFrame, opacitySlider, openBaseMap } from "./base.ts";
 import { type Drawable, drawnScale } from "./drawable.ts";
 import type { Features } from "./features.ts";
-import { featureInfo, serviceInfo } from "./info.ts";
-import { infoAddress, legendPicture, type Pictures, pictureLayer } from "./pictures.ts";
+import { featureInfo, legendPicture, type Pictures, pictureInfo, pictureLayer } from "./pictures.ts";
 
 /** Size of a pixel in metres for scale denominators (OGC: 0.28 mm). */
 const pixelMetres = 0.000_28;
@@ -21,6 +20,8 @@ const mapLabel: Text =
 
 const reprojected: Text =
 	"The service does not draw in the map’s reference (EPSG:{0}): its picture was reprojected here. Viewers that do not reproject pictures show nothing.";
+
+const noInfo: Text = "The registration names no type of information: viewers ask nothing of this layer.";
 
 /** The texts around a map. */
 interface MapTexts {
@@ -226,19 +227,14 @@ export class LayerMap {
 		if (layer) {
 			const options = { hitTolerance: 5, layerFilter: (one: object) => one === layer };
 			const found = this.#base.map.getFeaturesAtPixel(pixel, options);
-			return show(
-				featureInfo(
-					this.#drawable,
-					found.map((feature) => feature.get("attributes")),
-				),
-			);
+			const attributes = found.map((feature) => feature.get("attributes"));
+			return show(featureInfo(this.#drawable, attributes));
 		}
 		if (this.#drawable.kind !== "wms") return;
-		const address = infoAddress(this.#pictures, this.#drawable, coordinate, this.#base.view);
-		if (address === null)
-			return show(t("The registration names no type of information: viewers ask nothing of this layer."));
+		const info = pictureInfo(this.#pictures, this.#drawable, coordinate, this.#base.view);
+		if (!info) return show(t(noInfo));
 		show(t("Asking the service…"));
-		show(await serviceInfo(address, this.#drawable.infoType));
+		show(await info);
 	}
 }
 

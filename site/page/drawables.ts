@@ -44,7 +44,7 @@ export function lookButton(
 ): TemplateResult {
 	return html`<p>${answerButton(t("Check now"), name, "hint", async (show) => {
 		show(t("Asking the service…"));
-		const [{ lookNow }, drawable] = await Promise.all([import("../map/look-now.ts"), readOne()]);
+		const [{ lookNow }, drawable] = await Promise.all([import("../map/ask.ts"), readOne()]);
 		show(drawable ? await lookNow(drawable, signal) : t(unread));
 	})}</p>`;
 }
