@@ -173,7 +173,7 @@ export class ListView implements View {
 			return html`<li>${link} <time datetime=${date}>${dayText(new Date(date))}</time></li>`;
 		});
 		return html`<div class="home">
-			<p>${senders > 0 ? plural(senders, ...registered, from) : from}</p>
+			<p>${senders > 0 ? plural(senders, ...registered, from) : from}.</p>
 			${rows.length > 0 ? html`<h2>${t("Changed last")}</h2><ul class="newest">${rows}</ul>` : ""}
 		</div>`;
 	}
