@@ -21,15 +21,15 @@ import { problemBox, readFile, refresh, root, settings, stateLink, type View } f
 import { dayText, lang, named, stateText, t, typeText, weekText } from "./texts.ts";
 
 /** Name of a snippet → its text, where the program's name is not enough. */
-const snippetTexts: Readonly<Record<string, Text>> = {
-	"RAMP 4.0": "RAMP 4.0: its service, in RAMP-starter.js",
-	"RAMP 5": "RAMP 5: its service, in RAMP-starter.js",
-	FGPV: "FGPV: the map in its page",
-	GeoView: "GeoView: configuration of the layer",
-	Terria: "Terria: member of a catalogue",
-	Leaflet: "Leaflet (ArcGIS services: with esri-leaflet)",
-	"<iframe>": "HTML: the map in a frame of your page",
-};
+const snippetTexts: ReadonlyMap<string, Text> = new Map([
+	["RAMP 4.0", "RAMP 4.0: its service, in RAMP-starter.js"],
+	["RAMP 5", "RAMP 5: its service, in RAMP-starter.js"],
+	["FGPV", "FGPV: the map in its page"],
+	["GeoView", "GeoView: configuration of the layer"],
+	["Terria", "Terria: member of a catalogue"],
+	["Leaflet", "Leaflet (ArcGIS services: with esri-leaflet)"],
+	["<iframe>", "HTML: the map in a frame of your page"],
+]);
 
 /** A layer that was read: its entry, and how it is drawn in each language. */
 interface Known {

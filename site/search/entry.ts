@@ -9,16 +9,19 @@ export function stateOf({ health }: Entry): string {
 }
 
 /** State of a layer → its text. */
-export const stateTexts: Readonly<Record<string, Text>> = {
-	down: "The service does not answer",
-	empty: "The picture is empty",
-	wrong: "The registration is wrong",
-	ok: "No problem was seen",
-	unchecked: "Not checked yet",
-};
+export const stateTexts: ReadonlyMap<string, Text> = new Map([
+	["down", "The service does not answer"],
+	["empty", "The picture is empty"],
+	["wrong", "The registration is wrong"],
+	["ok", "No problem was seen"],
+	["unchecked", "Not checked yet"],
+]);
 
 /** Type of a layer → its text, for the types that have another one than their name. */
-export const typeTexts: Readonly<Record<string, Text>> = { wms: "WMS", feature: "Features" };
+export const typeTexts: ReadonlyMap<string, Text> = new Map([
+	["wms", "WMS"],
+	["feature", "Features"],
+]);
 
 /** Why a layer is sick: an HTTP status in the reader's language, or any other cause as stored, in English. */
 export function causeOf(cause: string, t: Translate): { text: string; lang?: Lang } {

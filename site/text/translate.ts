@@ -26,6 +26,9 @@ export function translator(french: Readonly<Record<Text, string>> | null) {
 		/** `1 layer`, `2 layers` */
 		layers: (number: number) => plural(number, "{0} layer", "{0} layers"),
 		/** The text of a name; the name itself if it has none. */
-		named: (texts: Readonly<Record<string, Text>>, name: string) => (texts[name] ? t(texts[name]) : name),
+		named: (texts: ReadonlyMap<string, Text>, name: string) => {
+			const text = texts.get(name);
+			return text ? t(text) : name;
+		},
 	};
 }
