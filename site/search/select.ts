@@ -101,10 +101,15 @@ export class Selection {
 		return { hits, facets, oneTitle };
 	}
 
-	/** The layers that were changed last. */
+	/** The layers that were changed last, without sorting all layers. */
 	newest(count: number): Entry[] {
-		const newest = this.#sorted("changed").slice(0, count);
-		return newest.flatMap(({ entry, date }) => (date === "" ? [] : [entry]));
+		let newest: Row[] = [];
+		for (const row of this.#rows) {
+			const last = newest[count - 1];
+			if (row.date === "" || (last && byDate(last, row) < 0)) continue;
+			newest = [...newest, row].sort(byDate).slice(0, count);
+		}
+		return newest.map(({ entry }) => entry);
 	}
 
 	#inOrder(ids: readonly number[] | null, sort: Sort): readonly Row[] {
