@@ -79,8 +79,8 @@ export const frenchOfMaps = {
 	"List the layers of the service (French)": "Lister les couches du service (français)",
 	"Choose one of {0}": "Choisissez parmi {0}",
 	"The registration is in order.": "L’inscription est valide.",
-	"One thing to correct:": "Un problème à corriger :",
-	"{0} things to correct:": "{0} problèmes à corriger :",
+	"One thing to correct:": "Un problème à corriger :",
+	"{0} things to correct:": "{0} problèmes à corriger :",
 	"The draft in the address could not be read: it is cut off, or no draft.":
 		"L’ébauche dans l’adresse n’a pas pu être lue : l’adresse est tronquée, ou ne contient pas d’ébauche.",
 	"The file is larger than {0} bytes, which no registration may be.":
