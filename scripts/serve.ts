@@ -8,7 +8,6 @@ import { lockFolder, makeDataDir } from "../service/data-dir.ts";
 import { listen, welcome } from "../service/listen.ts";
 import { countReads, serviceLog } from "../service/log.ts";
 import type { Metrics } from "../service/metrics.ts";
-import { countExamples } from "../service/open-store.ts";
 import { followSenders, readSenders } from "../service/senders-file.ts";
 import { misspeltSettings, readConfiguration } from "../service/settings.ts";
 import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
@@ -55,17 +54,8 @@ export const run = createRun(async (argv, environment, io) => {
 				measure: metrics?.answer,
 			});
 			const url = await listen(server, configuration, "PORT, HOST", ". Set others; PORT=0 is any free port");
-			const started = {
-				url,
-				layers: service.layers(),
-				layersPlace: service.place,
-				examples:
-					configuration.isTrial && service.has ? countExamples(service.has) : { served: 0, lacking: 0 },
-				senders: configured,
-				configuration,
-				metrics: metricsServer?.url ?? null,
-			};
-			printLine(io, welcome(started));
+			const metricsUrl = metricsServer?.url ?? null;
+			printLine(io, welcome({ url, service, senders: configured, configuration, metrics: metricsUrl }));
 			// Waits for the first interruption. Requests that were accepted are still answered.
 			if (!interrupted.aborted) await once(interrupted, "abort");
 			printError(io, "Ending: what was accepted is answered and stored first. Once more ends it at once.");

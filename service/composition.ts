@@ -3,7 +3,6 @@ import type { Context, ReadStatus } from "../api/context.ts";
 import { folderPages } from "../api/node/pages.ts";
 import type { Senders } from "../api/senders.ts";
 import { catalogueOptions, senderNamesOf } from "../catalogue/options.ts";
-import { removeCatalogue } from "../catalogue/output.ts";
 import { readCommit } from "../files/version.ts";
 import type { FolderTimes } from "../publish/folder-sink.ts";
 import { openPublication, type Publication } from "../publish/publication.ts";
@@ -101,7 +100,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	const disk = createDisk(dataDir, outside.freeBytes);
 	await begin(store, publication, repository);
 	if (catalogue) catalogue.changed(store.tip);
-	else removeCatalogue(out);
+	else (await import("../catalogue/output.ts")).removeCatalogue(out);
 	store.start();
 	await disk.start();
 	if (configuration.harvest.on) {

@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { counted } from "../terminal/plain.ts";
+import { countExamples } from "./open-store.ts";
 import type { ConfiguredSenders } from "./senders-file.ts";
 import type { Configuration } from "./settings.ts";
 
@@ -31,21 +32,19 @@ export async function listen(
 
 const exampleLayer = fileURLToPath(new URL("../docs/example-layer.json", import.meta.url));
 
-export interface Started {
+interface Started {
 	/** Where the service listens, without its base path. */
 	url: string;
-	layers: number;
-	layersPlace: string;
-	/** How many of this checkout's examples are served, and how many are not; both 0 if this is not a trial. */
-	examples: { served: number; lacking: number };
+	service: { layers: () => number; place: string; has: ((smallkey: string) => boolean) | null };
 	senders: ConfiguredSenders;
 	configuration: Configuration;
+	/** The address of the metrics; null without them. */
 	metrics: string | null;
 }
 
 /** In a trial, how to register the checkout's layers that are not served; otherwise why there are no layers yet. */
-function lackingLines({ examples: { lacking }, layers, configuration }: Started, where: string): string[] {
-	if (!configuration.isTrial) {
+function lackingLines(isTrial: boolean, layers: number, lacking: number, where: string): string[] {
+	if (!isTrial) {
 		const why =
 			"the examples of this checkout are for a trial, without DATA_DIR, GITHUB_REPOSITORY and NODE_ENV";
 		return layers === 0 ? [`        none yet: ${why}`] : [];
@@ -63,9 +62,11 @@ function shellWord(text: string): string {
 }
 
 /** The text that the service prints after its start: addresses, senders and a first command, without secrets. */
-export function welcome(started: Started): string {
-	const { url, layers, layersPlace, senders, configuration, metrics } = started;
+export function welcome({ url, service, senders, configuration, metrics }: Started): string {
 	const { place, created } = senders;
+	const { isTrial } = configuration;
+	const layers = service.layers();
+	const examples = isTrial && service.has ? countExamples(service.has) : { served: 0, lacking: 0 };
 	const id = [...senders.senders.keys()][0] ?? "publisher";
 	const base = `${url}${configuration.basePath}`;
 	const inFile = place !== "SENDERS";
@@ -74,8 +75,8 @@ export function welcome(started: Started): string {
 	const asks = inFile ? "" : ` (it asks for the secret where SENDERS is not set)`;
 	const lines = [
 		`Serving ${counted(layers, "layer")} at ${base}`,
-		`Layers: ${layersPlace}`,
-		...lackingLines(started, where),
+		`Layers: ${service.place}`,
+		...lackingLines(isTrial, layers, examples.lacking, where),
 		...(configuration.site ? [`Catalogue: ${base}/`] : []),
 		...(metrics === null ? [] : [`Metrics: ${metrics}`]),
 	];
@@ -85,7 +86,7 @@ export function welcome(started: Started): string {
 	}
 	lines.push(`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`, "");
 	// The user has already registered a layer.
-	if (layers > started.examples.served) return lines.join("\n");
+	if (layers > examples.served) return lines.join("\n");
 	return [
 		...lines,
 		`Register a first layer, and read it back${asks}:`,
