@@ -316,6 +316,26 @@ service(
 	},
 );
 
+service("after an end the number of files of each of many layers is compared", async ({ local, clone }) => {
+	const keys = Array.from({ length: 1_200 }, (_, index) => `k${index % 10}-${index}`);
+	await clone.commit(
+		Object.fromEntries(keys.map((key) => [`layers/${key.slice(0, 2)}/${key}.json`, manual])),
+	);
+	assert.ok(await clone.push());
+	await eventually(() => local.publication.table.size === 1_201);
+	await local.filesIdle();
+	await local.stop();
+	await rm(file(local, "k7-17", "fr"));
+	await writeFile(file(local, "gone"), "{}");
+	await writeFile(file(local, "k8-18"), "spoilt");
+	await local.start();
+	await eventually(async () => (await layerNameIn(file(local, "k7-17", "fr"))) === "limits");
+	await eventually(async () => (await layerNameIn(file(local, "gone"))) === null);
+	await local.filesIdle();
+	assert.is(await layerNameIn(file(local, "k8-18")), "", "no file is read");
+	assert.match(local.warnings.join("\n"), "the rendered files of 1 layer were missing");
+});
+
 service("files that cannot be made at a start keep nothing from being read", async ({ local }) => {
 	await local.stop();
 	await rm(local.out, { recursive: true });
