@@ -82,7 +82,8 @@ export function openPublication(options: PublicationOptions) {
 		served = snapshot.commit;
 		const changed = range && (await unlessUnreadable(applyRange(range)));
 		files.checkAll(wasCurrent && changed !== undefined, true);
-		if (changed) void files.changed(changed);
+		// Otherwise every file is compared.
+		if (wasCurrent && changed) void files.changed(changed);
 		return served;
 	}
 
