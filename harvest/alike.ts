@@ -6,7 +6,7 @@ import { askDocument, serviceAddress } from "./arcgis/answers.ts";
 import { askAllLayers, describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
 import type { Clients } from "./clients.ts";
 import { type Described, orNull, quote, Trouble } from "./finding.ts";
-import { describeLayers } from "./wms/describe-layers.ts";
+import { describeLayers } from "./wms/read-capabilities.ts";
 
 /** A layer of a service that agrees with a known one, at least in part. */
 export interface Alike {

@@ -6,7 +6,7 @@ import { describeArcgisService } from "./arcgis/answers.ts";
 import { describeLayer } from "./arcgis/feature-layer.ts";
 import { type Clients, createClients, type HarvestOptions, within } from "./clients.ts";
 import { type Described, eachService, findingOf, type Harvested, orTrouble, Trouble } from "./finding.ts";
-import { describeLayers } from "./wms/describe-layers.ts";
+import { describeLayers } from "./wms/read-capabilities.ts";
 
 /**
  * Asks the services of a layer, once if both languages name the same service: for the description of a feature layer, for

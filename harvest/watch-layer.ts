@@ -10,9 +10,8 @@ import { createCheckLayer } from "./check-layer.ts";
 import { type Clients, within } from "./clients.ts";
 import { eachService, findingOf, orNull, orTrouble, Trouble, type Watched } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
-import { describeLayers } from "./wms/describe-layers.ts";
 import { lookAtWms } from "./wms/look.ts";
-import { createReadCapabilities } from "./wms/read-capabilities.ts";
+import { createReadCapabilities, describeLayers } from "./wms/read-capabilities.ts";
 
 /**
  * Checks a layer as a viewer sees it: asks for its service's capabilities or its own document, then for one picture or one

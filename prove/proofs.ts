@@ -1,11 +1,16 @@
 import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import pMap from "p-map";
 import { proofsFile } from "../catalogue/thumbnails.ts";
 import { readTextIfThere } from "../files/if-there.ts";
+import { placeOf } from "../harvest/finding.ts";
 import { placeFile } from "../publish/place-file.mjs";
+import type { CheckedLayer } from "../registry/judge.ts";
 import { folderOf, type Lang, parseSmallkey } from "../registry/smallkey.ts";
-import type { Drawn } from "./draw.ts";
+import { progress } from "../terminal/progress.ts";
+import { openBrowser } from "./browser.ts";
+import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
 
 /** The result of drawing a layer in one language, without its picture. */
 export type LangProof = Omit<Drawn, "picture">;
@@ -39,7 +44,7 @@ export async function readProofs(folder: string): Promise<Proofs> {
 }
 
 /** Writes all proofs, sorted by smallkey. */
-export function writeProofs(folder: string, proofs: Proofs): void {
+function writeProofs(folder: string, proofs: Proofs): void {
 	const lines = [...proofs]
 		.sort(([a], [b]) => (a < b ? -1 : 1))
 		.map(([smallkey, proof]) => `${JSON.stringify(smallkey)}: ${JSON.stringify(proof)}`);
@@ -47,7 +52,7 @@ export function writeProofs(folder: string, proofs: Proofs): void {
 }
 
 /** Where a run's pictures are stored, and under which names. */
-export interface PictureOptions {
+interface PictureOptions {
 	/** The folder of proofs and pictures. */
 	folder: string;
 	/** Whether a layer's picture always has the same name, for texts that link to it. If not, the name has a hash. */
@@ -55,7 +60,7 @@ export interface PictureOptions {
 }
 
 /** Records the result of drawing a layer, and writes its picture into the folder. @param day the day of this run */
-export async function addProof(
+async function addProof(
 	{ folder, hasFixedNames = false }: PictureOptions,
 	proofs: Proofs,
 	smallkey: string,
@@ -87,4 +92,85 @@ export async function addProof(
 /** Path of a picture in the folder of proofs. @param hash of its content; absent if the name is fixed */
 export function pictureName(smallkey: string, hash?: string | null): string {
 	return `${folderOf(smallkey)}/${smallkey}${hash ? `.${hash}` : ""}.webp`;
+}
+
+/** The input of one run. */
+export interface ProveRun extends Omit<DrawOptions, "browser">, PictureOptions {
+	/** The layers to draw. */
+	layers: readonly CheckedLayer[];
+	/** All smallkeys: the proofs of others are removed. */
+	registered: ReadonlySet<string>;
+	/** Whether to draw layers again that were drawn today. */
+	isAgain: boolean;
+	/** The day of the run: `2026-03-04`. */
+	day: string;
+	signal: AbortSignal;
+}
+
+/** Hosts whose layers are drawn at the same time, each in a page of its own. */
+const hostsAtOnce = 3;
+
+/** Layers that one browser draws: its memory grows. After each browser the proofs are written. */
+const layersPerBrowser = 50;
+
+/**
+ * Draws the layers of each host one after the other, and records the results. After an interruption, the next run of the
+ * same day draws the remaining layers.
+ * @returns all proofs
+ */
+export async function runProofs(options: ProveRun): Promise<Proofs> {
+	const { layers, folder, registered, isAgain, day, signal } = options;
+	const proofs = await readProofs(folder);
+	for (const [smallkey, { picture }] of proofs) {
+		if (registered.has(smallkey)) continue;
+		if (picture !== undefined) await rm(join(folder, picture), { force: true });
+		proofs.delete(smallkey);
+	}
+	const left = layers.filter(({ smallkey }) => isAgain || proofs.get(smallkey)?.day !== day);
+	const bar = progress(left.length, "drawing layers");
+	try {
+		for (let at = 0; at < left.length && !signal.aborted; at += layersPerBrowser)
+			await drawSome(left.slice(at, at + layersPerBrowser));
+	} finally {
+		bar.stop();
+		writeProofs(folder, proofs);
+	}
+	return proofs;
+
+	async function drawSome(some: readonly CheckedLayer[]): Promise<void> {
+		const browser = await openBrowser();
+		try {
+			const drawHost = async (ofHost: CheckedLayer[]) => {
+				for (const layer of ofHost) {
+					if (signal.aborted) return;
+					const drawn = await drawLangs({ ...options, browser }, layer);
+					await addProof(options, proofs, layer.smallkey, drawn, day);
+					bar.tick();
+				}
+			};
+			await pMap(byHost(some), drawHost, { concurrency: hostsAtOnce });
+		} finally {
+			writeProofs(folder, proofs);
+			await browser.close();
+		}
+	}
+}
+
+function byHost(layers: readonly CheckedLayer[]): CheckedLayer[][] {
+	const hosts = new Map<string, CheckedLayer[]>();
+	for (const layer of layers) {
+		const { host } = new URL(layer.registration.en.service_url);
+		hosts.set(host, [...(hosts.get(host) ?? []), layer]);
+	}
+	return [...hosts.values()];
+}
+
+/** Draws a layer in English, and in French if that is another service or English failed: each page says why it fails. */
+async function drawLangs(
+	options: DrawOptions,
+	{ smallkey, registration }: CheckedLayer,
+): Promise<Partial<Record<Lang, Drawn>>> {
+	const en = await drawLayer(options, smallkey, "en");
+	if (en.isDrawn && placeOf(registration, "en") === placeOf(registration, "fr")) return { en };
+	return { en, fr: await drawLayer(options, smallkey, "fr") };
 }
