@@ -1,3 +1,4 @@
+import { getArea, getIntersection } from "ol/extent.js";
 import type { FeatureDescription, LangDescription } from "../registry/description.ts";
 
 /** A property by which two descriptions are compared. */
@@ -164,14 +165,11 @@ function countRow(before: number | null, after: number | null): Evidence | null 
 
 /** The intersection of two rectangles as a share of their union, from 0 to 1. */
 function overlapOf(before: readonly number[], after: readonly number[]): number {
-	const [[west, south, east, north], [left, bottom, right, top]] = [widened(before), widened(after)];
-	const width = Math.min(east, right) - Math.max(west, left);
-	const height = Math.min(north, top) - Math.max(south, bottom);
-	if (width <= 0 || height <= 0) return 0;
-	const both = (east - west) * (north - south) + (right - left) * (top - bottom);
-	return (width * height) / (both - width * height);
+	const [one, other] = [widened(before), widened(after)];
+	const both = getArea(getIntersection(one, other));
+	return both / (getArea(one) + getArea(other) - both);
 }
 
-function widened([west = 0, south = 0, east = 0, north = 0]: readonly number[]) {
-	return [west, south, Math.max(east, west + minSide), Math.max(north, south + minSide)] as const;
+function widened([west = 0, south = 0, east = 0, north = 0]: readonly number[]): number[] {
+	return [west, south, Math.max(east, west + minSide), Math.max(north, south + minSide)];
 }

@@ -1,3 +1,4 @@
+import type { Bounds } from "../../registry/entries.ts";
 import { quote, Trouble } from "../finding.ts";
 import { parseXml, type XmlElement } from "./xml.ts";
 
@@ -21,15 +22,7 @@ export interface CapabilitiesLayer {
 	/** Members of the parent apply to it, but are not copied: a document can have tens of thousands of layers and styles. */
 	parent: CapabilitiesLayer | null;
 	/** Its own box; null if it has none, or an invalid one. */
-	box: Box | null;
-}
-
-/** A rectangle in longitude and latitude, in degrees. */
-export interface Box {
-	west: number;
-	south: number;
-	east: number;
-	north: number;
+	box: Bounds | null;
 }
 
 /** The capabilities of an OGC service. */
@@ -49,7 +42,7 @@ const maxTextLength = 2000;
 const maxListed = 100;
 
 /** A layer's box: its own, else that of the nearest parent with one (06-042, section 7.2.4.6.6); null if there is none. */
-export function boxOf(layer: CapabilitiesLayer): Box | null {
+export function boxOf(layer: CapabilitiesLayer): Bounds | null {
 	let one: CapabilitiesLayer | null = layer;
 	while (one && !one.box) one = one.parent;
 	return one?.box ?? null;
@@ -157,7 +150,7 @@ const edges = ["westBoundLongitude", "southBoundLatitude", "eastBoundLongitude",
 const attributes = ["minx", "miny", "maxx", "maxy"];
 
 /** Reads the box of an element; null if it has none, or an invalid one. */
-function readBox(element: XmlElement): Box | null {
+function readBox(element: XmlElement): Bounds | null {
 	let texts: string[] = [];
 	if (element.name === "EX_GeographicBoundingBox") texts = edges.map((name) => textIn(element, name));
 	if (element.name === "LatLonBoundingBox") texts = attributes.map((name) => element.attributes[name] ?? "");
@@ -168,5 +161,5 @@ function readBox(element: XmlElement): Box | null {
 		return text.trim() === "" ? NaN : Number(text);
 	});
 	const isRight = west < east && south < north && west >= -360 && east <= 360 && south >= -90 && north <= 90;
-	return isRight ? { west, south, east, north } : null;
+	return isRight ? [west, south, east, north] : null;
 }

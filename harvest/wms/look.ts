@@ -1,14 +1,16 @@
 import { decode } from "fast-png";
+import { scaleFromCenter } from "ol/extent.js";
+import type { Bounds } from "../../registry/entries.ts";
 import { quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
-import { type Box, boxOf, type CapabilitiesLayer, exceptionOf } from "./capabilities.ts";
+import { boxOf, type CapabilitiesLayer, exceptionOf } from "./capabilities.ts";
 import { withParameters } from "./read-capabilities.ts";
 
 /** Side of the requested pictures, in pixels. */
 export const pictureSide = 64;
 
 /** The box for a layer whose service gives none: Canada. */
-const canada: Box = { west: -141, south: 41, east: -52, north: 84 };
+const canada: Bounds = [-141, 41, -52, 84];
 
 /** Parts of a layer's box, around its centre, that are requested: many layers are drawn at large scales only. */
 const parts = [1, 1 / 10, 1 / 100];
@@ -25,7 +27,9 @@ export async function lookAtWms(
 ): Promise<void> {
 	const box = boxOf(layer) ?? canada;
 	for (const part of parts) {
-		const answer = await ask(mapAddress(address, name, middleOf(box, part)));
+		const shown = [...box];
+		scaleFromCenter(shown, part);
+		const answer = await ask(mapAddress(address, name, shown));
 		if (!answer.ok) throw answer;
 		const { bytes, type } = answer;
 		if (!isPng(bytes) && !type.startsWith("image/")) {
@@ -37,14 +41,8 @@ export async function lookAtWms(
 	throw new Trouble("empty", `draws an empty picture of ${quote(name)}`);
 }
 
-function middleOf({ west, south, east, north }: Box, part: number): Box {
-	const [x, y] = [(west + east) / 2, (south + north) / 2];
-	const [halfWidth, halfHeight] = [((east - west) * part) / 2, ((north - south) * part) / 2];
-	return { west: x - halfWidth, south: y - halfHeight, east: x + halfWidth, north: y + halfHeight };
-}
-
 /** A GetMap request of version 1.1.1 (01-068r3, section 7.2): every server supports it, and longitude comes first. */
-function mapAddress(address: string, layer: string, { west, south, east, north }: Box): string {
+function mapAddress(address: string, layer: string, box: readonly number[]): string {
 	return withParameters(address, {
 		service: "WMS",
 		request: "GetMap",
@@ -52,7 +50,7 @@ function mapAddress(address: string, layer: string, { west, south, east, north }
 		layers: layer,
 		styles: "",
 		srs: "EPSG:4326",
-		bbox: [west, south, east, north].join(","),
+		bbox: box.join(","),
 		width: String(pictureSide),
 		height: String(pictureSide),
 		format: "image/png",

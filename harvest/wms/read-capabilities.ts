@@ -1,12 +1,13 @@
+import { createEmpty, extend } from "ol/extent.js";
 import { plainKeywords } from "../../registry/described.ts";
 import type { NamedDescription } from "../../registry/description.ts";
+import type { Bounds } from "../../registry/entries.ts";
 import { plainText } from "../../registry/markup.ts";
 import { degreesOf } from "../../registry/projections.ts";
 import { maxAbstract, maxTitle } from "../../schemas/description.ts";
 import { checkEntries, type Described, orTrouble, quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 import {
-	type Box,
 	boxOf,
 	type Capabilities,
 	type CapabilitiesLayer,
@@ -135,13 +136,11 @@ function aboutLayers(
 }
 
 /** The bounds of all boxes; null if one of them is not known. */
-function boundsOf(boxes: readonly (Box | null)[]) {
-	const known = boxes.filter((box) => box !== null);
-	if (known.length < boxes.length || known.length === 0) return null;
-	return degreesOf(
-		Math.min(...known.map(({ west }) => west)),
-		Math.min(...known.map(({ south }) => south)),
-		Math.max(...known.map(({ east }) => east)),
-		Math.max(...known.map(({ north }) => north)),
-	);
+function boundsOf(boxes: readonly (Bounds | null)[]): Bounds | null {
+	const all = createEmpty();
+	for (const box of boxes) {
+		if (!box) return null;
+		extend(all, [...box]);
+	}
+	return degreesOf(...(all as [number, number, number, number]));
 }
