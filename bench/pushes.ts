@@ -1,8 +1,7 @@
 import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { buildAnew } from "./builds.ts";
-import { run, secondsOf, until } from "./measure/process.ts";
-import { cpuSeconds, familyOf, maxMegabytes } from "./measure/processes.ts";
+import { cpuSeconds, familyOf, maxMegabytes, run, secondsOf, until } from "./measure/process.ts";
 import type { Row } from "./measure/row.ts";
 import type { Served, World } from "./measure/world.ts";
 import { fragmentSizes, megabytesOf } from "./service.ts";

@@ -1,8 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { root } from "../tests/process.ts";
-import { run } from "./measure/process.ts";
-import { cpuSeconds } from "./measure/processes.ts";
+import { cpuSeconds, run } from "./measure/process.ts";
 import type { Pair, Row } from "./measure/row.ts";
 import type { World } from "./measure/world.ts";
 

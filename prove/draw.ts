@@ -85,12 +85,8 @@ async function waitUntilDrawn(page: Page): Promise<void> {
 /** Checks whether the layer is visible on the map, and zooms in while it is not. */
 async function inspectMap(page: Page): Promise<Omit<Drawn, "ms">> {
 	const map = page.locator(mapSelector);
-	const text =
-		(await page
-			.locator(".mapstatus, .mapplace .warning")
-			.first()
-			.textContent()
-			.catch(() => "")) ?? "";
+	const message = page.locator(".mapstatus, .mapplace .warning").first();
+	const text = (await message.textContent().catch(() => "")) ?? "";
 	if ((await map.count()) === 0) return { isDrawn: false, share: 0, text, picture: null };
 	for (let zooms = 0; ; zooms += 1) {
 		const { state, features } = await map.evaluate((element) => ({ ...(element as HTMLElement).dataset }));
@@ -116,9 +112,8 @@ async function zoomIn(page: Page): Promise<void> {
 
 /** Hides the buttons over the map, which would be in its pictures. */
 async function hideButtons(page: Page): Promise<void> {
-	await page.evaluate(() => {
-		for (const element of document.querySelectorAll<HTMLElement>(".zoom, .ol-attribution"))
-			element.style.visibility = "hidden";
+	await page.locator(".zoom, .ol-attribution").evaluateAll((elements) => {
+		for (const element of elements) (element as HTMLElement).style.visibility = "hidden";
 	});
 }
 
@@ -129,13 +124,10 @@ async function colouredShare(page: Page): Promise<number> {
 	await setOpacity(page, 100);
 	const along = decode(await stableScreenshot(page));
 	const { width, height, channels } = along;
+	const isDifferent = (at: number) => Math.abs((along.data[at] ?? 0) - (without.data[at] ?? 0)) > 3;
 	let different = 0;
-	for (let at = 0; at < along.data.length; at += channels) {
-		const isDifferent = [0, 1, 2].some(
-			(part) => Math.abs((along.data[at + part] ?? 0) - (without.data[at + part] ?? 0)) > 3,
-		);
-		if (isDifferent) different += 1;
-	}
+	for (let at = 0; at < along.data.length; at += channels)
+		if ([at, at + 1, at + 2].some(isDifferent)) different += 1;
 	return Math.round((different / (width * height)) * 1e4) / 1e4;
 }
 
@@ -162,21 +154,15 @@ async function stableScreenshot(page: Page): Promise<Buffer> {
 
 /** Takes a small picture of the map as WebP; null if it cannot be made small enough. */
 async function takePicture(page: Page): Promise<Uint8Array | null> {
-	const box = await page.locator(mapSelector).boundingBox();
-	if (!box) return null;
-	const [left, top] = await page.evaluate(() => [window.scrollX, window.scrollY] as const);
-	const clip = {
-		...{ x: box.x + left, y: box.y + top, width: box.width, height: box.height },
-		scale: pictureWidth / box.width,
-	};
+	const box = await page.locator(mapSelector).evaluate((element) => {
+		const { x, y, width, height } = element.getBoundingClientRect();
+		return { x: x + window.scrollX, y: y + window.scrollY, width, height };
+	});
+	const clip = { ...box, scale: pictureWidth / box.width };
 	const session = await page.context().newCDPSession(page);
 	for (const quality of qualities) {
-		const { data } = await session.send("Page.captureScreenshot", {
-			format: "webp",
-			quality,
-			clip,
-			captureBeyondViewport: true,
-		});
+		const settings = { format: "webp", quality, clip, captureBeyondViewport: true } as const;
+		const { data } = await session.send("Page.captureScreenshot", settings);
 		const bytes = Buffer.from(data, "base64");
 		if (bytes.length <= maxPictureBytes) return bytes;
 	}

@@ -34,15 +34,16 @@ export async function describeLayer(address: string, { ask, mapWkid }: Clients):
 	const layer = await askLayer(address, ask);
 	const fields = listOf(layer.fields).filter(isObject);
 	if (fields.length > maxFields) throw tooMuch(`more than ${maxFields} fields`);
-	const legend = await askLegend(address, ask);
-	const count = await askCount(address, ask);
-	const parts = { fields: fields.map(readField), legend: legend.found, count: count.found };
+	const troubles: Trouble[] = [];
+	const legend = await askLegend(address, ask, troubles);
+	const count = await askCount(address, ask, troubles);
+	const parts = { fields: fields.map(readField), legend, count };
 	const description = buildDescription(address, layer, parts, mapWkid);
 	if (!description) throw tooMuch(`more than ${maxClasses} classes`);
 	if (JSON.stringify(description).length > maxDescriptionLength) {
 		throw tooMuch(`symbols and fields of more than ${maxDescriptionLength / 1024} KiB`);
 	}
-	return { description, missing: legend.missing ?? count.missing };
+	return { description, missing: troubles[0] ?? null };
 }
 
 /** Describes a layer from its document alone, without its legend and its number of features. */
@@ -56,8 +57,8 @@ export function sketchLayer(address: string, layer: Record<string, unknown>): Fe
 
 /** The documents of all layers of the service that a layer is in; empty if the service does not have them at once. */
 export async function askAllLayers(address: string, ask: Ask): Promise<Record<string, unknown>[]> {
-	const { found } = await askExtra(address, "/../layers", ask);
-	return listOf(found.layers).filter(isObject);
+	const { layers } = await askExtra(address, "/../layers", ask, []);
+	return listOf(layers).filter(isObject);
 }
 
 function tooMuch(what: string): Trouble {
@@ -76,45 +77,39 @@ function checkDocument(document: Record<string, unknown>): void {
 	if (!isLayer) throw wrong("does not answer as an ArcGIS layer does");
 }
 
-/** A further document; `missing` is set if it may be available later. */
-interface Extra<T> {
-	found: T;
-	missing: Trouble | null;
-}
-
 /** Accepts the address of a layer of a MapServer, and captures the layer's number. */
 const mapLayer = /\/MapServer\/(\d+)\/*$/i;
 
 /** Asks for the legend. A feature service has none; images of its classes are drawn from their symbols. */
-async function askLegend(address: string, ask: Ask): Promise<Extra<LegendEntry[]>> {
+async function askLegend(address: string, ask: Ask, troubles: Trouble[]): Promise<LegendEntry[]> {
 	const url = new URL(address);
 	const layerId = mapLayer.exec(url.pathname)?.[1];
-	if (layerId === undefined) return { found: [], missing: null };
+	if (layerId === undefined) return [];
 	url.pathname = url.pathname.replace(/(?<!\/)\/+\d+\/*$/, "");
-	const { found, missing } = await askExtra(url.href, "/legend", ask);
-	return { found: readLegend(found, Number(layerId)), missing };
+	return readLegend(await askExtra(url.href, "/legend", ask, troubles), Number(layerId));
 }
 
-async function askCount(address: string, ask: Ask): Promise<Extra<number | null>> {
+async function askCount(address: string, ask: Ask, troubles: Trouble[]): Promise<number | null> {
 	const query = { where: "1=1", returnCountOnly: "true" };
-	const { found, missing } = await askExtra(address, "/query", ask, query);
-	const count = numberOf(found.count);
-	return { found: count !== null && count >= 0 ? count : null, missing };
+	const count = numberOf((await askExtra(address, "/query", ask, troubles, query)).count);
+	return count !== null && count >= 0 ? count : null;
 }
 
 /**
- * Asks for a further document; empty if there is none. A permanent failure is not reported, so that the rest of the
- * description is stored.
+ * Asks for a further document; empty if there is none.
+ * @param troubles gets a temporary failure. A permanent one is ignored, so that the rest of the description is stored.
  */
 async function askExtra(
 	address: string,
 	path: string,
 	ask: Ask,
+	troubles: Trouble[],
 	query?: Record<string, string>,
-): Promise<Extra<Record<string, unknown>>> {
+): Promise<Record<string, unknown>> {
 	const found = await orTrouble(askDocument(address, "service", ask, path, query));
-	if (!(found instanceof Trouble)) return { found, missing: null };
-	return { found: {}, missing: found.isTemporary ? new Trouble("down", found.message) : null };
+	if (!(found instanceof Trouble)) return found;
+	if (found.isTemporary) troubles.push(new Trouble("down", found.message));
+	return {};
 }
 
 /** Builds a description, whose members always have this order; null if the renderer has too many classes. */

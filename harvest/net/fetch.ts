@@ -10,7 +10,6 @@ export interface FetchOptions {
 	timeoutMs?: number;
 	/** Limit of an answer's body after decompression, in bytes. */
 	maxBytes?: number;
-	maxRedirects?: number;
 	/** Proxy for https requests (`HTTPS_PROXY`). */
 	httpsProxy?: string;
 	/** Proxy for http requests (`HTTP_PROXY`). */
@@ -24,6 +23,8 @@ export interface FetchOptions {
 }
 
 const defaultTimeoutMs = 10_000;
+
+const maxRedirects = 3;
 
 /** Time limit for connecting, in milliseconds: below a request's limit, so that a dead host is recognized as such. */
 const maxConnectMs = 5_000;
@@ -43,7 +44,7 @@ const userAgent = "fragment-publisher";
  * large, too many redirects, no connection), or with the reason of the caller's signal if that aborts.
  */
 export function createFetch(options: FetchOptions = {}): typeof fetch {
-	const { timeoutMs = defaultTimeoutMs, maxBytes = 5_000_000, maxRedirects = 3 } = options;
+	const { timeoutMs = defaultTimeoutMs, maxBytes = 5_000_000 } = options;
 	const dispatcherFor = createDispatchers(options);
 
 	async function fetchOnce(url: URL, init: RequestInit, signal: AbortSignal): Promise<Response> {

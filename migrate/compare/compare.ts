@@ -73,10 +73,8 @@ export async function compareServices(
 	for (let start = 0; start < smallkeys.length; start += batchSize)
 		batches.push(smallkeys.slice(start, start + batchSize));
 	const compareBatch = async (target: ComparedTarget, lang: Lang, batch: readonly string[]) => {
-		const [earlier, fresh] = await Promise.all([
-			before.read(target, lang, batch),
-			now.read(target, lang, batch),
-		]);
+		const reads = [before, now].map((service) => service.read(target, lang, batch));
+		const [earlier = [], fresh = []] = await Promise.all(reads);
 		for (const [index, smallkey] of batch.entries())
 			compare(target, smallkey, earlier[index] as Read, fresh[index] as Read);
 		tick(batch.length);
