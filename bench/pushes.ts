@@ -23,7 +23,7 @@ async function withPush<T>(
 	task: (service: Served, push: () => Promise<number>) => Promise<T>,
 ): Promise<T> {
 	const preloads = ["./bench/measure/loop-delay.ts"];
-	const service = await world.start(world.path("push"), { preloads });
+	const service = await world.start(await world.emptyDataFolder("push"), { preloads });
 	const checkout = await world.checkout();
 	const last = world.smallkeys().sort().at(-1) as string;
 	const isServed = async () => (await fetch(`${service.url}/v0.9/doc/en/${last}`)).status === 200;

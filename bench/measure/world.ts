@@ -68,7 +68,7 @@ export class World {
 		return [...generateLayers(this.layers)].map(({ smallkey }) => smallkey);
 	}
 
-	/** A checkout with all layers, committed on main. The rows share it and must not change it. */
+	/** A checkout with all layers, committed on main after an empty commit. The rows share it and must not change it. */
 	checkout(): Promise<string> {
 		this.#checkout ??= this.#makeCheckout(join(this.folder, "checkout"));
 		return this.#checkout;
@@ -78,6 +78,7 @@ export class World {
 		await mkdir(folder);
 		writeLayers(folder, this.layers);
 		await this.git(folder, "init", "-q", "-b", "main");
+		await this.git(folder, "commit", "-q", "--allow-empty", "-m", "first");
 		await this.git(folder, "add", "layers");
 		await this.git(folder, "commit", "-q", "-m", "layers");
 		await this.git(folder, "gc", "-q");
@@ -94,6 +95,14 @@ export class World {
 	/** A data folder whose repository has all layers, without any file that a service derives from them. */
 	async dataFolder(name: string): Promise<string> {
 		await this.clone(join(name, "repository.git"), "--bare");
+		return this.path(name);
+	}
+
+	/** A data folder whose repository has only that empty commit. */
+	async emptyDataFolder(name: string): Promise<string> {
+		const repository = join(this.path(name), "repository.git");
+		await run("git", ["init", "-q", "--bare", "-b", "main", repository]);
+		await this.git(await this.checkout(), "push", "-q", repository, "HEAD~1:refs/heads/main");
 		return this.path(name);
 	}
 
