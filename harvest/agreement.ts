@@ -2,7 +2,7 @@ import { getArea, getIntersection } from "ol/extent.js";
 import type { FeatureDescription, LangDescription } from "../registry/description.ts";
 
 /** A property by which two descriptions are compared. */
-export type Trait =
+type Trait =
 	| "name"
 	| "geometry"
 	| "fields"

@@ -4,9 +4,8 @@ import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
 import { isObject, listOf, numberOf, textOf } from "./answer.ts";
 import { askDocument, serviceAddress } from "./arcgis/answers.ts";
 import { askAllLayers, describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
-import type { Clients } from "./clients.ts";
 import { type Described, orNull, quote, Trouble } from "./finding.ts";
-import { describeLayers } from "./wms/read-capabilities.ts";
+import { type Clients, describeLayers } from "./wms/read-capabilities.ts";
 
 /** A layer of a service that agrees with a known one, at least in part. */
 export interface Alike {

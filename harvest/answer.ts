@@ -1,4 +1,5 @@
 import { isNestedBeyond } from "../registry/json.ts";
+import { tryJson } from "../registry/try-json.ts";
 
 /** Nesting of an answer; ArcGIS needs about ten. It limits the stack of recursive readers. */
 const maxDepth = 100;
@@ -14,16 +15,11 @@ const maxTextLength = 512;
 
 /**
  * Parses a service's JSON answer: UTF-8, with or without a byte order mark.
- * @returns undefined if it is not JSON, is nested deeper than 100, or has more than 200,000 objects and lists
+ * @returns null if it is not JSON, is nested deeper than 100, or has more than 200,000 objects and lists
  */
 export function parseAnswer(bytes: Uint8Array): unknown {
 	const text = new TextDecoder().decode(bytes);
-	if (isNestedBeyond(text, maxDepth, maxContainers)) return undefined;
-	try {
-		return JSON.parse(text);
-	} catch {
-		return undefined;
-	}
+	return isNestedBeyond(text, maxDepth, maxContainers) ? null : tryJson(text);
 }
 
 /** `value` if it is an object, else an empty object. */

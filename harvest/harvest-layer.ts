@@ -4,9 +4,8 @@ import type { Lang } from "../registry/smallkey.ts";
 import { checkSameLayer } from "./alike.ts";
 import { describeArcgisService } from "./arcgis/answers.ts";
 import { describeLayer } from "./arcgis/feature-layer.ts";
-import { type Clients, createClients, type HarvestOptions, within } from "./clients.ts";
 import { type Described, eachService, findingOf, type Harvested, orTrouble, Trouble } from "./finding.ts";
-import { describeLayers } from "./wms/read-capabilities.ts";
+import { type Clients, createReadCapabilities, describeLayers, within } from "./wms/read-capabilities.ts";
 
 /**
  * Asks the services of a layer, once if both languages name the same service: for the description of a feature layer, for
@@ -30,8 +29,8 @@ export async function describe(registration: Registration, lang: Lang, clients: 
 }
 
 /** Creates the harvest for several layers, which share capabilities. */
-export function createHarvestLayer(options: HarvestOptions): HarvestLayer {
-	const clients = createClients(options);
+export function createHarvestLayer(options: Omit<Clients, "read"> & Partial<Clients>): HarvestLayer {
+	const clients: Clients = { read: createReadCapabilities(options.ask), ...options };
 
 	return async (registration, signal, known = null) => {
 		const harvested: Harvested = { found: {}, partial: new Set(), findings: [] };

@@ -7,11 +7,10 @@ import { numberOf, objectOf, parseAnswer } from "./answer.ts";
 import { serviceAddress } from "./arcgis/answers.ts";
 import { askLayer, sketchLayer } from "./arcgis/feature-layer.ts";
 import { createCheckLayer } from "./check-layer.ts";
-import { type Clients, within } from "./clients.ts";
 import { eachService, findingOf, orNull, orTrouble, Trouble, type Watched } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
 import { lookAtWms } from "./wms/look.ts";
-import { createReadCapabilities, describeLayers } from "./wms/read-capabilities.ts";
+import { type Clients, createReadCapabilities, describeLayers, within } from "./wms/read-capabilities.ts";
 
 /**
  * Checks a layer as a viewer sees it: asks for its service's capabilities or its own document, then for one picture or one

@@ -47,7 +47,7 @@ export async function readBatch(folder: string): Promise<Batch> {
 }
 
 /** The result of a batch: the number of changed layers and the commit; or why nothing was changed. */
-export type BatchOutcome = { changed: number; commit: Commit } | Refusal;
+type BatchOutcome = { changed: number; commit: Commit } | Refusal;
 
 /**
  * Stores registrations in one commit, all or none. It skips registrations that are stored already, so that a batch can be

@@ -32,7 +32,7 @@ const windowSize = { width: 640, height: 900 };
 
 /** Width of a picture in pixels, and its limit in bytes. */
 const pictureWidth = 240;
-export const maxPictureBytes = 12_000;
+const maxPictureBytes = 12_000;
 
 /** Qualities of a picture, tried in this order. */
 const qualities = [80, 60, 40, 20, 5];

@@ -6,7 +6,7 @@ import type { LangProof, Proof, Proofs } from "./proofs.ts";
 type Row = { smallkey: string; title: Record<Lang, string> } & Proof;
 
 /** The layers that draw, sorted by smallkey, and those that do not, the longest failing first. */
-export interface ProofReport {
+interface ProofReport {
 	/** Number of all layers. */
 	layers: number;
 	/** Number of layers that no run has drawn yet. */

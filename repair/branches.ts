@@ -5,7 +5,7 @@ import { declinedFolder, repairBranch, serviceIdentity } from "../store/store.ts
 import type { Proposal } from "./proposal.ts";
 
 /** A proposal that waits on its branch. */
-export interface OpenProposal {
+interface OpenProposal {
 	branch: string;
 	commit: string;
 	smallkeys: string[];

@@ -1,9 +1,9 @@
 import { type Alike, alikeAt, findAlike } from "../harvest/alike.ts";
 import { isObject, listOf, objectOf, parseAnswer, textOf } from "../harvest/answer.ts";
-import { createClients } from "../harvest/clients.ts";
 import { orNull } from "../harvest/finding.ts";
 import { describe } from "../harvest/harvest-layer.ts";
 import type { Ask } from "../harvest/net/ask.ts";
+import { createReadCapabilities } from "../harvest/wms/read-capabilities.ts";
 import type { LangDescription } from "../registry/description.ts";
 import { isVersion2, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import type { Lang } from "../registry/smallkey.ts";
@@ -41,7 +41,7 @@ const maxShown = 5;
  * permanent redirect leads there. It never rejects, and returns the best candidates: one, or several that agree equally.
  */
 export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
-	const clients = createClients({ ask, mapWkid });
+	const clients = { ask, mapWkid, read: createReadCapabilities(ask) };
 
 	/** Compares a layer with the one at an address and, unless that is the same, with the other layers of its service. */
 	async function findAt(

@@ -33,7 +33,7 @@ export interface RepairRun extends SearchOptions {
 }
 
 /** The result of one run. */
-export interface RepairOutcome {
+interface RepairOutcome {
 	/** Number of checked layers. */
 	checked: number;
 	/** Proposals written by this run, in the order of their branches. */
@@ -85,7 +85,7 @@ const refusal = new Trouble("down", "was asked often enough for one day");
  * Reads the day's numbers of requests from a file in git's folder, so that all runs of a day (UTC) share one limit.
  * @returns the numbers, which the clients update, and `save`, which writes them
  */
-export async function openRequestCounts(
+async function openRequestCounts(
 	repository: string,
 	now: Date,
 ): Promise<{ counts: RequestCounts; save: () => void }> {

@@ -3,7 +3,6 @@ import { plainText } from "../../registry/markup.ts";
 import { boundsOfExtent, reproject } from "../../registry/projections.ts";
 import { maxAbstract } from "../../schemas/description.ts";
 import { isObject, listOf, numberOf, objectOf, textOf } from "../answer.ts";
-import type { Clients } from "../clients.ts";
 import { type Described, orTrouble, quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 import { askDocument, readExtent } from "./answers.ts";
@@ -30,7 +29,10 @@ export async function askLayer(address: string, ask: Ask): Promise<Record<string
  * Asks a feature layer's service for a description: from its document, its legend and its number of features.
  * @throws {Trouble}
  */
-export async function describeLayer(address: string, { ask, mapWkid }: Clients): Promise<Described> {
+export async function describeLayer(
+	address: string,
+	{ ask, mapWkid }: { ask: Ask; mapWkid: number },
+): Promise<Described> {
 	const layer = await askLayer(address, ask);
 	const fields = listOf(layer.fields).filter(isObject);
 	if (fields.length > maxFields) throw tooMuch(`more than ${maxFields} fields`);

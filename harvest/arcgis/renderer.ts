@@ -5,7 +5,7 @@ import { genericImageOf, symbolImage } from "./symbol.ts";
 
 type Json = Record<string, unknown>;
 
-export interface LayerParts {
+interface LayerParts {
 	fields: Field[];
 	geometryType: string;
 	/** The layer's legend; empty if the service has none. */

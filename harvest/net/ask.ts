@@ -9,7 +9,7 @@ export type Answer = { ok: true; bytes: Uint8Array; type: string } | Trouble;
 /** Asks a service for a document. It never rejects for a fault of the service or an abort: these are answers, too. */
 export type Ask = (address: string, signal?: AbortSignal) => Promise<Answer>;
 
-export interface AskOptions {
+interface AskOptions {
 	fetch: typeof fetch;
 	/** Waits for the milliseconds, or until the signal aborts; tests replace it. */
 	sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;

@@ -3,7 +3,7 @@ import { addressRefused, createLookup, isPublicAddress, literalAddress, type Res
 import { FetchFailure, toFailure } from "./failure.ts";
 
 /** Options of the guarded fetch. */
-export interface FetchOptions {
+interface FetchOptions {
 	/** Whether requests to addresses that are not public are allowed (`HARVEST_ALLOW_PRIVATE`). */
 	allowPrivate?: boolean;
 	/** Time limit of a request, its body included, in milliseconds. */
@@ -99,9 +99,6 @@ function startClock(timeoutMs: number, caller: AbortSignal | null): { signal: Ab
 	return { signal: controller.signal, stop };
 }
 
-/** Statuses that never have a body (Fetch standard, "null body status"). */
-const nullBodyStatuses = new Set([101, 103, 204, 205, 304]);
-
 /**
  * Reads an answer's body into memory. It counts the bytes after decompression while it reads, so that a small compressed
  * answer cannot fill the memory. After `maxBytes` it closes the connection.
@@ -116,7 +113,8 @@ async function readWhole(answer: Response, url: URL, maxBytes: number): Promise<
 		parts.push(part);
 	}
 	const { status, statusText, headers } = answer;
-	const body = nullBodyStatuses.has(status) ? null : Buffer.concat(parts);
+	// An answer with a status such as 304 must not have a body, not even an empty one.
+	const body = parts.length === 0 ? null : Buffer.concat(parts);
 	const response = new Response(body, { status, statusText, headers: [...headers] });
 	// A constructed Response has no address, which octokit needs for its errors.
 	Object.defineProperty(response, "url", { value: url.href });

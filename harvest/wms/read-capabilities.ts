@@ -26,6 +26,19 @@ export type ReadCapabilities = (
 	layer: string | null,
 ) => Promise<Capabilities>;
 
+/** The clients for services, which all layers share. */
+export interface Clients {
+	ask: Ask;
+	read: ReadCapabilities;
+	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
+	mapWkid: number;
+}
+
+/** The same clients; requests that no other layer waits for end when a signal aborts. */
+export function within(clients: Clients, signal: AbortSignal | undefined): Clients {
+	return { ...clients, ask: (address) => clients.ask(address, signal) };
+}
+
 /** Services whose capabilities are cached at the same time. */
 const maxCached = 16;
 

@@ -17,7 +17,7 @@ interface Finding {
 }
 
 /** The result of a comparison. */
-export interface Comparison {
+interface Comparison {
 	findings: Finding[];
 	/** The versions that were compared. */
 	targets: ComparedTarget[];
