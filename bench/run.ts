@@ -5,9 +5,8 @@ import { buildRows } from "./builds.ts";
 import { catalogueRows } from "./catalogue.ts";
 import { lineOf, measure, type Row, tableHead } from "./measure/row.ts";
 import { World } from "./measure/world.ts";
-import { pushRows } from "./pushes.ts";
 import { readRows } from "./reads.ts";
-import { serviceRows } from "./service.ts";
+import { pushRows, serviceRows } from "./service.ts";
 import { besideRows, writeRows } from "./writes.ts";
 
 const rows: Row[] = [...buildRows, ...readRows, ...writeRows, ...pushRows, ...serviceRows, ...catalogueRows];

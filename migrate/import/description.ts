@@ -102,29 +102,20 @@ function generic(notes: Notes): Renderer {
 function uniqueOf(symbology: Json, notes: Notes): Renderer | null {
 	const fields = ["field1", "field2", "field3"].map((name) => textOf(symbology[name])).filter(Boolean);
 	if (fields.length === 0) return null;
-	const classes = listOf(symbology.valueMaps).flatMap((one) => {
-		const { value } = objectOf(one);
-		if (typeof value !== "string" && !Number.isFinite(value)) return [];
-		return [{ value: value as string | number, ...drawingOf(objectOf(one), notes) }];
-	});
+	const isValue = ({ value }: Json) => typeof value === "string" || Number.isFinite(value);
+	const maps = listOf(symbology.valueMaps).map(objectOf).filter(isValue);
+	const classes = maps.map((one) => ({ value: one.value as string | number, ...drawingOf(one, notes) }));
 	return { type: "unique", fields, default: defaultOf(symbology, notes), classes };
 }
 
 function breaksOf(symbology: Json, notes: Notes): Renderer | null {
 	const { field, minValue } = symbology;
 	if (!textOf(field) || !Number.isFinite(minValue)) return null;
-	const classes = listOf(symbology.rangeMaps).flatMap((one) => {
-		const { maxValue } = objectOf(one);
-		if (!Number.isFinite(maxValue)) return [];
-		return [{ max: maxValue as number, ...drawingOf(objectOf(one), notes) }];
-	});
-	return {
-		type: "breaks",
-		field: textOf(field),
-		min: minValue as number,
-		default: defaultOf(symbology, notes),
-		classes,
-	};
+	const maps = listOf(symbology.rangeMaps).map(objectOf);
+	const finite = maps.filter(({ maxValue }) => Number.isFinite(maxValue));
+	const classes = finite.map((one) => ({ max: one.maxValue as number, ...drawingOf(one, notes) }));
+	const min = minValue as number;
+	return { type: "breaks", field: textOf(field), min, default: defaultOf(symbology, notes), classes };
 }
 
 function defaultOf(symbology: Json, notes: Notes): Drawing | null {
