@@ -24,11 +24,8 @@ export async function readOpen(repository: string, base: string): Promise<OpenPr
 	const records = output.toString("utf8").split("\x01\n").filter(Boolean);
 	return records.map((record) => {
 		const [branch = "", commit = "", message = ""] = record.split("\0");
-		const [smallkeys, evidence] = [
-			trailersOf(message, repairedTrailer),
-			trailersOf(message, evidenceTrailer),
-		];
-		return { branch, commit, smallkeys, evidence };
+		const smallkeys = trailersOf(message, repairedTrailer);
+		return { branch, commit, smallkeys, evidence: trailersOf(message, evidenceTrailer) };
 	});
 }
 
@@ -71,9 +68,4 @@ export function messageOf({ subject, smallkeys, evidence }: Proposal, text = "")
 		...evidence.map((hash) => `${evidenceTrailer}: ${hash}`),
 	];
 	return `${[subject, text.trim(), lines.join("\n")].filter(Boolean).join("\n\n")}\n`;
-}
-
-/** Removes a proposal that is no longer needed. */
-export async function withdraw(repository: string, { branch, commit }: OpenProposal): Promise<void> {
-	await runGit(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]);
 }

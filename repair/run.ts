@@ -6,7 +6,7 @@ import type { Answer } from "../harvest/net/ask.ts";
 import type { Health } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { mapWithProgress } from "../terminal/progress.ts";
-import { declinedEvidence, readOpen, withdraw, writeProposal } from "./branches.ts";
+import { declinedEvidence, readOpen, writeProposal } from "./branches.ts";
 import type { SearchOptions } from "./candidates.ts";
 import { type Proposal, proposalsOf } from "./proposal.ts";
 import { createFindRepair } from "./repair.ts";
@@ -135,7 +135,8 @@ export async function runRepair(options: RepairRun): Promise<RepairOutcome> {
 	const outdated = open.filter(({ branch, smallkeys }) => {
 		return !smallkeys.every((key) => stillSick.has(key)) && !wanted.some((one) => one.branch === branch);
 	});
-	for (const proposal of outdated) await withdraw(repository, proposal);
+	for (const { branch, commit } of outdated)
+		await runGit(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]);
 	const kept = open.filter((one) => !outdated.includes(one));
 	const outcome: RepairOutcome = {
 		checked: checked.length,

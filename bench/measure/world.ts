@@ -70,12 +70,12 @@ export class World {
 
 	/** A checkout with all layers, committed on main after an empty commit. The rows share it and must not change it. */
 	checkout(): Promise<string> {
-		this.#checkout ??= this.#makeCheckout(join(this.folder, "checkout"));
+		this.#checkout ??= this.#makeCheckout();
 		return this.#checkout;
 	}
 
-	async #makeCheckout(folder: string): Promise<string> {
-		await mkdir(folder);
+	async #makeCheckout(): Promise<string> {
+		const folder = join(this.folder, "checkout");
 		writeLayers(folder, this.layers);
 		await this.git(folder, "init", "-q", "-b", "main");
 		await this.git(folder, "commit", "-q", "--allow-empty", "-m", "first");

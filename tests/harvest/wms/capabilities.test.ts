@@ -51,6 +51,16 @@ test("a document with a few errors is read, one of errors only is given up", () 
 	}
 });
 
+test("nesting and the number of elements are bounded", () => {
+	const root = (body: string) => `<WMS_Capabilities>${body}</WMS_Capabilities>`;
+	const deep = (levels: number) => root("<x>".repeat(levels) + "</x>".repeat(levels));
+	assert.ok(parse(deep(199)));
+	assert.throws(() => parse(deep(200)), /^does not answer as a WMS does$/);
+	assert.throws(() => parse(deep(200_000)), /^does not answer as a WMS does$/);
+	assert.ok(parse(root("<x/>".repeat(299_999))));
+	assert.throws(() => parse(root("<x/>".repeat(300_000))), /^does not answer as a WMS does$/);
+});
+
 test("a document that ends in the middle is no answer, whether or not it has the layer", () => {
 	const whole = `<WMS_Capabilities><Layer><Name>roads</Name></Layer></WMS_Capabilities>`;
 	assert.ok(parse(whole).layers.has("roads"));
