@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import type { Pages } from "../api/catalogue.ts";
 import type { Context, ReadStatus } from "../api/context.ts";
-import { folderPages } from "../api/node/pages.ts";
 import type { Senders } from "../api/senders.ts";
 import { catalogueOptions, senderNamesOf } from "../catalogue/options.ts";
 import { readCommit } from "../files/version.ts";
@@ -109,6 +109,13 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	}
 	const readiness = () => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState();
 	let readStatus: ReadStatus | null = null;
+	let found: Pages | null = null;
+	const pages: Pages = async (wanted, question) => {
+		// Imported on demand, to save memory.
+		const { folderPages } = await import("../api/node/pages.ts");
+		found ??= folderPages(out, configuration.publicUrl.startsWith("https:"));
+		return found(wanted, question);
+	};
 	const context: Context = {
 		store,
 		settings: { ...configuration, senders },
@@ -148,7 +155,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		layers: () => publication.table.size,
 		gauges,
 		close,
-		pages: catalogue && folderPages(out, configuration.publicUrl.startsWith("https:")),
+		pages: catalogue && pages,
 	};
 	return { ...service, store, publication, disk, catalogue };
 }
