@@ -40,13 +40,9 @@ function pathsOf(targets: readonly TargetName[]): string {
 const layerPages = `^/(?:${Object.values(layerFolders).join("|")})/[A-Za-z0-9_+=-]+$`;
 
 /** Writes each header as a line. */
-function lines(
-	headers: Readonly<Record<string, string>>,
-	write: (name: string, value: string) => string,
-): string {
-	return Object.entries(headers)
-		.map(([name, value]) => `${write(name, value)}\n`)
-		.join("");
+function lines(headers: SiteGroup["headers"], write: (name: string, value: string) => string): string {
+	const all = Object.entries(headers).map(([name, value]) => `${write(name, value)}\n`);
+	return all.join("");
 }
 
 function nginx({ targets, root, port }: StaticHost): string {
@@ -147,77 +143,65 @@ ${lines(group.headers, (name, value) => `			${name} "${value}"`)}		}
 `;
 }
 
-/** The command that synchronizes some paths. A later filter wins (AWS CLI, "Use of Exclude and Include Filters"). */
-function sync(root: string, paths: readonly string[], words: string): string {
-	const filters = ["--exclude '*'", ...paths.map((path) => `--include '${path}'`)];
-	const copies = ["--exclude '*.gz'", "--exclude '*.br'"];
-	return `aws s3 sync ${root} s3://BUCKET --delete ${[...filters, ...copies].join(" ")} \\\n  ${words}`;
-}
-
 /** JSON for use between single quotes of a shell. */
 function shellJson(value: object): string {
 	return JSON.stringify(value).replaceAll("'", "\\u0027");
 }
 
-function pagesPolicy(headers: Readonly<Record<string, string>>): object {
-	return {
-		Name: "fragments-pages",
-		SecurityHeadersConfig: {
-			ContentSecurityPolicy: {
-				Override: true,
-				ContentSecurityPolicy: headers["Content-Security-Policy"],
-			},
-			ReferrerPolicy: { Override: true, ReferrerPolicy: headers["Referrer-Policy"] },
-			ContentTypeOptions: { Override: true },
-		},
-	};
-}
-
 /** The commands of Amazon's command line that upload a build and set its headers. */
 function cloudfront({ targets, root }: StaticHost): string {
+	/** Synchronizes some paths. A later filter wins (AWS CLI, "Use of Exclude and Include Filters"). */
+	const sync = (paths: readonly string[], words: string) => {
+		const filters = ["--exclude '*'", ...paths.map((path) => `--include '${path}'`)];
+		const copies = ["--exclude '*.gz'", "--exclude '*.br'"];
+		return `aws s3 sync ${root} s3://BUCKET --delete ${[...filters, ...copies].join(" ")} \\\n  ${words}`;
+	};
+	const folders = targets.map((name) => `${targetOf(name).doc}/*`);
+	const uploads = siteGroups.map(({ paths, headers }) => {
+		const caching = `--cache-control '${headers["Cache-Control"]}'`;
+		return sync(
+			paths.map((path) => path.slice(1)),
+			caching,
+		);
+	});
+	const [any, methods] = [["*"], ["GET", "HEAD"]];
+	const rule = { AllowedOrigins: any, AllowedMethods: methods, AllowedHeaders: any };
+	const cors = { CORSRules: [{ ...rule, MaxAgeSeconds: preflightSeconds }] };
 	const list = (items: string[]) => ({ Quantity: items.length, Items: items });
+	const own = { Override: true };
 	const policy = {
 		Name: "fragments",
 		CorsConfig: {
-			AccessControlAllowOrigins: list(["*"]),
-			AccessControlAllowHeaders: list(["*"]),
-			AccessControlAllowMethods: list(["GET", "HEAD"]),
+			AccessControlAllowOrigins: list(any),
+			AccessControlAllowHeaders: list(any),
+			AccessControlAllowMethods: list(methods),
 			AccessControlExposeHeaders: list(fragmentHeaders["Access-Control-Expose-Headers"].split(", ")),
 			AccessControlAllowCredentials: false,
 			AccessControlMaxAgeSec: preflightSeconds,
 			OriginOverride: true,
 		},
-		SecurityHeadersConfig: { ContentTypeOptions: { Override: true } },
+		SecurityHeadersConfig: { ContentTypeOptions: own },
 	};
-	const cors = {
-		CORSRules: [
-			{
-				AllowedOrigins: ["*"],
-				AllowedMethods: ["GET", "HEAD"],
-				AllowedHeaders: ["*"],
-				MaxAgeSeconds: preflightSeconds,
-			},
-		],
+	const pages = siteGroups.find(({ name }) => name === "pages");
+	const { "Content-Security-Policy": content, "Referrer-Policy": referrer } = pages?.headers ?? {};
+	const pagesPolicy = {
+		Name: "fragments-pages",
+		SecurityHeadersConfig: {
+			ContentSecurityPolicy: { ...own, ContentSecurityPolicy: content },
+			ReferrerPolicy: { ...own, ReferrerPolicy: referrer },
+			ContentTypeOptions: own,
+		},
 	};
-	const folders = targets.map((name) => `${targetOf(name).doc}/*`);
-	const { pages } = Object.fromEntries(siteGroups.map((group) => [group.name, group]));
+	const create = "aws cloudfront create-response-headers-policy --response-headers-policy-config";
 	return `# the files, with the headers of each object; the endings of the catalogue's files give their types
-${sync(root, folders, `--content-type '${contentType}' --cache-control '${caching}'`)}
-${siteGroups
-	.map(({ paths, headers }) =>
-		sync(
-			root,
-			paths.map((path) => path.slice(1)),
-			`--cache-control '${headers["Cache-Control"]}'`,
-		),
-	)
-	.join("\n")}
+${sync(folders, `--content-type '${contentType}' --cache-control '${caching}'`)}
+${uploads.join("\n")}
 # the bucket answers the preflight requests of browsers
 aws s3api put-bucket-cors --bucket BUCKET --cors-configuration '${shellJson(cors)}'
 # CloudFront adds the other headers: name the policy in the distribution's behaviour, with OPTIONS among its methods
-aws cloudfront create-response-headers-policy --response-headers-policy-config '${shellJson(policy)}'
+${create} '${shellJson(policy)}'
 # the catalogue's pages are read by people, at their own site only: for the behaviours of ${pages?.paths.join(" ")}
-aws cloudfront create-response-headers-policy --response-headers-policy-config '${shellJson(pagesPolicy(pages?.headers ?? {}))}'
+${create} '${shellJson(pagesPolicy)}'
 # CloudFront serves no folder: its default root object is index.html, and the address of a page is /en/index.html
 `;
 }
