@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createFetch } from "../harvest/net/fetch.ts";
 import type { Github } from "../store/github/answer.ts";
-import { authorizeWith, type Permissions } from "../store/github/auth.ts";
+import { authorizeWith } from "../store/github/auth.ts";
 import { connect } from "../store/github/client.ts";
 import type { Configuration, GitHubSettings } from "./settings.ts";
 
 /** Longest time of one request, in milliseconds. */
 const requestTimeoutMs = 60_000;
 
-/** Longest time of all requests of a script, from the first one, in milliseconds. */
+/** Longest time of all requests of a script, in milliseconds. */
 const scriptTimeoutMs = 30 * 60_000;
 
 /** Largest answer of GitHub in bytes; a recursive tree of 100,000 entries has about 20 MB. */
@@ -21,15 +21,10 @@ export function fetchFromGithub({ harvest }: Configuration): typeof fetch {
 }
 
 /**
- * Connects a script to the configured repository on GitHub. Its time limit starts with the first request.
- * @param permissions requested for an App's token; by default all permissions of the App
+ * Connects a script to the configured repository on GitHub. Its time limit starts now.
  * @throws {Error} if no repository is configured
  */
-export function connectToGithub(
-	configuration: Configuration,
-	permissions?: Permissions,
-	now = () => new Date(),
-): Github {
+export function connectToGithub(configuration: Configuration, now = () => new Date()): Github {
 	const { github } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");
 	const connection = {
@@ -40,12 +35,7 @@ export function connectToGithub(
 		random: Math.random,
 		requestTimeoutMs,
 	};
-	let until: number | null = null;
-	const deadline = () => {
-		until ??= now().getTime() + scriptTimeoutMs;
-		return until;
-	};
-	return connect(connection, authorizeWith(github.auth, now, permissions))(deadline);
+	return connect(connection, authorizeWith(github.auth, now))(now().getTime() + scriptTimeoutMs);
 }
 
 /** The clone URL of the repository. Only the API of github.com and of ghe.com has a host of its own, `api.…`. */
@@ -74,7 +64,7 @@ export function createGitToken(configuration: Configuration, now: () => Date): (
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");
 	const authorization = authorizeWith(github.auth, now, { contents: "read" });
 	return async () => {
-		const header = await authorization.header(connectToGithub(configuration, undefined, now));
+		const header = await authorization.header(connectToGithub(configuration, now));
 		return header.replace(/^Bearer /, "");
 	};
 }

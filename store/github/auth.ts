@@ -5,7 +5,7 @@ import { dataOf, dataOrNull, type Github } from "./answer.ts";
 export type Credentials = { token: string } | { appId: string; privateKey: string };
 
 /** The permissions of an installation's token, by GitHub's names; absent: all that the App was granted. */
-export type Permissions = Readonly<Record<string, "read" | "write">>;
+type Permissions = Readonly<Record<string, "read" | "write">>;
 
 export interface Authorization {
 	/** The `Authorization` header of the next request. */

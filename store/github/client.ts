@@ -55,7 +55,7 @@ export function spread(seconds: number, random: () => number): number {
 const repeatablePost = /\/git\/(?:trees|commits|blobs|refs)$|\/access_tokens$|\/check-runs$|\/labels$/;
 
 /** Whether a request must not be sent again before the caller has read whether GitHub carried it out. */
-function isUnrepeatable({ method, url }: Sent): boolean {
+function isUnrepeatable(method: string, url: string): boolean {
 	if (method === "PATCH") return url.includes("/git/refs/");
 	return method === "PUT" || (method === "POST" && !repeatablePost.test(url));
 }
@@ -80,26 +80,16 @@ interface Trouble {
 	isUnknown: boolean;
 }
 
-interface Sent {
-	method: string;
-	url: string;
-	headers: Record<string, unknown>;
-	request?: object;
-}
-
 const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
 
 /**
  * Connects to GitHub through octokit. After a server error, a lost answer or a pause that GitHub asks for, a request is
  * sent again; but not if GitHub may have carried it out and a second one would write something twice.
- * @returns a function that makes routes with a deadline, in milliseconds since 1970, which is read at each request. They
- * throw GithubBusy where GitHub does not answer in time, LostAnswer where GitHub may have written, octokit's error for
- * 404, 409 and 422, and Error where GitHub refuses the service. No message contains a token.
+ * @returns a function that makes routes with a deadline, in milliseconds since 1970. They throw GithubBusy where GitHub
+ * does not answer in time, LostAnswer where GitHub may have written, octokit's error for 404, 409 and 422, and Error where
+ * GitHub refuses the service. No message contains a token.
  */
-export function connect(
-	connection: Connection,
-	authorization: Authorization,
-): (deadline: () => number) => Github {
+export function connect(connection: Connection, authorization: Authorization): (until: number) => Github {
 	const { apiUrl, now, sleep, random } = connection;
 	const [, owner, repo] = /^([A-Za-z0-9_.-]+)\/([A-Za-z0-9_.-]+)$/.exec(connection.repository) ?? [];
 	if (!owner || !repo) throw new Error("GITHUB_REPOSITORY: must be owner/name");
@@ -114,46 +104,7 @@ export function connect(
 		throw new GithubBusy(pauseText, seconds, "GitHub: the pause it asked for is not over");
 	}
 
-	/** Sends a request until GitHub gives an answer that the caller can use. */
-	async function sendUntilAnswered(
-		until: number,
-		send: (options: Sent) => Promise<Answer>,
-		options: Sent,
-		github: Github,
-	): Promise<Answer> {
-		// A request for an App's token brings its own authorization.
-		const isAuthorized = options.headers.authorization !== undefined;
-		for (let attempts = 1; ; attempts += 1) {
-			await waitForPause(until);
-			const leftMs = until - now().getTime();
-			if (leftMs <= 0)
-				throw new GithubBusy(noAnswer, spread(defaultRetryAfterSeconds, random), "no time left");
-			// The options are changed in place, since octokit's other hooks pass on the same object.
-			if (!isAuthorized) options.headers.authorization = await authorization.header(github);
-			options.headers["x-github-api-version"] = "2022-11-28";
-			const signal = AbortSignal.timeout(Math.min(connection.requestTimeoutMs, leftMs));
-			options.request = { ...options.request, signal };
-			const sent: Answer | Failure = await send(options).catch((error: Failure) => error);
-			const answer = "data" in sent ? sent : sent.response;
-			const forgetToken = () => !isAuthorized && authorization.forget();
-			const trouble = answer
-				? troubleOf(answer, options, now(), forgetToken)
-				: lost((sent as Failure).message);
-			if (!trouble && sent === answer) return answer;
-			if (!trouble) throw sent;
-			pausedUntil = Math.max(pausedUntil, now().getTime() + trouble.pauseMs);
-			const waitMs = trouble.pauseMs || 100 * 2 ** attempts * (0.5 + random());
-			const isLost = trouble.isUnknown && isUnrepeatable(options);
-			if (isLost || attempts === maxAttempts || now().getTime() + waitMs >= until) {
-				const Busy = isLost ? LostAnswer : GithubBusy;
-				const seconds = spread(trouble.pauseMs / 1000 || defaultRetryAfterSeconds, random);
-				throw new Busy(trouble.text, seconds, `GitHub: ${options.method} ${options.url}: ${trouble.reason}`);
-			}
-			await sleep(waitMs);
-		}
-	}
-
-	return (deadline) => {
+	return (until) => {
 		const octokit = new Octokit({
 			baseUrl: apiUrl.replace(/(?<!\/)\/+$/, ""),
 			userAgent: "fragment-publisher",
@@ -161,9 +112,40 @@ export function connect(
 			log: silentLog,
 		});
 		const github = { rest: octokit.rest, paginate: octokit.paginate, repo: { owner, repo } };
-		octokit.hook.wrap("request", (send, options) =>
-			sendUntilAnswered(deadline(), send as never, options as Sent, github),
-		);
+		// Sends a request until GitHub gives an answer that the caller can use.
+		octokit.hook.wrap("request", async (send, options) => {
+			const { method, url, headers } = options;
+			// A request for an App's token brings its own authorization.
+			const isAuthorized = headers.authorization !== undefined;
+			for (let attempts = 1; ; attempts += 1) {
+				await waitForPause(until);
+				const leftMs = until - now().getTime();
+				if (leftMs <= 0)
+					throw new GithubBusy(noAnswer, spread(defaultRetryAfterSeconds, random), "no time left");
+				// The options are changed in place, since octokit's other hooks pass on the same object.
+				if (!isAuthorized) headers.authorization = await authorization.header(github);
+				headers["x-github-api-version"] = "2022-11-28";
+				const signal = AbortSignal.timeout(Math.min(connection.requestTimeoutMs, leftMs));
+				options.request = { ...options.request, signal };
+				const sent: Answer | Failure = await Promise.resolve(send(options)).catch((error: Failure) => error);
+				const answer = "data" in sent ? sent : sent.response;
+				const forgetToken = () => !isAuthorized && authorization.forget();
+				const trouble = answer
+					? troubleOf(answer, `${method} ${url}`, now(), forgetToken)
+					: lost((sent as Failure).message);
+				if (!trouble && sent === answer) return answer;
+				if (!trouble) throw sent;
+				pausedUntil = Math.max(pausedUntil, now().getTime() + trouble.pauseMs);
+				const waitMs = trouble.pauseMs || 100 * 2 ** attempts * (0.5 + random());
+				const isLost = trouble.isUnknown && isUnrepeatable(method, url);
+				if (isLost || attempts === maxAttempts || now().getTime() + waitMs >= until) {
+					const Busy = isLost ? LostAnswer : GithubBusy;
+					const seconds = spread(trouble.pauseMs / 1000 || defaultRetryAfterSeconds, random);
+					throw new Busy(trouble.text, seconds, `GitHub: ${method} ${url}: ${trouble.reason}`);
+				}
+				await sleep(waitMs);
+			}
+		});
 		return github;
 	};
 }
@@ -177,7 +159,7 @@ function lost(reason = "no answer", text = noAnswer): Trouble {
  * Why an answer is not returned to the caller; null where it is.
  * @throws {Error} where GitHub refuses the service for good
  */
-function troubleOf(answer: Answer, sent: Sent, now: Date, forgetToken: () => boolean): Trouble | null {
+function troubleOf(answer: Answer, request: string, now: Date, forgetToken: () => boolean): Trouble | null {
 	const { status, data } = answer;
 	if ((status >= 200 && status < 300) || status === 404 || status === 409 || status === 422) {
 		// Octokit returns truncated JSON as an empty text.
@@ -190,7 +172,7 @@ function troubleOf(answer: Answer, sent: Sent, now: Date, forgetToken: () => boo
 	if (pauseMs !== null) return { text: pauseText, pauseMs, reason, isUnknown: false };
 	// An App's token may be revoked before it expires; the next attempt gets a new one.
 	if (status === 401 && forgetToken()) return { ...lost("401, the token has ended"), isUnknown: false };
-	throw new Error(`GitHub answers ${status} to ${sent.method} ${sent.url}: ${messageOf(data)}`);
+	throw new Error(`GitHub answers ${status} to ${request}: ${messageOf(data)}`);
 }
 
 /** The pause that GitHub asks for, in milliseconds; null where the answer is not about its rate limits. */

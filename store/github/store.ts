@@ -1,6 +1,6 @@
 import type { Log } from "../log.ts";
 import { type Commit, type Edits, type Meta, type Refusal, type Store, StoreBusy } from "../store.ts";
-import { authorizeWith, type Credentials, type Permissions } from "./auth.ts";
+import { authorizeWith, type Credentials } from "./auth.ts";
 import { type Change, type ChangeBatch, type ChangeContext, commitTogether, retryRaces } from "./chain.ts";
 import { type Connection, connect, GithubBusy, spread } from "./client.ts";
 import { Heads, readHead } from "./history.ts";
@@ -25,7 +25,7 @@ const defaultMaxBatch = 20;
 /** Commits are begun in this part of a batch's time. */
 const chainShare = 0.75;
 
-const permissions: Permissions = { contents: "write", pull_requests: "write" };
+const permissions = { contents: "write", pull_requests: "write" } as const;
 
 /** Where the layers are on GitHub, and the store's dependencies: by default GitHub's API and the engine's own functions. */
 export interface GithubOptions
@@ -64,7 +64,7 @@ export function githubStore(options: GithubOptions): Store {
 		maxEntries: options.maxBatch ?? defaultMaxBatch,
 		mayJoin: ({ meta }) => !meta.review,
 		run: (batch) => {
-			const github = githubUntil(() => batch.until);
+			const github = githubUntil(batch.until);
 			const lastCommitAt = batch.until - limits.batchMs * (1 - chainShare);
 			const context = { github, branch, heads, now, sleep, random, raceMs: limits.raceMs, lastCommitAt };
 			return makeChanges(context, batch);
@@ -85,8 +85,7 @@ export function githubStore(options: GithubOptions): Store {
 	}
 
 	async function readNow(): Promise<Snapshot> {
-		const until = now().getTime() + limits.batchMs;
-		const github = githubUntil(() => until);
+		const github = githubUntil(now().getTime() + limits.batchMs);
 		return new Snapshot(new CommitFiles(github, await readHead(github, branch)));
 	}
 
