@@ -70,7 +70,7 @@ async function readBody(request: IncomingMessage, timeoutMs: number): Promise<Wr
 	const read = async (): Promise<WriteBody> => {
 		const chunks: Buffer[] = [];
 		let length = 0;
-		// The end of the loop must not close the connection: the client has to get its answer.
+		// The end of the loop must not destroy the request: its rest is still read and discarded.
 		for await (const chunk of request.iterator({ destroyOnReturn: false })) {
 			length += chunk.length;
 			if (length > maxRegistrationBytes) return "too large";

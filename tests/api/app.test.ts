@@ -205,7 +205,7 @@ test("the catalogue has files of plain names only, and the slash of its folders"
 	assert.is(page("/rcs?q=x", "/rcs"), "to /rcs/?q=x");
 	assert.is(page("/rcs/list?x", "/rcs"), "to /rcs/list/?x");
 	for (const odd of [
-		...["/dist.catalogue", "/_headers", "/.compressed", "/enx/", "/guides/", "/status"],
+		...["/dist.catalogue", "/_headers", "/.compressed", "/enx/", "/guides/", "/status", "/index.html"],
 		...[
 			"/index/../site.json",
 			"/assets/%2e%2e/site.json",

@@ -135,6 +135,11 @@ flood("of a body in chunks the size comes first: too large is 413, whatever its 
 	large.send(`${head}${chunk.repeat(3)}0\r\n\r\n`);
 	await large.closed;
 	assert.equal(large.statuses, [413]);
+	const endless = server.connect();
+	endless.send(head + chunk.repeat(3));
+	await eventually(() => endless.statuses.length === 1);
+	assert.equal(endless.statuses, [413], "before its end");
+	endless.socket.destroy();
 	const small = server.connect();
 	small.send(`${head}${chunk}0\r\n\r\n`);
 	await small.closed;

@@ -277,6 +277,8 @@ test("the page of a layer is made of the index where the hosting has no file of 
 	const missing = await read("/fr/couche/none");
 	assert.is(missing.status, 404);
 	assert.match(missing.text, "Cette page n’existe pas");
+	files.delete("pages.json");
+	assert.is((await read("/fr/couche/none")).status, 404, "without a catalogue");
 	const records = await read("/collections/layers/items");
 	assert.equal([records.status, records.text], [404, '{"errors":["path: there is no such file"]}']);
 });
