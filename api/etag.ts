@@ -35,26 +35,10 @@ function hex(bits: number): string {
 	return (bits >>> 0).toString(16).padStart(8, "0");
 }
 
-/**
- * The entity tag of a body of several parts, computed from the parts' tags, so that no request hashes a body. It is FNV-1a
- * and FNV-1 of 32 bits (RFC 9923) side by side, over the halves of hashes and the UTF-16 units of texts.
- */
+/** The entity tag of a body of several parts, computed from the parts' tags, so that no request hashes a body. */
 export function etagOfTags(tags: readonly Tag[]): string {
-	let high = 0x811c9dc5;
-	let low = 0xcbf29ce4;
-	const add = (unit: number) => {
-		high = Math.imul(high ^ unit, 0x01000193);
-		low = Math.imul(low, 0x01000193) ^ unit;
-	};
-	for (const tag of tags) {
-		if (typeof tag === "string") {
-			for (let index = 0; index < tag.length; index += 1) add(tag.charCodeAt(index));
-		} else {
-			add(tag.high);
-			add(tag.low);
-		}
-	}
-	return textOf({ high, low });
+	const texts = tags.map((tag) => (typeof tag === "string" ? tag : `${tag.high} ${tag.low}`));
+	return etagOf(new TextEncoder().encode(texts.join("\n")));
 }
 
 /** Longest `If-None-Match` that is split, in characters; a longer one matches nothing. */

@@ -71,7 +71,7 @@ function createOrder(): (exchange: Exchange) => void {
 			else waiting.delete(socket);
 		};
 		if (exchange.hasGone) next();
-		else exchange.response.once("close", next);
+		else exchange.response.on("close", next);
 		exchange.answer();
 	}
 
