@@ -8,11 +8,11 @@ import {
 	allowReads,
 	fragmentHeaders,
 	jsonReply,
-	plainText,
 	type Reply,
 	refuse,
 	refuseRead,
 	refuseWrite,
+	uncachedHeaders,
 } from "./reply.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
 import { actionsAt, isForWrites, type WriteAction } from "./write-routes.ts";
@@ -152,7 +152,9 @@ function answerRefused({ status, errors, allow, root }: Refused): Reply {
 }
 
 function answerHealth(problem: string | null, ok: string): Reply {
-	return problem === null ? plainText(200, ok) : plainText(503, problem.replace(/\s+/g, " ").slice(0, 500));
+	const line = problem === null ? ok : problem.replace(/\s+/g, " ").slice(0, 500);
+	const headers = { "Content-Type": "text/plain; charset=utf-8", ...uncachedHeaders };
+	return { status: problem === null ? 200 : 503, headers, body: new TextEncoder().encode(`${line}\n`) };
 }
 
 /** The answer to an internal error, without a stack trace. The error is logged. */

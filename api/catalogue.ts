@@ -28,7 +28,7 @@ export interface CatalogueFile {
 }
 
 /** The files of a catalogue, where an engine has them. */
-export interface CatalogueFiles {
+interface CatalogueFiles {
 	/** Finds a file, in a coding that `Accept-Encoding` allows; null where there is no such file. */
 	find(file: string, acceptEncoding: string): Promise<CatalogueFile | null>;
 	/** Reads a file from which pages are rendered; null where there is no such file. */
@@ -45,7 +45,7 @@ export interface CatalogueFiles {
 }
 
 /** The headers of a request on which the answer with a file of the catalogue depends. */
-export interface PageQuestion {
+interface PageQuestion {
 	/** `If-None-Match`, or null. */
 	ifNoneMatch: string | null;
 	/** `Accept-Encoding`, or empty. */

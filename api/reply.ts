@@ -33,8 +33,9 @@ export const machineHeaders = others;
 /** Cached briefly, so that no cache hides a new layer. */
 export const refusalCaching = "public, max-age=5";
 
-const writeHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" } as const;
-const jsonHeaders = { "Content-Type": "application/json", ...writeHeaders };
+/** Headers of answers that no cache keeps. */
+export const uncachedHeaders = { "Cache-Control": "no-store", "X-Content-Type-Options": "nosniff" } as const;
+const jsonHeaders = { "Content-Type": "application/json", ...uncachedHeaders };
 
 /** Bounds of the errors of one answer: their number, UTF-16 units of each, bytes of the whole answer. */
 const maxErrors = 20;
@@ -132,16 +133,6 @@ export function inLanguageOf(reply: Reply, acceptLanguage: string | null): Reply
 		? errorsBody(errors.map(inFrench), hint && inFrench(hint))
 		: warnings?.length && encoder.encode(JSON.stringify({ ...answer, warnings: warnings.map(inFrench) }));
 	return french ? { ...reply, headers: { ...headers, "Content-Language": "fr" }, body: french } : reply;
-}
-
-export function removed(): Reply {
-	return { status: 204, headers: { ...writeHeaders }, body: emptyBody };
-}
-
-/** A line of plain text that no cache keeps, for `healthz` and `readyz`. */
-export function plainText(status: number, line: string): Reply {
-	const headers = { "Content-Type": "text/plain; charset=utf-8", ...writeHeaders };
-	return { status, headers, body: encoder.encode(`${line}\n`) };
 }
 
 function errorsBody(errors: string[], hint?: string): Uint8Array {

@@ -11,7 +11,7 @@ import type { Receipt } from "../schemas/answers.ts";
 import { type Commit, isRefusal, parseTimestamp, type Refusal } from "../store/store.ts";
 import type { Context, Refresh } from "./context.ts";
 import { changeKinds, type RequestedChange, refusalOf } from "./register.ts";
-import { jsonReply, type Reply, refuseWrite, removed } from "./reply.ts";
+import { emptyBody, jsonReply, type Reply, refuseWrite, uncachedHeaders } from "./reply.ts";
 import { isSignedBy, type Sender } from "./senders.ts";
 import { isSignature, isTimely, sha256Hex, shapeHint } from "./signature.ts";
 import { methodOf, type WriteAction } from "./write-routes.ts";
@@ -82,7 +82,7 @@ export async function answerWrite(
 	if (isRefusal(outcome)) return refuseWrite(outcome);
 	if (sender.review)
 		return jsonReply(action === "register" ? 201 : 202, await receiptOf(change, outcome, context));
-	if (action === "remove") return removed();
+	if (action === "remove") return { status, headers: { ...uncachedHeaders }, body: emptyBody };
 	return jsonReply(status, bodyOf?.(change.smallkey) ?? (await receiptOf(change, outcome, context)));
 }
 

@@ -11,7 +11,7 @@ import { type Io, printError, printLine } from "../terminal/io.ts";
 import { counted, plain } from "../terminal/plain.ts";
 
 /** A publisher's request to a service. */
-export interface PublisherRequest {
+interface PublisherRequest {
 	method: string;
 	smallkey: string;
 	/** The bytes of the registration; empty for a removal. */
@@ -23,7 +23,7 @@ export interface PublisherRequest {
 }
 
 /** A request with the headers that sign it (specification, "Request headers"). */
-export interface SignedRequest extends PublisherRequest {
+interface SignedRequest extends PublisherRequest {
 	headers: Record<"Authorization" | "TimeStamp" | "Sender", string>;
 }
 

@@ -21,12 +21,6 @@ export interface Answered {
 /** Most kinds of lines that are counted separately at once; lines of further kinds are counted together. */
 const maxKinds = 1_000;
 
-export interface CountedLog<Line> {
-	add(line: Line): void;
-	/** Writes a line for each kind with further lines. Those kinds keep being counted in the next window. */
-	end(): void;
-}
-
 /**
  * Makes a log that combines similar lines, so that refusals cannot fill a disk. The first line of a kind is written at
  * once. At the end of a window, the last of the further lines is written, with their number.
@@ -36,11 +30,12 @@ export function countedLog<Line extends object>(
 	write: (line: Line & { repeated?: number }) => void,
 	windowMs: number,
 	kindOf: (line: Line) => string | null,
-): CountedLog<Line> {
+) {
 	/** Kind → its last line, and the number of lines after the first one. */
 	const kinds = new Map<string, { last: Line; repeated: number }>();
 	let timer: NodeJS.Timeout | undefined;
-	const end = () => {
+	/** Writes a line for each kind with further lines. Those kinds keep being counted in the next window. */
+	const end = (): void => {
 		clearTimeout(timer);
 		for (const [kind, counted] of kinds) {
 			if (counted.repeated > 0) write({ ...counted.last, repeated: counted.repeated });
@@ -49,7 +44,7 @@ export function countedLog<Line extends object>(
 		}
 		timer = kinds.size > 0 ? setTimeout(end, windowMs).unref() : undefined;
 	};
-	const add = (line: Line) => {
+	const add = (line: Line): void => {
 		const own = kindOf(line);
 		if (own === null) return write(line);
 		const kind = kinds.size < maxKinds || kinds.has(own) ? own : "other";

@@ -2,10 +2,8 @@
 import { maxRegistrationBytes } from "../../registry/registration.ts";
 import { answerFailure, answerPlain, answerStatus, type Route, routeOf } from "../app.ts";
 import { Catalogue } from "../catalogue.ts";
-import type { Context } from "../context.ts";
 import { logText } from "../log.ts";
 import { inLanguageOf, type Reply, refuseFile } from "../reply.ts";
-import type { ReadSettings } from "../wanted.ts";
 import { answerWrite, type WriteBody } from "../write.ts";
 import { isWriteMethod } from "../write-routes.ts";
 import { type Bindings, filesOf, handleFetchedRead } from "./reads.ts";
@@ -17,12 +15,11 @@ export interface Worker {
 
 /** Makes a worker. It reads its environment once. */
 export function createWorker(log: (fields: object) => void): Worker {
-	const serving = new WeakMap<Bindings, ReadSettings>();
-	const contexts = new WeakMap<Bindings, Context>();
 	const errors = {
 		error: (error: unknown) => log({ error: error instanceof Error ? error.message : String(error) }),
 	};
-	const contextOf = (bindings: Bindings) => once(contexts, bindings, () => makeContext(bindings, errors));
+	const settingsOf = once(readSettings);
+	const contextOf = once((bindings) => makeContext(bindings, errors));
 
 	/** Why the worker cannot serve; null where it can. */
 	function problemOf(bindings: Bindings): string | null {
@@ -41,8 +38,7 @@ export function createWorker(log: (fields: object) => void): Worker {
 		try {
 			// The body is always read first: the engine resets the connection if a body is left unread.
 			const body = await readBody(request);
-			const settings = once(serving, bindings, () => readSettings(bindings));
-			const route = routeOf(request.method, target, settings);
+			const route = routeOf(request.method, target, settingsOf(bindings));
 			kind = route.kind;
 			const header = (name: string) => request.headers.get(name) ?? "";
 			const ifNoneMatch = request.headers.get("If-None-Match");
@@ -66,7 +62,8 @@ export function createWorker(log: (fields: object) => void): Worker {
 					return await handleFetchedRead(route, ifNoneMatch, bindings);
 				default: {
 					const readiness = () => contextOf(bindings).readiness();
-					return answerPlain(route, { readiness, commit: bundledCommit() }, () => problemOf(bindings));
+					const commit = typeof BUNDLED_COMMIT === "string" ? BUNDLED_COMMIT : null;
+					return answerPlain(route, { readiness, commit }, () => problemOf(bindings));
 				}
 			}
 		} catch (error) {
@@ -100,14 +97,14 @@ function catalogueOf(bindings: Bindings): Catalogue {
 /** The commit of the bundle, a constant that `hosting/bundle.ts` defines; undefined without a bundle. */
 declare const BUNDLED_COMMIT: string | null | undefined;
 
-function bundledCommit(): string | null {
-	return typeof BUNDLED_COMMIT === "string" ? BUNDLED_COMMIT : null;
-}
-
-function once<T>(made: WeakMap<Bindings, T>, bindings: Bindings, make: () => T): T {
-	const value = made.get(bindings) ?? make();
-	made.set(bindings, value);
-	return value;
+/** Calls `make` once for each environment. */
+function once<T>(make: (bindings: Bindings) => T): (bindings: Bindings) => T {
+	const made = new WeakMap<Bindings, T>();
+	return (bindings) => {
+		const value = made.get(bindings) ?? make(bindings);
+		made.set(bindings, value);
+		return value;
+	};
 }
 
 /** Logs a line for each write and for each answer from 400 up, and sets the answer's id. Signatures are not logged. */
