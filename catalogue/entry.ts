@@ -1,16 +1,19 @@
 import { describedFor } from "../registry/described.ts";
 import { currentDescription } from "../registry/description.ts";
-import type { Entry } from "../registry/entries.ts";
+import type { Entry, PublicName } from "../registry/entries.ts";
 import type { Health } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { kindOf } from "../registry/registration.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../registry/targets/table.ts";
-import type { LastChange } from "./history.ts";
 
 /** What is known about a layer from other sources than its own files. */
-interface KnownOfLayer extends Partial<LastChange> {
+export interface KnownOfLayer {
+	/** The last commit that changed it. */
+	changed?: { commit: string; date: string } | undefined;
+	/** Public name of the sender who registered it last. */
+	sender?: PublicName | undefined;
 	/** Path of its picture below the site. */
 	thumbnail?: string | undefined;
 }

@@ -5,6 +5,7 @@ import { healthPath, repairTrailer } from "../registry/health.ts";
 import { parseLayerPath, parseSmallkey } from "../registry/smallkey.ts";
 import { serviceIdentity } from "../store/store.ts";
 import type { ChangeKind, CommitChanges } from "./changes.ts";
+import type { KnownOfLayer } from "./entry.ts";
 
 /** A commit on the branch that touched layers, or for which a repair was proposed. */
 interface HistoryCommit extends CommitChanges {
@@ -76,16 +77,8 @@ function historyCommit({ id, committer, message, files }: LoggedCommit): History
 	};
 }
 
-/** A layer's last change, as the history has it. */
-export interface LastChange {
-	/** The last commit that changed it. */
-	changed: { commit: string; date: string };
-	/** Public name of the sender who registered it last; null without a public name, or if no sender registered it. */
-	sender: PublicName | null;
-}
-
 /**
- * The last change of each layer that the history touched.
+ * The last change of each layer that the history touched, with the public name of the sender who registered it last.
  * @param names sender's id → public name
  * @param before layers before this history, which may change only the description of a layer, or none of its files
  */
@@ -93,15 +86,13 @@ export function lastChanges(
 	history: readonly HistoryCommit[],
 	names: Readonly<Record<string, PublicName>> = {},
 	before: Iterable<Entry> = [],
-): Map<string, LastChange> {
-	const last = new Map<string, LastChange>();
-	for (const { smallkey, changed, sender = null } of before) {
-		if (changed) last.set(smallkey, { changed, sender });
-	}
+): Map<string, KnownOfLayer> {
+	const last = new Map<string, KnownOfLayer>();
+	for (const { smallkey, changed, sender } of before) last.set(smallkey, { changed, sender });
 	for (const { commit, date, layers, registered, sender } of history) {
-		const name = sender !== null && Object.hasOwn(names, sender) ? (names[sender] ?? null) : null;
+		const name = sender !== null && Object.hasOwn(names, sender) ? names[sender] : undefined;
 		for (const { smallkey } of layers) {
-			const known = registered.has(smallkey) ? name : (last.get(smallkey)?.sender ?? null);
+			const known = registered.has(smallkey) ? name : last.get(smallkey)?.sender;
 			last.set(smallkey, { changed: { commit, date }, sender: known });
 		}
 	}

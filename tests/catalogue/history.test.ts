@@ -60,7 +60,7 @@ history("names what each commit did to layers, and leaves out what touches none"
 	);
 	const date = new Date(await git(folder, "log", "-1", "--format=%cI", third)).toISOString();
 	assert.is(found?.[2]?.date, date.replace(".000", ""));
-	assert.is(lastChanges(found ?? []).get("abc")?.changed.commit, third);
+	assert.is(lastChanges(found ?? []).get("abc")?.changed?.commit, third);
 	assert.equal(await readHistory(folder, second, "main"), found?.slice(2));
 });
 
