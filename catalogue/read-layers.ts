@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { runGit } from "../git/run.ts";
-import { listTree } from "../git/tree.ts";
+import { diffTree, listTree } from "../git/tree.ts";
 import { readManifest, type Source } from "../publish/build.ts";
 import { emptyNotes, servedLayers } from "../publish/changes.ts";
 import { collectFolder, readEntries, resolveCommit } from "../publish/collect.ts";
@@ -80,10 +80,11 @@ export async function readChanges(
 	const touched = new Set(history?.flatMap((one) => one.layers.map(({ smallkey }) => smallkey)));
 	if (earlier) {
 		if (!history) throw new IndexBroken("the branch did not come by the earlier commit");
-		const { health: before } = await readReviewers(repository, earlier.commit);
+		const differs = (await diffTree(repository, earlier.commit, commit, healthPath)).length > 0;
+		const before = differs ? (await readReviewers(repository, earlier.commit)).health : health;
 		for (const smallkey of [...before.keys(), ...health.keys()]) {
 			const [was, is] = [before.get(smallkey), health.get(smallkey)];
-			if (JSON.stringify(was) !== JSON.stringify(is)) touched.add(smallkey);
+			if (was !== is && JSON.stringify(was) !== JSON.stringify(is)) touched.add(smallkey);
 		}
 		if (touched.size > Math.max(maxChangedLayers, earlier.index.manifest.layers * maxChangedShare))
 			throw new IndexBroken("too much has changed");
