@@ -1,4 +1,4 @@
-import { middleRank } from "../registry/drawing-order.ts";
+import { middleRank } from "../registry/description.ts";
 import { type Lang, parseSmallkey } from "../registry/smallkey.ts";
 import { targetOf } from "../registry/targets/table.ts";
 import type { Envelope, TargetName } from "../registry/targets/target.ts";

@@ -1,9 +1,14 @@
-import { canonicalText } from "../registry/canonical.ts";
 import { parseJson } from "../registry/json.ts";
 import { judgeFile } from "../registry/judge.ts";
 import { judgeNames, type Problem } from "../registry/judge-names.ts";
 import { textsOf } from "../registry/problems.ts";
-import { kindOf, parseRegistration, type Registration, serviceTypeOf } from "../registry/registration.ts";
+import {
+	canonicalText,
+	kindOf,
+	parseRegistration,
+	type Registration,
+	serviceTypeOf,
+} from "../registry/registration.ts";
 import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { type TextCode, textAt, textOf } from "../registry/texts.ts";
 import { blobId } from "../store/hashes.ts";

@@ -1,8 +1,7 @@
-import { canonicalText } from "../registry/canonical.ts";
 import { draftAddress } from "../registry/draft.ts";
 import { judgeSender, mayChange, smallkeyText } from "../registry/judge.ts";
 import { shownValue } from "../registry/problems.ts";
-import { maxRegistrationBytes } from "../registry/registration.ts";
+import { canonicalText, maxRegistrationBytes } from "../registry/registration.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { readableAt } from "../registry/targets/table.ts";
 import { textAt, textOf } from "../registry/texts.ts";

@@ -1,6 +1,6 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { canonicalText } from "../registry/canonical.ts";
+import { canonicalText } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
 import { generateLayers, renamed } from "./layers.ts";
 import { timed } from "./measure/process.ts";

@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { canonicalText } from "../registry/canonical.ts";
-import type { Registration1 } from "../registry/registration.ts";
+import { canonicalText, type Registration1 } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
 
 /** Creates a deterministic generator of numbers in [0, 1) (mulberry32). */

@@ -1,6 +1,5 @@
 // npx fragments bench: measures the service and the build, each figure against a reference (docs/speed.md)
-import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
-import { printLine } from "../terminal/io.ts";
+import { createRun, parseCount } from "../terminal/command-line.ts";
 import { buildRows } from "./builds.ts";
 import { catalogueRows } from "./catalogue.ts";
 import { lineOf, measure, type Row, tableHead } from "./measure/row.ts";
@@ -20,33 +19,32 @@ function rowsNamed(only: string | undefined, beside: string | undefined): Row[] 
 	});
 }
 
-export const run = createRun(async (argv, _environment, io) => {
-	const { only, beside, layers, rounds, json } = createCommandLine("bench", io)
-		.option("--only <names>", `these rows, with commas: ${rows.map(({ name }) => name).join(" ")}`)
-		.option(
-			"--beside <checkout>",
-			`another version, with its packages: ${besideRows.map(({ name }) => name).join(" ")}`,
-		)
-		.option("--layers <n>", "registered layers", parseCount, 100_000)
-		.option("--rounds <n>", "rounds of each row, ours and the reference alternately", parseCount, 5)
-		.option("--json", "one JSON document instead of a table")
-		.parse(argv, { from: "user" })
-		.opts();
+export const run = createRun("bench", async ({ read, io }) => {
+	const [{ only, beside, layers, rounds, json }] = await read((line) =>
+		line
+			.option("--only <names>", `these rows, with commas: ${rows.map(({ name }) => name).join(" ")}`)
+			.option(
+				"--beside <checkout>",
+				`another version, with its packages: ${besideRows.map(({ name }) => name).join(" ")}`,
+			)
+			.option("--layers <n>", "registered layers", parseCount, 100_000)
+			.option("--rounds <n>", "rounds of each row, ours and the reference alternately", parseCount, 5)
+			.option("--json", "one JSON document instead of a table"),
+	);
 	const chosen = rowsNamed(only, beside);
 	const world = await World.open(layers, beside ?? null);
 	for (const signal of ["SIGINT", "SIGTERM"])
 		process.once(signal, () => world.close().finally(() => process.exit(1)));
 	const measured = [];
 	try {
-		if (!json) printLine(io, tableHead(world.layers, rounds));
+		if (!json) io.print(tableHead(world.layers, rounds));
 		for (const row of chosen) {
 			const result = await measure(row, world, rounds);
 			measured.push(result);
-			if (!json) printLine(io, lineOf(result));
+			if (!json) io.print(lineOf(result));
 		}
 	} finally {
 		await world.close();
 	}
-	if (json) printLine(io, JSON.stringify({ layers: world.layers, rounds, rows: measured }, null, "\t"));
-	return exitCodes.done;
+	if (json) io.print(JSON.stringify({ layers: world.layers, rounds, rows: measured }, null, "\t"));
 });

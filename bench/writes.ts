@@ -4,7 +4,7 @@ import { closeSync, fsyncSync, openSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
-import { canonicalText } from "../registry/canonical.ts";
+import { canonicalText } from "../registry/registration.ts";
 import { layerPath } from "../registry/smallkey.ts";
 import { generateLayers, renamed } from "./layers.ts";
 import { environment, maxMegabytes, run, secondsOf } from "./measure/process.ts";

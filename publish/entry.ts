@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { type Hash, hashOf } from "../api/etag.ts";
 import type { Fragment } from "../api/read.ts";
 import { codeStamp } from "../files/code-stamp.ts";
-import { drawingRank } from "../registry/drawing-order.ts";
+import { drawingRank } from "../registry/description.ts";
 import { defaultMapWkid } from "../registry/extent.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";

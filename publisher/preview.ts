@@ -6,7 +6,7 @@ import { renderLayer, targetPath } from "../registry/targets/table.ts";
 import { warningsOf } from "../registry/warnings.ts";
 import type { Configuration, Environment } from "../service/settings.ts";
 import { exitCodes } from "../terminal/command-line.ts";
-import { type Io, printError, printLine } from "../terminal/io.ts";
+import type { Io } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
 export interface Draft {
@@ -24,16 +24,16 @@ export function printPreview({ smallkey, file, body }: Draft, configuration: Con
 	const { registration, problems } = parseRegistration(body, "written");
 	const wrong = problems.map(({ text }) => `${file}: ${text}`);
 	if (parseSmallkey(smallkey) === null) wrong.unshift(`${smallkey}: a smallkey ${smallkeyRule}`);
-	for (const line of wrong) printError(io, plain(line));
+	for (const line of wrong) io.warn(plain(line));
 	if (!registration || wrong.length > 0) return exitCodes.wrong;
-	for (const warning of warningsOf(registration)) printError(io, plain(`warning: ${file}: ${warning}`));
+	for (const warning of warningsOf(registration)) io.warn(plain(`warning: ${file}: ${warning}`));
 	for (const lang of langs) {
 		const texts = renderLayer(configuration.targets, lang, smallkey, registration, null, configuration);
 		for (const [index, target] of configuration.targets.entries()) {
 			const text = texts[index] ?? null;
-			printLine(io, `/${targetPath(target, lang, smallkey)}`);
+			io.print(`/${targetPath(target, lang, smallkey)}`);
 			const shown = text && JSON.stringify(JSON.parse(text), null, 2);
-			printLine(io, shown ?? "(cannot be expressed there)");
+			io.print(shown ?? "(cannot be expressed there)");
 		}
 	}
 	return exitCodes.done;
@@ -52,5 +52,5 @@ export async function printDraft(
 	const publicUrl = readPublicUrl(variables);
 	variables.check();
 	const address = await draftAddress(publicUrl, { smallkey, text: new TextDecoder().decode(body) });
-	if (address !== null) printError(io, `Try it as a draft: ${address}`);
+	if (address !== null) io.warn(`Try it as a draft: ${address}`);
 }

@@ -1,3 +1,4 @@
+import type { Command } from "@commander-js/extra-typings";
 import { parseSenders } from "../api/senders.ts";
 import { sign } from "../api/signature.ts";
 import { readTextIfThere } from "../files/if-there.ts";
@@ -6,8 +7,8 @@ import { tryJson } from "../registry/try-json.ts";
 import { askService, errorsOf } from "../service/ask.ts";
 import { sendersPath } from "../service/senders-file.ts";
 import { type Environment, readConfiguration } from "../service/settings.ts";
-import { createCommandLine, exitCodes, parseUrl } from "../terminal/command-line.ts";
-import { type Io, printError, printLine } from "../terminal/io.ts";
+import { exitCodes, parseUrl } from "../terminal/command-line.ts";
+import type { Io } from "../terminal/io.ts";
 import { counted, plain } from "../terminal/plain.ts";
 
 /** A publisher's request to a service. */
@@ -28,8 +29,8 @@ interface SignedRequest extends PublisherRequest {
 }
 
 /** The command line of `put`, `sign` and `remove`: `<smallkey> [--url U] [--sender S]`. */
-export function createRequestLine(name: "put" | "sign" | "remove", io: Io) {
-	return createCommandLine(name, io)
+export function requestLine(line: Command) {
+	return line
 		.argument("<smallkey>", "the layer")
 		.option("--url <url>", "the service with its base path", parseUrl, "http://127.0.0.1:8080")
 		.option("--sender <id>", "who signs (the first of the senders)")
@@ -156,12 +157,12 @@ export async function sendRequest(
 		const receipt = answer.text === "" ? `${answer.status} ${smallkey}` : tryJson(answer.text);
 		if (receipt === null) throw new Error(`${address}: its answer is not a receipt`);
 		const text = typeof receipt === "string" ? receipt : JSON.stringify(receipt, null, 2);
-		for (const line of text.split("\n")) printLine(io, plain(line));
+		for (const line of text.split("\n")) io.print(plain(line));
 		return exitCodes.done;
 	}
-	printError(io, `${answer.status} from ${address}`);
-	for (const error of errorsOf(answer)) printError(io, plain(error));
+	io.warn(`${answer.status} from ${address}`);
+	for (const error of errorsOf(answer)) io.warn(plain(error));
 	const { hint } = (tryJson(answer.text) ?? {}) as { hint?: unknown };
-	if (typeof hint === "string") printError(io, plain(hint));
+	if (typeof hint === "string") io.warn(plain(hint));
 	return answer.status >= 500 || answer.status === 429 ? exitCodes.unable : exitCodes.wrong;
 }

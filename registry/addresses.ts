@@ -1,5 +1,5 @@
 import { address as addressSchema } from "../schemas/definitions.ts";
-import { type Problems, pointerOf, type Rules, shownValue } from "./problems.ts";
+import { type Found, pointerOf, type Rules, shownValue } from "./problems.ts";
 import { langs } from "./smallkey.ts";
 import { type BrokenRule, broken } from "./texts.ts";
 
@@ -16,17 +16,16 @@ export const maxAddressLength = addressSchema.maxLength;
  * Checks what the schema's pattern cannot: an address must be a URI and contain no credentials. Under the rules `written`
  * it must also be the address of the layer's kind of service; a stored registration may name another kind.
  */
-export function addAddressProblems(problems: Problems, value: unknown, rules: Rules): void {
-	for (const { address, type, path } of addressesOf(value)) {
+export function addressProblems(value: unknown, rules: Rules): Found[] {
+	return addressesOf(value).flatMap(({ address, type, path }): Found[] => {
 		// The schema reports an address that is too long.
-		if (address.length > maxAddressLength) continue;
+		if (address.length > maxAddressLength) return [];
 		const isOfService = rules === "written" && type !== null;
 		const problem = problemOf(address) ?? (isOfService ? kindProblem(new URL(address), type) : null);
-		if (problem) problems.add(() => [pointerOf(path), problem]);
-	}
+		return problem ? [() => [pointerOf(path), problem]] : [];
+	});
 }
 
-/** An address in a registration. */
 export interface Address {
 	address: string;
 	/** The kind of the service at the address, as version 2.0 names it; null for the address of a description. */

@@ -29,7 +29,6 @@ export type Drawing = NonNullable<Extract<Renderer, { type: "unique" }>["default
 /** A rectangle in the spatial reference of its `wkid`. */
 export type Extent = NonNullable<FeatureDescription["extent"]>;
 
-/** ArcGIS's types of fields whose values are numbers. */
 const numberType = /^esriFieldType(?:OID|SmallInteger|Integer|BigInteger|Single|Double)$/;
 
 /** Whether the values of a field are numbers in a feature's attributes. */
@@ -92,4 +91,15 @@ export function isDescribed(registration: Registration, description: Description
 		const known = currentDescription(registration, description, lang);
 		return known !== null && known.from !== "import";
 	});
+}
+
+/** The rank of lines and of layers of unknown geometry. */
+export const middleRank = 1;
+
+/** A layer's rank in drawing order, as in the lists of the older service: polygons first (below), points last (on top). */
+export function drawingRank(description: Description | null): number {
+	const english = description?.en;
+	const geometry = english && "geometry_type" in english ? english.geometry_type : "";
+	if (geometry === "esriGeometryPolygon") return 0;
+	return geometry === "esriGeometryPoint" ? 2 : middleRank;
 }

@@ -44,7 +44,6 @@ export function parseHealth(text: string | null): Health {
 
 const maxCauseLength = 160;
 
-/** Leaves out unknown members, and cuts a long cause. */
 function clean({ state, since, cause, repair }: Sickness): Sickness {
 	const seen = typeof cause === "string" && { cause: cause.slice(0, maxCauseLength) };
 	return { state, since, ...seen, ...(repair === true && { repair }) };

@@ -1,5 +1,5 @@
-import { type Node, type ParseError, parseTree, printParseErrorCode } from "jsonc-parser";
-import { Problems, pointerOf } from "./problems.ts";
+import { type JSONPath, type JSONVisitor, printParseErrorCode, visit } from "jsonc-parser";
+import { type Found, listed, pointerOf } from "./problems.ts";
 import { type BrokenRule, broken, type TextCode, textOf } from "./texts.ts";
 
 /** A parsed JSON text: its value, or why it was refused. */
@@ -76,48 +76,33 @@ const strictly = { disallowComments: true };
 
 /** The first syntax error of a text: `the document must be JSON: line 3, column 7 must be a comma`. */
 function syntaxError(text: string): BrokenRule {
-	const errors: ParseError[] = [];
-	parseTree(text, errors, strictly);
-	const [first] = errors;
-	if (!first) return broken("json-unknown");
-	const lines = text.slice(0, first.offset).split(/\r\n?|\n/);
-	const column = (lines.at(-1) as string).length + 1;
-	return broken("json", lines.length, column, textOf(printParseErrorCode(first.error) as TextCode));
-}
-
-type Path = readonly (string | number)[];
-
-/** The values and the members of a valid text, in the text's order, each with its path. */
-function* nodesOf(node: Node | undefined, path: Path = []): Generator<[Node, Path]> {
-	if (!node) return;
-	yield [node, path];
-	for (const [index, child] of (node.children ?? []).entries()) {
-		if (node.type === "array") yield* nodesOf(child, [...path, index]);
-		else if (node.type === "object") yield* nodesOf(child, [...path, nameOf(child)]);
-		else if (index === 1) yield* nodesOf(child, path);
-	}
-}
-
-function nameOf(property: Node): string {
-	return String(property.children?.[0]?.value);
+	let first: BrokenRule | undefined;
+	const onError = (error: number, _offset: number, _length: number, line: number, column: number) => {
+		first ??= broken("json", line + 1, column + 1, textOf(printParseErrorCode(error) as TextCode));
+	};
+	visit(text, { onError }, strictly);
+	return first ?? broken("json-unknown");
 }
 
 /** Repeated names and lone surrogates of a valid text. */
 function ambiguities(text: string): BrokenRule[] {
-	const problems = new Problems();
-	const names = new Map<unknown, Set<string>>();
-	for (const [node, path] of nodesOf(parseTree(text))) {
-		if (node.type === "object") names.set(node, new Set());
-		else if (node.type === "property") {
-			const known = names.get(node.parent) as Set<string>;
-			const name = nameOf(node);
-			if (known.has(name)) problems.add(() => [pointerOf(path), broken("repeated-name")]);
-			known.add(name);
-			if (!name.isWellFormed()) problems.add(() => [pointerOf(path.slice(0, -1)), broken("lone-name")]);
-		} else if (node.type === "string" && !node.value.isWellFormed())
-			problems.add(() => [pointerOf(path), broken("lone-surrogate")]);
-	}
-	return problems.list();
+	const found: Found[] = [];
+	const add = (path: JSONPath, code: TextCode) => found.push(() => [pointerOf(path), broken(code)]);
+	/** The names so far of each open object. */
+	const scopes: Set<string>[] = [];
+	visit(text, {
+		onObjectBegin: () => void scopes.push(new Set()),
+		onObjectEnd: () => void scopes.pop(),
+		onObjectProperty: (name, _offset, _length, _line, _column, path) => {
+			if (scopes.at(-1)?.has(name)) add([...path(), name], "repeated-name");
+			scopes.at(-1)?.add(name);
+			if (!name.isWellFormed()) add(path(), "lone-name");
+		},
+		onLiteralValue: (value, _offset, _length, _line, _column, path) => {
+			if (typeof value === "string" && !value.isWellFormed()) add(path(), "lone-surrogate");
+		},
+	});
+	return listed(found);
 }
 
 /**
@@ -126,18 +111,24 @@ function ambiguities(text: string): BrokenRule[] {
  */
 export function linesOf(text: string): Map<string, number> {
 	const lines = new Map<string, number>();
-	const errors: ParseError[] = [];
-	const tree = isNestedBeyond(text, maxDepth) ? undefined : parseTree(text, errors, strictly);
-	if (errors.length > 0) return lines;
-	let line = 1;
-	let start = 0;
-	for (const [{ offset }, path] of nodesOf(tree)) {
-		line += text.slice(start, offset).match(/\r\n?|\n/g)?.length ?? 0;
-		start = offset;
+	let isJson = !isNestedBeyond(text, maxDepth);
+	const note = (path: JSONPath, line: number) => {
 		const pointer = pointerOf(path);
-		if (!lines.has(pointer)) lines.set(pointer, line);
-	}
-	return lines;
+		if (!lines.has(pointer)) lines.set(pointer, line + 1);
+	};
+	const noteValue = (_offset: number, _length: number, line: number, _column: number, path: () => JSONPath) =>
+		note(path(), line);
+	const visitor: JSONVisitor = {
+		onObjectBegin: noteValue,
+		onArrayBegin: noteValue,
+		onLiteralValue: (_value, ...place) => noteValue(...place),
+		onObjectProperty: (name, _offset, _length, line, _column, path) => note([...path(), name], line),
+		onError: () => {
+			isJson = false;
+		},
+	};
+	if (isJson) visit(text, visitor, strictly);
+	return isJson ? lines : new Map();
 }
 
 /** The line of a JSON pointer, or of its nearest known ancestor; 1 without one. */

@@ -1,5 +1,4 @@
 import { type Description, parseDescription } from "./description.ts";
-import { matchesGlob } from "./globs.ts";
 import {
 	aboutKey,
 	judgeNames,
@@ -10,7 +9,7 @@ import {
 	type Remark,
 } from "./judge-names.ts";
 import { visible } from "./markdown.ts";
-import { ownersPath, parseOwners } from "./owners.ts";
+import { matchesGlob, ownersPath, parseOwners } from "./owners.ts";
 import type { Rules } from "./problems.ts";
 import { maxRegistrationBytes, parseRegistration, type Registration } from "./registration.ts";
 import {
@@ -40,20 +39,17 @@ export interface CheckedLayer {
 	description: Description | null;
 }
 
-/** The sender of a change. */
 export interface Sender {
 	id: string;
 	/** Globs of the smallkeys that the sender may change; null: all. */
 	smallkeys: readonly string[] | null;
 }
 
-/** Largest service description, in bytes. */
 const maxDescriptionBytes = 4 * 1024 * 1024;
 
 /** Largest size of a file that belongs to no layer, in bytes. Every version of it stays in every clone for ever. */
 export const maxOtherBytes = 1024 * 1024;
 
-/** The size limit of a file under `layers/`, in bytes. */
 export function maxBytesOf(path: string): number {
 	if (isOtherFile(path)) return maxOtherBytes;
 	return path.endsWith(".service.json") ? maxDescriptionBytes : maxRegistrationBytes;
@@ -64,12 +60,10 @@ export function problemLine({ file, text }: Remark): string {
 	return `${file}: ${text}`;
 }
 
-/** The error about an invalid smallkey. */
 export function smallkeyText(text: string): string {
 	return `smallkey: ${textOf("smallkey", JSON.stringify(text.slice(0, 80)))}`;
 }
 
-/** Whether a sender may change a smallkey. */
 export function mayChange({ smallkeys }: Sender, smallkey: string): boolean {
 	return smallkeys?.some((glob) => matchesGlob(glob, smallkey)) ?? true;
 }
@@ -118,7 +112,6 @@ export function judgeKind(
 	return bytes > maxBytes ? { file: path, ...broken("size", maxBytes) } : null;
 }
 
-/** The content of one file, and its problems. */
 export interface JudgedFile {
 	/** Null where the file is not a valid registration. `description` likewise. */
 	registration: Registration | null;

@@ -1,10 +1,9 @@
 import type { FromSchema } from "json-schema-to-ts";
 import type { owners as schema } from "../schemas/owners.ts";
 import { validateOwners } from "../schemas/validate-owners.ts";
-import { matchesGlob } from "./globs.ts";
 import { parseJson } from "./json.ts";
-import { addSchemaProblems, Problems } from "./problems.ts";
-import { isOtherFile, parseLayerPath } from "./smallkey.ts";
+import { listed, schemaProblems } from "./problems.ts";
+import { parseLayerPath } from "./smallkey.ts";
 import { type BrokenRule, broken } from "./texts.ts";
 
 export const ownersPath = "layers/owners.json";
@@ -37,9 +36,8 @@ export function parseOwners(bytes: Uint8Array): ParsedOwners {
 	}
 	const parsed = parseJson(bytes);
 	if (parsed.problems.length > 0) return { owners: null, problems: parsed.problems };
-	const problems = new Problems();
-	addSchemaProblems(problems, validateOwners, parsed.value);
-	if (!problems.isEmpty) return { owners: null, problems: problems.list() };
+	const problems = listed(schemaProblems(validateOwners, parsed.value));
+	if (problems.length > 0) return { owners: null, problems };
 	const { operators, layers } = parsed.value as OwnersFile;
 	const rules = Object.entries(layers).map(([glob, owners]) => ({ glob: glob.replace(/\*+/g, "*"), owners }));
 	return { owners: { operators, rules: rules.sort(byGenerality) }, problems: [] };
@@ -54,10 +52,9 @@ function byGenerality(a: OwnerRule, b: OwnerRule): number {
 
 /** The owners of a file; the approval of one is enough. */
 export function ownersOf(owners: Owners, path: string): string[] {
-	if (!path.startsWith("layers/") || isOtherFile(path)) return owners.operators;
 	const name = parseLayerPath(path);
-	if (!name) return owners.operators;
-	return owners.rules.findLast((rule) => matchesGlob(rule.glob, name.smallkey))?.owners ?? owners.operators;
+	const rule = name && owners.rules.findLast(({ glob }) => matchesGlob(glob, name.smallkey));
+	return rule?.owners ?? owners.operators;
 }
 
 /** All names in the owners file, each once: teams (`@organisation/team`) and people (`@user`). */
@@ -82,4 +79,25 @@ export function groupByOwners(owners: Owners, paths: Iterable<string>): OwnedPat
 		groups.set(names.join(" "), group);
 	}
 	return [...groups.values()];
+}
+
+/**
+ * Whether a smallkey matches a glob, in which `*` is any number of characters and `?` is one; case-sensitive. Takes at
+ * most one step for each pair of characters, where a regular expression could take exponential time.
+ */
+export function matchesGlob(glob: string, smallkey: string): boolean {
+	const isAt = (part: string, start: number) =>
+		[...part].every((character, index) => character === "?" || character === smallkey[start + index]);
+	const [first = "", ...parts] = glob.split("*");
+	const last = parts.pop();
+	if (last === undefined) return glob.length === smallkey.length && isAt(glob, 0);
+	if (!isAt(first, 0)) return false;
+	const end = smallkey.length - last.length;
+	let start = first.length;
+	// Each part between two stars is matched at its first occurrence.
+	for (const part of parts) {
+		while (start + part.length <= end && !isAt(part, start)) start += 1;
+		start += part.length;
+	}
+	return start <= end && isAt(last, end);
 }

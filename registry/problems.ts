@@ -1,5 +1,4 @@
 import type { SchemaError, Validator } from "../schemas/compile.ts";
-import { nearestName } from "./nearest.ts";
 import { type BrokenRule, broken, type TextCode } from "./texts.ts";
 
 /** Most problems of one document that are listed; the others are counted. */
@@ -8,10 +7,8 @@ export const maxProblems = 20;
 /** Most bytes of the listed problems as JSON, so that they fit into an answer of 16 kB. */
 const maxProblemBytes = 15_000;
 
-/** Longest pointer in a problem, in characters. */
 const maxPointerLength = 160;
 
-/** Longest value in a problem, in characters. */
 const maxValueLength = 80;
 
 /** Most characters of a text that are searched for credentials before the text is cut. */
@@ -19,45 +16,30 @@ const maxSearchedLength = 200;
 
 const encoder = new TextEncoder();
 
-/** The texts of problems, in the same order. */
 export function textsOf(problems: readonly BrokenRule[]): string[] {
 	return problems.map(({ text }) => text);
 }
 
+/** Finds the place and the broken rule of a problem. Called only for a problem that is listed. */
+export type Found = () => readonly [pointer: string, rule: BrokenRule];
+
 /**
- * The problems of one document, each as `<JSON pointer>: <rule>`. At most 20 of them and a count of the others are kept,
- * with long pointers cut: at most 16 kB as JSON.
+ * Lists the problems of one document, each as `<JSON pointer>: <rule>`: at most 20 of them, with long pointers cut, and a
+ * count of the others. That is at most 16 kB as JSON.
  */
-export class Problems {
-	readonly #problems: BrokenRule[] = [];
-	#bytes = 0;
-	#hidden = 0;
-
-	/** Adds a problem. `make` is called only for a problem that is listed. */
-	add(make: () => readonly [pointer: string, rule: BrokenRule]): void {
-		if (this.#problems.length < maxProblems && this.#hidden === 0) {
-			const [pointer, rule] = make();
-			const text = `${cutPointer(pointer) || "the document"}: ${rule.text}`;
-			const bytes = this.#bytes + encoder.encode(JSON.stringify(text)).length;
-			if (bytes <= maxProblemBytes) {
-				this.#bytes = bytes;
-				this.#problems.push({ code: rule.code, text });
-				return;
-			}
-		}
-		this.#hidden += 1;
+export function listed(found: readonly Found[]): BrokenRule[] {
+	const problems: BrokenRule[] = [];
+	let bytes = 0;
+	for (const find of found.slice(0, maxProblems)) {
+		const [pointer, rule] = find();
+		const text = `${cutPointer(pointer) || "the document"}: ${rule.text}`;
+		bytes += encoder.encode(JSON.stringify(text)).length;
+		if (bytes > maxProblemBytes) break;
+		problems.push({ code: rule.code, text });
 	}
-
-	get isEmpty(): boolean {
-		return this.#problems.length === 0 && this.#hidden === 0;
-	}
-
-	/** The problems in the order of their addition. If some are not listed, the last element has their number. */
-	list(): BrokenRule[] {
-		if (this.#hidden === 0) return [...this.#problems];
-		const code = this.#hidden === 1 ? "more-problem" : "more-problems";
-		return [...this.#problems, broken(code, this.#hidden)];
-	}
+	const hidden = found.length - problems.length;
+	if (hidden > 0) problems.push(broken(hidden === 1 ? "more-problem" : "more-problems", hidden));
+	return problems;
 }
 
 /** Escapes one member name for a JSON pointer (RFC 6901, section 3). */
@@ -126,18 +108,11 @@ const wrappers: ReadonlySet<string> = new Set(["if", "propertyNames"]);
  */
 export type Rules = "written" | "stored";
 
-/** Checks a value against a schema and adds a problem for each rule that it breaks. */
-export function addSchemaProblems(
-	problems: Problems,
-	validate: Validator,
-	value: unknown,
-	rules: Rules = "written",
-): void {
-	if (validate(value)) return;
-	for (const error of validate.errors ?? []) {
-		if (rules === "stored" && isOnlyOnWrite(error)) continue;
-		if (!isRepeated(error)) problems.add(() => [placeOf(error), ruleOf(error)]);
-	}
+/** Checks a value against a schema. @returns a problem for each rule that it breaks */
+export function schemaProblems(validate: Validator, value: unknown, rules: Rules = "written"): Found[] {
+	if (validate(value)) return [];
+	const errors = (validate.errors ?? []).filter((error) => rules === "written" || !isOnlyOnWrite(error));
+	return errors.filter((error) => !isRepeated(error)).map((error) => () => [placeOf(error), ruleOf(error)]);
 }
 
 /** Whether an error only repeats another one: that a nested schema failed, or that a member is missing. */
@@ -178,4 +153,31 @@ function unknownMember({ params, parentSchema }: SchemaError): BrokenRule {
 
 function counted(limit: unknown): string {
 	return limit === 1 ? "1 entry" : `${limit} entries`;
+}
+
+/** The known name that is most similar to a misspelt name; null where none is similar. */
+export function nearestName(name: string, known: Iterable<string>): string | null {
+	// A longer name is not a misspelt one, and would take long to compare.
+	if (name.length > 64) return null;
+	let nearest: string | null = null;
+	let least = name.length < 5 ? 2 : 3;
+	for (const one of known) {
+		const edits = editsBetween(name.toLowerCase(), one.toLowerCase());
+		if (edits < least) [nearest, least] = [one, edits];
+	}
+	return nearest;
+}
+
+/** Number of characters that are added, removed or changed between two texts (Levenshtein distance). */
+function editsBetween(from: string, to: string): number {
+	let row = Array.from({ length: to.length + 1 }, (_, column) => column);
+	for (let line = 1; line <= from.length; line += 1) {
+		const next = [line];
+		for (let column = 1; column <= to.length; column += 1) {
+			const changed = (row[column - 1] ?? 0) + (from[line - 1] === to[column - 1] ? 0 : 1);
+			next.push(Math.min(changed, (row[column] ?? 0) + 1, (next[column - 1] ?? 0) + 1));
+		}
+		row = next;
+	}
+	return row[to.length] ?? 0;
 }

@@ -1,18 +1,44 @@
+import type { FromSchema } from "json-schema-to-ts";
+import { registration1, registration2 } from "../schemas/registration.ts";
 import { validateRegistration1, validateRegistration2 } from "../schemas/validate-registration.ts";
-import { addAddressProblems } from "./addresses.ts";
-import {
-	canonicalText,
-	isVersion2,
-	type Registration,
-	type Registration1,
-	type Registration2,
-} from "./canonical.ts";
+import { addressProblems } from "./addresses.ts";
 import { parseJson } from "./json.ts";
-import { addSchemaProblems, Problems, type Rules } from "./problems.ts";
+import { listed, type Rules, schemaProblems } from "./problems.ts";
 import { type Lang, langs } from "./smallkey.ts";
 import { type BrokenRule, broken } from "./texts.ts";
 
-export { isVersion2, type Registration, type Registration1, type Registration2 } from "./canonical.ts";
+/** A registration of version 1.x: one kind of service for both languages. */
+export interface Registration1 extends FromSchema<typeof registration1> {}
+
+/** A registration of version 2.0: each language's node names its own kind of service. */
+export interface Registration2 extends FromSchema<typeof registration2> {}
+
+/** The payload of a PUT and the content of a layer's file (specification, "Layer registration"). */
+export type Registration = Registration1 | Registration2;
+
+export function isVersion2(registration: Registration): registration is Registration2 {
+	return !("payload_type" in registration);
+}
+
+/** The names of all members in a schema, in the schema's order. */
+function namesIn(part: unknown): string[] {
+	if (typeof part !== "object" || part === null) return [];
+	return Object.entries(part).flatMap(([keyword, value]) => [
+		...(keyword === "properties" ? Object.keys(value) : []),
+		...namesIn(value),
+	]);
+}
+
+const names1 = namesIn(registration1);
+const names2 = namesIn(registration2);
+
+/**
+ * The canonical text of a registration: members in the schema's order, two-space indent, a final newline. Equal
+ * registrations give equal texts.
+ */
+export function canonicalText(registration: Registration): string {
+	return `${JSON.stringify(registration, isVersion2(registration) ? names2 : names1, 2)}\n`;
+}
 
 /** Largest registration in bytes, as a body and as a file. */
 export const maxRegistrationBytes = 64 * 1024;
@@ -29,7 +55,6 @@ export type ServiceType = LangNode["service_type"];
 /** The media types of answers to GetFeatureInfo that RAMP reads. */
 export const readInfoTypes: ReadonlySet<string> = new Set(["text/html", "text/plain", "application/json"]);
 
-/** The kind of the service of one language. */
 export function serviceTypeOf(registration: Registration, lang: Lang): ServiceType {
 	if (isVersion2(registration)) return registration[lang].service_type;
 	return registration.payload_type === "wms" ? "ogcWms" : "esriFeature";
@@ -68,20 +93,18 @@ export type ParsedRegistration =
 	| { registration: Registration; problems: [] }
 	| { registration: null; problems: BrokenRule[] };
 
-/** Parses a registration from the bytes of a body or a file. */
 export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegistration {
 	if (bytes.length > maxRegistrationBytes) {
 		return { registration: null, problems: [broken("document-size", maxRegistrationBytes, bytes.length)] };
 	}
 	const parsed = parseJson(bytes);
 	if (parsed.problems.length > 0) return { registration: null, problems: parsed.problems };
-	const problems = new Problems();
-	const { version } = (parsed.value ?? {}) as { version?: unknown };
+	const { value } = parsed;
+	const { version } = (value ?? {}) as { version?: unknown };
 	const validate = version === "2.0" ? validateRegistration2 : validateRegistration1;
-	addSchemaProblems(problems, validate, parsed.value, rules);
-	addAddressProblems(problems, parsed.value, rules);
-	if (!problems.isEmpty) return { registration: null, problems: problems.list() };
-	const registration = parsed.value as Registration;
+	const problems = listed([...schemaProblems(validate, value, rules), ...addressProblems(value, rules)]);
+	if (problems.length > 0) return { registration: null, problems };
+	const registration = value as Registration;
 	if (rules === "stored") return { registration, problems: [] };
 	const tooLarge = storedSizeProblem(registration);
 	return tooLarge === null ? { registration, problems: [] } : { registration: null, problems: [tooLarge] };

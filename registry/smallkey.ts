@@ -7,7 +7,6 @@ export const smallkeyRule = "must be 1 to 64 of A-Z a-z 0-9 _ - + =";
 /** The two languages of a registration (specification, "Resources and their fields"). */
 export const langs = ["en", "fr"] as const;
 
-/** `en` or `fr`. */
 export type Lang = (typeof langs)[number];
 
 /** Parses a smallkey; null where the text is not one. */

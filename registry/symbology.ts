@@ -20,7 +20,7 @@ export const wmsImage = picture(
  * and needs an `imageUrl` in every entry.
  * @param classValue converts the value of a class to the form that the viewer compares with a feature's value
  */
-export function renderSymbology(renderer: Renderer, classValue: ClassValue = asRegistered): object {
+export function renderSymbology(renderer: Renderer, classValue: ClassValue = (value) => value): object {
 	if (renderer.type === "simple") return { type: "simple", ...drawn(renderer) };
 	const { default: other } = renderer;
 	const defaults = other ? { defaultImageUrl: other.image, label: escapeMarkup(other.label) } : {};
@@ -39,8 +39,6 @@ function drawn({ image, label }: Drawing): object {
 
 /** Maps the value of a class to its value in the fragment. */
 export type ClassValue = (value: string | number) => string | number;
-
-const asRegistered: ClassValue = (value) => value;
 
 /** The symbology of a layer that was not harvested. */
 export const genericSymbology = { type: "simple", imageUrl: genericImage, label: "" };

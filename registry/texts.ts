@@ -17,7 +17,6 @@ export interface BrokenRule {
 	text: string;
 }
 
-/** The English text of a code. */
 export function textOf(code: TextCode, ...values: readonly unknown[]): string {
 	return fill(texts[code][0], values);
 }
@@ -27,7 +26,6 @@ export function textAt(place: string, code: TextCode, ...values: readonly unknow
 	return `${place}: ${textOf(code, ...values)}`;
 }
 
-/** A broken rule with its English text. */
 export function broken(code: TextCode, ...values: readonly unknown[]): BrokenRule {
 	return { code, text: textOf(code, ...values) };
 }

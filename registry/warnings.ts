@@ -4,32 +4,28 @@ import { isVersion2, type Registration, readInfoTypes } from "./registration.ts"
 import { type Lang, langs } from "./smallkey.ts";
 import { type BrokenRule, broken, textOf } from "./texts.ts";
 
-/** Returns what is odd about the address of a service; null where nothing is. A rule reports only its first finding. */
-type Rule = (service: { address: string; url: URL; type: string }) => BrokenRule | null;
-
-/** The address of another kind of service, which only a stored registration may have, or of no known kind. */
-const kindRule: Rule = ({ url, type }) => {
+/** What is odd about the address of a service; an address may break several rules. @param type kind of its service */
+function* oddities(address: string, url: URL, type: string): Generator<BrokenRule> {
+	// A stored registration may name another kind of service.
 	const problem = kindProblem(url, type);
-	if (problem !== null || arcgisPath.test(url.pathname)) return problem;
-	if (type === "esriFeature") return broken("odd-feature");
-	return type === "esriMapServer" || type === "esriFeatureServer" ? broken("odd-service") : null;
-};
-
-const queryRule: Rule = ({ address, url, type }) => {
-	if (type !== "ogcWms") return null;
-	if (url.search === "") return /\?(?:#|$)/.test(address) ? broken("query-empty") : null;
-	const names = [...url.searchParams.keys()].map((name) => name.toUpperCase());
-	return broken(names.includes("SERVICE") || names.includes("REQUEST") ? "query-request" : "query-lost");
-};
-
-const featureQueryRule: Rule = ({ address, type }) => {
-	if (type !== "esriFeature" && type !== "esriFeatureServer") return null;
-	const found = featureServerQuery(address);
-	if (!found?.rest.startsWith("?")) return null;
-	return broken(found.isUnneeded ? "query-harmless" : "query-fails");
-};
-
-const fragmentRule: Rule = ({ url }) => (url.hash === "" ? null : broken("fragment"));
+	if (problem) yield problem;
+	else if (!arcgisPath.test(url.pathname)) {
+		if (type === "esriFeature") yield broken("odd-feature");
+		if (type === "esriMapServer" || type === "esriFeatureServer") yield broken("odd-service");
+	}
+	if (type === "ogcWms" && url.search !== "") {
+		const names = [...url.searchParams.keys()].map((name) => name.toUpperCase());
+		yield broken(names.includes("SERVICE") || names.includes("REQUEST") ? "query-request" : "query-lost");
+	}
+	if (type === "ogcWms" && url.search === "" && /\?(?:#|$)/.test(address)) yield broken("query-empty");
+	const query = type === "esriFeature" || type === "esriFeatureServer" ? featureServerQuery(address) : null;
+	if (query?.rest.startsWith("?")) yield broken(query.isUnneeded ? "query-harmless" : "query-fails");
+	if (url.hash !== "") yield broken("fragment");
+	const host = url.hostname.replace(/^\[|\]$/g, "");
+	const isLocal = host === "localhost" || host.endsWith(".localhost");
+	if (isLocal || privateHost.test(host)) yield broken("private-host", host);
+	if (url.protocol !== "https:") yield broken("not-https");
+}
 
 /**
  * Hosts that are reachable only within a network, as a URL parser spells them: IPv4 private (RFC 1918), loopback,
@@ -38,17 +34,6 @@ const fragmentRule: Rule = ({ url }) => (url.hash === "" ? null : broken("fragme
  */
 const privateHost =
 	/^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.[\d.]+$|^::1?$|^f[cd][0-9a-f]{2}:|^fe[89ab][0-9a-f]:|^::ffff:/;
-
-const hostRule: Rule = ({ url }) => {
-	const host = url.hostname.replace(/^\[|\]$/g, "");
-	const isLocal = host === "localhost" || host.endsWith(".localhost");
-	return isLocal || privateHost.test(host) ? broken("private-host", host) : null;
-};
-
-const schemeRule: Rule = ({ url }) => (url.protocol === "https:" ? null : broken("not-https"));
-
-/** All rules; an address may break several. */
-const rules: readonly Rule[] = [kindRule, queryRule, featureQueryRule, fragmentRule, hostRule, schemeRule];
 
 /**
  * What is accepted in a registration but probably not intended, as `<JSON pointer>: <what is odd>`: for the receipt,
@@ -65,9 +50,7 @@ export function warningsOf(registration: Registration): string[] {
 
 function addressWarnings({ address, type, path }: Address): string[] {
 	if (type === null) return [];
-	const service = { address, url: new URL(address), type };
-	const odd = rules.map((rule) => rule(service)).filter((found) => found !== null);
-	return odd.map(({ text }) => `${pointerOf(path)}: ${text}`);
+	return Array.from(oddities(address, new URL(address), type), ({ text }) => `${pointerOf(path)}: ${text}`);
 }
 
 function memberWarnings(registration: Registration, lang: Lang): string[] {

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
 import { placeOf } from "../harvest/finding.ts";
-import { canonicalText } from "../registry/canonical.ts";
 import { descriptionText } from "../registry/description.ts";
 import { code } from "../registry/markdown.ts";
-import type { Registration } from "../registry/registration.ts";
+import { canonicalText, type Registration } from "../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { type Edit, repairBranch } from "../store/store.ts";
 import { counted, plain } from "../terminal/plain.ts";

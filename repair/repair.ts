@@ -1,9 +1,9 @@
 import { eachService, placeOf, type Watched } from "../harvest/finding.ts";
 import { createWatchLayer } from "../harvest/watch-layer.ts";
-import { canonicalText } from "../registry/canonical.ts";
 import { currentDescription, type Description } from "../registry/description.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import {
+	canonicalText,
 	namedLayers,
 	parseRegistration,
 	type Registration,

@@ -10,7 +10,7 @@ import type { LayerStatus } from "../schemas/answers.ts";
 import { askService, errorsOf, type ServiceAnswer } from "../service/ask.ts";
 import { type Review, readHealth, readReviews, servedRef } from "../service/repository.ts";
 import { exitCodes } from "../terminal/command-line.ts";
-import { type Io, printError, printLine } from "../terminal/io.ts";
+import type { Io } from "../terminal/io.ts";
 import { counted, plain } from "../terminal/plain.ts";
 
 /** Longest wait for one answer, and the pause between two requests, in milliseconds. */
@@ -50,25 +50,25 @@ export async function waitForHarvest(place: LayerPlace, maxSeconds: number, io: 
 	let answer = await ask(place);
 	const stateOf = () => ("harvest" in answer ? answer.harvest.state : null);
 	const isWaiting = () => stateOf() === "waiting";
-	if (isWaiting()) printError(io, "Waiting until its services are asked");
+	if (isWaiting()) io.warn("Waiting until its services are asked");
 	while (isWaiting() && performance.now() <= until) {
 		await sleep(pauseMs);
 		answer = await ask(place);
 	}
 	const code = printAnswer(place, answer, io);
 	if (!isWaiting()) return stateOf() === "failed" ? exitCodes.wrong : code;
-	printError(io, `The harvest still waits after ${maxSeconds} s: npx fragments status ${place.smallkey}`);
+	io.warn(`The harvest still waits after ${maxSeconds} s: npx fragments status ${place.smallkey}`);
 	return exitCodes.unable;
 }
 
 /** Prints a service's answer about a layer. @returns exit code */
 function printAnswer({ url }: LayerPlace, answer: LayerStatus | ServiceAnswer, io: Io): number {
 	if ("harvest" in answer) {
-		for (const line of statusLines(answer)) printLine(io, plain(line));
+		for (const line of statusLines(answer)) io.print(plain(line));
 		return exitCodes.done;
 	}
-	printError(io, `${answer.status} from ${url}`);
-	for (const error of errorsOf(answer)) printError(io, plain(error));
+	io.warn(`${answer.status} from ${url}`);
+	for (const error of errorsOf(answer)) io.warn(plain(error));
 	return answer.status === 404 || answer.status === 400 ? exitCodes.wrong : exitCodes.unable;
 }
 

@@ -1,5 +1,10 @@
-// npx fragments build: writes every fragment as a static file, and the catalogue
-import { resolve } from "node:path";
+// npx fragments build, headers, publish-objects and schemas: write what static hosting serves, and how
+import { mkdir, writeFile } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { Argument } from "@commander-js/extra-typings";
+import { schemaFiles } from "../catalogue/openapi.ts";
+import { Bucket, prepareUpload, publish } from "../hosting/bucket.ts";
+import { type StaticHostName, staticHosts } from "../hosting/headers.ts";
 import {
 	buildOutput,
 	catalogueLine,
@@ -8,41 +13,90 @@ import {
 	writeChecksums,
 } from "../hosting/output.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
-import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
-import { printError, printLine } from "../terminal/io.ts";
+import { targetNames } from "../registry/targets/table.ts";
+import { readConfiguration, withoutStore } from "../service/settings.ts";
+import { createRun, parseCount, WrongError } from "../terminal/command-line.ts";
 import { counted, plain } from "../terminal/plain.ts";
 
-const help = `
+const buildHelp = `
 A wrong file of a folder prevents the whole build. With --repo everything else is built, and a wrong file in its last
 valid form; the exit code is 1 in both cases.`;
 
-export const run = createRun(async (argv, environment, io) => {
-	const options = createCommandLine("build", io)
-		.addOption(layersOption)
-		.addOption(repoOption)
-		.addOption(refOption)
-		.option("--out <dir>", "output folder; the files of removed layers are removed from it", "dist")
-		.option("--compress", "a .gz and a .br beside each file, for a web server that looks for them")
-		.option("--manifest", "manifest.json beside the files: the SHA-256 of each")
-		.option("--fresh", "compare every file, also those that the last build recorded as complete")
-		.addHelpText("after", help)
-		.parse(argv, { from: "user" })
-		.opts();
+const build = createRun("build", async ({ read, environment, io }) => {
+	const [options] = await read((line) =>
+		line
+			.addOption(layersOption)
+			.addOption(repoOption)
+			.addOption(refOption)
+			.option("--out <dir>", "output folder; the files of removed layers are removed from it", "dist")
+			.option("--compress", "a .gz and a .br beside each file, for a web server that looks for them")
+			.option("--manifest", "manifest.json beside the files: the SHA-256 of each")
+			.option("--fresh", "compare every file, also those that the last build recorded as complete")
+			.addHelpText("after", buildHelp),
+	);
 	const { source, name } = nameSource(options);
 	const out = resolve(options.out);
-	printError(io, `Building ${name} into ${out}`);
+	io.warn(`Building ${name} into ${out}`);
 	await checkOutput(out);
 	const { problems, written, catalogue } = await buildOutput(source, out, environment, options);
-	for (const problem of problems) printError(io, plain(problem));
+	for (const problem of problems) io.warn(plain(problem));
 	const found = counted(problems.length, "problem");
-	if (!written) {
-		printError(io, `${found}; nothing was written`);
-		return exitCodes.wrong;
-	}
+	if (!written) throw new WrongError(`${found}; nothing was written`);
 	await (options.manifest ? writeChecksums(out) : removeChecksums(out));
-	printLine(io, `${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`);
-	if (catalogue) printLine(io, catalogueLine(catalogue));
-	if (problems.length === 0) return exitCodes.done;
-	printError(io, `${found}; those files are served in their last valid form, or not at all`);
-	return exitCodes.wrong;
+	io.print(`${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`);
+	if (catalogue) io.print(catalogueLine(catalogue));
+	if (problems.length > 0)
+		throw new WrongError(`${found}; those files are served in their last valid form, or not at all`);
 });
+
+const headers = createRun("headers", async ({ read, environment, io }) => {
+	const hosts = Object.keys(staticHosts) as StaticHostName[];
+	const [{ root, port }, host] = await read((line) =>
+		line
+			.addArgument(new Argument("<host>", "which").choices(hosts))
+			.option("--root <dir>", "the folder of the build", "dist")
+			.option("--port <number>", "where it listens", parseCount, 80),
+	);
+	const { targets } = readConfiguration(withoutStore(environment));
+	io.warn(`The configuration of ${host} for ${resolve(root)}`);
+	io.print(staticHosts[host]({ targets, root: resolve(root), port }).trimEnd());
+});
+
+const bucketHelp = `
+OBJECTS_ENDPOINT, OBJECTS_BUCKET, OBJECTS_REGION (auto), AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY name the bucket.`;
+
+const publishObjects = createRun("publish-objects", async ({ read, environment, io }) => {
+	const [{ dist, dryRun, all = false }] = await read((line) =>
+		line
+			.option("--dist <dir>", "the build", "dist")
+			.option("--dry-run", "print what would be uploaded and removed")
+			.option("--all", "upload everything, also what the bucket's manifest says is there")
+			.addHelpText("after", bucketHelp),
+	);
+	const bucket = new Bucket(environment);
+	const prepared = await prepareUpload(bucket, resolve(dist), all);
+	const { upload, remove, unchanged } = prepared;
+	if (dryRun) {
+		for (const name of upload) io.print(`upload ${name}`);
+		for (const name of remove) io.print(`remove ${name}`);
+		const counts = `${upload.length} to upload, ${remove.length} to remove, ${unchanged} unchanged`;
+		io.print(`${counts}; nothing was changed`);
+		return;
+	}
+	await publish(bucket, prepared);
+	io.print(`${upload.length} uploaded, ${remove.length} removed, ${unchanged} unchanged`);
+});
+
+const schemas = createRun("schemas", async ({ read, io }) => {
+	const [{ out, url }] = await read((line) =>
+		line
+			.option("--out <dir>", "where to write", "dist/schemas")
+			.option("--url <url>", "where the paths of the service begin", "/"),
+	);
+	await mkdir(out, { recursive: true });
+	const files = schemaFiles(targetNames, url);
+	for (const [name, text] of files) await writeFile(join(out, name), text);
+	io.print(`${counted(files.size, "file")} in ${out}`);
+});
+
+export const runs = { build, headers, "publish-objects": publishObjects, schemas };

@@ -1,6 +1,11 @@
-// npx fragments deploy: deploys the build and the worker to Cloudflare, after a check of its plan's limits (docs/hosting.md)
+// npx fragments deploy and workers: put the build and the worker on Cloudflare, or serve them in its local runtime
+import type { ChildProcess } from "node:child_process";
+import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { resolve } from "node:path";
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join, resolve } from "node:path";
+import { createInterface } from "node:readline";
 import { Option } from "@commander-js/extra-typings";
 import { filesBelow } from "../files/below.ts";
 import { withTemporaryFolder } from "../files/temporary-folder.ts";
@@ -11,11 +16,21 @@ import {
 	deploymentEnvironment,
 	ended,
 	fillDeployFolder,
+	fillLocalBucket,
+	fillRunFolder,
 	installEngine,
 	spawnWrangler,
+	workerVariables,
 } from "../hosting/wrangler.ts";
 import { isCompanion } from "../publish/place-file.mjs";
-import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
+import { readSenders } from "../service/senders-file.ts";
+import { type Configuration, type Environment, readConfiguration } from "../service/settings.ts";
+import { createRun, exitCodes } from "../terminal/command-line.ts";
+import type { Io } from "../terminal/io.ts";
+
+const layersOption = new Option("--layers <dir>", "the folder of layers that is built into dist")
+	.default("layers")
+	.conflicts("dist");
 
 /** Plan → static assets of one deployment (Cloudflare Workers, "Limits"); wrangler's dry run does not check their number. */
 const maxFilesByPlan: ReadonlyMap<string, number> = new Map([
@@ -38,32 +53,28 @@ or past that the fragments in a bucket: npx fragments publish-objects, then npx 
 (docs/hosting.md, "Past the file limit")`);
 }
 
-export const run = createRun(async (argv, environment, io) => {
-	const line = createCommandLine("deploy", io)
-		.argument("[option...]", "after another --: further options of wrangler deploy")
-		.addOption(
-			new Option("--layers <dir>", "the folder of layers that is built into dist")
-				.default("layers")
-				.conflicts("dist"),
-		)
-		.option("--dist <dir>", "a build to deploy as it is, instead")
-		.addOption(
-			new Option("--plan <plan>", "how many files Cloudflare takes ")
-				.choices([...maxFilesByPlan.keys()])
-				.default(environment.WORKERS_PLAN || "free", "WORKERS_PLAN, or free"),
-		)
-		.option(
-			"--objects",
-			"the worker alone: its fragments are those of the bucket OBJECTS_BUCKET that npx fragments publish-objects fills",
-		)
-		.option(
-			"--secret <name=file>",
-			"a secret of the worker from a file: SENDERS, GITHUB_TOKEN or GITHUB_APP_PRIVATE_KEY; may be said several times",
-			parseSecretFile,
-		)
-		.option("--dry-run", "everything but the deployment")
-		.parse(argv, { from: "user" });
-	const options = line.opts();
+const deploy = createRun("deploy", async ({ read, environment }) => {
+	const [options, further] = await read((line) =>
+		line
+			.argument("[option...]", "after another --: further options of wrangler deploy")
+			.addOption(layersOption)
+			.option("--dist <dir>", "a build to deploy as it is, instead")
+			.addOption(
+				new Option("--plan <plan>", "how many files Cloudflare takes ")
+					.choices([...maxFilesByPlan.keys()])
+					.default(environment.WORKERS_PLAN || "free", "WORKERS_PLAN, or free"),
+			)
+			.option(
+				"--objects",
+				"the worker alone: its fragments are those of the bucket OBJECTS_BUCKET that npx fragments publish-objects fills",
+			)
+			.option(
+				"--secret <name=file>",
+				"a secret of the worker from a file: SENDERS, GITHUB_TOKEN or GITHUB_APP_PRIVATE_KEY; may be said several times",
+				parseSecretFile,
+			)
+			.option("--dry-run", "everything but the deployment"),
+	);
 	const dist = resolve(options.dist ?? "dist");
 	const secrets = await readSecretFiles(options.secret ?? []);
 	const bucket = environment.OBJECTS_BUCKET;
@@ -80,8 +91,96 @@ export const run = createRun(async (argv, environment, io) => {
 		const args = ["deploy", bundlePath, "--no-bundle", "--keep-vars", ...files];
 		if (!options.objects) args.push("--assets", dist);
 		if (options.dryRun) args.push("--dry-run");
-		args.push(...line.processedArgs[0]);
+		args.push(...further);
 		const code = await ended(spawnWrangler(args, deploymentEnvironment(environment), "inherit"));
 		return code === 0 ? exitCodes.done : exitCodes.unable;
 	});
 });
+
+const startTimeoutMs = 60_000;
+
+/** The worker's variables. Without SENDERS it gets the senders of this machine's service. */
+async function variablesFor(env: Environment, dataDir: string, io: Io): Promise<[string, string][]> {
+	const { place, created } = await readSenders(env, dataDir);
+	io.print(`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`);
+	const senders = env.SENDERS || (await readFile(place, "utf8"));
+	// An apostrophe would end the quoted value (dotenv), so it is escaped in the JSON.
+	return workerVariables({ ...env, SENDERS: senders.replaceAll("'", "\\u0027") });
+}
+
+/** @throws {Error} if another process listens on the port: the engine would report that only after a minute */
+async function checkPort({ host, port }: Configuration): Promise<void> {
+	const probe = createServer().listen(port, host);
+	await once(probe, "listening").catch((error: Error) => {
+		throw new Error(`PORT: cannot listen on ${host}:${port}: ${error.message}`);
+	});
+	await once(probe.close(), "close");
+}
+
+/**
+ * Prints the worker's log (JSON lines) and errors, and waits until the engine listens.
+ * @throws {Error} with the engine's whole output, if it does not start
+ */
+function waitForAddress(engine: ChildProcess, io: Io): Promise<string> {
+	const output: string[] = [];
+	return new Promise((resolve, reject) => {
+		const fail = (why: string) =>
+			reject(new Error([...output, `the engine did not start: ${why}`].join("\n")));
+		const timer = setTimeout(() => fail(`not within ${startTimeoutMs / 1000} s`), startTimeoutMs);
+		let isListening = false;
+		createInterface({ input: engine.stdout as NodeJS.ReadableStream }).on("line", (line) => {
+			const match = /Ready on (http:\S+)/.exec(line);
+			if (line.startsWith("{")) io.print(line);
+			else if (!isListening) output.push(line);
+			if (!match) return;
+			isListening = true;
+			clearTimeout(timer);
+			resolve(match[1] as string);
+		});
+		createInterface({ input: engine.stderr as NodeJS.ReadableStream }).on("line", (line) => {
+			if (isListening) io.warn(line);
+			else output.push(line);
+		});
+		engine.once("close", (code) => fail(`it ended with ${code}`));
+	});
+}
+
+const workers = createRun("workers", async ({ read, environment, io }) => {
+	const [options] = await read((line) =>
+		line
+			.addOption(layersOption)
+			.option("--dist <dir>", "a build to serve as it is, instead")
+			.option("--objects", "fragments as objects of a local R2 bucket, instead of static assets"),
+	);
+	const stop = io.interrupted();
+	const configuration = readConfiguration(environment);
+	const { host, port, dataDir, basePath } = configuration;
+	await checkPort(configuration);
+	const dist = resolve(options.dist ?? "dist");
+	const persisted = join(dataDir, "workers");
+	await installEngine();
+	if (options.dist === undefined) await buildFolder(options.layers, dist, environment);
+	await buildWorker();
+	const variables = await variablesFor(environment, dataDir, io);
+	await withTemporaryFolder("workers-", async (path) => {
+		try {
+			const folder = await fillRunFolder(path, options.objects ? "objects" : "assets", variables);
+			if (options.objects) await fillLocalBucket(folder, persisted, dist);
+			if (stop.aborted) return;
+			const args = ["dev", bundlePath, "--no-bundle", "--local", "--config", folder.configuration];
+			args.push(`--ip=${host}`, `--port=${port}`, "--inspector-port=0");
+			args.push("--show-interactive-dev-session=false", "--persist-to", persisted);
+			if (!options.objects) args.push("--assets", dist);
+			const engine = spawnWrangler(args, folder.environment, "pipe");
+			stop.addEventListener("abort", () => engine.kill("SIGTERM"));
+			const closed = ended(engine);
+			io.print(`Serving at ${await waitForAddress(engine, io)}${basePath}`);
+			const code = await closed;
+			if (!stop.aborted) throw new Error(`the engine has ended with ${code}`);
+		} catch (error) {
+			if (!stop.aborted) throw error;
+		}
+	});
+});
+
+export const runs = { deploy, workers };

@@ -8,8 +8,7 @@ import { buildOutput, checkOutput } from "../hosting/output.ts";
 import { lockFolder } from "../service/data-dir.ts";
 import { cloneUrlOf, createGitToken, gitEnvironment } from "../service/github.ts";
 import { type Configuration, readConfiguration, withoutStore } from "../service/settings.ts";
-import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
-import { type Io, printError, printLine } from "../terminal/io.ts";
+import { createRun, parseCount } from "../terminal/command-line.ts";
 import { plain } from "../terminal/plain.ts";
 
 const help = `
@@ -19,66 +18,14 @@ Ctrl-C or SIGTERM end it.`;
 /** Time limit of a fetch, in milliseconds: the first one transfers the whole history. */
 const fetchTimeoutMs = 10 * 60_000;
 
-/** The followed repository, and its copy. */
-interface Followed {
-	/** Address of a repository, or its path. */
-	remote: string;
-	branch: string;
-	/** Path of the bare copy. */
-	repository: string;
-	/** Returns git's environment variables; called at each fetch. */
-	gitVariables: () => Promise<Record<string, string>>;
-	/** Builds a commit. @throws {Error} if nothing could be built */
-	build: (commit: string) => Promise<void>;
-}
-
 /** Creates the copy if it does not exist, and removes the lock files of a killed process. */
-async function openCopy({ repository }: Followed): Promise<void> {
+async function openCopy(repository: string): Promise<void> {
 	await runGit(repository, ["init", "--bare", "--quiet"]);
 	// This process has locked the folder, so a lock file of git is a killed process's.
 	const locks = filesBelow(repository).filter((path) => /^(?:refs\/.+|[^/]+)\.lock$/.test(path));
 	for (const lock of locks) await rm(join(repository, lock), { force: true });
 	// git's maintenance after a fetch runs in the foreground, and ends with the fetch.
 	await runGit(repository, ["config", "gc.autoDetach", "false"]);
-}
-
-/** Fetches the branch, also after its history was rewritten. @returns its commit */
-async function fetchBranch({ remote, branch, repository, gitVariables }: Followed): Promise<string> {
-	const ref = `refs/heads/${branch}`;
-	const options = ["--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options"];
-	const words = ["fetch", ...options, remote, `+${ref}:${ref}`];
-	await runGit(repository, words, { limitMs: fetchTimeoutMs, environment: await gitVariables() });
-	return (await runGit(repository, ["rev-parse", "--verify", ref])).toString("latin1").trim();
-}
-
-/** Fetches and builds new commits until the process is interrupted; with `once`, a single time. */
-async function follow(
-	followed: Followed,
-	{ once, every }: { once?: true | undefined; every: number },
-	io: Io,
-): Promise<number> {
-	const stop = io.interrupted();
-	let built = "";
-	let lastError = "";
-	while (!stop.aborted) {
-		try {
-			const commit = await fetchBranch(followed);
-			if (commit !== built) await followed.build(commit);
-			built = commit;
-			if (lastError !== "") printLine(io, "It works again.");
-			lastError = "";
-			if (once) break;
-		} catch (error) {
-			const { message } = error as Error;
-			if (once) throw error;
-			// A lasting problem is printed once. The previous build stays in place.
-			if (message !== lastError)
-				printError(io, plain(`not updated: ${message.trim().replace(/\n+/g, "; ")}`));
-			lastError = message;
-		}
-		await sleep(every * 1_000, undefined, { signal: stop }).catch(() => undefined);
-	}
-	return exitCodes.done;
 }
 
 /** The given address without credentials, or the configured repository's with its credentials. */
@@ -91,38 +38,66 @@ function remoteOf(remote: string | undefined, configuration: Configuration, now:
 	return { remote: url, gitVariables: async () => gitEnvironment(url, await token(), harvest.httpsProxy) };
 }
 
-export const run = createRun(async (argv, environment, io) => {
-	const options = createCommandLine("follow", io)
-		.option("--out <dir>", "where the files go", "dist")
-		.option("--every <seconds>", "how often it looks for new commits", parseCount, 5)
-		.option("--once", "look once, and end")
-		.option("--remote <address>", "another git repository, without credentials")
-		.option("--compress", "a .gz and a .br beside each file, for a web server that looks for them")
-		.addHelpText("after", help)
-		.parse(argv, { from: "user" })
-		.opts();
-	const configuration = readConfiguration(
-		options.remote === undefined ? environment : withoutStore(environment),
+export const run = createRun("follow", async ({ read, environment, io }) => {
+	const [{ remote: named, every, once, ...options }] = await read((line) =>
+		line
+			.option("--out <dir>", "where the files go", "dist")
+			.option("--every <seconds>", "how often it looks for new commits", parseCount, 5)
+			.option("--once", "look once, and end")
+			.option("--remote <address>", "another git repository, without credentials")
+			.option("--compress", "a .gz and a .br beside each file, for a web server that looks for them")
+			.addHelpText("after", help),
 	);
+	const configuration = readConfiguration(named === undefined ? environment : withoutStore(environment));
 	const out = resolve(options.out);
 	await checkOutput(out);
 	await mkdir(dirname(out), { recursive: true });
 	const repository = join(configuration.dataDir, "follow.git");
-	const build = async (commit: string) => {
+	const branch = environment.GITHUB_BRANCH || "main";
+	const ref = `refs/heads/${branch}`;
+	const { remote, gitVariables } = remoteOf(named, configuration, io.now);
+	await mkdir(repository, { recursive: true });
+
+	/** Fetches the branch, also after its history was rewritten. @returns its commit */
+	async function fetchBranch(): Promise<string> {
+		const flags = ["--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options"];
+		const words = ["fetch", ...flags, remote, `+${ref}:${ref}`];
+		await runGit(repository, words, { limitMs: fetchTimeoutMs, environment: await gitVariables() });
+		return (await runGit(repository, ["rev-parse", "--verify", ref])).toString("latin1").trim();
+	}
+
+	async function build(commit: string): Promise<void> {
 		const { problems, written } = await buildOutput({ repository, ref: commit }, out, environment, options);
 		if (!written) throw new Error(`${commit}: ${problems.join("\n")}`);
-		for (const problem of problems) printError(io, plain(problem));
+		for (const problem of problems) io.warn(plain(problem));
 		const counts = `${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`;
-		printLine(io, `${commit}: ${counts}`);
-	};
-	const branch = environment.GITHUB_BRANCH || "main";
-	const followed = { ...remoteOf(options.remote, configuration, io.now), branch, repository, build };
-	await mkdir(repository, { recursive: true });
-	const lock = await lockFolder(repository, { waiting: (line) => printError(io, line) });
+		io.print(`${commit}: ${counts}`);
+	}
+
+	const lock = await lockFolder(repository, { waiting: io.warn });
 	try {
-		await openCopy(followed);
-		printError(io, plain(`Following ${branch} of ${followed.remote} into ${out}`));
-		return await follow(followed, options, io);
+		await openCopy(repository);
+		io.warn(plain(`Following ${branch} of ${remote} into ${out}`));
+		const stop = io.interrupted();
+		let built = "";
+		let lastError = "";
+		while (!stop.aborted) {
+			try {
+				const commit = await fetchBranch();
+				if (commit !== built) await build(commit);
+				built = commit;
+				if (lastError !== "") io.print("It works again.");
+				lastError = "";
+				if (once) break;
+			} catch (error) {
+				const { message } = error as Error;
+				if (once) throw error;
+				// A lasting problem is printed once. The previous build stays in place.
+				if (message !== lastError) io.warn(plain(`not updated: ${message.trim().replace(/\n+/g, "; ")}`));
+				lastError = message;
+			}
+			await sleep(every * 1_000, undefined, { signal: stop }).catch(() => undefined);
+		}
 	} finally {
 		await lock.release();
 	}

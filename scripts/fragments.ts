@@ -2,7 +2,7 @@
 import { Command } from "@commander-js/extra-typings";
 import { versionLine } from "../files/version.ts";
 import { withSettingsFile } from "../service/settings-file.ts";
-import { createRun, exitCodes, type Run, withOutput } from "../terminal/command-line.ts";
+import { exitCodes, type Run, withErrors, withOutput } from "../terminal/command-line.ts";
 import { type CommandName, commands, isCommand } from "../terminal/commands.ts";
 import { type Io, processIo } from "../terminal/io.ts";
 
@@ -24,12 +24,25 @@ function createProgram(io: Io): Command {
 	return program;
 }
 
-/** Loads a command's module. */
-function load(name: CommandName): Promise<{ run: Run }> {
-	return name === "bench" ? import("../bench/run.ts") : import(`./${name}.ts`);
+/** The modules with several commands; the module of any other command is `<name>.ts`. */
+const modules: Readonly<Record<string, readonly CommandName[]>> = {
+	build: ["build", "headers", "publish-objects", "schemas"],
+	deploy: ["deploy", "workers"],
+	github: ["pull-requests", "comment", "approvals", "tell-failure"],
+	harvest: ["harvest", "check-services", "watch-services"],
+	import: ["import", "register", "compare"],
+	put: ["put", "remove", "sign"],
+	status: ["status", "audit"],
+};
+
+async function load(name: CommandName): Promise<Run> {
+	if (name === "bench") return (await import("../bench/run.ts")).run;
+	const file = Object.keys(modules).find((one) => modules[one]?.includes(name)) ?? name;
+	const { run, runs } = await import(`./${file}.ts`);
+	return run ?? runs[name];
 }
 
-const runProgram = createRun(async (argv, _environment, io) => {
+const runProgram = withErrors(async (argv, _environment, io) => {
 	createProgram(io).parse(argv, { from: "user" });
 	return exitCodes.done;
 });
@@ -43,12 +56,11 @@ export const run: Run = async (argv, environment, io) => {
 	// `accept` and `decline` are short for `review accept` and `review decline`.
 	const [name, words] = isReviewVerb ? ["review", [called, ...further]] : [called, further];
 	if (!isCommand(name)) return runProgram(argv, environment, io);
-	const command = await load(name);
-	return command.run(words, environment, io);
+	return (await load(name))(words, environment, io);
 };
 
 /** Like `run`, with the settings of `fragments.env` in the folder in which this process was started. */
-const runHere = createRun((argv, environment, io) =>
+const runHere = withErrors((argv, environment, io) =>
 	run(argv, withSettingsFile(environment, process.cwd()), io),
 );
 

@@ -1,23 +1,39 @@
-// npx fragments harvest: writes the service descriptions of layers
-
-import { stat } from "node:fs/promises";
+// npx fragments harvest, check-services and watch-services: ask the services behind the layers
+import { stat, writeFile } from "node:fs/promises";
 import { InvalidArgumentError } from "commander";
 import pMap from "p-map";
-import { ifThere, readTextIfThere } from "../files/if-there.ts";
-import { mergeDescription } from "../harvest/finding.ts";
+import { ifThere, readIfThere, readTextIfThere } from "../files/if-there.ts";
+import { runGit } from "../git/run.ts";
+import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harvest/check-layer.ts";
+import { mergeDescription, quote } from "../harvest/finding.ts";
 import { createHarvestLayer } from "../harvest/harvest-layer.ts";
-import { layersOption, workingFolder } from "../publish/source.ts";
+import { layersOption, nameSource, refOption, repoOption, workingFolder } from "../publish/source.ts";
 import { descriptionText, isDescribed } from "../registry/description.ts";
+import { type SickState, weekOf, weeksSince } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
+import { ownersPath, parseOwners } from "../registry/owners.ts";
 import { harvestedLangs } from "../registry/registration.ts";
-import { descriptionPath } from "../registry/smallkey.ts";
+import { descriptionPath, langs, layerPath, parseLayerPath } from "../registry/smallkey.ts";
+import { type LayerHealth, refreshText } from "../review/refresh-text.ts";
 import { askWith } from "../service/ask.ts";
-import { fileIn, layersAtOnce, printFindings, readLayers, writeStored } from "../service/harvester/layers.ts";
+import {
+	fileIn,
+	layersAtOnce,
+	printFindings,
+	readLayers,
+	statesOf,
+	type WatchedLayer,
+	watchAll,
+	writeHealth,
+	writeStored,
+} from "../service/harvester/layers.ts";
 import { parseSpan, readConfiguration, withoutStore } from "../service/settings.ts";
-import { createCommandLine, createRun } from "../terminal/command-line.ts";
-import { printError, printLine } from "../terminal/io.ts";
-import { counted } from "../terminal/plain.ts";
+import { createRun, exitCodes } from "../terminal/command-line.ts";
+import type { Io } from "../terminal/io.ts";
+import { counted, plain } from "../terminal/plain.ts";
 import { mapWithProgress } from "../terminal/progress.ts";
+
+const smallkeysArgument = ["[smallkey...]", "which layers; all where none is named"] as const;
 
 /** Sorts layers of one service together, so that its capabilities are still cached when the last of them is asked. */
 function byAddress(one: CheckedLayer, other: CheckedLayer): number {
@@ -31,20 +47,20 @@ function parseAge(text: string): number {
 	return age;
 }
 
-export const run = createRun(async (argv, environment, io) => {
-	const line = createCommandLine("harvest", io)
-		.argument("[smallkey...]", "which layers; all where none is named")
-		.option("--older-than <age>", "only what was harvested so long ago: 7d, 12h, 30m, 45s", parseAge)
-		.addOption(layersOption)
-		.option("--repo <dir>", "a folder with a folder layers in it, such as another checkout")
-		.parse(argv, { from: "user" });
-	const { olderThan: olderThanMs, ...sourceOptions } = line.opts();
+const harvest = createRun("harvest", async ({ read, environment, io }) => {
+	const [{ olderThan: olderThanMs, ...sourceOptions }, smallkeys] = await read((line) =>
+		line
+			.argument(...smallkeysArgument)
+			.option("--older-than <age>", "only what was harvested so long ago: 7d, 12h, 30m, 45s", parseAge)
+			.addOption(layersOption)
+			.option("--repo <dir>", "a folder with a folder layers in it, such as another checkout"),
+	);
 	const folder = workingFolder(sourceOptions);
-	printError(io, `Harvesting into ${folder}`);
+	io.warn(`Harvesting into ${folder}`);
 	const configuration = readConfiguration(withoutStore(environment));
 	const { mapWkid } = configuration;
 	const ask = createHarvestLayer({ ask: askWith(configuration.harvest), mapWkid });
-	const layers = await readLayers({ folder }, line.processedArgs[0], io);
+	const layers = await readLayers({ folder }, smallkeys, io);
 	const now = io.now().getTime();
 
 	/** Whether a layer has no description, or its file is at least `olderThanMs` old. */
@@ -55,7 +71,7 @@ export const run = createRun(async (argv, environment, io) => {
 		return file === null || now - file.mtimeMs >= olderThanMs;
 	}
 
-	async function harvest({ smallkey, registration, description }: CheckedLayer) {
+	async function harvestOne({ smallkey, registration, description }: CheckedLayer) {
 		const harvested = await ask(registration, undefined, description);
 		const path = descriptionPath(smallkey);
 		const before = await readTextIfThere(fileIn(folder, path));
@@ -68,11 +84,10 @@ export const run = createRun(async (argv, environment, io) => {
 	const asked = layers.filter((layer) => harvestedLangs(layer.registration).length > 0).sort(byAddress);
 	const areDue = await pMap(asked, isDue, { concurrency: layersAtOnce });
 	const wanted = asked.filter((_, index) => areDue[index]);
-	const outcomes = await mapWithProgress(wanted, "harvesting", layersAtOnce, harvest);
+	const outcomes = await mapWithProgress(wanted, "harvesting", layersAtOnce, harvestOne);
 	const changed = outcomes.filter((outcome) => outcome.changed).length;
 	const troubled = outcomes.filter((outcome) => outcome.findings.length > 0).length;
-	printLine(
-		io,
+	io.print(
 		`${counted(outcomes.length, "layer")} asked, ${counted(changed, "description")} changed, ${troubled} with findings`,
 	);
 	return printFindings(
@@ -80,3 +95,109 @@ export const run = createRun(async (argv, environment, io) => {
 		io,
 	);
 });
+
+/** A line for each language: whether the layer exists, its title, and for WMS its formats. */
+function factLines({ smallkey, facts: known }: CheckedLayer & CheckedServices): string[] {
+	return langs.map((lang) => {
+		const facts = known[lang];
+		return plain(`${smallkey} ${lang}: ${facts ? factsText(facts) : "not found, see below"}`);
+	});
+}
+
+function factsText(facts: LayerFacts): string {
+	const title = quote(facts.title) || "(no title)";
+	if (!("queryable" in facts)) return title;
+	const types = facts.featureInfoFormats.join(", ") || "no type";
+	const query = facts.queryable ? `queryable as ${types}` : "not queryable";
+	const legend =
+		facts.legendFormats.length > 0 ? `legend as ${facts.legendFormats.join(", ")}` : "no legend named";
+	return quote(`${title}; ${query}; ${legend}`);
+}
+
+const checkServices = createRun("check-services", async ({ read, environment, io }) => {
+	const [options, smallkeys] = await read((line) =>
+		line
+			.argument(...smallkeysArgument)
+			.addOption(layersOption)
+			.addOption(repoOption)
+			.addOption(refOption),
+	);
+	const { source, name } = nameSource(options);
+	io.warn(`Asking the services behind ${name}`);
+	const check = createCheckLayer(askWith(readConfiguration(withoutStore(environment)).harvest));
+	const layers = await readLayers(source, smallkeys, io);
+	const results = await mapWithProgress(layers, "checking", layersAtOnce, async (layer) => {
+		return { ...layer, ...(await check(layer.registration)) };
+	});
+	for (const result of results) io.print(factLines(result).join("\n"));
+	return printFindings(results, io);
+});
+
+const watchHelp = `
+It asks for the capabilities or the layer's document, then for one picture or one feature. The file names sick layers only,
+each with the week in which that was first seen. The file changes only if the findings do.
+With --text it writes what the pull request of the workflow refresh says, in a checkout into which npx fragments harvest
+has written service descriptions.`;
+
+const titles: Record<SickState, string> = {
+	wrong: "Wrong registrations, for their publishers to correct:",
+	down: "Services that are down or odd:",
+	empty: "Layers of which there is nothing to be seen:",
+};
+
+/** Smallkeys of the layers whose service description differs from the last commit of the checkout. */
+async function changedDescriptions(folder: string): Promise<Set<string>> {
+	const args = ["status", "--porcelain", "-z", "--no-renames", "--untracked-files=all", "--", folder];
+	const lines = (await runGit(".", args)).toString("utf8").split("\0").filter(Boolean);
+	// A line has two letters of status, a space and the path.
+	const names = lines.map((line) => parseLayerPath(line.slice(3)));
+	return new Set(names.flatMap((name) => (name?.kind === "description" ? [name.smallkey] : [])));
+}
+
+const watchServices = createRun("watch-services", async ({ read, environment, io }) => {
+	const [{ layers: folder, text: textFile }, smallkeys] = await read((line) =>
+		line
+			.argument(...smallkeysArgument)
+			.option("--layers <dir>", "a folder of layers", "layers")
+			.option("--text <file>", "write the text of the weekly pull request there")
+			.addHelpText("after", watchHelp),
+	);
+	const { owners } = parseOwners((await readIfThere(ownersPath)) ?? new Uint8Array(0));
+	const ask = askWith(readConfiguration(withoutStore(environment)).harvest);
+	const registered = await readLayers({ folder }, [], io);
+	const layers = await readLayers({ folder }, smallkeys, io);
+	const all = await watchAll(layers, ask);
+	const week = weekOf(io.now());
+	const health = await writeHealth(folder, statesOf(all), registered, io.now());
+	if (textFile !== undefined) {
+		const changed = await changedDescriptions(folder);
+		const found = all.map(({ layer: { smallkey }, watched }): LayerHealth => {
+			return { smallkey, findings: watched.findings, changed: changed.has(smallkey) };
+		});
+		await writeFile(textFile, refreshText(found, { health, week }, owners));
+	}
+	const weeks = (smallkey: string) => weeksSince(health.get(smallkey)?.since ?? week, week);
+	return print(all, weeks, io);
+});
+
+/** Prints the problems in a group for each state. @returns exit code */
+function print(all: readonly WatchedLayer[], weeksOf: (smallkey: string) => number, io: Io): number {
+	const count = (state: SickState | null) => all.filter(({ watched }) => watched.state === state).length;
+	io.print(
+		`checked ${counted(all.length, "layer")}: ${count(null)} well, ${count("wrong")} wrong, ${count("down")} down, ${count("empty")} empty`,
+	);
+	for (const [state, title] of Object.entries(titles)) {
+		const lines = all.flatMap(({ layer: { smallkey }, watched }) =>
+			watched.findings
+				.filter((finding) => finding.state === state)
+				.map(({ pointer, text }) => {
+					const week = watched.state === state ? ` (week ${weeksOf(smallkey)})` : "";
+					return plain(`  ${layerPath(smallkey)}: ${pointer}: ${text}${week}`);
+				}),
+		);
+		if (lines.length > 0) io.print([`\n${title}`, ...lines].join("\n"));
+	}
+	return count("wrong") > 0 ? exitCodes.wrong : exitCodes.done;
+}
+
+export const runs = { harvest, "check-services": checkServices, "watch-services": watchServices };

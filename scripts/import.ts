@@ -1,32 +1,117 @@
-// npx fragments import: imports the layers and senders of an older service from a dump of its database
+// npx fragments register, import and compare: store many registrations, import an older service's, and compare the two
+import { existsSync } from "node:fs";
+import pMap from "p-map";
 import { isSenderId } from "../api/senders.ts";
-import type { NotMoved } from "../migrate/import/document.ts";
+import { listTree } from "../git/tree.ts";
+import { readBatch, storeBatch } from "../migrate/batch.ts";
+import { compareServices, reportLines } from "../migrate/compare/compare.ts";
+import { comparedTargets, ReadService } from "../migrate/compare/service.ts";
+import { keyOf, type NotMoved } from "../migrate/import/document.ts";
+import { readDump, readDumpFile } from "../migrate/import/dump.ts";
 import { readLayersDump, readSendersDump, summaryLines } from "../migrate/import/import.ts";
 import { storeLayers } from "../migrate/import/store.ts";
+import { findSecret, sendRequest, signRequest } from "../publisher/request.ts";
+import { canonicalText, type Registration } from "../registry/registration.ts";
+import { parseLayerPath, parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
+import { openStore, repositoryPath } from "../service/open-store.ts";
+import { servedRef } from "../service/repository.ts";
 import { changeSenders, sendersPath } from "../service/senders-file.ts";
-import { readConfiguration } from "../service/settings.ts";
+import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
 import { isRefusal } from "../store/store.ts";
-import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
-import { printError, printLine } from "../terminal/io.ts";
+import { createRun, exitCodes, parseUrl, WrongError } from "../terminal/command-line.ts";
+import type { Io } from "../terminal/io.ts";
 import { counted, plain } from "../terminal/plain.ts";
+import { progress } from "../terminal/progress.ts";
 
-const help = `
+/** @throws {Error} if the option `--sender` has no id of a sender */
+function checkSender(id: string): void {
+	if (!isSenderId(id)) throw new Error(`--sender: must be 1 to 64 of A-Z a-z 0-9 . _ -, not ${id}`);
+}
+
+const registerHelp = `
+With --url each layer is a signed PUT to that service, with a commit of its own; the secret is found as for put. Without it
+all are one commit in GITHUB_REPOSITORY where that is set, else in the repository in DATA_DIR, on which no service may run.
+All files are checked first. What is stored already is skipped: after a cut, run the same again.`;
+
+/** Signed requests that wait for their answers at the same time. */
+const maxRequests = 8;
+
+/**
+ * Sends each registration to a running service by a signed PUT, and prints the refusals.
+ * @returns the highest exit code of a request
+ */
+async function sendBatch(
+	registrations: ReadonlyMap<string, Registration>,
+	{ url, sender: id }: { url: string; sender?: string },
+	environment: Environment,
+	io: Io,
+): Promise<number> {
+	const { sender, secret } = await findSecret(id ?? null, environment, io);
+	const withSecret = { ...environment, SENDER_SECRET: secret };
+	const withoutReceipts = { ...io, print: () => undefined };
+	const codes = await pMap(
+		registrations,
+		async ([smallkey, registration]) => {
+			const body = new TextEncoder().encode(canonicalText(registration));
+			const request = await signRequest({ method: "PUT", smallkey, body, url, sender }, withSecret, io);
+			return sendRequest(request, withoutReceipts);
+		},
+		{ concurrency: maxRequests },
+	);
+	const done = codes.filter((code) => code === exitCodes.done).length;
+	io.print(`${done} of ${counted(codes.length, "layer")} accepted by ${url}`);
+	return Math.max(exitCodes.done, ...codes);
+}
+
+const register = createRun("register", async ({ read, environment, io }) => {
+	const [options, folder] = await read((line) =>
+		line
+			.argument("<dir>", "a folder of <smallkey>.json, or of <ab>/<smallkey>.json as in layers/")
+			.option("--review", "leave them on a branch for a reviewer; on GitHub with a pull request", false)
+			.option("--url <url>", "send them, signed, to the service with its base path", parseUrl)
+			.option("--sender <id>", "who signs, or who the commit names as its author (operator)")
+			.addHelpText("after", registerHelp),
+	);
+	const { sender = "operator", review, url } = options;
+	if (review && url) throw new Error("--review: with --url the service decides who needs a reviewer");
+	checkSender(sender);
+	const { registrations, problems } = await readBatch(folder);
+	const refused = (texts: readonly string[]) => {
+		for (const text of texts) io.warn(plain(text));
+		return new WrongError(`${counted(texts.length, "problem")}; nothing was written`);
+	};
+	if (problems.length > 0) throw refused(problems);
+	if (url) return sendBatch(registrations, { ...options, url }, environment, io);
+	const { store, place, close } = await openStore(readConfiguration(environment));
+	try {
+		const outcome = await storeBatch(store, registrations, { sender, time: io.now().getTime(), review });
+		if (isRefusal(outcome)) throw refused(outcome.errors);
+		const { changed, commit } = outcome;
+		io.print(`${changed} registered, ${registrations.size - changed} stored already, in ${place}`);
+		if (commit.changed) io.print(`commit ${commit.commit}`);
+		if (commit.branch) io.print(`branch ${commit.branch}`);
+		if (commit.pullRequest) io.print(`pull request ${commit.pullRequest}`);
+	} finally {
+		await close();
+	}
+});
+
+const importHelp = `
 A dump is {"docs":[…]}, or the answer of _all_docs?include_docs=true.
 Writes to GITHUB_REPOSITORY where that is set, else to the repository in DATA_DIR, on which no service may run.
 What cannot be moved is listed with its reason and place, keeps nothing else back, and ends the import with 1. Importing again changes nothing.`;
 
-export const run = createRun(async (argv, environment, io) => {
-	const line = createCommandLine("import", io)
-		.argument("<dump>", "its layers")
-		.option("--senders <file>", "its senders, in the same form: added to the senders file of DATA_DIR")
-		.option("--dry-run", "only say what would be done", false)
-		.option("--partial", "end with 0 although some documents cannot be moved", false)
-		.option("--sender <id>", "who the commit names as its author", "import")
-		.addHelpText("after", help)
-		.parse(argv, { from: "user" });
-	const [dump] = line.processedArgs;
-	const { senders: sendersDump, sender, dryRun, partial } = line.opts();
-	if (!isSenderId(sender)) throw new Error(`--sender: must be 1 to 64 of A-Z a-z 0-9 . _ -, not ${sender}`);
+const importDump = createRun("import", async ({ read, environment, io }) => {
+	const [{ senders: sendersDump, sender, dryRun, partial }, dump] = await read((line) =>
+		line
+			.argument("<dump>", "its layers")
+			.option("--senders <file>", "its senders, in the same form: added to the senders file of DATA_DIR")
+			.option("--dry-run", "only say what would be done", false)
+			.option("--partial", "end with 0 although some documents cannot be moved", false)
+			.option("--sender <id>", "who the commit names as its author", "import")
+			.addHelpText("after", importHelp),
+	);
+	checkSender(sender);
 	const configuration = readConfiguration(environment);
 	const { dataDir } = configuration;
 	// Both files are read completely before anything is written.
@@ -35,7 +120,7 @@ export const run = createRun(async (argv, environment, io) => {
 	const author = dryRun ? null : { sender, time: io.now().getTime() };
 	const stored = await storeLayers(moves.layers, configuration, author);
 	if (isRefusal(stored)) {
-		for (const error of stored.errors) printError(io, plain(error));
+		for (const error of stored.errors) io.warn(plain(error));
 		return exitCodes.wrong;
 	}
 	if (senders && !dryRun) {
@@ -45,19 +130,75 @@ export const run = createRun(async (argv, environment, io) => {
 
 	function printNotMoved(what: string, { key, reason, offset }: NotMoved, file: string | undefined): void {
 		const place = offset === undefined ? "" : ` (at byte ${offset} of ${file})`;
-		printError(io, `not moved: ${what}${plain(key)}: ${plain(reason)}${place}`);
+		io.warn(`not moved: ${what}${plain(key)}: ${plain(reason)}${place}`);
 	}
 	const notMoved = [...moves.notMoved, ...stored.notMoved];
 	for (const one of notMoved) printNotMoved("", { ...one, key: one.key || '""' }, dump);
-	for (const text of summaryLines(moves, stored, dryRun)) printLine(io, text);
+	for (const text of summaryLines(moves, stored, dryRun)) io.print(text);
 	if (senders) {
 		for (const one of senders.notMoved) printNotMoved("sender ", one, sendersDump);
 		const verb = dryRun ? "would be added" : "added";
 		const there = `${senders.same} there already, ${senders.notMoved.length} not moved`;
-		printLine(io, `\n${counted(senders.added, "sender")} ${verb} to ${sendersPath(dataDir)}, ${there}`);
+		io.print(`\n${counted(senders.added, "sender")} ${verb} to ${sendersPath(dataDir)}, ${there}`);
 	}
 	const left = notMoved.length + (senders?.notMoved.length ?? 0);
-	if (left === 0 || partial) return exitCodes.done;
-	printError(io, `${counted(left, "document")} could not be moved; --partial says that this is fine`);
-	return exitCodes.wrong;
+	if (left > 0 && !partial)
+		throw new WrongError(`${counted(left, "document")} could not be moved; --partial says that this is fine`);
 });
+
+const compareHelp = `
+An address is the part before /v1/docs/… or /v2/docs/…; nothing is written to either service.
+Without --keys the layers of the repository in DATA_DIR are read.
+Ends with 1 where a viewer would draw or ask a layer otherwise.`;
+
+/**
+ * Reads smallkeys from a list, with white space or commas between them, or from a dump of the older service's database.
+ * @throws {Error} that names the first invalid smallkey of a list
+ */
+async function readKeys(path: string): Promise<string[]> {
+	const bytes = await readDumpFile(path);
+	if (/^\ufeff?\s*[[{]/.test(bytes.toString("utf8", 0, 64))) {
+		const documents = [...readDump(bytes)].flatMap((entry) => ("document" in entry ? [entry.document] : []));
+		return [...new Set(documents.map((one) => parseSmallkey(keyOf(one))).filter((key) => key !== null))];
+	}
+	const items = bytes
+		.toString("utf8")
+		.split(/[\s,]+/)
+		.filter(Boolean);
+	const bad = items.find((item) => parseSmallkey(item) === null);
+	if (bad !== undefined) {
+		throw new Error(`${path}: a smallkey ${smallkeyRule}, not ${JSON.stringify(bad.slice(0, 80))}`);
+	}
+	return [...new Set(items)];
+}
+
+/** Reads the smallkeys of the repository in a data folder. @throws {Error} if there is no repository */
+async function readStored(dataDir: string): Promise<string[]> {
+	const repository = repositoryPath(dataDir);
+	if (!existsSync(repository)) throw new Error(`--keys: is needed: there is no repository at ${repository}`);
+	const names = (await listTree(repository, servedRef, "layers")).map(({ path }) => parseLayerPath(path));
+	return names.flatMap((name) => (name?.kind === "registration" ? [name.smallkey] : []));
+}
+
+const compare = createRun("compare", async ({ read, environment, io }) => {
+	const [{ keys: path, all }, old, now] = await read((line) =>
+		line
+			.argument("<old>", "the older service, such as http://rcs.example", parseUrl)
+			.argument("<new>", "this one, with its base path", parseUrl)
+			.option("--keys <file>", "a file of smallkeys with spaces, commas or lines between them, or the dump")
+			.option("--all", "name all smallkeys of each kind, not three of them", false)
+			.addHelpText("after", compareHelp),
+	);
+	const { dataDir } = readConfiguration(withoutStore(environment));
+	const smallkeys = path === undefined ? await readStored(dataDir) : await readKeys(path);
+	if (smallkeys.length === 0) throw new Error(`${path ?? dataDir}: holds no smallkeys to compare`);
+	io.warn(`Comparing ${counted(smallkeys.length, "layer")} of ${old} with ${now}`);
+	const bar = progress(smallkeys.length * comparedTargets.length * 2, "comparing");
+	const comparing = compareServices(new ReadService(old), new ReadService(now), smallkeys, bar.tick);
+	const comparison = await comparing.finally(() => bar.stop());
+	for (const text of reportLines(comparison, smallkeys, all)) io.print(plain(text));
+	const isRelevant = comparison.findings.some((finding) => finding.class === "relevant");
+	return isRelevant ? exitCodes.wrong : exitCodes.done;
+});
+
+export const runs = { register, import: importDump, compare };

@@ -20,8 +20,7 @@ import { type Lang, langs } from "../registry/smallkey.ts";
 import { clientsWith } from "../service/ask.ts";
 import { readLayers, watchAll, writeHealth } from "../service/harvester/layers.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
-import { createCommandLine, createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
-import { printError, printLine } from "../terminal/io.ts";
+import { createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
 import { counted, plain } from "../terminal/plain.ts";
 
 const help = `
@@ -84,19 +83,19 @@ async function statesOf(
 	return states;
 }
 
-export const run = createRun(async (argv, environment, io) => {
-	const line = createCommandLine("prove", io)
-		.argument("[smallkey...]", "which layers; all where none is named")
-		.option("--sample <number>", "so many of the layers, other ones on another day", parseCount)
-		.option("--part <part>", "one of several parts of all layers, such as 3/7", parsePart)
-		.option("--proposed", "the repairs that wait in the repository, as they would be")
-		.option("--out <dir>", "the folder of pictures and reports (PICTURES, or DATA_DIR/pictures)")
-		.addOption(layersOption)
-		.addOption(repoOption)
-		.addOption(refOption)
-		.addHelpText("after", help)
-		.parse(argv, { from: "user" });
-	const { sample, part, proposed, out, ...given } = line.opts();
+export const run = createRun("prove", async ({ read, environment, io }) => {
+	const [{ sample, part, proposed, out, ...given }, named] = await read((line) =>
+		line
+			.argument("[smallkey...]", "which layers; all where none is named")
+			.option("--sample <number>", "so many of the layers, other ones on another day", parseCount)
+			.option("--part <part>", "one of several parts of all layers, such as 3/7", parsePart)
+			.option("--proposed", "the repairs that wait in the repository, as they would be")
+			.option("--out <dir>", "the folder of pictures and reports (PICTURES, or DATA_DIR/pictures)")
+			.addOption(layersOption)
+			.addOption(repoOption)
+			.addOption(refOption)
+			.addHelpText("after", help),
+	);
 	needBrowser();
 	const configuration = readConfiguration(withoutStore(environment));
 	const pictures = resolve(out ?? configuration.pictures);
@@ -109,13 +108,12 @@ export const run = createRun(async (argv, environment, io) => {
 			await writeProposedLayers(registered.repository, registered.ref, temporary);
 		const source = proposed ? { folder: join(temporary, "layers") } : registered;
 		const all = await readLayers(source, [], io);
-		const named = line.processedArgs[0];
 		const wanted = named.length > 0 ? await readLayers(source, named, io) : all;
 		const layers = chooseLayers(wanted, { part, sample }, io.now());
-		printError(io, plain(`Drawing ${counted(layers.length, "layer")} of ${name}`));
+		io.warn(plain(`Drawing ${counted(layers.length, "layer")} of ${name}`));
 		const dist = join(temporary, "dist");
 		const { problems } = await buildOutput(source, dist, { ...environment, SITE: "on", BASE_MAP: undefined });
-		for (const problem of problems) printError(io, plain(problem));
+		for (const problem of problems) io.warn(plain(problem));
 		const { address, close } = await serveFolder(dist);
 		const { ask, fetch } = clientsWith(configuration.harvest);
 		const day = io.now().toISOString().slice(0, 10);
@@ -133,15 +131,14 @@ export const run = createRun(async (argv, environment, io) => {
 		if ("folder" in registered) {
 			const drawn = layers.filter(({ smallkey }) => proofs.get(smallkey)?.day === day);
 			await writeHealth(registered.folder, await statesOf(drawn, proofs, ask), all, io.now());
-			printLine(io, `${healthPath} is written`);
+			io.print(`${healthPath} is written`);
 		}
 		const report = reportOf(proofs, titlesOf(all));
 		for (const lang of langs) await writeFile(join(folder, `report.${lang}.html`), reportHtml(report, lang));
 		await writeFile(join(folder, "report.json"), `${JSON.stringify(report, null, 1)}\n`);
 		for (const { smallkey, since } of report.notDrawn)
-			printLine(io, plain(`${smallkey}: not drawn since ${since}`));
-		printLine(
-			io,
+			io.print(plain(`${smallkey}: not drawn since ${since}`));
+		io.print(
 			`${report.drawn.length} of ${counted(report.layers, "layer")} draw, ${report.unknown} not checked yet: ${folder}`,
 		);
 		return exitCodes.done;

@@ -1,37 +1,52 @@
-// npx fragments put: registers a layer at a service
+// npx fragments put, remove and sign: register a layer at a service, remove it, and sign such a request for curl -H @-
 import { readFile } from "node:fs/promises";
 import { printDraft, printPreview } from "../publisher/preview.ts";
-import { createRequestLine, sendRequest, signRequest } from "../publisher/request.ts";
+import { explain, requestLine, sendRequest, signRequest } from "../publisher/request.ts";
 import { waitForHarvest } from "../review/status.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
 
-/** The default wait for the harvest. */
 const defaultWaitSeconds = 120;
 
-export const run = createRun(async (argv, environment, io) => {
-	const line = createRequestLine("put", io)
-		.argument("<file>", "the registration")
-		.option("--dry-run", "only check it, and show what viewers would read; nothing is signed or sent")
-		.option(
-			"--wait [seconds]",
-			"then wait until its services were asked, and print how the layer is (120)",
-			parseCount,
-		)
-		.parse(argv, { from: "user" });
-	const [smallkey, file] = line.processedArgs;
-	const { dryRun, wait, ...options } = line.opts();
+const put = createRun("put", async ({ read, environment, io }) => {
+	const [{ dryRun, wait, ...options }, smallkey, file] = await read((line) =>
+		requestLine(line)
+			.argument("<file>", "the registration")
+			.option("--dry-run", "only check it, and show what viewers would read; nothing is signed or sent")
+			.option(
+				"--wait [seconds]",
+				"then wait until its services were asked, and print how the layer is (120)",
+				parseCount,
+			),
+	);
 	const body = await readFile(file);
-	const send = async () => {
-		if (dryRun)
-			return printPreview({ smallkey, file, body }, readConfiguration(withoutStore(environment)), io);
-		return sendRequest(await signRequest({ ...options, method: "PUT", smallkey, body }, environment, io), io);
-	};
-	const code = await send();
-	if (code === exitCodes.done && wait && !dryRun) {
-		const seconds = wait === true ? defaultWaitSeconds : wait;
-		return waitForHarvest({ url: options.url, smallkey }, seconds, io);
-	}
+	const request = { ...options, method: "PUT", smallkey, body };
+	const code = dryRun
+		? printPreview({ smallkey, file, body }, readConfiguration(withoutStore(environment)), io)
+		: await sendRequest(await signRequest(request, environment, io), io);
+	if (code === exitCodes.done && wait && !dryRun)
+		return waitForHarvest(request, wait === true ? defaultWaitSeconds : wait, io);
 	if (code === exitCodes.wrong) await printDraft({ smallkey, body }, environment, io);
 	return code;
 });
+
+const remove = createRun("remove", async ({ read, environment, io }) => {
+	const [options, smallkey] = await read(requestLine);
+	const request = { ...options, method: "DELETE", smallkey, body: new Uint8Array(0) };
+	return sendRequest(await signRequest(request, environment, io), io);
+});
+
+const sign = createRun("sign", async ({ read, environment, io }) => {
+	const [{ explain: isExplained, ...options }, smallkey, file] = await read((line) =>
+		requestLine(line)
+			.argument("[file]", "the registration; without one a removal is signed")
+			.option("--explain", "show the signed text with its parts, and what is sent, for a person"),
+	);
+	const body = file === undefined ? new Uint8Array(0) : await readFile(file);
+	const method = file === undefined ? "DELETE" : "PUT";
+	const signed = await signRequest({ ...options, method, smallkey, body }, environment, io);
+	const headers = Object.entries(signed.headers).map(([name, text]) => `${name}: ${text}`);
+	io.print((isExplained ? explain(signed) : headers).join("\n"));
+});
+
+export const runs = { put, remove, sign };

@@ -11,8 +11,7 @@ import { clientsWith } from "../service/ask.ts";
 import { readLayers } from "../service/harvester/layers.ts";
 import { findRepository, readHealth, servedRef } from "../service/repository.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
-import { printError, printLine } from "../terminal/io.ts";
+import { createRun, exitCodes } from "../terminal/command-line.ts";
 import { counted, plain } from "../terminal/plain.ts";
 
 const help = `
@@ -40,24 +39,24 @@ async function noteRepairs(file: string, repository: string, base: string): Prom
 	if (text !== null && text !== before) await writeFile(file, text);
 }
 
-export const run = createRun(async (argv, environment, io) => {
-	const options = createCommandLine("repair", io)
-		.option("--repo <dir>", "a git repository instead of that of DATA_DIR, or of this checkout")
-		.option("--ref <ref>", "the commit that the proposals are for", servedRef)
-		.option(
-			"--health <file>",
-			"a layers/health.json of an earlier day, instead of that of the commit; proposals are noted in it",
-		)
-		.option(
-			"--out <dir>",
-			"write there what pull requests need: the patch and the text of each proposal, and what is withdrawn",
-		)
-		.addHelpText("after", help)
-		.parse(argv, { from: "user" })
-		.opts();
+export const run = createRun("repair", async ({ read, environment, io }) => {
+	const [options] = await read((line) =>
+		line
+			.option("--repo <dir>", "a git repository instead of that of DATA_DIR, or of this checkout")
+			.option("--ref <ref>", "the commit that the proposals are for", servedRef)
+			.option(
+				"--health <file>",
+				"a layers/health.json of an earlier day, instead of that of the commit; proposals are noted in it",
+			)
+			.option(
+				"--out <dir>",
+				"write there what pull requests need: the patch and the text of each proposal, and what is withdrawn",
+			)
+			.addHelpText("after", help),
+	);
 	const { harvest, dataDir, mapWkid, pictures } = readConfiguration(withoutStore(environment));
 	if (!harvest.on || !harvest.repair) {
-		printLine(io, `${harvest.on ? "REPAIR" : "HARVEST"}=off: no service is looked for`);
+		io.print(`${harvest.on ? "REPAIR" : "HARVEST"}=off: no service is looked for`);
 		return exitCodes.done;
 	}
 	const { path: repository, name } =
@@ -65,7 +64,7 @@ export const run = createRun(async (argv, environment, io) => {
 			? await findRepository(undefined, dataDir)
 			: { path: resolve(options.repo), name: `the repository ${options.repo}` };
 	const base = await resolveCommit(repository, options.ref);
-	printError(io, plain(`Looking for the services of sick layers of ${name}`));
+	io.warn(plain(`Looking for the services of sick layers of ${name}`));
 	const now = io.now();
 	const health =
 		options.health === undefined
@@ -78,9 +77,9 @@ export const run = createRun(async (argv, environment, io) => {
 		health: parseHealth(health),
 		now,
 	});
-	for (const { subject, branch } of outcome.proposed) printLine(io, plain(`${branch}: ${subject}`));
+	for (const { subject, branch } of outcome.proposed) io.print(plain(`${branch}: ${subject}`));
 	for (const branch of outcome.withdrawn)
-		printLine(io, plain(`${branch}: withdrawn, since it is of no use any more`));
+		io.print(plain(`${branch}: withdrawn, since it is of no use any more`));
 	const { out } = options;
 	if (options.health !== undefined) await noteRepairs(options.health, repository, base);
 	if (out !== undefined) {
@@ -107,6 +106,5 @@ export const run = createRun(async (argv, environment, io) => {
 		`${counted(proposed.length, "repair")} proposed`,
 	];
 	if (postponed > 0) counts.push(`${postponed} postponed: too many wait`);
-	printLine(io, counts.join(", "));
-	return exitCodes.done;
+	io.print(counts.join(", "));
 });

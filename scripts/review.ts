@@ -1,14 +1,31 @@
 // npx fragments review: shows what a change does and what is wrong with it; manages the reviews on this machine
 import { writeFile } from "node:fs/promises";
+import { userInfo } from "node:os";
+import { join } from "node:path";
+import { trailersOf } from "../git/commits.ts";
+import { runGit } from "../git/run.ts";
+import { readPicturePairs } from "../prove/proposed.ts";
 import { resolveCommit } from "../publish/collect.ts";
+import { repairedTrailer } from "../repair/branches.ts";
+import { proposalLines } from "../review/audit/audit.ts";
 import { type Links, linksInto, noLinks, renderComment } from "../review/comment.ts";
-import { annotationsOf, approvalLines, remarkLine, reportOf, summaryLine } from "../review/report.ts";
-import { createCheckServices, isWrong, review } from "../review/review.ts";
+import { acceptReview, declineReview, parseReason, parseReviewer, refuseOthers } from "../review/decide.ts";
+import {
+	annotationsOf,
+	approvalLines,
+	changeLines,
+	remarkLine,
+	reportOf,
+	summaryLine,
+} from "../review/report.ts";
+import { type CheckServices, createCheckServices, isWrong, type Review, review } from "../review/review.ts";
+import { reviewLine } from "../review/status.ts";
+import { findRepository, findWaiting, readReviews, servedRef } from "../service/repository.ts";
 import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
-import { createCommandLine, createRun, exitCodes, needed } from "../terminal/command-line.ts";
-import { printError, printLine } from "../terminal/io.ts";
+import { repairBranch } from "../store/store.ts";
+import { createRun, exitCodes, needed, WrongError } from "../terminal/command-line.ts";
+import type { Io } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
-import { accept, decline, list, show } from "./review/verbs.ts";
 
 const help = `
 Without a verb it compares two commits, as for a pull request. The verbs are for the changes that wait in the repository
@@ -21,63 +38,155 @@ async function readLinks(environment: Environment, repository: string, head: str
 	return linksInto(web, name, await resolveCommit(repository, head));
 }
 
-export const run = createRun(async (argv, environment, io) => {
-	let code: number = exitCodes.done;
-	const line = createCommandLine("review", io)
-		// An option after a verb belongs to the verb.
-		.enablePositionalOptions()
-		.option("--base <ref>", "needed without a verb: the commit that the change would be merged into")
-		.option("--head <ref>", "the commit with the change; it is read as data, nothing of it runs", "HEAD")
-		.option("--repo <dir>", "the git repository that has both", ".")
-		.option("--out <file>", "write the comment for the pull request there")
-		.option("--report <file>", "write the comment there with its annotations, for npx fragments comment")
-		.addHelpText("after", help)
-		.action(async ({ head, repo: repository, out, report, ...options }) => {
-			const base = needed("--base", options.base);
-			printError(io, plain(`Comparing ${base} with ${head} in ${repository}`));
-			const settings = readConfiguration(withoutStore(environment));
-			const { publicUrl, harvest } = settings;
-			const check = createCheckServices(harvest);
-			const outcome = await review({ repository, base, head, settings, publicUrl, check }).catch(
-				(error: Error) => {
-					throw new Error(plain(error.message));
-				},
-			);
-			for (const remark of annotationsOf(outcome)) printLine(io, remarkLine(remark));
-			const comment = renderComment(outcome, await readLinks(environment, repository, head));
-			if (out !== undefined) await writeFile(out, comment);
-			if (report !== undefined) await writeFile(report, JSON.stringify(reportOf(outcome, comment)));
-			for (const line of [...approvalLines(outcome), summaryLine(outcome)]) printLine(io, line);
-			code = isWrong(outcome) ? exitCodes.wrong : exitCodes.done;
-		});
-	const verb = (name: string, description: string) =>
-		line
-			.command(name)
-			.description(description)
-			.option("--repo <dir>", "the repository of a service instead of that of DATA_DIR");
-	verb("list", "list the changes that wait for a reviewer").action(async ({ repo }) => {
-		code = await list(repo, environment, io);
+/** Finds the repository of a service, and reads the settings of this machine. */
+async function open(repo: string | undefined, environment: Environment) {
+	const settings = readConfiguration(withoutStore(environment));
+	const { path: repository, name } = await findRepository(repo, settings.dataDir);
+	const { publicUrl } = settings;
+	const reviewCommit = (head: string, check: CheckServices) =>
+		review({ repository, base: servedRef, head, settings, publicUrl, check });
+	return { settings, repository, name, reviewCommit };
+}
+
+/** The evidence of a repair, from its commit's message, and the paths of its pictures. */
+async function repairLines(repository: string, pictures: string, commit: string): Promise<string[]> {
+	const message = (await runGit(repository, ["log", "-1", "--format=%b", commit])).toString("utf8");
+	const pairOf = await readPicturePairs(pictures);
+	const lines = trailersOf(`\n\n${message}`, repairedTrailer).flatMap((smallkey) => {
+		const { before, after } = pairOf(smallkey);
+		return [
+			`Picture of ${smallkey} as it was last drawn: ${before ? join(pictures, before) : "none"}`,
+			`Picture of ${smallkey} after the repair: ${after ? join(pictures, after) : `none yet; npx fragments prove --repo ${repository} --proposed`}`,
+		];
 	});
-	verb("show", "show what a change does for viewers, what is wrong or odd, and who asked for it")
-		.argument("<key>", "the key, or the branch, such as register/my-layer")
-		.option("--markdown", "as a pull request's comment")
-		.action(async (key, { repo, markdown = false }) => {
-			code = await show(key, { repo, markdown }, environment, io);
+	return [...message.trim().split("\n"), ...lines];
+}
+
+/** @throws {WrongError} unless the newest commit of a review is the one that was shown */
+async function checkShown(repository: string, branch: string, commit: string, shown: string): Promise<void> {
+	if (commit.startsWith(shown)) return;
+	const isKnown = await runGit(repository, ["cat-file", "-e", `${shown}^{commit}`]).then(
+		() => true,
+		() => false,
+	);
+	const what = isKnown ? `has changed since ${shown} was shown` : `there is no commit ${shown}`;
+	throw new WrongError(`${branch}: ${what}: npx fragments review show ${branch}`);
+}
+
+/** Asks whether to merge the change that was shown. @throws {Error} if the answer is not yes */
+async function confirmMerge(commit: string, io: Io): Promise<void> {
+	const answer = await io.ask("Merge this? [y/N] ");
+	if (answer === null)
+		throw new Error(`--commit ${commit.slice(0, 12)}: is needed to merge this without a terminal`);
+	if (!/^y(?:es)?$/i.test(answer)) throw new WrongError("Not accepted: nothing was merged");
+}
+
+export const run = createRun("review", async ({ read, environment, io }) => {
+	let code: number = exitCodes.done;
+	const end = (outcome: Review) => {
+		if (isWrong(outcome)) code = exitCodes.wrong;
+	};
+	await read((top) => {
+		const line = top
+			// An option after a verb belongs to the verb.
+			.enablePositionalOptions()
+			.option("--base <ref>", "needed without a verb: the commit that the change would be merged into")
+			.option("--head <ref>", "the commit with the change; it is read as data, nothing of it runs", "HEAD")
+			.option("--repo <dir>", "the git repository that has both", ".")
+			.option("--out <file>", "write the comment for the pull request there")
+			.option("--report <file>", "write the comment there with its annotations, for npx fragments comment")
+			.addHelpText("after", help)
+			.action(async ({ head, repo: repository, out, report, ...options }) => {
+				const base = needed("--base", options.base);
+				io.warn(plain(`Comparing ${base} with ${head} in ${repository}`));
+				const settings = readConfiguration(withoutStore(environment));
+				const { publicUrl, harvest } = settings;
+				const check = createCheckServices(harvest);
+				const reviewing = review({ repository, base, head, settings, publicUrl, check });
+				const outcome = await reviewing.catch((error: Error) => {
+					throw new Error(plain(error.message));
+				});
+				for (const remark of annotationsOf(outcome)) io.print(remarkLine(remark));
+				const comment = renderComment(outcome, await readLinks(environment, repository, head));
+				if (out !== undefined) await writeFile(out, comment);
+				if (report !== undefined) await writeFile(report, JSON.stringify(reportOf(outcome, comment)));
+				for (const text of [...approvalLines(outcome), summaryLine(outcome)]) io.print(text);
+				end(outcome);
+			});
+		const verb = (name: string, description: string) =>
+			line
+				.command(name)
+				.description(description)
+				.option("--repo <dir>", "the repository of a service instead of that of DATA_DIR");
+		const verbOn = (name: string, description: string) =>
+			verb(name, description).argument("<key>", "the key, or the branch, such as register/my-layer");
+
+		verb("list", "list the changes that wait for a reviewer").action(async ({ repo }) => {
+			const { repository, name } = await open(repo, environment);
+			const waiting = await readReviews(repository, "waiting");
+			for (const one of waiting) io.print(plain(reviewLine(one)));
+			if (waiting.length === 0) io.warn(`no review waits in ${name}`);
 		});
-	verb("accept", "merge a change; without --commit it is shown, and a question asked first")
-		.argument("<key>", "the key, or the branch, such as register/my-layer")
-		.option("--commit <id>", "the commit that was shown: another one is not merged")
-		.option("--by <name>", "who accepts it (who is logged in)")
-		.action(async (key, options) => {
-			code = await accept(key, options, environment, io);
-		});
-	verb("decline", "reject a change; the publisher reads the reason in the status of the layer")
-		.argument("<key>", "the key, or the branch, such as register/my-layer")
-		.option("--why <text>", "needed: the reason, one line")
-		.option("--by <name>", "who declines it (who is logged in)")
-		.action(async (key, options) => {
-			code = await decline(key, options, environment, io);
-		});
-	await line.parseAsync(argv, { from: "user" });
+
+		verbOn("show", "show what a change does for viewers, what is wrong or odd, and who asked for it")
+			.option("--markdown", "as a pull request's comment")
+			.action(async (key, { repo, markdown }) => {
+				const { settings, repository, reviewCommit } = await open(repo, environment);
+				const { branch, commit } = await findWaiting(repository, key);
+				const outcome = await reviewCommit(commit, createCheckServices(settings.harvest));
+				const isRepair = branch.startsWith(repairBranch(""));
+				const lines = [
+					`${branch} at commit ${commit}`,
+					...(await proposalLines(repository, commit)),
+					...(isRepair ? await repairLines(repository, settings.pictures, commit) : []),
+					...changeLines(outcome),
+					summaryLine(outcome),
+					`To merge exactly this: npx fragments review accept ${branch} --commit ${commit.slice(0, 12)}`,
+					`To decline it: npx fragments review decline ${branch} --why "the reason"`,
+				];
+				io.print(markdown ? renderComment(outcome).trimEnd() : lines.map(plain).join("\n"));
+				end(outcome);
+			});
+
+		verbOn("accept", "merge a change; without --commit it is shown, and a question asked first")
+			.option("--commit <id>", "the commit that was shown: another one is not merged")
+			.option("--by <name>", "who accepts it (who is logged in)")
+			.action(async (key, { repo, by = userInfo().username, commit: shown }) => {
+				const reviewer = parseReviewer(by);
+				if (shown !== undefined && !/^[0-9a-f]{7,64}$/.test(shown))
+					throw new Error("--commit: must be an id as npx fragments review show prints it");
+				const { repository, name, reviewCommit } = await open(repo, environment);
+				await refuseOthers({ path: repository, name });
+				const waiting = await findWaiting(repository, key);
+				const { branch, author, commit } = waiting;
+				if (shown !== undefined) await checkShown(repository, branch, commit, shown);
+				io.warn(plain(`Accepting ${branch} of ${author} in ${name}`));
+				// A merge does not wait for map services: only `show` asks them.
+				const outcome = await reviewCommit(commit, async () => ({ findings: [] }));
+				for (const text of changeLines(outcome)) io.print(text);
+				if (outcome.problems.length > 0 || outcome.outside.length > 0)
+					throw new WrongError(
+						"Not accepted: the problems must be corrected first, and a review may change layers only",
+					);
+				if (shown === undefined) await confirmMerge(commit, io);
+				const merge = await acceptReview(repository, waiting, reviewer);
+				io.print(`Accepted: ${merge.slice(0, 12)} is on the branch main`);
+			});
+
+		verbOn("decline", "reject a change; the publisher reads the reason in the status of the layer")
+			.option("--why <text>", "needed: the reason, one line")
+			.option("--by <name>", "who declines it (who is logged in)")
+			.action(async (key, { repo, by = userInfo().username, why }) => {
+				const reason = parseReason(needed("--why", why));
+				const reviewer = parseReviewer(by);
+				const { repository, name } = await open(repo, environment);
+				await refuseOthers({ path: repository, name });
+				const waiting = await findWaiting(repository, key);
+				io.warn(plain(`Declining ${waiting.branch} of ${waiting.author} in ${name}`));
+				const branch = await declineReview(repository, waiting, reviewer, reason);
+				io.print(plain(`Declined; the change is kept on the branch ${branch}`));
+			});
+		return line;
+	});
 	return code;
 });

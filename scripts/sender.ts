@@ -16,8 +16,8 @@ import {
 } from "../service/senders.ts";
 import { sendersPath } from "../service/senders-file.ts";
 import { type Environment, parseSpan, readConfiguration } from "../service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
-import { type Io, printError, printLine } from "../terminal/io.ts";
+import { createRun } from "../terminal/command-line.ts";
+import type { Io } from "../terminal/io.ts";
 
 /** The options of `add` and `change`. */
 interface SenderOptions extends Omit<SenderChange, "smallkeys"> {
@@ -71,76 +71,75 @@ async function serviceOf(dataDir: string, { SENDERS }: Environment): Promise<str
 		: `no service runs in ${dataDir} now`;
 }
 
-export const run = createRun(async (argv, environment, io) => {
+export const run = createRun("sender", async ({ read, environment, io }) => {
 	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
 	const place = sendersPath(dataDir);
-	const line = createCommandLine("sender", io).addHelpText("after", help);
-	const printLines = (lines: string[]) => {
-		for (const text of lines) printLine(io, text);
+	const print = (...lines: string[]) => {
+		for (const text of lines) io.print(text);
 	};
-	const printService = async () => printLine(io, await serviceOf(dataDir, environment));
-	const verb = (name: string, description: string) =>
-		line.command(name).description(description).argument("<id>", "who signs", parseId);
-	const verbWithRights = (name: string, description: string) =>
-		verb(name, description)
-			.option(
-				"--smallkeys <globs...>",
-				"the layers that it may change, such as energy-* or 23ax5t",
-				parseGlob,
-			)
-			.option("--all-layers", "it may change all")
-			.option("--review", "its changes wait for a reviewer")
-			.option("--contact <mail>", "where the publisher is reached")
-			.option("--name <name>", "its name for readers");
+	const printService = async () => print(await serviceOf(dataDir, environment));
 
-	verbWithRights("add", "add a sender with a random secret").action(async (id, options) => {
-		const change = changeOf(options);
-		change.smallkeys ??= await askForLayers(dataDir, id, io);
-		await addSender(dataDir, id, change);
-		printLine(io, `${id} is in ${place}; npx fragments sender show ${id} --secret prints its secret`);
-		await printService();
-	});
+	await read((line) => {
+		line.addHelpText("after", help);
+		const verb = (name: string, description: string) =>
+			line.command(name).description(description).argument("<id>", "who signs", parseId);
+		const verbWithRights = (name: string, description: string) =>
+			verb(name, description)
+				.option(
+					"--smallkeys <globs...>",
+					"the layers that it may change, such as energy-* or 23ax5t",
+					parseGlob,
+				)
+				.option("--all-layers", "it may change all")
+				.option("--review", "its changes wait for a reviewer")
+				.option("--contact <mail>", "where the publisher is reached")
+				.option("--name <name>", "its name for readers");
 
-	verbWithRights("change", "change what a sender may do, or what is known of it")
-		.option("--no-review", "they do not")
-		.action(async (id, options) => {
-			await changeSender(dataDir, id, changeOf(options));
-			printLines(senderLines(await oneSender(dataDir, id), place));
+		verbWithRights("add", "add a sender with a random secret").action(async (id, options) => {
+			const change = changeOf(options);
+			change.smallkeys ??= await askForLayers(dataDir, id, io);
+			await addSender(dataDir, id, change);
+			print(`${id} is in ${place}; npx fragments sender show ${id} --secret prints its secret`);
 			await printService();
 		});
 
-	verb("rotate", "give a sender a new random secret")
-		.option("--keep <time>", "how long the previous secret stays valid: 7d, 12h, 30m", parseKeep)
-		.action(async (id, { keep }) => {
-			const until = keep === undefined ? null : new Date(io.now().getTime() + keep);
-			await rotateSender(dataDir, id, until);
-			const before = until
-				? `the previous one is valid until ${until.toISOString()}`
-				: "the previous one is invalid";
-			printLine(io, `${id} has a new secret in ${place}, and ${before}`);
+		verbWithRights("change", "change what a sender may do, or what is known of it")
+			.option("--no-review", "they do not")
+			.action(async (id, options) => {
+				await changeSender(dataDir, id, changeOf(options));
+				print(...senderLines(await oneSender(dataDir, id), place));
+				await printService();
+			});
+
+		verb("rotate", "give a sender a new random secret")
+			.option("--keep <time>", "how long the previous secret stays valid: 7d, 12h, 30m", parseKeep)
+			.action(async (id, { keep }) => {
+				const until = keep === undefined ? null : new Date(io.now().getTime() + keep);
+				await rotateSender(dataDir, id, until);
+				const state = until ? `valid until ${until.toISOString()}` : "invalid";
+				print(`${id} has a new secret in ${place}, and the previous one is ${state}`);
+				await printService();
+			});
+
+		verb("remove", "take a sender away; what it has published stays").action(async (id) => {
+			await removeSender(dataDir, id);
+			print(`${id} is no longer in ${place}`);
+			if ((await allSenders(dataDir)).size === 0)
+				io.warn("warning: it was the last sender: no one can publish");
 			await printService();
 		});
 
-	verb("remove", "take a sender away; what it has published stays").action(async (id) => {
-		await removeSender(dataDir, id);
-		printLine(io, `${id} is no longer in ${place}`);
-		if ((await allSenders(dataDir)).size === 0)
-			printError(io, "warning: it was the last sender: no one can publish");
-		await printService();
+		line
+			.command("list")
+			.description("list all senders")
+			.action(async () => print(...listLines([...(await allSenders(dataDir)).values()])));
+
+		verb("show", "show one sender")
+			.option("--secret", "print its secret instead, and nothing else")
+			.action(async (id, { secret }) => {
+				const sender = await oneSender(dataDir, id);
+				print(...(secret ? [sender.secret] : senderLines(sender, place)));
+			});
+		return line;
 	});
-
-	line
-		.command("list")
-		.description("list all senders")
-		.action(async () => printLines(listLines([...(await allSenders(dataDir)).values()])));
-
-	verb("show", "show one sender")
-		.option("--secret", "print its secret instead, and nothing else")
-		.action(async (id, { secret }) => {
-			const sender = await oneSender(dataDir, id);
-			printLines(secret ? [sender.secret] : senderLines(sender, place));
-		});
-
-	await line.parseAsync(argv, { from: "user" });
-	return exitCodes.done;
 });

@@ -7,22 +7,23 @@ import { openService } from "../service/composition.ts";
 import { lockFolder, makeDataDir } from "../service/data-dir.ts";
 import { listen, welcome } from "../service/listen.ts";
 import { countReads, serviceLog } from "../service/log.ts";
-import type { Metrics } from "../service/metrics.ts";
 import { followSenders, readSenders } from "../service/senders-file.ts";
 import { misspeltSettings, readConfiguration } from "../service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
-import { printError, printLine } from "../terminal/io.ts";
+import { createRun } from "../terminal/command-line.ts";
 
-export const run = createRun(async (argv, environment, io) => {
-	createCommandLine("serve", io)
-		.version(versionLine(), "--version", "print the version and its commit")
-		.addHelpText("after", "\nEnvironment variables configure it: docs/settings.md.")
-		.parse(argv, { from: "user" });
+export const run = createRun("serve", async ({ read, environment, io }) => {
+	await read((line) =>
+		line
+			.version(versionLine(), "--version", "print the version and its commit")
+			.addHelpText("after", "\nEnvironment variables configure it: docs/settings.md."),
+	);
 	const configuration = readConfiguration(environment);
-	for (const line of misspeltSettings(environment)) printError(io, line);
+	for (const line of misspeltSettings(environment)) io.warn(line);
 	const { dataDir } = configuration;
 	await makeDataDir(dataDir);
-	const lock = await lockFolder(dataDir, { waiting: (line) => printError(io, line) });
+	const lock = await lockFolder(dataDir, { waiting: io.warn });
+	// What is open is closed at the end, the last one first.
+	const closing: (() => unknown)[] = [lock.release];
 	try {
 		const configured = await readSenders(environment, dataDir);
 		const senders = new Map(configured.senders);
@@ -30,44 +31,36 @@ export const run = createRun(async (argv, environment, io) => {
 		const metrics = configuration.metrics && (await import("../service/metrics.ts")).createMetrics();
 		const following =
 			configured.place === "SENDERS" ? null : followSenders(configured.place, senders, serviceLog);
-		const service = await openService(configuration, senders, {
-			metrics,
-			sendersState: following?.state,
-		});
+		const sendersState = following?.state;
+		const service = await openService(configuration, senders, { metrics, sendersState });
+		closing.push(service.close, () => following?.end());
 		const { context, fragments, version, gauges } = service;
 		const interrupted = io.interrupted();
 		const reads = countReads();
-		let metricsServer: Awaited<ReturnType<Metrics["serve"]>> | null = null;
-		try {
-			if (configuration.metrics && metrics) {
-				metricsServer = await metrics.serve(configuration.metrics, dataDir, gauges, serviceLog);
-			}
-			const { server, end } = createNodeServer({
-				context: { ...context, limiter: new TokenBuckets(configuration.writes, context.now) },
-				trustedProxies: configuration.trustedProxies,
-				fragments,
-				version,
-				pages: service.pages ?? undefined,
-				log: serviceLog.info,
-				allReads: configuration.logReads,
-				count: reads.add,
-				measure: metrics?.answer,
-			});
-			const url = await listen(server, configuration, "PORT, HOST", ". Set others; PORT=0 is any free port");
-			const metricsUrl = metricsServer?.url ?? null;
-			printLine(io, welcome({ url, service, senders: configured, configuration, metrics: metricsUrl }));
-			// Waits for the first interruption. Requests that were accepted are still answered.
-			if (!interrupted.aborted) await once(interrupted, "abort");
-			printError(io, "Ending: what was accepted is answered and stored first. Once more ends it at once.");
-			await end();
-		} finally {
-			reads.end();
-			await metricsServer?.close();
-			following?.end();
-			await service.close();
-		}
+		const served =
+			configuration.metrics && metrics
+				? await metrics.serve(configuration.metrics, dataDir, gauges, serviceLog)
+				: null;
+		closing.push(() => served?.close(), reads.end);
+		const { server, end } = createNodeServer({
+			context: { ...context, limiter: new TokenBuckets(configuration.writes, context.now) },
+			trustedProxies: configuration.trustedProxies,
+			fragments,
+			version,
+			pages: service.pages ?? undefined,
+			log: serviceLog.info,
+			allReads: configuration.logReads,
+			count: reads.add,
+			measure: metrics?.answer,
+		});
+		const url = await listen(server, configuration, "PORT, HOST", ". Set others; PORT=0 is any free port");
+		const metricsUrl = served?.url ?? null;
+		io.print(welcome({ url, service, senders: configured, configuration, metrics: metricsUrl }));
+		// Waits for the first interruption. Requests that were accepted are still answered.
+		if (!interrupted.aborted) await once(interrupted, "abort");
+		io.warn("Ending: what was accepted is answered and stored first. Once more ends it at once.");
+		await end();
 	} finally {
-		await lock.release();
+		for (const close of closing.reverse()) await close();
 	}
-	return exitCodes.done;
 });

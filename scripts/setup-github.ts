@@ -4,8 +4,8 @@ import type { Outcome } from "../review/setup-github/checklist.ts";
 import { setUp } from "../review/setup-github/setup.ts";
 import { connectToGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";
-import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
-import { type Io, printError, printLine } from "../terminal/io.ts";
+import { createRun, exitCodes } from "../terminal/command-line.ts";
+import type { Io } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
 const help = `
@@ -39,37 +39,36 @@ const words: Record<Outcome["state"], [sign: string, sum: string]> = {
 /** Prints the outcomes. @returns exit code: 1 if something is missing */
 function print({ outcomes, target }: Awaited<ReturnType<typeof setUp>>, io: Io): number {
 	for (const { what, state, text } of outcomes) {
-		printLine(io, plain(`${words[state][0].padEnd(11)}${what}${text === "" ? "" : `: ${text}`}`));
+		io.print(plain(`${words[state][0].padEnd(11)}${what}${text === "" ? "" : `: ${text}`}`));
 	}
-	if (target?.private) printLine(io, paidNote);
+	if (target?.private) io.print(paidNote);
 	const of = (state: Outcome["state"]) => outcomes.filter((one) => one.state === state).length;
 	const parts = (Object.keys(words) as Outcome["state"][])
 		.filter((state) => of(state) > 0)
 		.map((state) => `${of(state)} ${words[state][1]}`);
-	printLine(io, parts.join(", "));
+	io.print(parts.join(", "));
 	return of("missing") + of("would be set") === 0 ? exitCodes.done : exitCodes.wrong;
 }
 
-export const run = createRun(async (argv, environment, io) => {
-	const line = createCommandLine("setup-github", io)
-		.argument("<owner/name>", "the repository", parseRepository)
-		.option("--dry-run", "write nothing, and say what would be set")
-		.addOption(
-			new Option("--create <visibility>", "make the repository where there is none").choices([
-				"public",
-				"private",
-			] as const),
-		)
-		.option("--service-app <name>", "the service's App, by its name in github.com/apps/NAME")
-		.option("--workflow-app <name>", "the workflows' App, another one")
-		.addHelpText("after", help)
-		.parse(argv, { from: "user" });
-	const [repository] = line.processedArgs;
-	const options = line.opts();
+export const run = createRun("setup-github", async ({ read, environment, io }) => {
+	const [options, repository] = await read((line) =>
+		line
+			.argument("<owner/name>", "the repository", parseRepository)
+			.option("--dry-run", "write nothing, and say what would be set")
+			.addOption(
+				new Option("--create <visibility>", "make the repository where there is none").choices([
+					"public",
+					"private",
+				] as const),
+			)
+			.option("--service-app <name>", "the service's App, by its name in github.com/apps/NAME")
+			.option("--workflow-app <name>", "the workflows' App, another one")
+			.addHelpText("after", help),
+	);
 	const token = environment.GITHUB_TOKEN;
 	if (!token) throw new Error("GITHUB_TOKEN: must be set, to a token that may administer the repository");
 	const configuration = readConfiguration({ ...environment, GITHUB_REPOSITORY: repository });
-	printError(io, `Looking at ${repository}${options.dryRun ? "; nothing is written" : ""}`);
+	io.warn(`Looking at ${repository}${options.dryRun ? "; nothing is written" : ""}`);
 	const github = connectToGithub(configuration);
 	return print(await setUp(github, { ...options, configuration, environment, token }), io);
 });

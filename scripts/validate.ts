@@ -9,11 +9,9 @@ import { ownersPath } from "../registry/owners.ts";
 import type { Registration } from "../registry/registration.ts";
 import { fileName, layerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
-import { createCommandLine, createRun, exitCodes } from "../terminal/command-line.ts";
-import { printError, printLine } from "../terminal/io.ts";
+import { createRun, exitCodes } from "../terminal/command-line.ts";
 import { counted, plain } from "../terminal/plain.ts";
 
-/** A file on the command line. */
 interface Named extends LayerFile {
 	name: string;
 }
@@ -69,29 +67,29 @@ function ownersProblems(files: LayerFile[]): Problem[] {
 	return owners ? judgeFile(owners, "written").problems : [];
 }
 
-export const run = createRun(async (argv, _environment, io) => {
-	const line = createCommandLine("validate", io)
-		.argument("[file...]", "registrations, wherever they lie; all layers where none is named")
-		.addOption(layersOption)
-		.addOption(repoOption)
-		.addOption(refOption)
-		.parse(argv, { from: "user" });
-	const [names] = line.processedArgs;
-	const { source, name } = nameSource(line.opts());
-	if (names.length > 0 && Object.keys(line.opts()).length > 0) {
+export const run = createRun("validate", async ({ read, io }) => {
+	const [options, names] = await read((line) =>
+		line
+			.argument("[file...]", "registrations, wherever they lie; all layers where none is named")
+			.addOption(layersOption)
+			.addOption(repoOption)
+			.addOption(refOption),
+	);
+	const { source, name } = nameSource(options);
+	if (names.length > 0 && Object.keys(options).length > 0) {
 		throw new Error("files, or one of --layers and --repo: both cannot be checked at once");
 	}
-	printError(io, `Checking ${names.length > 0 ? counted(names.length, "named file") : name}`);
+	io.warn(`Checking ${names.length > 0 ? counted(names.length, "named file") : name}`);
 	const named = await Promise.all(names.map(readNamed));
 	const files = names.length > 0 ? named : await collectSource(source);
 	const { problems, warnings } =
 		names.length > 0
 			? checkNamed(named.sort((a, b) => (a.path < b.path ? -1 : 1)))
 			: { problems: [...judgeFiles(files, () => undefined), ...ownersProblems(files)], warnings: [] };
-	for (const problem of problems) printError(io, plain(problemLine(problem)));
-	for (const warning of warnings) printError(io, plain(`warning: ${problemLine(warning)}`));
+	for (const problem of problems) io.warn(plain(problemLine(problem)));
+	for (const warning of warnings) io.warn(plain(`warning: ${problemLine(warning)}`));
 	const counts = [counted(files.length, "file"), counted(problems.length, "problem")];
 	if (warnings.length > 0) counts.push(counted(warnings.length, "warning"));
-	printLine(io, counts.join(", "));
+	io.print(counts.join(", "));
 	return problems.length > 0 ? exitCodes.wrong : exitCodes.done;
 });

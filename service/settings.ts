@@ -7,7 +7,7 @@ import {
 	Variables,
 } from "../api/configuration.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../api/node/address.ts";
-import { nearestName } from "../registry/nearest.ts";
+import { nearestName } from "../registry/problems.ts";
 import type { OperatorSettings } from "../site/page/settings.ts";
 
 export { type Environment, type GitHubSettings, parseSpan } from "../api/configuration.ts";

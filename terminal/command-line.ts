@@ -1,8 +1,8 @@
-import { Command } from "@commander-js/extra-typings";
+import { Command, type OptionValues } from "@commander-js/extra-typings";
 import { CommanderError, InvalidArgumentError } from "commander";
 import type { Environment } from "../api/configuration.ts";
 import { type CommandName, callOf, summaryOf } from "./commands.ts";
-import { type Io, printError } from "./io.ts";
+import type { Io } from "./io.ts";
 
 /** The exit codes, like those of `diff` and `grep` (POSIX, "Exit Status"). */
 export const exitCodes = {
@@ -23,17 +23,50 @@ export type Run = (argv: readonly string[], environment: Environment, io: Io) =>
 /** An error that ends a command with its message and exit code 1. */
 export class WrongError extends Error {}
 
+/** What the main function of a command gets. */
+export interface Call {
+	/**
+	 * Reads the command line, and runs the action of a subcommand. `--help` and wrong options end the command here.
+	 * @param declare adds the arguments, options and subcommands
+	 * @returns the options, then the arguments
+	 */
+	read<Args extends unknown[], Options extends OptionValues>(
+		declare: (line: Command) => Command<Args, Options>,
+	): Promise<[Options, ...Args]>;
+	environment: Environment;
+	io: Io;
+}
+
 /**
- * Creates a command from its main function. An error becomes one line and exit code 2, a `WrongError` one line and exit
- * code 1. `--help` ends with 0, a wrong option with 2.
+ * Creates a command from its main function, whose result is the exit code: `done` by default. The command line has `--help`,
+ * and suggestions for unknown options.
  */
-export function createRun(main: Run): Run {
+export function createRun(name: CommandName, main: (call: Call) => Promise<number | undefined>): Run {
+	return withErrors(async (argv, environment, io) => {
+		const read: Call["read"] = async (declare) => {
+			const line = withOutput(new Command(callOf(name)), io)
+				.description(`${capitalized(summaryOf(name))}.`)
+				.helpOption("-h, --help", "print this")
+				.helpCommand(false)
+				.showHelpAfterError(`${callOf(name)} --help lists the options`);
+			const parsed = await declare(line).parseAsync(argv, { from: "user" });
+			return [parsed.opts(), ...parsed.processedArgs];
+		};
+		return (await main({ read, environment, io })) ?? exitCodes.done;
+	});
+}
+
+/**
+ * Prints the error of a command as one line. The exit code is 1 for a `WrongError`, else 2. `--help` ends with 0, a wrong
+ * option with 2.
+ */
+export function withErrors(run: Run): Run {
 	return async (argv, environment, io) => {
 		try {
-			return await main(argv, environment, io);
+			return await run(argv, environment, io);
 		} catch (error) {
 			if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.unable;
-			printError(io, messageOf(error as Error));
+			io.warn(messageOf(error as Error));
 			return error instanceof WrongError ? exitCodes.wrong : exitCodes.unable;
 		}
 	};
@@ -68,23 +101,11 @@ function messageOf(error: Error & { reason?: unknown }): string {
 /** Makes a command line write to `io`, and throw a `CommanderError` instead of ending the process. */
 export function withOutput(command: Command, io: Io): Command {
 	return command.exitOverride().configureOutput({
-		writeOut: (text) => void io.stdout.write(text),
-		writeErr: (text) => void io.stderr.write(text),
+		writeOut: (text) => io.print(text.trimEnd()),
+		writeErr: (text) => io.warn(text.trimEnd()),
 		getOutHelpWidth: () => 100,
 		getErrHelpWidth: () => 100,
 	});
-}
-
-/**
- * Creates the command line of a command, with `--help` and suggestions for unknown options. The caller adds arguments and
- * options, and parses.
- */
-export function createCommandLine(name: CommandName, io: Io): Command {
-	return withOutput(new Command(callOf(name)), io)
-		.description(`${capitalized(summaryOf(name))}.`)
-		.helpOption("-h, --help", "print this")
-		.helpCommand(false)
-		.showHelpAfterError(`${callOf(name)} --help lists the options`);
 }
 
 function capitalized(text: string): string {

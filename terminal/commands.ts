@@ -50,21 +50,18 @@ export const commands = {
 
 type Groups = typeof commands;
 
-/** Name of a command: its module is `scripts/<name>.ts`. */
 export type CommandName = { [group in keyof Groups]: keyof Groups[group] }[keyof Groups];
 
-/** Whether there is a command of this name. */
+const summaries: Readonly<Record<CommandName, string>> = Object.assign({}, ...Object.values(commands));
+
 export function isCommand(name: string): name is CommandName {
-	return Object.values(commands).some((lines) => Object.hasOwn(lines, name));
+	return Object.hasOwn(summaries, name);
 }
 
-/** The summary of a command. */
 export function summaryOf(name: CommandName): string {
-	const lines: Record<string, string> = Object.assign({}, ...Object.values(commands));
-	return lines[name] as string;
+	return summaries[name];
 }
 
-/** The call of a command: `npx fragments build`. */
 export function callOf(name: string): string {
 	return `npx fragments ${name}`;
 }

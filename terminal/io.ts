@@ -1,17 +1,12 @@
 import { createInterface } from "node:readline/promises";
 import { Writable } from "node:stream";
 
-/** Where a command writes. */
-export interface Output {
-	write(text: string): unknown;
-	/** Whether it is a terminal. */
-	isTTY?: boolean;
-}
-
 /** The parts of the process that a command uses. Tests replace them. */
 export interface Io {
-	stdout: Output;
-	stderr: Output;
+	/** Prints a line, or several, on standard output. */
+	print(text: string): void;
+	/** Prints a line, or several, on standard error. */
+	warn(text: string): void;
 	now(): Date;
 	/** Asks the person at the terminal; `hidden` does not echo the answer. Null without a terminal. */
 	ask(question: string, hidden?: boolean): Promise<string | null>;
@@ -23,10 +18,10 @@ export interface Io {
 export function processIo(): Io {
 	for (const output of [process.stdout, process.stderr]) output.on("error", ignoreClosedPipe);
 	return {
-		stdout: process.stdout,
-		stderr: process.stderr,
+		print: (text) => process.stdout.write(`${text}\n`),
+		warn: (text) => process.stderr.write(`${text}\n`),
 		now: () => new Date(),
-		ask: (question, hidden = false) => askAtTerminal(question, hidden),
+		ask: askAtTerminal,
 		interrupted,
 	};
 }
@@ -48,7 +43,7 @@ function interrupted(): AbortSignal {
 	return controller.signal;
 }
 
-async function askAtTerminal(question: string, hidden: boolean): Promise<string | null> {
+async function askAtTerminal(question: string, hidden = false): Promise<string | null> {
 	const { stdin, stderr } = process;
 	if (!stdin.isTTY || !stderr.isTTY) return null;
 	stderr.write(question);
@@ -60,14 +55,4 @@ async function askAtTerminal(question: string, hidden: boolean): Promise<string 
 		lines.close();
 		if (hidden) stderr.write("\n");
 	}
-}
-
-/** Prints a line on standard output. */
-export function printLine(io: Io, line: string): void {
-	io.stdout.write(`${line}\n`);
-}
-
-/** Prints a line on standard error. */
-export function printError(io: Io, line: string): void {
-	io.stderr.write(`${line}\n`);
 }

@@ -4,42 +4,28 @@ import pMap from "p-map";
 /** Time before a progress bar appears, in milliseconds. */
 const delayMs = 1000;
 
-/** A progress bar. */
-export interface Progress {
-	/** Adds `steps` (default 1) to the steps done. */
-	tick(steps?: number): void;
-	/** Removes the bar; to be called once, in a `finally`. */
-	stop(): void;
-}
-
-/** The stream on which a bar is drawn. */
 export type Screen = NodeJS.WriteStream;
 
 /**
  * Shows a progress bar on standard error, only on a terminal, and only after a second of work.
+ * @returns `tick` adds to the steps done; `stop` removes the bar, and is called in a `finally`
  */
-export function progress(total: number, label: string, screen: Screen = process.stderr): Progress {
-	if (!screen.isTTY) return { tick: () => {}, stop: () => {} };
+export function progress(total: number, label: string, screen: Screen = process.stderr) {
 	const bar = new SingleBar(
 		{ format: `${label} {bar} {value}/{total}`, stream: screen, clearOnComplete: true, hideCursor: false },
 		Presets.shades_classic,
 	);
 	let done = 0;
-	let shown = false;
-	const show = () => {
-		shown = true;
-		bar.start(total, done);
-	};
 	// `unref`: a process that ends within the second must not wait for the timer.
-	const timer = setTimeout(show, delayMs).unref();
+	const timer = setTimeout(() => bar.start(total, done), delayMs).unref();
 	return {
-		tick(steps = 1) {
+		tick(steps = 1): void {
 			done += steps;
-			if (shown) bar.update(done);
+			bar.update(done);
 		},
-		stop() {
+		stop(): void {
 			clearTimeout(timer);
-			if (shown) bar.stop();
+			bar.stop();
 		},
 	};
 }

@@ -240,8 +240,10 @@ const ask: Record<Door, (row: Row) => Promise<string[]>> = {
 			const names = await writeFiles(folder, files);
 			let output = "";
 			const io = {
-				stdout: { write: () => true },
-				stderr: { write: (text: string) => (output += text) },
+				print: () => undefined,
+				warn: (text: string) => {
+					output += `${text}\n`;
+				},
 				now: () => new Date(0),
 				ask: async () => null,
 				interrupted: () => new AbortController().signal,

@@ -34,8 +34,12 @@ export async function runScript(
 ): Promise<Ended> {
 	const written = { stdout: "", stderr: "" };
 	const code = await run([name, ...args], cleanEnvironment(env), {
-		stdout: { write: (text) => (written.stdout += text) },
-		stderr: { write: (text) => (written.stderr += text) },
+		print: (text) => {
+			written.stdout += `${text}\n`;
+		},
+		warn: (text) => {
+			written.stderr += `${text}\n`;
+		},
 		now: () => new Date(),
 		ask: async () => null,
 		interrupted: () => new AbortController().signal,

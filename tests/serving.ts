@@ -14,8 +14,10 @@ export interface Serving {
 export async function serve(env: Record<string, string>): Promise<Serving> {
 	const ending = new AbortController();
 	let output = "";
-	const write = (text: string) => (output += text);
-	const io = { stdout: { write }, stderr: { write }, interrupted: () => ending.signal };
+	const write = (text: string) => {
+		output += `${text}\n`;
+	};
+	const io = { print: write, warn: write, interrupted: () => ending.signal };
 	let hasEnded = false;
 	const ended = runScript("serve", [], { PORT: "0", HARVEST: "off", ...env }, io).finally(() => {
 		hasEnded = true;

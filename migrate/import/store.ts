@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { putEdits } from "../../api/register.ts";
-import { canonicalText } from "../../registry/canonical.ts";
 import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
+import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, langs } from "../../registry/smallkey.ts";
 import { openStore, repositoryPath } from "../../service/open-store.ts";
 import type { Configuration } from "../../service/settings.ts";

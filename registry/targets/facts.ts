@@ -43,7 +43,6 @@ export type Entries = readonly (string | number)[];
 /** A layer in one language, with the values that several targets need. */
 export interface LayerFacts {
 	lang: Lang;
-	smallkey: string;
 	/** The layer's id in viewers: `rcs.<smallkey>.<lang>`. */
 	id: string;
 	type: ServiceType;
@@ -56,12 +55,11 @@ export interface LayerFacts {
 	nameField: string;
 	metadataUrl: string | undefined;
 	catalogueUrl: string | undefined;
-	/** The registration in this language. */
 	members: Members;
 	/** The harvested description of the service; `unknownService` before the first harvest. */
 	service: ServiceFacts;
-	/** The address and the layers for v2, which a registration may override. */
-	v2: { url: string; entries: Entries };
+	/** The address and the layer that the registration has for v2 alone. */
+	forV2: { service_url?: string; layer?: string };
 	settings: FragmentSettings;
 }
 
@@ -91,7 +89,6 @@ export function layerFacts(
 	const entries = entriesOf(registration, lang, harvested);
 	return {
 		lang,
-		smallkey,
 		id: `rcs.${smallkey}.${lang}`,
 		type,
 		url,
@@ -102,7 +99,7 @@ export function layerFacts(
 		catalogueUrl: members.metadata?.catalogue_url ?? fill(settings.catalogueUrl, members.metadata),
 		members,
 		service,
-		v2: overridesOf(registration, lang, type, { url, entries }),
+		forV2: (!isVersion2(registration) && registration.targets?.v2?.[lang]) || {},
 		settings,
 	};
 }
@@ -119,16 +116,6 @@ function entriesOf(registration: Registration, lang: Lang, harvested: LangDescri
 function ownName(type: ServiceType, entries: Entries, service: ServiceFacts): string {
 	if (!isOgc(type)) return service.name;
 	return entries.length === 1 ? String(entries[0]) : "";
-}
-
-/** The address and the layers for v2. @param own the address and the layers for the other targets */
-function overridesOf(registration: Registration, lang: Lang, type: ServiceType, own: LayerFacts["v2"]) {
-	const override = isVersion2(registration) ? undefined : registration.targets?.v2?.[lang];
-	const { service_url, layer } = override ?? {};
-	return {
-		url: service_url === undefined ? own.url : addressOf(type, service_url),
-		entries: layer === undefined ? own.entries : [layer],
-	};
 }
 
 /** The facts of a service that was not harvested yet. */
@@ -148,7 +135,7 @@ const unknownService: ServiceFacts = {
  * An address in the form to which viewers append: for an OGC service (`?SERVICE=WMS…`) without a lone `?` at the end, for
  * an ArcGIS service (`/query`) without slashes at the end of its path.
  */
-function addressOf(type: ServiceType, address: string): string {
+export function addressOf(type: ServiceType, address: string): string {
 	if (isOgc(type)) return address.indexOf("?") === address.length - 1 ? address.slice(0, -1) : address;
 	const end = address.search(/[?#]|$/);
 	return address.slice(0, end).replace(/(?<!\/)\/+$/, "") + address.slice(end);

@@ -21,7 +21,6 @@ export function renderRamp(layer: LayerFacts, spell: Spell, classValue?: ClassVa
 	return JSON.stringify({ layers: { feature: [featureNode(layer, spell, classValue)] } });
 }
 
-/** A column of the viewer's data grid. */
 export type Column = ReturnType<typeof fieldColumn>;
 
 /** The columns of the data grid: two of the viewer's own, then one for each field. */

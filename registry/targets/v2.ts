@@ -1,6 +1,6 @@
 import { withoutUnneededQuery } from "../addresses.ts";
 import type { ServiceType } from "../registration.ts";
-import { featureInfoType, type LayerFacts, layerAddress } from "./facts.ts";
+import { addressOf, featureInfoType, type LayerFacts, layerAddress } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
 /** What FGPV 2 and 3 read, GeoView and the geo.ca portal: one node of a layer, without symbols, extent or grid. */
@@ -29,7 +29,9 @@ export const v2: Target = {
 
 /** Null where the layer has no form that FGPV or GeoView draws. */
 export const renderV2: Render = (layer) => {
-	const node = nodeOf(layer);
+	const { service_url: address, layer: name } = layer.forV2;
+	const url = address === undefined ? layer.url : addressOf(layer.type, address);
+	const node = nodeOf({ ...layer, url, entries: name === undefined ? layer.entries : [name] });
 	return node && `{"layers":[${JSON.stringify(node)}]}`;
 };
 
@@ -55,8 +57,8 @@ const kinds: Readonly<Record<Exclude<ServiceType, "esriFeatureServer">, Members>
 	}),
 	esriTile: () => ({}),
 	esriImage: () => ({}),
-	esriMapServer: ({ v2, members }) => ({
-		layerEntries: v2.entries.map((index) => ({ index })),
+	esriMapServer: ({ entries, members }) => ({
+		layerEntries: entries.map((index) => ({ index })),
 		tolerance: members.tolerance,
 	}),
 };
@@ -65,22 +67,20 @@ const kinds: Readonly<Record<Exclude<ServiceType, "esriFeatureServer">, Members>
 const withEntries = new Set<ServiceType>(["ogcWms", "ogcWmts", "esriMapServer", "esriFeatureServer"]);
 
 function nodeOf(layer: LayerFacts): object | null {
-	const { id, name, metadataUrl, catalogueUrl, type, settings } = layer;
-	const { url, entries } = layer.v2;
+	const { id, name, url, entries, metadataUrl, catalogueUrl, type, settings } = layer;
 	if (withEntries.has(type) && entries.length === 0) return null;
 	if (type === "esriFeatureServer") {
 		// No viewer draws a FeatureServer by `layerEntries`. One layer is addressed by its own URL; several cannot be expressed.
 		const [entry] = entries;
 		if (entry === undefined || entries.length > 1) return null;
-		return nodeOf({ ...layer, type: "esriFeature", v2: { url: layerAddress(url, entry), entries: [] } });
+		return nodeOf({ ...layer, type: "esriFeature", url: layerAddress(url, entry), entries: [] });
 	}
 	const isFeature = type === "esriFeature";
 	const match = isFeature && settings.mapServerType !== "esriFeature" ? mapServerLayer.exec(url) : null;
 	if (match) {
 		// GeoView fails on an esriFeature of a MapServer. GeoView, and FGPV from 2.1 on, draw the same layer as an image.
 		const [, service = "", number, rest = ""] = match;
-		const v2 = { url: service + rest, entries: [Number(number)] };
-		return nodeOf({ ...layer, type: "esriMapServer", v2 });
+		return nodeOf({ ...layer, type: "esriMapServer", url: service + rest, entries: [Number(number)] });
 	}
 	const layerType = type === "esriMapServer" ? "esriDynamic" : type;
 	const plain = isFeature ? withoutUnneededQuery(url) : url;
@@ -93,7 +93,7 @@ const featureInfoTypes = new Set(["text/html;fgpv=summary", "text/html", "text/p
 
 function ogcMembers(layer: LayerFacts): object {
 	return {
-		layerEntries: layer.v2.entries.map((one) => ({ id: one })),
+		layerEntries: layer.entries.map((one) => ({ id: one })),
 		featureInfoMimeType: known(featureInfoType(layer), featureInfoTypes),
 		legendMimeType: known(layer.members.legend_format, legendTypes),
 	};

@@ -1,6 +1,5 @@
 import type { english } from "./english.ts";
 
-/** The texts of `english.ts` in French, with the values in the same order. */
 export const french: Readonly<Record<keyof typeof english, string>> = {
 	// Members of a registration, by JSON Schema's keywords.
 	required: "est requis",

@@ -19,7 +19,7 @@ import {
 } from "../../registry/health.ts";
 import { type CheckedLayer, judgeFiles, problemLine } from "../../registry/judge.ts";
 import { langs, layerPath } from "../../registry/smallkey.ts";
-import { type Io, printError, printLine } from "../../terminal/io.ts";
+import type { Io } from "../../terminal/io.ts";
 import { plain } from "../../terminal/plain.ts";
 import { mapWithProgress } from "../../terminal/progress.ts";
 
@@ -33,7 +33,7 @@ export const layersAtOnce = 64;
 export async function readLayers(source: Source, smallkeys: string[], io: Io): Promise<CheckedLayer[]> {
 	const layers = new Map<string, CheckedLayer>();
 	const problems = judgeFiles(await collectSource(source), (layer) => layers.set(layer.smallkey, layer));
-	for (const problem of problems) printError(io, plain(problemLine(problem)));
+	for (const problem of problems) io.warn(plain(problemLine(problem)));
 	if (smallkeys.length === 0) return [...layers.values()];
 	return smallkeys.map((smallkey) => {
 		const layer = layers.get(smallkey);
@@ -72,7 +72,7 @@ export function printFindings(found: Found[], io: Io): number {
 				.filter((finding) => finding.state === state)
 				.map((finding) => plain(`  ${layerPath(smallkey)}: ${finding.pointer}: ${finding.text}`)),
 		);
-		if (lines.length > 0) printLine(io, [`\n${title}`, ...lines].join("\n"));
+		if (lines.length > 0) io.print([`\n${title}`, ...lines].join("\n"));
 	}
 	return found.some(({ findings }) => findings.some(({ state }) => state === "wrong")) ? 1 : 0;
 }

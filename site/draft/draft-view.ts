@@ -1,8 +1,7 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { canonicalText } from "../../registry/canonical.ts";
 import { packDraft, unpackDraft } from "../../registry/draft.ts";
-import { maxRegistrationBytes } from "../../registry/registration.ts";
+import { canonicalText, maxRegistrationBytes } from "../../registry/registration.ts";
 import { langs, parseSmallkey } from "../../registry/smallkey.ts";
 import { copyBox, copyButton, debounce, field, warning } from "../page/dom.ts";
 import { bothLanguages, type Drawables, type MapPanel, mapPanel } from "../page/drawables.ts";

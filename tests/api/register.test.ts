@@ -3,9 +3,8 @@ import * as assert from "uvu/assert";
 import type { Context } from "../../api/context.ts";
 import { TokenBuckets } from "../../api/limits.ts";
 import { putEdits } from "../../api/register.ts";
-import { canonicalText } from "../../registry/canonical.ts";
 import { unpackDraft } from "../../registry/draft.ts";
-import { parseRegistration } from "../../registry/registration.ts";
+import { canonicalText, parseRegistration } from "../../registry/registration.ts";
 import {
 	everyPath,
 	feature,

@@ -47,9 +47,9 @@ function start(scene: Scene, env: Record<string, string> = {}) {
 	const controller = new AbortController();
 	let output = "";
 	const write = (text: string) => {
-		output += text;
+		output += `${text}\n`;
 	};
-	const io = { stdout: { write }, stderr: { write }, interrupted: () => controller.signal };
+	const io = { print: write, warn: write, interrupted: () => controller.signal };
 	const all = { DATA_DIR: join(scene.folder, "data"), ...env };
 	const ended: Promise<Ended> = runScript("follow", words(scene, "--every", "1"), all, io);
 	const end = async () => {

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { matchesGlob } from "../../registry/globs.ts";
+import { matchesGlob } from "../../registry/owners.ts";
 import { packageFolders, root } from "../process.ts";
 
 /** A package that a lock file names. `license` is an SPDX expression. */

@@ -56,8 +56,8 @@ test.after.each(({ end }) => end());
 const secret = "a secret: -x $é";
 
 const silent: Io = {
-	stdout: { write: () => undefined },
-	stderr: { write: () => undefined },
+	print: () => undefined,
+	warn: () => undefined,
 	now: () => new Date(noon),
 	ask: async () => null,
 	interrupted: () => new AbortController().signal,

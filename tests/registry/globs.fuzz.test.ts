@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { matchesGlob } from "../../registry/globs.ts";
+import { matchesGlob } from "../../registry/owners.ts";
 import { fuzzRuns } from "../fuzz.ts";
 
 /** What a glob means, said by its first character. */

@@ -1,10 +1,9 @@
 import fc from "fast-check";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { canonicalText } from "../../registry/canonical.ts";
 import { escapeMarkup } from "../../registry/markup.ts";
 import { textsOf } from "../../registry/problems.ts";
-import { parseRegistration, type Registration } from "../../registry/registration.ts";
+import { canonicalText, parseRegistration, type Registration } from "../../registry/registration.ts";
 import { fuzzRuns } from "../fuzz.ts";
 import { registrations1, registrations2 } from "./registrations.ts";
 

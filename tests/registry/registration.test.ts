@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { canonicalText } from "../../registry/canonical.ts";
 import { textsOf } from "../../registry/problems.ts";
 import {
+	canonicalText,
 	harvestedLangs,
 	kindOf,
 	type LangNode,

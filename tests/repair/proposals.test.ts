@@ -1,10 +1,9 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { canonicalText } from "../../registry/canonical.ts";
 import { descriptionText } from "../../registry/description.ts";
 import { parseHealth } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
-import type { Registration } from "../../registry/registration.ts";
+import { canonicalText, type Registration } from "../../registry/registration.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import { type RepairRun, runRepair } from "../../repair/run.ts";
 import { Repository } from "../review/repository.ts";

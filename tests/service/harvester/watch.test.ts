@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../../registry/smallkey.ts";
-import { run as watchServices } from "../../../scripts/watch-services.ts";
+import { runs } from "../../../scripts/harvest.ts";
 import { mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { json, Peer, text } from "../../harvest/peer.ts";
 import { temporaryFolder } from "../../local.ts";
@@ -24,18 +24,18 @@ test.after.each(async () => {
 /** Runs the command on the layers of the test's folder, on the day of the test. */
 async function run(...words: string[]): Promise<{ code: number; output: string }> {
 	let output = "";
-	const write = (part: string) => {
-		output += part;
+	const write = (text: string) => {
+		output += `${text}\n`;
 	};
 	const io = {
-		stdout: { write },
-		stderr: { write },
+		print: write,
+		warn: write,
 		now: () => new Date(`${week}T12:00:00Z`),
 		interrupted: () => new AbortController().signal,
 		ask: async () => null,
 	};
 	const argv = [...words, "--layers", join(folder.path, "layers")];
-	return { code: await watchServices(argv, { HARVEST_ALLOW_PRIVATE: "on" }, io), output };
+	return { code: await runs["watch-services"](argv, { HARVEST_ALLOW_PRIVATE: "on" }, io), output };
 }
 
 async function storeFeature(smallkey: string, path = mapLayer, origin = peer.origin): Promise<void> {

@@ -22,7 +22,9 @@ async function whileServing(
 	let output = "";
 	let hasEnded = false;
 	const io = {
-		stdout: { write: (text: string) => (output += text) },
+		print: (text: string) => {
+			output += `${text}\n`;
+		},
 		interrupted: () => ending.signal,
 	};
 	const ended = runScript("serve", [], { ...env, PORT: "0", HARVEST: "off", DATA_DIR: path }, io).finally(

@@ -1,8 +1,8 @@
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { canonicalText } from "../../../registry/canonical.ts";
 import { packDraft } from "../../../registry/draft.ts";
+import { canonicalText } from "../../../registry/registration.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import type { Meta } from "../../../store/store.ts";
 import { type Listening, listen } from "../../listen.ts";
