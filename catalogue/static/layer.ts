@@ -3,15 +3,7 @@ import { mondayOf } from "../../registry/health.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type Snippet, snippetsOf } from "../../registry/snippets.ts";
 import { targetPath } from "../../registry/targets/table.ts";
-import {
-	addressOf,
-	causeOf,
-	senderOf,
-	stateOf,
-	stateTexts,
-	titleOf,
-	typeTexts,
-} from "../../site/search/entry.ts";
+import { addressOf, causeOf, senderOf, stateOf, titleOf } from "../../site/search/entry.ts";
 import { layerAddress } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings, type Part, scriptData } from "./html.ts";
@@ -23,12 +15,12 @@ const root = "../../";
 /** Renders a layer page with the whole entry: `en/layer/<smallkey>.html` or `fr/couche/<smallkey>.html`. Pure. */
 export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
 	const { smallkey, bounds, thumbnail } = entry;
-	const { t, named } = textsIn[lang];
+	const { t, typeText } = textsIn[lang];
 	const title = titleOf(entry, lang);
 	const description = entry.description?.[lang];
 	const rows: [name: string, content: Part][] = [
 		[t("Smallkey"), html`<code>${smallkey}</code>`],
-		[t("Type"), named(typeTexts, entry.type)],
+		[t("Type"), typeText(entry.type)],
 		[t("Address of the service"), link(addressOf(entry, lang))],
 		[t("Layers in the service"), entry.layers?.join(", ")],
 		[t("Registered by"), senderOf(entry, lang)],
@@ -73,9 +65,9 @@ function changed({ changed: last }: Entry, { repository }: PageSettings): Part {
 }
 
 function health(entry: Entry, lang: Lang): Part {
-	const { t, named } = textsIn[lang];
+	const { t, stateText } = textsIn[lang];
 	const { health: seen } = entry;
-	const state = named(stateTexts, stateOf(entry));
+	const state = stateText(stateOf(entry));
 	if (!seen) return state;
 	const day = new Date(mondayOf(seen.since)).toISOString().slice(0, 10);
 	const { text, lang: own = lang } = causeOf(seen.cause ?? "", t);

@@ -1,23 +1,12 @@
 import { mondayOf } from "../../registry/health.ts";
 import { type Lang, parseLang } from "../../registry/smallkey.ts";
-import { stateTexts, typeTexts } from "../search/entry.ts";
 import { translator } from "../text/translate.ts";
 
 /** The language of the page. */
 export const lang: Lang = parseLang(document.documentElement.lang) ?? "en";
 
 const french = lang === "fr" ? (await import("../text/french.ts")).french : null;
-export const { t, plural, layers, named } = translator(french);
-
-/** The state of a layer's health, as a text for users. */
-export function stateText(state: string): string {
-	return named(stateTexts, state);
-}
-
-/** A kind of layer, as a text for users. */
-export function typeText(type: string): string {
-	return named(typeTexts, type);
-}
+export const { t, plural, layers, named, stateText, typeText } = translator(french);
 
 /** The first day of a week, in words: `February 23, 2026`. @param week in ISO 8601, such as `2026-W09` */
 export function weekText(week: string): string {

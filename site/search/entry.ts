@@ -1,27 +1,12 @@
 import type { Bounds, Entry } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import type { Text, Translate } from "../text/translate.ts";
+import type { Translate } from "../text/translate.ts";
 
 /** A layer's health: `ok`, `unchecked`, or the state of a sick layer. */
 export function stateOf({ health }: Entry): string {
 	if (health === null) return "unchecked";
 	return health?.state ?? "ok";
 }
-
-/** State of a layer → its text. */
-export const stateTexts: ReadonlyMap<string, Text> = new Map([
-	["down", "The service does not answer"],
-	["empty", "The picture is empty"],
-	["wrong", "The registration is wrong"],
-	["ok", "No problem was seen"],
-	["unchecked", "Not checked yet"],
-]);
-
-/** Type of a layer → its text, for the types that have another one than their name. */
-export const typeTexts: ReadonlyMap<string, Text> = new Map([
-	["wms", "WMS"],
-	["feature", "Features"],
-]);
 
 /** Why a layer is sick: an HTTP status in the reader's language, or any other cause as stored, in English. */
 export function causeOf(cause: string, t: Translate): { text: string; lang?: Lang } {

@@ -10,6 +10,21 @@ export type Translate = (text: Text, ...values: readonly (string | number)[]) =>
 export const tagline: Text =
 	"A catalogue for people who make web maps: layers that departments publish, drawn as RAMP, GeoView, Terria and other viewers draw them.";
 
+/** State of a layer → its text. */
+const stateTexts: ReadonlyMap<string, Text> = new Map([
+	["down", "The service does not answer"],
+	["empty", "The picture is empty"],
+	["wrong", "The registration is wrong"],
+	["ok", "No problem was seen"],
+	["unchecked", "Not checked yet"],
+]);
+
+/** Type of a layer → its text, for the types that have another one than their name. */
+const typeTexts: ReadonlyMap<string, Text> = new Map([
+	["wms", "WMS"],
+	["feature", "Features"],
+]);
+
 /** Makes the functions for texts in one language. @param french the French texts; null for English */
 export function translator(french: Readonly<Record<Text, string>> | null) {
 	const locale = french ? "fr-CA" : "en-CA";
@@ -20,15 +35,20 @@ export function translator(french: Readonly<Record<Text, string>> | null) {
 	/** The text for one or for several; `{0}` is the number. In French, zero is as one. */
 	const plural = (number: number, one: Text, several: Text, ...values: readonly (string | number)[]) =>
 		t((french ? number < 2 : number === 1) ? one : several, number, ...values);
+	/** The text of a name; the name itself if it has none. */
+	const named = (texts: ReadonlyMap<string, Text>, name: string) => {
+		const text = texts.get(name);
+		return text ? t(text) : name;
+	};
 	return {
 		t,
 		plural,
 		/** `1 layer`, `2 layers` */
 		layers: (number: number) => plural(number, "{0} layer", "{0} layers"),
-		/** The text of a name; the name itself if it has none. */
-		named: (texts: ReadonlyMap<string, Text>, name: string) => {
-			const text = texts.get(name);
-			return text ? t(text) : name;
-		},
+		named,
+		/** The state of a layer's health, as a text for users. */
+		stateText: (state: string) => named(stateTexts, state),
+		/** A kind of layer, as a text for users. */
+		typeText: (type: string) => named(typeTexts, type),
 	};
 }
