@@ -1,8 +1,7 @@
 import { layerFile, listFile } from "../catalogue/static/addresses.ts";
 import { reloadSeconds } from "../catalogue/static/frame.ts";
 import { type PageSettings, pageSettingsPath } from "../catalogue/static/html.ts";
-import { layerHtml } from "../catalogue/static/layer.ts";
-import { byTitle, listHtml } from "../catalogue/static/list.ts";
+import { byTitle, layerHtml, listHtml } from "../catalogue/static/layer.ts";
 import { collectionId, itemPage, itemsPage, recordsPage } from "../catalogue/static/records.ts";
 import { isWanted, parseItemsQuery, searchedText } from "../catalogue/static/records-query.ts";
 import {

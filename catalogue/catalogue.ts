@@ -5,8 +5,7 @@ import { type CommitChanges, updateChanges } from "./changes.ts";
 import { type Files, Index, IndexBroken, type ReadFile } from "./chunks.ts";
 import { layerFile, listFile } from "./static/addresses.ts";
 import type { PageSettings } from "./static/html.ts";
-import { layerHtml } from "./static/layer.ts";
-import { byTitle, listHtml, listPages } from "./static/list.ts";
+import { byTitle, layerHtml, listHtml, listPages } from "./static/layer.ts";
 import { crawlableFile, crawlableIndex, crawlablePage, crawlablePath } from "./static/records.ts";
 import { sitemapFile, sitemapXml } from "./static/search-engines.ts";
 

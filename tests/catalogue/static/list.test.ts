@@ -1,6 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { byTitle, listHtml } from "../../../catalogue/static/list.ts";
+import { byTitle, listHtml } from "../../../catalogue/static/layer.ts";
 import type { Entry } from "../../../registry/entries.ts";
 import { pageSettings } from "../pages.ts";
 
