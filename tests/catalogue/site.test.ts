@@ -38,8 +38,13 @@ assert.equal([...first].sort(), [site.assets.script, ...site.assets.imports].sor
 const added = (name: string) => [...withImports(scriptCalled(name))].filter((path) => !first.has(path));
 
 test("the first load is at most 60 kB, of which 20 are left to the index at any number of layers", () => {
-	const bytes = weight([...first, site.assets.styles, "en/index.html", "site.json"]);
+	const { french, styles } = site.assets;
+	const bytes = weight([...first, styles, "en/index.html", "site.json"]);
 	assert.ok(bytes <= 40_000, String(bytes));
+	const inFrench = weight([...first, french, styles, "fr/index.html", "site.json"]);
+	assert.ok(inFrench <= 40_000, String(inFrench));
+	assert.not.match(textOf(site, "en/index.html"), french);
+	assert.ok(textOf(site, "fr/index.html").includes(`<link rel="modulepreload" href="../${french}">`));
 });
 
 test("a map is loaded in pieces: pictures at most 75 kB, features at most 105, proj4 by itself", () => {
