@@ -145,11 +145,7 @@ export class LayerMap {
 		});
 		this.#pictures = pictures;
 		this.#group.setLayers(new Collection([pictures]));
-		const legend = legendPicture(pictures, this.#drawable);
-		this.#show({ legend: "" });
-		// The heading is shown only once the legend is loaded.
-		const show = () => this.#show({ legend: html`<h3>${t("Legend")}</h3>${legend}` });
-		legend?.addEventListener("load", show);
+		this.#show({ legend: legendPicture(pictures, this.#drawable) });
 	}
 
 	async #pictureFailed(address: string, wkid: number): Promise<void> {

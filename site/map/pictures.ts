@@ -40,16 +40,15 @@ function sourceOf({ kind, url, entries }: Drawable, wkid: number): ImageWMS | Im
 	return new ImageWMS({ ...common, params });
 }
 
-/** The picture of a layer's legend; null if the service has none. */
-export function legendPicture(pictures: Pictures, { entries }: Drawable): HTMLImageElement | null {
+/** The picture of a layer's legend with its heading, shown once it is loaded; empty if the service has none. */
+export function legendPicture(pictures: Pictures, { entries }: Drawable): Content {
 	const source = pictures.getSource();
-	if (!(source instanceof ImageWMS)) return null;
-	const picture = new Image();
-	picture.className = "picture";
-	picture.alt = t("Legend");
-	picture.referrerPolicy = "no-referrer";
-	picture.src = source.getLegendUrl(undefined, { LAYER: entries[0], FORMAT: "image/png" }) ?? "";
-	return picture;
+	if (!(source instanceof ImageWMS)) return "";
+	const address = source.getLegendUrl(undefined, { LAYER: entries[0], FORMAT: "image/png" }) ?? "";
+	const show = ({ currentTarget }: Event) =>
+		(currentTarget as Element).parentElement?.removeAttribute("hidden");
+	return html`<div hidden><h3>${t("Legend")}</h3>
+		<img class="picture" alt=${t("Legend")} referrerpolicy="no-referrer" src=${address} @load=${show}></div>`;
 }
 
 /** What a WMS says about a place (GetFeatureInfo); null if the layer has no information. */
