@@ -29,7 +29,7 @@ export function currentState(): State {
 }
 
 /** The address of a state in this language. */
-export function hrefOf(state: State): string {
+function hrefOf(state: State): string {
 	return writeState(state) || location.pathname;
 }
 

@@ -4,7 +4,7 @@ import { hasOneTitle, hostsOf, intersects, senderOf, stateOf, titleOf } from "./
 import { sortKey } from "./words.ts";
 
 /** Filters with a list of values. */
-export const facetNames = ["type", "host", "sender", "health"] as const;
+const facetNames = ["type", "host", "sender", "health"] as const;
 export type FacetName = (typeof facetNames)[number];
 
 /** Orders of a list: best match for a text (by title without a text), by title, newest change first. */
@@ -21,7 +21,7 @@ export interface Choice extends Record<FacetName, string> {
 }
 
 /** A value of a filter, and the number of layers that would be left with it. */
-export type FacetValue = readonly [value: string, count: number];
+type FacetValue = readonly [value: string, count: number];
 
 /** The layers that pass the filters, and what each filter offers. */
 export interface Chosen {
