@@ -9,8 +9,7 @@ import { owners } from "../schemas/owners.ts";
 import { registration, registration1, registration2 } from "../schemas/registration.ts";
 import type { Text } from "../site/text/translate.ts";
 import { frameHtml } from "./static/frame.ts";
-import { type Assets, html, type Part } from "./static/html.ts";
-import { textsIn } from "./static/texts.ts";
+import { type Assets, html, type Part, textsIn } from "./static/html.ts";
 
 const folder = new URL("../schemas/", import.meta.url);
 

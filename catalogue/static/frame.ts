@@ -3,8 +3,7 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { SiteSettings } from "../../site/page/settings.ts";
 import { tagline } from "../../site/text/translate.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
-import { type Assets, Html, html, type Part, scriptData } from "./html.ts";
-import { inBoth, textsIn } from "./texts.ts";
+import { type Assets, Html, html, inBoth, type Part, scriptData, textsIn } from "./html.ts";
 
 /** The parts of a page that are its own. */
 interface Frame {

@@ -1,4 +1,7 @@
+import { langs } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
+import { french } from "../../site/text/french.ts";
+import { type Text, translator } from "../../site/text/translate.ts";
 
 /** Escapes a text for HTML, inside elements and quoted attributes. */
 export function escapeHtml(text: string): string {
@@ -32,6 +35,14 @@ function textOf(part: Part): string {
 /** A value as JSON inside a `script` element. It has no `<`, so that it cannot end the element. */
 export function scriptData(value: object): Html {
 	return new Html(JSON.stringify(value).replaceAll("<", "\\u003c"));
+}
+
+/** The texts of pages, by language. */
+export const textsIn = { en: translator(null), fr: translator(french) };
+
+/** A text in both languages, for what exists only once. */
+export function inBoth(text: Text): string {
+	return langs.map((lang) => textsIn[lang].t(text)).join(" · ");
 }
 
 /** The content policy of every page, and the files that pages load: paths below the site's root, with content hashes. */

@@ -8,8 +8,7 @@ import { addressOf, causeOf, senderOf, stateOf, titleOf } from "../../site/searc
 import { sortKey } from "../../site/search/words.ts";
 import { layerAddress, listFile, listFolders } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
-import { type Html, html, type PageSettings, type Part, scriptData } from "./html.ts";
-import { textsIn } from "./texts.ts";
+import { type Html, html, type PageSettings, type Part, scriptData, textsIn } from "./html.ts";
 
 /** Relative address from a layer page to the site's root. */
 const root = "../../";

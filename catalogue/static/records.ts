@@ -3,8 +3,8 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import { addressOf, titleOf } from "../../site/search/entry.ts";
 import { tagline } from "../../site/text/translate.ts";
 import { layerAddress } from "./addresses.ts";
+import { inBoth } from "./html.ts";
 import type { ItemsQuery } from "./records-query.ts";
-import { inBoth } from "./texts.ts";
 
 /** OGC API Records 1.0 (OGC 20-004r1): layers as records of the collection `layers`. Pure. */
 

@@ -2,8 +2,7 @@ import { chunkCount, type Entry } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { tagline } from "../../site/text/translate.ts";
 import { layerAddress } from "./addresses.ts";
-import { escapeHtml, type PageSettings } from "./html.ts";
-import { textsIn } from "./texts.ts";
+import { escapeHtml, type PageSettings, textsIn } from "./html.ts";
 
 /** The file of the sitemap with the layers of one chunk. */
 export function sitemapFile(chunk: number): string {
