@@ -1,5 +1,5 @@
 /** Longest work on the event loop before other tasks run, in milliseconds. */
-const sliceMs = 8;
+const sliceMs = 4;
 
 /** Waits for the next iteration of the event loop, so that other tasks run first. */
 export function nextTurn(): Promise<void> {
