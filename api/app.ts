@@ -15,10 +15,41 @@ import {
 	uncachedHeaders,
 } from "./reply.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
-import { actionsAt, isForWrites, type WriteAction } from "./write-routes.ts";
 
 /** The project's version, as in package.json, which a worker cannot read. */
 export const version = "0.2.0";
+
+const registerPath = /^(?:\/v[12])?\/register\/[^/]*$/;
+
+/** The routes of writes. Their last segment may have any content: it is checked after the signature. */
+const routes = [
+	{ action: "remove", method: "DELETE", path: registerPath },
+	{ action: "register", method: "PUT", path: registerPath },
+	// The routes below are those of the older service, which its publishers still use.
+	{ action: "updateFeature", method: "PUT", path: /^\/v1\/updatefeature\/[^/]*$/ },
+	{ action: "simplify", method: "PUT", path: /^\/v1\/simplification\/[^/]*$/ },
+	{ action: "update", method: "PUT", path: /^\/v2\/update\/(?:2\.0\/)?[^/]*$/ },
+	{
+		action: "refresh",
+		method: "POST",
+		path: /^(?:\/v1\/update\/[^/]*|\/v2\/refresh\/[^/]*(?:\/[^/]*)?)$/,
+	},
+] as const;
+
+export type WriteAction = (typeof routes)[number]["action"];
+
+/** Paths that belong to writes, with all paths below them. */
+const writePaths =
+	/^(?:(?:\/v[12])?\/register|\/v1\/(?:updatefeature|simplification|update)|\/v2\/(?:update|refresh))(?:[/?]|$)/;
+
+export function isWriteMethod(method: string): boolean {
+	return method === "PUT" || method === "DELETE" || method === "POST";
+}
+
+/** The method of a write; the signature does not cover it. */
+export function methodOf(action: WriteAction): string {
+	return routes.find((route) => route.action === action)?.method ?? "";
+}
 
 /** A request that is refused for its method or target. A read is answered without a body, a write with errors. */
 export interface Refused {
@@ -76,7 +107,8 @@ function routeOther(method: string, target: string, { basePath, targets, site }:
 	if (segment !== undefined && method === "OPTIONS") return { kind: "preflight" };
 	if (segment !== undefined) return isRead ? { kind: "status", segment } : refusedRead(405);
 	// A PUT or DELETE of any path is refused as a write, with its reason.
-	if (isForWrites(method, path)) return routeWrite(method, target, basePath);
+	const isForWrites = method === "PUT" || method === "DELETE" || writePaths.test(path);
+	if (isForWrites) return routeWrite(method, target, basePath);
 	const found = site ? parsePage(target, basePath) : null;
 	if (found) return isRead ? found : refusedRead(405);
 	const isPage = site && isRead && target.startsWith(`${basePath}/`);
@@ -103,11 +135,11 @@ function routeWrite(method: string, target: string, basePath: string): Route {
 		return refusedWrite(400, textAt("path", "path-length", maxWritePathLength));
 	if (!literalPath.test(target)) return refusedWrite(400, textAt("path", "path-characters"));
 	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
-	const actions = actionsAt(path);
-	if (actions.size === 0) return refusedWrite(404, textAt("path", "path", basePath));
-	const action = actions.get(method);
-	if (action) return { kind: "write", action };
-	const methods = [...actions.keys()];
+	const found = routes.filter((route) => route.path.test(path));
+	if (found.length === 0) return refusedWrite(404, textAt("path", "path", basePath));
+	const route = found.find((one) => one.method === method);
+	if (route) return { kind: "write", action: route.action };
+	const methods = found.map((one) => one.method);
 	const error = textAt("method", "method", methods.toReversed().join(" or "), method);
 	return { ...refusedWrite(405, error), allow: methods.join(", ") };
 }

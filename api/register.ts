@@ -13,7 +13,7 @@ import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../regis
 import { type TextCode, textAt, textOf } from "../registry/texts.ts";
 import { blobId } from "../store/hashes.ts";
 import { type Edit, type Edits, isRefusal, type Layer, type Reader, type Refusal } from "../store/store.ts";
-import type { WriteAction } from "./write-routes.ts";
+import type { WriteAction } from "./app.ts";
 
 /** The change that a valid write asks for. */
 export interface RequestedChange {

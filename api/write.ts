@@ -8,12 +8,12 @@ import { textAt, textOf } from "../registry/texts.ts";
 import { warningsOf } from "../registry/warnings.ts";
 import type { Receipt } from "../schemas/answers.ts";
 import { type Commit, isRefusal, parseTimestamp, type Refusal } from "../store/store.ts";
+import { methodOf, type WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";
 import { changeKinds, type RequestedChange, refusalOf } from "./register.ts";
 import { emptyBody, jsonReply, type Reply, refuseWrite, uncachedHeaders } from "./reply.ts";
 import { isSignedBy, type Sender } from "./senders.ts";
 import { isSignature, isTimely, sha256Hex, shapeHint } from "./signature.ts";
-import { methodOf, type WriteAction } from "./write-routes.ts";
 
 /** A write request as a value, without its body. The text of a missing header is empty. */
 export interface Write {

@@ -1,11 +1,18 @@
 import { randomBytes } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { answerFailure, answerPlain, answerStatus, type Route, routeOf } from "../app.ts";
+import {
+	answerFailure,
+	answerPlain,
+	answerStatus,
+	isWriteMethod,
+	type Route,
+	routeOf,
+	type WriteAction,
+} from "../app.ts";
 import type { Pages } from "../catalogue.ts";
 import type { Context } from "../context.ts";
 import { answerRead, type Fragments } from "../read.ts";
 import { inLanguageOf, type Reply, refuseRead } from "../reply.ts";
-import { isWriteMethod, type WriteAction } from "../write-routes.ts";
 import { type Client, clientOf, type TrustedProxies } from "./address.ts";
 import { type Answered, countedLog } from "./log.ts";
 import { createSend, keepReplies } from "./send.ts";

@@ -1,10 +1,10 @@
 import type { IncomingMessage } from "node:http";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
+import type { WriteAction } from "../app.ts";
 import type { Context } from "../context.ts";
 import { emptyBody, type Reply, refuseWrite } from "../reply.ts";
 import { answerWrite, type WriteBody } from "../write.ts";
-import type { WriteAction } from "../write-routes.ts";
 
 /** The status, as in nginx, where the client disconnected before there was an answer. */
 export const clientGone = 499;

@@ -1,11 +1,10 @@
 // The Cloudflare Worker. It answers all requests that are not for static assets (wrangler.jsonc, docs/hosting.md).
 import { maxRegistrationBytes } from "../../registry/registration.ts";
-import { answerFailure, answerPlain, answerStatus, type Route, routeOf } from "../app.ts";
+import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
 import { Catalogue } from "../catalogue.ts";
 import { logText } from "../log.ts";
 import { inLanguageOf, type Reply, refuseFile } from "../reply.ts";
 import { answerWrite, type WriteBody } from "../write.ts";
-import { isWriteMethod } from "../write-routes.ts";
 import { type Bindings, filesOf, handleFetchedRead } from "./reads.ts";
 import { makeContext, readSettings } from "./settings.ts";
 
