@@ -12,8 +12,7 @@ import { methodOf, type WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";
 import { changeKinds, type RequestedChange, refusalOf } from "./register.ts";
 import { emptyBody, jsonReply, type Reply, refuseWrite, uncachedHeaders } from "./reply.ts";
-import { isSignedBy, type Sender } from "./senders.ts";
-import { isSignature, isTimely, sha256Hex, shapeHint } from "./signature.ts";
+import { isSignature, isSignedBy, isTimely, type Sender, sha256Hex, shapeHint } from "./senders.ts";
 
 /** A write request as a value, without its body. The text of a missing header is empty. */
 export interface Write {

@@ -1,6 +1,5 @@
 import type { Command } from "@commander-js/extra-typings";
-import { parseSenders } from "../api/senders.ts";
-import { sign } from "../api/signature.ts";
+import { parseSenders, sign } from "../api/senders.ts";
 import { readTextIfThere } from "../files/if-there.ts";
 import { visible } from "../registry/markdown.ts";
 import { tryJson } from "../registry/try-json.ts";

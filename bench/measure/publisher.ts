@@ -1,7 +1,7 @@
 // A process that sends signed PUTs as fast as a service answers. It reads an `Order` as JSON, and prints a `Sent` as JSON.
 import { text } from "node:stream/consumers";
 import { Pool } from "undici";
-import { sign } from "../../api/signature.ts";
+import { sign } from "../../api/senders.ts";
 import { generateLayers, renamed } from "../layers.ts";
 
 /** What to send. The secret is in here and not on the command line, which other users can see. */

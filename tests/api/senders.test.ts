@@ -1,7 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { isSignedBy, parseSenders } from "../../api/senders.ts";
-import { sign } from "../../api/signature.ts";
+import { isSignedBy, parseSenders, sign } from "../../api/senders.ts";
 import { notingHashes } from "./noted-hashes.ts";
 
 const place = "SENDERS";

@@ -1,6 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { shapeHint, sign } from "../../api/signature.ts";
+import { shapeHint, sign } from "../../api/senders.ts";
 import { handleWrite, Local, manual, signedWrite } from "../local.ts";
 
 const rule = "Authorization: must be 43 characters of URL-safe base64 without padding, and this one ";

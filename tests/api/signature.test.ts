@@ -1,6 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { isTimely, messageOf, sha256Hex, sign, verify } from "../../api/signature.ts";
+import { isTimely, messageOf, sha256Hex, sign, verify } from "../../api/senders.ts";
 import { base64url, blobId, hashes, hexOf, webHashes } from "../../store/hashes.ts";
 import { parseTimestamp } from "../../store/store.ts";
 

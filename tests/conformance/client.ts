@@ -1,5 +1,5 @@
 import { request } from "node:http";
-import { sign } from "../../api/signature.ts";
+import { sign } from "../../api/senders.ts";
 import { senders } from "./engine.ts";
 
 /** An answer as it came. */

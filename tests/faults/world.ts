@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { sign } from "../../api/signature.ts";
+import { sign } from "../../api/senders.ts";
 import { GitDamage, GitFailure, runGit } from "../../git/run.ts";
 import { reasonOf } from "../../store/git/health.ts";
 import { temporaryFolder, wms } from "../local.ts";

@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { sign } from "../../api/signature.ts";
+import { sign } from "../../api/senders.ts";
 import { sendRequest } from "../../publisher/request.ts";
 import { unpackDraft } from "../../registry/draft.ts";
 import type { Io } from "../../terminal/io.ts";

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import * as assert from "uvu/assert";
-import { sign } from "../../api/signature.ts";
+import { sign } from "../../api/senders.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { temporaryFolder, wms } from "../local.ts";
 import { ServerProcess } from "../process.ts";

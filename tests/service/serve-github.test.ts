@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { sign } from "../../api/signature.ts";
+import { sign } from "../../api/senders.ts";
 import { manual, temporaryFolder } from "../local.ts";
 import { ServerProcess } from "../process.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";

@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import glob from "fast-glob";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { sign } from "../../api/signature.ts";
+import { sign } from "../../api/senders.ts";
 import { wmsFragment } from "../conformance/engine.ts";
 import { feature, manual, temporaryFolder, wms } from "../local.ts";
 import {

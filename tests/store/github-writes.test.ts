@@ -1,8 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Context } from "../../api/context.ts";
-import { parseSenders } from "../../api/senders.ts";
-import { sign } from "../../api/signature.ts";
+import { parseSenders, sign } from "../../api/senders.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 import { everyPath, type HandledWrite, handleWrite, manual, responseOf, wms } from "../local.ts";

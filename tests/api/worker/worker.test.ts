@@ -2,7 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { sign } from "../../../api/signature.ts";
+import { sign } from "../../../api/senders.ts";
 import type { Bindings } from "../../../api/worker/reads.ts";
 import { createWorker } from "../../../api/worker/worker.ts";
 import type { Entry } from "../../../registry/entries.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { sign } from "../../../api/signature.ts";
+import { sign } from "../../../api/senders.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import type { LayerStatus } from "../../../schemas/answers.ts";
 import { GitStore } from "../../../store/git/store.ts";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { sign } from "../../../api/signature.ts";
+import { sign } from "../../../api/senders.ts";
 import { createMetrics } from "../../../service/metrics.ts";
 import { manual, secrets, temporaryFolder } from "../../local.ts";
 import { root, runScript } from "../../process.ts";

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { sign } from "../../../api/signature.ts";
+import { sign } from "../../../api/senders.ts";
 import { packDraft, unpackDraft } from "../../../registry/draft.ts";
 import { sign as signInPage } from "../../../site/draft/send.ts";
 import { Peer } from "../../harvest/peer.ts";
