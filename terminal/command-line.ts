@@ -1,7 +1,7 @@
 import { Command, type OptionValues } from "@commander-js/extra-typings";
 import { CommanderError, InvalidArgumentError } from "commander";
 import type { Environment } from "../api/configuration.ts";
-import { type CommandName, callOf, summaryOf } from "./commands.ts";
+import { type CommandName, summaries } from "./commands.ts";
 import type { Io } from "./io.ts";
 
 /** The exit codes, like those of `diff` and `grep` (POSIX, "Exit Status"). */
@@ -44,11 +44,13 @@ export interface Call {
 export function createRun(name: CommandName, main: (call: Call) => Promise<number | undefined>): Run {
 	return withErrors(async (argv, environment, io) => {
 		const read: Call["read"] = async (declare) => {
-			const line = withOutput(new Command(callOf(name)), io)
-				.description(`${capitalized(summaryOf(name))}.`)
+			const call = `npx fragments ${name}`;
+			const summary = summaries[name];
+			const line = withOutput(new Command(call), io)
+				.description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)
 				.helpOption("-h, --help", "print this")
 				.helpCommand(false)
-				.showHelpAfterError(`${callOf(name)} --help lists the options`);
+				.showHelpAfterError(`${call} --help lists the options`);
 			const parsed = await declare(line).parseAsync(argv, { from: "user" });
 			return [parsed.opts(), ...parsed.processedArgs];
 		};
@@ -106,10 +108,6 @@ export function withOutput(command: Command, io: Io): Command {
 		getOutHelpWidth: () => 100,
 		getErrHelpWidth: () => 100,
 	});
-}
-
-function capitalized(text: string): string {
-	return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 /**

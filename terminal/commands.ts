@@ -52,16 +52,8 @@ type Groups = typeof commands;
 
 export type CommandName = { [group in keyof Groups]: keyof Groups[group] }[keyof Groups];
 
-const summaries: Readonly<Record<CommandName, string>> = Object.assign({}, ...Object.values(commands));
+export const summaries: Readonly<Record<CommandName, string>> = Object.assign({}, ...Object.values(commands));
 
 export function isCommand(name: string): name is CommandName {
 	return Object.hasOwn(summaries, name);
-}
-
-export function summaryOf(name: CommandName): string {
-	return summaries[name];
-}
-
-export function callOf(name: string): string {
-	return `npx fragments ${name}`;
 }

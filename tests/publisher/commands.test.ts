@@ -156,6 +156,19 @@ for (const [status, text, code, said] of [
 	});
 }
 
+test("nothing is waited for after a refusal or a dry run", async (scene) => {
+	scene.answer = { status: 400, text: "" };
+	for (const [more, code] of [
+		[[], 1],
+		[["--dry-run"], 0],
+	] as const)
+		assert.is((await run(scene, "put", ["my-layer", scene.file, "--wait", "5", ...more])).code, code);
+	assert.equal(
+		scene.asked.map(({ request }) => request.method),
+		["PUT"],
+	);
+});
+
 test("with PUBLIC_URL a refusal names the page on which the registration can be mended", async (scene) => {
 	scene.answer = { status: 400, text: '{"errors":["/en: is missing"]}' };
 	const env = { SENDER_SECRET: secret, PUBLIC_URL: "https://layers.example/base/" };
