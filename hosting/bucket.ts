@@ -180,14 +180,10 @@ export async function publish(bucket: Bucket, prepared: PreparedUpload): Promise
 /** Runs a task for each name, some concurrently. After a failure it starts no task, and waits for the running ones. */
 async function untilFailure(names: readonly string[], apply: (name: string) => Promise<void>): Promise<void> {
 	const failures: unknown[] = [];
-	await pMap(
-		names,
-		async (name) => {
-			if (failures.length > 0) return;
-			await apply(name).catch((error: unknown) => failures.push(error));
-		},
-		{ concurrency: maxConcurrent },
-	);
+	const attempt = async (name: string) => {
+		if (failures.length === 0) await apply(name).catch((error: unknown) => failures.push(error));
+	};
+	await pMap(names, attempt, { concurrency: maxConcurrent });
 	if (failures.length > 0) throw failures[0];
 }
 

@@ -11,15 +11,18 @@ import { mapWithProgress } from "../terminal/progress.ts";
 import { type ChangedLayer, checkChanges, type Located, locate, readChanges } from "./changes.ts";
 import { type FragmentChange, fragmentChanges } from "./fragments.ts";
 
+interface ReviewSettings extends FragmentSettings {
+	/** Address of the service, for links to drafts, if it is known. */
+	publicUrl?: string;
+}
+
 interface ReviewOptions {
 	/** Path of a git repository; nothing of it is checked out. */
 	repository: string;
 	/** The commit that the change would be merged into. The owners are read from it. */
 	base: string;
 	head: string;
-	settings: FragmentSettings;
-	/** Address of the service, for links to drafts, if it is known. */
-	publicUrl?: string | undefined;
+	settings: ReviewSettings;
 	check: CheckServices;
 }
 
@@ -60,7 +63,7 @@ export function isWrong({ problems, services }: Review): boolean {
 
 /** Checks the changes of a head, and asks the services of the layers whose addresses it changes. */
 export async function review(options: ReviewOptions): Promise<Review> {
-	const { repository, base, head, settings, publicUrl = "", check } = options;
+	const { repository, base, head, settings, check } = options;
 	const changes = await readChanges(repository, base, head);
 	const { layers, problems, warnings } = checkChanges(changes);
 	const ownersFile = changes.before.get(ownersPath);
@@ -71,20 +74,17 @@ export async function review(options: ReviewOptions): Promise<Review> {
 		warnings,
 		services: await askServices(layers, check),
 		layers: await Promise.all(
-			layers.map((layer, index) => layerChange(layer, index < maxRendered ? settings : null, publicUrl)),
+			layers.map((layer, index) => layerChange(layer, index < maxRendered ? settings : null)),
 		),
 		approvals: owners && groupByOwners(owners, paths),
 		outside: changes.outside,
 	};
 }
 
-async function layerChange(
-	layer: ChangedLayer,
-	settings: FragmentSettings | null,
-	publicUrl: string,
-): Promise<LayerChange> {
+async function layerChange(layer: ChangedLayer, settings: ReviewSettings | null): Promise<LayerChange> {
 	const { smallkey, before, after, removed, text } = layer;
-	const address = settings && !removed ? await draftAddress(publicUrl, { smallkey, text }) : null;
+	const address =
+		settings && !removed ? await draftAddress(settings.publicUrl ?? "", { smallkey, text }) : null;
 	const draft = address !== null && address.length <= maxDraftLength ? address : null;
 	if (!after && !removed) return { smallkey, verb: "wrong", fragments: [], draft, services: [] };
 	const verb = removed ? "removed" : before ? "changed" : "added";

@@ -42,9 +42,8 @@ async function readLinks(environment: Environment, repository: string, head: str
 async function open(repo: string | undefined, environment: Environment) {
 	const settings = readConfiguration(withoutStore(environment));
 	const { path: repository, name } = await findRepository(repo, settings.dataDir);
-	const { publicUrl } = settings;
 	const reviewCommit = (head: string, check: CheckServices) =>
-		review({ repository, base: servedRef, head, settings, publicUrl, check });
+		review({ repository, base: servedRef, head, settings, check });
 	return { settings, repository, name, reviewCommit };
 }
 
@@ -100,10 +99,8 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 				const base = needed("--base", options.base);
 				io.warn(plain(`Comparing ${base} with ${head} in ${repository}`));
 				const settings = readConfiguration(withoutStore(environment));
-				const { publicUrl, harvest } = settings;
-				const check = createCheckServices(harvest);
-				const reviewing = review({ repository, base, head, settings, publicUrl, check });
-				const outcome = await reviewing.catch((error: Error) => {
+				const check = createCheckServices(settings.harvest);
+				const outcome = await review({ repository, base, head, settings, check }).catch((error: Error) => {
 					throw new Error(plain(error.message));
 				});
 				for (const remark of annotationsOf(outcome)) io.print(remarkLine(remark));

@@ -124,7 +124,7 @@ async function decide({ github, now }: ChangeContext, head: Head, changes: reado
 		changes,
 		async (change) => {
 			const decision = await decideOne(change, new Snapshot(files));
-			return { decision, used: isEdit(decision) ? await isUsed(change) : null };
+			return { decision, used: changesSomething(decision) ? await isUsed(change) : null };
 		},
 		{ concurrency: readsAtOnce },
 	);
@@ -134,7 +134,7 @@ async function decide({ github, now }: ChangeContext, head: Head, changes: reado
 	for (const [index, change] of changes.entries()) {
 		let { decision, used } = early[index] as (typeof early)[number];
 		if (edits.length > 0) decision = await decideOne(change, new Snapshot(files, edits));
-		if (isEdit(decision)) {
+		if (changesSomething(decision)) {
 			const { request } = change.meta;
 			used ??= await isUsed(change);
 			if (used || requests.has(request)) decision = () => usedBefore;
@@ -147,7 +147,7 @@ async function decide({ github, now }: ChangeContext, head: Head, changes: reado
 }
 
 /** Whether a decision changes something. */
-function isEdit(decision: Decision): decision is Edit[] {
+function changesSomething(decision: Decision): decision is Edit[] {
 	return Array.isArray(decision) && decision.length > 0;
 }
 
@@ -179,7 +179,7 @@ async function makeChain(context: ChangeContext, head: Head, changes: readonly C
 	const { github, now, lastCommitAt } = context;
 	const decisions = await decide(context, head, changes);
 	// Each tree is the head's tree with all edits up to its change, so that no tree has to wait for another one.
-	const changing = decisions.filter(isEdit);
+	const changing = decisions.filter(changesSomething);
 	const trees = pMapIterable(
 		changing.map((_, index) => changing.slice(0, index + 1).flat()),
 		(edits) => writeTree(github, head.tree, edits),
@@ -193,7 +193,7 @@ async function makeChain(context: ChangeContext, head: Head, changes: readonly C
 			continue;
 		}
 		let changed = false;
-		if (isEdit(decision)) {
+		if (changesSomething(decision)) {
 			if (tip !== head && now().getTime() >= lastCommitAt) break;
 			const tree: string = (await trees.next()).value;
 			const { meta, started } = changes[index] as Change;
