@@ -1,7 +1,7 @@
 import { type Alike, alikeAt, findAlike } from "../harvest/alike.ts";
 import { isObject, listOf, objectOf, parseAnswer, textOf } from "../harvest/answer.ts";
 import { orNull } from "../harvest/finding.ts";
-import { describe } from "../harvest/harvest-layer.ts";
+import { describe } from "../harvest/layer.ts";
 import type { Ask } from "../harvest/net/ask.ts";
 import { createReadCapabilities } from "../harvest/wms/read-capabilities.ts";
 import type { LangDescription } from "../registry/description.ts";

@@ -1,5 +1,5 @@
 import { eachService, placeOf, type Watched } from "../harvest/finding.ts";
-import { createWatchLayer } from "../harvest/watch-layer.ts";
+import { createWatchLayer } from "../harvest/layer.ts";
 import { currentDescription, type Description } from "../registry/description.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import {

@@ -6,7 +6,7 @@ import { ifThere, readIfThere, readTextIfThere } from "../files/if-there.ts";
 import { runGit } from "../git/run.ts";
 import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harvest/check-layer.ts";
 import { mergeDescription, quote } from "../harvest/finding.ts";
-import { createHarvestLayer } from "../harvest/harvest-layer.ts";
+import { createHarvestLayer } from "../harvest/layer.ts";
 import { layersOption, nameSource, refOption, repoOption, workingFolder } from "../publish/source.ts";
 import { descriptionText, isDescribed } from "../registry/description.ts";
 import { type SickState, weekOf, weeksSince } from "../registry/health.ts";

@@ -2,10 +2,10 @@ import type { FeatureDescription, Field } from "../../registry/description.ts";
 import { plainText } from "../../registry/markup.ts";
 import { boundsOfExtent, reproject } from "../../registry/projections.ts";
 import { maxAbstract } from "../../schemas/description.ts";
-import { isObject, listOf, numberOf, objectOf, textOf } from "../answer.ts";
+import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf } from "../answer.ts";
 import { type Described, orTrouble, quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
-import { askDocument, readExtent } from "./answers.ts";
+import { askDocument, readExtent, serviceAddress } from "./answers.ts";
 import { type LegendEntry, readLegend } from "./legend.ts";
 import { maxClasses, readRenderer } from "./renderer.ts";
 
@@ -147,4 +147,24 @@ function buildDescription(
 function readField(field: Record<string, unknown>): Field {
 	const name = textOf(field.name);
 	return { name, alias: textOf(field.alias) || name, type: textOf(field.type) };
+}
+
+/**
+ * Asks a feature layer for one feature, as a viewer does. If the service refuses the query, that is not a fault of the
+ * layer.
+ * @throws {Trouble} if the service fails, or has no features
+ */
+export async function lookAtFeatures(address: string, ask: Ask): Promise<void> {
+	const query = { where: "1=1", outFields: "*", returnGeometry: "true", resultRecordCount: "1", f: "json" };
+	const answer = await ask(serviceAddress(address, "/query", query));
+	if (!answer.ok) {
+		// An older server ignores `resultRecordCount` and sends all features, so a large answer is no fault.
+		if (answer.tooLarge || (answer.status !== null && answer.status < 500)) return;
+		throw answer;
+	}
+	const { features, error } = objectOf(parseAnswer(answer.bytes));
+	const code = numberOf(objectOf(error).code);
+	if (code !== null && code >= 500)
+		throw new Trouble("down", `answers with ArcGIS error ${code} when it is asked for a feature`);
+	if (Array.isArray(features) && features.length === 0) throw new Trouble("empty", "has no features");
 }

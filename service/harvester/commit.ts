@@ -1,5 +1,5 @@
 import { type Harvested, mergeDescription } from "../../harvest/finding.ts";
-import type { HarvestLayer } from "../../harvest/harvest-layer.ts";
+import type { HarvestLayer } from "../../harvest/layer.ts";
 import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
 import { harvestedLangs, parseRegistration, type Registration } from "../../registry/registration.ts";
 import { descriptionPath, langs } from "../../registry/smallkey.ts";

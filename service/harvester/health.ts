@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { seenOf } from "../../harvest/finding.ts";
-import type { WatchLayer } from "../../harvest/watch-layer.ts";
+import type { WatchLayer } from "../../harvest/layer.ts";
 import {
 	type Health,
 	healthPath,

@@ -1,7 +1,6 @@
 // The harvester's thread: requests services and parses their answers, so that this does not block reads.
 import { parentPort, workerData } from "node:worker_threads";
-import { createHarvestLayer } from "../../harvest/harvest-layer.ts";
-import { createWatchLayer } from "../../harvest/watch-layer.ts";
+import { createHarvestLayer, createWatchLayer } from "../../harvest/layer.ts";
 import { createReadCapabilities } from "../../harvest/wms/read-capabilities.ts";
 import { askWith } from "../ask.ts";
 import type { Order, Report, ThreadSettings } from "./threads.ts";

@@ -1,8 +1,7 @@
 import { Worker } from "node:worker_threads";
 import { type Finding, findingOf, type Harvested, type Watched } from "../../harvest/finding.ts";
-import type { HarvestLayer } from "../../harvest/harvest-layer.ts";
+import type { HarvestLayer, WatchLayer } from "../../harvest/layer.ts";
 import { createPool } from "../../harvest/net/pool.ts";
-import type { WatchLayer } from "../../harvest/watch-layer.ts";
 import type { Description } from "../../registry/description.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";

@@ -3,7 +3,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createCheckLayer } from "../../harvest/check-layer.ts";
 import { type Harvested, mergeDescription } from "../../harvest/finding.ts";
-import { createHarvestLayer } from "../../harvest/harvest-layer.ts";
+import { createHarvestLayer } from "../../harvest/layer.ts";
 import type { Answer, Ask } from "../../harvest/net/ask.ts";
 import { descriptionText, parseDescription } from "../../registry/description.ts";
 import type { Registration1 } from "../../registry/registration.ts";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { mergeDescription } from "../../harvest/finding.ts";
-import { createHarvestLayer } from "../../harvest/harvest-layer.ts";
+import { createHarvestLayer } from "../../harvest/layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
 import { describedFor } from "../../registry/described.ts";

@@ -1,7 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { mergeDescription } from "../../harvest/finding.ts";
-import { createHarvestLayer } from "../../harvest/harvest-layer.ts";
+import { createHarvestLayer } from "../../harvest/layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
 import {

@@ -1,6 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { createWatchLayer } from "../../harvest/watch-layer.ts";
+import { createWatchLayer } from "../../harvest/layer.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { namedLayers, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";

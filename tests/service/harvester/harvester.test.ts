@@ -1,6 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { createHarvestLayer } from "../../../harvest/harvest-layer.ts";
+import { createHarvestLayer } from "../../../harvest/layer.ts";
 import { createAsk } from "../../../harvest/net/ask.ts";
 import { createFetch } from "../../../harvest/net/fetch.ts";
 import type { HarvestLine } from "../../../service/harvester/commit.ts";

@@ -1,9 +1,8 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { createHarvestLayer } from "../../../harvest/harvest-layer.ts";
+import { createHarvestLayer, createWatchLayer } from "../../../harvest/layer.ts";
 import { createAsk } from "../../../harvest/net/ask.ts";
 import { createFetch } from "../../../harvest/net/fetch.ts";
-import { createWatchLayer } from "../../../harvest/watch-layer.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { createHarvestThreads } from "../../../service/harvester/threads.ts";
 import { mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
