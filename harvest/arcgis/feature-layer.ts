@@ -6,8 +6,7 @@ import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf } from "../an
 import { type Described, orTrouble, quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 import { askDocument, readExtent, serviceAddress } from "./answers.ts";
-import { type LegendEntry, readLegend } from "./legend.ts";
-import { maxClasses, readRenderer } from "./renderer.ts";
+import { type LegendEntry, maxClasses, readLegend, readRenderer } from "./renderer.ts";
 
 /** Fields of a layer: each one is a column in the viewer's grid. */
 const maxFields = 1000;
