@@ -315,6 +315,15 @@ importing("every form of a dump, and what is in it beside documents", async (con
 	assert.is(stored(context).length, 5);
 });
 
+importing("a trial in a repository with layers changes nothing", async (context) => {
+	await run(context, { docs: documents.slice(0, 1) });
+	const before = git(context, "rev-parse", "main");
+	const trial = await run(context, { docs: documents }, { isTrial: true });
+	assert.match(trial.stdout, /^ +4 {2}would be registered$/m);
+	assert.match(trial.stdout, /^ +1 {2}stored already$/m);
+	assert.is(git(context, "rev-parse", "main"), before);
+});
+
 importing("importing again changes nothing, and a harvested description stays", async (context) => {
 	await run(context, { docs: documents });
 	const before = git(context, "rev-parse", "main");
