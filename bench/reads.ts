@@ -60,9 +60,8 @@ async function prepareRead(world: World, target: string, measure: Measure): Prom
 
 /** `count` smallkeys, spread over the catalogue. */
 function someKeys(world: World, count: number): string[] {
-	const smallkeys = world.smallkeys();
-	const step = Math.max(1, Math.floor(smallkeys.length / count));
-	return Array.from({ length: count }, (_, index) => smallkeys[(index * step) % smallkeys.length] as string);
+	const all = world.smallkeys();
+	return Array.from({ length: count }, (_, index) => all[Math.floor((index * all.length) / count)] as string);
 }
 
 /** A row about `doc` with one key, or about `docs` with one or more. */

@@ -55,19 +55,17 @@ interface TroubleFacts {
 export class Trouble extends Error {
 	/** An `Answer` is not ok if it is a trouble. */
 	readonly ok = false;
-	readonly state: SickState;
+	override readonly name = "Trouble";
 	readonly status: number | null;
 	readonly tooLarge: boolean;
 	readonly isTemporary: boolean;
 
 	constructor(
-		state: SickState,
+		readonly state: SickState,
 		text: string,
 		{ status = null, tooLarge = false, isTemporary }: TroubleFacts = {},
 	) {
 		super(text);
-		this.name = "Trouble";
-		this.state = state;
 		this.status = status;
 		this.tooLarge = tooLarge;
 		this.isTemporary = isTemporary ?? (state === "down" && !tooLarge && !isRefusal(status));

@@ -51,21 +51,29 @@ function writeProofs(folder: string, proofs: Proofs): void {
 	placeFile(folder, proofsFile, Buffer.from(`{"version":${version},"layers":{\n${lines.join(",\n")}\n}}\n`));
 }
 
-/** Where a run's pictures are stored, and under which names. */
-interface PictureOptions {
+/** The input of one run. */
+export interface ProveRun extends Omit<DrawOptions, "browser"> {
 	/** The folder of proofs and pictures. */
 	folder: string;
 	/** Whether a layer's picture always has the same name, for texts that link to it. If not, the name has a hash. */
 	hasFixedNames?: boolean;
+	/** The layers to draw. */
+	layers: readonly CheckedLayer[];
+	/** All smallkeys: the proofs of others are removed. */
+	registered: ReadonlySet<string>;
+	/** Whether to draw layers again that were drawn today. */
+	isAgain: boolean;
+	/** The day of the run: `2026-03-04`. */
+	day: string;
+	signal: AbortSignal;
 }
 
-/** Records the result of drawing a layer, and writes its picture into the folder. @param day the day of this run */
+/** Records the result of drawing a layer, and writes its picture into the folder. */
 async function addProof(
-	{ folder, hasFixedNames = false }: PictureOptions,
+	{ folder, hasFixedNames = false, day }: ProveRun,
 	proofs: Proofs,
 	smallkey: string,
 	drawn: Partial<Record<Lang, Drawn>>,
-	day: string,
 ): Promise<void> {
 	const before = proofs.get(smallkey);
 	const all = Object.entries(drawn);
@@ -92,19 +100,6 @@ async function addProof(
 /** Path of a picture in the folder of proofs. @param hash of its content; absent if the name is fixed */
 export function pictureName(smallkey: string, hash?: string | null): string {
 	return `${folderOf(smallkey)}/${smallkey}${hash ? `.${hash}` : ""}.webp`;
-}
-
-/** The input of one run. */
-export interface ProveRun extends Omit<DrawOptions, "browser">, PictureOptions {
-	/** The layers to draw. */
-	layers: readonly CheckedLayer[];
-	/** All smallkeys: the proofs of others are removed. */
-	registered: ReadonlySet<string>;
-	/** Whether to draw layers again that were drawn today. */
-	isAgain: boolean;
-	/** The day of the run: `2026-03-04`. */
-	day: string;
-	signal: AbortSignal;
 }
 
 /** Hosts whose layers are drawn at the same time, each in a page of its own. */
@@ -144,7 +139,7 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 				for (const layer of ofHost) {
 					if (signal.aborted) return;
 					const drawn = await drawLangs({ ...options, browser }, layer);
-					await addProof(options, proofs, layer.smallkey, drawn, day);
+					await addProof(options, proofs, layer.smallkey, drawn);
 					bar.tick();
 				}
 			};
