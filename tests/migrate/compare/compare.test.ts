@@ -52,7 +52,9 @@ async function startFake(): Promise<Fake> {
 		const found = keys.map((key) => nodes[key] ?? null);
 		const failure = found.find((node) => typeof node === "number");
 		response.writeHead((failure as number | undefined) ?? 200, { Connection: "close" });
-		response.end(JSON.stringify(found));
+		// v2 answers an empty list for a single unknown key.
+		const isUnknown = match[1] === "v2/docs" && found.length === 1 && found[0] === null;
+		response.end(JSON.stringify(isUnknown ? [] : found));
 	});
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 	return { ...fake, server, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
@@ -69,6 +71,14 @@ async function compare({ old, now, folder }: Scene, keys: string, ...words: stri
 		DATA_DIR: folder,
 	});
 }
+
+test("a layer that neither service has at v2 is no difference", async (scene) => {
+	for (const { lists } of [scene.old, scene.now]) lists.set("v2/docs", {});
+	const { code, stdout } = await compare(scene, "gone");
+	assert.is(code, 0);
+	assert.match(stdout, /^ +1 {2}in neither: gone$/m);
+	assert.not.match(stdout, /Not compared/);
+});
 
 test("layers are read alike: exit code 0", async (scene) => {
 	const { old, now } = scene;
