@@ -144,8 +144,11 @@ draft("the layers of a service are offered, by name and by number", async ({ bro
 		"Roads <b> (roads)",
 		"lakes",
 	]);
+	// What is typed after the list was read stays when a layer is chosen from it.
+	await page.getByLabel("Title (English)").fill("Highways");
 	await choice.selectOption("roads");
 	assert.is(await page.getByLabel("Layer in the service (English)").inputValue(), "roads");
+	assert.is(await page.getByLabel("Title (English)").inputValue(), "Highways");
 	await page.getByLabel("Address (English)").fill(`${maps.origin}/broken`);
 	await list.click();
 	await page.locator(".offer").getByText("answered with status 503").waitFor();

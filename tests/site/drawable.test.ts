@@ -1,0 +1,50 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { type Drawable, drawableOf, drawnScale, drawnTargets } from "../../site/map/drawable.ts";
+
+const wms = JSON.stringify({
+	layers: { wms: [{ displayName: "Title", url: "https://x/", layerName: "l" }] },
+});
+const v2 = JSON.stringify({
+	layers: [{ layerType: "ogcWms", name: "Other", url: "https://y/", metadataUrl: "https://m/" }],
+});
+
+test("a layer is drawn as its most detailed fragment says, with the addresses of metadata that any has", () => {
+	assert.equal(drawnTargets(["ramp4", "v2", "v1", "v0.9"]), ["v0.9", "v2"]);
+	assert.equal(drawnTargets(["v2", "v1"]), ["v1", "v2"]);
+	const drawn = drawableOf([
+		["v0.9", wms],
+		["v2", v2],
+	]);
+	assert.equal([drawn?.kind, drawn?.title, drawn?.url], ["wms", "Title", "https://x/"]);
+	assert.is(drawn?.metadataUrl, "https://m/");
+	assert.is(
+		drawableOf([
+			["v0.9", "{}"],
+			["v2", v2],
+		])?.title,
+		"Other",
+	);
+	assert.is(
+		drawableOf([
+			["v0.9", null],
+			["v2", "[]"],
+		]),
+		null,
+	);
+});
+
+test("a scale at which viewers do not draw a layer becomes the nearest one at which they do", () => {
+	const scaleOf = (minScale: number, maxScale: number, scale: number) => {
+		const drawable = { minScale, maxScale } as Drawable;
+		const drawn = drawnScale(drawable, scale);
+		assert.is(drawnScale(drawable, drawn), drawn);
+		return drawn;
+	};
+	assert.is(scaleOf(0, 0, 5_000), 5_000);
+	assert.is(scaleOf(10_000, 1_000, 5_000), 5_000);
+	assert.ok(scaleOf(10_000, 1_000, 50_000) < 10_000);
+	assert.ok(scaleOf(10_000, 1_000, 500) > 1_000);
+});
+
+test.run();
