@@ -99,9 +99,6 @@ const valuesOf: Readonly<Record<string, (params: Params) => unknown>> = {
 	maxItems: ({ limit }) => counted(limit),
 };
 
-/** Keywords whose errors only say that a nested schema failed. */
-const wrappers: ReadonlySet<string> = new Set(["if", "propertyNames"]);
-
 /**
  * The rules by which a document is checked. `written`: all rules. `stored`: only the rules that a document must keep to be
  * served at all, so that a newer rule, or a rule for a single viewer, never removes a stored layer.
@@ -118,7 +115,7 @@ export function schemaProblems(validate: Validator, value: unknown, rules: Rules
 /** Whether an error only repeats another one: that a nested schema failed, or that a member is missing. */
 function isRepeated({ keyword, params }: SchemaError): boolean {
 	if (keyword === "discriminator") return params.tagValue === undefined;
-	return wrappers.has(keyword);
+	return keyword === "if" || keyword === "propertyNames";
 }
 
 /** A schema's `onlyOnWrite` applies to its `pattern` or its `not`. */

@@ -67,10 +67,7 @@ export function parseLayerPath(path: string): LayerName | null {
 	return path === expected ? { smallkey, kind } : null;
 }
 
-/** Files under `layers/` that belong to no layer. */
-const otherFiles: ReadonlySet<string> = new Set(["layers/owners.json", "layers/health.json"]);
-
 /** Whether a path is one of the files under `layers/` that belong to no layer. */
 export function isOtherFile(path: string): boolean {
-	return otherFiles.has(path);
+	return path === "layers/owners.json" || path === "layers/health.json";
 }
