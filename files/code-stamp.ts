@@ -7,7 +7,19 @@ import { filesBelow } from "./below.ts";
 const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** Rooms whose files decide the output: fragments, pages, the hook. `docs` has the pages of the guide. */
-const rooms = ["api", "catalogue", "docs", "files", "git", "publish", "registry", "schemas", "site", "store"];
+const rooms = [
+	"api",
+	"catalogue",
+	"docs",
+	"files",
+	"git",
+	"publish",
+	"registry",
+	"schemas",
+	"site",
+	"store",
+	"terminal",
+];
 /** Single files that decide the output, too: the versions of the packages, and a page of the guide. */
 const singleFiles = ["package.json", "SECURITY.md"];
 

@@ -10,29 +10,40 @@ export type FileCalls = Pick<typeof promises, "open" | "rename" | "rm" | "stat">
  * Replaces the content of a file atomically: a temporary file beside it is written and synced, and then renamed. The file
  * keeps its owner, and its mode unless all users have rights; its mode is 0600 then. A new file gets the owner of its
  * folder and mode 0600. So root can change the file of a service that runs as another user.
+ * @param mode of a file that belongs to this user, regardless of the umask
  * @throws {Error} if the file cannot be written or given to its owner; the old file stays
  */
-export async function replaceFile(path: string, text: string, calls: FileCalls = promises): Promise<void> {
+export async function replaceFile(
+	path: string,
+	text: string,
+	calls: FileCalls = promises,
+	mode?: number,
+): Promise<void> {
 	const temporary = `${path}.${process.pid}.tmp`;
-	const before = await ifThere(path, calls.stat(path));
-	const { uid, gid } = before ?? (await calls.stat(dirname(path)));
 	try {
-		await writeAndClose(await calls.open(temporary, "w", 0o600), async (file) => {
-			const made = await file.stat();
-			// Only an existing file has to keep its group: others may read it through the group.
-			if (made.uid !== uid || (before && made.gid !== gid)) await giveTo(file, uid, gid, path);
+		await writeAndClose(await calls.open(temporary, "w", mode ?? 0o600), async (file) => {
 			// An earlier process that was killed may have left the temporary file, with another mode.
-			await file.chmod(before && (before.mode & 0o007) === 0 ? before.mode & 0o770 : 0o600);
+			await file.chmod(mode ?? (await keepOwner(file, path, calls)));
 			await file.writeFile(text);
 			await file.sync();
 		});
 		await calls.rename(temporary, path);
 	} catch (error) {
-		await calls.rm(temporary, { force: true });
+		await calls.rm(temporary, { force: true }).catch(() => undefined);
 		throw error;
 	}
 	// Syncing the folder makes the new name durable.
 	await writeAndClose(await calls.open(dirname(path), "r"), (folder) => folder.sync());
+}
+
+/** Gives a new file to the owner of the file that it replaces, or of its folder. @returns the mode that it has to get */
+async function keepOwner(file: FileHandle, path: string, calls: FileCalls): Promise<number> {
+	const before = await ifThere(path, calls.stat(path));
+	const { uid, gid } = before ?? (await calls.stat(dirname(path)));
+	const made = await file.stat();
+	// Only an existing file has to keep its group: others may read it through the group.
+	if (made.uid !== uid || (before && made.gid !== gid)) await giveTo(file, uid, gid, path);
+	return before && (before.mode & 0o007) === 0 ? before.mode & 0o770 : 0o600;
 }
 
 async function giveTo(file: FileHandle, uid: number, gid: number, path: string): Promise<void> {

@@ -1,4 +1,4 @@
-import { Answers, GitProcess, type ReadAnswer } from "./process.ts";
+import { answersFrom, type GitProcess, type ReadAnswer, startProcess } from "./process.ts";
 import { defaultSilenceMs, GitDamage, GitFailure, GitKilled, GitTimeout, gitOutput, runGit } from "./run.ts";
 
 /** An object of a repository. */
@@ -23,44 +23,40 @@ const objectAt: ReadAnswer<GitObject | null> = (data, start) => {
 	return { answer: { id, type, body: data.subarray(lineEnd + 1, bodyEnd) }, end: bodyEnd + 1 };
 };
 
-/** A long-lived `git cat-file --batch`. Reads objects by id, by ref or by `<commit>:<path>`, in the order of the calls. */
-export class CatFile {
-	readonly #repository: string;
-	readonly #silenceMs: number;
-	readonly #maxReads: number;
-	#process: GitProcess<GitObject | null> | null = null;
-	/** Number of reads from the current process. */
-	#reads = 0;
+/** Otherwise a process keeps up to 96 MB of objects in memory. */
+const batchConfig = ["core.deltaBaseCacheLimit=16m"];
+
+/** A long-lived `git cat-file --batch`. */
+export type CatFile = ReturnType<typeof openCatFile>;
+
+/**
+ * Opens a long-lived `git cat-file --batch`, which starts with the first read.
+ * @param silenceMs longest silence while an answer is awaited, in milliseconds
+ */
+export function openCatFile(repository: string, silenceMs = defaultSilenceMs) {
+	let current: GitProcess<GitObject | null> | null = null;
 	/** Whether `close` or `kill` was called: no new process starts. */
-	#hasEnded = false;
+	let hasEnded = false;
 
 	/**
-	 * @param silenceMs longest silence while an answer is awaited, in milliseconds
-	 * @param maxReads reads after which the process is replaced, because git keeps data of the repository in memory
-	 */
-	constructor(repository: string, silenceMs = defaultSilenceMs, maxReads = 1_000_000) {
-		this.#repository = repository;
-		this.#silenceMs = silenceMs;
-		this.#maxReads = maxReads;
-	}
-
-	/**
-	 * Reads the object of a name; null if there is none. A name must not have a line break.
+	 * Reads the object of an id, a ref or `<commit>:<path>`, in the order of the calls; null if there is none. A name must
+	 * not have a line break.
 	 * @throws {GitTimeout} if git is silent for too long; the next read starts another process
 	 */
-	async read(name: string): Promise<GitObject | null> {
+	async function read(name: string): Promise<GitObject | null> {
 		for (let isRepeated = false; ; isRepeated = true) {
-			if (this.#hasEnded) throw new GitFailure("git cat-file: has ended");
-			const process = this.#start();
+			if (hasEnded) throw new GitFailure("git cat-file: has ended");
+			current ??= startProcess(repository, ["cat-file", "--batch"], objectAt, silenceMs, batchConfig);
+			const git = current;
 			try {
-				const object = await process.ask([`${name}\n`]);
+				const object = await git.ask([`${name}\n`]);
 				// A copy: a view of the received data would keep all of it in memory.
 				return object && { ...object, body: Buffer.from(object.body) };
 			} catch (error) {
 				// Git ends at a broken object. Only the first read that fails is at fault; the reads after it are repeated.
-				const isAtFault = this.#process === process;
-				if (isAtFault) this.#process = null;
-				if (this.#hasEnded || error instanceof GitTimeout) throw error;
+				const isAtFault = current === git;
+				if (isAtFault) current = null;
+				if (hasEnded || error instanceof GitTimeout) throw error;
 				if (isAtFault && (isRepeated || !(error instanceof GitKilled))) throw error;
 			}
 		}
@@ -70,32 +66,24 @@ export class CatFile {
 	 * Replaces the process. Git never retries an object that it has found to be broken, and keeps packs open that a repack
 	 * has removed. Waiting reads are still answered.
 	 */
-	renew(): void {
-		void this.#process?.close();
-		this.#process = null;
+	function renew(): void {
+		void current?.close();
+		current = null;
 	}
 
 	/** Ends reading. Waiting reads are answered first, unless the process fails. */
-	async close(): Promise<void> {
-		this.#hasEnded = true;
-		await this.#process?.close();
+	async function close(): Promise<void> {
+		hasEnded = true;
+		await current?.close();
 	}
 
 	/** Ends reading immediately. Waiting reads are rejected. */
-	kill(): void {
-		this.#hasEnded = true;
-		this.#process?.kill();
+	function kill(): void {
+		hasEnded = true;
+		current?.kill();
 	}
 
-	#start(): GitProcess<GitObject | null> {
-		if (this.#reads >= this.#maxReads) this.renew();
-		if (!this.#process) {
-			this.#reads = 0;
-			this.#process = new GitProcess(this.#repository, ["cat-file", "--batch"], objectAt, this.#silenceMs);
-		}
-		this.#reads += 1;
-		return this.#process;
-	}
+	return { read, renew, close, kill };
 }
 
 /** The sizes of objects in bytes: id → size, without reading their content. Missing objects are left out. */
@@ -125,11 +113,11 @@ export async function* readObjects(
 	ids: readonly string[],
 ): AsyncGenerator<GitObject[]> {
 	if (ids.length === 0) return;
-	const answers = new Answers(objectAt);
+	const answersIn = answersFrom(objectAt);
 	let read = 0;
 	const input = `${ids.join("\n")}\n`;
 	for await (const data of gitOutput(repository, ["cat-file", "--batch", "--buffer"], { input })) {
-		const objects = answers.take(data).map((object) => {
+		const objects = answersIn(data).map((object) => {
 			if (object?.type !== type) throw new GitDamage(`object ${ids[read]} is missing, or no ${type}`);
 			read += 1;
 			return object;

@@ -1,5 +1,4 @@
-import type { ChildProcessWithoutNullStreams } from "node:child_process";
-import { defaultSilenceMs, GitFailure, GitKilled, GitTimeout, killGroup, startGit } from "./run.ts";
+import { defaultSilenceMs, GitFailure, GitTimeout, startGit } from "./run.ts";
 
 /**
  * Reads one answer from git's output, at an offset.
@@ -15,152 +14,116 @@ export const lineAt: ReadAnswer<string> = (data, start) => {
 		: { answer: data.toString("latin1", start, end), end: end + 1 };
 };
 
-/** Splits git's output into answers. */
-export class Answers<T> {
-	readonly #read: ReadAnswer<T>;
-	#chunks: Buffer[] = [];
-	#bytes = 0;
+/** Returns a function that adds output of git, and returns the answers that are complete now: perhaps views of it. */
+export function answersFrom<T>(read: ReadAnswer<T>): (data: Buffer) => T[] {
+	let chunks: Buffer[] = [];
+	let bytes = 0;
 	/** Number of bytes before the next attempt to read an answer. */
-	#neededBytes = 1;
-
-	constructor(read: ReadAnswer<T>) {
-		this.#read = read;
-	}
-
-	/** Adds output. @returns the answers that are complete now; they may be views of `data` */
-	take(data: Buffer): T[] {
-		this.#chunks.push(data);
-		this.#bytes += data.length;
-		if (this.#bytes < this.#neededBytes) return [];
-		const whole = this.#chunks.length === 1 ? data : Buffer.concat(this.#chunks);
+	let neededBytes = 1;
+	return (data) => {
+		chunks.push(data);
+		bytes += data.length;
+		if (bytes < neededBytes) return [];
+		const whole = chunks.length === 1 ? data : Buffer.concat(chunks);
 		const answers: T[] = [];
 		let start = 0;
-		let next = this.#read(whole, start);
-		for (; "end" in next; next = this.#read(whole, start)) {
+		let next = read(whole, start);
+		for (; "end" in next; next = read(whole, start)) {
 			answers.push(next.answer);
 			start = next.end;
 		}
 		const rest = whole.subarray(start);
-		this.#chunks = rest.length > 0 ? [rest] : [];
-		this.#bytes = rest.length;
-		this.#neededBytes = next.needed - start;
+		chunks = rest.length > 0 ? [rest] : [];
+		bytes = rest.length;
+		neededBytes = next.needed - start;
 		return answers;
-	}
+	};
 }
 
-/** A question without an answer yet. */
-interface Waiting<T> {
-	isAnswer: (printed: T) => boolean;
-	resolve: (answer: T) => void;
-	reject: (error: Error) => void;
-}
+/** A long-lived git process that answers over its pipes, in the order of the questions. */
+export type GitProcess<T> = ReturnType<typeof startProcess<T>>;
 
 /**
- * A long-lived git process that answers over its pipes, in the order of the questions. If the process is silent for too
- * long while an answer is awaited, it is ended: a stopped process, or one that waits for a disk, would block all changes.
+ * Starts a long-lived git process. If it is silent for too long while an answer is awaited, it is ended: a stopped
+ * process, or one that waits for a disk, would block all changes.
+ * @param args the command; errors name its first word
+ * @param read reads one answer from the output
+ * @param silenceMs longest time without output or input while an answer is awaited, in milliseconds
+ * @param config settings for the process
+ * @throws {GitFailure} if the process cannot be started
  */
-export class GitProcess<T> {
-	readonly #child: ChildProcessWithoutNullStreams;
-	readonly #name: string;
-	readonly #answers: Answers<T>;
-	/** Fires after a long silence, which is a fault only while an answer is awaited. */
-	readonly #silence: NodeJS.Timeout;
-	/** When the timer was last set, by the monotonic clock: Node may still fire a timer that was just refreshed. */
-	#heardMs = performance.now();
-	#waiting: Waiting<T>[] = [];
-	#ended: Error | null = null;
+export function startProcess<T>(
+	repository: string,
+	args: readonly string[],
+	read: ReadAnswer<T>,
+	silenceMs = defaultSilenceMs,
+	config: readonly string[] = [],
+) {
+	const git = startGit(repository, args, { config });
+	const answersIn = answersFrom(read);
+	const failure = (what: string) => new GitFailure(`git ${args[0]}: ${what}`);
+	/** The questions without an answer yet. */
+	const waiting: { resolve: (answer: T) => void; reject: (error: Error) => void }[] = [];
+	let silence: NodeJS.Timeout | undefined;
+	let ended: Error | null = null;
 
-	/**
-	 * @param args the command; errors name its first word
-	 * @param read reads one answer from the output
-	 * @param silenceMs longest time without output or input while an answer is awaited, in milliseconds
-	 * @param config arguments before the command
-	 * @throws {GitFailure} if the process cannot be started
-	 */
-	constructor(
-		repository: string,
-		args: readonly [name: string, ...string[]],
-		read: ReadAnswer<T>,
-		silenceMs = defaultSilenceMs,
-		config: readonly string[] = [],
-	) {
-		const [name] = args;
-		this.#name = name;
-		this.#answers = new Answers(read);
-		this.#child = startGit(repository, [...config, ...args]);
-		this.#silence = setTimeout(() => {
-			const isSilent = performance.now() - this.#heardMs > silenceMs / 2;
-			if (isSilent && this.#waiting.length > 0) this.kill(new GitTimeout(name, silenceMs));
-		}, silenceMs).unref();
-		this.#watch(this.#child);
+	/** Restarts the timer of the silence, which runs only while an answer is awaited. */
+	function watch(): void {
+		clearTimeout(silence);
+		if (waiting.length === 0) return;
+		silence = setTimeout(() => kill(new GitTimeout(args[0] ?? "", silenceMs)), silenceMs).unref();
+	}
+
+	function add(question: (typeof waiting)[number]): void {
+		waiting.push(question);
+		// Further questions do not show that the process works.
+		if (waiting.length === 1) watch();
+	}
+
+	function end(error: Error): void {
+		ended ??= error;
+		clearTimeout(silence);
+		for (const { reject } of waiting.splice(0)) reject(ended);
 	}
 
 	/**
 	 * Asks a question. The questions of one iteration of the event loop are written together: a hundred separate writes
 	 * would take longer than the answers.
-	 * @param isAnswer whether an output is the answer; outputs before it are skipped
 	 * @throws {GitFailure} if the process has ended, or does not answer
 	 */
-	ask(pieces: Iterable<string>, isAnswer: (printed: T) => boolean = () => true): Promise<T> {
-		if (this.#ended) return Promise.reject(this.#ended);
-		const { stdin } = this.#child;
-		if (this.#waiting.length === 0) this.#hear();
+	function ask(pieces: Iterable<string>): Promise<T> {
+		if (ended) return Promise.reject(ended);
+		const { stdin } = git;
 		if (stdin.writableCorked === 0) {
 			stdin.cork();
 			setImmediate(() => stdin.uncork());
 		}
 		return new Promise((resolve, reject) => {
-			this.#waiting.push({ isAnswer, resolve, reject });
-			for (const piece of pieces) stdin.write(piece, () => this.#hear());
+			add({ resolve, reject });
+			for (const piece of pieces) stdin.write(piece, watch);
 		});
 	}
 
 	/** Ends the process after all questions and a last command, and waits for its end. */
-	async close(last = ""): Promise<void> {
-		if (this.#ended) return;
-		this.#hear();
-		const end = new Promise<void>((resolve) => {
-			this.#waiting.push({ isAnswer: () => false, resolve: () => undefined, reject: () => resolve() });
+	async function close(last = ""): Promise<void> {
+		if (ended) return;
+		const closed = new Promise<void>((resolve) => {
+			add({ resolve: () => resolve(), reject: () => resolve() });
 		});
-		this.#child.stdin.end(last);
-		await end;
+		git.stdin.end(last);
+		await closed;
 	}
 
 	/** Ends the process immediately. @param error rejects the questions that have no answer yet */
-	kill(error: Error = new GitFailure(`git ${this.#name}: was ended`)): void {
-		if (this.#ended) return;
-		killGroup(this.#child);
-		this.#end(error);
+	function kill(error: Error = failure("was ended")): void {
+		if (!ended) git.kill();
+		end(error);
 	}
 
-	#watch(child: ChildProcessWithoutNullStreams): void {
-		let complaint = "";
-		child.stderr.on("data", (data: Buffer) => {
-			complaint = (complaint + data).slice(-4000);
-		});
-		child.stdin.on("error", () => undefined);
-		child.stdout.on("data", (data: Buffer) => {
-			this.#hear();
-			for (const printed of this.#answers.take(data))
-				if (this.#waiting[0]?.isAnswer(printed)) this.#waiting.shift()?.resolve(printed);
-		});
-		child.on("error", (error) => this.#end(new GitFailure(`git ${this.#name}: ${error.message}`)));
-		child.on("close", (code, signal) => {
-			if (signal) return this.#end(new GitKilled(`git ${this.#name} was ended by ${signal}`));
-			this.#end(new GitFailure(`git ${this.#name} ended: ${complaint.trim() || `with ${code}`}`));
-		});
-	}
-
-	/** Restarts the timer of the silence. */
-	#hear(): void {
-		this.#heardMs = performance.now();
-		this.#silence.refresh();
-	}
-
-	#end(error: Error): void {
-		if (this.#ended) return;
-		this.#ended = error;
-		clearTimeout(this.#silence);
-		for (const { reject } of this.#waiting.splice(0)) reject(error);
-	}
+	git.stdout.on("data", (data: Buffer) => {
+		for (const answer of answersIn(data)) waiting.shift()?.resolve(answer);
+		watch();
+	});
+	void git.ended.then((reason) => end(reason ?? failure("has ended")));
+	return { ask, close, kill };
 }

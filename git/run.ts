@@ -1,8 +1,8 @@
-import { type ChildProcess, type ChildProcessWithoutNullStreams, spawn } from "node:child_process";
+import { spawn } from "node:child_process";
+import type { Readable, Writable } from "node:stream";
 
-/** The longest output of a short git command, and how much of a command's error output is kept, in bytes. */
-const maxOutputBytes = 1 << 30;
-const maxComplaintBytes = 64 * 1024;
+/** How much of a command's error output is kept, in characters. */
+const maxComplaint = 64 * 1024;
 
 /** The longest time of a short git command by default, in milliseconds. */
 const defaultCommandMs = 300_000;
@@ -70,16 +70,18 @@ function environment(): NodeJS.ProcessEnv {
 }
 
 /** The data folder may belong to another user than the service's, such as a volume or a restored copy. */
-const always = ["-c", "safe.directory=*"];
+const always = ["safe.directory=*"];
 
 /** The options of one command. */
 export interface RunOptions {
 	/** Its standard input. */
 	input?: string | Uint8Array;
 	/** The longest time that it may take, in milliseconds. */
-	limitMs?: number;
+	limitMs?: number | undefined;
 	/** Environment variables in addition to those of every git process. */
 	environment?: Readonly<Record<string, string>>;
+	/** Settings for this command only: `pack.compression=1`. */
+	config?: readonly string[];
 	/** Lowers its priority, from 0 to 19 (nice(1)). */
 	niceness?: number;
 }
@@ -93,12 +95,8 @@ export interface RunOptions {
 export async function runGit(repository: string, args: string[], options: RunOptions = {}): Promise<Buffer> {
 	const { limitMs = defaultCommandMs } = options;
 	const printed: Buffer[] = [];
-	let printedBytes = 0;
-	for await (const data of gitOutput(repository, args, { ...options, limitMs, silenceMs: limitMs })) {
+	for await (const data of gitOutput(repository, args, { ...options, limitMs, silenceMs: limitMs }))
 		printed.push(data);
-		printedBytes += data.length;
-		if (printedBytes > maxOutputBytes) throw new GitFailure(`git ${args[0]}: printed too much`);
-	}
 	return Buffer.concat(printed);
 }
 
@@ -114,42 +112,29 @@ export async function* gitOutput(
 	options: RunOptions & { silenceMs?: number } = {},
 ): AsyncGenerator<Buffer> {
 	const { input, limitMs = Number.POSITIVE_INFINITY, silenceMs = defaultSilenceMs } = options;
-	const name = args[0] ?? "";
 	const endMs = performance.now() + limitMs;
-	const child = startGit(repository, args, options.environment, options.niceness);
-	const closed = new Promise<unknown>((resolve) => {
-		child.once("close", (code, signal) => resolve(signal ?? code));
-	});
-	let complaint = "";
-	child.stderr.on("data", (data: Buffer) => {
-		complaint = (complaint + data).slice(-maxComplaintBytes);
-	});
-	// git may end before it has read all input; the exit code shows whether that is a failure.
-	child.stdin.on("error", () => undefined);
-	child.stdin.end(input);
-	const chunks = child.stdout[Symbol.asyncIterator]() as AsyncIterator<Buffer>;
-	/** Waits for a task, and ends the process if the task takes too long. */
-	const inTime = async <T>(task: Promise<T>): Promise<T> => {
-		let isLate = false;
-		const end = () => {
-			isLate = true;
-			killGroup(child);
-		};
-		const timer = setTimeout(end, Math.min(silenceMs, endMs - performance.now()));
-		const result = await task.finally(() => clearTimeout(timer));
-		if (isLate) throw new GitTimeout(name, Math.min(silenceMs, limitMs));
-		return result;
+	const git = startGit(repository, args, options);
+	let isLate = false;
+	const end = () => {
+		isLate = true;
+		git.kill();
 	};
+	// While the caller works on a piece of output, git may wait.
+	const watch = () => setTimeout(end, Math.min(silenceMs, endMs - performance.now()));
+	let timer = watch();
 	try {
-		for (;;) {
-			const next = await inTime(chunks.next());
-			if (next.done) break;
-			yield next.value;
+		git.stdin.end(input);
+		for await (const data of git.stdout) {
+			clearTimeout(timer);
+			yield data;
+			timer = watch();
 		}
-		const code = await inTime(closed);
-		if (code !== 0) throw new GitFailure(`git ${name}: ${complaint.trim() || `ended with ${code}`}`);
+		const failure = await git.ended;
+		if (isLate) throw new GitTimeout(args[0] ?? "", Math.min(silenceMs, limitMs));
+		if (failure) throw failure;
 	} finally {
-		if (child.exitCode === null) killGroup(child);
+		clearTimeout(timer);
+		git.kill();
 	}
 }
 
@@ -173,18 +158,27 @@ export async function* readRecords(
 	}
 }
 
-/** Starts git in a repository, without a shell, with pipes. @throws {GitFailure} if it cannot be started */
+/** A git process with its pipes. */
+export interface GitChild {
+	stdin: Writable;
+	stdout: Readable;
+	/** Why it has ended; null if its exit code is 0. */
+	ended: Promise<GitFailure | null>;
+	/** Ends it with its child processes, even stopped ones. */
+	kill(): void;
+}
+
+/** Starts git in a repository, without a shell. @throws {GitFailure} if it cannot be started */
 export function startGit(
 	repository: string,
-	args: string[],
-	further: Readonly<Record<string, string>> = {},
-	niceness = 0,
-): ChildProcessWithoutNullStreams {
-	const gitArgs = [...always, "-C", repository, ...args];
+	args: readonly string[],
+	{ environment: further, config = [], niceness = 0 }: RunOptions = {},
+): GitChild {
+	const settings = [...always, ...config].flatMap((setting) => ["-c", setting]);
+	const command = ["git", ...settings, "-C", repository, ...args];
 	// nice(1) replaces itself by git, so all processes that git starts inherit the priority.
-	const [command, commandArgs] =
-		niceness === 0 ? ["git", gitArgs] : ["nice", ["-n", String(niceness), "git", ...gitArgs]];
-	const child = spawn(command, commandArgs, {
+	const [program = "", ...words] = niceness === 0 ? command : ["nice", "-n", String(niceness), ...command];
+	const child = spawn(program, words, {
 		env: { ...environment(), ...further },
 		stdio: "pipe",
 		// A process group of its own: its child processes can be ended with it, and Ctrl-C reaches only the service.
@@ -192,16 +186,28 @@ export function startGit(
 	});
 	// If no file descriptor is free, there is no process, and the reason comes later as an `error` event.
 	child.on("error", () => undefined);
-	if (child.pid === undefined) throw new GitFailure("git could not be started");
-	return child;
-}
-
-/** Kills a process and its child processes, even stopped ones. */
-export function killGroup({ pid }: ChildProcess): void {
-	if (pid === undefined) return;
-	try {
-		process.kill(-pid, "SIGKILL");
-	} catch {
-		// It has already ended.
-	}
+	const { pid, stdin, stdout } = child;
+	if (pid === undefined) throw new GitFailure("git could not be started");
+	let complaint = "";
+	child.stderr.on("data", (data: Buffer) => {
+		complaint = (complaint + data).slice(-maxComplaint);
+	});
+	// git may end before it has read all input; the exit code shows whether that is a failure.
+	stdin.on("error", () => undefined);
+	const failureOf = (code: number | null, signal: NodeJS.Signals | null) => {
+		if (signal) return new GitKilled(`git ${args[0]} was ended by ${signal}`);
+		return code === 0 ? null : new GitFailure(`git ${args[0]}: ${complaint.trim() || `ended with ${code}`}`);
+	};
+	const ended = new Promise<GitFailure | null>((resolve) => {
+		child.once("close", (code, signal) => resolve(failureOf(code, signal)));
+	});
+	const kill = () => {
+		if (child.exitCode !== null || child.signalCode !== null) return;
+		try {
+			process.kill(-pid, "SIGKILL");
+		} catch {
+			// It has already ended.
+		}
+	};
+	return { stdin, stdout, ended, kill };
 }

@@ -79,7 +79,7 @@ export async function findTooMany(repository: string, commit: string): Promise<s
 	// `-t` prints folders, too: for folders without files `ls-tree` would run long without any output.
 	for await (const names of readRecords(repository, ["ls-tree", "-r", "-t", "-z", "--name-only", commit])) {
 		paths += names.length;
-		for (const name of names) bytes += name.length;
+		for (const name of names) bytes += Buffer.byteLength(name);
 		if (paths > maxPaths) return `commit ${commit} has more than ${maxPaths} files and folders`;
 		if (bytes > maxPathBytes) return `commit ${commit} has paths of more than ${maxPathBytes} bytes in all`;
 	}

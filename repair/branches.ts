@@ -1,5 +1,5 @@
 import { trailersOf } from "../git/commits.ts";
-import { FastImport } from "../git/fast-import.ts";
+import { importCommit } from "../git/fast-import.ts";
 import { runGit } from "../git/run.ts";
 import { declinedFolder, repairBranch, serviceIdentity } from "../store/store.ts";
 import type { Proposal } from "./proposal.ts";
@@ -49,16 +49,15 @@ export async function writeProposal(
 	now: Date,
 ): Promise<void> {
 	const identity = `${serviceIdentity} ${Math.floor(now.getTime() / 1000)} +0000`;
-	const git = new FastImport(repository);
-	try {
-		const message = messageOf(proposal, proposal.text);
-		const { edits } = proposal;
-		const commit = await git.commit(base, { author: identity, committer: identity, message, edits });
-		await git.store();
-		await runGit(repository, ["update-ref", `refs/heads/${proposal.branch}`, commit, before?.commit ?? ""]);
-	} finally {
-		await git.close();
-	}
+	const message = messageOf(proposal, proposal.text);
+	const { edits } = proposal;
+	const commit = await importCommit(repository, base, {
+		author: identity,
+		committer: identity,
+		message,
+		edits,
+	});
+	await runGit(repository, ["update-ref", `refs/heads/${proposal.branch}`, commit, before?.commit ?? ""]);
 }
 
 /** The message of a proposal's commit, with trailers that later runs read. @param text the evidence, if it is included */

@@ -7,10 +7,10 @@ import { readCommit } from "../files/version.ts";
 import type { FolderTimes } from "../publish/folder-sink.ts";
 import { openPublication, type Publication } from "../publish/publication.ts";
 import { eachInSlices } from "../publish/slices.ts";
+import type { StoreLimits } from "../store/git/base.ts";
 import type { CommitRange } from "../store/git/branch.ts";
-import type { StoreLimits } from "../store/git/limits.ts";
 import { startTask } from "../store/git/repository.ts";
-import { GitStore } from "../store/git/store.ts";
+import { type GitStore, openGitStore } from "../store/git/store.ts";
 import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
@@ -95,7 +95,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		...(metrics && { measure: metrics.git }),
 		guard: (path: string) => guard(path, log.warn),
 	};
-	const store = await GitStore.open(options, () => firstFiles(configuration));
+	const store = await openGitStore(options, () => firstFiles(configuration));
 	metrics?.countCommits(store);
 	const disk = createDisk(dataDir, outside.freeBytes);
 	await begin(store, publication, repository);

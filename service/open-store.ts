@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { collectFolder, listFolder } from "../publish/collect.ts";
 import { parseLayerPath } from "../registry/smallkey.ts";
-import { GitStore } from "../store/git/store.ts";
+import { openGitStore } from "../store/git/store.ts";
 import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
@@ -77,7 +77,8 @@ export async function openStore(configuration: Configuration) {
 		const guard = (path: string) => installHook(path, commandLog.warn);
 		const repository = repositoryPath(dataDir);
 		const options = { repository, now, publish, log: commandLog, guard, limits: patientLimits };
-		const store = await GitStore.open(options, () => seed(configuration));
+		const store = await openGitStore(options, () => seed(configuration));
+		store.start();
 		return {
 			store,
 			place: `the branch main of ${repository}`,

@@ -15,7 +15,7 @@ import { langs } from "../registry/smallkey.ts";
 import { targetNames, targetPath } from "../registry/targets/table.ts";
 import { type LocalService, type Outside, openLocal } from "../service/composition.ts";
 import { readConfiguration } from "../service/settings.ts";
-import type { StoreLimits } from "../store/git/limits.ts";
+import type { StoreLimits } from "../store/git/base.ts";
 import type { GitStore } from "../store/git/store.ts";
 import type { Edit } from "../store/store.ts";
 

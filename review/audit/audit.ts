@@ -1,4 +1,4 @@
-import { CatFile } from "../../git/cat-file.ts";
+import { type CatFile, openCatFile } from "../../git/cat-file.ts";
 import { personText, readCommits, trailersOf } from "../../git/commits.ts";
 import { parseDescription } from "../../registry/description.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
@@ -70,7 +70,7 @@ export async function auditLayer(smallkey: string, options: AuditOptions): Promi
 	const paths = pathsOf(smallkey);
 	const history = await openHistory(repository);
 	const commits = await history(servedRef, paths, true);
-	const catFile = new CatFile(repository);
+	const catFile = openCatFile(repository);
 	try {
 		const entries: AuditEntry[] = [];
 		for (const commit of commits.filter(({ committer }) => committer.timeMs >= sinceMs)) {

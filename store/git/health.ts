@@ -42,45 +42,41 @@ export function diskReasonOf(error: unknown): string | null {
 }
 
 /** Tracks whether changes can be made now, from the results of the last ones. */
-export class WriteHealth {
-	readonly #log: Log;
-	readonly #onDamage: () => void;
-	#reason: string | null = null;
-	#lastReported: string | null = null;
+export type WriteHealth = ReturnType<typeof createHealth>;
 
-	/**
-	 * @param log gets each failure; a repeated failure only once
-	 * @param onDamage runs each time that the repository is found damaged, so that a repair takes effect
-	 */
-	constructor(log: Log, onDamage: () => void) {
-		this.#log = log;
-		this.#onDamage = onDamage;
-	}
+/**
+ * @param log gets each failure; a repeated failure only once
+ * @param onDamage runs each time that the repository is found damaged, so that a repair takes effect
+ */
+export function createHealth(log: Log, onDamage: () => void) {
+	let reason: string | null = null;
+	let lastReported: string | null = null;
+	return {
+		/** Why changes cannot be made now, in a few words; null if they can. */
+		get reason() {
+			return reason;
+		},
 
-	/** Why changes cannot be made now, in a few words; null if they can. */
-	get reason(): string | null {
-		return this.#reason;
-	}
+		/** Records a failure. @returns the error for the waiting changes */
+		failed(error: unknown): StoreBusy {
+			// Another process has changed the branch first: nothing is broken.
+			if (error instanceof StoreBusy) return error;
+			const found = reasonOf(error);
+			// On a full disk, a retry of git does not always name the reason again.
+			if (reason === null || found !== unknownFailure) reason = found;
+			if (reason === damaged) onDamage();
+			const text = String(error);
+			// A lasting failure may repeat several times a second.
+			if (text !== lastReported) log.error(error);
+			lastReported = text;
+			return new StoreBusy(reason, retryAfterSeconds);
+		},
 
-	/** Records a failure. @returns the error for the waiting changes */
-	failed(error: unknown): StoreBusy {
-		// Another process has changed the branch first: nothing is broken.
-		if (error instanceof StoreBusy) return error;
-		const reason = reasonOf(error);
-		// On a full disk, a retry of git does not always name the reason again.
-		if (this.#reason === null || reason !== unknownFailure) this.#reason = reason;
-		if (this.#reason === damaged) this.#onDamage();
-		const text = String(error);
-		// A lasting failure may repeat several times a second.
-		if (text !== this.#lastReported) this.#log.error(error);
-		this.#lastReported = text;
-		return new StoreBusy(this.#reason, retryAfterSeconds);
-	}
-
-	/** Records that a change was made. */
-	recovered(): void {
-		if (this.#reason !== null) this.#log.warn(`layers can be changed again, after: ${this.#reason}`);
-		this.#reason = null;
-		this.#lastReported = null;
-	}
+		/** Records that a change was made. */
+		recovered(): void {
+			if (reason !== null) log.warn(`layers can be changed again, after: ${reason}`);
+			reason = null;
+			lastReported = null;
+		},
+	};
 }

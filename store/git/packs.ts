@@ -11,66 +11,43 @@ const niceness = 5;
 /**
  * Repacks a repository. Each group of commits and each push leaves a pack, and git looks for every object that it writes
  * in all packs.
+ * @param writer is ended before a repack, since git leaves the packs of a running fast-import out of a repack
  */
-export class Packs {
-	readonly #base: StoreBase;
-	readonly #writer: Writer;
-	readonly #catFile: CatFile;
-	#count = 0;
-	#lastChangeMs = Number.NEGATIVE_INFINITY;
-	#repacking: Promise<void> | null = null;
-
-	/** @param writer is ended before a repack, since git leaves the packs of a running fast-import out of a repack */
-	constructor(base: StoreBase, writer: Writer, catFile: CatFile) {
-		this.#base = base;
-		this.#writer = writer;
-		this.#catFile = catFile;
-	}
-
-	/** Records that this process has written a pack. */
-	written(): void {
-		this.#count += 1;
-		this.#lastChangeMs = performance.now();
-	}
-
-	/** Counts the packs in the repository. */
-	async count(): Promise<void> {
-		const names = await readdir(join(this.#base.repository, "objects", "pack"));
-		this.#count = names.filter((name) => name.endsWith(".pack")).length;
-	}
+export function createPacks(base: StoreBase, writer: Writer, catFile: CatFile) {
+	const { repository, limits, log } = base;
+	let repacking: Promise<void> | null = null;
+	let pausedUntilMs = Number.NEGATIVE_INFINITY;
 
 	/** Starts a repack in the background if there are many packs. To be called only while no change is running. */
-	async repackIfMany(): Promise<void> {
-		const { limits, log } = this.#base;
-		const { maxIdlePacks, maxPacks, restMs } = limits;
-		const isIdle = performance.now() - this.#lastChangeMs > restMs;
-		if (this.#repacking || this.#count < (isIdle ? maxIdlePacks : maxPacks)) return;
-		this.#count = 0;
-		await this.#writer.renew();
-		this.#repacking = this.#repack()
-			.catch((error) => log.error(error))
-			.finally(() => {
-				this.#repacking = null;
-			});
+	async function repackIfMany(isIdle: boolean): Promise<void> {
+		if (repacking || performance.now() < pausedUntilMs) return;
+		const names = await readdir(join(repository, "objects", "pack"));
+		const packs = names.filter((name) => name.endsWith(".pack")).length;
+		if (packs < (isIdle ? limits.maxIdlePacks : limits.maxPacks)) return;
+		await writer.renew();
+		repacking = repack();
+	}
+
+	async function repack(): Promise<void> {
+		const args = ["repack", "-q", "-d", "-l", "--geometric=2", "--threads=1"];
+		const options = { limitMs: limits.repackMs, niceness };
+		try {
+			await measured(base, "repack", () => runGit(repository, args, options));
+			writer.markOutdated();
+			catFile.renew();
+		} catch (error) {
+			log.error(error);
+			pausedUntilMs = performance.now() + limits.repackMs;
+		}
+		repacking = null;
 	}
 
 	/** Resolves when no repack is running. */
-	async idle(): Promise<void> {
-		await this.#repacking;
-	}
+	const idle = async () => {
+		await repacking;
+	};
 
-	async #repack(): Promise<void> {
-		const { repository, limits } = this.#base;
-		await measured(this.#base, "repack", () =>
-			runGit(repository, ["repack", "-q", "-d", "-l", "--geometric=2", "--threads=1"], {
-				limitMs: limits.repackMs,
-				niceness,
-			}),
-		);
-		this.#writer.markOutdated();
-		this.#catFile.renew();
-		await this.count();
-	}
+	return { repackIfMany, idle };
 }
 
 /**

@@ -1,13 +1,46 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { listCommits, personText, type RawCommit, readCommits } from "../../git/commits.ts";
-import { runGit } from "../../git/run.ts";
+import { listCommits, personText, type RawCommit, readCommits, trailersOf } from "../../git/commits.ts";
+import { GitTimeout, runGit } from "../../git/run.ts";
+import type { PathChange } from "../../git/tree.ts";
 import { visible } from "../../registry/markdown.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
-import { serviceIdentity } from "../store.ts";
-import type { FollowedRange } from "./branch.ts";
+import { declinedFolder, parseTimestamp, reviewFolders, serviceIdentity } from "../store.ts";
+import { branchName, type StoreBase } from "./base.ts";
+import type { RequestUse } from "./used-requests.ts";
+
+/** The highest number of commits whose requests are read. */
+const maxRequests = 100_000;
+
+/**
+ * Reads the signed requests that the service's own commits carry out, each with its commit: on the branch, and on the
+ * branches of waiting and declined reviews. A pusher can write the same trailer, but cannot name the service as the
+ * committer: the hook refuses that.
+ * @param since only commits outside the history of this commit are read; null or a missing commit: the newest commits
+ * @throws {GitTimeout} if git does not answer
+ */
+export async function readRequests(
+	{ repository, limits }: StoreBase,
+	since: string | null,
+): Promise<RequestUse[]> {
+	const folders = [...reviewFolders, declinedFolder].map((folder) => `--glob=refs/heads/${folder}`);
+	const refs = [...folders, `refs/heads/${branchName}`, ...(since === null ? [] : [`^${since}`])];
+	const args = ["--ignore-missing", `--max-count=${maxRequests}`, ...refs];
+	const ids = await listCommits(repository, args, limits.commandMs).catch((error) => {
+		if (error instanceof GitTimeout) throw error;
+		return [];
+	});
+	const uses: RequestUse[] = [];
+	for await (const { id, author, committer, message } of readCommits(repository, ids)) {
+		if (personText(committer) !== serviceIdentity) continue;
+		const timeMs = parseTimestamp(trailersOf(message, "TimeStamp")[0] ?? "") ?? author.timeMs;
+		for (const request of trailersOf(message, "Request"))
+			uses.push([request, { method: "", timeMs, outcome: id }]);
+	}
+	return uses;
+}
 
 /** Commits that other processes have pushed to the branch, as a line of the log. */
-export interface Push {
+interface Push {
 	from: string;
 	to: string;
 	/** The number of commits, and the ids of the last ones, the newest first. */
@@ -35,8 +68,10 @@ const maxName = 100;
  * @returns null if the service has made all of them
  * @throws {Error} if git fails
  */
-export async function describePush(repository: string, range: FollowedRange): Promise<Push | null> {
-	const { from, to } = range;
+export async function describePush(
+	repository: string,
+	{ from, to, changes }: { from: string; to: string; changes: readonly PathChange[] },
+): Promise<Push | null> {
 	if (from === to) return null;
 	const commitsOf = `${from}..${to}`;
 	const commits: RawCommit[] = [];
@@ -55,11 +90,11 @@ export async function describePush(repository: string, range: FollowedRange): Pr
 		commits: Number(count.toString("latin1")),
 		newest: ids.slice(0, maxNewest),
 		people: [...people].slice(0, maxPeople),
-		layers: await countLayers(range),
+		layers: await countLayers(changes),
 	};
 }
 
-async function countLayers({ changes }: FollowedRange): Promise<number> {
+async function countLayers(changes: readonly PathChange[]): Promise<number> {
 	const smallkeys = new Set<string>();
 	for (const [at, { path }] of changes.entries()) {
 		const name = parseLayerPath(path);

@@ -1,14 +1,15 @@
 import { existsSync } from "node:fs";
-import { access, constants, mkdir, open, readdir, rm } from "node:fs/promises";
+import { access, constants, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
+import type { CatFile } from "../../git/cat-file.ts";
+import { importCommit } from "../../git/fast-import.ts";
 import { GitFailure, runGit } from "../../git/run.ts";
 import type { SyncPath } from "../../git/sync.ts";
-import type { StoreBase } from "./base.ts";
-import { branchName } from "./branch.ts";
+import { type Edit, serviceIdentity } from "../store.ts";
+import { branchName, type StoreBase } from "./base.ts";
 import { diskReasonOf } from "./health.ts";
 import { clearLocks, listLocks } from "./locks.ts";
 import { clearPacks } from "./packs.ts";
-import { applySettings } from "./settings.ts";
 
 /**
  * Installs the hook that judges pushes into a repository.
@@ -81,6 +82,63 @@ async function checkVersion(): Promise<void> {
 		throw new Error(`git: must be 2.36 or newer, not ${text.trim()}`);
 }
 
+/**
+ * Settings of the repository, name → values (git-config(1)). Acknowledged commits survive a power cut, git never runs
+ * maintenance beside the writer, and pushes are restricted.
+ */
+const settings: ReadonlyMap<string, readonly string[]> = new Map([
+	["core.fsync", ["committed"]],
+	["core.fsyncmethod", ["fsync"]],
+	["gc.auto", ["0"]],
+	["maintenance.auto", ["false"]],
+	["receive.autogc", ["false"]],
+	["receive.fsckobjects", ["true"]],
+	// A larger pack is refused during its transfer; 100,000 layers take about 40 MB.
+	["receive.maxinputsize", ["268435456"]],
+	// A larger file is neither unpacked in memory nor stored as a delta.
+	["core.bigfilethreshold", ["8388608"]],
+	// A pusher with an account on this machine could otherwise name another folder of hooks in their configuration.
+	["core.hookspath", ["hooks"]],
+	// A push stays one pack: loose objects are spread over folders that are not synced.
+	["receive.unpacklimit", ["1"]],
+	// Branches only: a pushed refs/replace/* would change what every git reads.
+	["transfer.hiderefs", ["refs", "!refs/heads"]],
+	// Earlier versions of this project set this one instead of `transfer.hiderefs`.
+	["receive.hiderefs", []],
+]);
+
+/** Without the hook, git refuses all forced pushes and deletions; the hook refuses those of the service's branches. */
+const guarded = ["receive.denydeletes", "receive.denynonfastforwards"];
+
+/**
+ * Applies the settings to a repository. A correct setting is not written again.
+ * @param isGuarded whether the repository's hook judges pushes
+ */
+async function applySettings(repository: string, isGuarded: boolean): Promise<void> {
+	const wanted = new Map(settings);
+	for (const name of guarded) wanted.set(name, isGuarded ? [] : ["true"]);
+	const found = await readSettings(repository);
+	for (const [name, values] of wanted) {
+		const present = found.get(name) ?? [];
+		if (String(present) === String(values)) continue;
+		if (present.length > 0) await runGit(repository, ["config", "--unset-all", name]);
+		for (const value of values) await runGit(repository, ["config", "--add", name, value]);
+	}
+}
+
+/** Reads the settings in a repository's own file. */
+async function readSettings(repository: string): Promise<Map<string, string[]>> {
+	const output = await runGit(repository, ["config", "--local", "--list", "-z"]);
+	const found = new Map<string, string[]>();
+	for (const record of output.toString("utf8").split("\0").filter(Boolean)) {
+		// `<name>\n<value>`; a name without a value means true.
+		const end = record.indexOf("\n");
+		const name = end < 0 ? record : record.slice(0, end);
+		found.set(name, [...(found.get(name) ?? []), end < 0 ? "true" : record.slice(end + 1)]);
+	}
+	return found;
+}
+
 async function clearLeftovers({ repository, limits, log }: StoreBase): Promise<void> {
 	const locks = await clearLocks(repository, await listLocks(repository), limits.lockMs);
 	if (locks.length > 0)
@@ -119,4 +177,53 @@ export async function startTask<T>(repository: string, task: () => Promise<T>): 
 		].join(" ");
 		throw new Error(text, { cause: error });
 	}
+}
+
+/**
+ * Reads the id of the branch's last commit; null if the repository has no such branch yet.
+ * @throws {Error} with advice if the branch exists, and names no commit or a missing one
+ */
+export async function readHead(repository: string, catFile: CatFile): Promise<string | null> {
+	const head = await catFile.read(`refs/heads/${branchName}`);
+	if (head?.type === "commit") return head.id;
+	const named = await readRef(repository);
+	if (named === null) return null;
+	// Without this check, a start would treat a repository with a broken branch as an empty one.
+	const file = join(repository, "refs/heads", branchName);
+	throw new Error(
+		[
+			`${file}: must name a commit of the repository, and says ${JSON.stringify(named.trim().slice(0, maxQuoted))}.`,
+			"Nothing was changed. Put the repository back from a backup or a clone, or write the id of its last commit into",
+			`that file: "git -C ${repository} fsck" lists it as a dangling commit`,
+		].join(" "),
+	);
+}
+
+/** How much of a broken branch file an error quotes, in characters. */
+const maxQuoted = 60;
+
+/** Makes the first commit of the branch. @returns its id */
+export async function commitSeed({ repository, sync, now }: StoreBase, edits: Edit[]): Promise<string> {
+	const service = `${serviceIdentity} ${Math.floor(now() / 1000)} +0000`;
+	const message = `seed ${edits.length} files`;
+	const id = await importCommit(repository, null, { author: service, committer: service, message, edits });
+	await sync(join(repository, "objects", "pack"));
+	// Without an earlier commit, the branch must not exist.
+	await runGit(repository, ["update-ref", `refs/heads/${branchName}`, id, ""]);
+	await sync(join(repository, "refs/heads"));
+	return id;
+}
+
+/** The text of the branch in its own file or in `packed-refs`; null if neither has it (gitrepository-layout(5)). */
+async function readRef(repository: string): Promise<string | null> {
+	const read = (name: string) =>
+		readFile(join(repository, name), "utf8").catch((error: NodeJS.ErrnoException) => {
+			// After a branch with a slash in its name was removed, git may leave a folder at this path.
+			if (error.code === "ENOENT" || error.code === "EISDIR") return null;
+			throw error;
+		});
+	const packed = (await read("packed-refs"))
+		?.split("\n")
+		.find((line) => line.endsWith(` refs/heads/${branchName}`));
+	return (await read(`refs/heads/${branchName}`)) ?? packed?.slice(0, packed.indexOf(" ")) ?? null;
 }

@@ -1,15 +1,16 @@
-import { basename, dirname } from "node:path";
-import { CatFile, readObjects, readSizes } from "../../git/cat-file.ts";
-import { runGit } from "../../git/run.ts";
-import { diffTree, kindOfMode, type PathChange } from "../../git/tree.ts";
+import { dirname } from "node:path";
+import { readObjects, readSizes } from "../../git/cat-file.ts";
+import { diffTree, kindOfMode, listTree, type PathChange } from "../../git/tree.ts";
 import { judgeFile, judgeKind, judgePlace, maxBytesOf, maxOtherBytes } from "../../registry/judge.ts";
-import { judgeNames, type Remark } from "../../registry/judge-names.ts";
+import { judgeNames, namesOf, type Remark } from "../../registry/judge-names.ts";
 import { ownersPath } from "../../registry/owners.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { warningsOf } from "../../registry/warnings.ts";
-import { CommitReader } from "../git/reader.ts";
 
-export interface Judged {
+/** Up to this number of folders, only these folders are listed; above it, all of `layers/` is. */
+const maxFolders = 200;
+
+interface Judged {
 	layerFiles: number;
 	problems: Remark[];
 	/** Remarks about accepted files that look like mistakes. */
@@ -21,7 +22,7 @@ export interface Judged {
  * @param from the commit of the branch; null if the branch does not exist
  */
 export async function judgeFiles(repository: string, from: string | null, to: string): Promise<Judged> {
-	const changes = await diffTree(repository, from ?? (await emptyTree(repository)), to, ":/");
+	const changes = await (from === null ? listTree(repository, to, []) : diffTree(repository, from, to, ":/"));
 	const layers = changes.filter(({ path }) => parseLayerPath(path) !== null);
 	const judged: Judged = { layerFiles: layers.length, problems: [], warnings: [] };
 	for (const { path, mode } of changes) {
@@ -30,36 +31,28 @@ export async function judgeFiles(repository: string, from: string | null, to: st
 		else if (mode !== null && !path.startsWith("layers/") && path.endsWith(".json"))
 			judged.warnings.push({ file: path, text: "is kept, but no layer: layers/ has those" });
 	}
-	await Promise.all([
-		judgeAllNames(repository, from, layers, judged),
+	const [problems] = await Promise.all([
+		judgeAllNames(repository, from, layers),
 		judgeContents(repository, changes, judged),
 	]);
+	for (const problem of problems) judged.problems.push(problem);
 	return judged;
 }
 
-/** The id of the empty tree, in the repository's object format: SHA-1 or SHA-256. */
-async function emptyTree(repository: string): Promise<string> {
-	const output = await runGit(repository, ["hash-object", "-t", "tree", "--stdin"], { input: "" });
-	return output.toString("latin1").trim();
-}
-
+/** Judges the names of changed files against those in the same folders. */
 async function judgeAllNames(
 	repository: string,
 	from: string | null,
 	layers: readonly PathChange[],
-	{ problems }: Judged,
-): Promise<void> {
-	const catFile = new CatFile(repository);
-	const commit = from === null ? null : new CommitReader(catFile, from);
-	const before = new Map<string, string[]>();
-	try {
-		for (const folder of new Set(layers.map(({ path }) => basename(dirname(path)))))
-			before.set(folder, (await commit?.names(folder)) ?? []);
-	} finally {
-		await catFile.close();
-	}
+): Promise<Remark[]> {
+	const folders = new Set(layers.map(({ path }) => `${dirname(path)}/`));
+	if (folders.size === 0) return [];
+	const listed =
+		from === null
+			? []
+			: await listTree(repository, from, folders.size > maxFolders ? "layers/" : [...folders]);
 	const edits = layers.map(({ path, mode }) => ({ path, isRemoved: mode === null }));
-	for (const problem of judgeNames(edits, (folder) => before.get(folder) ?? [])) problems.push(problem);
+	return judgeNames(edits, namesOf(listed.map(({ path }) => path)));
 }
 
 /** Judges the kinds and sizes of changed files, and the contents of the files that the service reads. */

@@ -1,13 +1,14 @@
 import { constants } from "node:fs";
-import { access, lstat, mkdir, open, readFile, rename } from "node:fs/promises";
+import { access, lstat, mkdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { codeStamp } from "../../files/code-stamp.ts";
 import { readTextIfThere } from "../../files/if-there.ts";
+import { replaceFile } from "../../files/replace-file.ts";
 import type { Log } from "../log.ts";
-import { readBundle } from "./bundle.ts";
 
-const script = fileURLToPath(new URL("pre-receive.sh", import.meta.url));
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const script = join(root, "store/hook/pre-receive.sh");
 
 /** The start of a line that every hook of this project has. */
 const mark = "# The hook of fragment-publisher,";
@@ -44,18 +45,21 @@ export async function installHook(
 	return isRunnable;
 }
 
-/** Writes the files of the hook that are missing or outdated. @throws {Error} if that fails */
+/** Writes the files of the hook that are missing or outdated, whole: an incomplete hook would accept every push. */
 async function update(folder: string, warn: Log["warn"], node: string): Promise<void> {
 	await mkdir(folder, { recursive: true });
 	await renameForeign(folder, warn);
 	const bundlePath = join(folder, bundleName);
 	const stamp = codeStamp();
 	const present = await readTextIfThere(bundlePath);
-	if (!present?.startsWith(`// ${stamp}\n`)) await write(bundlePath, await readBundle(stamp), 0o644);
+	if (!present?.startsWith(`// ${stamp}\n`)) {
+		const { code } = await bundleHook();
+		await replaceFile(bundlePath, `// ${stamp}\n${code}`, undefined, 0o644);
+	}
 	const hookPath = join(folder, "pre-receive");
 	const hook = (await readFile(script, "utf8")).replace("@NODE@", () => quoted(node));
 	if ((await readTextIfThere(hookPath)) !== hook || !(await succeeds(access(hookPath, constants.X_OK))))
-		await write(hookPath, hook, 0o755);
+		await replaceFile(hookPath, hook, undefined, 0o755);
 }
 
 /** Renames a hook that is not this project's. */
@@ -77,24 +81,42 @@ function quoted(text: string): string {
 	return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
-/** Writes a file atomically, and syncs it: an incomplete hook would accept every push. */
-async function write(path: string, text: string, mode: number): Promise<void> {
-	const temporary = `${path}.tmp`;
-	const file = await open(temporary, "w", mode);
-	try {
-		await file.writeFile(text);
-		// Regardless of the umask: pushes may run as another user than the service's.
-		await file.chmod(mode);
-		await file.sync();
-	} finally {
-		await file.close();
-	}
-	await rename(temporary, path);
-}
-
 async function succeeds(call: Promise<unknown>): Promise<boolean> {
 	return call.then(
 		() => true,
 		() => false,
 	);
+}
+
+/** Without this check, an older Node would end with an error that does not show the reason. */
+const checkNode = [
+	'if (Number(process.versions.node.split(".")[0]) < 20) {',
+	'	console.error("refused, because it could not be checked: Node must be 20.11 or newer, not " + process.version);',
+	"	process.exit(2);",
+	"}",
+].join("\n");
+
+/** Bundles the judge of a push into one file that needs only Node. `inputs` are paths relative to the project's folder. */
+export async function bundleHook(): Promise<{ code: string; inputs: string[] }> {
+	// Imported on demand: these imports take longer than the rest of a start.
+	const { build } = await import("esbuild");
+	const { compiledSchemas } = await import("../../publish/validators.ts");
+	const result = await build({
+		entryPoints: [join(root, "store/hook/main.ts")],
+		absWorkingDir: root,
+		bundle: true,
+		write: false,
+		metafile: true,
+		format: "esm",
+		platform: "node",
+		target: "node20",
+		mainFields: ["module", "main"],
+		minify: true,
+		legalComments: "none",
+		banner: { js: checkNode },
+		plugins: [compiledSchemas],
+		logLevel: "silent",
+	});
+	const code = result.outputFiles[0]?.text ?? "";
+	return { code, inputs: Object.keys(result.metafile.inputs) };
 }

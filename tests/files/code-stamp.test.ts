@@ -5,12 +5,12 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readGuidePages, securityFile, securityPage } from "../../catalogue/guide/guide.ts";
 import { codeStamp } from "../../files/code-stamp.ts";
-import { bundleHook } from "../../store/hook/bundle.ts";
+import { bundleHook } from "../../store/hook/install.ts";
 import { temporaryFolder } from "../local.ts";
 import { root } from "../process.ts";
 
 const covered =
-	/^(?:api|catalogue|docs|files|git|publish|registry|schemas|site|store)\/|^(?:package\.json|SECURITY\.md)$/;
+	/^(?:api|catalogue|docs|files|git|publish|registry|schemas|site|store|terminal)\/|^(?:package\.json|SECURITY\.md)$/;
 
 /** Every module of the project that a module reaches, as esbuild finds it. */
 async function reachedFrom(...entryPoints: string[]): Promise<string[]> {
@@ -72,6 +72,7 @@ test("the stamp changes with the content and the name of each file that it cover
 			"schemas",
 			"site",
 			"store",
+			"terminal",
 		])
 			await cp(join(root, name), join(folder, name), { recursive: true });
 		for (const name of ["package.json", "SECURITY.md"]) await cp(join(root, name), join(folder, name));

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { CatFile } from "../../git/cat-file.ts";
-import { GitProcess, lineAt } from "../../git/process.ts";
+import { openCatFile } from "../../git/cat-file.ts";
+import { lineAt, startProcess } from "../../git/process.ts";
 import { GitFailure } from "../../git/run.ts";
 import { root } from "../process.ts";
 
 for (const end of ["close", "kill"] as const) {
 	test(`no process starts after ${end}: a read is refused`, async () => {
-		const catFile = new CatFile(root);
+		const catFile = openCatFile(root);
 		const waiting = catFile.read("HEAD").catch((error: unknown) => error);
 		await catFile[end]();
 		const found = await waiting;
@@ -23,7 +23,7 @@ for (const end of ["close", "kill"] as const) {
 test("a process that is asked at the moment at which its silence would be over is not ended", async () => {
 	const silenceMs = 100;
 	const asking = sleep(silenceMs).then(() => git.ask(["HEAD\n"]));
-	const git = new GitProcess(root, ["cat-file", "--batch-check"], lineAt, silenceMs);
+	const git = startProcess(root, ["cat-file", "--batch-check"], lineAt, silenceMs);
 	// Both timers are due then, and Node calls them one right after the other.
 	const endMs = performance.now() + 2 * silenceMs;
 	while (performance.now() < endMs);

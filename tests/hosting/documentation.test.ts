@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { defaultTimes } from "../../api/node/exchange.ts";
-import { defaultLimits } from "../../store/git/limits.ts";
+import { defaultLimits } from "../../store/git/base.ts";
 import { differences } from "../conformance/differences.ts";
 import { root } from "../process.ts";
 

@@ -1,3 +1,7 @@
+import { once } from "node:events";
+import { link } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { lockFolder } from "../../service/data-dir.ts";
@@ -30,6 +34,31 @@ test("a folder that stays in use is an error with the way out, and stays the fir
 	await first.release();
 	await folder.remove();
 });
+
+for (const isStale of [false, true]) {
+	const what = isStale ? "what a killed process left" : "an empty folder";
+	test(`of many that come to ${what} at the same moment, one gets the lock`, async () => {
+		const folder = await temporaryFolder();
+		for (let round = 0; round < 10; round += 1) {
+			if (isStale) await leaveSocket(join(folder.path, "publisher.lock"));
+			const attempts = Array.from({ length: 8 }, () => lockFolder(folder.path, { maxWaitMs: 0 }));
+			const held = (await Promise.allSettled(attempts)).flatMap((attempt) =>
+				attempt.status === "fulfilled" ? [attempt.value] : [],
+			);
+			assert.is(held.length, 1);
+			await held[0]?.release();
+		}
+		await folder.remove();
+	});
+}
+
+/** Leaves a socket on which no process listens any more. */
+async function leaveSocket(path: string): Promise<void> {
+	const server = createServer().listen(`${path}.own`);
+	await once(server, "listening");
+	await link(`${path}.own`, path);
+	await new Promise((resolve) => server.close(resolve));
+}
 
 (process.getuid?.() === 0 ? test.skip : test)(
 	"a folder of another user is named with the way out",

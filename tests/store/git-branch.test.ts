@@ -2,8 +2,8 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { CatFile } from "../../git/cat-file.ts";
 import { syncPath } from "../../git/sync.ts";
-import { Branch } from "../../store/git/branch.ts";
-import { defaultLimits } from "../../store/git/limits.ts";
+import { defaultLimits } from "../../store/git/base.ts";
+import { type Branch, openBranch } from "../../store/git/branch.ts";
 import { StoreBusy } from "../../store/store.ts";
 import { temporaryFolder } from "../local.ts";
 import { root } from "../process.ts";
@@ -15,11 +15,10 @@ function branchOf(tip: string, head: () => Promise<string>): Branch {
 		read: async () => ({ id: await head(), type: "commit", body: Buffer.alloc(0) }),
 	} as unknown as CatFile;
 	const base = { repository: root, log: logTo([]), now: Date.now, sync: syncPath, limits: defaultLimits };
-	return new Branch({ ...base, measure: () => undefined }, catFile, tip, {
-		publish: async () => ({ warnings: Promise.resolve([]) }),
-		beforePush: async () => undefined,
-		onPush: () => undefined,
-	});
+	const requests = { noteCommitted: () => undefined };
+	return openBranch({ ...base, measure: () => undefined }, catFile, tip, requests, async () => ({
+		warnings: Promise.resolve([]),
+	}));
 }
 
 test("what is served is not behind while the branch is where it was", async () => {

@@ -3,10 +3,32 @@ import { dirname, join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { syncPath } from "../../git/sync.ts";
+import type { GitStore } from "../../store/git/store.ts";
 import { isRefusal, StoreBusy } from "../../store/store.ts";
 import { temporaryFolder } from "../local.ts";
 import { metaOf } from "./contract.ts";
 import { committed, git, logTo, openEmpty, put } from "./git-store.ts";
+
+/** What is ended and removed after each test, also after one that fails: a store keeps its process alive. */
+const opened: GitStore[] = [];
+const folders: Awaited<ReturnType<typeof temporaryFolder>>[] = [];
+
+async function newFolder() {
+	const folder = await temporaryFolder();
+	folders.push(folder);
+	return folder;
+}
+
+async function open(...args: Parameters<typeof openEmpty>): Promise<GitStore> {
+	const store = await openEmpty(...args);
+	opened.push(store);
+	return store;
+}
+
+test.after.each(async () => {
+	for (const store of opened.splice(0)) await store.close();
+	for (const folder of folders.splice(0)) await folder.remove();
+});
 
 /** The id of a signed request. */
 const requestOf = (review: boolean): string => (review ? "b" : "a").repeat(64);
@@ -20,13 +42,13 @@ async function forgetRequests(folder: string): Promise<void> {
 }
 
 test("a change is answered after its pack and its branch are on the disk, names too", async () => {
-	const folder = await temporaryFolder();
+	const folder = await newFolder();
 	const synced: { path: string; head: string }[] = [];
 	const sync = async (path: string) => {
 		await syncPath(path);
 		synced.push({ path, head: await git(folder.path, "rev-parse", "refs/heads/main").catch(() => "") });
 	};
-	const store = await openEmpty(folder.path, { sync });
+	const store = await open(folder.path, { sync });
 	const repository = join(folder.path, "repository.git");
 	const made = synced.map(({ path }) => path);
 	for (const path of ["HEAD", "config", "objects", "refs"]) assert.ok(made.includes(join(repository, path)));
@@ -43,13 +65,11 @@ test("a change is answered after its pack and its branch are on the disk, names 
 	const folders = names.filter((name) => /^(objects|refs)/.test(name));
 	assert.equal(folders, ["objects/pack", "refs/heads/register", "refs/heads"]);
 	assert.is(await git(folder.path, "rev-parse", "refs/heads/register/one"), review);
-	await store.close();
-	await folder.remove();
 });
 
 test("a request that changes nothing is on the disk before its answer", async () => {
-	const folder = await temporaryFolder();
-	const store = await openEmpty(folder.path);
+	const folder = await newFolder();
+	const store = await open(folder.path);
 	await committed(put(store, "one"));
 	for (const request of ["c".repeat(64), "d".repeat(64)]) {
 		await committed(store.change(async () => [], metaOf("one", { request })));
@@ -57,20 +77,18 @@ test("a request that changes nothing is on the disk before its answer", async ()
 		const texts = await Promise.all((await readdir(log)).map((name) => readFile(join(log, name), "utf8")));
 		assert.match(texts.join(""), new RegExp(`^${request} .*\n`, "m"));
 	}
-	await store.close();
-	await folder.remove();
 });
 
 test("a request whose answer was never noted is used all the same, where a branch has its commit", async () => {
-	const folder = await temporaryFolder();
+	const folder = await newFolder();
 	for (const review of [false, true]) {
-		const store = await openEmpty(folder.path);
+		const store = await open(folder.path);
 		const request = requestOf(review);
 		await committed(put(store, "one", `first-${review}`, { review, request }));
 		// As a power cut before the answer may leave it.
 		await store.close();
 		await forgetRequests(join(folder.path, "requests"));
-		const reopened = await openEmpty(folder.path);
+		const reopened = await open(folder.path);
 		await committed(
 			put(reopened, "one", `second-${review}`, { review, request: (review ? "f" : "e").repeat(64) }),
 		);
@@ -79,18 +97,17 @@ test("a request whose answer was never noted is used all the same, where a branc
 		await reopened.close();
 		await rm(join(folder.path, "requests"), { recursive: true });
 	}
-	await folder.remove();
 });
 
 test("a change whose folders cannot be put on the disk is not acknowledged", async () => {
-	const folder = await temporaryFolder();
+	const folder = await newFolder();
 	let isBroken = false;
 	const reported: unknown[] = [];
 	const sync = async (path: string) => {
 		if (isBroken) throw new Error("EIO: i/o error, fsync");
 		await syncPath(path);
 	};
-	const store = await openEmpty(folder.path, { sync, log: logTo(reported) });
+	const store = await open(folder.path, { sync, log: logTo(reported) });
 	isBroken = true;
 	const error = await put(store, "one").then(
 		() => null,
@@ -100,19 +117,17 @@ test("a change whose folders cannot be put on the disk is not acknowledged", asy
 	assert.ok(reported.some((error) => /EIO/.test(String(error))));
 	isBroken = false;
 	await committed(put(store, "two"));
-	await store.close();
-	await folder.remove();
 });
 
 test("a disk that does not answer is a refusal for publishers, and nothing was stored", async () => {
-	const folder = await temporaryFolder();
+	const folder = await newFolder();
 	let goOn = (): void => undefined;
 	let hangs: Promise<void> = Promise.resolve();
 	const sync = async (path: string) => {
 		if (path.endsWith("objects/pack")) await hangs;
 		await syncPath(path);
 	};
-	const store = await openEmpty(folder.path, { sync, limits: { silenceMs: 200 } });
+	const store = await open(folder.path, { sync, limits: { silenceMs: 200 } });
 	const before = await git(folder.path, "rev-parse", "refs/heads/main");
 	hangs = new Promise((resolve) => {
 		goOn = resolve;
@@ -127,12 +142,10 @@ test("a disk that does not answer is a refusal for publishers, and nothing was s
 	await committed(put(store, "two"));
 	assert.is(store.state(), null);
 	assert.is(await store.read("one"), null);
-	await store.close();
-	await folder.remove();
 });
 
 test("a folder that cannot be synced by itself is no obstacle, one that is gone is", async () => {
-	const folder = await temporaryFolder();
+	const folder = await newFolder();
 	await syncPath(folder.path);
 	await rm(folder.path, { recursive: true });
 	const error = await syncPath(folder.path).then(

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
-import { GitStore } from "../../store/git/store.ts";
+import { type GitStore, openGitStore } from "../../store/git/store.ts";
 import type { Commit, Refusal } from "../../store/store.ts";
 import { noon, temporaryFolder, wms } from "../local.ts";
 import { metaOf } from "./contract.ts";
@@ -117,7 +117,7 @@ test("groups follow each other in the order in which their changes came", async 
 		return { warnings: Promise.resolve([]) };
 	};
 	await world.store.close();
-	world.store = await GitStore.open({ ...optionsIn(folder), publish }, async () => []);
+	world.store = await openGitStore({ ...optionsIn(folder), publish }, async () => []);
 	const changes = [put(world.store, "one", "first")];
 	await first;
 	for (const layer of ["second", "third"]) changes.push(put(world.store, "one", layer));
@@ -149,6 +149,15 @@ for (const how of ["at once", "after a restart", "after the clock went ahead and
 		await committed(world.put("fresh", "e"));
 	});
 }
+
+test("one signature twice at the same moment takes effect once", async ({ world }) => {
+	const changes = [world.put("earlier", "a"), world.put("later", "b"), world.put("earlier", "a")];
+	const [first, second, again] = await Promise.all(changes);
+	assert.ok(first && "commit" in first && second && "commit" in second);
+	assert.is(again && "errors" in again && again.status, 401);
+	assert.match((await world.state())[1] as string, "later");
+	assert.is((await git(world.folder, "rev-list", "refs/heads/main")).split("\n").length, 3);
+});
 
 test("a clock that went back forgets nothing, and accepts what is signed then", async ({ world }) => {
 	const signed = world.now;

@@ -2,8 +2,8 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import type { PathChange } from "../../git/tree.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import type { FollowedRange } from "../../store/git/branch.ts";
 import { describePush } from "../../store/git/pushes.ts";
 import { temporaryFolder } from "../local.ts";
 
@@ -41,7 +41,7 @@ test("a push of thousands of layers is counted in turns, and readers have theirs
 			},
 		}));
 		setImmediate(count);
-		const push = await describePush(folder, { from, to, changes } as unknown as FollowedRange);
+		const push = await describePush(folder, { from, to, changes: changes as unknown as PathChange[] });
 		assert.equal(push, {
 			from,
 			to,

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { runGit } from "../../git/run.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import { GitStore, type GitStoreOptions } from "../../store/git/store.ts";
+import { type GitStore, type GitStoreOptions, openGitStore } from "../../store/git/store.ts";
 import type { Log } from "../../store/log.ts";
 import { type Commit, isRefusal, type Meta, type Refusal } from "../../store/store.ts";
 import { wms } from "../local.ts";
@@ -29,7 +29,7 @@ export function logTo(reported: unknown[], lines: object[] = []): Log {
 
 /** A store without layers in a folder. */
 export function openEmpty(folder: string, parts: Partial<GitStoreOptions> = {}): Promise<GitStore> {
-	return GitStore.open(optionsIn(folder, parts), async () => []);
+	return openGitStore(optionsIn(folder, parts), async () => []);
 }
 
 /** Registers a layer whose WMS layer is called `layer`. */

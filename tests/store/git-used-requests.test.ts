@@ -2,7 +2,13 @@ import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { joinRanges, type RequestUse, type Use, UsedRequests } from "../../store/git/used-requests.ts";
+import {
+	joinRanges,
+	openUsedRequests,
+	type RequestUse,
+	type Use,
+	type UsedRequests,
+} from "../../store/git/used-requests.ts";
 import { noon, temporaryFolder } from "../local.ts";
 import { eventually } from "../wait.ts";
 
@@ -23,19 +29,14 @@ class Fixture {
 
 	async open(): Promise<void> {
 		const { folder, commits } = this;
-		const head = () => this.head;
-		this.requests = await UsedRequests.open({
+		this.requests = await openUsedRequests({
 			folder,
 			windowMs,
 			now: () => this.now,
-			branch: {
-				get commit() {
-					return head();
-				},
-				requestsSince: async (since) => {
-					this.readSince.push(since);
-					return commits;
-				},
+			tip: this.head,
+			readCommitted: async (since) => {
+				this.readSince.push(since);
+				return commits;
 			},
 		});
 	}
@@ -112,19 +113,39 @@ test("what commits tell of is found, also by the process after, without a line i
 	assert.equal(fixture.requests.find(id(1)), use);
 });
 
-test("commits are read behind the one that the branch had when the oldest request came", async ({
-	fixture,
-}) => {
+test("commits are read behind the last one whose requests a log has", async ({ fixture }) => {
 	assert.equal(fixture.readSince, [null], "there is no log yet");
 	fixture.now += 200_000;
 	fixture.head = "b".repeat(40);
 	await fixture.restart();
-	fixture.requests.noteCommitted([[id(1), { method: "PUT", timeMs: fixture.now, outcome: "d".repeat(40) }]]);
+	assert.is(fixture.readSince.at(-1), "a".repeat(40));
+	const use = { method: "", timeMs: fixture.now, outcome: "d".repeat(40) };
+	fixture.requests.noteCommitted([[id(1), use]], "e".repeat(40));
+	await fixture.restart();
+	assert.is(fixture.readSince.at(-1), "b".repeat(40), "the log is as old as the commit before");
+	fixture.requests.noteCommitted([[id(1), use]], "e".repeat(40));
 	fixture.now += 61_000;
-	fixture.head = "e".repeat(40);
 	await fixture.use(id(2));
 	await fixture.restart();
-	assert.is(fixture.readSince.at(-1), "b".repeat(40));
+	assert.is(fixture.readSince.at(-1), "e".repeat(40));
+	assert.equal(fixture.requests.find(id(1)), use, "a new log has it");
+});
+
+test("logs of earlier versions are read, and replaced", async ({ fixture }) => {
+	await fixture.requests.close();
+	const lines = [
+		`forgotten ${noon - 9} ${noon - 5}`,
+		`head ${"f".repeat(40)}`,
+		`${id(1)} PUT 409 ${noon} ${noon}`,
+	];
+	await writeFile(join(fixture.folder, "000007.log"), `${lines.join("\n")}\n`);
+	await fixture.open();
+	for (const isAgain of [false, true]) {
+		assert.is(fixture.requests.find(id(1))?.outcome, 409);
+		assert.ok(fixture.requests.isForgotten(noon - 7));
+		assert.equal(await fixture.files(), ["requests.log"]);
+		if (!isAgain) await fixture.restart();
+	}
 });
 
 for (const bytes of [1, 3, 20, 90])
@@ -133,7 +154,7 @@ for (const bytes of [1, 3, 20, 90])
 	}) => {
 		await fixture.use(id(1));
 		await fixture.use(id(2));
-		const path = join(fixture.folder, "000001.log");
+		const path = join(fixture.folder, "requests.log");
 		const text = await readFile(path, "utf8");
 		await writeFile(path, text.slice(0, -bytes));
 		await fixture.restart();

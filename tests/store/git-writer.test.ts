@@ -4,8 +4,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runGit } from "../../git/run.ts";
 import { syncPath } from "../../git/sync.ts";
-import { defaultLimits } from "../../store/git/limits.ts";
-import { BranchHeld, Writer } from "../../store/git/writer.ts";
+import { defaultLimits } from "../../store/git/base.ts";
+import { BranchHeld, openWriter, type Writer } from "../../store/git/writer.ts";
 import type { Edit, Meta } from "../../store/store.ts";
 import { temporaryFolder } from "../local.ts";
 import { descendantsWith } from "../process.ts";
@@ -31,7 +31,7 @@ writers.before.each(async (world) => {
 	const identity = ["-c", "user.name=first", "-c", "user.email=first@example.org"];
 	const tip = await git(...identity, "commit-tree", "-m", "first", tree);
 	await git("update-ref", "refs/heads/main", tip);
-	const writer = new Writer({ repository, now: Date.now, sync: syncPath, limits: defaultLimits });
+	const writer = openWriter({ repository, now: Date.now, sync: syncPath, limits: defaultLimits });
 	const end = async () => {
 		await writer.renew();
 		await remove();
@@ -40,26 +40,20 @@ writers.before.each(async (world) => {
 });
 writers.after.each(({ end }) => end());
 
-function commitOf(smallkey: string): [Edit[], Meta] {
-	return [[{ path: `layers/on/${smallkey}.json`, text: smallkey }], metaOf(smallkey)];
+function commitOf(smallkey: string): { edits: Edit[]; meta: Meta } {
+	return { edits: [{ path: `layers/on/${smallkey}.json`, text: smallkey }], meta: metaOf(smallkey) };
 }
 
 /** Makes a group of commits on a commit, and moves the branch from there. @returns their ids */
 async function land(writer: Writer, from: string, ...smallkeys: string[]): Promise<string[]> {
-	writer.begin(from);
-	const made = smallkeys.map((smallkey) => writer.commit(...commitOf(smallkey)));
-	await writer.store();
-	const ids = await Promise.all(made);
+	const ids = await writer.store(from, smallkeys.map(commitOf));
 	await writer.move("main", from, ids.at(-1) as string);
 	return ids;
 }
 
 writers("stores a group in one pack, and no ref names it before the branch does", async (world) => {
 	const { repository, writer, git, tip } = world;
-	writer.begin(tip);
-	const made = [writer.commit(...commitOf("one")), writer.commit(...commitOf("two"))];
-	await writer.store();
-	const [first, second] = await Promise.all(made);
+	const [first, second] = await writer.store(tip, [commitOf("one"), commitOf("two")]);
 	assert.is(await git("for-each-ref", "--format=%(refname) %(objectname)"), `refs/heads/main ${tip}`);
 	const packs = (await readdir(join(repository, "objects/pack"))).filter((name) => name.endsWith(".pack"));
 	assert.is(packs.length, 1);
@@ -70,9 +64,8 @@ writers("stores a group in one pack, and no ref names it before the branch does"
 	assert.is(await git("fsck", "--strict"), "");
 });
 
-writers("leaves no ref behind where commits were never stored", async ({ writer, git, tip }) => {
-	writer.begin(tip);
-	await writer.commit(...commitOf("lost"));
+writers("leaves no ref behind where a branch was never moved", async ({ writer, git, tip }) => {
+	await writer.store(tip, [commitOf("lost")]);
 	await writer.renew();
 	assert.is(await git("for-each-ref", "--format=%(refname) %(objectname)"), `refs/heads/main ${tip}`);
 	const [id] = await land(writer, tip, "one");
@@ -119,19 +112,15 @@ writers("says that another process holds the lock of a branch", async ({ reposit
 	await rm(lock, { recursive: true });
 });
 
-writers("is replaced after a repack, but not within a group", async ({ repository, writer, git, tip }) => {
-	writer.begin(tip);
-	const first = writer.commit(...commitOf("one"));
-	await first;
+writers("is replaced after a repack, with the next group", async ({ repository, writer, git, tip }) => {
+	const [first] = await writer.store(tip, [commitOf("one")]);
 	const before = descendantsWith(process.pid, repository, "fast-import");
 	writer.markOutdated();
-	const second = writer.commit(...commitOf("two"));
-	await writer.store();
-	await writer.move("main", tip, await second);
+	await writer.move("main", tip, first as string);
 	assert.equal(descendantsWith(process.pid, repository, "fast-import"), before);
-	assert.is(await git("rev-parse", "refs/heads/main^"), await first);
-	const [third] = await land(writer, await second, "three");
-	assert.is(await git("rev-parse", "refs/heads/main"), third);
+	const [second] = await land(writer, first as string, "two");
+	assert.is(await git("rev-parse", "refs/heads/main"), second);
+	assert.is(await git("rev-parse", "refs/heads/main^"), first);
 	await eventually(
 		() => !descendantsWith(process.pid, repository, "fast-import").includes(before[0] as number),
 	);
@@ -141,10 +130,7 @@ writers("writes any path and any text as it is", async ({ repository, writer, gi
 	const names = ['"quoted"', "back\\slash", "line\nbreak", "é ü", "from :1"];
 	const texts = ["", "\n", "data 5\nM 100644 inline x\n", "\u{1f30d}\0", "'"];
 	const edits = names.map((name, index) => ({ path: `layers/od/${name}`, text: texts[index] as string }));
-	writer.begin(tip);
-	const made = writer.commit(edits, metaOf("odd"));
-	await writer.store();
-	const id = await made;
+	const [id = ""] = await writer.store(tip, [{ edits, meta: metaOf("odd") }]);
 	assert.is(
 		(await git("ls-tree", "-rz", "--name-only", id)).split("\0").filter(Boolean).length,
 		names.length,

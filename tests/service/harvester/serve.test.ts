@@ -7,7 +7,7 @@ import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import type { LayerStatus } from "../../../schemas/answers.ts";
-import { GitStore } from "../../../store/git/store.ts";
+import { openGitStore } from "../../../store/git/store.ts";
 import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { hang, json, Peer, text } from "../../harvest/peer.ts";
 import { temporaryFolder } from "../../local.ts";
@@ -32,7 +32,7 @@ test.before.each(async () => {
 		publish: async () => ({ warnings: Promise.resolve([]) }),
 		log: logTo([]),
 	};
-	await (await GitStore.open(options, async () => [])).close();
+	await (await openGitStore(options, async () => [])).close();
 });
 test.after.each(async () => {
 	await server.stop();

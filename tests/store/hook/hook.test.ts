@@ -242,7 +242,7 @@ install("what is as it should be is not written again, and what is not is correc
 
 install("where it cannot be written the one before stays, and that is said", async ({ folder, warnings }) => {
 	const warn = (text: string) => warnings.push(text);
-	const inTheWay = join(folder, "hooks/pre-receive.tmp");
+	const inTheWay = join(folder, `hooks/pre-receive.${process.pid}.tmp`);
 	await mkdir(inTheWay, { recursive: true });
 	assert.is(await installHook(folder, warn), false, "there is none");
 	await rm(inTheWay, { recursive: true });
