@@ -1,7 +1,7 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { runGit } from "../git/run.ts";
-import { diffTree, listTree } from "../git/tree.ts";
+import { listTree } from "../git/tree.ts";
 import { readManifest, type Source } from "../publish/build.ts";
 import { emptyNotes, servedLayers } from "../publish/changes.ts";
 import { collectFolder, readEntries, resolveCommit } from "../publish/collect.ts";
@@ -76,12 +76,14 @@ export async function readChanges(
 	}
 	const { repository, commit } = layers;
 	const history = await readHistory(repository, earlier?.commit ?? null, commit);
-	const { health, owners } = await readReviewers(repository, commit);
+	const files = await listTree(repository, commit, [healthPath, ownersPath]);
+	const { health, owners } = parseReviewers(await readEntries(repository, files));
 	const touched = new Set(history?.flatMap((one) => one.layers.map(({ smallkey }) => smallkey)));
 	if (earlier) {
 		if (!history) throw new IndexBroken("the branch did not come by the earlier commit");
-		const differs = (await diffTree(repository, earlier.commit, commit, healthPath)).length > 0;
-		const before = differs ? (await readReviewers(repository, earlier.commit)).health : health;
+		const earlierFiles = await listTree(repository, earlier.commit, [healthPath]);
+		const isSame = files.find(({ path }) => path === healthPath)?.id === earlierFiles[0]?.id;
+		const before = isSame ? health : parseReviewers(await readEntries(repository, earlierFiles)).health;
 		for (const smallkey of [...before.keys(), ...health.keys()]) {
 			const [was, is] = [before.get(smallkey), health.get(smallkey)];
 			if (was !== is && JSON.stringify(was) !== JSON.stringify(is)) touched.add(smallkey);
@@ -108,13 +110,10 @@ export async function readChanges(
 	return { layers: entries, history: history ?? [], owners };
 }
 
-/** Reads the health and the owners, which reviewers keep in files under `layers/`. */
-async function readReviewers(repository: string, commit: string) {
-	const reviewerFiles = await listTree(repository, commit, [healthPath, ownersPath]);
-	return parseReviewers(await readEntries(repository, reviewerFiles));
-}
-
-/** @param files some of the layers' files; only plain files have bytes */
+/**
+ * Parses the health and the owners, which reviewers keep in files under `layers/`.
+ * @param files some of the layers' files; only plain files have bytes
+ */
 function parseReviewers(files: readonly LayerFile[]): { health: Health; owners: OwnersOf } {
 	const bytesOf = (path: string) => files.find((file) => file.path === path)?.bytes ?? new Uint8Array(0);
 	const { owners } = parseOwners(bytesOf(ownersPath));
