@@ -102,7 +102,7 @@ writes(
 		const answer = await local.put("tiles", body);
 		assert.is(answer.status, 201);
 		const { fragments, warnings } = (await answer.json()) as { fragments: string[]; warnings: string[] };
-		assert.equal(fragments, [
+		assert.equal(fragments.slice(0, 5), [
 			"/v2/doc/en/tiles",
 			"/v2/doc/fr/tiles",
 			"/ramp4/en/tiles",

@@ -4,7 +4,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readPaths } from "../../api/wanted.ts";
 import { snippetsOf } from "../../registry/snippets.ts";
-import { targetNames } from "../../registry/targets/table.ts";
+import { targetNames, targets } from "../../registry/targets/table.ts";
 import { root } from "../process.ts";
 
 const page = await readFile(join(root, "docs/reading.md"), "utf8");
@@ -21,6 +21,21 @@ test("the table of addresses has every path at which layers are read", () => {
 		const path = kind === "query" ? `${prefix}?lang=<lang>&id=<key>,<key>` : `${prefix}<lang>/<key>`;
 		assert.ok(table.includes(`\`${path}`), path);
 	}
+});
+
+test("the other tables and lists of targets have each target", async () => {
+	const pageOf = (name: string) => readFile(join(root, "docs", name), "utf8");
+	const [viewers, french] = await Promise.all([pageOf("viewers.md"), pageOf("fr/reading.md")]);
+	for (const { name, doc, docs, queryDoor } of targets) {
+		const row = `| \`${name}\` | \`/${doc}/<lang>/<key>\` | \`/${docs}/<lang>/<key>,<key>\` |`;
+		assert.ok(viewers.includes(row), `docs/viewers.md: ${row}`);
+		const paths = [`/${doc}/<lang>/<clé>`, `/${docs}/<lang>/<clé>,<clé>`];
+		if (queryDoor) paths.push(`/${queryDoor.path}?lang=<lang>&id=<clé>,<clé>`);
+		for (const path of paths) assert.ok(french.includes(`\`${path}\``), `docs/fr/reading.md: ${path}`);
+	}
+	const list = targetNames.map((name) => `\`${name}\``).join(", ");
+	for (const name of ["settings.md", "words.md", "fr/README.md"])
+		assert.ok((await pageOf(name)).includes(list), `docs/${name}: ${list}`);
 });
 
 test("the copy button's configuration of GeoView is that of the page", () => {
