@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { createEmpty, extend } from "ol/extent.js";
 import { plainKeywords } from "../../registry/described.ts";
 import type { NamedDescription } from "../../registry/description.ts";
@@ -34,9 +35,25 @@ export interface Clients {
 	mapWkid: number;
 }
 
-/** The same clients; requests that no other layer waits for end when a signal aborts. */
+/** The same clients, whose requests end when a signal aborts. Capabilities are shared: only the wait for them ends. */
 export function within(clients: Clients, signal: AbortSignal | undefined): Clients {
-	return { ...clients, ask: (address) => clients.ask(address, signal) };
+	if (!signal) return clients;
+	const { ask, read } = clients;
+	return {
+		...clients,
+		ask: (address) => ask(address, signal),
+		read: (...wanted) => untilAborted(read(...wanted), signal),
+	};
+}
+
+/** Waits for a task, or until a signal aborts. @throws {Trouble} if it aborts first */
+async function untilAborted<T>(task: Promise<T>, signal: AbortSignal): Promise<T> {
+	const done = new AbortController();
+	const aborted = signal.aborted ? Promise.resolve() : once(signal, "abort", { signal: done.signal });
+	const late = aborted.then(() => {
+		throw new Trouble("down", "was not asked to the end");
+	});
+	return Promise.race([task, late]).finally(() => done.abort());
 }
 
 /** Services whose capabilities are cached at the same time. */
@@ -51,14 +68,15 @@ export function createReadCapabilities(ask: Ask, now: () => number = Date.now): 
 
 	function read(service: OgcService, address: string): Promise<Capabilities | Trouble> {
 		const name = `${service} ${address}`;
-		const before = cached.get(name);
-		if (before && now() - before.sinceMs < maxAgeMs) return before.outcome;
-		const outcome = orTrouble(askCapabilities(service, address, ask));
+		let entry = cached.get(name);
+		if (!entry || now() - entry.sinceMs >= maxAgeMs)
+			entry = { sinceMs: now(), outcome: orTrouble(askCapabilities(service, address, ask)) };
+		// Deleted and set again, so that the first entry of the map is the least recently used one.
 		cached.delete(name);
-		cached.set(name, { sinceMs: now(), outcome });
+		cached.set(name, entry);
 		const [oldest] = cached.keys();
 		if (cached.size > maxCached && oldest !== undefined) cached.delete(oldest);
-		return outcome;
+		return entry.outcome;
 	}
 
 	return async (service, address, layer) => {

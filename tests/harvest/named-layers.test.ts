@@ -5,6 +5,7 @@ import { mergeDescription } from "../../harvest/finding.ts";
 import { createHarvestLayer } from "../../harvest/layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
+import { createReadCapabilities } from "../../harvest/wms/read-capabilities.ts";
 import { describedFor } from "../../registry/described.ts";
 import { descriptionText, isDescribed, parseDescription } from "../../registry/description.ts";
 import type { LangNode, Registration, Registration1 } from "../../registry/registration.ts";
@@ -106,6 +107,41 @@ test("a service is asked once for all of its layers; unchanged, it changes no de
 	assert.is(peer.asked.length, 1);
 	assert.is((await harvest(wms("ROADS_1M"), first.text)).text, first.text);
 	assert.not.match(String(first.text), /20\d\d-/);
+});
+
+test("the capabilities of a service that many layers name stay at hand while others are asked", async () => {
+	const asked: string[] = [];
+	const bytes = new TextEncoder().encode("<WMS_Capabilities/>");
+	const read = createReadCapabilities(async (address) => {
+		asked.push(new URL(address).hostname);
+		return { ok: true, bytes, type: "text/xml" };
+	});
+	for (let other = 0; other < 40; other += 1) {
+		await read("WMS", "https://often.example/wms", null);
+		await read("WMS", `https://other${other}.example/wms`, null);
+	}
+	assert.is(asked.filter((host) => host === "often.example").length, 1);
+	await read("WMS", "https://other0.example/wms", null);
+	assert.is(asked.filter((host) => host === "other0.example").length, 2);
+});
+
+test("a layer's time ends the wait for capabilities, and not the request, for which others wait", async () => {
+	const answers: (() => void)[] = [];
+	peer.on("/wms", (_request, response) => {
+		answers.push(() => response.end("<WMS_Capabilities/>"));
+	});
+	const run = newHarvest();
+	const patient = run(wms("ROADS_1M"));
+	const { findings } = await run(wms("ROADS_1M"), AbortSignal.timeout(100));
+	assert.equal(
+		findings.map((finding) => finding.text),
+		Array(2).fill(`${peer.origin}/wms was not asked to the end`),
+	);
+	const late = await run(wms("ROADS_1M"), AbortSignal.abort());
+	assert.match(late.findings[0]?.text ?? "", "was not asked to the end");
+	assert.is(answers.length, 1);
+	answers[0]?.();
+	assert.match((await patient).findings[0]?.text ?? "", "has no layer ROADS_1M among its 0");
 });
 
 test("no fragment changes: the title that viewers show is the registered one, or the layer's name", async () => {
