@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "uvu";
@@ -8,10 +9,11 @@ import { run as validate } from "../scripts/validate.ts";
 import { judgePush } from "../store/hook/push.ts";
 import { isRefusal } from "../store/store.ts";
 import { feature, Local, temporaryFolder, wms } from "./local.ts";
+import { runScript } from "./process.ts";
 import { type Files, ownersFile, Repository } from "./review/repository.ts";
 
 /** The ways by which a change comes in. */
-type Door = "PUT" | "push" | "review" | "validate" | "batch";
+type Door = "PUT" | "update" | "push" | "review" | "validate" | "batch" | "build";
 
 /** A change of `stored`, and what each door that it can come through says of it: nothing, where it is accepted. */
 interface Row {
@@ -28,19 +30,24 @@ const stored: Record<string, string> = {
 	"layers/fe/feature.service.json": "{}",
 };
 
-/** Doors through which files come, wherever they lie. */
+/** Doors through which files come, wherever they lie, and know what is stored. */
 const inFiles: Door[] = ["push", "review", "validate", "batch"];
-const all: Door[] = ["PUT", ...inFiles];
+/** Doors of a new registration. */
+const written: Door[] = ["PUT", ...inFiles];
+const all: Door[] = [...written, "update", "build"];
 
 const rows: Record<string, Row> = {
 	"the case twin of a stored key": {
 		files: { "layers/on/ONE.json": wms("two") },
-		answers: every(all, "smallkey: ONE differs only in case from one, which is registered"),
+		answers: {
+			...every(written, "smallkey: ONE differs only in case from one, which is registered"),
+			...every(["build"], "smallkey: one differs only in case from ONE, which is registered"),
+		},
 	},
 	"case twins in one change": {
 		files: { "layers/tw/TWO.json": wms("two"), "layers/tw/two.json": wms("two") },
 		answers: {
-			...every(["PUT"], "smallkey: two differs only in case from TWO, which is registered"),
+			...every(["PUT", "build"], "smallkey: two differs only in case from TWO, which is registered"),
 			...every(inFiles, "smallkey: two differs only in case from TWO, which the same change registers"),
 		},
 	},
@@ -53,10 +60,14 @@ const rows: Record<string, Row> = {
 	},
 	"an address of another kind of service": {
 		files: { "layers/tw/two.json": feature.replace("MapServer/1", "MapServer") },
-		answers: every(
-			all,
-			"/en/service_url: must end with the number of one layer: …/MapServer is a whole service",
-		),
+		answers: {
+			...every(
+				[...written, "update"],
+				"/en/service_url: must end with the number of one layer: …/MapServer is a whole service",
+			),
+			// What was stored before this rule is still built.
+			...every(["build"]),
+		},
 	},
 	"no JSON": {
 		files: { "layers/tw/two.json": '{\n"version": }' },
@@ -69,8 +80,8 @@ const rows: Record<string, Row> = {
 	"a registration of 70 kB": {
 		files: { "layers/tw/two.json": wms("two").padEnd(70_000) },
 		answers: {
-			...every(["PUT"], "the body must have at most 65536 bytes"),
-			...every(inFiles, "must have at most 65536 bytes"),
+			...every(["PUT", "update"], "the body must have at most 65536 bytes"),
+			...every([...inFiles, "build"], "must have at most 65536 bytes"),
 		},
 	},
 	"a key that the file system of Windows reserves": {
@@ -84,27 +95,30 @@ const rows: Record<string, Row> = {
 	"a sender who may change other keys only": {
 		files: { "layers/ot/other.json": wms("two") },
 		sender: "narrow",
-		answers: every(["PUT"], "smallkey: sender narrow may change these keys only: ab* x?; not other"),
+		answers: every(
+			["PUT", "update"],
+			"smallkey: sender narrow may change these keys only: ab* x?; not other",
+		),
 	},
 	"the removal of a key that is not registered": {
 		files: { "layers/un/unknown.json": null },
-		answers: every(["PUT"], "smallkey: unknown is not registered"),
+		answers: every(["PUT", "update"], "smallkey: unknown is not registered"),
 	},
 	"a file in another folder": {
 		files: { "layers/xy/two.json": wms("two") },
-		answers: every(inFiles, "must be at layers/tw/two.json"),
+		answers: every([...inFiles, "build"], "must be at layers/tw/two.json"),
 	},
 	"a file that is no layer's": {
 		files: { "layers/tw/two.sh": "exit" },
-		answers: every(inFiles, "must be named <smallkey>.json or <smallkey>.service.json"),
+		answers: every([...inFiles, "build"], "must be named <smallkey>.json or <smallkey>.service.json"),
 	},
 	"a symbolic link": {
 		files: { "layers/tw/two.json": { link: "/etc/passwd" } },
-		answers: every(inFiles, "must be a plain file, not a symlink"),
+		answers: every([...inFiles, "build"], "must be a plain file, not a symlink"),
 	},
 	"a file that may be executed": {
 		files: { "layers/tw/two.json": { executable: wms("two") } },
-		answers: every(inFiles),
+		answers: every([...inFiles, "build"]),
 	},
 	"a service description that is none": {
 		files: { "layers/fe/feature.service.json": '{"en":1}' },
@@ -113,7 +127,7 @@ const rows: Record<string, Row> = {
 	"a service description without its layer": {
 		files: { "layers/tw/two.service.json": "{}" },
 		answers: every(
-			["push", "review", "validate"],
+			["push", "review", "validate", "build"],
 			"describes a layer that is not at layers/tw/two.json",
 			"must be a service description, as npx fragments harvest writes it",
 		),
@@ -218,6 +232,23 @@ const ask: Record<Door, (row: Row) => Promise<string[]>> = {
 			}
 			return errors;
 		}),
+	update: ({ files, sender = "jstest" }) =>
+		withLocal(async (local) => {
+			const errors: string[] = [];
+			for (const [path, content] of Object.entries(files)) {
+				const smallkey = path.slice(path.lastIndexOf("/") + 1, -".json".length);
+				const body = typeof content === "string" ? content : '{"en":{}}';
+				if (content !== null) await local.put(smallkey, body.includes('"wms"') ? wms("before") : feature);
+				local.now += 1000;
+				const before = await local.state();
+				const target = `/v2/update/${encodeURIComponent(smallkey)}`;
+				const answer = await local.write({ target, body, sender });
+				if (answer.status < 400) continue;
+				errors.push(...((await answer.json()) as { errors: string[] }).errors);
+				assert.is(await local.state(), before);
+			}
+			return errors;
+		}),
 	push: ({ files }) =>
 		withChange(files, async (repository) => {
 			const [from = "", to = ""] = repository.git("rev-parse", "main", "head").split("\n");
@@ -268,6 +299,19 @@ const ask: Record<Door, (row: Row) => Promise<string[]>> = {
 				assert.is(await local.state(), before);
 				return outcome.errors;
 			});
+		}),
+	// It does not know what was stored before: the first of two case twins by path is the one that is kept.
+	build: ({ files }) =>
+		withFolder(async (folder) => {
+			const { "layers/fe/feature.service.json": _notValid, ...valid } = stored;
+			await writeFiles(folder, { ...valid, ...files });
+			const words = ["--layers", join(folder, "layers"), "--out", join(folder, "dist")];
+			const { stdout, stderr, code } = await runScript("build", words, { SITE: "off" });
+			if (code === 0) return [];
+			assert.is(stdout, "");
+			assert.not.ok(existsSync(join(folder, "dist")));
+			const lines = stderr.split("\n").slice(1, -2);
+			return lines.map((line) => withoutFile(line, paths(files)));
 		}),
 };
 
