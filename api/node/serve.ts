@@ -26,18 +26,21 @@ export function createNodeServer(options: NodeOptions): NodeServer {
 		maxHeaderSize: maxHeadBytes,
 	};
 	const answerNext = createOrder();
-	const answer = (asksFirst: boolean) => (request: IncomingMessage, response: ServerResponse) =>
+	/** Connections without the head of a request so far. */
+	const silent = new Set<Socket>();
+	const answer = (asksFirst: boolean) => (request: IncomingMessage, response: ServerResponse) => {
+		silent.delete(request.socket);
 		answerNext(new Exchange(request, response, asksFirst, shared));
+	};
 	const server = createServer(settings, answer(false));
 	// With `Expect: 100-continue`, a body can be refused before the client sends it.
 	server.on("checkContinue", answer(true));
 	// A client that has closed its half of a connection still waits for its answer (RFC 9112, section 9.6). By default, Node
 	// closes the other half first.
 	Object.assign(server, { httpAllowHalfOpen: true });
-	const connections = new Set<Socket>();
 	server.on("connection", (socket) => {
-		connections.add(socket);
-		socket.once("close", () => connections.delete(socket));
+		silent.add(socket);
+		socket.once("close", () => silent.delete(socket));
 	});
 	const end = async () => {
 		// Node's own time-outs have no effect on a server that is closing.
@@ -45,7 +48,7 @@ export function createNodeServer(options: NodeOptions): NodeServer {
 		const closed = once(server, "close");
 		server.close();
 		// Node waits for the first request of a connection.
-		for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+		for (const socket of silent) socket.destroy();
 		await closed;
 		clearTimeout(bound);
 		shared.answered.end();
@@ -71,7 +74,7 @@ function createOrder(): (exchange: Exchange) => void {
 			else waiting.delete(socket);
 		};
 		if (exchange.hasGone) next();
-		else exchange.response.on("close", next);
+		else exchange.response.once("close", next);
 		exchange.answer();
 	}
 

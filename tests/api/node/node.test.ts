@@ -60,6 +60,8 @@ node("the end waits for requests under way, and cuts off who says nothing", asyn
 	const writing = server.connect();
 	writing.send(await server.put("last"));
 	const silent = server.connect();
+	const slow = server.connect();
+	slow.send(get("/healthz").slice(0, 20));
 	const idle = server.connect();
 	idle.send(get("/healthz"));
 	await eventually(() => idle.statuses.length === 1);
@@ -67,8 +69,7 @@ node("the end waits for requests under way, and cuts off who says nothing", asyn
 	const end = server.end().then(() => {
 		ended = true;
 	});
-	await silent.closed;
-	await idle.closed;
+	await Promise.all([silent.closed, slow.closed, idle.closed]);
 	assert.not.ok(ended);
 	assert.equal(writing.statuses, []);
 	held.open();
