@@ -7,7 +7,7 @@ import type { TargetName } from "../registry/targets/target.ts";
 import { headersFile } from "./files.ts";
 
 /** The input of a static host's configuration. */
-export interface StaticHost {
+interface StaticHost {
 	targets: readonly TargetName[];
 	/** The folder of the build. */
 	root: string;

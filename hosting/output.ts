@@ -16,7 +16,7 @@ import { counted } from "../terminal/plain.ts";
 import { writeHostingFiles } from "./files.ts";
 
 /** The options of a build. */
-export interface OutputOptions {
+interface OutputOptions {
 	/** Whether to compare all files, even those that the last build recorded as complete. */
 	fresh?: boolean | undefined;
 	/** Whether to write a `.gz` and a `.br` of each file. */

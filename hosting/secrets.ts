@@ -10,7 +10,7 @@ const maxSecretBytes = 5_000;
 const secretNames = ["SENDERS", "GITHUB_TOKEN", "GITHUB_APP_PRIVATE_KEY"];
 
 /** A secret's name, and the path of the file with its value. */
-export interface SecretFile {
+interface SecretFile {
 	name: string;
 	path: string;
 }

@@ -23,7 +23,7 @@ const configurations = {
 };
 
 /** Where the fragments are: static assets, or objects of a bucket. */
-export type Hosting = keyof typeof configurations;
+type Hosting = keyof typeof configurations;
 
 /** The variables of a worker that are set in the environment. */
 export function workerVariables(env: Environment): [string, string][] {
@@ -113,7 +113,7 @@ export async function fillLocalBucket(folder: RunFolder, persist: string, dist: 
 }
 
 /** The temporary folder of a run, for wrangler's files. */
-export interface RunFolder {
+interface RunFolder {
 	/** Path of the configuration; wrangler reads `.dev.vars` beside it. */
 	configuration: string;
 	/** Environment in which wrangler writes to this folder only, and has none of the service's variables. */

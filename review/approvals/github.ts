@@ -32,7 +32,7 @@ const maxRequests = 10;
 const decisions = ["APPROVED", "CHANGES_REQUESTED", "DISMISSED"];
 
 /** What the judging of all pull requests needs. */
-export interface ApprovalRun {
+interface ApprovalRun {
 	github: Github;
 	/** The branch that the pull requests are for. */
 	base: string;

@@ -12,7 +12,7 @@ import { viewerLines } from "../report.ts";
 import { type Commit, openHistory, type ReadHistory } from "./history.ts";
 
 /** One event as a few lines of text. Control characters of a commit's text are removed. */
-export interface AuditEntry {
+interface AuditEntry {
 	timeMs: number;
 	lines: string[];
 	/** Whether one of its commits claims to be a sender's request and is not. */

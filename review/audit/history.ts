@@ -59,7 +59,7 @@ export async function openHistory(repository: string): Promise<ReadHistory> {
 }
 
 /** How a commit arrived (signed request, push, merge), as lines of text for a person. */
-export interface Provenance {
+interface Provenance {
 	/** Whether the commit names a sender whose request it cannot be: the person who pushed it wrote that. */
 	isForged: boolean;
 	lines: string[];
