@@ -139,7 +139,8 @@ export async function openUsedRequests(options: UsedRequestsOptions) {
 	function forget(): void {
 		const old = [...uses].filter(([, { timeMs }]) => timeMs + windowMs <= now());
 		for (const [request] of old) uses.delete(request);
-		forgotten = joinRanges([...forgotten, ...old.map(([, { timeMs }]) => [timeMs, timeMs] as const)]);
+		const times = old.map(([, { timeMs }]) => [timeMs, timeMs] as const);
+		forgotten = joinRanges([...forgotten, ...joinWithin(times, periodMs)]);
 	}
 
 	/** Writes uses to the disk, and then remembers them. Calls during a write share the next one. */
