@@ -6,7 +6,7 @@ export interface Github extends Pick<Octokit, "rest" | "paginate"> {
 	repo: { owner: string; repo: string };
 }
 
-/** The members of octokit's error that it has only where GitHub has answered. */
+/** The members of octokit's error that it has only if GitHub has answered. */
 interface Answered {
 	status: number;
 	response: { data: unknown };
@@ -64,7 +64,7 @@ export class TooLarge extends Error {}
 /**
  * The data of an answer.
  * @param what the request as a verb and its object, for the error's text: `move the branch main`
- * @throws {Conflict} where GitHub refused; TooLarge where it timed out; Error where a rule of the repository forbids it
+ * @throws {Conflict} if GitHub refused; TooLarge if it timed out; Error if a rule of the repository forbids it
  */
 export async function dataOf<T>(answer: Promise<{ data: T }>, what: string): Promise<T> {
 	return (await listOf(answer, what)).data;
@@ -77,7 +77,7 @@ export async function listOf<T>(pages: Promise<T>, what: string): Promise<T> {
 	});
 }
 
-/** The data of an answer, or null where it is 404. @throws {Error} as `dataOf` does */
+/** The data of an answer, or null if it is 404. @throws {Error} as `dataOf` does */
 export async function dataOrNull<T>(answer: Promise<{ data: T }>, what: string): Promise<T | null> {
 	return answer.then(
 		({ data }) => data,

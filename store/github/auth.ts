@@ -10,7 +10,7 @@ type Permissions = Readonly<Record<string, "read" | "write">>;
 export interface Authorization {
 	/** The `Authorization` header of the next request. */
 	header(github: Github): Promise<string>;
-	/** Drops a token that GitHub no longer accepts; false where there is no way to get another one. */
+	/** Drops a token that GitHub no longer accepts; false if there is no way to get another one. */
 	forget(): boolean;
 }
 
@@ -20,7 +20,7 @@ const renewBeforeMs = 120_000;
 /**
  * Authorization by a fixed token, or as the installation of an App on the repository. The installation is looked up. Its
  * tokens give access to this repository only, with `permissions` only.
- * @throws {Error} where the private key is not PEM; no error contains any part of the key
+ * @throws {Error} if the private key is not PEM; no error contains any part of the key
  */
 export function authorizeWith(
 	credentials: Credentials,

@@ -39,7 +39,7 @@ export interface ChangeContext extends Pick<Connection, "now" | "sleep" | "rando
 /** Returns the answer to a change's sender, or throws the error that the change's `edits` threw. */
 type Outcome = () => Commit | Refusal;
 
-/** The edits of a change, or its outcome where it has none. */
+/** The edits of a change, or its outcome if it has none. */
 type Decision = Edit[] | Outcome;
 
 /** Most changes that are decided at once: a whole batch. Each reads a folder and its history, and often a file. */
@@ -50,7 +50,7 @@ const treesAtOnce = 4;
 
 const maxAttempts = 5;
 
-/** `Retry-After` where other writers change the layers at the same moment, in seconds. */
+/** `Retry-After` if other writers change the layers at the same moment, in seconds. */
 const raceSeconds = 2;
 
 /** Retries, each time from a fresh read, while other writers are faster or it is not known whether the branch was moved. */
@@ -165,7 +165,7 @@ async function decideOne({ edits }: Change, snapshot: Snapshot): Promise<Decisio
 
 /** Commits on top of each other, on no branch yet. */
 interface Chain {
-	/** Id of the last commit; the head's id where nothing changes. */
+	/** Id of the last commit; the head's id if nothing changes. */
 	tip: string;
 	/** The outcome of each change once the branch is at `tip`; changes for which there was no time are left out. */
 	outcomes: Outcome[];
@@ -173,7 +173,7 @@ interface Chain {
 
 /**
  * Makes one commit for each change that changes something, on top of each other.
- * @throws {Error} where GitHub does not return the stored files or the history
+ * @throws {Error} if GitHub does not return the stored files or the history
  */
 async function makeChain(context: ChangeContext, head: Head, changes: readonly Change[]): Promise<Chain> {
 	const { github, now, lastCommitAt } = context;

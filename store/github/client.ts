@@ -30,18 +30,18 @@ export class GithubBusy extends StoreBusy {
 /** It is not known whether a branch or a pull request was written; the caller has to read it to find out. */
 export class LostAnswer extends GithubBusy {}
 
-/** The error for a publisher where GitHub gives no answer. */
+/** The error for a publisher if GitHub gives no answer. */
 const noAnswer = "GitHub does not answer; send the same again later";
 
-/** The error for a publisher where GitHub asks for a pause. */
+/** The error for a publisher if GitHub asks for a pause. */
 const pauseText = "GitHub asks for a pause";
 
 const maxAttempts = 4;
 
-/** `Retry-After` where GitHub names no time. */
+/** `Retry-After` if GitHub names no time. */
 const defaultRetryAfterSeconds = 15;
 
-/** The pause where GitHub names no time: "wait for at least one minute" (GitHub, "Rate limits for the REST API"). */
+/** The pause if GitHub names no time: "wait for at least one minute" (GitHub, "Rate limits for the REST API"). */
 const defaultPauseMs = 60_000;
 
 const maxSpreadSeconds = 30;
@@ -62,7 +62,7 @@ function isUnrepeatable(method: string, url: string): boolean {
 
 type Answer = Awaited<ReturnType<Octokit["request"]>>;
 
-/** The error that octokit throws: for every answer from 400 up, with its `response`, and where there is no answer. */
+/** The error that octokit throws: for every answer from 400 up, with its `response`, and if there is no answer. */
 interface Failure {
 	message?: string;
 	response?: Answer;
@@ -72,7 +72,7 @@ interface Failure {
 interface Trouble {
 	/** For the publisher. */
 	text: string;
-	/** The pause that GitHub asks for; 0 where it asks for none. */
+	/** The pause that GitHub asks for; 0 if it asks for none. */
 	pauseMs: number;
 	/** For the operator. */
 	reason: string;
@@ -85,8 +85,8 @@ const silentLog = { debug() {}, info() {}, warn() {}, error() {} };
 /**
  * Connects to GitHub through octokit. After a server error, a lost answer or a pause that GitHub asks for, a request is
  * sent again; but not if GitHub may have carried it out and a second one would write something twice.
- * @returns a function that makes routes with a deadline, in milliseconds since 1970. They throw GithubBusy where GitHub
- * does not answer in time, LostAnswer where GitHub may have written, octokit's error for 404, 409 and 422, and Error where
+ * @returns a function that makes routes with a deadline, in milliseconds since 1970. They throw GithubBusy if GitHub
+ * does not answer in time, LostAnswer if GitHub may have written, octokit's error for 404, 409 and 422, and Error if
  * GitHub refuses the service. No message contains a token.
  */
 export function connect(connection: Connection, authorization: Authorization): (until: number) => Github {
@@ -95,7 +95,7 @@ export function connect(connection: Connection, authorization: Authorization): (
 	if (!owner || !repo) throw new Error("GITHUB_REPOSITORY: must be owner/name");
 	let pausedUntil = 0;
 
-	/** Waits for the end of a pause that GitHub has asked for. @throws {GithubBusy} where it ends after `until` */
+	/** Waits for the end of a pause that GitHub has asked for. @throws {GithubBusy} if it ends after `until` */
 	async function waitForPause(until: number): Promise<void> {
 		const pauseMs = pausedUntil - now().getTime();
 		if (pauseMs <= 0) return;
@@ -156,8 +156,8 @@ function lost(reason = "no answer", text = noAnswer): Trouble {
 }
 
 /**
- * Why an answer is not returned to the caller; null where it is.
- * @throws {Error} where GitHub refuses the service for good
+ * Why an answer is not returned to the caller; null if it is.
+ * @throws {Error} if GitHub refuses the service for good
  */
 function troubleOf(answer: Answer, request: string, now: Date, forgetToken: () => boolean): Trouble | null {
 	const { status, data } = answer;
@@ -175,7 +175,7 @@ function troubleOf(answer: Answer, request: string, now: Date, forgetToken: () =
 	throw new Error(`GitHub answers ${status} to ${request}: ${messageOf(data)}`);
 }
 
-/** The pause that GitHub asks for, in milliseconds; null where the answer is not about its rate limits. */
+/** The pause that GitHub asks for, in milliseconds; null if the answer is not about its rate limits. */
 function pauseOf({ status, headers, data }: Answer, now: Date): number | null {
 	if (status !== 403 && status !== 429) return null;
 	const seconds = Number(headers["retry-after"]);

@@ -32,7 +32,7 @@ export async function writeTree(github: Github, base: string, edits: readonly Ed
 	return tree;
 }
 
-/** @returns null where the portion is too large, and could be smaller */
+/** @returns null if the portion is too large, and could be smaller */
 async function writePortion({ rest, repo }: Github, base: string, edits: Edit[]): Promise<string | null> {
 	const tree = edits.map(({ path, text }) => {
 		const blob = text === null ? { sha: null } : { content: text };
@@ -80,7 +80,7 @@ export async function commitTree(
 
 /**
  * Moves a branch forward to a commit that follows its head.
- * @throws {Conflict} where another writer has moved the branch in the meantime
+ * @throws {Conflict} if another writer has moved the branch in the meantime
  */
 export async function moveBranch({ rest, repo }: Github, branch: string, sha: string): Promise<void> {
 	const asked = rest.git.updateRef({ ...repo, ref: `heads/${branch}`, sha, force: false });
@@ -105,8 +105,8 @@ export const emptyRepository = "the repository on GitHub has no commit yet: its 
  * Makes the first commit of an empty repository, by the contents API, which writes one file. The git data API refuses an
  * empty repository (409 "Git Repository is empty.").
  * @returns the commit's id
- * @throws {Conflict} where the repository has a commit by now; StoreBusy where the change does not write exactly one
- * file; Error where `branch` is not the default branch
+ * @throws {Conflict} if the repository has a commit by now; StoreBusy if the change does not write exactly one
+ * file; Error if `branch` is not the default branch
  */
 export async function makeFirstCommit(
 	{ rest, repo }: Github,

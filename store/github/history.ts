@@ -24,8 +24,8 @@ function pastCommit({ sha, commit }: Listed) {
 }
 
 /**
- * The head of a branch; null where the repository is empty.
- * @throws {Conflict} where GitHub shows no such branch
+ * The head of a branch; null if the repository is empty.
+ * @throws {Conflict} if GitHub shows no such branch
  */
 export async function readHead({ rest, repo }: Github, branch: string): Promise<Head | null> {
 	const asked = rest.repos.listCommits({ ...repo, sha: branch, per_page: recentCommits });
@@ -51,8 +51,8 @@ export class Heads {
 	constructor(readonly now: () => Date) {}
 
 	/**
-	 * The head of a branch; null where the repository is empty.
-	 * @throws {Conflict} where a change of ours replaced this head moments ago: a change decided on it would undo ours
+	 * The head of a branch; null if the repository is empty.
+	 * @throws {Conflict} if a change of ours replaced this head moments ago: a change decided on it would undo ours
 	 */
 	async find(github: Github, branch: string): Promise<Head | null> {
 		const head = await readHead(github, branch);
@@ -77,7 +77,7 @@ export function carriesRequest(commit: PastCommit, { request }: Meta): boolean {
 
 /**
  * Whether a change's signature was used in the last five minutes, by this process or another one.
- * @throws {StoreBusy} where the history cannot be read, so that this is not known
+ * @throws {StoreBusy} if the history cannot be read, so that this is not known
  */
 export async function wasUsed(github: Github, head: Head, meta: Meta, now: Date): Promise<boolean> {
 	if (meta.request === null) return false;

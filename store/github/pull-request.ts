@@ -32,7 +32,7 @@ type PullRequest = NonNullable<Awaited<ReturnType<typeof findPullRequest>>>;
  * same pull request. After the pull request was closed or merged, the branch starts again from the base branch.
  * @param tried the same object at each attempt. Its text is the pull request's, from the first attempt on that came to
  * write the branch: the commit may be there although GitHub's answer was lost
- * @throws {Conflict} where another writer was faster
+ * @throws {Conflict} if another writer was faster
  */
 export async function proposeChange(
 	context: ChangeContext,
@@ -94,7 +94,7 @@ async function findPullRequest({ github, branch }: ChangeContext, proposal: stri
 	return (await dataOf(asked, "list the pull requests"))[0] ?? null;
 }
 
-/** Writes the text of an open pull request where it differs. */
+/** Writes the text of an open pull request if it differs. */
 async function updateWhereDifferent(github: Github, open: PullRequest, text: Text): Promise<void> {
 	const body = (open.body ?? "").replaceAll("\r\n", "\n");
 	if (open.title !== text.title || body !== text.body) await updatePullRequest(github, open, text);
@@ -139,7 +139,7 @@ export function batchBody(meta: Meta, edits: readonly Edit[]): string {
 	return bounded([intro, ""], rows);
 }
 
-/** The JSON pointer of each value of a registration → the value; `""` → the whole text where it is not JSON. */
+/** The JSON pointer of each value of a registration → the value; `""` → the whole text if it is not JSON. */
 function members(text: string | null): Map<string, string> {
 	return new Map(text === null ? [] : valuesOf(tryJson(text) ?? text, ""));
 }

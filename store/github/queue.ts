@@ -1,6 +1,6 @@
 /** A job that waits to be run in a batch, and its outcome. */
 class Entry<Job, Outcome> {
-	/** When the batch that runs the job ends at the latest, in milliseconds since 1970; 0 where no batch runs it. */
+	/** When the batch that runs the job ends at the latest, in milliseconds since 1970; 0 if no batch runs it. */
 	takenUntil = 0;
 	/** Returns the outcome of a settled job, or throws its error; null while the job has no outcome. */
 	outcome: (() => Outcome) | null = null;
@@ -57,7 +57,7 @@ export class BatchQueue<Job, Outcome> {
 		},
 	) {}
 
-	/** @returns the job's outcome, or null where no batch took it within `maxWaitMs` */
+	/** @returns the job's outcome, or null if no batch took it within `maxWaitMs` */
 	async submit(job: Job, maxWaitMs: number): Promise<{ outcome: Outcome } | null> {
 		const entry = new Entry<Job, Outcome>(job);
 		const giveUpAt = this.#now() + maxWaitMs;

@@ -47,7 +47,7 @@ export class CommitFiles {
 		return all ? (all.get(folder) ?? new Map()) : this.#listFolder(head, folder);
 	}
 
-	/** One request, or three where the folder is large. */
+	/** One request, or three if the folder is large. */
 	async #listFolder(head: Head, folder: string): Promise<Files> {
 		const { rest, repo } = this.#github;
 		const asked = rest.repos.getContent({ ...repo, path: `layers/${folder}`, ref: head.commit });
@@ -62,7 +62,7 @@ export class CommitFiles {
 		return new Map(entries.filter(({ type }) => type === "blob").map(({ path, sha }) => [path, sha]));
 	}
 
-	/** Every folder under `layers/` by two requests; null where GitHub truncates the list. */
+	/** Every folder under `layers/` by two requests; null if GitHub truncates the list. */
 	async #readAllFolders(head: Head): Promise<ReadonlyMap<string, Files> | null> {
 		const layers = await this.#subtree(head.tree, "layers");
 		if (!layers) return new Map();

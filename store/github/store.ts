@@ -34,7 +34,7 @@ export interface GithubOptions
 	auth: Credentials;
 	/** By default `main`. */
 	branch?: string;
-	/** Gets the reason why a change was not made, where its publisher has to try again later. */
+	/** Gets the reason why a change was not made, if its publisher has to try again later. */
 	log?: Pick<Log, "error">;
 	/** Most changes of a batch: an engine may allow few requests. */
 	maxBatch?: number;
@@ -45,7 +45,7 @@ export interface GithubOptions
  * The layers in a repository on GitHub. A change is a commit on the branch, or a pull request. Waiting changes become
  * commits on top of each other, and the branch is moved once for all of them. The store writes nothing of its own: an
  * empty repository is an empty catalogue.
- * @throws {Error} where an option cannot be used
+ * @throws {Error} if an option cannot be used
  */
 export function githubStore(options: GithubOptions): Store {
 	const { now, branch = "main", random = Math.random, log } = options;
