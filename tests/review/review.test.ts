@@ -71,6 +71,20 @@ test("what viewers take for markup is a problem where it is written, and none wh
 	);
 });
 
+test("what is wrong in a file that a change leaves alone is not the author's problem", async () => {
+	const base = {
+		...baseFiles,
+		"layers/en/energy-1.json": featureFile("ftp://maps.example/MapServer/1"),
+		"layers/en/energy-1.service.json": "{}",
+	};
+	const { outcome } = await reviewed({ "layers/en/energy-1.service.json": null }, {}, base);
+	assert.equal(problemLines(outcome), []);
+	assert.equal(
+		outcome.layers.map(({ smallkey, verb }) => [smallkey, verb]),
+		[["energy-1", "wrong"]],
+	);
+});
+
 test("a member's name that looks like a place is not taken for one", async () => {
 	const { outcome } = await reviewed({
 		"layers/ab/abc.json": wmsFile("roads", "https://maps.example/wms", { "x: y": 1 }),
@@ -84,7 +98,8 @@ test("a member's name that looks like a place is not taken for one", async () =>
 	);
 });
 
-const misplaced: [string, Files, string][] = [
+/** What is wrong, the first problem that has to be found, and how many are. */
+const misplaced: [string, Files, string, number?][] = [
 	[
 		"a wrong folder",
 		{ "layers/xy/abd.json": wmsFile("a") },
@@ -121,24 +136,40 @@ const misplaced: [string, Files, string][] = [
 		"a description whose layer goes",
 		{ "layers/en/energy-1.json": null, "layers/en/energy-1.service.json": "{}" },
 		"layers/en/energy-1.service.json:1  describes a layer that is not at layers/en/energy-1.json",
+		2,
 	],
-	["owners that are none", { "layers/owners.json": "{}" }, "layers/owners.json:1 /operators is missing"],
+	["owners that are none", { "layers/owners.json": "{}" }, "layers/owners.json:1 /operators is missing", 2],
 	["no owners any more", { "layers/owners.json": null }, "layers/owners.json:1  must not be removed"],
-	["layers as a link", { layers: { link: "api" } }, "layers:1  must be a folder"],
+	["layers as a link", { layers: { link: "api" } }, "layers:1  must be a folder", 2],
 ];
 
-for (const [what, files, problem] of misplaced) {
+for (const [what, files, problem, count = 1] of misplaced) {
 	test(`${what} is a problem, and is not asked for`, async () => {
 		const { outcome, asked } = await reviewed(files);
 		const lines = problemLines(outcome);
-		assert.ok(
-			lines.some((line) => line.startsWith(problem)),
-			lines.join("\n"),
-		);
+		assert.ok(lines[0]?.startsWith(problem), lines.join("\n"));
+		assert.is(lines.length, count, lines.join("\n"));
 		assert.ok(isWrong(outcome));
 		assert.equal(asked, []);
 	});
 }
+
+test("a link is named as one, also if it has more bytes than a file may have", async () => {
+	const repository = new Repository(baseFiles);
+	try {
+		repository.write("large", "x".repeat(70_000));
+		const blob = repository.git("hash-object", "-w", "large").trim();
+		repository.write("large", null);
+		repository.git("update-index", "--add", "--cacheinfo", `120000,${blob},layers/ab/abd.json`);
+		repository.git("commit", "-q", "-m", "a link");
+		const { path } = repository;
+		const check = async () => ({ findings: [] });
+		const outcome = await review({ repository: path, base: "main~1", head: "main", settings, check });
+		assert.equal(problemLines(outcome), ["layers/ab/abd.json:1  must be a plain file, not a symlink"]);
+	} finally {
+		repository.remove();
+	}
+});
 
 test("a twin that came to the base after the change parted from it is found", async () => {
 	const repository = new Repository(baseFiles);

@@ -418,6 +418,22 @@ approvals("those are asked who may be, once; a second look writes nothing", asyn
 	assert.equal(peer.requests.filter(isWrite), []);
 });
 
+approvals("those who were asked, or have reviewed this commit, are not asked again", async ({ peer }) => {
+	peer.collaborators.add("Ann").add("bob").add("rita");
+	const reviews = [
+		{ ...approval("Rita"), state: "COMMENTED" },
+		{ ...approval("bob", older), state: "COMMENTED" },
+	];
+	propose(peer, { reviews });
+	for (let run = 0; run < 2; run += 1) {
+		await judge(peer);
+		assert.equal(
+			peer.requested.map(({ login }) => login),
+			["Ann", "bob"],
+		);
+	}
+});
+
 approvals("where GitHub does not answer nothing is judged", async ({ peer }) => {
 	propose(peer, { reviews: [approval("bob")] });
 	peer.answers.push({ path: /reviews$/, status: 401, message: "Bad credentials" });

@@ -27,6 +27,8 @@ interface Forgery {
 	committerMs?: number;
 	/** The header `encoding`; none without it. */
 	encoding?: string;
+	/** The second parent of a merge. */
+	merged?: string;
 	message: string;
 }
 
@@ -41,6 +43,7 @@ async function push(local: Local, smallkey: string, text: string | null, forgery
 		authorMs = noon,
 		committerMs = noon + 1_000,
 		encoding,
+		merged,
 		message,
 	} = forgery;
 	const path = layerPath(smallkey);
@@ -53,6 +56,7 @@ async function push(local: Local, smallkey: string, text: string | null, forgery
 		...(encoding === undefined ? [] : [`encoding ${encoding}\n`]),
 		`data ${Buffer.byteLength(message)}\n${message}\n`,
 		`from ${local.store.tip}\n`,
+		...(merged === undefined ? [] : [`merge ${merged}\n`]),
 		`${edit}\n`,
 	];
 	await runGit(local.repository, ["fast-import", "--quiet"], { input: stream.join("") });
@@ -227,6 +231,15 @@ test("a request that is copied from an honest commit is named with that commit",
 	assert.match(stdout, `its Request is copied from ${honest.slice(0, 12)}`);
 	assert.match(stdout, "by the sender jstest, with a signed request of");
 	assert.match(stdout, "\n2 changes, 1 forged\n");
+});
+
+test("a merge is no change of a sender", async ({ local }) => {
+	await local.put("merged", wms("one"));
+	const merged = await local.git("rev-parse", "refs/heads/main~1");
+	await push(local, "merged", wms("two"), { merged, message: "register 1 layer\n\nSender: jstest" });
+	const { code, stdout } = await audit(local, "merged");
+	assert.is(code, 1);
+	assert.match(stdout, "FORGED: it says that it is a request of jstest, and is not: it is a merge");
 });
 
 test("a review that GitHub squashed is no forgery; the same in another name is", async ({ local }) => {
