@@ -7,7 +7,7 @@ import type { Environment } from "../service/settings.ts";
 import { progress } from "../terminal/progress.ts";
 import { askAgain, causeOf, encodedPath, listServed, servedHeaders } from "./verify.ts";
 
-const limits = { timeoutMs: 30_000, maxAttempts: 5, pauseMs: 100 };
+const limits = { timeoutMs: 30_000, maxAttempts: 5, pauseMs: 200 };
 
 /** A bucket of an S3-compatible store (Amazon S3, "REST API"; Cloudflare R2, "S3 API compatibility"). */
 export class Bucket {

@@ -175,9 +175,8 @@ async function compare(address: string, path: string, dist: string): Promise<str
 	if (status !== 200) return `answers ${status}`;
 	if (!body.equals(built)) return differenceOf(body, built);
 	const type = headers.get("Content-Type");
-	const [found = "", expected = ""] = [type, servedHeaders(path)["Content-Type"]].map(
-		(one) => one?.split(";")[0] ?? "",
-	);
+	const mediaTypeOf = (text: string | null | undefined) => text?.split(";")[0] ?? "";
+	const [found, expected] = [mediaTypeOf(type), mediaTypeOf(servedHeaders(path)["Content-Type"])];
 	if (!isExpectedType(found, expected)) return `has the Content-Type ${type}, not ${expected}`;
 	const etag = headers.get("ETag");
 	if (etag === null) return "has no ETag";
@@ -227,7 +226,7 @@ export async function askAgain(
 		} catch (error) {
 			if (attempt === maxAttempts) throw error;
 		}
-		await sleep(pauseMs * 2 ** attempt * (0.5 + Math.random()));
+		await sleep(pauseMs * 2 ** (attempt - 1) * (0.5 + Math.random()));
 	}
 }
 

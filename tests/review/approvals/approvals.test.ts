@@ -224,6 +224,16 @@ for (const branch of ["register/abc", "repair/abc"])
 		assert.is(pull.merged, true);
 	});
 
+approvals("a pull request without the checks that a ruleset requires is not merged", async ({ peer }) => {
+	const pull = proposeReady(peer);
+	const checks = peer.checks.splice(0);
+	for (const missing of ["layers", "check"]) {
+		peer.checks.splice(0, Infinity, ...checks.filter(({ name }) => name !== missing));
+		assert.equal(await judge(peer), ["success: approved by bob"], missing);
+	}
+	assert.is(pull.merged, undefined);
+});
+
 for (const [what, parts, checks] of [
 	["of a person", { author: "carl", from: "maps:change" }, []],
 	["of a fork", { from: "mallory:register/abc" }, []],
