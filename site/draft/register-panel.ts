@@ -47,7 +47,7 @@ export class RegisterPanel {
 			<div class="answer" role="status">${this.#answer}</div>
 			<div>${this.#proposal(draft)}</div>
 			<h3>${t("Signed curl command")}</h3>
-			<p class="hint">${t("The command signs on your machine: put the secret into the variable SECRET first. It counts for two minutes from the moment that it runs.")}</p>
+			<p class="hint">${t("The command signs on your machine: put the secret into the variable SECRET first. Its signature is valid for two minutes.")}</p>
 			<div>${copyBox(t("Signed curl command"), command)}</div>
 		</section>`;
 	}

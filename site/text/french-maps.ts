@@ -93,7 +93,7 @@ export const frenchOfMaps = {
 	"Copy the draft’s address": "Copier l’adresse de l’ébauche",
 	"Register it": "L’inscrire",
 	"Signed curl command": "Commande curl signée",
-	"The command signs on your machine: put the secret into the variable SECRET first. It counts for two minutes from the moment that it runs.":
+	"The command signs on your machine: put the secret into the variable SECRET first. Its signature is valid for two minutes.":
 		"La commande signe sur votre machine : mettez d’abord le secret dans la variable SECRET. La signature est valide deux minutes après le lancement.",
 	"Send it signed": "L’envoyer signée",
 	"The secret stays in this page: only the signature is sent, and nothing is kept.":

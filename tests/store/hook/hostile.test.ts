@@ -212,7 +212,7 @@ const refused: [title: string, craft: Craft, words: string | RegExp][] = [
 	[
 		"another review in its place",
 		asRef("--force", "HEAD:refs/heads/register/waits"),
-		"refs/heads/register/waits: must go on from where it is now",
+		"refs/heads/register/waits: must follow its current commit",
 	],
 	[
 		"an older main",
@@ -220,7 +220,7 @@ const refused: [title: string, craft: Craft, words: string | RegExp][] = [
 			await clone.git("commit", "-q", "--amend", "-m", "another past");
 			return ["--force", "HEAD:refs/heads/main"];
 		},
-		"refs/heads/main: must go on from where it is now",
+		"refs/heads/main: must follow its current commit",
 	],
 	[
 		"a history of its own",
@@ -228,7 +228,7 @@ const refused: [title: string, craft: Craft, words: string | RegExp][] = [
 			await pusher.commitTree("HEAD^{tree}", []);
 			return ["--force", "HEAD:refs/heads/main"];
 		},
-		"refs/heads/main: must go on from where it is now",
+		"refs/heads/main: must follow its current commit",
 	],
 	[
 		"a commit in the service's name",
@@ -428,7 +428,7 @@ service.after(async ({ local, pusher }) => {
 
 let round = 0;
 
-/** Reads and writes go on. */
+/** Reads and writes are served. */
 async function answers(local: Local): Promise<void> {
 	assert.is(local.get("/v0.9/doc/en/one").status, 200);
 	local.now += 1_000;
