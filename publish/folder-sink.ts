@@ -142,6 +142,7 @@ export function openFolderSink({ out, slots, table, log, times }: FolderOptions)
 	async function list(): Promise<void> {
 		const due = check;
 		check = "none";
+		isLarge ||= due === "all" && table.size > maxSmall;
 		const listed = await attempt(folder.list());
 		if (listed.reason !== null) {
 			check = due;

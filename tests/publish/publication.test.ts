@@ -341,6 +341,16 @@ service("after an end the number of files of each of many layers is compared", a
 	await local.filesIdle();
 	assert.is(await layerNameIn(file(local, "k8-18")), "", "no file is read");
 	assert.match(local.warnings.join("\n"), "the rendered files of 1 layer were missing");
+	await local.stop();
+	await rm(join(local.folder, "fragments.ended"));
+	await local.start();
+	assert.match(
+		local.publication.files.state() ?? "",
+		"a large change",
+		"after a kill, until all are compared",
+	);
+	await eventually(() => local.publication.files.state() === null);
+	assert.is(await layerNameIn(file(local, "k8-18")), "limits");
 });
 
 service("files that cannot be made at a start keep nothing from being read", async ({ local }) => {
