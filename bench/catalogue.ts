@@ -7,7 +7,7 @@ import type { CommitChanges } from "../catalogue/changes.ts";
 import { Index } from "../catalogue/chunks.ts";
 import { buildPages } from "../catalogue/site.ts";
 import { openBrowser, serveFolder } from "../prove/browser.ts";
-import { fragmentSettings } from "../publish/entry.ts";
+import { fragmentSettings } from "../publish/rendered.ts";
 import type { Entry } from "../registry/entries.ts";
 import { buildCatalogue, generateEntries } from "../tests/catalogue/entries.ts";
 import { pageSettings, plainSettings } from "../tests/catalogue/pages.ts";

@@ -1,4 +1,4 @@
-import { fragmentSettings } from "../publish/entry.ts";
+import { fragmentSettings } from "../publish/rendered.ts";
 import type { PublicName } from "../registry/entries.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { OperatorSettings, SiteSettings } from "../site/page/settings.ts";

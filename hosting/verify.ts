@@ -8,8 +8,8 @@ import { presentFiles } from "../catalogue/output.ts";
 import { ifThere } from "../files/if-there.ts";
 import { diffTree } from "../git/tree.ts";
 import { resolveCommit } from "../publish/collect.ts";
-import { slotFolder, slotPath, slotsOf } from "../publish/entry.ts";
 import { isCompanion } from "../publish/place-file.mjs";
+import { slotFolder, slotPath, slotsOf } from "../publish/rendered.ts";
 import { parseLayerPath } from "../registry/smallkey.ts";
 import { targetNames } from "../registry/targets/table.ts";
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from "node:url";
 import { readGitHub, readServing, Variables } from "../api/configuration.ts";
 import { catalogueFolders } from "../catalogue/output.ts";
 import { readTextIfThere } from "../files/if-there.ts";
-import { slotFolder, slotsOf } from "../publish/entry.ts";
+import { slotFolder, slotsOf } from "../publish/rendered.ts";
 import type { Environment } from "../service/settings.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));

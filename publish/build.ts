@@ -8,9 +8,9 @@ import { tryJson } from "../registry/try-json.ts";
 import { progress } from "../terminal/progress.ts";
 import { emptyNotes, servedLayers } from "./changes.ts";
 import { collectFolder, resolveCommit } from "./collect.ts";
-import { fragmentSettings, renderEntry, rendererStamp, slotsOf } from "./entry.ts";
 import { openFolder } from "./folder.ts";
 import type { Report } from "./folder-thread.mjs";
+import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
 
 /** What is built: a folder of layers, or one commit of a git repository. */
 export type Source = { folder: string } | { repository: string; ref: string };
@@ -172,9 +172,9 @@ async function write({ layers, isWhole }: Found, out: string, settings: Required
 		for (let start = 0; start < all.length; start += layersAtOnce) {
 			const some = all.slice(start, start + layersAtOnce);
 			const entries = some.map(
-				([smallkey, layer]) => [smallkey, layer && renderEntry(layer, settings)] as const,
+				([smallkey, layer]) => [smallkey, layer && renderFragments(layer, settings)] as const,
 			);
-			// The thread writes these entries while the next ones are rendered.
+			// The thread writes these layers while the next ones are rendered.
 			await writing;
 			writing = done(folder.write(entries, found?.size === 0));
 			bar.tick(some.length);

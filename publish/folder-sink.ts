@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../store/log.ts";
 import { counted } from "../terminal/plain.ts";
-import { bodyOf, type Entry, type Slot } from "./entry.ts";
 import { openFolder } from "./folder.ts";
 import type { Report } from "./folder-thread.mjs";
+import { bodyOf, type RenderedLayer, type Slot } from "./rendered.ts";
 import { eachInSlices } from "./slices.ts";
 import type { Table } from "./table.ts";
 
@@ -149,7 +149,7 @@ export function openFolderSink({ out, slots, table, log, times }: FolderOptions)
 			return;
 		}
 		const { found } = listed;
-		const filesOf = (entry: Entry) => slots.filter((_, slot) => bodyOf(entry, slot)).length;
+		const filesOf = (entry: RenderedLayer) => slots.filter((_, slot) => bodyOf(entry, slot)).length;
 		await eachInSlices(table.entries, ([smallkey, entry]) => {
 			if (due === "all" || found.get(smallkey) !== filesOf(entry)) later.add(smallkey);
 			found.delete(smallkey);

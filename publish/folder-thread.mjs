@@ -9,7 +9,7 @@ import { isCompanion, placeFile, removeTemporaryFiles } from "./place-file.mjs";
  * An order for the thread: to write the files of layers; null: to remove what does not belong there, and to list the files.
  * The bytes of all layers are concatenated. Each layer has the offset in its bytes where its fragment for each folder ends;
  * an empty fragment has no file.
- * @typedef {{ layers: import("./entry.ts").Row[], bytes: Uint8Array, isFresh: boolean } | null} Order
+ * @typedef {{ layers: import("./rendered.ts").Row[], bytes: Uint8Array, isFresh: boolean } | null} Order
  */
 
 /**

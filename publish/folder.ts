@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
-import { type Entry, otherFolders, pack, type Slot, slotFolder } from "./entry.ts";
 import type { Order, Report } from "./folder-thread.mjs";
+import { otherFolders, pack, type RenderedLayer, type Slot, slotFolder } from "./rendered.ts";
 
 /** Opens a folder of rendered files. A thread writes them; it starts with the first order. */
 export function openFolder(out: string, slots: readonly Slot[]) {
@@ -51,11 +51,11 @@ export function openFolder(out: string, slots: readonly Slot[]) {
 	const list = () => ask(null);
 
 	/**
-	 * Writes the files of layers; removes the files of a layer whose entry is null. Never rejects.
+	 * Writes the files of layers; removes the files of a layer that is null. Never rejects.
 	 * @param isFresh whether the folders are empty and have no readers: files are written directly into their place
 	 */
 	function write(
-		entries: readonly (readonly [smallkey: string, Entry | null])[],
+		entries: readonly (readonly [smallkey: string, RenderedLayer | null])[],
 		isFresh = false,
 	): Promise<Report> {
 		const { layers, bytes } = pack(entries);

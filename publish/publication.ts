@@ -7,8 +7,8 @@ import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Branch, CommitRange, Published } from "../store/git/branch.ts";
 import type { Log } from "../store/log.ts";
 import { changesOf, commitLayers, emptyNotes, findEarlier, maxWrong, storeLayers } from "./changes.ts";
-import { type Entry, fragmentSettings, renderEntry, rendererStamp, slotsOf } from "./entry.ts";
 import { type FolderTimes, openFolderSink } from "./folder-sink.ts";
+import { fragmentSettings, type RenderedLayer, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
 import { eachInSlices } from "./slices.ts";
 import { loadSnapshot, saveSnapshot, Table } from "./table.ts";
 
@@ -116,9 +116,9 @@ export function openPublication(options: PublicationOptions) {
 		const isLarge = paths.length > maxSmall;
 		const read = isLarge ? commitLayers(repository, to, from === null ? paths : null) : storeLayers(at);
 		const notes = emptyNotes();
-		const changes = new Map<string, Entry | null>();
+		const changes = new Map<string, RenderedLayer | null>();
 		for await (const layers of changesOf(paths, read, notes)) {
-			await eachInSlices(layers, (layer) => changes.set(layer.smallkey, renderEntry(layer, settings)));
+			await eachInSlices(layers, (layer) => changes.set(layer.smallkey, renderFragments(layer, settings)));
 		}
 		await eachInSlices(notes.gone, (smallkey) => changes.set(smallkey, null));
 		if (from === null) {
@@ -153,7 +153,7 @@ export function openPublication(options: PublicationOptions) {
 			await exclusive(async () => {
 				// A later commit may have corrected or removed the layer meanwhile.
 				if (served !== commit || table.entries.has(smallkey)) return;
-				await table.change(new Map([[smallkey, renderEntry(layer, settings)]]));
+				await table.change(new Map([[smallkey, renderFragments(layer, settings)]]));
 			});
 			await files.changed([smallkey]);
 		}

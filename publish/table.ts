@@ -4,11 +4,11 @@ import { rename, rm, writeFile } from "node:fs/promises";
 import type { Fragments } from "../api/read.ts";
 import { ifThereSync } from "../files/if-there.ts";
 import type { Log } from "../store/log.ts";
-import { type Entry, entriesIn, fragmentOf, isSame, pack, type Row, type Slot } from "./entry.ts";
+import { fragmentOf, isSame, pack, type RenderedLayer, type Row, renderedIn, type Slot } from "./rendered.ts";
 import { eachInSlices, nextTurn } from "./slices.ts";
 
-/** The changes of one commit: smallkey → its new entry, or null if the layer is removed. */
-export type Changes = ReadonlyMap<string, Entry | null>;
+/** The changes of one commit: smallkey → its fragments, or null if the layer is removed. */
+export type Changes = ReadonlyMap<string, RenderedLayer | null>;
 
 /** Most changes that are applied without a pause. */
 const maxAtOnce = 1_000;
@@ -17,7 +17,7 @@ const maxAtOnce = 1_000;
 export class Table {
 	/** `v0.9/en` → its position among the slots. */
 	readonly #positions: ReadonlyMap<string, number>;
-	#entries = new Map<string, Entry>();
+	#entries = new Map<string, RenderedLayer>();
 	#version = 0;
 
 	constructor(slots: readonly Slot[]) {
@@ -32,7 +32,7 @@ export class Table {
 
 	readonly version = (): number => this.#version;
 
-	get entries(): ReadonlyMap<string, Entry> {
+	get entries(): ReadonlyMap<string, RenderedLayer> {
 		return this.#entries;
 	}
 
@@ -53,7 +53,7 @@ export class Table {
 		await eachInSlices(changes, ([smallkey, entry]) => {
 			if (!isSame(this.#entries.get(smallkey), entry)) changed.push(smallkey);
 		});
-		const apply = (entries: Map<string, Entry>) => (smallkey: string) => {
+		const apply = (entries: Map<string, RenderedLayer>) => (smallkey: string) => {
 			const entry = changes.get(smallkey);
 			if (entry) entries.set(smallkey, entry);
 			else entries.delete(smallkey);
@@ -91,7 +91,7 @@ const layersInPortion = 500;
 
 /**
  * Writes a table into a file for the next process, atomically. The file has the state of one commit, even if the table
- * changes meanwhile: a table replaces its entries, and never modifies one.
+ * changes meanwhile: a table replaces a rendered layer, and never modifies one.
  */
 export async function saveSnapshot(path: string, table: Table, source: SnapshotSource): Promise<void> {
 	const temporary = `${path}.tmp`;
@@ -113,7 +113,7 @@ export async function saveSnapshot(path: string, table: Table, source: SnapshotS
 	await rename(temporary, path);
 }
 
-async function* partsOf(entries: readonly [string, Entry][], head: Head) {
+async function* partsOf(entries: readonly [string, RenderedLayer][], head: Head) {
 	yield `${JSON.stringify(head)}\n`;
 	for (let start = 0; start < entries.length; start += layersInPortion) {
 		const { layers, bytes } = pack(entries.slice(start, start + layersInPortion));
@@ -143,11 +143,11 @@ export function loadSnapshot(
 	}
 	const [head, start] = readLine<Head>(file, 0);
 	if (head.format !== 3 || head.renderer !== renderer) return null;
-	const changes = new Map<string, Entry>();
+	const changes = new Map<string, RenderedLayer>();
 	for (let offset = start; offset < end; ) {
 		const [portion, bytesStart] = readLine<Portion>(file, offset);
 		offset = bytesStart + portion.bytes;
-		for (const [smallkey, entry] of entriesIn(file.subarray(bytesStart, offset), portion.layers)) {
+		for (const [smallkey, entry] of renderedIn(file.subarray(bytesStart, offset), portion.layers)) {
 			changes.set(smallkey, entry);
 		}
 	}

@@ -6,7 +6,7 @@ import type { Fragments } from "../api/read.ts";
 import type { Senders } from "../api/senders.ts";
 import { ifThereSync } from "../files/if-there.ts";
 import { readCommit } from "../files/version.ts";
-import { slotFolder, slotPath, slotsOf } from "../publish/entry.ts";
+import { slotFolder, slotPath, slotsOf } from "../publish/rendered.ts";
 import { githubStore } from "../store/github/store.ts";
 import { type Store, StoreBusy } from "../store/store.ts";
 import { fetchFromGithub } from "./github.ts";

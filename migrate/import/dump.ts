@@ -1,8 +1,8 @@
 import { readFile, stat } from "node:fs/promises";
 import { isObject, type Json, objectOf, textOf } from "../compare/json.ts";
 
-/** An entry of a dump: a document, or the reason why it cannot be read. `offset` is its first byte. */
-export type Entry = { document: Json; offset: number } | { key: string; reason: string; offset: number };
+/** A record of a dump: a document, or the reason why it cannot be read. `offset` is its first byte. */
+export type DumpRecord = { document: Json; offset: number } | { key: string; reason: string; offset: number };
 
 /** A dump that cannot be read. Nothing of it is imported. */
 export class DumpError extends Error {}
@@ -28,7 +28,7 @@ export async function readDumpFile(path: string, maxBytes = maxDumpBytes): Promi
  * `_all_docs?include_docs=true`. It skips the database's own documents (`_design/…`) and deleted ones.
  * @throws {DumpError} if the file is not such a dump
  */
-export function* readDump(bytes: Buffer): Generator<Entry> {
+export function* readDump(bytes: Buffer): Generator<DumpRecord> {
 	let count = 0;
 	for (const [offset, end] of elementsOf(bytes)) {
 		count += 1;

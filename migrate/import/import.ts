@@ -9,7 +9,7 @@ import { progress } from "../../terminal/progress.ts";
 import { row } from "../compare/compare.ts";
 import { isObject, textOf } from "../compare/json.ts";
 import { type NotMoved, shortened } from "./document.ts";
-import { DumpError, type Entry, readDump, readDumpFile } from "./dump.ts";
+import { DumpError, type DumpRecord, readDump, readDumpFile } from "./dump.ts";
 import { collectMoves, type Moves } from "./moves.ts";
 import type { Stored } from "./store.ts";
 
@@ -54,7 +54,7 @@ interface MovedSenders {
  * never contains a secret.
  * @param text text of the senders file; null if there is none yet
  */
-function moveSenders(entries: Iterable<Entry>, text: string | null): MovedSenders {
+function moveSenders(entries: Iterable<DumpRecord>, text: string | null): MovedSenders {
 	const senders = new Map<string, unknown>(text === null ? [] : Object.entries(JSON.parse(text)));
 	const owners = new Map([...senders].map(([id, value]) => [secretOf(value), id]));
 	const moved: MovedSenders = { text: "", added: 0, same: 0, notMoved: [] };

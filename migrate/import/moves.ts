@@ -7,7 +7,7 @@ import { differences } from "../compare/differences.ts";
 import { type Json, listOf, nodeIn, objectOf } from "../compare/json.ts";
 import type { Notes } from "./description.ts";
 import { type Moved, moveDocument, type NotMoved } from "./document.ts";
-import { DumpError, type Entry } from "./dump.ts";
+import { DumpError, type DumpRecord } from "./dump.ts";
 
 /** A layer to store. */
 export interface Move {
@@ -38,7 +38,7 @@ const maxTotalCharacters = 1_000_000_000;
  * @throws {DumpError} if the layers together are too large for the memory
  */
 export async function collectMoves(
-	entries: Iterable<Entry> | AsyncIterable<Entry>,
+	entries: Iterable<DumpRecord> | AsyncIterable<DumpRecord>,
 	settings: FragmentSettings,
 	maxCharacters = maxTotalCharacters,
 ): Promise<Moves> {

@@ -15,9 +15,9 @@ import {
 	usedBefore,
 } from "../store.ts";
 import { dataOf, type Github } from "./answer.ts";
-import type { Change, ChangeContext } from "./chain.ts";
 import { commitTree, emptyRepository, moveBranch, placeBranch, writeTree } from "./commit.ts";
 import { carriesRequest, wasUsed } from "./history.ts";
+import type { Change, ChangeContext } from "./pending-commits.ts";
 import { CommitFiles, Snapshot } from "./snapshot.ts";
 
 interface Text {

@@ -1,5 +1,5 @@
 /** A job that waits to be run in a batch, and its outcome. */
-class Entry<Job, Outcome> {
+class QueuedJob<Job, Outcome> {
 	/** When the batch that runs the job ends at the latest, in milliseconds since 1970; 0 if no batch runs it. */
 	takenUntil = 0;
 	/** Returns the outcome of a settled job, or throws its error; null while the job has no outcome. */
@@ -26,11 +26,11 @@ class Entry<Job, Outcome> {
 }
 
 export interface Batch<Job, Outcome> {
-	/** The first entry is the one of the caller that runs the batch. */
-	entries: Entry<Job, Outcome>[];
+	/** The first job is the one of the caller that runs the batch. */
+	jobs: QueuedJob<Job, Outcome>[];
 	/** When the batch must have ended, in milliseconds since 1970. */
 	until: number;
-	/** Adds the entries that wait now and may join the batch. */
+	/** Adds the jobs that wait now and may join the batch. */
 	fill(): void;
 }
 
@@ -39,7 +39,7 @@ export interface Batch<Job, Outcome> {
  * arrival. Each batch is run by the caller of its first job: on an engine such as Workers, work belongs to one request.
  */
 export class BatchQueue<Job, Outcome> {
-	#waiting: Entry<Job, Outcome>[] = [];
+	#waiting: QueuedJob<Job, Outcome>[] = [];
 	#running: Batch<Job, Outcome> | null = null;
 
 	constructor(
@@ -50,53 +50,53 @@ export class BatchQueue<Job, Outcome> {
 			 * client has disconnected, and the batch that this request runs never ends.
 			 */
 			maxBatchMs: number;
-			maxEntries: number;
+			maxJobs: number;
 			mayJoin: (job: Job) => boolean;
-			/** Settles the entries of the batch. Entries that it does not settle wait again, or fail with its error. */
+			/** Settles the jobs of the batch. Jobs that it does not settle wait again, or fail with its error. */
 			run: (batch: Batch<Job, Outcome>) => Promise<void>;
 		},
 	) {}
 
 	/** @returns the job's outcome, or null if no batch took it within `maxWaitMs` */
 	async submit(job: Job, maxWaitMs: number): Promise<{ outcome: Outcome } | null> {
-		const entry = new Entry<Job, Outcome>(job);
+		const queued = new QueuedJob<Job, Outcome>(job);
 		const giveUpAt = this.#now() + maxWaitMs;
-		this.#waiting.push(entry);
-		while (!entry.outcome) {
+		this.#waiting.push(queued);
+		while (!queued.outcome) {
 			if (this.#running === null || this.#running.until < this.#now()) {
-				await this.#lead(entry);
+				await this.#lead(queued);
 				continue;
 			}
-			const leftMs = Math.max(giveUpAt, entry.takenUntil) - this.#now();
+			const leftMs = Math.max(giveUpAt, queued.takenUntil) - this.#now();
 			if (leftMs < 0) {
-				this.#waiting = this.#waiting.filter((one) => one !== entry);
+				this.#waiting = this.#waiting.filter((one) => one !== queued);
 				return null;
 			}
-			await entry.sleep(leftMs + 1);
+			await queued.sleep(leftMs + 1);
 		}
-		return { outcome: entry.outcome() };
+		return { outcome: queued.outcome() };
 	}
 
 	#now(): number {
 		return this.options.now().getTime();
 	}
 
-	async #lead(first: Entry<Job, Outcome>): Promise<void> {
+	async #lead(first: QueuedJob<Job, Outcome>): Promise<void> {
 		const until = this.#now() + this.options.maxBatchMs;
-		const batch: Batch<Job, Outcome> = { entries: [], until, fill: () => this.#fill(batch) };
+		const batch: Batch<Job, Outcome> = { jobs: [], until, fill: () => this.#fill(batch) };
 		this.#running = batch;
 		this.#take(batch, [first]);
 		await this.options.run(batch).catch((error: unknown) => {
 			const fail = () => {
 				throw error;
 			};
-			for (const entry of batch.entries) entry.settle(fail);
+			for (const queued of batch.jobs) queued.settle(fail);
 		});
-		const left = batch.entries.filter((entry) => !entry.outcome);
+		const left = batch.jobs.filter((queued) => !queued.outcome);
 		this.#waiting.unshift(...left);
-		for (const entry of left) {
-			entry.takenUntil = 0;
-			entry.wake();
+		for (const queued of left) {
+			queued.takenUntil = 0;
+			queued.wake();
 		}
 		if (this.#running !== batch) return;
 		this.#running = null;
@@ -104,15 +104,15 @@ export class BatchQueue<Job, Outcome> {
 	}
 
 	#fill(batch: Batch<Job, Outcome>): void {
-		const { maxEntries, mayJoin } = this.options;
-		const fits = ({ job }: Entry<Job, Outcome>) => mayJoin(job);
-		if (batch.entries.every(fits))
-			this.#take(batch, this.#waiting.filter(fits).slice(0, maxEntries - batch.entries.length));
+		const { maxJobs, mayJoin } = this.options;
+		const fits = ({ job }: QueuedJob<Job, Outcome>) => mayJoin(job);
+		if (batch.jobs.every(fits))
+			this.#take(batch, this.#waiting.filter(fits).slice(0, maxJobs - batch.jobs.length));
 	}
 
-	#take(batch: Batch<Job, Outcome>, entries: Entry<Job, Outcome>[]): void {
-		this.#waiting = this.#waiting.filter((entry) => !entries.includes(entry));
-		for (const entry of entries) entry.takenUntil = batch.until;
-		batch.entries.push(...entries);
+	#take(batch: Batch<Job, Outcome>, jobs: QueuedJob<Job, Outcome>[]): void {
+		this.#waiting = this.#waiting.filter((queued) => !jobs.includes(queued));
+		for (const queued of jobs) queued.takenUntil = batch.until;
+		batch.jobs.push(...jobs);
 	}
 }

@@ -1,9 +1,15 @@
 import type { Log } from "../log.ts";
 import { type Commit, type Edits, type Meta, type Refusal, type Store, StoreBusy } from "../store.ts";
 import { authorizeWith, type Credentials } from "./auth.ts";
-import { type Change, type ChangeBatch, type ChangeContext, commitTogether, retryRaces } from "./chain.ts";
 import { type Connection, connect, GithubBusy, spread } from "./client.ts";
 import { Heads, readHead } from "./history.ts";
+import {
+	type Change,
+	type ChangeBatch,
+	type ChangeContext,
+	commitTogether,
+	retryRaces,
+} from "./pending-commits.ts";
 import { proposeChange } from "./pull-request.ts";
 import { BatchQueue } from "./queue.ts";
 import { CommitFiles, Snapshot } from "./snapshot.ts";
@@ -23,7 +29,7 @@ const defaultLimits = {
 const defaultMaxBatch = 20;
 
 /** Commits are begun in this part of a batch's time. */
-const chainShare = 0.75;
+const commitsShare = 0.75;
 
 const permissions = { contents: "write", pull_requests: "write" } as const;
 
@@ -61,11 +67,11 @@ export function githubStore(options: GithubOptions): Store {
 	const queue = new BatchQueue<Change, Commit | Refusal>({
 		now,
 		maxBatchMs: limits.batchMs,
-		maxEntries: options.maxBatch ?? defaultMaxBatch,
+		maxJobs: options.maxBatch ?? defaultMaxBatch,
 		mayJoin: ({ meta }) => !meta.review,
 		run: (batch) => {
 			const github = githubUntil(batch.until);
-			const lastCommitAt = batch.until - limits.batchMs * (1 - chainShare);
+			const lastCommitAt = batch.until - limits.batchMs * (1 - commitsShare);
 			const context = { github, branch, heads, now, sleep, random, raceMs: limits.raceMs, lastCommitAt };
 			return makeChanges(context, batch);
 		},
@@ -104,7 +110,7 @@ export function githubStore(options: GithubOptions): Store {
  * @throws {Error} with which all changes of the batch fail that have no outcome yet
  */
 async function makeChanges(context: ChangeContext, batch: ChangeBatch): Promise<void> {
-	const [first] = batch.entries;
+	const [first] = batch.jobs;
 	if (first?.job.meta.review) {
 		const tried = { text: null };
 		const done = await retryRaces(context, batch.until, () => proposeChange(context, first.job, tried));
@@ -113,9 +119,9 @@ async function makeChanges(context: ChangeContext, batch: ChangeBatch): Promise<
 	try {
 		await commitTogether(context, batch);
 	} catch (error) {
-		if (error instanceof StoreBusy || batch.entries.length === 1) throw error;
-		for (const entry of batch.entries) {
-			const alone = { ...batch, entries: [entry], fill: () => undefined };
+		if (error instanceof StoreBusy || batch.jobs.length === 1) throw error;
+		for (const entry of batch.jobs) {
+			const alone = { ...batch, jobs: [entry], fill: () => undefined };
 			await commitTogether(context, alone).catch((error: unknown) =>
 				entry.settle(() => {
 					throw error;

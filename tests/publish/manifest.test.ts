@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readManifest, writeManifest } from "../../publish/build.ts";
-import { rendererStamp } from "../../publish/entry.ts";
+import { rendererStamp } from "../../publish/rendered.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { temporaryFolder } from "../local.ts";
 

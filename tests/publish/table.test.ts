@@ -1,7 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { etagOf, textOf } from "../../api/etag.ts";
-import { type Entry, entriesIn, entryOf } from "../../publish/entry.ts";
+import { joinFragments, type RenderedLayer, renderedIn } from "../../publish/rendered.ts";
 import { Table } from "../../publish/table.ts";
 
 const slots = (["v0.9", "v1"] as const).flatMap((target) =>
@@ -32,18 +32,18 @@ function endsOf(smallkey: string): number[] {
 }
 
 /** Layers one after the other, as from a snapshot. */
-function together(smallkeys: string[]): Map<string, Entry> {
+function together(smallkeys: string[]): Map<string, RenderedLayer> {
 	const texts = smallkeys.map((smallkey) => textsOf(smallkey).join(""));
 	// Behind others: where the bytes are in their memory counts.
 	const bytes = Buffer.from(["others", ...texts].join("")).subarray(6);
 	const rows = smallkeys.map((smallkey) => [smallkey, endsOf(smallkey), rankIn(smallkey)] as const);
-	return new Map(entriesIn(bytes, rows));
+	return new Map(renderedIn(bytes, rows));
 }
 
 /** A layer as it comes from a PUT. */
-function alone(smallkey: string): [string, Entry] {
+function alone(smallkey: string): [string, RenderedLayer] {
 	const fragments = textsOf(smallkey).map((text) => (text === null ? null : encoder.encode(text)));
-	return [smallkey, entryOf(fragments, rankIn(smallkey))];
+	return [smallkey, joinFragments(fragments, rankIn(smallkey))];
 }
 
 /** That every fragment of a layer is found, each with the tag of its bytes. */
@@ -78,9 +78,9 @@ test("a layer that is the same in other bytes is no change, and one byte is", as
 	assert.is(table.version(), version);
 	const fragments = textsOf("b").map((text) => encoder.encode(text ?? ""));
 	const shorter = fragments.map((fragment) => fragment.subarray(1));
-	assert.equal(await table.change(new Map([["b", entryOf(shorter, rankIn("b"))]])), ["b"]);
+	assert.equal(await table.change(new Map([["b", joinFragments(shorter, rankIn("b"))]])), ["b"]);
 	assert.equal(await table.change(new Map([alone("b")])), ["b"]);
-	assert.equal(await table.change(new Map([["b", entryOf(fragments, rankIn("b") + 1)]])), ["b"]);
+	assert.equal(await table.change(new Map([["b", joinFragments(fragments, rankIn("b") + 1)]])), ["b"]);
 	assert.equal(await table.change(new Map([alone("b"), ["c", null], ["none", null]])), ["b", "c"]);
 	assert.is(table.find("v0.9", "en", "c"), null);
 	for (const smallkey of ["a", "b"]) assertServed(table, smallkey);
@@ -89,7 +89,7 @@ test("a layer that is the same in other bytes is no change, and one byte is", as
 test("the same bytes, cut otherwise, are other fragments", async () => {
 	const table = new Table(slots);
 	const cut = (...texts: string[]) =>
-		entryOf(
+		joinFragments(
 			texts.map((text) => encoder.encode(text)),
 			1,
 		);

@@ -19,8 +19,8 @@ const patientMs = 60_000;
 type Run = (batch: Batch<string, string>) => Promise<void>;
 
 /** A queue whose jobs with a `!` are done alone. */
-function queueOf(run: Run, { now = clock().now, maxEntries = 20 } = {}): BatchQueue<string, string> {
-	return new BatchQueue({ now, maxBatchMs: 1_000, maxEntries, mayJoin: (job) => !job.includes("!"), run });
+function queueOf(run: Run, { now = clock().now, maxJobs = 20 } = {}): BatchQueue<string, string> {
+	return new BatchQueue({ now, maxBatchMs: 1_000, maxJobs, mayJoin: (job) => !job.includes("!"), run });
 }
 
 /** Settles each job by its own name, and keeps who was done together. */
@@ -29,8 +29,8 @@ function recorder(batches: string[][]): Run {
 		// Jobs that came at the same time are there now.
 		await new Promise((resolve) => setImmediate(resolve));
 		batch.fill();
-		batches.push(batch.entries.map(({ job }) => job));
-		for (const entry of batch.entries) entry.settle(() => `${entry.job} done`);
+		batches.push(batch.jobs.map(({ job }) => job));
+		for (const entry of batch.jobs) entry.settle(() => `${entry.job} done`);
 	};
 }
 
@@ -41,7 +41,7 @@ async function outcomes(queue: BatchQueue<string, string>, jobs: string[]): Prom
 
 test("jobs that come together are done together, so many at a time, in the order of their coming", async () => {
 	const batches: string[][] = [];
-	const queue = queueOf(recorder(batches), { maxEntries: 3 });
+	const queue = queueOf(recorder(batches), { maxJobs: 3 });
 	const jobs = ["a", "b", "c", "d", "e", "f", "g"];
 	assert.equal(
 		await outcomes(queue, jobs),
@@ -65,9 +65,9 @@ test("who has waited long enough leaves the queue, and is never done", async () 
 	});
 	const queue = queueOf(
 		async (batch) => {
-			seen.push(...batch.entries.map(({ job }) => job));
+			seen.push(...batch.jobs.map(({ job }) => job));
 			await held;
-			for (const entry of batch.entries) entry.settle(() => "done");
+			for (const entry of batch.jobs) entry.settle(() => "done");
 		},
 		{ now },
 	);
@@ -105,7 +105,7 @@ test("what a batch leaves is done next, before what came later", async () => {
 		await new Promise((resolve) => setImmediate(resolve));
 		if (batches.length > 0) return record(batch);
 		batch.fill();
-		const [first] = batch.entries;
+		const [first] = batch.jobs;
 		batches.push([first?.job ?? ""]);
 		first?.settle(() => `${first.job} done`);
 	});

@@ -81,29 +81,33 @@ export async function retryRaces<T>(
  * Settles the changes for which there was time.
  */
 export async function commitTogether(context: ChangeContext, batch: ChangeBatch): Promise<void> {
-	const chains: Chain[] = [];
-	const outcomes = await retryRaces(context, batch.until, () => attempt(context, batch, chains));
-	for (const [index, outcome] of outcomes.entries()) batch.entries[index]?.settle(outcome);
+	const earlier: PendingCommits[] = [];
+	const outcomes = await retryRaces(context, batch.until, () => attempt(context, batch, earlier));
+	for (const [index, outcome] of outcomes.entries()) batch.jobs[index]?.settle(outcome);
 }
 
-/** @param chains the chains of earlier attempts, which may be on the branch although GitHub's answer was lost */
-async function attempt(context: ChangeContext, batch: ChangeBatch, chains: Chain[]): Promise<Outcome[]> {
+/** @param earlier the commits of earlier attempts, which may be on the branch although GitHub's answer was lost */
+async function attempt(
+	context: ChangeContext,
+	batch: ChangeBatch,
+	earlier: PendingCommits[],
+): Promise<Outcome[]> {
 	const { github, branch, heads } = context;
 	const head = await heads.find(github, branch);
-	if (!head) return [await commitFirst(context, batch.entries[0]?.job as Change)];
-	const landed = chains.find(({ tip }) => head.recent.some(({ sha }) => sha === tip));
-	if (landed) return landed.outcomes;
+	if (!head) return [await commitFirst(context, batch.jobs[0]?.job as Change)];
+	const done = earlier.find(({ tip }) => head.recent.some(({ sha }) => sha === tip));
+	if (done) return done.outcomes;
 	batch.fill();
-	const chain = await makeChain(
+	const pending = await makeCommits(
 		context,
 		head,
-		batch.entries.map(({ job }) => job),
+		batch.jobs.map(({ job }) => job),
 	);
-	if (chain.tip === head.commit) return chain.outcomes;
-	chains.push(chain);
-	await moveBranch(github, branch, chain.tip);
+	if (pending.tip === head.commit) return pending.outcomes;
+	earlier.push(pending);
+	await moveBranch(github, branch, pending.tip);
 	heads.noteReplaced(head.commit);
-	return chain.outcomes;
+	return pending.outcomes;
 }
 
 /** Makes the first change in a repository without commits; the other changes follow in a later batch. */
@@ -164,7 +168,7 @@ async function decideOne({ edits }: Change, snapshot: Snapshot): Promise<Decisio
 }
 
 /** Commits on top of each other, on no branch yet. */
-interface Chain {
+interface PendingCommits {
 	/** Id of the last commit; the head's id if nothing changes. */
 	tip: string;
 	/** The outcome of each change once the branch is at `tip`; changes for which there was no time are left out. */
@@ -175,7 +179,11 @@ interface Chain {
  * Makes one commit for each change that changes something, on top of each other.
  * @throws {Error} if GitHub does not return the stored files or the history
  */
-async function makeChain(context: ChangeContext, head: Head, changes: readonly Change[]): Promise<Chain> {
+async function makeCommits(
+	context: ChangeContext,
+	head: Head,
+	changes: readonly Change[],
+): Promise<PendingCommits> {
 	const { github, now, lastCommitAt } = context;
 	const decisions = await decide(context, head, changes);
 	// Each tree is the head's tree with all edits up to its change, so that no tree has to wait for another one.

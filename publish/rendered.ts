@@ -56,7 +56,7 @@ export function otherFolders(slots: readonly Slot[]): string[] {
 }
 
 /** The fragments of one layer, concatenated in the order of the slots. */
-export interface Entry {
+export interface RenderedLayer {
 	bytes: Uint8Array;
 	/** The offset in `bytes` where the fragment of each slot ends; an empty fragment means that there is none. */
 	ends: readonly number[];
@@ -66,11 +66,11 @@ export interface Entry {
 	hashes: Hash[];
 }
 
-/** An entry without its bytes, in the form that is sent to other threads and processes, and written to files. */
+/** A rendered layer without its bytes, in the form that is sent to other threads and processes, and written to files. */
 export type Row = readonly [smallkey: string, ends: readonly number[], rank: number];
 
-/** Makes an entry. @param rank the layer's place in the drawing order */
-export function entryOf(fragments: readonly (Uint8Array | null)[], rank: number): Entry {
+/** Joins the fragments of a layer. @param rank the layer's place in the drawing order */
+export function joinFragments(fragments: readonly (Uint8Array | null)[], rank: number): RenderedLayer {
 	let end = 0;
 	const ends = fragments.map((fragment) => {
 		end += fragment?.length ?? 0;
@@ -91,14 +91,14 @@ function join(parts: readonly (Uint8Array | null | undefined)[]): Uint8Array<Arr
 	return bytes;
 }
 
-/** Concatenates entries, for other threads and processes and for files. A removed layer has no bytes. */
-export function pack(entries: readonly (readonly [smallkey: string, Entry | null])[]) {
+/** Concatenates rendered layers, for other threads and processes and for files. A removed layer has no bytes. */
+export function pack(entries: readonly (readonly [smallkey: string, RenderedLayer | null])[]) {
 	const layers = entries.map(([smallkey, entry]): Row => [smallkey, entry?.ends ?? [], entry?.rank ?? 0]);
 	return { layers, bytes: join(entries.map(([, entry]) => entry?.bytes)) };
 }
 
 /** Renders a layer as UTF-8 JSON, one fragment per slot. A slot is empty if its target cannot express the layer. */
-export function renderEntry(layer: CheckedLayer, settings: FragmentSettings): Entry {
+export function renderFragments(layer: CheckedLayer, settings: FragmentSettings): RenderedLayer {
 	const { smallkey, registration, description } = layer;
 	const { targets = targetNames } = settings;
 	const [english = [], french = []] = langs.map((lang) =>
@@ -106,11 +106,11 @@ export function renderEntry(layer: CheckedLayer, settings: FragmentSettings): En
 	);
 	const texts = targets.flatMap((_, index) => [english[index], french[index]]);
 	const fragments = texts.map((text) => (text == null ? null : Buffer.from(text)));
-	return entryOf(fragments, drawingRank(description));
+	return joinFragments(fragments, drawingRank(description));
 }
 
-/** Splits concatenated bytes into entries. Each of them keeps all of `bytes` in memory. */
-export function* entriesIn(bytes: Uint8Array, rows: Iterable<Row>): Generator<[string, Entry]> {
+/** Splits concatenated bytes into rendered layers. Each of them keeps all of `bytes` in memory. */
+export function* renderedIn(bytes: Uint8Array, rows: Iterable<Row>): Generator<[string, RenderedLayer]> {
 	let start = 0;
 	for (const [smallkey, ends, rank] of rows) {
 		const end = start + (ends.at(-1) ?? 0);
@@ -120,21 +120,21 @@ export function* entriesIn(bytes: Uint8Array, rows: Iterable<Row>): Generator<[s
 }
 
 /** The fragment of one slot as UTF-8 JSON; null if the slot is empty. */
-export function bodyOf({ bytes, ends }: Entry, slot: number): Uint8Array | null {
+export function bodyOf({ bytes, ends }: RenderedLayer, slot: number): Uint8Array | null {
 	const start = ends[slot - 1] ?? 0;
 	const end = ends[slot] ?? 0;
 	return end > start ? bytes.subarray(start, end) : null;
 }
 
 /** The fragment of one slot with its ETag; null if the slot is empty. */
-export function fragmentOf(entry: Entry, slot: number): Fragment | null {
+export function fragmentOf(entry: RenderedLayer, slot: number): Fragment | null {
 	const body = bodyOf(entry, slot);
 	if (!body) return null;
 	entry.hashes[slot] ??= hashOf(body);
 	return { body, etag: entry.hashes[slot], rank: entry.rank };
 }
 
-export function isSame(before: Entry | undefined, after: Entry | null): boolean {
+export function isSame(before: RenderedLayer | undefined, after: RenderedLayer | null): boolean {
 	if (!before || !after) return !before && !after;
 	if (before.rank !== after.rank) return false;
 	const hasSameEnds = before.ends.every((end, slot) => end === after.ends[slot]);
