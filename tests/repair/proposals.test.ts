@@ -152,6 +152,15 @@ test("at most so many wait at once, and those that are of no use are withdrawn",
 	assert.equal(branches(repository), ["main"]);
 });
 
+test("a proposal waits while its layers are sick, also on a day when the new place does not answer", async (scene) => {
+	const layers = await register(scene.server);
+	scene.repository = store(layers);
+	await run(scene, layers, together.after(services));
+	const { proposed, withdrawn } = await run(scene, layers, {});
+	assert.equal([proposed, withdrawn], [[], []]);
+	assert.equal(branches(scene.repository), ["main", "repair/five1"]);
+});
+
 test("two places that agree alike are shown, and nothing is changed", async (scene) => {
 	const layers = (await register(scene.server)).slice(0, 1);
 	scene.repository = store(layers);
