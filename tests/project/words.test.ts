@@ -42,4 +42,25 @@ test("the comments of tests use plain words", async () => {
 	assert.equal(await riddlesOf(["tests/**/*.ts"], [...unread, "tests/project/words.test.ts"], comment), []);
 });
 
+test("a viewer is a visualiseur in every French text", async () => {
+	const others = /\b(?:visionneu(?:r|se)s?|visualisat(?:eur|rice)s?|afficheurs?)\b/gi;
+	const pages = [
+		"CONTRIBUTING.md",
+		"docs/fr/*.md",
+		"site/text/french*.ts",
+		"{registry,prove,review}/**/*.ts",
+	];
+	const paths = await glob(pages, { cwd: root });
+	assert.ok(paths.length > 20);
+	const found: string[] = [];
+	let good = 0;
+	for (const path of paths) {
+		const text = await readFile(join(root, path), "utf8");
+		found.push(...(text.match(others) ?? []).map((word) => `${path}: ${word}`));
+		good += text.match(/\bvisualiseurs?\b/gi)?.length ?? 0;
+	}
+	assert.equal(found, []);
+	assert.ok(good > 20, String(good));
+});
+
 test.run();
