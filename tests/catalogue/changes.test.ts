@@ -96,12 +96,13 @@ test("what is older than the kept pieces goes, and the head says where they star
 	assert.ok(disk.has("changes/3.json"));
 });
 
-test("a commit of very many layers says how many they were", () => {
+test("a commit of very many layers says how many they were, and is not in the feed", () => {
 	const disk = buildChanges(history([1, 5_000, 1]), publicUrl);
 	const { commits } = JSON.parse(disk.get("changes/0.json") ?? "");
 	assert.equal(Object.keys(commits[1]), ["commit", "date", "many"]);
 	assert.is(commits[1].many, 5_000);
 	assert.is(commits[2].layers.length, 1);
+	assert.is(disk.get(feedPath)?.match(/<entry>/g)?.length, 2);
 });
 
 test("pieces that are missing or of another version mean a whole build", () => {
@@ -113,7 +114,8 @@ test("pieces that are missing or of another version mean a whole build", () => {
 	const cut = (path: string) => (path === "changes/0.json" ? "{" : read(path));
 	const other = (path: string) => read(path)?.replace('"version":2', '"version":9') ?? null;
 	const without = (path: string) => (path === "changes/0.json" ? "{}" : read(path));
-	for (const broken of [missing, cut, without, other])
+	const withoutFeed = (path: string) => (path === feedPath ? null : read(path));
+	for (const broken of [missing, cut, without, other, withoutFeed])
 		assert.throws(() => updateChanges(broken, further, publicUrl), isBroken);
 });
 
