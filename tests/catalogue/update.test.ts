@@ -264,6 +264,17 @@ update("what is deleted, cut off or of another history is made anew", async ({ f
 	await assertWhole(folder);
 });
 
+update("a catalogue of a folder is always made anew", async ({ folder }) => {
+	const fromFolder = () =>
+		updateCatalogue({ folder: join(folder, "layers") }, join(folder, "out"), options());
+	await bring(folder);
+	assert.is((await fromFolder()).how, "all");
+	assert.is((await fromFolder()).how, "all");
+	assert.equal((await readdir(folder)).includes("out.catalogue"), false);
+	assert.is((await bring(folder)).how, "all");
+	await assertWhole(folder);
+});
+
 update("a change of health alone is in the index", async ({ folder }) => {
 	await bring(folder);
 	const down = { state: "down", since: "2026-W09", cause: "answers with status 500" };
