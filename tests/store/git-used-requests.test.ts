@@ -24,6 +24,8 @@ class Fixture {
 	commits: RequestUse[] = [];
 	/** The commits behind which others were read, at each start. */
 	readonly readSince: (string | null)[] = [];
+	/** Puts the names in a folder on the disk. */
+	sync: (folder: string) => Promise<void> = async () => undefined;
 
 	constructor(readonly folder: string) {}
 
@@ -33,6 +35,7 @@ class Fixture {
 			folder,
 			windowMs,
 			now: () => this.now,
+			sync: (folder) => this.sync(folder),
 			tip: this.head,
 			readCommitted: async (since) => {
 				this.readSince.push(since);
@@ -196,6 +199,48 @@ for (const restarts of [false, true]) {
 		assert.ok(fixture.requests.find(id(120)) || fixture.requests.isForgotten(noon + 2 * hourMs));
 	});
 }
+
+test("a new log has its name on the disk before its uses are answered", async ({ fixture }) => {
+	const path = join(fixture.folder, "requests.log");
+	const seen: string[] = [];
+	fixture.sync = async (folder) => {
+		assert.is(folder, fixture.folder);
+		seen.push(await readFile(path, "utf8"));
+	};
+	fixture.now += 61_000;
+	await fixture.use(id(1));
+	assert.is(seen.length, 1);
+	assert.match(seen[0] ?? "", id(1));
+});
+
+test("a use that cannot be written is not remembered, and can be written later", async ({ fixture }) => {
+	fixture.sync = async () => {
+		throw new Error("EIO: i/o error, fsync");
+	};
+	fixture.now += 61_000;
+	const error = await fixture.use(id(1)).catch((reason) => reason);
+	assert.match(String(error), "EIO");
+	assert.is(fixture.requests.find(id(1)), null);
+	fixture.sync = async () => undefined;
+	await fixture.use(id(1), { outcome: 409 });
+	assert.is(fixture.requests.find(id(1))?.outcome, 409);
+	await fixture.restart();
+	assert.is(fixture.requests.find(id(1))?.outcome, 409);
+});
+
+test("a clock that went back does not stop old requests from being forgotten", async ({ fixture }) => {
+	await fixture.use(id(99));
+	fixture.now -= 2 * hourMs;
+	for (let minute = 0; minute < 30; minute += 1) {
+		await fixture.use(id(minute), { timeMs: fixture.now });
+		fixture.now += 61_000;
+	}
+	await fixture.use(id(30), { timeMs: fixture.now });
+	assert.is(fixture.requests.find(id(0)), null);
+	assert.ok(fixture.requests.isForgotten(noon - 2 * hourMs));
+	assert.ok(fixture.requests.find(id(29)));
+	assert.ok(fixture.requests.find(id(99)), "its time is not over");
+});
 
 test("what is signed ahead of the clock is kept until its own time is over", async ({ fixture }) => {
 	await fixture.use(id(1), { timeMs: noon + windowMs - 1 });
