@@ -138,6 +138,19 @@ test("a publication that is cut leaves the old one serving, and the next run con
 	assert.is((await scene.peer.read("v0.9/doc/en/feature")).status, 404);
 });
 
+test("after a failure no further object is begun", async (scene) => {
+	for (let count = 0; count < 60; count += 1)
+		await writeFile(join(scene.dist, `v0.9/doc/en/more${count}`), "{}");
+	const refused: string[] = [];
+	scene.peer.fault = (method, name) => {
+		if (method !== "PUT" || name === "manifest.json") return undefined;
+		refused.push(name);
+		return 403;
+	};
+	assert.is((await run(scene)).code, 2);
+	assert.ok(refused.length > 0 && refused.length <= 32, `${refused.length}`);
+});
+
 test("an object that a cut left behind is removed when its layer is built no more", async (scene) => {
 	let manifests = 0;
 	// Cut so hard that not even the manifest can be written at the end.

@@ -16,6 +16,8 @@ interface Fake {
 	address: string;
 	/** Path of lists → layers: `v1/docs`. */
 	lists: Map<string, Nodes>;
+	/** Paths whose lists lack the first of several layers. */
+	incomplete: Set<string>;
 	asked: string[];
 }
 
@@ -41,7 +43,7 @@ test.after.each(async ({ old, now, remove }) => {
 });
 
 async function startFake(): Promise<Fake> {
-	const fake = { lists: new Map<string, Nodes>(), asked: [] as string[] };
+	const fake = { lists: new Map<string, Nodes>(), incomplete: new Set<string>(), asked: [] as string[] };
 	const server = createServer((request, response) => {
 		const path = request.url ?? "";
 		fake.asked.push(path);
@@ -54,6 +56,7 @@ async function startFake(): Promise<Fake> {
 		response.writeHead((failure as number | undefined) ?? 200, { Connection: "close" });
 		// v2 answers an empty list for a single unknown key.
 		const isUnknown = match[1] === "v2/docs" && found.length === 1 && found[0] === null;
+		if (fake.incomplete.has(match[1] as string) && found.length > 1) found.shift();
 		response.end(JSON.stringify(isUnknown ? [] : found));
 	});
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -88,6 +91,15 @@ test("layers are read alike: exit code 0", async (scene) => {
 	assert.is(code, 0, stderr);
 	assert.is(stdout, "2 layers read at v0.9, v1, in both languages\n\n       2  the same in both\n");
 	assert.match(stderr, /^Comparing 2 layers of http/);
+});
+
+test("after an answer without some of the layers each layer is read by itself", async (scene) => {
+	const nodes = Object.fromEntries(["a", "b", "c"].map((key) => [key, feature(featureNode(key, "en"))]));
+	for (const { lists } of [scene.old, scene.now]) lists.set("v1/docs", nodes);
+	scene.old.incomplete.add("v1/docs");
+	const { code, stdout } = await compare(scene, "a b c\n");
+	assert.is(code, 0, stdout);
+	assert.match(stdout, /^ +3 {2}the same in both$/m);
 });
 
 test("differences are counted by kind and class, and exit code 1 is for what a viewer sees", async (scene) => {
