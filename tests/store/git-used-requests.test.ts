@@ -1,4 +1,4 @@
-import { appendFile, readdir, readFile, writeFile } from "node:fs/promises";
+import { appendFile, open, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -211,6 +211,26 @@ test("a new log has its name on the disk before its uses are answered", async ({
 	await fixture.use(id(1));
 	assert.is(seen.length, 1);
 	assert.match(seen[0] ?? "", id(1));
+});
+
+test("a use is on the disk before it is answered", async ({ fixture }) => {
+	const path = join(fixture.folder, "requests.log");
+	const handle = await open(path);
+	const prototype = Object.getPrototypeOf(handle);
+	await handle.close();
+	const { datasync } = prototype;
+	const synced: string[] = [];
+	prototype.datasync = async function (...args: unknown[]) {
+		synced.push(await readFile(path, "utf8"));
+		return datasync.apply(this, args);
+	};
+	try {
+		await fixture.use(id(1));
+		assert.is(synced.length, 1);
+		assert.match(synced[0] ?? "", id(1));
+	} finally {
+		prototype.datasync = datasync;
+	}
 });
 
 test("a use that cannot be written is not remembered, and can be written later", async ({ fixture }) => {
