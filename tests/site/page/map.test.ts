@@ -122,11 +122,16 @@ function layersOf(maps: Peer, odd: Peer): TestLayer[] {
 		smallkey,
 		registration: wmsAt(address, "l", [`Pictures ${smallkey}`, `Images ${smallkey}`], more),
 	});
+	const named = wmsAt(at("/wms"), "roads", ["Roads", "Routes"]);
 	const feature = { service_url: at("/rest/MapServer/3") };
 	return [
 		wms("wms", at("/wms"), { feature_info_type: "text/html" }),
 		wms("wms-text", at("/wms-text?map=a"), { feature_info_type: "text/plain" }),
 		wms("wms-3857", at("/wms-3857")),
+		{
+			smallkey: "named",
+			registration: { ...named, fr: { ...named.fr, layer: "routes" } } as Registration,
+		},
 		wms("says-no", `${odd.origin}/says-no`),
 		wms("hangs", `${odd.origin}/hangs`),
 		wms("status", `${odd.origin}/status`),
@@ -191,6 +196,23 @@ map(
 		await window.close();
 	},
 );
+
+map("where the two languages have different layers, one chooses which of them is drawn", async (context) => {
+	const { page, context: window, faults } = await openLayer(context, "named");
+	const asksFor = (layer: string) => context.maps.asked.some((target) => target.includes(`LAYERS=${layer}`));
+	assert.equal([asksFor("roads"), asksFor("routes")], [true, false]);
+	const choice = page.getByRole("group", { name: "Service of" });
+	assert.ok(await choice.getByLabel("English").isChecked());
+	await choice.getByLabel("French").check();
+	await eventually(() => asksFor("routes"));
+	await page.locator('.map[data-state="drawn"]').waitFor();
+	assert.is(await page.locator(".map").count(), 1);
+	await window.close();
+	const same = await openLayer(context, "wms");
+	assert.is(await same.page.getByRole("group", { name: "Service of" }).count(), 0);
+	for (const found of [faults, same.faults]) assert.equal(found, []);
+	await same.context.close();
+});
 
 map("features have the fragment's symbols: one for all, by value, by range", async (context) => {
 	const simple = await openLayer(context, "points");
