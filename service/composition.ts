@@ -1,6 +1,6 @@
 import { join } from "node:path";
-import type { Pages } from "../api/catalogue.ts";
-import type { Context, ReadStatus } from "../api/context.ts";
+import type { Context } from "../api/context.ts";
+import { folderPages } from "../api/node/pages.ts";
 import type { Senders } from "../api/senders.ts";
 import { catalogueOptions, senderNamesOf } from "../catalogue/options.ts";
 import { readCommit } from "../files/version.ts";
@@ -17,6 +17,7 @@ import type { Edit } from "../store/store.ts";
 import { type CatalogueLimits, openCatalogue } from "./catalogue.ts";
 import { createDisk, type FolderCheck } from "./data-dir.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
+import { createReadStatus } from "./layer-status.ts";
 import { serviceLog } from "./log.ts";
 import { repositoryPath, seed } from "./open-store.ts";
 import type { Service, Watching } from "./service.ts";
@@ -108,14 +109,6 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		harvester = openHarvester(configuration, store, () => publication.table.smallkeys(), metrics);
 	}
 	const readiness = () => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState();
-	let readStatus: ReadStatus | null = null;
-	let found: Pages | null = null;
-	const pages: Pages = async (wanted, question) => {
-		// Imported on demand, to save memory.
-		const { folderPages } = await import("../api/node/pages.ts");
-		found ??= folderPages(out, configuration.publicUrl.startsWith("https:"));
-		return found(wanted, question);
-	};
 	const context: Context = {
 		store,
 		settings: { ...configuration, senders },
@@ -124,12 +117,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		commit: readCommit(),
 		readiness,
 		...(harvester && { refresh: harvester.refresh }),
-		status: async (smallkey, address) => {
-			// Imported on demand, to save memory.
-			const { createReadStatus } = await import("./layer-status.ts");
-			readStatus ??= createReadStatus({ repository, store, harvester });
-			return readStatus(smallkey, address);
-		},
+		status: createReadStatus({ repository, store, harvester }),
 	};
 	const gauges = async () => ({
 		layers: publication.table.size,
@@ -155,7 +143,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		layers: () => publication.table.size,
 		gauges,
 		close,
-		pages: catalogue && pages,
+		pages: catalogue && folderPages(out, configuration.publicUrl.startsWith("https:")),
 	};
 	return { ...service, store, publication, disk, catalogue };
 }

@@ -9,7 +9,6 @@ import {
 	harvestOne,
 	registrationOf,
 } from "./commit.ts";
-
 import { createHostQueue, nextMoment, pollDue, type Schedule } from "./schedule.ts";
 
 /** The state of a layer's harvest. Times are in milliseconds since 1970. */

@@ -1,8 +1,7 @@
 import { rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { readTextIfThere } from "../../files/if-there.ts";
-import type { Finding } from "../../harvest/finding.ts";
-import { seenOf, type Watched } from "../../harvest/finding.ts";
+import { type Finding, seenOf, type Watched } from "../../harvest/finding.ts";
 import { createWatchLayer } from "../../harvest/layer.ts";
 import type { Ask } from "../../harvest/net/ask.ts";
 import type { Source } from "../../publish/build.ts";

@@ -234,6 +234,39 @@ service("a connection that says nothing does not keep the service from ending", 
 	context.server = await ServerProcess.start(context.env);
 });
 
+service("a moment without free file descriptors does not break the catalogue for good", async () => {
+	const folder = await temporaryFolder();
+	const server = await ServerProcess.start({ DATA_DIR: folder.path, SITE: "on", NODE_ENV: "production" });
+	const limitFiles = (most: number) => run("prlimit", [`--pid=${server.pid}`, `--nofile=${most}:`]);
+	const reader = connect(server.port, "127.0.0.1");
+	reader.on("error", () => undefined);
+	let text = "";
+	reader.on("data", (data) => {
+		text += data;
+	});
+	const ask = async (path: string) => {
+		text = "";
+		reader.write(`GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`);
+		await eventually(() => text.startsWith("HTTP/1.1 "));
+		return Number(text.slice(9, 12));
+	};
+	try {
+		assert.is(await ask("/healthz"), 200);
+		const built = join(folder.path, "dist.catalogue");
+		await eventually(() => stat(built).then(Boolean, () => false));
+		await limitFiles(1);
+		const without = [await ask("/en/"), await ask("/status/none")];
+		await limitFiles(1_000);
+		assert.equal(without, [500, 500]);
+		await eventually(async () => (await ask("/en/")) === 200);
+		assert.is(await ask("/status/none"), 404);
+	} finally {
+		reader.destroy();
+		await server.stop();
+		await folder.remove();
+	}
+});
+
 service(
 	"a body that is too large is answered, and the connection stays usable or ends",
 	async ({ server }) => {
