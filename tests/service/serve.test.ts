@@ -1,5 +1,7 @@
 import { execFile } from "node:child_process";
+import { once } from "node:events";
 import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { Agent, get } from "node:http";
 import { connect } from "node:net";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
@@ -238,22 +240,18 @@ service("a moment without free file descriptors does not break the catalogue for
 	const folder = await temporaryFolder();
 	const server = await ServerProcess.start({ DATA_DIR: folder.path, SITE: "on", NODE_ENV: "production" });
 	const limitFiles = (most: number) => run("prlimit", [`--pid=${server.pid}`, `--nofile=${most}:`]);
-	const reader = connect(server.port, "127.0.0.1");
-	reader.on("error", () => undefined);
-	let text = "";
-	reader.on("data", (data) => {
-		text += data;
-	});
+	// One connection that stays open: without a file descriptor the service accepts no other.
+	const agent = new Agent({ keepAlive: true, maxSockets: 1 });
 	const ask = async (path: string) => {
-		text = "";
-		reader.write(`GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`);
-		await eventually(() => text.startsWith("HTTP/1.1 "));
-		return Number(text.slice(9, 12));
+		const [response] = await once(get(server.url + path, { agent }), "response");
+		response.resume();
+		await once(response, "end");
+		return response.statusCode as number;
 	};
 	try {
-		assert.is(await ask("/healthz"), 200);
 		const built = join(folder.path, "dist.catalogue");
 		await eventually(() => stat(built).then(Boolean, () => false));
+		assert.is(await ask("/healthz"), 200);
 		await limitFiles(1);
 		const without = [await ask("/en/"), await ask("/status/none")];
 		await limitFiles(1_000);
@@ -261,7 +259,7 @@ service("a moment without free file descriptors does not break the catalogue for
 		await eventually(async () => (await ask("/en/")) === 200);
 		assert.is(await ask("/status/none"), 404);
 	} finally {
-		reader.destroy();
+		agent.destroy();
 		await server.stop();
 		await folder.remove();
 	}
