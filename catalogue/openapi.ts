@@ -90,7 +90,9 @@ function readAnswers(key: string, description: string, schema: object, refused: 
 	const responses = {
 		200: { description, content },
 		304: { description: "As If-None-Match says, it has not changed. No body." },
-		400: { description: "Another language, or no callback. No body." },
+		400: {
+			description: "The language is not en or fr, or the callback is not a name of a function. No body.",
+		},
 		...refused,
 	};
 	return { tags: ["read"], security: [], parameters, responses };
