@@ -9,21 +9,13 @@ import {
 	knownSender,
 	listLines,
 	oneSender,
-	removeSender,
-	rotateSender,
-	type SenderChange,
+	type SenderFields,
 	senderLines,
 } from "../service/senders.ts";
-import { sendersPath } from "../service/senders-file.ts";
+import { randomSecret, sendersPath } from "../service/senders-file.ts";
 import { type Environment, parseSpan, readConfiguration } from "../service/settings.ts";
 import { createRun } from "../terminal/command-line.ts";
 import type { Io } from "../terminal/io.ts";
-
-/** The options of `add` and `change`. */
-interface SenderOptions extends Omit<SenderChange, "smallkeys"> {
-	smallkeys?: string[] | undefined;
-	allLayers?: true | undefined;
-}
 
 const help = `
 The senders are in the file senders.json of DATA_DIR, which a file fragments.env in this folder may name. A running
@@ -47,17 +39,23 @@ function parseGlob(text: string, before: string[] = []): string[] {
 	throw new InvalidArgumentError("It must be a smallkey, in which * is any run of characters and ? is one.");
 }
 
-function changeOf({ allLayers, ...options }: SenderOptions): SenderChange {
-	if (options.smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
-	return allLayers ? { ...options, smallkeys: "all" } : options;
+/** The members of a sender that the options of `add` and `change` set, or remove. */
+function fieldsOf(options: { smallkeys?: string[]; allLayers?: true; review?: boolean }): SenderFields {
+	const { allLayers, review, ...given } = options;
+	if (given.smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
+	return {
+		...given,
+		...(allLayers && { smallkeys: undefined }),
+		...(review !== undefined && { review: review || undefined }),
+	};
 }
 
-/** Asks whether a new sender may change all layers: without an answer or an option it may not. */
-async function askForLayers(dataDir: string, id: string, io: Io): Promise<"all"> {
+/** Asks whether a new sender may change all layers. @throws {Error} unless the answer is yes */
+async function askForLayers(dataDir: string, id: string, io: Io): Promise<void> {
 	const senders = await allSenders(dataDir).catch(() => null);
 	if (senders?.has(id)) throw knownSender(dataDir, id);
 	const answer = await io.ask(`May ${id} change all layers? Otherwise say --smallkeys. [y/N] `);
-	if (answer !== null && /^y(?:es)?$/i.test(answer)) return "all";
+	if (answer !== null && /^y(?:es)?$/i.test(answer)) return;
 	throw new Error(
 		`${id}: which layers may it change? --smallkeys GLOB… names some, --all-layers all; nothing was added`,
 	);
@@ -96,9 +94,9 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 				.option("--name <name>", "its name for readers");
 
 		verbWithRights("add", "add a sender with a random secret").action(async (id, options) => {
-			const change = changeOf(options);
-			change.smallkeys ??= await askForLayers(dataDir, id, io);
-			await addSender(dataDir, id, change);
+			const fields = fieldsOf(options);
+			if (!("smallkeys" in fields)) await askForLayers(dataDir, id, io);
+			await addSender(dataDir, id, fields);
 			print(`${id} is in ${place}; npx fragments sender show ${id} --secret prints its secret`);
 			await printService();
 		});
@@ -106,7 +104,8 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 		verbWithRights("change", "change what a sender may do, or what is known of it")
 			.option("--no-review", "they do not")
 			.action(async (id, options) => {
-				await changeSender(dataDir, id, changeOf(options));
+				const fields = fieldsOf(options);
+				await changeSender(dataDir, id, () => fields);
 				print(...senderLines(await oneSender(dataDir, id), place));
 				await printService();
 			});
@@ -114,15 +113,19 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 		verb("rotate", "give a sender a new random secret")
 			.option("--keep <time>", "how long the previous secret stays valid: 7d, 12h, 30m", parseKeep)
 			.action(async (id, { keep }) => {
-				const until = keep === undefined ? null : new Date(io.now().getTime() + keep);
-				await rotateSender(dataDir, id, until);
-				const state = until ? `valid until ${until.toISOString()}` : "invalid";
+				const until = keep && new Date(io.now().getTime() + keep).toISOString();
+				await changeSender(dataDir, id, ({ key }) => ({
+					key: randomSecret(),
+					previous_key: until && key,
+					previous_key_until: until,
+				}));
+				const state = until ? `valid until ${until}` : "invalid";
 				print(`${id} has a new secret in ${place}, and the previous one is ${state}`);
 				await printService();
 			});
 
 		verb("remove", "take a sender away; what it has published stays").action(async (id) => {
-			await removeSender(dataDir, id);
+			await changeSender(dataDir, id, () => null);
 			print(`${id} is no longer in ${place}`);
 			if ((await allSenders(dataDir)).size === 0)
 				io.warn("warning: it was the last sender: no one can publish");

@@ -3,76 +3,40 @@ import { parseSenders, type Sender } from "../api/senders.ts";
 import { WrongError } from "../terminal/command-line.ts";
 import { changeSenders, randomSecret, type SenderEntry, sendersPath } from "./senders-file.ts";
 
-/** Changes of a sender; undefined members are kept. */
-export interface SenderChange {
-	/** Globs, or all layers. */
-	smallkeys?: string[] | "all" | undefined;
-	review?: boolean | undefined;
-	contact?: string | undefined;
-	name?: string | undefined;
-}
-
-type Fields = Record<string, unknown>;
+/** Members of a sender in the file. A member that is undefined is removed. */
+export type SenderFields = Record<string, unknown>;
 
 /** The shortest form of an entry: only the secret if nothing else is set. */
-function entryOf(fields: Fields): SenderEntry {
-	const { key, ...rest } = fields;
-	return Object.keys(rest).length === 0 && typeof key === "string" ? key : fields;
-}
-
-function applyChange(fields: Fields, { smallkeys, review, contact, name }: SenderChange): Fields {
-	const after = { ...fields };
-	if (smallkeys === "all") delete after.smallkeys;
-	else if (smallkeys) after.smallkeys = smallkeys;
-	if (review === true) after.review = true;
-	if (review === false) delete after.review;
-	if (contact !== undefined) after.contact = contact;
-	if (name !== undefined) after.name = name;
-	return after;
+function entryOf({ key, ...rest }: SenderFields): SenderEntry {
+	const isAlone = Object.values(rest).every((value) => value === undefined);
+	return isAlone && typeof key === "string" ? key : { key, ...rest };
 }
 
 /** Adds a sender with a random secret. @throws {WrongError} if the id exists */
-export async function addSender(dataDir: string, id: string, change: SenderChange): Promise<void> {
+export async function addSender(dataDir: string, id: string, fields: SenderFields): Promise<void> {
 	await changeSenders(dataDir, (entries) => {
 		if (Object.hasOwn(entries, id)) throw knownSender(dataDir, id);
-		return { ...entries, [id]: entryOf(applyChange({ key: randomSecret() }, change)) };
+		return { ...entries, [id]: entryOf({ key: randomSecret(), ...fields }) };
 	});
 }
 
-/** Changes an entry of the file; null removes it. @throws {WrongError} if there is no such sender */
-async function changeEntry(
+/**
+ * Changes or removes a sender.
+ * @param change gets its members, and returns those that change; null removes the sender
+ * @throws {WrongError} if there is no such sender
+ */
+export async function changeSender(
 	dataDir: string,
 	id: string,
-	change: (fields: Fields) => Fields | null,
+	change: (fields: SenderFields) => SenderFields | null,
 ): Promise<void> {
 	await changeSenders(dataDir, (entries) => {
 		const { [id]: entry, ...others } = entries;
 		if (!Object.hasOwn(entries, id) || entry === undefined) throw unknownSender(dataDir, id);
-		const after = change(typeof entry === "string" ? { key: entry } : entry);
-		return after ? { ...entries, [id]: entryOf(after) } : others;
+		const fields = typeof entry === "string" ? { key: entry } : entry;
+		const changed = change(fields);
+		return changed ? { ...entries, [id]: entryOf({ ...fields, ...changed }) } : others;
 	});
-}
-
-/** Changes a sender's rights or data. @throws {WrongError} if there is no such sender */
-export async function changeSender(dataDir: string, id: string, change: SenderChange): Promise<void> {
-	await changeEntry(dataDir, id, (fields) => applyChange(fields, change));
-}
-
-/**
- * Gives a sender a new random secret.
- * @param until when the previous secret expires; null: immediately
- * @throws {WrongError} if there is no such sender
- */
-export async function rotateSender(dataDir: string, id: string, until: Date | null): Promise<void> {
-	await changeEntry(dataDir, id, ({ key, previous_key: _key, previous_key_until: _until, ...rest }) => {
-		const previous = until === null ? {} : { previous_key: key, previous_key_until: until.toISOString() };
-		return { key: randomSecret(), ...previous, ...rest };
-	});
-}
-
-/** Removes a sender. @throws {WrongError} if there is no such sender */
-export async function removeSender(dataDir: string, id: string): Promise<void> {
-	await changeEntry(dataDir, id, () => null);
 }
 
 export function knownSender(dataDir: string, id: string): WrongError {
