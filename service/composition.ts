@@ -15,7 +15,7 @@ import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
 import { type CatalogueLimits, openCatalogue } from "./catalogue.ts";
-import { createDisk, type FolderCheck } from "./data-dir.ts";
+import { createDisk } from "./data-dir.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { createReadStatus } from "./layer-status.ts";
 import { serviceLog } from "./log.ts";
@@ -45,7 +45,7 @@ export interface Outside extends Watching {
 	catalogueLimits?: Partial<CatalogueLimits>;
 	storeLimits?: Partial<StoreLimits>;
 	/** Reads the free bytes of a folder's disk. */
-	freeBytes?: FolderCheck<number>;
+	freeBytes?: Parameters<typeof createDisk>[1];
 	/** Installs the hook that judges pushes. @returns false if no hook is installed */
 	guard?: (repository: string, warn: (text: string) => void) => Promise<boolean>;
 }

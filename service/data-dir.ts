@@ -1,3 +1,4 @@
+import { randomBytes } from "node:crypto";
 import { once } from "node:events";
 import { access, constants, link, mkdir, rename, rm, stat, statfs } from "node:fs/promises";
 import { connect, createServer } from "node:net";
@@ -36,25 +37,11 @@ async function makeFolder(folder: string): Promise<void> {
 /** Time between two attempts to get a held lock, in milliseconds. */
 const attemptEveryMs = 100;
 
-/** Longest path of a lock, in bytes. With the suffix of `tryLock`, it is within the socket limit of every system. */
+/** Longest path of a lock, in bytes. With the suffixes of `tryLock`, it is within the socket limit of every system, 103. */
 const maxPathBytes = 88;
 
-/** Longest path of a socket on any system, in bytes. */
-const maxSocketPathBytes = 103;
-
-/** Number of attempts of this process, which makes their temporary names unique. */
-let attempts = 0;
-
-interface LockOptions {
-	/** Name of the lock in the folder; `publisher.lock` (the default) locks the whole folder. */
-	name?: string;
-	/** The activity of the holder, as a verb with its object, for messages. */
-	activity?: string;
-	/** Longest wait for another process, in milliseconds. */
-	maxWaitMs?: number;
-	/** Called once, before the wait, with a line that explains it. */
-	waiting?: (line: string) => void;
-}
+/** Name of the lock of a whole folder. */
+const folderLock = "publisher.lock";
 
 /** A lock that this process holds on a data folder. */
 type Lock = { release: () => Promise<void> };
@@ -62,11 +49,20 @@ type Lock = { release: () => Promise<void> };
 /**
  * Locks a data folder for this process. The lock is a listening Unix socket. The system closes it when the process ends,
  * so a killed process never blocks the next start, not even in another container.
+ * @param options the lock's name in the folder; the activity of the holder, as a verb with its object, for messages; the
+ * longest wait for another process; and a function that is called once, before the wait, with a line that explains it
  * @throws {Error} if another process holds the lock for longer than `maxWaitMs`
  */
-export async function lockFolder(folder: string, options: LockOptions = {}): Promise<Lock> {
-	const { name = "publisher.lock", activity = "works", maxWaitMs = 10_000, waiting } = options;
+export async function lockFolder(
+	folder: string,
+	options: { name?: string; activity?: string; maxWaitMs?: number; waiting?: (line: string) => void } = {},
+): Promise<Lock> {
+	const { name = folderLock, activity = "works", maxWaitMs = 10_000, waiting } = options;
 	const path = socketPath(folder, name);
+	if (path === null) {
+		const maxBytes = maxPathBytes - name.length - 1;
+		throw new Error(`DATA_DIR: ${folder} is too long a path; it may have ${maxBytes} bytes`);
+	}
 	const holder = `DATA_DIR: another process ${activity} in ${folder}`;
 	const deadline = performance.now() + maxWaitMs;
 	const withoutRights = async (error: NodeJS.ErrnoException): Promise<Lock | null> => {
@@ -94,32 +90,28 @@ export async function lockFolder(folder: string, options: LockOptions = {}): Pro
 
 /** Whether a process holds the lock of a folder. */
 export async function isFolderLocked(folder: string): Promise<boolean> {
-	const path = join(folder, "publisher.lock");
-	// A lock with a longer path cannot exist.
-	return Buffer.byteLength(path) <= maxSocketPathBytes && (await tryConnect(path)) === "alive";
+	const path = socketPath(folder, folderLock);
+	return path !== null && (await tryConnect(path)) === "alive";
 }
 
-function socketPath(folder: string, name: string): string {
+/** The path of a lock, relative if that is shorter; null if it is too long for a socket. */
+function socketPath(folder: string, name: string): string | null {
 	const path = join(folder, name);
 	const near = relative(process.cwd(), path);
 	const shorter = near.length < path.length ? near : path;
-	if (Buffer.byteLength(shorter) <= maxPathBytes) return shorter;
-	const maxBytes = maxPathBytes - name.length - 1;
-	throw new Error(`DATA_DIR: ${folder} is too long a path; it may have ${maxBytes} bytes`);
+	return Buffer.byteLength(shorter) <= maxPathBytes ? shorter : null;
 }
 
 /** Listens at `path`; null if another process does. */
 async function tryLock(path: string): Promise<Lock | null> {
 	// The socket listens under a name of its own first, and is then linked to `path`: a socket at `path` always answers.
-	attempts += 1;
-	const own = `${path}.${process.pid}.${attempts % 1000}`;
-	await rm(own, { force: true });
+	const own = `${path}.${randomBytes(4).toString("hex")}`;
 	const server = createServer((socket) => socket.end()).listen(own);
 	await once(server, "listening");
 	const close = () => new Promise((resolve) => server.close(resolve));
 	let isHeld = false;
 	try {
-		isHeld = !(await isAnswered(path)) && (await linkTo(path, own));
+		isHeld = !(await isAnswered(path, `${own}.old`)) && (await linkTo(path, own));
 	} finally {
 		if (!isHeld) await close();
 		await rm(own, { force: true });
@@ -143,12 +135,11 @@ async function linkTo(path: string, own: string): Promise<boolean> {
 	return linked?.ino === mine.ino;
 }
 
-/** Whether a process answers at `path`. The socket of a dead process is removed. */
-async function isAnswered(path: string): Promise<boolean> {
+/** Whether a process answers at `path`. The socket of a dead process is removed; it is first moved to `aside`. */
+async function isAnswered(path: string, aside: string): Promise<boolean> {
 	const state = await tryConnect(path);
 	if (state !== "dead") return state === "alive";
-	// Moved first, not removed at once: another process may have put its socket there since the check.
-	const aside = `${path}.${process.pid}.old`;
+	// Not removed at once: another process may have put its socket there since the check.
 	await rename(path, aside).catch(() => undefined);
 	const isAlive = (await tryConnect(aside)) === "alive";
 	if (isAlive) await link(aside, path).catch(() => undefined);
@@ -177,21 +168,21 @@ const minFreeBytes = 64 << 20;
 /** How often a disk is checked, in milliseconds. */
 const checkEveryMs = 10_000;
 
-/** Checks or measures a folder. @throws {Error} if that is not possible */
-export type FolderCheck<T> = (folder: string) => Promise<T>;
-
-const statFreeBytes: FolderCheck<number> = async (folder) => {
+/** Reads the free bytes of a folder's disk. @throws {Error} if that is not possible */
+async function statFreeBytes(folder: string): Promise<number> {
 	const { bavail, bsize } = await statfs(folder);
 	return bavail * bsize;
-};
-
-const checkAccess: FolderCheck<void> = (folder) => access(folder, constants.W_OK);
+}
 
 /**
  * Checks periodically whether a folder can be written and its disk has space. `/readyz` reads only the last result, so
  * that a hanging disk does not block it.
  */
-export function createDisk(folder: string, freeBytes = statFreeBytes, checkWritable = checkAccess) {
+export function createDisk(
+	folder: string,
+	freeBytes = statFreeBytes,
+	checkWritable = (path: string) => access(path, constants.W_OK),
+) {
 	let problem: string | null = null;
 	let timer: NodeJS.Timeout | undefined;
 

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { readFileSync, unwatchFile, watchFile } from "node:fs";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parseSenders, type Sender, type Senders } from "../api/senders.ts";
 import { senderNamesOf } from "../catalogue/options.ts";
@@ -69,9 +69,6 @@ export function randomSecret(): string {
 	return randomBytes(32).toString("base64url");
 }
 
-/** Longest wait for another change, in milliseconds. */
-const maxWaitMs = 10_000;
-
 /**
  * Changes the senders file atomically, one change at a time.
  * @param change returns the new entries, or throws to refuse
@@ -82,12 +79,8 @@ export async function changeSenders(
 	change: (entries: Record<string, SenderEntry>) => Record<string, SenderEntry>,
 ): Promise<void> {
 	const path = sendersPath(dataDir);
-	await makeDataDir(dirname(path));
-	const lock = await lockFolder(dataDir, {
-		name: "senders.lock",
-		activity: "changes the senders",
-		maxWaitMs,
-	});
+	await makeDataDir(dataDir);
+	const lock = await lockFolder(dataDir, { name: "senders.lock", activity: "changes the senders" });
 	try {
 		const before = (await readTextIfThere(path)) ?? "{}";
 		parseSenders(before, path);

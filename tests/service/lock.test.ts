@@ -1,10 +1,10 @@
 import { once } from "node:events";
-import { link } from "node:fs/promises";
+import { link, mkdir } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { lockFolder } from "../../service/data-dir.ts";
+import { isFolderLocked, lockFolder } from "../../service/data-dir.ts";
 import { temporaryFolder } from "../local.ts";
 import { eventually } from "../wait.ts";
 
@@ -51,6 +51,27 @@ for (const isStale of [false, true]) {
 		await folder.remove();
 	});
 }
+
+test("a lock in a folder with a long path is seen from a working folder near it", async () => {
+	const folder = await temporaryFolder();
+	const before = process.cwd();
+	const near = join(folder.path, "a".repeat(60), "b".repeat(60));
+	await mkdir(near, { recursive: true });
+	process.chdir(near);
+	try {
+		const lock = await lockFolder(near);
+		assert.is(await isFolderLocked(near), true);
+		await lock.release();
+		assert.is(await isFolderLocked(near), false);
+		process.chdir(before);
+		const error = await lockFolder(near).catch((one: Error) => one.message);
+		assert.is(error, `DATA_DIR: ${near} is too long a path; it may have 73 bytes`);
+		assert.is(await isFolderLocked(near), false);
+	} finally {
+		process.chdir(before);
+		await folder.remove();
+	}
+});
 
 /** Leaves a socket on which no process listens any more. */
 async function leaveSocket(path: string): Promise<void> {
