@@ -1,6 +1,5 @@
 import { Worker } from "node:worker_threads";
-import { type Finding, findingOf, type Harvested, type Watched } from "../../harvest/finding.ts";
-import type { HarvestLayer, WatchLayer } from "../../harvest/layer.ts";
+import { findingOf, type Harvested, type Watched } from "../../harvest/finding.ts";
 import { createPool } from "../../harvest/net/pool.ts";
 import type { Description } from "../../registry/description.ts";
 import type { Registration } from "../../registry/registration.ts";
@@ -52,15 +51,8 @@ interface ThreadOptions {
 	timers: Timers;
 }
 
-/** A thread ended while it was processing layers. */
-interface Ended {
-	/** Completes a sentence about an answer: `takes more than 256 MB to be read` */
-	reason: string;
-	/** How many layers the thread was processing. */
-	layers: number;
-}
-
-type Result = Harvested | Watched | Ended;
+/** The result of an order if the thread ended instead: the end of a sentence about an answer, and its unfinished orders. */
+type Ended = { reason: string; layers: number };
 
 /** Starts and supervises a thread that requests services. The thread does not keep the process alive. */
 function startThread({ entry, settings, limits, timers }: ThreadOptions) {
@@ -70,7 +62,7 @@ function startThread({ entry, settings, limits, timers }: ThreadOptions) {
 	// Without an environment: it contains secrets, and the thread parses untrusted answers.
 	const resourceLimits = { maxOldGenerationSizeMb: maxHeapMb, maxYoungGenerationSizeMb: 16 };
 	const worker = new Worker(entry, { workerData, execArgv: [], env: {}, resourceLimits });
-	const waiting = new Map<number, (result: Result) => void>();
+	const waiting = new Map<number, (result: Harvested | Watched | Ended) => void>();
 	let lastId = 0;
 	let hasEnded = false;
 	let reason = "ends the thread that reads it";
@@ -107,8 +99,8 @@ function startThread({ entry, settings, limits, timers }: ThreadOptions) {
 	});
 	watch();
 
-	/** Harvests or watches a layer. Never rejects. */
-	function run(order: Omit<Order, "id">): Promise<Result> {
+	/** Carries out an order. Never rejects. */
+	function run(order: Omit<Order, "id">): Promise<Harvested | Watched | Ended> {
 		return new Promise((resolve) => {
 			if (hasEnded) return resolve({ reason, layers: 1 });
 			lastId += 1;
@@ -135,41 +127,30 @@ export function createHarvestThreads(options: ThreadOptions) {
 	let own: ReturnType<typeof startThread> | null = null;
 	let idle: unknown = null;
 
-	/** Harvests a layer. Rejects only if its signal aborts. */
-	const harvest: HarvestLayer = async (registration, signal, known = null) => {
-		const result = await run({ task: "harvest", registration, known }, signal);
-		if (!("reason" in result)) return result as Harvested;
-		return { found: {}, partial: new Set(), findings: findingsOf(registration, result) };
-	};
-
-	/** Checks whether a viewer can show a layer. Rejects only if its signal aborts. */
-	const watch: WatchLayer = async (registration, signal, known = null) => {
-		const result = await run({ task: "watch", registration, known }, signal);
-		if (!("reason" in result)) return result as Watched;
-		return { state: "down", findings: findingsOf(registration, result) };
-	};
-
-	/** Ends all threads. To be called once the signals of all harvests and checks have aborted. */
-	async function close(): Promise<void> {
-		timers.clear(idle);
-		await Promise.all([common?.end(), own?.end()]);
-	}
-
-	async function run(order: Omit<Order, "id">, signal: AbortSignal | undefined): Promise<Result> {
-		signal?.throwIfAborted();
-		const together = await runTogether(order);
-		signal?.throwIfAborted();
-		if (!("reason" in together) || together.layers === 1) return together;
-		return pool(async () => {
+	/** Returns a function that carries out a task for a layer. It rejects only if its signal aborts. */
+	function taskOf<T extends Harvested | Watched>(task: Order["task"]) {
+		return async (registration: Registration, signal?: AbortSignal, known: Description | null = null) => {
+			const order = { task, registration, known };
 			signal?.throwIfAborted();
-			own = startThread(options);
-			const result = await own.run(order);
-			await own.end();
-			return result;
-		});
+			let result = await runTogether(order);
+			signal?.throwIfAborted();
+			if ("reason" in result && result.layers > 1) {
+				result = await pool(async () => {
+					signal?.throwIfAborted();
+					own = startThread(options);
+					return own.run(order).finally(own.end);
+				});
+			}
+			if (!("reason" in result)) return result as T;
+			// A finding for each language, since it is not known whose answer ended the thread.
+			const trouble = { state: "down", message: `sent what ${result.reason}` } as const;
+			const findings = langs.map((lang) => findingOf(registration, lang, trouble));
+			const nothing: Harvested & Watched = { found: {}, partial: new Set(), state: "down", findings };
+			return nothing as Harvested | Watched as T;
+		};
 	}
 
-	async function runTogether(order: Omit<Order, "id">): Promise<Result> {
+	async function runTogether(order: Omit<Order, "id">) {
 		timers.clear(idle);
 		if (!common || common.hasEnded()) common = startThread(options);
 		const thread = common;
@@ -184,11 +165,13 @@ export function createHarvestThreads(options: ThreadOptions) {
 		return result;
 	}
 
-	return { harvest, watch, close };
-}
-
-/** A finding for each language, since it is not known whose answer ended the thread. */
-function findingsOf(registration: Registration, { reason }: Ended): Finding[] {
-	const trouble = { state: "down", message: `sent what ${reason}` } as const;
-	return langs.map((lang) => findingOf(registration, lang, trouble));
+	return {
+		harvest: taskOf<Harvested>("harvest"),
+		watch: taskOf<Watched>("watch"),
+		/** Ends all threads. To be called once the signals of all harvests and checks have aborted. */
+		async close(): Promise<void> {
+			timers.clear(idle);
+			await Promise.all([common?.end(), own?.end()]);
+		},
+	};
 }
