@@ -5,7 +5,7 @@ import pMap from "p-map";
 import { ifThere, readIfThere, readTextIfThere } from "../files/if-there.ts";
 import { runGit } from "../git/run.ts";
 import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harvest/check-layer.ts";
-import { mergeDescription, quote } from "../harvest/finding.ts";
+import { type Finding, mergeDescription, quote } from "../harvest/finding.ts";
 import { createHarvestLayer } from "../harvest/layer.ts";
 import { layersOption, nameSource, refOption, repoOption, workingFolder } from "../publish/source.ts";
 import { descriptionText, isDescribed } from "../registry/description.ts";
@@ -14,15 +14,13 @@ import type { CheckedLayer } from "../registry/judge.ts";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
 import { harvestedLangs } from "../registry/registration.ts";
 import { descriptionPath, langs, layerPath, parseLayerPath } from "../registry/smallkey.ts";
-import { type LayerHealth, refreshText } from "../review/refresh-text.ts";
+import { refreshText } from "../review/refresh-text.ts";
 import { askWith } from "../service/ask.ts";
 import {
 	fileIn,
 	layersAtOnce,
-	printFindings,
 	readLayers,
 	statesOf,
-	type WatchedLayer,
 	watchAll,
 	writeHealth,
 	writeStored,
@@ -45,6 +43,37 @@ function parseAge(text: string): number {
 	const age = parseSpan(text);
 	if (age === null) throw new InvalidArgumentError("It must be a time such as 7d, 12h, 30m or 45s.");
 	return age;
+}
+
+/** The titles of the findings of each state, in their order. */
+const harvestTitles = {
+	wrong: "Wrong registrations, for their publishers to correct:",
+	down: "Services that are down or answer oddly; their descriptions are kept:",
+};
+
+/**
+ * Prints the findings of each state below its title, in the order of the layers.
+ * @param noteOf the end of the line of a finding
+ * @returns exit code: 1 if a registration is wrong
+ */
+function printFindings(
+	found: readonly { smallkey: string; findings: readonly Finding[] }[],
+	titles: Partial<Record<SickState, string>>,
+	io: Io,
+	noteOf = (_smallkey: string, _state: SickState) => "",
+): number {
+	for (const [state, title] of Object.entries(titles)) {
+		const lines = found.flatMap(({ smallkey, findings }) => {
+			const own = findings.filter((finding) => finding.state === state);
+			const start = `  ${layerPath(smallkey)}`;
+			return own.map(({ pointer, text }) =>
+				plain(`${start}: ${pointer}: ${text}${noteOf(smallkey, state as SickState)}`),
+			);
+		});
+		if (lines.length > 0) io.print([`\n${title}`, ...lines].join("\n"));
+	}
+	const isWrong = found.some(({ findings }) => findings.some(({ state }) => state === "wrong"));
+	return isWrong ? exitCodes.wrong : exitCodes.done;
 }
 
 const harvest = createRun("harvest", async ({ read, environment, io }) => {
@@ -90,10 +119,8 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 	io.print(
 		`${counted(outcomes.length, "layer")} asked, ${counted(changed, "description")} changed, ${troubled} with findings`,
 	);
-	return printFindings(
-		outcomes.sort((one, other) => (one.smallkey < other.smallkey ? -1 : 1)),
-		io,
-	);
+	const sorted = outcomes.sort((one, other) => (one.smallkey < other.smallkey ? -1 : 1));
+	return printFindings(sorted, harvestTitles, io);
 });
 
 /** A line for each language: whether the layer exists, its title, and for WMS its formats. */
@@ -130,7 +157,7 @@ const checkServices = createRun("check-services", async ({ read, environment, io
 		return { ...layer, ...(await check(layer.registration)) };
 	});
 	for (const result of results) io.print(factLines(result).join("\n"));
-	return printFindings(results, io);
+	return printFindings(results, harvestTitles, io);
 });
 
 const watchHelp = `
@@ -139,8 +166,8 @@ each with the week in which that was first seen. The file changes only if the fi
 With --text it writes what the pull request of the workflow refresh says, in a checkout into which npx fragments harvest
 has written service descriptions.`;
 
-const titles: Record<SickState, string> = {
-	wrong: "Wrong registrations, for their publishers to correct:",
+const watchTitles = {
+	...harvestTitles,
 	down: "Services that are down or odd:",
 	empty: "Layers of which there is nothing to be seen:",
 };
@@ -168,36 +195,21 @@ const watchServices = createRun("watch-services", async ({ read, environment, io
 	const layers = await readLayers({ folder }, smallkeys, io);
 	const all = await watchAll(layers, ask);
 	const week = weekOf(io.now());
-	const health = await writeHealth(folder, statesOf(all), registered, io.now());
+	const states = statesOf(all);
+	const health = await writeHealth(folder, states, registered, io.now());
 	if (textFile !== undefined) {
 		const changed = await changedDescriptions(folder);
-		const found = all.map(({ layer: { smallkey }, watched }): LayerHealth => {
-			return { smallkey, findings: watched.findings, changed: changed.has(smallkey) };
-		});
+		const found = all.map((layer) => ({ ...layer, changed: changed.has(layer.smallkey) }));
 		await writeFile(textFile, refreshText(found, { health, week }, owners));
 	}
-	const weeks = (smallkey: string) => weeksSince(health.get(smallkey)?.since ?? week, week);
-	return print(all, weeks, io);
-});
-
-/** Prints the problems in a group for each state. @returns exit code */
-function print(all: readonly WatchedLayer[], weeksOf: (smallkey: string) => number, io: Io): number {
-	const count = (state: SickState | null) => all.filter(({ watched }) => watched.state === state).length;
+	const count = (wanted: SickState | null) => all.filter(({ state }) => state === wanted).length;
 	io.print(
 		`checked ${counted(all.length, "layer")}: ${count(null)} well, ${count("wrong")} wrong, ${count("down")} down, ${count("empty")} empty`,
 	);
-	for (const [state, title] of Object.entries(titles)) {
-		const lines = all.flatMap(({ layer: { smallkey }, watched }) =>
-			watched.findings
-				.filter((finding) => finding.state === state)
-				.map(({ pointer, text }) => {
-					const week = watched.state === state ? ` (week ${weeksOf(smallkey)})` : "";
-					return plain(`  ${layerPath(smallkey)}: ${pointer}: ${text}${week}`);
-				}),
-		);
-		if (lines.length > 0) io.print([`\n${title}`, ...lines].join("\n"));
-	}
-	return count("wrong") > 0 ? exitCodes.wrong : exitCodes.done;
-}
+	return printFindings(all, watchTitles, io, (smallkey, state) => {
+		if (states.get(smallkey)?.state !== state) return "";
+		return ` (week ${weeksSince(health.get(smallkey)?.since ?? week, week)})`;
+	});
+});
 
 export const runs = { harvest, "check-services": checkServices, "watch-services": watchServices };

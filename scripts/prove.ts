@@ -78,8 +78,7 @@ async function statesOf(
 	const states = new Map<string, Seen | null>(drawn.map(({ smallkey }) => [smallkey, null]));
 	const failed = drawn.filter(({ smallkey }) => proofs.get(smallkey)?.since !== undefined);
 	const nothingSeen: Seen = { state: "empty", cause: "draws nothing on the map" };
-	for (const { layer, watched } of await watchAll(failed, ask))
-		states.set(layer.smallkey, seenOf(watched) ?? nothingSeen);
+	for (const layer of await watchAll(failed, ask)) states.set(layer.smallkey, seenOf(layer) ?? nothingSeen);
 	return states;
 }
 

@@ -1,7 +1,7 @@
 import { rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { readTextIfThere } from "../../files/if-there.ts";
-import { type Finding, seenOf, type Watched } from "../../harvest/finding.ts";
+import { seenOf, type Watched } from "../../harvest/finding.ts";
 import { createWatchLayer } from "../../harvest/layer.ts";
 import type { Ask } from "../../harvest/net/ask.ts";
 import type { Source } from "../../publish/build.ts";
@@ -17,7 +17,7 @@ import {
 	weekOf,
 } from "../../registry/health.ts";
 import { type CheckedLayer, judgeFiles, problemLine } from "../../registry/judge.ts";
-import { langs, layerPath } from "../../registry/smallkey.ts";
+import { langs } from "../../registry/smallkey.ts";
 import type { Io } from "../../terminal/io.ts";
 import { plain } from "../../terminal/plain.ts";
 import { mapWithProgress } from "../../terminal/progress.ts";
@@ -53,33 +53,7 @@ export function fileIn(folder: string, path: string): string {
 	return join(folder, path.replace(/^layers\//, ""));
 }
 
-export interface Found {
-	smallkey: string;
-	findings: Finding[];
-}
-
-const titles = [
-	["wrong", "Wrong registrations, for their publishers to correct:"],
-	["down", "Services that are down or answer oddly; their descriptions are kept:"],
-] as const;
-
-/** Prints the findings in two groups, each in the order of the layers. @returns exit code */
-export function printFindings(found: Found[], io: Io): number {
-	for (const [state, title] of titles) {
-		const lines = found.flatMap(({ smallkey, findings }) =>
-			findings
-				.filter((finding) => finding.state === state)
-				.map((finding) => plain(`  ${layerPath(smallkey)}: ${finding.pointer}: ${finding.text}`)),
-		);
-		if (lines.length > 0) io.print([`\n${title}`, ...lines].join("\n"));
-	}
-	return found.some(({ findings }) => findings.some(({ state }) => state === "wrong")) ? 1 : 0;
-}
-
-export interface WatchedLayer {
-	layer: CheckedLayer;
-	watched: Watched;
-}
+export type WatchedLayer = CheckedLayer & Watched;
 
 /**
  * Checks whether a viewer can show the layers.
@@ -88,23 +62,20 @@ export interface WatchedLayer {
 export async function watchAll(layers: readonly CheckedLayer[], ask: Ask): Promise<WatchedLayer[]> {
 	const watch = createWatchLayer(ask);
 	const all = await mapWithProgress(layers, "looking at layers", layersAtOnce, async (layer) => {
-		return { layer, watched: await watch(layer.registration, undefined, layer.description) };
+		return { ...layer, ...(await watch(layer.registration, undefined, layer.description)) };
 	});
-	const hosts = new Set(all.flatMap(({ layer }) => hostsOf(layer)));
-	if (hosts.size > 1 && all.every(({ watched }) => watched.state === "down")) {
-		const [first] = all[0]?.watched.findings ?? [];
+	const addresses = all.flatMap(({ registration }) => langs.map((lang) => registration[lang].service_url));
+	const hosts = new Set(addresses.map((address) => new URL(address).host));
+	if (hosts.size > 1 && all.every(({ state }) => state === "down")) {
+		const [first] = all[0]?.findings ?? [];
 		throw new Error(`none of ${hosts.size} hosts can be asked from here: ${first?.text}`);
 	}
 	return all;
 }
 
-function hostsOf({ registration }: CheckedLayer): string[] {
-	return langs.map((lang) => new URL(registration[lang].service_url).host);
-}
-
 /** Smallkey → the problem of the layer; null: healthy. */
 export function statesOf(all: readonly WatchedLayer[]): Map<string, Seen | null> {
-	return new Map(all.map(({ layer, watched }) => [layer.smallkey, seenOf(watched)]));
+	return new Map(all.map((layer) => [layer.smallkey, seenOf(layer)]));
 }
 
 /**
