@@ -5,7 +5,7 @@ import { diffTree, listTree, type PathChange } from "../../git/tree.ts";
 import { branchName, measured, type StoreBase } from "./base.ts";
 import { reasonOf } from "./health.ts";
 import { describePush, readRequests } from "./pushes.ts";
-import { type CommitReader, readerOf } from "./reader.ts";
+import { type CommitReader, openReader } from "./reader.ts";
 import type { UsedRequests } from "./used-requests.ts";
 
 /** The range from one published commit to the next. */
@@ -50,7 +50,7 @@ export function openBranch(
 	let behind: string | null = null;
 
 	/** Returns a reader of the state at a commit. */
-	const readerAt = (at: string): CommitReader => readerOf(catFile, at);
+	const readerAt = (at: string): CommitReader => openReader(catFile, at);
 
 	/** The range from nothing to the published commit. */
 	async function firstRange(): Promise<CommitRange> {

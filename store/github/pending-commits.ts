@@ -1,10 +1,12 @@
 import pMap, { pMapIterable } from "p-map";
+import { readerOf } from "../reader.ts";
 import {
 	type Commit,
 	type Edit,
 	type Edits,
 	isRefusal,
 	type Meta,
+	type Reader,
 	type Refusal,
 	StoreBusy,
 	usedBefore,
@@ -12,9 +14,9 @@ import {
 import { Conflict, type Github } from "./answer.ts";
 import { type Connection, GithubBusy, LostAnswer, spread } from "./client.ts";
 import { type CommitWithTree, commitTree, makeFirstCommit, moveBranch, writeTree } from "./commit.ts";
+import { filesAt } from "./commit-files.ts";
 import { type Head, type Heads, wasUsed } from "./history.ts";
 import type { Batch } from "./queue.ts";
-import { CommitFiles, Snapshot } from "./snapshot.ts";
 
 /** A change that waits to be made. */
 export interface Change {
@@ -112,7 +114,7 @@ async function attempt(
 
 /** Makes the first change in a repository without commits; the other changes follow in a later batch. */
 async function commitFirst({ github, branch }: ChangeContext, change: Change): Promise<Outcome> {
-	const decision = await decideOne(change, new Snapshot(new CommitFiles(github, null)));
+	const decision = await decideOne(change, readerOf(filesAt(github, null)));
 	if (!Array.isArray(decision)) return decision;
 	if (decision.length === 0) return () => ({ commit: "", changed: false });
 	const commit = await makeFirstCommit(github, branch, decision, change.meta, change.started);
@@ -121,28 +123,31 @@ async function commitFirst({ github, branch }: ChangeContext, change: Change): P
 
 /** Decides each change on the state that the changes before it leave. */
 async function decide({ github, now }: ChangeContext, head: Head, changes: readonly Change[]) {
-	const files = new CommitFiles(github, head);
+	const state = readerOf(filesAt(github, head));
 	const isUsed = ({ meta }: Change) => wasUsed(github, head, meta, now());
 	// All requests to GitHub are made at once. A change after the first edits is decided again, with these edits.
 	const early = await pMap(
 		changes,
 		async (change) => {
-			const decision = await decideOne(change, new Snapshot(files));
+			const decision = await decideOne(change, state);
 			return { decision, used: changesSomething(decision) ? await isUsed(change) : null };
 		},
 		{ concurrency: readsAtOnce },
 	);
 	const requests = new Set<string | null>();
-	const edits: Edit[] = [];
+	let isEdited = false;
 	const decisions: Decision[] = [];
 	for (const [index, change] of changes.entries()) {
 		let { decision, used } = early[index] as (typeof early)[number];
-		if (edits.length > 0) decision = await decideOne(change, new Snapshot(files, edits));
+		if (isEdited) decision = await decideOne(change, state);
 		if (changesSomething(decision)) {
 			const { request } = change.meta;
 			used ??= await isUsed(change);
 			if (used || requests.has(request)) decision = () => usedBefore;
-			else edits.push(...decision);
+			else {
+				state.overlay(decision);
+				isEdited = true;
+			}
 			if (request !== null) requests.add(request);
 		}
 		decisions.push(decision);
@@ -155,9 +160,9 @@ function changesSomething(decision: Decision): decision is Edit[] {
 	return Array.isArray(decision) && decision.length > 0;
 }
 
-async function decideOne({ edits }: Change, snapshot: Snapshot): Promise<Decision> {
+async function decideOne({ edits }: Change, state: Reader): Promise<Decision> {
 	try {
-		const wanted = await edits(snapshot);
+		const wanted = await edits(state);
 		return isRefusal(wanted) ? () => wanted : wanted;
 	} catch (error) {
 		if (error instanceof StoreBusy || error instanceof Conflict) throw error;

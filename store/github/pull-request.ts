@@ -2,6 +2,7 @@ import { code, linesWithin } from "../../registry/markdown.ts";
 import { pointerSegment } from "../../registry/problems.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/try-json.ts";
+import { readerOf } from "../reader.ts";
 import {
 	batchBranch,
 	type Commit,
@@ -16,9 +17,9 @@ import {
 } from "../store.ts";
 import { dataOf, type Github } from "./answer.ts";
 import { commitTree, emptyRepository, moveBranch, placeBranch, writeTree } from "./commit.ts";
+import { filesAt } from "./commit-files.ts";
 import { carriesRequest, wasUsed } from "./history.ts";
 import type { Change, ChangeContext } from "./pending-commits.ts";
-import { CommitFiles, Snapshot } from "./snapshot.ts";
 
 interface Text {
 	title: string;
@@ -52,10 +53,10 @@ export async function proposeChange(
 		await updateWhereDifferent(github, open, tried.text as Text);
 		return { commit: landed.sha, changed: true, ...receipt };
 	}
-	const proposed = new Snapshot(new CommitFiles(github, base));
+	const proposed = readerOf(filesAt(github, base));
 	const wanted = await edits(proposed);
 	if (isRefusal(wanted)) return wanted;
-	const below = open ? new Snapshot(new CommitFiles(github, main)) : proposed;
+	const below = open ? readerOf(filesAt(github, main)) : proposed;
 	const text = () => pullRequestText(meta, wanted, below, proposed);
 	if (wanted.length === 0) {
 		// An earlier attempt may have ended between the commit and the text. A batch's text lists its edits: there are none.

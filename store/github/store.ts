@@ -1,7 +1,17 @@
 import type { Log } from "../log.ts";
-import { type Commit, type Edits, type Meta, type Refusal, type Store, StoreBusy } from "../store.ts";
+import { readerOf } from "../reader.ts";
+import {
+	type Commit,
+	type Edits,
+	type Meta,
+	type Reader,
+	type Refusal,
+	type Store,
+	StoreBusy,
+} from "../store.ts";
 import { authorizeWith, type Credentials } from "./auth.ts";
 import { type Connection, connect, GithubBusy, spread } from "./client.ts";
+import { filesAt } from "./commit-files.ts";
 import { Heads, readHead } from "./history.ts";
 import {
 	type Change,
@@ -12,7 +22,6 @@ import {
 } from "./pending-commits.ts";
 import { proposeChange } from "./pull-request.ts";
 import { BatchQueue } from "./queue.ts";
-import { CommitFiles, Snapshot } from "./snapshot.ts";
 
 /** A publisher gets an answer within the sum of `waitMs` and `batchMs`, since proxies wait a minute at most. */
 const defaultLimits = {
@@ -90,9 +99,9 @@ export function githubStore(options: GithubOptions): Store {
 		}
 	}
 
-	async function readNow(): Promise<Snapshot> {
+	async function readNow(): Promise<Reader> {
 		const github = githubUntil(now().getTime() + limits.batchMs);
-		return new Snapshot(new CommitFiles(github, await readHead(github, branch)));
+		return readerOf(filesAt(github, await readHead(github, branch)));
 	}
 
 	return {

@@ -1,0 +1,91 @@
+import { descriptionPath, layerPath, parseSmallkey } from "../registry/smallkey.ts";
+import { blobId } from "./hashes.ts";
+import type { Edit, Layer, LayerIds } from "./store.ts";
+
+/** A file or another entry of a folder, as git stores it. */
+export interface FileEntry {
+	/** `100644` or `100755` if it is a plain file. */
+	mode: string;
+	id: string;
+}
+
+/** The entries of one folder by their names. */
+export type Folder = ReadonlyMap<string, FileEntry>;
+
+/** The files under `layers/` of one commit. */
+export interface CommitFiles {
+	/** A folder under `layers/`; empty if it does not exist. */
+	folder(folder: string): Promise<Folder>;
+	/** The content of a file. @param path for the text of an error */
+	text(id: string, path: string): Promise<string>;
+}
+
+/** Returns a reader of the state at one commit, with later edits that are not committed yet. */
+export function readerOf(files: CommitFiles) {
+	/** Folder → name → new text, or null if the file is removed. */
+	const changed = new Map<string, Map<string, string | null>>();
+
+	/** Adds edits to the state: they are read from now on. */
+	function overlay(edits: readonly Edit[]): void {
+		for (const { path, text } of edits) {
+			const [folder, name] = splitPath(path);
+			const names = changed.get(folder) ?? new Map<string, string | null>();
+			changed.set(folder, names.set(name, text));
+		}
+	}
+
+	async function read(smallkey: string): Promise<Layer | null> {
+		const paths = [layerPath(smallkey), descriptionPath(smallkey)];
+		const [registration = null, description = null] = await Promise.all(paths.map(textOf));
+		return registration === null ? null : { registration, description };
+	}
+
+	async function ids(smallkey: string): Promise<LayerIds | null> {
+		const paths = [layerPath(smallkey), descriptionPath(smallkey)];
+		const [registration = null, description = null] = await Promise.all(paths.map(idOf));
+		// A changed registration is always written in the canonical form.
+		const isCanonical = typeof (await find(layerPath(smallkey))) === "string";
+		return registration === null ? null : { registration, description, isCanonical };
+	}
+
+	async function keys(folder: string): Promise<string[]> {
+		const names = new Set((await files.folder(folder)).keys());
+		for (const [name, text] of changed.get(folder) ?? []) {
+			if (text === null) names.delete(name);
+			else names.add(name);
+		}
+		const stems = [...names].flatMap((name) => /^(.*)\.json$/s.exec(name)?.[1] ?? []);
+		return stems.filter((stem) => parseSmallkey(stem) !== null).sort();
+	}
+
+	/** The new text of a changed file, or the entry of another one; null if there is none. */
+	async function find(path: string): Promise<string | FileEntry | null> {
+		const [folder, name] = splitPath(path);
+		const text = changed.get(folder)?.get(name);
+		return text === undefined ? ((await files.folder(folder)).get(name) ?? null) : text;
+	}
+
+	async function textOf(path: string): Promise<string | null> {
+		const found = await find(path);
+		if (found === null || typeof found === "string") return found;
+		return isPlain(found) ? files.text(found.id, path) : null;
+	}
+
+	async function idOf(path: string): Promise<string | null> {
+		const found = await find(path);
+		if (typeof found === "string") return blobId(found);
+		return found && isPlain(found) ? found.id : null;
+	}
+
+	return { overlay, read, ids, keys, find };
+}
+
+function isPlain({ mode }: FileEntry): boolean {
+	return mode.startsWith("100");
+}
+
+/** The folder under `layers/` and the name of a path such as `layers/23/23ax5t.json`; the folder is `""` for other paths. */
+function splitPath(path: string): [folder: string, name: string] {
+	const [, folder = "", name = path] = /^layers\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+	return [folder, name];
+}
