@@ -94,9 +94,8 @@ const maxTextLength = 1_000;
 /** One request and its answer. */
 export class Exchange {
 	/** When the request's head was received. */
-	readonly #start = performance.now();
-	readonly #isWrite: boolean;
-	#route: Route = { kind: "refused", status: clientGone, errors: null };
+	readonly #startMs = performance.now();
+	#route: RouteName = "refused";
 	#client: Client | null = null;
 	/** Why a write was refused. */
 	#reason: string | undefined;
@@ -107,43 +106,52 @@ export class Exchange {
 		readonly response: ServerResponse,
 		readonly asksFirst: boolean,
 		readonly server: ReturnType<typeof shareOf>,
-	) {
-		this.#isWrite = isWriteMethod(request.method ?? "");
-	}
+	) {}
 
 	/** Whether the connection ended before the answer. */
 	get hasGone(): boolean {
-		return this.response.socket === null || this.response.socket.destroyed;
+		return this.response.socket?.destroyed ?? true;
 	}
 
-	/** The client. Read it for the first time before the connection ends. */
-	get client(): Client {
+	get #isWrite(): boolean {
+		return isWriteMethod(this.request.method ?? "");
+	}
+
+	/** The client. It is known only while the connection lasts: read it for the first time before its end. */
+	get #knownClient(): Client {
 		this.#client ??= clientOf(this.request, this.server.trustedProxies ?? []);
 		return this.#client;
 	}
 
 	/** Answers the request. It is called once the requests before it on the same connection are answered. */
 	answer(): void {
-		const { method = "GET", url: target = "/", headers } = this.request;
-		const { kept, context } = this.server;
+		const { method, url = "/", headers } = this.request;
+		const { kept } = this.server;
 		const isPlainGet = method === "GET" && headers["if-none-match"] === undefined;
-		const known = isPlainGet ? kept?.find(target) : undefined;
-		const route = known?.route ?? routeOf(method, target, context.settings);
-		this.#route = route;
+		const known = isPlainGet ? kept?.find(url) : undefined;
+		if (!known || this.hasGone) return void this.#answerNew(isPlainGet);
+		this.#route = known.kind;
+		this.#send(known.reply);
+	}
+
+	/** Answers a request whose answer is not kept. A read of fragments is answered without a pause. */
+	async #answerNew(isPlainGet: boolean): Promise<void> {
+		const { method = "GET", url = "/" } = this.request;
+		const { kept, context } = this.server;
+		const route = routeOf(method, url, context.settings);
+		this.#route = route.kind === "write" ? route.action : route.kind;
 		if (this.hasGone) return this.#writeNoted(answerGone());
-		const fail = (error: unknown) => answerFailure(error, route.kind, context.log);
-		let reply: Reply | Promise<Reply>;
+		let reply: Reply;
 		try {
-			reply = known?.reply ?? this.#replyTo(route);
+			const made = this.#replyTo(route);
+			reply = made instanceof Promise ? await made : made;
 		} catch (error) {
-			reply = fail(error);
+			reply = answerFailure(error, route.kind, context.log);
 		}
-		if (reply instanceof Promise) return void reply.catch(fail).then((one) => this.#send(one));
-		if (isPlainGet && !known) kept?.keep(target, { route, reply });
+		if (isPlainGet) kept?.keep(url, route.kind, reply);
 		this.#send(reply);
 	}
 
-	/** The answer to the request. A read of fragments is answered without a promise. */
 	#replyTo(route: Route): Reply | Promise<Reply> {
 		const { request, response, asksFirst, server } = this;
 		const { context, fragments, pages } = server;
@@ -154,7 +162,7 @@ export class Exchange {
 				return answerRead(route, ifNoneMatch, fragments);
 			case "write": {
 				const start = () => asksFirst && response.writeContinue();
-				return server.write(request, route.action, this.client.counted, start);
+				return server.write(request, route.action, this.#knownClient.counted, start);
 			}
 			case "page":
 			case "records": {
@@ -162,7 +170,7 @@ export class Exchange {
 				return pages ? pages(route, { ifNoneMatch, acceptEncoding }) : refuseRead(404);
 			}
 			case "status":
-				return answerStatus(route.segment, context.status ?? null, context.log, this.client.counted);
+				return answerStatus(route.segment, context.status ?? null, context.log, this.#knownClient.counted);
 			default:
 				return answerPlain(route, context);
 		}
@@ -172,18 +180,19 @@ export class Exchange {
 		const { request, server } = this;
 		const { headers, method } = request;
 		this.#reason = answer.reason;
-		const reply = this.#isWrite ? inLanguageOf(answer, headers["accept-language"] ?? null) : answer;
 		// The rest of the body is read and discarded, so that the client can still read the answer.
 		if (method !== "GET" && method !== "HEAD") request.resume();
-		if (reply.status < 400 && !this.#isWrite && !server.allReads) {
+		const isWrite = this.#isWrite;
+		if (answer.status < 400 && !isWrite && !server.allReads) {
 			server.count();
-			return this.#write(reply);
+			return this.#write(answer);
 		}
+		const reply = isWrite ? inLanguageOf(answer, headers["accept-language"] ?? null) : answer;
 		// The client's address is read here, since it is known only while the connection lasts.
-		const { client } = this;
-		const isBadWrite = this.#isWrite && (reply.status === 401 || reply.status === 429);
+		const { counted } = this.#knownClient;
+		const isBadWrite = isWrite && (reply.status === 401 || reply.status === 429);
 		// Writes from this machine are not delayed, just as they are not limited.
-		if (!isBadWrite || client.counted === null) return this.#writeNoted(reply);
+		if (!isBadWrite || counted === null) return this.#writeNoted(reply);
 		// The answer is delayed: a client that guesses signatures or ignores its limit sends again as soon as it has an answer.
 		setTimeout(() => this.#writeNoted(reply), server.times.badWriteDelayMs).unref();
 	}
@@ -203,8 +212,7 @@ export class Exchange {
 		const { response, server } = this;
 		if (server.isClosing()) response.shouldKeepAlive = false;
 		if (!this.hasGone) server.send(response, reply);
-		const name = this.#route.kind === "write" ? this.#route.action : this.#route.kind;
-		server.measure?.(name, reply.status, performance.now() - this.#start, this.#reason);
+		server.measure?.(this.#route, reply.status, performance.now() - this.#startMs, this.#reason);
 	}
 
 	/** The log line of the exchange, after its end. */
@@ -216,11 +224,11 @@ export class Exchange {
 			method,
 			path: cut(url.split("?", 1)[0] as string),
 			status,
-			milliseconds: Math.round((performance.now() - this.#start) * 10) / 10,
+			milliseconds: Math.round((performance.now() - this.#startMs) * 10) / 10,
 			sender: this.#isWrite && typeof headers.sender === "string" ? cut(headers.sender) : null,
 		};
 		if (status < 400) return answered;
-		const { address } = this.client;
+		const { address } = this.#knownClient;
 		return { ...answered, address, ...(this.#reason !== undefined && { reason: this.#reason }) };
 	}
 }

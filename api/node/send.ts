@@ -11,12 +11,6 @@ interface KeptReply extends Reply {
 	text?: string;
 }
 
-/** The route and the answer of a read of fragments. */
-interface Kept {
-	route: Route;
-	reply: KeptReply;
-}
-
 /**
  * Returns a function that writes the answers of one server. If a client does not read its answer in time, the connection
  * is closed.
@@ -69,30 +63,31 @@ const overheadBytes = 2_000;
  * @param version returns another number after each change of any fragment
  */
 export function keepReplies(version: () => number) {
-	const replies = new Map<string, Kept>();
+	/** Request target → its answer. */
+	const kept = new Map<string, { kind: "doc" | "docs"; reply: KeptReply }>();
 	let keptVersion = version();
 	let bytes = 0;
 	const clear = () => {
-		replies.clear();
+		kept.clear();
 		bytes = 0;
 		keptVersion = version();
 	};
 	return {
-		/** The kept answer to a target; undefined if there is none. */
-		find(target: string): Kept | undefined {
+		find(target: string) {
 			if (keptVersion !== version()) clear();
-			return replies.get(target);
+			return kept.get(target);
 		},
-		keep(target: string, { route, reply }: Kept): void {
+		/** Keeps the answer to a target if it is the fragments that were asked for. */
+		keep(target: string, kind: Route["kind"], reply: Reply): void {
 			const { status, body } = reply;
-			const isRead = route.kind === "doc" || route.kind === "docs";
-			if (!isRead || status !== 200 || !(body instanceof Uint8Array) || body.length > maxBodyBytes) return;
+			if ((kind !== "doc" && kind !== "docs") || status !== 200) return;
+			if (!(body instanceof Uint8Array) || body.length > maxBodyBytes) return;
 			const text = body.length > maxTextBytes ? undefined : Buffer.from(body).toString("latin1");
 			// A character of a target may take two bytes.
 			const taken = body.length + (text?.length ?? 0) + 2 * target.length + overheadBytes;
 			if (bytes + taken > maxKeptBytes) clear();
 			bytes += taken;
-			replies.set(target, { route, reply: text === undefined ? reply : { ...reply, text } });
+			kept.set(target, { kind, reply: text === undefined ? reply : { ...reply, text } });
 		},
 	};
 }

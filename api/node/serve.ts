@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import { Exchange, type NodeOptions, shareOf } from "./exchange.ts";
 
@@ -8,15 +8,12 @@ const maxHeadBytes = 64 * 1024;
 /** Most requests that may wait on one connection; with more, the connection is closed. */
 const maxWaiting = 1_000;
 
-/** A server, and the function that ends it. */
-export interface NodeServer {
-	server: Server;
-	/** Answers the requests that have begun, and closes the connections that are still open after all time-outs. */
-	end(): Promise<void>;
-}
-
-/** Makes a server of reads and writes on Node; it does not listen yet. */
-export function createNodeServer(options: NodeOptions): NodeServer {
+/**
+ * Makes a server of reads and writes on Node; it does not listen yet.
+ * @returns the server, and `end`: it answers the requests that have begun, and closes the connections that are still open
+ * after all time-outs
+ */
+export function createNodeServer(options: NodeOptions) {
 	const shared = shareOf(options, () => !server.listening);
 	const { headTimeoutMs, bodyTimeoutMs, checkEveryMs } = shared.times;
 	const settings = {
@@ -25,12 +22,9 @@ export function createNodeServer(options: NodeOptions): NodeServer {
 		connectionsCheckingInterval: checkEveryMs,
 		maxHeaderSize: maxHeadBytes,
 	};
-	const answerNext = createOrder();
-	/** Connections without the head of a request so far. */
-	const silent = new Set<Socket>();
+	const connections = new Map<Socket, Connection>();
 	const answer = (asksFirst: boolean) => (request: IncomingMessage, response: ServerResponse) => {
-		silent.delete(request.socket);
-		answerNext(new Exchange(request, response, asksFirst, shared));
+		connections.get(request.socket)?.add(new Exchange(request, response, asksFirst, shared));
 	};
 	const server = createServer(settings, answer(false));
 	// With `Expect: 100-continue`, a body can be refused before the client sends it.
@@ -39,8 +33,8 @@ export function createNodeServer(options: NodeOptions): NodeServer {
 	// closes the other half first.
 	Object.assign(server, { httpAllowHalfOpen: true });
 	server.on("connection", (socket) => {
-		silent.add(socket);
-		socket.once("close", () => silent.delete(socket));
+		connections.set(socket, new Connection());
+		socket.once("close", () => connections.delete(socket));
 	});
 	const end = async () => {
 		// Node's own time-outs have no effect on a server that is closing.
@@ -48,7 +42,7 @@ export function createNodeServer(options: NodeOptions): NodeServer {
 		const closed = once(server, "close");
 		server.close();
 		// Node waits for the first request of a connection.
-		for (const socket of silent) socket.destroy();
+		for (const [socket, { hasBegun }] of connections) if (!hasBegun) socket.destroy();
 		await closed;
 		clearTimeout(bound);
 		shared.answered.end();
@@ -57,35 +51,32 @@ export function createNodeServer(options: NodeOptions): NodeServer {
 }
 
 /**
- * Returns a function that keeps the order of requests on each connection. A pipelined request is answered only after the
- * answer to the request before it is written (RFC 9112, section 9.3.2): it sees the state after an earlier write, and
- * waits for the client to read. It then starts in the next iteration of the event loop, so that other connections are
- * answered in between.
+ * Keeps the order of the requests on a connection. A pipelined request is answered only after the answer to the request
+ * before it is written (RFC 9112, section 9.3.2): it sees the state after an earlier write, and waits for the client to
+ * read. It then starts in the next iteration of the event loop, so that other connections are answered in between.
  */
-function createOrder(): (exchange: Exchange) => void {
-	/** Connection on which a request is being answered → the requests that wait for it. */
-	const waiting = new Map<Socket, Exchange[]>();
+class Connection {
+	/** Whether the head of a request has arrived. */
+	hasBegun = false;
+	/** The first one is being answered, and the others wait for it. */
+	readonly #exchanges: Exchange[] = [];
 
-	function answer(exchange: Exchange): void {
-		const { socket } = exchange.request;
-		const next = () => {
-			const following = waiting.get(socket)?.shift();
-			if (following) setImmediate(answer, following);
-			else waiting.delete(socket);
-		};
-		if (exchange.hasGone) next();
-		else exchange.response.once("close", next);
-		exchange.answer();
+	add(exchange: Exchange): void {
+		this.hasBegun = true;
+		const count = this.#exchanges.push(exchange);
+		if (count === 1) this.#answerFirst();
+		else if (count > maxWaiting + 1) exchange.request.socket.destroy();
 	}
 
-	return (exchange) => {
-		const { socket } = exchange.request;
-		const before = waiting.get(socket);
-		if (before) {
-			if (before.push(exchange) > maxWaiting) socket.destroy();
-			return;
-		}
-		waiting.set(socket, []);
-		answer(exchange);
+	readonly #answerFirst = (): void => {
+		const [exchange] = this.#exchanges as [Exchange];
+		if (exchange.hasGone) this.#next();
+		else exchange.response.on("close", this.#next);
+		exchange.answer();
+	};
+
+	readonly #next = (): void => {
+		this.#exchanges.shift();
+		if (this.#exchanges.length > 0) setImmediate(this.#answerFirst);
 	};
 }

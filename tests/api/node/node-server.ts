@@ -3,7 +3,7 @@ import type { Context } from "../../../api/context.ts";
 import { etagOf } from "../../../api/etag.ts";
 import type { NodeOptions } from "../../../api/node/exchange.ts";
 import type { Answered } from "../../../api/node/log.ts";
-import { createNodeServer, type NodeServer } from "../../../api/node/serve.ts";
+import { createNodeServer } from "../../../api/node/serve.ts";
 import type { Fragments } from "../../../api/read.ts";
 import { parseSenders, sign } from "../../../api/senders.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
@@ -24,7 +24,7 @@ export class TestServer {
 	gate: Promise<void> = Promise.resolve();
 	/** Why `readyz` is 503. */
 	problem: string | null = null;
-	readonly #server: NodeServer;
+	readonly #server: ReturnType<typeof createNodeServer>;
 	static readonly #open = new Set<TestServer>();
 
 	private constructor(options: TestOptions) {
