@@ -100,11 +100,9 @@ export class Exchange {
 	/** Why a write was refused. */
 	#reason: string | undefined;
 
-	/** @param asksFirst whether the client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1) */
 	constructor(
 		readonly request: IncomingMessage,
 		readonly response: ServerResponse,
-		readonly asksFirst: boolean,
 		readonly server: ReturnType<typeof shareOf>,
 	) {}
 
@@ -153,17 +151,15 @@ export class Exchange {
 	}
 
 	#replyTo(route: Route): Reply | Promise<Reply> {
-		const { request, response, asksFirst, server } = this;
+		const { request, response, server } = this;
 		const { context, fragments, pages } = server;
 		const ifNoneMatch = request.headers["if-none-match"] ?? null;
 		switch (route.kind) {
 			case "docs":
 			case "doc":
 				return answerRead(route, ifNoneMatch, fragments);
-			case "write": {
-				const start = () => asksFirst && response.writeContinue();
-				return server.write(request, route.action, this.#knownClient.counted, start);
-			}
+			case "write":
+				return server.write(response, route.action, this.#knownClient.counted);
 			case "page":
 			case "records": {
 				const acceptEncoding = String(request.headers["accept-encoding"] ?? "");

@@ -75,19 +75,11 @@ function fileReader(): (path: string) => Promise<CatalogueFile | null> {
 	};
 }
 
-/** Error codes of a path that is not a file. */
-const noFileCodes: ReadonlySet<string | undefined> = new Set([
-	"ENOENT",
-	"EISDIR",
-	"ENOTDIR",
-	"ENAMETOOLONG",
-	"ELOOP",
-	// Node.js refuses a path with a NUL.
-	"ERR_INVALID_ARG_VALUE",
-]);
+/** Error codes of a path that is not a file; the last one is Node's own for a path with a NUL. */
+const noFile = /^(?:ENOENT|EISDIR|ENOTDIR|ENAMETOOLONG|ELOOP|ERR_INVALID_ARG_VALUE)$/;
 
 /** Null for the error of a path that is not a file. @throws {Error} any other error */
 function nullWithoutFile(error: NodeJS.ErrnoException): null {
-	if (noFileCodes.has(error.code)) return null;
+	if (noFile.test(error.code ?? "")) return null;
 	throw error;
 }

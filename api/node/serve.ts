@@ -23,12 +23,12 @@ export function createNodeServer(options: NodeOptions) {
 		maxHeaderSize: maxHeadBytes,
 	};
 	const connections = new Map<Socket, Connection>();
-	const answer = (asksFirst: boolean) => (request: IncomingMessage, response: ServerResponse) => {
-		connections.get(request.socket)?.add(new Exchange(request, response, asksFirst, shared));
+	const answer = (request: IncomingMessage, response: ServerResponse) => {
+		connections.get(request.socket)?.add(new Exchange(request, response, shared));
 	};
-	const server = createServer(settings, answer(false));
+	const server = createServer(settings, answer);
 	// With `Expect: 100-continue`, a body can be refused before the client sends it.
-	server.on("checkContinue", answer(true));
+	server.on("checkContinue", answer);
 	// A client that has closed its half of a connection still waits for its answer (RFC 9112, section 9.6). By default, Node
 	// closes the other half first.
 	Object.assign(server, { httpAllowHalfOpen: true });

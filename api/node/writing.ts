@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
 import type { WriteAction } from "../app.ts";
@@ -27,21 +27,16 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 	let heldBytes = 0;
 	let lastTurn: Promise<void> = Promise.resolve();
 
-	/** @param start is called before the body is read; a refused body is not read to its end */
-	return async (
-		request: IncomingMessage,
-		action: WriteAction,
-		address: string | null,
-		start: () => void,
-	): Promise<Reply> => {
-		const { headers, url: target = "" } = request;
-		// The text of a missing header is empty.
-		const text = (name: string) => (typeof headers[name] === "string" ? headers[name] : "");
-		const signed = { sender: text("sender"), timestamp: text("timestamp"), signature: text("authorization") };
+	/** @param address the client, for the limit of writes */
+	return async (response: ServerResponse, action: WriteAction, address: string | null): Promise<Reply> => {
+		const request = response.req;
+		const { headers, url: target = "", httpVersion } = request;
+		const { sender = "", timestamp = "", authorization: signature = "" } = headers as Record<string, string>;
 		const length = headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : null;
 		let bytes = 0;
 		const readHeld = async (): Promise<WriteBody | Reply> => {
-			start();
+			// The client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1).
+			if (headers.expect !== undefined && httpVersion === "1.1") response.writeContinue();
 			const wanted = Math.max(minHeldBytes, length ?? maxRegistrationBytes);
 			if (heldBytes + wanted > maxHeldBytes) return refuseForRoom();
 			bytes = wanted;
@@ -53,7 +48,8 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 			return body;
 		};
 		try {
-			return await answerWrite({ action, target, address, length, ...signed }, readHeld, context);
+			const write = { action, target, address, sender, timestamp, signature, length };
+			return await answerWrite(write, readHeld, context);
 		} finally {
 			heldBytes -= bytes;
 		}
