@@ -10,20 +10,18 @@ const maxReadLength = 100_000;
 /** Longest packed draft in an address that is shown, in characters: mail programs and terminals cut longer addresses. */
 const maxShownLength = 16_000;
 
-/** Most bytes of an unpacked draft: escaping in JSON may double the length of a registration. */
-const maxBytes = 140_000;
+/** Longest unpacked draft, in characters: escaping in JSON may double the length of a registration. */
+const maxLength = 140_000;
 
 /**
  * Packs a draft as JSON, raw deflate (RFC 1951) and URL-safe base64 (RFC 4648, section 5). The result follows `#draft=` in
  * an address: browsers never send that part to a server.
  */
 export async function packDraft({ smallkey, text }: Draft): Promise<string> {
-	const bytes = new TextEncoder().encode(JSON.stringify([smallkey, text]));
-	const packed = await new Response(
-		new Blob([bytes]).stream().pipeThrough(new CompressionStream("deflate-raw")),
-	).arrayBuffer();
-	let binary = "";
-	for (const byte of new Uint8Array(packed)) binary += String.fromCharCode(byte);
+	const draft = new Blob([JSON.stringify([smallkey, text])]);
+	const stream = draft.stream().pipeThrough(new CompressionStream("deflate-raw"));
+	const packed = new Uint8Array(await new Response(stream).arrayBuffer());
+	const binary = Array.from(packed, (byte) => String.fromCharCode(byte)).join("");
 	return btoa(binary).replaceAll("+", "-").replaceAll("/", "_").replaceAll("=", "");
 }
 
@@ -34,7 +32,7 @@ export async function packDraft({ smallkey, text }: Draft): Promise<string> {
  * @returns null without a public address, and for a draft that is too long for one
  */
 export async function draftAddress(publicUrl: string, draft: Draft): Promise<string | null> {
-	if (publicUrl === "" || draft.text.length > maxBytes / 2) return null;
+	if (publicUrl === "" || draft.text.length > maxLength / 2) return null;
 	const packed = await packDraft(draft);
 	if (packed.length > maxShownLength) return null;
 	return `${publicUrl.replace(/(?<!\/)\/+$/, "")}/?page=draft#draft=${packed}`;
@@ -46,30 +44,12 @@ export async function unpackDraft(link: string): Promise<Draft | null> {
 	try {
 		const binary = atob(link.replaceAll("-", "+").replaceAll("_", "/"));
 		const bytes = Uint8Array.from(binary, (unit) => unit.charCodeAt(0));
-		const text = await readBounded(
-			new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw")),
-		);
-		const value: unknown = text === null ? null : JSON.parse(text);
+		const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+		const text = await new Response(stream).text();
+		const value: unknown = text.length > maxLength ? null : JSON.parse(text);
 		if (!Array.isArray(value) || typeof value[0] !== "string" || typeof value[1] !== "string") return null;
 		return { smallkey: value[0].slice(0, 64), text: value[1] };
 	} catch {
 		return null;
-	}
-}
-
-async function readBounded(stream: ReadableStream<Uint8Array>): Promise<string | null> {
-	const reader = stream.getReader();
-	const decoder = new TextDecoder("utf-8", { fatal: true });
-	let text = "";
-	let length = 0;
-	for (;;) {
-		const { done, value } = await reader.read();
-		if (done) return text + decoder.decode();
-		length += value.length;
-		if (length > maxBytes) {
-			await reader.cancel();
-			return null;
-		}
-		text += decoder.decode(value, { stream: true });
 	}
 }

@@ -10,36 +10,33 @@ export interface Difference {
 	kind: string;
 }
 
-/** Compares one member; null if the rule does not apply. */
-type Rule = (before: unknown, now: unknown) => Difference | null;
-
 /** Compares a layer's node on the older service with the one on this service, at v0.9, v1 or v2. */
 export function differences(before: Json, now: Json): Difference[] {
-	const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
-	const found = names.flatMap((name) => memberDifferences(name, before[name], now[name], before, now));
-	const kinds = new Map(found.map((difference) => [difference.kind, difference]));
-	return [...kinds.values()];
+	const isOtherForm = isOtherMapServerForm(before, now);
+	const found = memberNames(before, now).flatMap((name) => {
+		const [one, other] = [before[name], now[name]];
+		if (isDeepStrictEqual(one, other)) return [];
+		if (name === "datagrid") return gridDifferences(columnsOf(one), columnsOf(other));
+		if (name === "symbology") return symbologyDifferences(objectOf(one), objectOf(other));
+		if (isOtherForm && mapServerMembers.includes(name))
+			return [cosmetic("a layer of a MapServer in the form of V2_MAP_SERVER")];
+		const missing = onlyNow(one) ? ": only now" : onlyBefore(one, other) ? ": only before" : "";
+		return memberDifferences(name, one, other, name + missing);
+	});
+	return [...new Map(found.map((difference) => [difference.kind, difference])).values()];
 }
 
-function memberDifferences(
-	name: string,
-	before: unknown,
-	now: unknown,
-	all: Json,
-	allNow: Json,
-): Difference[] {
+function memberNames(before: Json, now: Json): string[] {
+	return Object.keys({ ...before, ...now });
+}
+
+/** @param otherwise the difference if no rule knows it as cosmetic */
+function memberDifferences(rule: string, before: unknown, now: unknown, otherwise: string): Difference[] {
 	if (isDeepStrictEqual(before, now)) return [];
-	if (name === "datagrid") return gridDifferences(columnsOf(before), columnsOf(now));
-	if (name === "symbology") return symbologyDifferences(objectOf(before), objectOf(now));
-	if (isOtherMapServerForm(name, all, allNow))
-		return [cosmetic("a layer of a MapServer in the form of V2_MAP_SERVER")];
-	for (const rule of rules[name] ?? []) {
-		const difference = rule(before, now);
-		if (difference) return [difference];
-	}
+	const [isKnown, kind] = rules[rule] ?? [];
+	if (isKnown?.(before, now)) return [cosmetic(kind as string)];
 	if (typeof before === "string" && escapeMarkup(before) === now) return [cosmetic(escapedMarkup)];
-	if (before === undefined || before === null) return [relevant(`${name}: only now`)];
-	return [relevant(now === undefined ? `${name}: only before` : name)];
+	return [relevant(otherwise)];
 }
 
 const escapedMarkup = "a text that a viewer would run as HTML: made harmless";
@@ -52,29 +49,40 @@ function relevant(kind: string): Difference {
 	return { isRelevant: true, kind };
 }
 
-function unless(isKnown: (before: unknown, now: unknown) => boolean, kind: string): Rule {
-	return (before, now) => (isKnown(before, now) ? cosmetic(kind) : null);
-}
-
 const onlyBefore = (_before: unknown, now: unknown) => now === undefined;
 const onlyNow = (before: unknown) => before === undefined || before === null;
 
-/** The rules of each member, in order: the first that applies decides. */
-const rules: Readonly<Record<string, Rule[]>> = {
-	geometryType: [unless(onlyBefore, "geometryType: no viewer reads it")],
-	imageUrl: [unless(onlyNow, "a picture of a wms layer for the list of layers")],
-	metadataUrl: [unless(onlyBefore, "metadata of a wms layer, which RAMP 4.0 refuses: left out")],
-	catalogueUrl: [unless(onlyBefore, "metadata of a wms layer, which RAMP 4.0 refuses: left out")],
-	url: [
-		unless((before, now) => bare(before) === bare(now), "a slash or a ? at the end of the address: left out"),
+const wmsMetadata = "metadata of a wms layer, which RAMP 4.0 refuses: left out";
+const noScale = "a scale that is none";
+const numberColumn = "columns of numbers that sort as numbers";
+const emptyField = "symbology: an empty second or third field";
+
+/** Member → the difference in it that is cosmetic. */
+const rules: Readonly<
+	Record<string, readonly [isKnown: (before: unknown, now: unknown) => boolean, kind: string]>
+> = {
+	geometryType: [onlyBefore, "geometryType: no viewer reads it"],
+	imageUrl: [onlyNow, "a picture of a wms layer for the list of layers"],
+	metadataUrl: [onlyBefore, wmsMetadata],
+	catalogueUrl: [onlyBefore, wmsMetadata],
+	url: [(before, now) => bare(before) === bare(now), "a slash or a ? at the end of the address: left out"],
+	layerExtent: [isProjected, "an extent in the map's spatial reference"],
+	aliasMap: [sameMembers, escapedMarkup],
+	minScale: [isNoScale, noScale],
+	maxScale: [isNoScale, noScale],
+	name: [onlyNow, "a name where there was none"],
+	layerEntries: [sameEntries, "titles of a service's layers: viewers have them from the service"],
+	maxAllowableOffset: [onlyNow, "an offset that a release of the older service lost"],
+	"column title": [(before, now) => fixedTitles[String(before)] === now, "French titles of the fixed columns"],
+	"column sortType": [isNumberSort, numberColumn],
+	"column type": [isNumberSort, numberColumn],
+	"symbol field2": [isEmptyField, emptyField],
+	"symbol field3": [isEmptyField, emptyField],
+	"symbol value": [
+		(before, now) => String(before) === String(now),
+		"symbology: values of a number field as numbers at v0.9, as texts at v1",
 	],
-	layerExtent: [unless(isProjected, "an extent in the map's spatial reference")],
-	aliasMap: [unless(sameMembers, escapedMarkup)],
-	minScale: [unless(isNoScale, "a scale that is none")],
-	maxScale: [unless(isNoScale, "a scale that is none")],
-	name: [unless(onlyNow, "a name where there was none")],
-	layerEntries: [unless(sameEntries, "titles of a service's layers: viewers have them from the service")],
-	maxAllowableOffset: [unless(onlyNow, "an offset that a release of the older service lost")],
+	"symbol label": [(before, now) => (before ?? "") === (now ?? ""), "symbology: an empty label"],
 };
 
 function bare(address: unknown): unknown {
@@ -92,6 +100,14 @@ function isNoScale(before: unknown, now: unknown): boolean {
 	return now === 0 && !(typeof before === "number" && before > 0);
 }
 
+function isNumberSort(_before: unknown, now: unknown): boolean {
+	return now === "num";
+}
+
+function isEmptyField(before: unknown, now: unknown): boolean {
+	return !before && now === undefined;
+}
+
 /** Whether two extents may be equal in different spatial references. */
 function isProjected(before: unknown, now: unknown): boolean {
 	const sides = ["xmin", "ymin", "xmax", "ymax"];
@@ -99,7 +115,7 @@ function isProjected(before: unknown, now: unknown): boolean {
 	const isRounded = sides.every(
 		(side) => Math.abs(Number(objectOf(before)[side]) - Number(objectOf(now)[side])) <= 1,
 	);
-	return isRounded || "spatialReference" in objectOf(before) || before === undefined || before === null;
+	return isRounded || "spatialReference" in objectOf(before) || onlyNow(before);
 }
 
 function sameMembers(before: unknown, now: unknown): boolean {
@@ -112,72 +128,53 @@ function sameMembers(before: unknown, now: unknown): boolean {
 
 const fixedTitles: Readonly<Record<string, string>> = { Icon: "Icône", Details: "Détails" };
 
+function columnsOf(datagrid: unknown): Json[] {
+	return listOf(objectOf(datagrid).gridColumns).map(objectOf);
+}
+
 function gridDifferences(before: Json[], now: Json[]): Difference[] {
 	const idsOf = (columns: Json[]) =>
 		columns.map(({ fieldName, id }) => escapeMarkup(String(fieldName || id)));
 	if (!isDeepStrictEqual(idsOf(before), idsOf(now)))
 		return [relevant("datagrid: other columns, or in another order")];
-	return before.flatMap((column, index) => columnDifferences(column, now[index] as Json));
-}
-
-function columnDifferences(before: Json, now: Json): Difference[] {
-	const names = [...new Set([...Object.keys(before), ...Object.keys(now)])];
-	return names.flatMap((name) => {
-		const [one, other] = [before[name], now[name]];
-		if (isDeepStrictEqual(one, other)) return [];
-		if (name === "title" && fixedTitles[String(one)] === other)
-			return [cosmetic("French titles of the fixed columns")];
-		if (other === "num") return [cosmetic("columns of numbers that sort as numbers")];
-		if (typeof one === "string" && escapeMarkup(one) === other) return [cosmetic(escapedMarkup)];
-		return [relevant(`datagrid: ${name} of a column`)];
-	});
-}
-
-function symbologyDifferences(before: Json, now: Json): Difference[] {
-	if (Object.keys(before).length === 0) return [cosmetic("symbols where there were none")];
-	const lists = ["valueMaps", "rangeMaps"] as const;
-	const members = Object.keys({ ...before, ...now }).filter((name) => !lists.some((list) => list === name));
-	const own = members.flatMap((name) => drawingDifferences(name, before[name], now[name]));
-	const inner = lists.flatMap((list) => classDifferences(before[list], now[list]));
-	return [...own, ...inner];
-}
-
-function classDifferences(before: unknown, now: unknown): Difference[] {
-	const [one, other] = [listOf(before), listOf(now)];
-	if (one.length !== other.length) return [relevant("symbology: another number of classes")];
-	return one.flatMap((drawing, index) => {
-		const [old, fresh] = [objectOf(drawing), objectOf(other[index])];
-		return Object.keys({ ...old, ...fresh }).flatMap((name) =>
-			drawingDifferences(name, old[name], fresh[name]),
+	return before.flatMap((column, index) => {
+		const fresh = now[index] as Json;
+		return memberNames(column, fresh).flatMap((name) =>
+			memberDifferences(`column ${name}`, column[name], fresh[name], `datagrid: ${name} of a column`),
 		);
 	});
 }
 
-function drawingDifferences(name: string, before: unknown, now: unknown): Difference[] {
-	if (isDeepStrictEqual(before, now)) return [];
-	const isEmptyField = /^field[23]$/.test(name) && !before && now === undefined;
-	if (isEmptyField) return [cosmetic("symbology: an empty second or third field")];
-	if (name === "value" && String(before) === String(now))
-		return [cosmetic("symbology: values of a number field as numbers at v0.9, as texts at v1")];
-	if (name === "label" && (before ?? "") === (now ?? "")) return [cosmetic("symbology: an empty label")];
-	if (typeof before === "string" && escapeMarkup(before) === now) return [cosmetic(escapedMarkup)];
-	return [relevant(`symbology: ${name}`)];
+/** The members of a symbology that are lists of classes. */
+const classLists = ["valueMaps", "rangeMaps"];
+
+function symbologyDifferences(before: Json, now: Json): Difference[] {
+	if (Object.keys(before).length === 0) return [cosmetic("symbols where there were none")];
+	const inner = classLists.flatMap((list) => {
+		const [one, other] = [listOf(before[list]), listOf(now[list])];
+		if (one.length !== other.length) return [relevant("symbology: another number of classes")];
+		return one.flatMap((drawing, index) => symbolDifferences(objectOf(drawing), objectOf(other[index])));
+	});
+	return [...symbolDifferences(before, now), ...inner];
 }
 
+/** Compares the members of a symbology, or of one of its classes. */
+function symbolDifferences(before: Json, now: Json): Difference[] {
+	const names = memberNames(before, now).filter((name) => !classLists.includes(name));
+	return names.flatMap((name) =>
+		memberDifferences(`symbol ${name}`, before[name], now[name], `symbology: ${name}`),
+	);
+}
+
+/** The members in which the two forms of a layer of a MapServer differ at v2. */
+const mapServerMembers = ["layerType", "url", "layerEntries", "nameField"];
+
 /** Whether two nodes of v2 name the same layer of a MapServer, one as `esriDynamic` and the other as `esriFeature`. */
-function isOtherMapServerForm(name: string, before: Json, now: Json): boolean {
-	if (!["layerType", "url", "layerEntries", "nameField"].includes(name)) return false;
+function isOtherMapServerForm(before: Json, now: Json): boolean {
 	const wholeOf = ({ layerType, url, layerEntries }: Json) => {
 		const { index } = objectOf(listOf(layerEntries)[0]);
 		return layerType === "esriDynamic" ? `${url}/${index}` : layerType === "esriFeature" ? url : null;
 	};
-	return (
-		before.layerType !== now.layerType &&
-		wholeOf(before) !== null &&
-		bare(wholeOf(before)) === bare(wholeOf(now))
-	);
-}
-
-function columnsOf(datagrid: unknown): Json[] {
-	return listOf(objectOf(datagrid).gridColumns).map(objectOf);
+	const [one, other] = [wholeOf(before), wholeOf(now)];
+	return before.layerType !== now.layerType && one !== null && bare(one) === bare(other);
 }

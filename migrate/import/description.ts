@@ -8,7 +8,7 @@ import {
 	type Renderer,
 } from "../../registry/description.ts";
 import { defaultMapWkid } from "../../registry/extent.ts";
-import { genericImage } from "../../registry/symbology.ts";
+import { genericImage } from "../../registry/targets/v0.9.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../compare/json.ts";
 

@@ -1,4 +1,7 @@
-import { renderRamp } from "./ramp.ts";
+import { type Drawing, type Field, isNumberType, type Renderer } from "../description.ts";
+import { defaultMapWkid, layerExtent } from "../extent.ts";
+import { escapeMarkup } from "../markup.ts";
+import { geometryFieldType, type LayerFacts, plainFeatureInfoType, type ServiceFacts } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
 /**
@@ -14,4 +17,147 @@ export const v09: Target = {
 	absent: (item) => JSON.stringify({ error_code: 404, smallkey: item }),
 };
 
-export const renderV09: Render = (layer) => renderRamp(layer, (column) => column);
+export const renderV09: Render = (layer) =>
+	renderRamp(layer, { sortable: "isSortable", sorting: "sortType", classValue: (value) => value });
+
+/** What releases of RAMP spell differently. */
+interface Spelling {
+	/** The names of two members of a grid column. */
+	sortable: string;
+	sorting: string;
+	/** Converts the value of a class to the form that the viewer compares with a feature's value. */
+	classValue: (value: string | number) => string | number;
+}
+
+/**
+ * Renders the fragment of their configuration that RAMP 4.0.x to 5.5 read, as JSON; null where the layer is neither a
+ * feature layer nor a single layer of a WMS.
+ */
+export function renderRamp(layer: LayerFacts, spelling: Spelling): string | null {
+	if (layer.type === "ogcWms") {
+		return layer.entries.length === 1 ? JSON.stringify({ layers: { wms: [wmsNode(layer)] } }) : null;
+	}
+	if (layer.type !== "esriFeature") return null;
+	return JSON.stringify({ layers: { feature: [featureNode(layer, spelling)] } });
+}
+
+/** Feature info type → the viewers' parser for it. The viewers have no other parsers. */
+const parsers: ReadonlyMap<string, string> = new Map([
+	["text/html", "htmlRawParse"],
+	["text/plain", "stringParse"],
+	["application/json", "jsonRawParse"],
+]);
+
+/** A drawing of 16 by 16 pixels as a data URI. */
+function picture(shapes: string): string {
+	const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16">${shapes}</svg>`;
+	return `data:image/svg+xml;base64,${btoa(svg)}`;
+}
+
+/** Two stacked sheets, for a layer that is drawn as an image: without an icon, the viewer's list shows an empty box. */
+export const wmsImage = picture(
+	'<path d="M8 5l7 4-7 4-7-4z" fill="#bbb" stroke="#444"/><path d="M8 2l7 4-7 4-7-4z" fill="#ddd" stroke="#444"/>',
+);
+
+/** The viewer's schema allows no other members, so metadata is left out. */
+function wmsNode(layer: LayerFacts): object {
+	const { id, name, url, entries, members } = layer;
+	const mimeType = plainFeatureInfoType(layer);
+	const parser = parsers.get(mimeType ?? "");
+	return {
+		id,
+		displayName: name,
+		url,
+		imageUrl: wmsImage,
+		// This name is sent to the service, so it is not escaped.
+		layerName: entries[0],
+		format: "image/png",
+		legendMimeType: members.legend_format,
+		featureInfo: parser ? { mimeType, parser } : undefined,
+	};
+}
+
+function featureNode(layer: LayerFacts, spelling: Spelling): object {
+	const { id, name, url, nameField, service, metadataUrl, catalogueUrl, settings, members } = layer;
+	return {
+		id,
+		displayName: name,
+		url,
+		nameField,
+		minScale: service.min_scale,
+		maxScale: service.max_scale,
+		layerExtent: layerExtent(service.extent, settings.mapWkid ?? defaultMapWkid),
+		aliasMap: Object.fromEntries(
+			service.fields.map(({ name, alias }) => [escapeMarkup(name), escapeMarkup(alias)]),
+		),
+		symbology: service.renderer ? symbologyOf(service.renderer, spelling) : genericSymbology,
+		mode: members.loading_mode ?? modeOf(service),
+		maxAllowableOffset: members.max_allowable_offset,
+		metadataUrl,
+		catalogueUrl,
+		datagrid: { gridColumns: gridColumns(layer, spelling) },
+	};
+}
+
+/** A grey dot, for a feature layer that was not harvested yet. */
+export const genericImage = picture('<circle cx="8" cy="8" r="5" fill="#888" stroke="#444"/>');
+
+const genericSymbology = { type: "simple", imageUrl: genericImage, label: "" };
+
+/**
+ * A renderer as the viewer reads it: `simple`, `uniqueValue` or `classBreaks`. The viewer throws on any other type, and
+ * needs an `imageUrl` in every entry.
+ */
+function symbologyOf(renderer: Renderer, { classValue }: Spelling): object {
+	if (renderer.type === "simple") return { type: "simple", ...drawn(renderer) };
+	const { default: other } = renderer;
+	const defaults = other ? { defaultImageUrl: other.image, label: escapeMarkup(other.label) } : {};
+	if (renderer.type === "breaks") {
+		const rangeMaps = renderer.classes.map((one) => ({ maxValue: one.max, ...drawn(one) }));
+		return { type: "classBreaks", field: renderer.field, minValue: renderer.min, rangeMaps, ...defaults };
+	}
+	const [field1, field2, field3] = renderer.fields;
+	const valueMaps = renderer.classes.map((one) => ({ value: classValue(one.value), ...drawn(one) }));
+	return { type: "uniqueValue", field1, field2, field3, valueMaps, ...defaults };
+}
+
+function drawn({ image, label }: Drawing): object {
+	return { imageUrl: image, label: escapeMarkup(label) };
+}
+
+/** Small layers with these geometries are loaded whole; all other layers are loaded as the map moves. */
+const snapshotGeometries = new Set(["esriGeometryPoint", "esriGeometryMultipoint", "esriGeometryEnvelope"]);
+const maxSnapshotFeatures = 2000;
+
+function modeOf(service: ServiceFacts): "snapshot" | undefined {
+	if (service.count === null || service.count > maxSnapshotFeatures) return undefined;
+	return snapshotGeometries.has(service.geometry_type) ? "snapshot" : undefined;
+}
+
+/** The columns of the data grid: two of the viewer's own, then one for each field. */
+function gridColumns({ lang, service }: LayerFacts, { sortable, sorting }: Spelling): object[] {
+	const fixed = { [sortable]: false, [sorting]: "string", alignment: 0 };
+	const column = (id: string, width: string, title: string, columnTemplate: string) => {
+		return { id, fieldName: "", width, title, ...fixed, columnTemplate };
+	};
+	const fieldColumn = (field: Field) => {
+		const name = escapeMarkup(field.name);
+		return {
+			id: name,
+			fieldName: name,
+			width: "400px",
+			title: name,
+			[sortable]: true,
+			// DataTables' own type. The viewer also knows "numeric", but then shows a missing number as 0.
+			[sorting]: isNumberType(field.type) ? "num" : "string",
+			alignment: 1,
+			columnTemplate: "unformatted_grid_value",
+		};
+	};
+	const fields = service.fields.filter((field) => field.type !== geometryFieldType);
+	return [
+		column("iconCol", "50px", lang === "fr" ? "Icône" : "Icon", "graphic_icon"),
+		column("detailsCol", "60px", lang === "fr" ? "Détails" : "Details", "details_button"),
+		...fields.map(fieldColumn),
+	];
+}

@@ -1,5 +1,5 @@
-import { type Column, renderRamp } from "./ramp.ts";
 import type { Render, Target } from "./target.ts";
+import { renderRamp } from "./v0.9.ts";
 
 /**
  * The fragment that RAMP 5.0 to 5.5 read: that of v0.9, with DataTables' own names in its grid columns, and with strings
@@ -15,10 +15,5 @@ export const v1: Target = {
 };
 
 // The viewer converts an attribute to a string and compares it with `===`: a class whose value is a number never matches.
-export const renderV1: Render = (layer) => renderRamp(layer, spell, String);
-
-/** Renames two members of a column to DataTables' own names. */
-function spell(column: Column): object {
-	const names: Record<string, string> = { isSortable: "orderable", sortType: "type" };
-	return Object.fromEntries(Object.entries(column).map(([name, value]) => [names[name] ?? name, value]));
-}
+export const renderV1: Render = (layer) =>
+	renderRamp(layer, { sortable: "orderable", sorting: "type", classValue: String });

@@ -1,4 +1,4 @@
-import { genericImage } from "../../registry/symbology.ts";
+import { genericImage } from "../../registry/targets/v0.9.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 
 /** One symbol of a fragment. */

@@ -36,7 +36,7 @@ test("the stamp covers all that fragments, pages and the hook are made of", asyn
 		...(await bundleHook()).inputs,
 	].filter((path) => !path.startsWith("node_modules/"));
 	for (const path of [
-		"registry/symbology.ts",
+		"registry/targets/v0.9.ts",
 		"catalogue/chunks.ts",
 		"site/page/main.ts",
 		"store/hook/push.ts",
@@ -82,7 +82,7 @@ test("the stamp changes with the content and the name of each file that it cover
 			"package.json",
 			"SECURITY.md",
 			"docs/fr/publish.md",
-			"registry/targets/ramp.ts",
+			"registry/targets/v0.9.ts",
 			"catalogue/static/styles.css",
 			"store/hook/pre-receive.sh",
 		]) {
