@@ -1,6 +1,5 @@
 import { parseJson } from "../registry/json.ts";
-import { judgeFile } from "../registry/judge.ts";
-import { judgeNames, type Problem } from "../registry/judge-names.ts";
+import { judgeFile, judgeNames, type Problem } from "../registry/judge.ts";
 import { textsOf } from "../registry/problems.ts";
 import {
 	canonicalText,

@@ -1,8 +1,7 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { ifThereSync } from "../files/if-there.ts";
 import { diffTree, type PathChange } from "../git/tree.ts";
-import { type CheckedLayer, judgeFiles, problemLine } from "../registry/judge.ts";
-import type { Remark } from "../registry/judge-names.ts";
+import { type CheckedLayer, judgeFiles, problemLine, type Remark } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { tryJson } from "../registry/try-json.ts";
 import { progress } from "../terminal/progress.ts";

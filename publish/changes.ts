@@ -6,8 +6,10 @@ import {
 	judgeFile,
 	judgePlace,
 	type LayerFile,
+	orphanProblem,
+	type Remark,
+	twinProblem,
 } from "../registry/judge.ts";
-import { orphanProblem, type Remark, twinProblem } from "../registry/judge-names.ts";
 import {
 	descriptionPath,
 	folderOf,

@@ -3,8 +3,15 @@ import { runGit } from "../git/run.ts";
 import { diffTree, findTooMany, kindOfMode, listTree, type PathChange } from "../git/tree.ts";
 import { limitOf, readEntries, resolveCommit } from "../publish/collect.ts";
 import { lineAt, linesOf } from "../registry/json.ts";
-import { type CheckedLayer, judgeFile, judgePlace, type LayerFile } from "../registry/judge.ts";
-import { judgeNames, namesOf, type Remark } from "../registry/judge-names.ts";
+import {
+	type CheckedLayer,
+	judgeFile,
+	judgeNames,
+	judgePlace,
+	type LayerFile,
+	namesOf,
+	type Remark,
+} from "../registry/judge.ts";
 import { ownersPath } from "../registry/owners.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";

@@ -3,8 +3,16 @@ import { readdirSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { collectSource, layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
-import { type CheckedLayer, judgeFile, judgeFiles, type LayerFile, problemLine } from "../registry/judge.ts";
-import type { NamesBefore, Problem, Remark } from "../registry/judge-names.ts";
+import {
+	type CheckedLayer,
+	judgeFile,
+	judgeFiles,
+	type LayerFile,
+	type NamesBefore,
+	type Problem,
+	problemLine,
+	type Remark,
+} from "../registry/judge.ts";
 import { ownersPath } from "../registry/owners.ts";
 import type { Registration } from "../registry/registration.ts";
 import { fileName, layerPath } from "../registry/smallkey.ts";

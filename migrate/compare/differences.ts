@@ -73,7 +73,10 @@ const rules: Readonly<
 	name: [onlyNow, "a name where there was none"],
 	layerEntries: [sameEntries, "titles of a service's layers: viewers have them from the service"],
 	maxAllowableOffset: [onlyNow, "an offset that a release of the older service lost"],
-	"column title": [(before, now) => fixedTitles[String(before)] === now, "French titles of the fixed columns"],
+	"column title": [
+		(before, now) => fixedTitles[String(before)] === now,
+		"French titles of the fixed columns",
+	],
 	"column sortType": [isNumberSort, numberColumn],
 	"column type": [isNumberSort, numberColumn],
 	"symbol field2": [isEmptyField, emptyField],

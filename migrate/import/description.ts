@@ -8,8 +8,8 @@ import {
 	type Renderer,
 } from "../../registry/description.ts";
 import { defaultMapWkid } from "../../registry/extent.ts";
-import { genericImage } from "../../registry/targets/v0.9.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
+import { genericImage } from "../../registry/targets/v0.9.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../compare/json.ts";
 
 /** The differences of one layer for viewers, compared with what the older service served. */

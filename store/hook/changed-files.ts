@@ -1,8 +1,16 @@
 import { dirname } from "node:path";
 import { readObjects, readSizes } from "../../git/cat-file.ts";
 import { diffTree, kindOfMode, listTree, type PathChange } from "../../git/tree.ts";
-import { judgeFile, judgeKind, judgePlace, maxBytesOf, maxOtherBytes } from "../../registry/judge.ts";
-import { judgeNames, namesOf, type Remark } from "../../registry/judge-names.ts";
+import {
+	judgeFile,
+	judgeKind,
+	judgeNames,
+	judgePlace,
+	maxBytesOf,
+	maxOtherBytes,
+	namesOf,
+	type Remark,
+} from "../../registry/judge.ts";
 import { ownersPath } from "../../registry/owners.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { warningsOf } from "../../registry/warnings.ts";

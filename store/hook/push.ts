@@ -1,8 +1,7 @@
 import { isAncestor } from "../../git/commits.ts";
 import { readRecords } from "../../git/run.ts";
 import { findTooMany } from "../../git/tree.ts";
-import { problemLine } from "../../registry/judge.ts";
-import type { Remark } from "../../registry/judge-names.ts";
+import { problemLine, type Remark } from "../../registry/judge.ts";
 import { visible } from "../../registry/markdown.ts";
 import { judgeFiles } from "./changed-files.ts";
 import { findCommitProblem, findRefProblem, isServices, servedRef, type Update } from "./updates.ts";

@@ -1,7 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { judgeFiles, type LayerFile } from "../../registry/judge.ts";
-import { judgeNames } from "../../registry/judge-names.ts";
+import { judgeFiles, judgeNames, type LayerFile } from "../../registry/judge.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import type { TextCode } from "../../registry/texts.ts";
 import { wms } from "../local.ts";
