@@ -66,8 +66,7 @@ export function mayChange({ smallkeys }: Sender, smallkey: string): boolean {
 /** Judges whether a sender may change a smallkey; null where the sender may. */
 export function judgeSender(sender: Sender, smallkey: string): Problem | null {
 	if (mayChange(sender, smallkey)) return null;
-	const globs = sender.smallkeys?.join(" ") || "none";
-	return keyProblem(layerPath(smallkey), "owner", sender.id, globs, smallkey);
+	return keyProblem(layerPath(smallkey), "owner", sender.id, sender.smallkeys?.join(" ") || "none", smallkey);
 }
 
 interface NameEdit {
