@@ -6,6 +6,7 @@ import { lineAt, linesOf } from "../registry/json.ts";
 import {
 	type CheckedLayer,
 	judgeFile,
+	judgeFiles,
 	judgeNames,
 	judgePlace,
 	type LayerFile,
@@ -81,27 +82,27 @@ export interface Located extends Remark {
 	line: number;
 }
 
-/**
- * Finds the line that a problem is about.
- * @param lines JSON pointer → line, as from `linesOf`; empty if the problem is not about the file's content
- */
-export function locate({ file, text }: Remark, lines: ReadonlyMap<string, number> = new Map()): Located {
-	if (!text.startsWith("/")) {
-		const line = /^the document must be JSON: line (\d+),/.exec(text)?.[1] ?? 1;
-		return { file, line: Number(line), text };
-	}
-	// A member's name may contain `: `, so this takes the longest pointer that exists.
-	const pointers = Array.from(text.matchAll(/: /g), ({ index }) => text.slice(0, index));
-	const pointer = pointers.findLast((one) => lines.has(one)) ?? pointers[0] ?? "";
-	return { file, line: lineAt(lines, pointer), text };
+/** Finds the lines of problems. @param text of their file; empty if they are not about its content */
+export function locate(problems: readonly Remark[], text = ""): Located[] {
+	const lines = linesOf(problems.length > 0 ? text : "");
+	return problems.map(({ file, text }) => {
+		if (!text.startsWith("/")) {
+			const line = /^the document must be JSON: line (\d+),/.exec(text)?.[1] ?? 1;
+			return { file, line: Number(line), text };
+		}
+		// A member's name may contain `: `, so this takes the longest pointer that exists.
+		const pointers = Array.from(text.matchAll(/: /g), ({ index }) => text.slice(0, index));
+		const pointer = pointers.findLast((one) => lines.has(one)) ?? pointers[0] ?? "";
+		return { file, line: lineAt(lines, pointer), text };
+	});
 }
 
 /** A layer that a head changes, on the base and after the merge; null if it does not exist there or is wrong. */
 export interface ChangedLayer {
 	smallkey: string;
+	verb: "added" | "removed" | "changed" | "wrong";
 	before: CheckedLayer | null;
 	after: CheckedLayer | null;
-	removed: boolean;
 	/** Text of the registration on the head, in which the lines of problems are found. */
 	text: string;
 }
@@ -116,9 +117,11 @@ export function checkChanges({ layers: paths, names, before, after }: Changes) {
 	const wrongNames = judgeNames(edits, names);
 	const misplaced = edits.flatMap((edit) => judgePlace(edit) ?? []);
 	const misnamed = new Set(wrongNames.map(({ file }) => parseLayerPath(file)?.smallkey));
-	const problems = [...wrongNames, ...misplaced].map((problem) => locate(problem));
+	const problems = locate([...wrongNames, ...misplaced]);
 	const warnings: Located[] = [];
 	const changed = new Set(paths);
+	const stored = new Map<string, CheckedLayer>();
+	judgeFiles([...before.values()], (layer) => stored.set(layer.smallkey, layer));
 
 	/** Judges a file of the head. Only the problems of a changed file are the author's. @returns null if there is none */
 	function judge(path: string) {
@@ -127,8 +130,7 @@ export function checkChanges({ layers: paths, names, before, after }: Changes) {
 		const text = new TextDecoder().decode(file.bytes);
 		const judged = judgeFile(file, changed.has(path) ? "written" : "stored");
 		const wrong = changed.has(path) ? judged.problems : [];
-		const lines = wrong.length > 0 ? linesOf(text) : undefined;
-		problems.push(...wrong.map((problem) => locate(problem, lines)));
+		problems.push(...locate(wrong, text));
 		return { ...judged, text, isWrong: wrong.length > 0 };
 	}
 
@@ -136,34 +138,26 @@ export function checkChanges({ layers: paths, names, before, after }: Changes) {
 	for (const path of paths) if (!parseLayerPath(path) && !skipped.has(path)) judge(path);
 	const smallkeys = new Set(paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []));
 	const layers = [...smallkeys].sort().map((smallkey): ChangedLayer => {
-		const own = layerPath(smallkey);
-		const judged = judge(own);
+		const file = layerPath(smallkey);
+		const judged = judge(file);
 		const described = judge(descriptionPath(smallkey));
 		const { registration = null, text = "" } = judged ?? {};
 		const isWrong = judged?.isWrong || described?.isWrong || registration === null;
-		const odd = !isWrong && changed.has(own) ? warningsOf(registration) : [];
-		const lines = odd.length > 0 ? linesOf(text) : undefined;
-		warnings.push(...odd.map((oddity) => locate({ file: own, text: oddity }, lines)));
-		const layer = isWrong ? null : { smallkey, registration, description: described?.description ?? null };
-		return {
-			smallkey,
-			before: layerIn(before, smallkey),
-			after: misnamed.has(smallkey) ? null : layer,
-			removed: before.has(own) && !after.has(own),
-			text,
-		};
+		const odd = !isWrong && changed.has(file) ? warningsOf(registration) : [];
+		warnings.push(
+			...locate(
+				odd.map((oddity) => ({ file, text: oddity })),
+				text,
+			),
+		);
+		const isIn = !isWrong && !misnamed.has(smallkey);
+		const layer = isIn ? { smallkey, registration, description: described?.description ?? null } : null;
+		const old = stored.get(smallkey) ?? null;
+		const isRemoved = before.has(file) && !after.has(file);
+		const verb = isRemoved ? "removed" : !layer ? "wrong" : old ? "changed" : "added";
+		return { smallkey, verb, before: old, after: layer, text };
 	});
 	for (const found of [problems, warnings])
 		found.sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
 	return { layers, problems, warnings };
-}
-
-/** A stored layer; null if there is none, or its registration is wrong. */
-function layerIn(files: Files, smallkey: string): CheckedLayer | null {
-	const [own, description] = [layerPath(smallkey), descriptionPath(smallkey)].map((path) => {
-		const file = files.get(path);
-		return file && judgeFile(file, "stored");
-	});
-	const registration = own?.registration ?? null;
-	return registration && { smallkey, registration, description: description?.description ?? null };
 }

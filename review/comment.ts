@@ -3,7 +3,7 @@ import { code, fenced, linesWithin } from "../registry/markdown.ts";
 import { counted, firstOf } from "../terminal/plain.ts";
 import type { Located } from "./changes.ts";
 import type { FragmentChange } from "./fragments.ts";
-import { isWrong, type LayerChange, type Review } from "./review.ts";
+import { isWrong, type LayerChange, type Review, servicesOf } from "./review.ts";
 
 /** First line of the review's comment. A later run finds the comment by it; GitHub does not show it. */
 export const marker = "<!-- fragment-publisher: review -->";
@@ -113,12 +113,13 @@ function layerBlock(layer: LayerChange): string {
 }
 
 /** Links of a layer: its draft on the map, and its services. */
-function layerLinks({ draft, services }: LayerChange): string {
-	const addresses = services.flatMap(({ lang, address }) => {
+function layerLinks(layer: LayerChange): string {
+	const draft = layer.draft === null ? [] : [`[on the map, as a draft](${layer.draft})`];
+	const addresses = servicesOf(layer).flatMap(({ lang, address }) => {
 		const safe = safeAddress(address);
 		return safe === null ? [] : [`[its service, ${lang}](${safe})`];
 	});
-	return [...(draft === null ? [] : [`[on the map, as a draft](${draft})`]), ...addresses].join(" · ");
+	return [...draft, ...addresses].join(" · ");
 }
 
 function fragmentBlock({ lang, lines, hidden }: FragmentChange): string {

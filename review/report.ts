@@ -3,7 +3,7 @@ import { counted, plain } from "../terminal/plain.ts";
 import type { Located } from "./changes.ts";
 import { marker, maxCommentLength } from "./comment.ts";
 import type { FragmentChange } from "./fragments.ts";
-import { isWrong, type LayerChange, type Review } from "./review.ts";
+import { isWrong, type LayerChange, type Review, servicesOf } from "./review.ts";
 
 /** A remark at a line of *Files changed*. */
 export interface Annotation extends Located {
@@ -101,12 +101,12 @@ export function changeLines(review: Review): string[] {
 	];
 }
 
-function layerLines({ smallkey, verb, fragments, services, draft }: LayerChange): string[] {
+function layerLines(layer: LayerChange): string[] {
 	const lines = [
-		`${smallkey}: ${verb}`,
-		...viewerLines(fragments ?? []),
-		...services.map(({ lang, address }) => `  its service in ${lang}: ${address}`),
-		...(draft === null ? [] : [`  on the map, as a draft: ${draft}`]),
+		`${layer.smallkey}: ${layer.verb}`,
+		...viewerLines(layer.fragments ?? []),
+		...servicesOf(layer).map(({ lang, address }) => `  its service in ${lang}: ${address}`),
+		...(layer.draft === null ? [] : [`  on the map, as a draft: ${layer.draft}`]),
 	];
 	return lines.map(plain);
 }

@@ -1,7 +1,7 @@
 import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { Finding } from "../harvest/finding.ts";
 import { draftAddress } from "../registry/draft.ts";
-import { linesOf } from "../registry/json.ts";
+import type { CheckedLayer } from "../registry/judge.ts";
 import { groupByOwners, type OwnedPaths, ownersPath, parseOwners } from "../registry/owners.ts";
 import { type LangEntry, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
@@ -26,15 +26,17 @@ interface ReviewOptions {
 	check: CheckServices;
 }
 
-export interface LayerChange {
-	smallkey: string;
-	verb: "added" | "removed" | "changed" | "wrong";
+/** A changed layer, with what a reviewer looks at. */
+export interface LayerChange extends ChangedLayer {
 	/** null if there are too many layers to render them all. */
 	fragments: FragmentChange[] | null;
 	/** Address of the page that shows the layer as a draft; null if there is none. */
 	draft: string | null;
-	/** Addresses of its services; empty if the layer is wrong. */
-	services: { lang: Lang; address: string }[];
+}
+
+/** The services of a layer as it will be; none if it is removed or wrong. */
+export function servicesOf({ after }: ChangedLayer): { lang: Lang; address: string }[] {
+	return after ? langs.map((lang) => ({ lang, address: after.registration[lang].service_url })) : [];
 }
 
 export interface Review {
@@ -82,23 +84,15 @@ export async function review(options: ReviewOptions): Promise<Review> {
 }
 
 async function layerChange(layer: ChangedLayer, settings: ReviewSettings | null): Promise<LayerChange> {
-	const { smallkey, before, after, removed, text } = layer;
-	const address =
-		settings && !removed ? await draftAddress(settings.publicUrl ?? "", { smallkey, text }) : null;
+	if (!settings) return { ...layer, fragments: null, draft: null };
+	const { verb } = layer;
+	const address = verb === "removed" ? null : await draftAddress(settings.publicUrl ?? "", layer);
 	const draft = address !== null && address.length <= maxDraftLength ? address : null;
-	if (!after && !removed) return { smallkey, verb: "wrong", fragments: [], draft, services: [] };
-	const verb = removed ? "removed" : before ? "changed" : "added";
-	const fragments = settings && fragmentChanges(layer, settings);
-	const registered = after?.registration;
-	const services = registered ? langs.map((lang) => ({ lang, address: registered[lang].service_url })) : [];
-	return { smallkey, verb, fragments, draft, services };
+	return { ...layer, fragments: verb === "wrong" ? [] : fragmentChanges(layer, settings), draft };
 }
 
-/** Asks the services behind a registration; never rejects. */
-export type CheckServices = (
-	smallkey: string,
-	registration: Registration,
-) => Promise<{ findings: Finding[] }>;
+/** Asks the services behind a layer; never rejects. */
+export type CheckServices = (layer: CheckedLayer) => Promise<{ findings: Finding[] }>;
 
 /** Longest time for asking all services of a change, in milliseconds, so that slow ones do not delay the review. */
 const maxAskingMs = 8 * 60_000;
@@ -107,10 +101,8 @@ const maxAskingMs = 8 * 60_000;
 export function createCheckServices(settings: Parameters<typeof askWith>[0]): CheckServices {
 	const end = AbortSignal.timeout(maxAskingMs);
 	const ask = askWith(settings);
-	const check = createCheckLayer((address, signal) =>
-		ask(address, signal ? AbortSignal.any([signal, end]) : end),
-	);
-	return (_smallkey, registration) => check(registration);
+	const check = createCheckLayer((address) => ask(address, end));
+	return ({ registration }) => check(registration);
 }
 
 interface ServiceFindings {
@@ -130,30 +122,27 @@ const maxConcurrent = 16;
 
 /** Asks the services of the layers whose address, layer name or type a change touches, and no others. */
 async function askServices(layers: readonly ChangedLayer[], check: CheckServices): Promise<ServiceFindings> {
-	const touched = layers.filter((layer) => touchedLangs(layer).length > 0);
+	const touched = layers.flatMap((layer) => {
+		const langs = touchedLangs(layer);
+		return layer.after && langs.length > 0 ? [{ ...layer, after: layer.after, langs }] : [];
+	});
 	const asked = touched.slice(0, maxAsked);
-	const ask = (layer: ChangedLayer) => findingsOf(layer, check);
-	const found = (await mapWithProgress(asked, "asking services", maxConcurrent, ask)).flat();
-	const of = (state: Finding["state"]) => found.flatMap((one) => (one.state === state ? one.located : []));
+	const found = await mapWithProgress(asked, "asking services", maxConcurrent, ({ after }) => check(after));
+	const of = (state: Finding["state"]) =>
+		asked.flatMap(({ smallkey, text, langs }, index) => {
+			const all = found[index]?.findings ?? [];
+			const own = all.filter((finding) => finding.state === state && langs.includes(finding.lang));
+			const file = layerPath(smallkey);
+			return locate(
+				own.map(({ pointer, text }) => ({ file, text: `${pointer}: ${text}` })),
+				text,
+			);
+		});
 	return {
 		wrong: of("wrong"),
 		down: of("down"),
 		unasked: touched.slice(maxAsked).map(({ smallkey }) => smallkey),
 	};
-}
-
-async function findingsOf(layer: ChangedLayer, check: CheckServices) {
-	const { smallkey, after, text } = layer;
-	if (!after) return [];
-	const { findings } = await check(smallkey, after.registration);
-	const langsTouched = touchedLangs(layer);
-	const lines = linesOf(text);
-	return findings
-		.filter(({ lang }) => langsTouched.includes(lang))
-		.map((finding) => {
-			const problem = { file: layerPath(smallkey), text: `${finding.pointer}: ${finding.text}` };
-			return { state: finding.state, located: locate(problem, lines) };
-		});
 }
 
 function touchedLangs({ before, after }: ChangedLayer): Lang[] {

@@ -270,7 +270,9 @@ test("the longest of every list fits beside the others", () => {
 		problems: located,
 		warnings: located,
 		services: { wrong: located, down: located, unasked: paths },
-		layers: [{ smallkey: "abc", verb: "wrong", fragments: [], draft: null, services: [] }],
+		layers: [
+			{ smallkey: "abc", verb: "wrong", before: null, after: null, text: "", fragments: [], draft: null },
+		],
 		approvals: located.map(({ file }) => ({ owners: ["@maps/operators"], paths: [file] })),
 		outside: paths,
 	});

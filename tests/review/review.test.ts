@@ -25,7 +25,7 @@ async function reviewed(files: Files, findings: Record<string, Finding[]> = {}, 
 			base: "main",
 			head: "head",
 			settings,
-			check: async (smallkey) => {
+			check: async ({ smallkey }) => {
 				asked.push(smallkey);
 				return { findings: findings[smallkey] ?? [] };
 			},
