@@ -58,22 +58,20 @@ export function openApiDocument(served: readonly TargetName[], url: string): obj
 function readPaths(target: Target): [string, object][] {
 	const { name, doc, docs } = target;
 	const id = `${name[0]?.toUpperCase()}${name.slice(1).replace(".", "")}`;
-	const list = {
-		operationId: `readLayers${id}`,
-		summary: `Several layers at ${name}`,
-		...readAnswers("smallkeys", "One element for each key, in the order of the keys.", listSchema(target), {
-			...(doc === docs && notFound),
-			414: { description: "More keys, or a larger answer, than is served. No body." },
-		}),
-	};
-	const several: [string, object] = [`/${docs}/{lang}/{smallkeys}`, { get: list }];
-	if (doc === docs) return [several];
-	const layer = {
-		operationId: `readLayer${id}`,
-		summary: `One layer at ${name}`,
-		...readAnswers("smallkey", "The layer.", fragmentOf(target), notFound),
-	};
-	return [[`/${doc}/{lang}/{smallkey}`, { get: layer }], several];
+	const fragment = { $ref: `fragment-${name}.schema.json` };
+	const elements = "One element for each key, in the order of the keys.";
+	const list = readAnswers("smallkeys", elements, listSchema(target, fragment), {
+		...(doc === docs && notFound),
+		414: { description: "More keys, or a larger answer, than is served. No body." },
+	});
+	const several = { operationId: `readLayers${id}`, summary: `Several layers at ${name}`, ...list };
+	const one = readAnswers("smallkey", "The layer.", fragment, notFound);
+	const layer = { operationId: `readLayer${id}`, summary: `One layer at ${name}`, ...one };
+	const paths: [string, object][] = [
+		[`/${doc}/{lang}/{smallkey}`, { get: layer }],
+		[`/${docs}/{lang}/{smallkeys}`, { get: several }],
+	];
+	return doc === docs ? paths.slice(1) : paths;
 }
 
 const notFound = { 404: { description: "Not found. No body." } };
@@ -98,13 +96,8 @@ function readAnswers(key: string, description: string, schema: object, refused: 
 	return { tags: ["read"], security: [], parameters, responses };
 }
 
-function fragmentOf({ name }: Target): object {
-	return { $ref: `fragment-${name}.schema.json` };
-}
-
 /** The schema of the answer with several layers. */
-function listSchema(target: Target): object {
-	const fragment = fragmentOf(target);
+function listSchema(target: Target, fragment: object): object {
 	if (target.envelope) return fragment;
 	const absent = target.absent("", 2);
 	if (absent === null) return { oneOf: [fragment, { type: "array", items: fragment }] };
@@ -112,30 +105,25 @@ function listSchema(target: Target): object {
 	return { type: "array", items: { oneOf: [fragment, unknown] } };
 }
 
-/** The parts of an OpenAPI document that the page shows (OpenAPI Specification 3.1). */
-interface ApiDocument {
-	paths: Record<string, Partial<Record<(typeof methods)[number], Operation>> & { parameters?: Component[] }>;
-	components: Record<string, Record<string, Component>>;
-}
-
 const methods = ["get", "put", "delete"] as const;
 
-interface Operation {
-	summary?: string;
-	description?: string;
-	security?: object[];
-	parameters?: Component[];
-	responses: Record<string, Component>;
-}
-
-/** A parameter or a response, or a reference to one. */
+/** An operation, parameter or response of an OpenAPI document (3.1), or a reference to one: what the page shows of it. */
 interface Component {
 	$ref?: string;
 	name?: string;
 	in?: string;
+	summary?: string;
 	description?: string;
+	security?: object[];
+	parameters?: Component[];
+	responses?: Record<string, Component>;
 	schema?: { pattern?: string; enum?: string[] };
 	content?: Record<string, { schema?: { $ref?: string } }>;
+}
+
+interface ApiDocument {
+	paths: Record<string, Partial<Record<(typeof methods)[number], Component>> & Pick<Component, "parameters">>;
+	components: Record<string, Record<string, Component>>;
 }
 
 /**
@@ -154,20 +142,14 @@ export function apiHtml(assets: Assets, files: ReadonlyMap<string, string>): str
 		methods.flatMap((method) => {
 			const operation = item[method];
 			if (!operation) return [];
-			const { summary = "", description = "", security = [], parameters = [], responses } = operation;
+			const { summary = "", description = "", security = [], parameters = [], responses = {} } = operation;
 			const texts = [summary, description].filter(Boolean);
-			const given = [...shared, ...parameters].map(resolve);
-			const answers = Object.entries(responses);
+			const given = [...shared, ...parameters].map(resolve).map((one) => [one.name, parameterText(one)]);
+			const answers = Object.entries(responses).map(([status, one]) => [status, answerText(resolve(one))]);
 			return html`<section>
 <h2><code>${method.toUpperCase()} ${path}</code></h2>
 <p>${texts.map((text) => (text.endsWith(".") ? text : `${text}.`)).join(" ")} ${security.length > 0 && both("Signed.")}</p>
-${listOf(
-	"Parameters",
-	given.map((one) => [one.name ?? "", parameterText(one)]),
-)}${listOf(
-	"Answers",
-	answers.map(([status, one]) => [status, answerText(resolve(one))]),
-)}</section>
+${listOf("Parameters", given)}${listOf("Answers", answers)}</section>
 `;
 		}),
 	);
@@ -187,7 +169,7 @@ ${names}</ul>`,
 	});
 }
 
-function listOf(title: Text, items: readonly (readonly [name: string, content: Part])[]): Part {
+function listOf(title: Text, items: readonly Part[][]): Part {
 	const rows = items.map(([name, content]) => html`<dt><code>${name}</code></dt><dd>${content}</dd>\n`);
 	return rows.length > 0 && html`<h3>${both(title)}</h3>\n<dl>\n${rows}</dl>\n`;
 }
