@@ -23,17 +23,16 @@ export function findComment(comments: readonly Comment[], marker: string): Comme
 }
 
 /**
- * Writes a comment, or edits the one with the same marker.
+ * Writes a comment, or edits the one with the same first line, its marker.
  * @param comments the comments that exist, from `readComments`
  */
 export async function writeComment(
 	{ rest, repo }: Github,
 	number: number,
-	marker: string,
 	text: string,
 	comments: readonly Comment[],
 ): Promise<"posted" | "edited" | "unchanged"> {
-	const before = findComment(comments, marker);
+	const before = findComment(comments, text.slice(0, text.indexOf("\n")));
 	if (before?.body === text) return "unchanged";
 	const written = before
 		? rest.issues.updateComment({ ...repo, comment_id: before.id, body: text })
@@ -55,31 +54,33 @@ interface CheckRun {
 	annotations?: readonly Annotation[];
 }
 
-/** A check as GitHub lists it ("List check runs for a Git reference"). */
-export type ListedCheckRun = Awaited<ReturnType<typeof readCheckRuns>>[number];
-
-/** Reads the newest check run of each name and App on a commit. */
+/** Reads the newest check run of each name and App on a commit ("List check runs for a Git reference"). */
 export async function readCheckRuns({ rest, repo, paginate }: Github, sha: string) {
 	const listed = paginate(rest.checks.listForRef, { ...repo, ref: sha, filter: "latest", per_page: 100 });
 	return listOf(listed, "list the check runs");
 }
 
+type CheckRuns = Awaited<ReturnType<typeof readCheckRuns>>;
+
 /** The check run that the App `author` (`name[bot]`) made; check runs of other Apps are ignored. */
-export function findCheckRun(runs: readonly ListedCheckRun[], name: string, author: string) {
+export function findCheckRun(runs: CheckRuns, name: string, author: string): CheckRuns[number] | undefined {
 	return runs.find((run) => run.name === name && `${run.app?.slug}[bot]` === author);
 }
 
 /**
- * Creates a check run of a commit, unless the existing one has the same content.
- * @param before the existing check run of this name
+ * Creates a check run of a commit, unless the existing one of `author` has the same content.
+ * @returns the commit's check runs before
  */
 export async function setCheckRun(
-	{ rest, repo }: Github,
+	github: Github,
 	sha: string,
 	run: CheckRun,
-	before: ListedCheckRun | undefined,
-): Promise<void> {
+	author: string,
+): Promise<CheckRuns> {
+	const { rest, repo } = github;
+	const runs = await readCheckRuns(github, sha);
 	const { name, conclusion, title, summary } = run;
+	const before = findCheckRun(runs, name, author);
 	const annotations = (run.annotations ?? []).map((remark) => ({
 		path: remark.file,
 		start_line: remark.line,
@@ -93,8 +94,8 @@ export async function setCheckRun(
 		before.output.title === title &&
 		before.output.summary === summary &&
 		before.output.annotations_count === annotations.length;
-	if (isSame) return;
 	const output = { title, summary, annotations };
 	const wanted = { name, head_sha: sha, status: "completed", conclusion, output } as const;
-	await dataOf<unknown>(rest.checks.create({ ...repo, ...wanted }), `set the check ${name}`);
+	if (!isSame) await dataOf<unknown>(rest.checks.create({ ...repo, ...wanted }), `set the check ${name}`);
+	return runs;
 }

@@ -5,8 +5,8 @@ import { readIfThere, readTextIfThere } from "../files/if-there.ts";
 import { fenced } from "../registry/markdown.ts";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
 import { judgePull, readTeams, unknownOwners } from "../review/approvals/github.ts";
-import { marker, maxCommentLength } from "../review/comment.ts";
-import { findCheckRun, readCheckRuns, readComments, setCheckRun, writeComment } from "../review/post.ts";
+import { maxCommentLength } from "../review/comment.ts";
+import { readComments, setCheckRun, writeComment } from "../review/post.ts";
 import { findPulls, labelPull, openPulls, type PullRef, parsePulls } from "../review/pulls.ts";
 import { parseReport, type Report } from "../review/report.ts";
 import { connectToGithub } from "../service/github.ts";
@@ -92,14 +92,13 @@ async function post(github: Github, pull: PullRef, report: Report | null, author
 	const shown = await dataOf(request, "show the pull request");
 	if (shown.head.sha !== pull.head || shown.state !== "open")
 		return "nothing posted: it has changed meanwhile";
-	const before = findCheckRun(await readCheckRuns(github, pull.head), checkName, author);
 	const run = report
 		? { ...report, name: checkName, title: titles[report.conclusion], summary: report.comment }
 		: unable;
-	await setCheckRun(github, pull.head, run, before);
+	await setCheckRun(github, pull.head, run, author);
 	if (!report) return unable.title;
 	const comments = await readComments(github, pull.number, author);
-	const posted = await writeComment(github, pull.number, marker, report.comment, comments);
+	const posted = await writeComment(github, pull.number, report.comment, comments);
 	// Labels come last: they matter less than the comment.
 	const labels = await labelPull(github, shown);
 	return [posted, ...(labels.length > 0 ? [`labelled ${labels.join(", ")}`] : [])].join(", ");

@@ -4,7 +4,7 @@ import { isOwnBranch } from "../pulls.ts";
 import type { ApprovalGroup, Judgement } from "./judge.ts";
 
 /** First line of the comment on approvals. A later run finds the comment by it; GitHub does not show it. */
-export const approvalsMarker = "<!-- fragment-publisher: approvals -->";
+const approvalsMarker = "<!-- fragment-publisher: approvals -->";
 
 const maxGroups = 50;
 const maxPaths = 3;

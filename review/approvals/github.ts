@@ -2,18 +2,9 @@ import { healthPath } from "../../registry/health.ts";
 import { allOwners, type Owners } from "../../registry/owners.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { dataOf, dataOrNull, type Github, listOf } from "../../store/github/answer.ts";
-import {
-	type Comment,
-	findCheckRun,
-	findComment,
-	type ListedCheckRun,
-	readCheckRuns,
-	readComments,
-	setCheckRun,
-	writeComment,
-} from "../post.ts";
+import { type Comment, findCheckRun, findComment, readComments, setCheckRun, writeComment } from "../post.ts";
 import { ignoreAnswer, isOfRepository, isReviewBranch, nullIfRefused, type OpenPull } from "../pulls.ts";
-import { approvalsMarker, conflictIsOver, conflictMarker, conflictText, renderApprovals } from "./comment.ts";
+import { conflictIsOver, conflictMarker, conflictText, renderApprovals } from "./comment.ts";
 import { isTeam, type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";
 
 /** The check that a ruleset requires. */
@@ -73,11 +64,14 @@ async function readState({ github, author }: ApprovalRun, pull: OpenPull): Promi
 	const last = new Map(deciding.map((review) => [review.user?.login.toLowerCase(), review]));
 	const ofHead = ({ commit_id }: { commit_id: string | null }) => commit_id === sha;
 	const approvals = [...last.values()].filter(ofHead).filter(({ state }) => state === "APPROVED");
+	const hasAllFiles = files.length === shown.changed_files && files.length < maxListedFiles;
+	const hasAllCommits = commits.length === shown.commits && commits.length < maxListedCommits;
+	const manyCommits = hasAllCommits ? null : "too many commits for GitHub to list them: squash them";
 	return {
 		paths: [...new Set(paths)].filter((path) => !isRefresh || !isWrittenByRefresh(path)),
 		makers: lowerSet([pull.user?.login, ...people, ...(await readPushers(github, pull))]),
 		approvers: lowerSet(approvals.map(({ user }) => user?.login)),
-		incomplete: incompleteOf(files.length, commits.length, shown),
+		incomplete: hasAllFiles ? manyCommits : "too many files for GitHub to list them: split the change",
 		isMergeable: shown.mergeable,
 		reviewers: lowerSet(reviews.filter(ofHead).map(({ user }) => user?.login)),
 	};
@@ -106,19 +100,6 @@ async function readPushers({ rest }: Github, { head }: OpenPull): Promise<(strin
 	const about = { owner, repo, ref: `refs/heads/${head.ref}`, per_page: 100 };
 	const pushes = await rest.repos.listActivities(about).catch(nullIfRefused);
 	return (pushes?.data ?? []).map(({ actor }) => actor?.login);
-}
-
-/** Why GitHub's lists of a pull request are not complete; null if they are. */
-function incompleteOf(
-	files: number,
-	commits: number,
-	{ changed_files, commits: allCommits }: { changed_files: number; commits: number },
-): string | null {
-	if (files !== changed_files || files >= maxListedFiles)
-		return "too many files for GitHub to list them: split the change";
-	if (commits !== allCommits || commits >= maxListedCommits)
-		return "too many commits for GitHub to list them: squash them";
-	return null;
 }
 
 /** Reads the members of each team among the owners. A team may not exist, or the token may not see it. */
@@ -179,12 +160,11 @@ export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<strin
 	if (!state) return null;
 	const judgement = judgeApprovals(state, owners, teams);
 	const { state: conclusion, description: title, groups } = judgement;
-	const checks = await readCheckRuns(github, head.sha);
 	const summary = renderApprovals(judgement);
 	const check = { name: checkName, conclusion, title, summary };
-	await setCheckRun(github, head.sha, check, findCheckRun(checks, checkName, author));
+	const checks = await setCheckRun(github, head.sha, check, author);
 	const comments = await readComments(github, number, author);
-	if (groups.length > 0) await writeComment(github, number, approvalsMarker, summary, comments);
+	if (groups.length > 0) await writeComment(github, number, summary, comments);
 	if (run.isRequesting) await requestReviews(github, pull, judgement, state.reviewers);
 	const conflict = await noteConflict(run, pull, state.isMergeable, comments);
 	const isMerged = state.isMergeable === true && (await mergeApproved(run, pull, judgement, checks));
@@ -205,7 +185,7 @@ async function noteConflict(
 	if (isMergeable === null || (isMergeable && !findComment(comments, conflictMarker))) return null;
 	const ownBranch = isOfRepository(github, pull) ? pull.head.ref : null;
 	const text = isMergeable ? conflictIsOver : conflictText(base, ownBranch);
-	if ((await writeComment(github, pull.number, conflictMarker, text, comments)) === "unchanged") return null;
+	if ((await writeComment(github, pull.number, text, comments)) === "unchanged") return null;
 	return isMergeable ? "the conflict is over" : "has a conflict, and a comment says what to do";
 }
 
@@ -224,7 +204,7 @@ async function mergeApproved(
 	{ github, author }: ApprovalRun,
 	pull: OpenPull,
 	{ state, groups }: Judgement,
-	runs: readonly ListedCheckRun[],
+	runs: Awaited<ReturnType<typeof setCheckRun>>,
 ): Promise<boolean> {
 	const { rest, repo } = github;
 	const isOwn = isOfRepository(github, pull) && isReviewBranch(pull.head.ref);

@@ -23,7 +23,7 @@ const purposes = {
 	},
 };
 
-type Purpose = keyof Setup["apps"];
+type Purpose = keyof typeof purposes;
 
 const allPurposes: readonly Purpose[] = ["service", "workflow"];
 

@@ -11,17 +11,12 @@ export interface Outcome {
 }
 
 /**
- * Notes whether something is right. If it is not, `fix` corrects it; without one a person has to.
- * @param problem what is wrong, or what a person has to do; false if it is right
+ * Makes the function that notes in a list whether something is right. If it is not, `fix` corrects it; without one a person
+ * has to. Fixes run one after the other, as GitHub asks for requests that write ("Best practices for using the REST API").
  */
-export type Check = (what: string, problem: string | false, fix?: () => Promise<unknown>) => Promise<void>;
-
-/**
- * Makes a check that adds its outcomes to a list. Fixes run one after the other, as GitHub asks for requests that write
- * ("Best practices for using the REST API").
- */
-export function checkInto(outcomes: Outcome[], isDryRun: boolean): Check {
-	return async (what, problem, fix) => {
+export function checkInto(outcomes: Outcome[], isDryRun: boolean) {
+	/** @param problem what is wrong, or what a person has to do; false if it is right */
+	return async (what: string, problem: string | false, fix?: () => Promise<unknown>): Promise<void> => {
 		const outcome: Outcome = { what, state: problem === false ? "right" : "missing", text: problem || "" };
 		outcomes.push(outcome);
 		if (problem === false || !fix) return;
@@ -51,7 +46,7 @@ export interface App {
 
 /** What the checks of a repository need. */
 export interface Setup {
-	check: Check;
+	check: ReturnType<typeof checkInto>;
 	/** Outcomes of all checks up to now. */
 	outcomes: Outcome[];
 	github: Github;
@@ -62,8 +57,8 @@ export interface Setup {
 	apps: Readonly<Record<"service" | "workflow", App | null>>;
 	/** Variables of the workflows that the fixes set. */
 	wanted: ReadonlyMap<string, string>;
-	/** The value that a variable of the workflows will have after this command. */
-	variable: (name: string) => string | undefined;
+	/** All variables of the workflows, as they will be after this command. */
+	variables: ReadonlyMap<string, string>;
 }
 
 /** Takes a list that GitHub does not show as empty. The fix then sets what is missing, or its failure is reported. */

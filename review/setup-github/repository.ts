@@ -5,11 +5,6 @@ import type { Configuration } from "../../service/settings.ts";
 import { dataOrNull, type Github } from "../../store/github/answer.ts";
 import type { Setup, Target } from "./checklist.ts";
 
-/** Reads the repository; null if there is none, or the token may not see it. */
-export async function readTarget({ rest, repo }: Github): Promise<Target | null> {
-	return dataOrNull(rest.repos.get(repo), "show the repository");
-}
-
 /** The repository that `createRepository` would create, for a dry run. */
 export function targetToBe({ repo }: Github, isPrivate: boolean, { github }: Configuration): Target {
 	const { apiUrl = "", branch = "main" } = github ?? {};

@@ -32,11 +32,13 @@ async function hasLoneOperator(): Promise<boolean> {
 }
 
 /** The rulesets of the files beside this one, with the Apps' ids in place of their names. */
-async function rulesetsOf(github: Github, service: App, workflow: App): Promise<Ruleset[]> {
+async function rulesetsOf({ rest }: Github, service: App, workflow: App): Promise<Ruleset[]> {
+	// GitHub Enterprise Server has another App of GitHub Actions than github.com.
+	const asked = rest.apps.getBySlug({ app_slug: "github-actions" });
+	const actions = await dataOrNull(asked, "show the App of GitHub Actions");
 	const ids: Record<string, number> = {
-		SERVICE_APP: service.id,
-		WORKFLOW_APP: workflow.id,
-		ACTIONS_APP: (await findActionsApp(github)) ?? actionsAppId,
+		...{ SERVICE_APP: service.id, WORKFLOW_APP: workflow.id },
+		ACTIONS_APP: actions?.id ?? actionsAppId,
 	};
 	const fill = (_name: string, value: unknown) => (typeof value === "string" ? (ids[value] ?? value) : value);
 	const [main, own] = JSON.parse(JSON.stringify([defaultBranch, ownBranches]), fill) as [Ruleset, Ruleset];
@@ -44,11 +46,16 @@ async function rulesetsOf(github: Github, service: App, workflow: App): Promise<
 	return [main, own];
 }
 
+function isObject(value: unknown): value is Json {
+	return typeof value === "object" && value !== null;
+}
+
 /** Identifies an element of a list: by the type of a rule, the name of a check, or the actor. */
 function identityOf(value: unknown): string {
-	if (typeof value !== "object" || value === null) return JSON.stringify(value);
-	const { type, context, actor_type, actor_id } = value as Json;
-	return JSON.stringify([type, context, actor_type, actor_id]);
+	const members = isObject(value)
+		? ["type", "context", "actor_type", "actor_id"].map((name) => value[name])
+		: value;
+	return JSON.stringify(members);
 }
 
 /**
@@ -66,8 +73,8 @@ function merged(value: unknown, wanted: unknown): unknown {
 		});
 		return [...kept, ...wanted.filter((one) => find(present, one) === undefined)];
 	}
-	if (typeof wanted !== "object" || wanted === null) return wanted;
-	const members = (typeof value === "object" && value !== null ? value : {}) as Json;
+	if (!isObject(wanted)) return wanted;
+	const members = isObject(value) ? value : {};
 	const own = Object.entries(wanted).filter(([, one]) => one !== false && one !== 0);
 	return { ...members, ...Object.fromEntries(own.map(([name, one]) => [name, merged(members[name], one)])) };
 }
@@ -75,12 +82,6 @@ function merged(value: unknown, wanted: unknown): unknown {
 async function listRulesets({ rest, repo, paginate }: Github) {
 	const parameters = { ...repo, includes_parents: false, per_page: 100 };
 	return emptyOn404(paginate(rest.repos.getRepoRulesets, parameters));
-}
-
-/** Reads the id of the App of GitHub Actions: GitHub Enterprise Server has another one than github.com. */
-async function findActionsApp({ rest }: Github): Promise<number | undefined> {
-	const request = rest.apps.getBySlug({ app_slug: "github-actions" });
-	return (await dataOrNull(request, "show the App of GitHub Actions"))?.id;
 }
 
 /** Checks the rulesets of the files beside this one. */
@@ -94,8 +95,7 @@ export async function checkRulesets({ check, github, apps }: Setup): Promise<voi
 		const what = `ruleset ${wanted.name}`;
 		const listed = all.find(({ name }) => name === wanted.name);
 		if (!listed) {
-			const create = () => rest.repos.createRepoRuleset({ ...repo, ...wanted } as never);
-			await check(what, "is not there", create);
+			await check(what, "is not there", () => rest.repos.createRepoRuleset({ ...repo, ...wanted } as never));
 			continue;
 		}
 		const about = { ...repo, ruleset_id: listed.id };
@@ -124,6 +124,8 @@ export async function checkOtherRules({ check, github, target, branch }: Setup):
 	const asked = rest.repos.getBranchProtection({ ...repo, branch });
 	const older = await dataOrNull(asked, "show the branch's protection");
 	const how = `remove it at ${target.html_url}/settings/branches: the ruleset has its rules`;
-	const problem = `is on, and knows no bypass of Apps: ${how}`;
-	await check(`older protection of ${branch}`, older !== null && problem);
+	await check(
+		`older protection of ${branch}`,
+		older !== null && `is on, and knows no bypass of Apps: ${how}`,
+	);
 }

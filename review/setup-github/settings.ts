@@ -3,9 +3,6 @@ import { dataOrNull, type Github } from "../../store/github/answer.ts";
 import { labels } from "../pulls.ts";
 import { emptyOn404, type Setup } from "./checklist.ts";
 
-/** The environments with the workflows' secrets: the App's key in `review`, the hosting's in `production`. */
-export const environmentNames = ["review", "production"] as const;
-
 /** Checks that the labels exist. Their colours and descriptions are not compared: each repository may change them. */
 export async function checkLabels({ check, github: { rest, repo, paginate } }: Setup): Promise<void> {
 	const all = await emptyOn404(paginate(rest.issues.listLabelsForRepo, { ...repo, per_page: 100 }));
@@ -50,7 +47,7 @@ export async function checkActions({ check, github: { rest, repo, paginate } }: 
 	}
 }
 
-/** Checks that an environment exists and gives its secrets to the default branch only. */
+/** Checks that an environment of the workflows' secrets exists, and gives them to the default branch only. */
 export async function checkEnvironment(
 	{ check, github: { rest, repo, paginate }, target }: Setup,
 	environment_name: string,
@@ -85,25 +82,28 @@ const settable = [
 	["SITE", "BASE_MAP", "BASE_MAP_ATTRIBUTION", "REPOSITORY_URL"],
 ].flat();
 
-export function variablesFrom(environment: Environment): Map<string, string> {
-	return new Map(settable.flatMap((name) => (environment[name] ? [[name, environment[name]] as const] : [])));
+/** The variables to set, from the environment and the Apps: those without a value are left as they are. */
+export function variablesFrom(environment: Environment, { service, workflow }: Setup["apps"]) {
+	const all = [
+		...settable.map((name) => [name, environment[name]] as const),
+		["SERVICE_APP_ID", service?.id] as const,
+		["WORKFLOW_APP_ID", workflow?.id] as const,
+		["WORKFLOW_APP_LOGIN", workflow?.login] as const,
+	];
+	return new Map(all.flatMap(([name, value]) => (value ? [[name, String(value)] as const] : [])));
 }
 
-/** Variables that the hosting needs, each with an example. */
-function neededVariables(variable: Setup["variable"]): [string, string][] {
-	const hosting = variable("HOSTING") ?? "";
-	const needed: [string, string, string[]][] = [
-		["HOSTING", "workers, objects, or none where npx fragments follow serves", [hosting]],
-		["PUBLIC_URL", "the address that readers use, once it is known", ["workers", "objects", "none"]],
-		["CLOUDFLARE_ACCOUNT_ID", "the id beside the account's name", ["workers"]],
-		["OBJECTS_ENDPOINT", "https://<account>.r2.cloudflarestorage.com", ["objects"]],
-		["OBJECTS_BUCKET", "the bucket's name", ["objects"]],
-	];
-	return needed.flatMap(([name, example, hostings]) => (hostings.includes(hosting) ? [[name, example]] : []));
-}
+/** Variables that the workflows need, each with an example, and the hostings that need it; all of them without a list. */
+const needed: [name: string, example: string, hostings?: string[]][] = [
+	["HOSTING", "workers, objects, or none where npx fragments follow serves"],
+	["PUBLIC_URL", "the address that readers use, once it is known", ["workers", "objects", "none"]],
+	["CLOUDFLARE_ACCOUNT_ID", "the id beside the account's name", ["workers"]],
+	["OBJECTS_ENDPOINT", "https://<account>.r2.cloudflarestorage.com", ["objects"]],
+	["OBJECTS_BUCKET", "the bucket's name", ["objects"]],
+];
 
 /** Checks the variables that the workflows read. The fixes set those in `wanted`; others stay as they are. */
-export async function checkVariables({ check, github, wanted, variable }: Setup): Promise<void> {
+export async function checkVariables({ check, github, wanted, variables }: Setup): Promise<void> {
 	const stored = await readVariables(github);
 	const { rest, repo } = github;
 	for (const [name, value] of wanted) {
@@ -114,9 +114,11 @@ export async function checkVariables({ check, github, wanted, variable }: Setup)
 			before === undefined ? rest.actions.createRepoVariable(one) : rest.actions.updateRepoVariable(one),
 		);
 	}
-	for (const [name, example] of neededVariables(variable)) {
+	const hosting = variables.get("HOSTING") ?? "";
+	for (const [name, example, hostings = [hosting]] of needed) {
+		if (wanted.has(name) || !hostings.includes(hosting)) continue;
 		const problem = `is not set: run this again with ${name}=${example} in front`;
-		if (!wanted.has(name)) await check(`variable ${name}`, !stored.has(name) && problem);
+		await check(`variable ${name}`, !stored.has(name) && problem);
 	}
 }
 
@@ -126,27 +128,26 @@ export async function readVariables({ rest, repo, paginate }: Github): Promise<M
 }
 
 /** Checks that the secrets exist. GitHub never shows a value, and accepts one only encrypted; `gh` encrypts it. */
-export async function checkSecrets({ check, github, variable }: Setup): Promise<void> {
+export async function checkSecrets({ check, github, variables }: Setup): Promise<void> {
 	const { rest, repo, paginate } = github;
-	const present = new Set<string>();
-	for (const environment_name of environmentNames) {
-		const about = { ...repo, environment_name, per_page: 100 };
-		for (const { name } of await emptyOn404(paginate(rest.actions.listEnvironmentSecrets, about)))
-			present.add(`${environment_name} ${name}`);
-	}
+	const secretsOf = (environment_name: string) =>
+		emptyOn404(paginate(rest.actions.listEnvironmentSecrets, { ...repo, environment_name, per_page: 100 }));
 	const ofRepository = await emptyOn404(paginate(rest.actions.listRepoSecrets, { ...repo, per_page: 100 }));
+	const present = { review: await secretsOf("review"), production: await secretsOf("production") };
 	const slug = `${repo.owner}/${repo.repo}`;
-	const isObjects = variable("HOSTING") === "objects";
-	const deploys = variable("HOSTING") === "workers" || (isObjects && variable("CLOUDFLARE_ACCOUNT_ID"));
-	const needed = [
-		["WORKFLOW_APP_PRIVATE_KEY", "review", "key.pem"],
-		...(deploys ? [["CLOUDFLARE_API_TOKEN", "production", "file"]] : []),
-		...(isObjects ? [["OBJECTS_ACCESS_KEY_ID", "production", "file"]] : []),
-		...(isObjects ? [["OBJECTS_SECRET_ACCESS_KEY", "production", "file"]] : []),
+	const hosting = variables.get("HOSTING");
+	const isObjects = hosting === "objects";
+	const deploys = hosting === "workers" || (isObjects && variables.get("CLOUDFLARE_ACCOUNT_ID"));
+	const ofHosting = [
+		...(deploys ? ["CLOUDFLARE_API_TOKEN"] : []),
+		...(isObjects ? ["OBJECTS_ACCESS_KEY_ID", "OBJECTS_SECRET_ACCESS_KEY"] : []),
 	];
-	for (const [name = "", environment, file] of needed) {
+	for (const name of ["WORKFLOW_APP_PRIVATE_KEY", ...ofHosting]) {
+		const environment = ofHosting.includes(name) ? "production" : "review";
+		const isThere = present[environment].some((one) => one.name === name);
+		const file = environment === "review" ? "key.pem" : "file";
 		const set = `gh secret set ${name} --env ${environment} --repo ${slug} < ${file}`;
-		await check(`secret ${name}`, !present.has(`${environment} ${name}`) && `is not set: ${set}`);
+		await check(`secret ${name}`, !isThere && `is not set: ${set}`);
 		if (!ofRepository.some((one) => one.name === name)) continue;
 		const open = "everyone who may push any branch can read it; it belongs in the environment only";
 		await check(`secret ${name} of the repository`, `${open}: gh secret delete ${name} --repo ${slug}`);
