@@ -1,6 +1,7 @@
 // npx fragments repair: looks for the services of layers that stay sick, and proposes what to register in their place
-import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
+import { readTextIfThere } from "../files/if-there.ts";
 import { runGit } from "../git/run.ts";
 import { picturesMarkdown } from "../prove/proposed.ts";
 import { resolveCommit } from "../publish/collect.ts";
@@ -29,9 +30,8 @@ async function readHealthBefore(repository: string, base: string, day: string): 
 	return commit === "" ? null : readHealth(repository, commit);
 }
 
-/** Marks in a file of health the layers for which a repair waits. */
-async function noteRepairs(file: string, repository: string, base: string): Promise<void> {
-	const before = await readFile(file, "utf8").catch(() => null);
+/** Marks in a file of health the layers for which a repair waits. @param before its text; null if it does not exist */
+async function noteRepairs(file: string, before: string | null, repository: string, base: string) {
 	const open = await readOpen(repository, base);
 	const text = healthText(
 		markRepairs(parseHealth(before), new Set(open.flatMap(({ smallkeys }) => smallkeys))),
@@ -69,7 +69,9 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 	const health =
 		options.health === undefined
 			? await readHealthBefore(repository, base, now.toISOString().slice(0, 10))
-			: await readFile(options.health, "utf8").catch(() => null);
+			: await readTextIfThere(options.health);
+	if (options.health !== undefined && health === null)
+		io.warn(plain(`${options.health}: is not there, so no layer was sick`));
 	const outcome = await runRepair({
 		...clientsWith(harvest),
 		...{ repository, base, mapWkid, maxOpen },
@@ -81,7 +83,7 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 	for (const branch of outcome.withdrawn)
 		io.print(plain(`${branch}: withdrawn, since it is of no use any more`));
 	const { out } = options;
-	if (options.health !== undefined) await noteRepairs(options.health, repository, base);
+	if (options.health !== undefined) await noteRepairs(options.health, health, repository, base);
 	if (out !== undefined) {
 		const { GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" } = environment;
 		// The address at which GitHub serves the files of the branch `pictures`.

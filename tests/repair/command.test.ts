@@ -151,6 +151,24 @@ test("for pull requests there is a patch, a message and a text in both languages
 	await local.git("-C", folder, "apply", "--check", join(out, "repair/moved/repair.patch"));
 });
 
+test("a file of health that cannot be read is an error, and one that is not there means that no layer was sick", async ({
+	local,
+}) => {
+	const run = (health: string) =>
+		runScript("repair", ["--repo", local.repository, "--health", health], { HARVEST_ALLOW_PRIVATE: "on" });
+	const folder = await run(local.folder);
+	assert.is(folder.code, 2);
+	assert.match(folder.stderr, `${local.folder}: cannot be read: EISDIR`);
+	assert.not.match(folder.stdout, "checked");
+	const below = await run(join(local.repository, "HEAD", "health.json"));
+	assert.is(below.code, 2);
+	assert.match(below.stderr, "HEAD/health.json: cannot be read: ENOTDIR");
+	const missing = await run(join(local.folder, "none.json"));
+	assert.is(missing.code, 0, missing.stderr);
+	assert.match(missing.stderr, "none.json: is not there, so no layer was sick");
+	assert.match(missing.stdout, "0 sick layers checked");
+});
+
 test("a layer that was seen sick on the same day only is not looked for", async ({ local, peer }) => {
 	serveOdd(peer, 5);
 	const env = { DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" };
