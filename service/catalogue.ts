@@ -1,4 +1,5 @@
 import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
 import { setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CatalogueOptions } from "../catalogue/options.ts";
@@ -60,9 +61,11 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 
 	function work(): void {
 		if (signal.aborted) return;
-		working ??= runRounds().finally(() => {
-			working = null;
-		});
+		working ??= runRounds()
+			.catch(log.error)
+			.finally(() => {
+				working = null;
+			});
 	}
 
 	async function runRounds(): Promise<void> {
@@ -84,7 +87,8 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 	/** Updates the catalogue to a commit. @returns whether that succeeded */
 	async function update(commit: string): Promise<boolean> {
 		commits = 0;
-		const report = await ask({ repository, commit, out, options: options() });
+		const order = { repository, commit, out, options: options() };
+		const report = await ask(order).catch(({ message }: Error) => ({ reason: message }));
 		if ("reason" in report) {
 			updatedTo = null;
 			if (failure === null && !signal.aborted) log.warn(`the catalogue cannot be updated: ${report.reason}`);
@@ -103,23 +107,20 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 		return true;
 	}
 
-	function ask(order: CatalogueOrder): Promise<CatalogueReport> {
+	/** @throws {Error} if the process cannot be started, or ends without an answer */
+	async function ask(order: CatalogueOrder): Promise<CatalogueReport> {
 		worker ??= startWorker();
 		const asked = worker;
-		return new Promise((resolve) => {
-			const ended = (code: number | null, name: string | null) => {
-				asked.off("message", take);
-				resolve({ reason: `its process ended with ${name ?? code}` });
-			};
-			const take = (report: CatalogueReport) => {
-				asked.off("exit", ended);
-				resolve(report);
-			};
-			asked.once("message", take);
-			asked.once("exit", ended);
-			// If the process has just ended, `send` fails, and the `exit` event gives the report.
-			asked.send(order, () => undefined);
+		const over = new AbortController();
+		// Both reject if the process cannot be started: then there is an `error` event, and no `exit`.
+		const answered = once(asked, "message", over);
+		const ended = once(asked, "exit", over).then(([code, name]) => {
+			throw new Error(`its process ended with ${name ?? code}`);
 		});
+		// If the process has just ended, `send` fails, and the `exit` event follows.
+		asked.send(order, () => undefined);
+		const [report] = await Promise.race([answered, ended]).finally(() => over.abort());
+		return report;
 	}
 
 	function startWorker(): ChildProcess {
@@ -130,10 +131,10 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 			env: { PATH: process.env.PATH },
 		});
 		if (started.pid !== undefined) setPriority(started.pid, niceness);
-		started.once("exit", () => {
+		const forget = () => {
 			if (worker === started) worker = null;
-		});
-		started.on("error", () => undefined);
+		};
+		started.once("exit", forget).on("error", forget);
 		started.unref();
 		started.channel?.unref();
 		return started;
@@ -144,11 +145,10 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 		const ending = worker;
 		worker = null;
 		if (!ending || ending.exitCode !== null || ending.signalCode !== null) return;
-		const ended = new Promise<void>((resolve) => ending.once("exit", () => resolve()));
 		ending.ref();
 		if (ending.connected) ending.disconnect();
 		const timer = setTimeout(() => ending.kill("SIGKILL"), endMs);
-		await ended;
+		await once(ending, "exit");
 		clearTimeout(timer);
 	}
 

@@ -256,4 +256,24 @@ catalogue("after a restart it is updated, and with SITE=off nothing of it is lef
 	assert.is(local.pages, null);
 });
 
+catalogue("a process that cannot be started is a warning, and is started later", async ({ local }) => {
+	await local.stop();
+	local.variables.SITE = "on";
+	const { execPath } = process;
+	process.execPath = "/nowhere/node";
+	const failed = () => local.warnings.filter((text) => /cannot be updated: spawn .*ENOENT/.test(text));
+	try {
+		await local.start();
+		await eventually(() => failed().length === 1);
+		await local.stop();
+		await local.start();
+		await eventually(() => failed().length === 2);
+		assert.is((await put(local, "unstarted")).status, 201);
+	} finally {
+		process.execPath = execPath;
+	}
+	await inStep(local);
+	assert.ok(local.warnings.includes("the catalogue is current again"));
+});
+
 catalogue.run();
