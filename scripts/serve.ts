@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { TokenBuckets } from "../api/limits.ts";
 import { createNodeServer } from "../api/node/serve.ts";
 import { versionLine } from "../files/version.ts";
-import { openService } from "../service/composition.ts";
+import { closeAll, openLocal } from "../service/composition.ts";
 import { lockFolder, makeDataDir } from "../service/data-dir.ts";
 import { listen, welcome } from "../service/listen.ts";
 import { countReads, serviceLog } from "../service/log.ts";
@@ -22,7 +22,6 @@ export const run = createRun("serve", async ({ read, environment, io }) => {
 	const { dataDir } = configuration;
 	await makeDataDir(dataDir);
 	const lock = await lockFolder(dataDir, { waiting: io.warn });
-	// What is open is closed at the end, the last one first.
 	const closing: (() => unknown)[] = [lock.release];
 	try {
 		const configured = await readSenders(environment, dataDir);
@@ -31,8 +30,10 @@ export const run = createRun("serve", async ({ read, environment, io }) => {
 		const metrics = configuration.metrics && (await import("../service/metrics.ts")).createMetrics();
 		const following =
 			configured.place === "SENDERS" ? null : followSenders(configured.place, senders, serviceLog);
-		const sendersState = following?.state;
-		const service = await openService(configuration, senders, { metrics, sendersState });
+		const open = configuration.github
+			? (await import("../service/github-composition.ts")).openGithubService
+			: openLocal;
+		const service = await open(configuration, senders, { metrics, sendersState: following?.state });
 		closing.push(service.close, () => following?.end());
 		const { context, fragments, version, gauges } = service;
 		const interrupted = io.interrupted();
@@ -61,6 +62,6 @@ export const run = createRun("serve", async ({ read, environment, io }) => {
 		io.warn("Ending: what was accepted is answered and stored first. Once more ends it at once.");
 		await end();
 	} finally {
-		for (const close of closing.reverse()) await close();
+		await closeAll(closing);
 	}
 });

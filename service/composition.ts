@@ -1,6 +1,8 @@
 import { join } from "node:path";
+import type { Pages } from "../api/catalogue.ts";
 import type { Context } from "../api/context.ts";
 import { folderPages } from "../api/node/pages.ts";
+import type { Fragments } from "../api/read.ts";
 import type { Senders } from "../api/senders.ts";
 import { catalogueOptions, senderNamesOf } from "../catalogue/options.ts";
 import { readCommit } from "../files/version.ts";
@@ -19,24 +21,33 @@ import { createDisk } from "./data-dir.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { createReadStatus } from "./layer-status.ts";
 import { serviceLog } from "./log.ts";
+import type { Gauges, Metrics } from "./metrics.ts";
 import { repositoryPath, seed } from "./open-store.ts";
-import type { Service, Watching } from "./service.ts";
 import type { Configuration } from "./settings.ts";
 
-/** Opens the configured service, with its layers in a repository on this machine or on GitHub. */
-export async function openService(
-	configuration: Configuration,
-	senders: Senders,
-	watching: Watching,
-): Promise<Service> {
-	if (!configuration.github) return openLocal(configuration, senders, watching);
-	// Imported on demand, to save memory.
-	const { openGithubService } = await import("./github-composition.ts");
-	return openGithubService(configuration, senders, watching);
+/** The service behind the HTTP server. It is closed after the server. */
+export interface Service {
+	context: Context;
+	fragments: Fragments;
+	/** Returns a number that changes with every change of a fragment; null if other processes write the fragments. */
+	version: (() => number) | null;
+	/** The catalogue's files; null without a catalogue. */
+	pages: Pages | null;
+	/** Where the layers are stored, for the text after the start: `the branch main of /data/repository.git`. */
+	place: string;
+	/** Whether a smallkey is served; null if the service does not know that. */
+	has: ((smallkey: string) => boolean) | null;
+	layers: () => number;
+	/** Reads the current state, for the metrics. @throws {Error} if git fails */
+	gauges: () => Promise<Gauges>;
+	close: () => Promise<void>;
 }
 
-/** Dependencies of a service on this machine, which tests replace. */
-export interface Outside extends Watching {
+/** The monitoring of a service, and dependencies of a service on this machine, which tests replace. */
+export interface Outside {
+	metrics?: Metrics | null;
+	/** Why the senders file cannot be applied, in one line; null if it is applied. */
+	sendersState?: (() => string | null) | undefined;
 	now?: () => Date;
 	log?: Log;
 	/** The files of the first commit of a new repository. */
@@ -47,7 +58,7 @@ export interface Outside extends Watching {
 	/** Reads the free bytes of a folder's disk. */
 	freeBytes?: Parameters<typeof createDisk>[1];
 	/** Installs the hook that judges pushes. @returns false if no hook is installed */
-	guard?: (repository: string, warn: (text: string) => void) => Promise<boolean>;
+	guard?: typeof installHook;
 }
 
 /** A service on this machine, with its parts; `catalogue` is null if the settings switch it off. */
@@ -72,12 +83,14 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		filesTimes: outside.filesTimes,
 	});
 	const out = join(dataDir, "dist");
-	const catalogueDetails = () => ({ senderNames: senderNamesOf(senders), canSend: true, isCompressed: true });
 	const catalogue = configuration.site
 		? openCatalogue({
 				repository,
 				out,
-				options: () => catalogueOptions(configuration, catalogueDetails()),
+				options: () => {
+					const senderNames = senderNamesOf(senders);
+					return catalogueOptions(configuration, { senderNames, canSend: true, isCompressed: true });
+				},
 				log,
 				limits: outside.catalogueLimits,
 			})
@@ -124,15 +137,9 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		queue: store.waiting,
 		commitsBehind: await store.branch.commitsBehind(),
 		filesBehind: publication.files.behind,
-		harvestsWaiting: harvester?.waiting ?? 0,
+		harvestsWaiting: harvester?.waiting() ?? 0,
 		isReady: readiness() === null,
 	});
-	const close = async () => {
-		disk.stop();
-		await harvester?.close();
-		await store.close();
-		await Promise.all([catalogue?.close(), publication.close()]);
-	};
 	const { find: fragments, version } = publication.table;
 	const service: Service = {
 		context,
@@ -142,10 +149,29 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		has: (smallkey) => publication.table.entries.has(smallkey),
 		layers: () => publication.table.size,
 		gauges,
-		close,
+		close: () =>
+			closeAll([
+				() => Promise.all([catalogue?.close(), publication.close()]),
+				() => store.close(),
+				() => harvester?.close(),
+				disk.stop,
+			]),
 		pages: catalogue && folderPages(out, configuration.publicUrl.startsWith("https:")),
 	};
 	return { ...service, store, publication, disk, catalogue };
+}
+
+/** Closes parts, the last one first, and each one even if another one fails. @throws the first failure */
+export async function closeAll(parts: readonly (() => unknown)[]): Promise<void> {
+	const failures: unknown[] = [];
+	for (const close of parts.toReversed()) {
+		try {
+			await close();
+		} catch (error) {
+			failures.push(error);
+		}
+	}
+	if (failures.length > 0) throw failures[0];
 }
 
 /** Begins the publication. @throws {Error} with advice if the layers cannot be read and there is no snapshot */

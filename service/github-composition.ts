@@ -9,16 +9,16 @@ import { readCommit } from "../files/version.ts";
 import { slotFolder, slotPath, slotsOf } from "../publish/rendered.ts";
 import { githubStore } from "../store/github/store.ts";
 import { type Store, StoreBusy } from "../store/store.ts";
+import type { Outside, Service } from "./composition.ts";
 import { fetchFromGithub } from "./github.ts";
 import { serviceLog } from "./log.ts";
-import type { Service, Watching } from "./service.ts";
 import type { Configuration } from "./settings.ts";
 
 /** Opens a service that writes to GitHub. Reads come from the last build of this checkout, as from the hosting. */
 export async function openGithubService(
 	configuration: Configuration,
 	senders: Senders,
-	{ metrics, sendersState = () => null }: Watching = {},
+	{ metrics, sendersState = () => null }: Pick<Outside, "metrics" | "sendersState"> = {},
 ): Promise<Service> {
 	const { github } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set");

@@ -223,9 +223,7 @@ export function createHarvester(options: HarvesterOptions) {
 		refresh,
 		stateOf,
 		/** Number of queued and running harvests. */
-		get waiting() {
-			return queue.size;
-		},
+		waiting: () => queue.size,
 		/** Aborts running requests and finishes a running commit. */
 		async close(): Promise<void> {
 			ending.abort(new Error("the service ends"));

@@ -43,17 +43,12 @@ export function openHarvester(
 		count: metrics?.harvest,
 		check: watcher.check,
 	});
-	const search = searchProcess(configuration);
 	harvester.start();
+	const search = searchProcess(configuration);
 	const endRepairs = harvest.repair ? startRepairs({ ...common, repository, search }) : null;
 	return {
-		follow: harvester.follow,
-		refresh: harvester.refresh,
-		stateOf: harvester.stateOf,
+		...harvester,
 		lastCheckOf: watcher.lastCheckOf,
-		get waiting() {
-			return harvester.waiting;
-		},
 		close: async () => {
 			await Promise.all([harvester.close(), threads.close(), endRepairs?.()]);
 			await watcher.close();

@@ -1,7 +1,10 @@
 import { spawn } from "node:child_process";
+import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { closeAll, openLocal } from "../../service/composition.ts";
+import { readConfiguration } from "../../service/settings.ts";
 import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, root, runScript, ServerProcess } from "../process.ts";
 import { eventually } from "../wait.ts";
@@ -52,4 +55,28 @@ test("a signal to npm start gets to the service, whatever shell npm has", async 
 	assert.match(output, "\nEnding: what was accepted is answered and stored first.");
 });
 
+const parts = suite("the parts of a service");
+
+parts("a part that fails to close keeps no other one open, and its error is thrown", async () => {
+	const closed: string[] = [];
+	const fail = (text: string) => async () => {
+		throw new Error(text);
+	};
+	const closing = [() => closed.push("first"), fail("early"), () => closed.push("third"), fail("late")];
+	const error = await closeAll(closing).catch((one: Error) => one.message);
+	assert.is(error, "late");
+	assert.equal(closed, ["third", "first"]);
+
+	const { path, remove } = await temporaryFolder();
+	const configuration = readConfiguration({ DATA_DIR: path, HARVEST: "off" });
+	const service = await openLocal(configuration, new Map(), { seed: async () => [] });
+	const { close } = service.store;
+	service.store.close = () => close().then(fail("the store"));
+	const failure = await service.close().catch((one: Error) => one.message);
+	assert.is(failure, "the store");
+	assert.ok(existsSync(join(path, "fragments")), "the snapshot is written nevertheless");
+	await remove();
+});
+
 test.run();
+parts.run();

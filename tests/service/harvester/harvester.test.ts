@@ -218,10 +218,10 @@ test("a layer that was just registered goes before those that wait", async () =>
 	serveLayer(peer, { layer: layer.route });
 	for (const smallkey of ["a1", "a2", "a3", "a4"]) await put(smallkey, feature());
 	harvester.start();
-	await eventually(() => layer.reached() && harvester.waiting === 4);
+	await eventually(() => layer.reached() && harvester.waiting() === 4);
 	await put("fresh", feature());
 	harvester.follow("fresh");
-	await eventually(() => harvester.waiting === 5);
+	await eventually(() => harvester.waiting() === 5);
 	layer.release();
 	await eventually(() => startLines.length === 1);
 	assert.is(startLines[0]?.harvested, 4);
@@ -341,7 +341,7 @@ test("layers are asked for anew: all, the older ones, and those first that were 
 	const harvested = async (count: number) => {
 		const asked = lines.splice(0);
 		assert.is(asked.length, 0);
-		await eventually(() => lines.length === count && harvester.waiting === 0);
+		await eventually(() => lines.length === count && harvester.waiting() === 0);
 		return lines.splice(0).map(({ harvest }) => harvest);
 	};
 	lines.length = 0;
@@ -400,7 +400,7 @@ test("every layer has its moment once in a period", async () => {
 		const before = lines.length;
 		const since = local.now - 3_600_000;
 		timers.shift()?.run();
-		await eventually(() => timers.length === 1 && harvester.waiting === 0);
+		await eventually(() => timers.length === 1 && harvester.waiting() === 0);
 		if (isDue("ozone", since, local.now, 7 * day)) {
 			moments += 1;
 			await eventually(() => lines.length === before + 1);
@@ -434,7 +434,7 @@ test("closing cuts off what is under way, and stores nothing more", async () => 
 	await harvester.close();
 	layer.release();
 	harvester.follow("ozone");
-	assert.is(harvester.waiting, 0);
+	assert.is(harvester.waiting(), 0);
 	assert.equal(lines, []);
 	assert.is(await local.git("rev-parse", "main"), tip);
 });
