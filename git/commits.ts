@@ -1,5 +1,5 @@
 import { type GitObject, readObjects } from "./cat-file.ts";
-import { GitTimeout, runGit } from "./run.ts";
+import { defaultSilenceMs, GitTimeout, readRecords, runGit } from "./run.ts";
 
 /** A commit as it is stored. A pushed commit may have any content. */
 export interface RawCommit {
@@ -71,23 +71,20 @@ export async function isShallow(repository: string): Promise<boolean> {
 }
 
 /** Ids of the commits that `git rev-list` lists, in its order. @throws {GitFailure} if a named commit does not exist */
-export async function listCommits(repository: string, args: string[], limitMs?: number): Promise<string[]> {
-	const output = await runGit(repository, ["rev-list", ...args], { limitMs });
-	return output.toString("latin1").split("\n").filter(Boolean);
+export async function listCommits(repository: string, args: string[]): Promise<string[]> {
+	const listed: string[] = [];
+	for await (const ids of readRecords(repository, ["rev-list", ...args], "\n")) listed.push(...ids);
+	return listed;
 }
 
 /**
  * Whether one commit is in the history of another; false if either of them is missing.
  * @throws {GitTimeout} if git does not answer
  */
-export async function isAncestor(
-	repository: string,
-	earlier: string,
-	later: string,
-	limitMs?: number,
-): Promise<boolean> {
+export async function isAncestor(repository: string, earlier: string, later: string): Promise<boolean> {
 	if (earlier === later) return true;
-	return runGit(repository, ["merge-base", "--is-ancestor", earlier, later], { limitMs }).then(
+	const words = ["merge-base", "--is-ancestor", earlier, later];
+	return runGit(repository, words, { limitMs: defaultSilenceMs }).then(
 		() => true,
 		(error) => {
 			if (error instanceof GitTimeout) throw error;

@@ -49,7 +49,7 @@ const commandLog: Log = {
 };
 
 /** The limits for a script, in milliseconds: one commit may have a hundred thousand layers. */
-const patientLimits = { silenceMs: 300_000, commandMs: 300_000, waitMs: 600_000, closeMs: 600_000 };
+const patientLimits = { silenceMs: 300_000, waitMs: 600_000, closeMs: 600_000 };
 
 /** The limits for a script on GitHub, in milliseconds: a batch of thousands may reach GitHub's hourly limits. */
 const batchLimits = { requestMs: 60_000, waitMs: 60_000, raceMs: 300_000, batchMs: 3_600_000 };

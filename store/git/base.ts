@@ -8,8 +8,6 @@ export const branchName = "main";
 export const defaultLimits = {
 	/** Longest silence of a git process whose answer is awaited. After it, the process is ended and replaced. */
 	silenceMs: 15_000,
-	/** Longest time of one short git command. */
-	commandMs: 20_000,
 	/** Longest time of a repack, which runs in the background. */
 	repackMs: 600_000,
 	/** Longest time that a change waits before it is judged. */
@@ -36,8 +34,9 @@ export type GitOperation = "checkpoint" | "push" | "repack";
 
 /** Settings and services that all parts of one local store share. */
 export interface StoreBase {
-	/** Path of the bare repository. */
+	/** Path of the bare repository, which is made if it does not exist. `requests` beside it has the used requests. */
 	repository: string;
+	/** Gets repairs, pushed commits, and errors that no answer shows. */
 	log: Log;
 	/** The clock: milliseconds since 1970. */
 	now: () => number;

@@ -1,10 +1,10 @@
 import type { CatFile } from "../../git/cat-file.ts";
-import { isAncestor } from "../../git/commits.ts";
-import { GitDamage, runGit } from "../../git/run.ts";
+import { isAncestor, listCommits } from "../../git/commits.ts";
+import { GitDamage } from "../../git/run.ts";
 import { diffTree, listTree, type PathChange } from "../../git/tree.ts";
 import { branchName, measured, type StoreBase } from "./base.ts";
 import { reasonOf } from "./health.ts";
-import { describePush, readRequests } from "./pushes.ts";
+import { describePush } from "./pushes.ts";
 import { type CommitReader, openReader } from "./reader.ts";
 import type { UsedRequests } from "./used-requests.ts";
 
@@ -39,11 +39,10 @@ export function openBranch(
 	base: StoreBase,
 	catFile: Pick<CatFile, "read">,
 	tip: string,
-	requests: Pick<UsedRequests, "noteCommitted">,
+	requests: Pick<UsedRequests, "readCommitted">,
 	publishRange: Publish,
 ) {
 	const { repository, log } = base;
-	const { commandMs: limitMs } = base.limits;
 	/** Id of the published commit. */
 	let commit = tip;
 	/** Why commits of the branch are not published yet, in a few words; null if all are published. */
@@ -63,7 +62,7 @@ export function openBranch(
 	 * @returns null if that commit is not in its history: this may be another repository, or an older copy
 	 */
 	async function rangeSince(earlier: string): Promise<CommitRange | null> {
-		if (!(await isAncestor(repository, earlier, commit, limitMs))) return null;
+		if (!(await isAncestor(repository, earlier, commit))) return null;
 		const range = await rangeBetween(earlier, commit);
 		// The range may have commits that were pushed while the service was down.
 		report(range);
@@ -80,7 +79,7 @@ export function openBranch(
 				await measured(base, "push", async () => {
 					const range = await rangeBetween(commit, head);
 					// Its commits may carry out signed requests.
-					requests.noteCommitted(await readRequests(base, commit), head);
+					await requests.readCommitted(head);
 					await publish(range);
 					report(range);
 				});
@@ -96,8 +95,7 @@ export function openBranch(
 	/** How many commits of the branch are not published yet. @throws {GitFailure} if git fails */
 	async function commitsBehind(): Promise<number> {
 		if ((await readTip()) === commit) return 0;
-		const args = ["rev-list", "--count", `${commit}..refs/heads/${branchName}`];
-		return Number(await runGit(repository, args, { limitMs }));
+		return (await listCommits(repository, [`${commit}..refs/heads/${branchName}`])).length;
 	}
 
 	/** Goes back to an earlier commit of the branch: later commits cannot be read now, and are retried. */

@@ -1,4 +1,4 @@
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import type { CatFile } from "../../git/cat-file.ts";
 import { isAncestor } from "../../git/commits.ts";
 import { GitTimeout, runGit } from "../../git/run.ts";
@@ -9,8 +9,7 @@ import { branchName, measured, type StoreBase } from "./base.ts";
 import type { Branch, CommitRange } from "./branch.ts";
 import type { WriteHealth } from "./health.ts";
 import { type Judged, judgeGroup, type Pending, usesOf } from "./judge.ts";
-import { clearLocks, listLocks } from "./locks.ts";
-import { readRequests } from "./pushes.ts";
+import { clearLocks } from "./leftovers.ts";
 import type { CommitReader } from "./reader.ts";
 import type { UsedRequests } from "./used-requests.ts";
 import { BranchHeld, type Writer } from "./writer.ts";
@@ -45,16 +44,15 @@ interface Target {
 }
 
 /** A group that is judged, and perhaps stored. */
-interface Group {
-	target: Target;
+interface Group extends Target {
 	judged: readonly Judged[];
-	/** Its last commit; null if nothing is stored. */
-	to: string | null;
+	/** Its last commit; `base` if it has none. */
+	to: string;
 }
 
 /** Returns a function that writes changes to their branches, and answers them. To be called for one group at a time. */
 export function createGroupWriter(context: StoreContext) {
-	const { repository, log, sync, limits, catFile, branch, requests, health, writer } = context;
+	const { repository, log, limits, catFile, branch, requests, health, writer } = context;
 	/** The state for the next group, and the number of uncommitted edits in its reader: for row `put-alone`. */
 	let shared: { at: CommitReader; commit: string; edits: number } | null = null;
 	/** Whether a review's branch may have a commit whose request is not noted. */
@@ -68,7 +66,8 @@ export function createGroupWriter(context: StoreContext) {
 			try {
 				await branch.follow();
 				const target = await targetOf(name);
-				group = { target, judged: await judgeGroup(changes, target.reader, context), to: null };
+				const judged = await judgeGroup(changes, target.reader, context);
+				group = { ...target, judged, to: target.base };
 				return await persist(group);
 			} catch (error) {
 				failure = error;
@@ -77,7 +76,7 @@ export function createGroupWriter(context: StoreContext) {
 			try {
 				await recover(failure, name);
 				// The branch may have the group even if moving the branch or publishing the group failed.
-				if (group?.to && (await isAt(name, group.to))) return await finish(group, group.to);
+				if (group && group.to !== group.base && (await isAt(name, group.to))) return await finish(group);
 			} catch (error) {
 				failure = error;
 				break;
@@ -101,10 +100,10 @@ export function createGroupWriter(context: StoreContext) {
 				shared = { at: branch.readerAt(commit), commit, edits: 0 };
 			return { name, from: commit, base: commit, reader: shared.at, isWaiting: false };
 		}
-		if (isUncertain) requests.noteCommitted(await readRequests(context, commit));
+		if (isUncertain) await requests.readCommitted();
 		isUncertain = false;
 		const from = (await catFile.read(`refs/heads/${name}`))?.id ?? null;
-		const isWaiting = from !== null && !(await isAncestor(repository, from, commit, limits.commandMs));
+		const isWaiting = from !== null && !(await isAncestor(repository, from, commit));
 		const base = isWaiting ? from : commit;
 		return { name, from, base, reader: branch.readerAt(base), isWaiting };
 	}
@@ -114,46 +113,37 @@ export function createGroupWriter(context: StoreContext) {
 	 * @throws {BranchHeld} if another process has moved the branch first, or holds its lock
 	 */
 	async function persist(group: Group): Promise<void> {
-		const { name, from, base, reader } = group.target;
+		const { name, from, base, reader: at } = group;
 		const changed = group.judged.filter(({ edits }) => edits.length > 0);
-		if (changed.length === 0) return answer(group, base);
-		const to = await measured(context, "checkpoint", async () => {
+		if (changed.length === 0) return answer(group);
+		await measured(context, "checkpoint", async () => {
 			const ids = await writer.store(base, changed);
-			for (const [index, one] of changed.entries()) one.commit = ids[index] as string;
-			group.to = ids.at(-1) as string;
+			for (const [index, one] of changed.entries()) group.to = one.commit = ids[index] as string;
 			await writer.move(name, from, group.to);
-			return group.to;
 		});
-		if (name !== branchName) return finish(group, to);
+		if (name !== branchName) return finish(group);
+		const { to } = group;
 		const edits = changed.flatMap((one) => one.edits);
-		await finish(group, to, { from: base, to, changes: changesOf(edits), at: reader });
-		if (shared) shared = { at: reader, commit: to, edits: shared.edits + edits.length };
+		await finish(group, { from: base, to, changes: changesOf(edits), at });
+		if (shared) shared = { at, commit: to, edits: shared.edits + edits.length };
 	}
 
 	/** Answers a group that is on the branch. @param range is published first */
-	async function finish(group: Group, id: string, range?: CommitRange): Promise<void> {
-		const { judged, target } = group;
-		const changed = judged.filter(({ edits }) => edits.length > 0);
-		requests.noteCommitted(usesOf(changed, id), range?.to);
-		const [published] = await Promise.all([range && branch.publish(range), syncNames(target.name)]);
-		await answer(group, id, published?.warnings);
+	async function finish(group: Group, range?: CommitRange): Promise<void> {
+		const changed = group.judged.filter(({ edits }) => edits.length > 0);
+		requests.noteCommitted(usesOf(changed, group.to), range?.to);
+		const [published] = await Promise.all([range && branch.publish(range), writer.syncNames(group.name)]);
+		await answer(group, published?.warnings);
 	}
 
-	/** Syncs the folders on the path to a branch's file, so that its name is on the disk. */
-	async function syncNames(name: string): Promise<void> {
-		for (let folder = dirname(`refs/heads/${name}`); folder !== "refs"; folder = dirname(folder))
-			await sync(join(repository, folder));
-	}
-
-	/** Answers a group whose commits are on the disk. @param tip the commit of changes without a commit of their own */
+	/** Answers a group whose commits are on the disk. */
 	async function answer(
-		{ judged, target: { name, isWaiting }, to }: Group,
-		tip: string,
+		{ judged, name, isWaiting, base, to }: Group,
 		warnings = Promise.resolve<string[]>([]),
 	): Promise<void> {
 		const unchanged = judged.filter(({ edits }) => edits.length === 0);
-		await requests.keep(usesOf(unchanged, tip));
-		if (to !== null) health.recovered();
+		await requests.keep(usesOf(unchanged, to));
+		if (to !== base) health.recovered();
 		const isReview = name !== branchName;
 		// Not awaited: the next group does not wait for the files.
 		void warnings.then((texts) => {
@@ -161,7 +151,7 @@ export function createGroupWriter(context: StoreContext) {
 				const changed = edits.length > 0;
 				const waits = isReview && (changed || isWaiting) ? { branch: name } : {};
 				const more = changed && !isReview ? { warnings: texts } : waits;
-				pending.resolve(refusal ?? { commit: commit ?? tip, changed, ...more });
+				pending.resolve(refusal ?? { commit: commit ?? to, changed, ...more });
 			}
 		});
 	}
@@ -175,20 +165,20 @@ export function createGroupWriter(context: StoreContext) {
 		writer.kill();
 		if (await branch.follow()) return;
 		if (name !== branchName) await refuseInTheWay(name);
-		const removed = await clearLocks(repository, await listLocks(repository), limits.lockMs);
+		const removed = await clearLocks(repository, limits.lockMs);
 		if (removed.length > 0) log.warn(`removed locks that a killed process left: ${removed.join(", ")}`);
 	}
 
 	/** Whether a commit is on a branch. */
 	async function isAt(name: string, commit: string): Promise<boolean> {
 		const head = await catFile.read(`refs/heads/${name}`);
-		return head !== null && isAncestor(repository, commit, head.id, limits.commandMs);
+		return head !== null && isAncestor(repository, commit, head.id);
 	}
 
 	async function refuseInTheWay(name: string): Promise<void> {
 		const refs = [`refs/heads/${dirname(name)}`, `refs/heads/${name}`];
 		const args = ["for-each-ref", "--format=%(refname)", ...refs];
-		const output = await runGit(repository, args, { limitMs: limits.commandMs });
+		const output = await runGit(repository, args, { limitMs: limits.silenceMs });
 		const found = output.toString("utf8").split("\n").filter(Boolean);
 		const other = found.find((ref) => ref === refs[0] || ref.startsWith(`${refs[1]}/`));
 		if (!other) return;

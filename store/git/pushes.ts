@@ -5,7 +5,7 @@ import type { PathChange } from "../../git/tree.ts";
 import { visible } from "../../registry/markdown.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { declinedFolder, parseTimestamp, reviewFolders, serviceIdentity } from "../store.ts";
-import { branchName, type StoreBase } from "./base.ts";
+import { branchName } from "./base.ts";
 import type { RequestUse } from "./used-requests.ts";
 
 /** The highest number of commits whose requests are read. */
@@ -18,14 +18,11 @@ const maxRequests = 100_000;
  * @param since only commits outside the history of this commit are read; null or a missing commit: the newest commits
  * @throws {GitTimeout} if git does not answer
  */
-export async function readRequests(
-	{ repository, limits }: StoreBase,
-	since: string | null,
-): Promise<RequestUse[]> {
+export async function readRequests(repository: string, since: string | null): Promise<RequestUse[]> {
 	const folders = [...reviewFolders, declinedFolder].map((folder) => `--glob=refs/heads/${folder}`);
 	const refs = [...folders, `refs/heads/${branchName}`, ...(since === null ? [] : [`^${since}`])];
 	const args = ["--ignore-missing", `--max-count=${maxRequests}`, ...refs];
-	const ids = await listCommits(repository, args, limits.commandMs).catch((error) => {
+	const ids = await listCommits(repository, args).catch((error) => {
 		if (error instanceof GitTimeout) throw error;
 		return [];
 	});

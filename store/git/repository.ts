@@ -1,15 +1,14 @@
 import { existsSync } from "node:fs";
-import { access, constants, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { access, constants, mkdir, open, readFile, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { CatFile } from "../../git/cat-file.ts";
-import { importCommit } from "../../git/fast-import.ts";
 import { GitFailure, runGit } from "../../git/run.ts";
 import type { SyncPath } from "../../git/sync.ts";
-import { type Edit, serviceIdentity } from "../store.ts";
+import { type Edit, type Meta, serviceAuthor } from "../store.ts";
 import { branchName, type StoreBase } from "./base.ts";
 import { diskReasonOf } from "./health.ts";
-import { clearLocks, listLocks } from "./locks.ts";
-import { clearPacks } from "./packs.ts";
+import { clearFiles, clearLocks } from "./leftovers.ts";
+import type { Writer } from "./writer.ts";
 
 /**
  * Installs the hook that judges pushes into a repository.
@@ -24,14 +23,17 @@ export type Guard = (repository: string) => Promise<boolean>;
  * @param guard without it, git itself refuses every forced push and every deletion
  * @throws {Error} if the repository cannot be made or used
  */
-export async function openRepository(base: StoreBase, guard?: Guard): Promise<void> {
-	const { repository, sync, log } = base;
+export async function openRepository(base: StoreBase, guard: Guard | undefined): Promise<void> {
+	const { repository, sync, log, limits } = base;
 	const isNew = !existsSync(join(repository, "HEAD"));
 	await checkVersion();
 	try {
 		await mkdir(repository, { recursive: true });
 		await checkRights(repository);
-		await clearLeftovers(base);
+		const locks = await clearLocks(repository, limits.lockMs);
+		if (locks.length > 0)
+			log.warn(`${repository}: removed locks that a killed process left: ${locks.join(", ")}`);
+		await clearFiles(repository);
 		await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branchName}`, "."]);
 		await applySettings(repository, (await guard?.(repository)) ?? false);
 		if (isNew) await syncNew(repository, sync);
@@ -139,16 +141,6 @@ async function readSettings(repository: string): Promise<Map<string, string[]>> 
 	return found;
 }
 
-async function clearLeftovers({ repository, limits, log }: StoreBase): Promise<void> {
-	const locks = await clearLocks(repository, await listLocks(repository), limits.lockMs);
-	if (locks.length > 0)
-		log.warn(`${repository}: removed locks that a killed process left: ${locks.sort().join(", ")}`);
-	for (const name of await readdir(repository)) {
-		if (name.startsWith("fast_import_crash_")) await rm(join(repository, name), { force: true });
-	}
-	await clearPacks(repository);
-}
-
 /** Bytes that are written to check whether there is room on the disk. */
 const probeBytes = 256 * 1024;
 
@@ -203,14 +195,13 @@ export async function readHead(repository: string, catFile: CatFile): Promise<st
 const maxQuoted = 60;
 
 /** Makes the first commit of the branch. @returns its id */
-export async function commitSeed({ repository, sync, now }: StoreBase, edits: Edit[]): Promise<string> {
-	const service = `${serviceIdentity} ${Math.floor(now() / 1000)} +0000`;
-	const message = `seed ${edits.length} files`;
-	const id = await importCommit(repository, null, { author: service, committer: service, message, edits });
-	await sync(join(repository, "objects", "pack"));
-	// Without an earlier commit, the branch must not exist.
-	await runGit(repository, ["update-ref", `refs/heads/${branchName}`, id, ""]);
-	await sync(join(repository, "refs/heads"));
+export async function commitSeed(writer: Writer, edits: Edit[], time: number): Promise<string> {
+	const subject = `seed ${edits.length} files`;
+	const author = serviceAuthor;
+	const meta: Meta = { smallkey: null, author, time, subject, trailers: [], request: null, review: false };
+	const [id = ""] = await writer.store(null, [{ edits, meta }]);
+	await writer.move(branchName, null, id);
+	await writer.syncNames(branchName);
 	return id;
 }
 

@@ -1,14 +1,12 @@
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openCatFile } from "../../git/cat-file.ts";
-import { type SyncPath, syncPath } from "../../git/sync.ts";
-import type { Log } from "../log.ts";
+import { syncPath } from "../../git/sync.ts";
 import {
 	type Commit,
 	type Edit,
 	type Edits,
 	type Meta,
-	maxClockSkewMs,
 	type Refusal,
 	StoreBusy,
 	type UsedRequest,
@@ -18,16 +16,15 @@ import { openBranch, type Publish } from "./branch.ts";
 import { createGroupWriter, type StoreContext } from "./groups.ts";
 import { createHealth } from "./health.ts";
 import type { Pending } from "./judge.ts";
-import { createPacks } from "./packs.ts";
 import { readRequests } from "./pushes.ts";
 import { commitSeed, type Guard, openRepository, readHead, startTask, writeProbe } from "./repository.ts";
 import { openUsedRequests } from "./used-requests.ts";
 import { openWriter } from "./writer.ts";
 
 /** The dependencies of a local store. */
-export interface GitStoreOptions {
-	/** Path of the bare repository, which is made if it does not exist. `requests` beside it has the used requests. */
-	repository: string;
+export interface GitStoreOptions
+	extends Pick<StoreBase, "repository" | "log">,
+		Partial<Pick<StoreBase, "sync" | "measure">> {
 	/** The clock. */
 	now: () => Date;
 	/**
@@ -35,12 +32,7 @@ export interface GitStoreOptions {
 	 * of the branch. After a failure it gets the same range again.
 	 */
 	publish: Publish;
-	/** Gets repairs, pushed commits, and errors that no answer shows. */
-	log: Log;
-	/** Syncs a file, or the names in a folder, to the disk; `syncPath` by default. */
-	sync?: SyncPath;
 	limits?: Partial<StoreLimits>;
-	measure?: StoreBase["measure"];
 	/** Installs the hook that judges pushes. */
 	guard?: Guard | undefined;
 }
@@ -62,17 +54,13 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 	const base: StoreBase = { repository, log, now: () => options.now().getTime(), sync, limits, measure };
 	await openRepository(base, guard);
 	const catFile = openCatFile(repository, limits.silenceMs);
-	const writer = openWriter(base);
+	const writer = openWriter(base, catFile);
 	try {
 		const head = await startTask(repository, () => readHead(repository, catFile));
-		const tip = head ?? (await commitSeed(base, await seed()));
-		const requests = await openUsedRequests({
-			...base,
-			folder: join(dirname(repository), "requests"),
-			windowMs: maxClockSkewMs,
-			tip,
-			readCommitted: (since) => readRequests(base, since),
-		});
+		const tip = head ?? (await commitSeed(writer, await seed(), base.now()));
+		const requestsFolder = join(dirname(repository), "requests");
+		const requestsSince = (commit: string | null) => readRequests(repository, commit);
+		const requests = await openUsedRequests(requestsFolder, base, tip, requestsSince);
 		const branch = openBranch(base, catFile, tip, requests, publish);
 		const health = createHealth(log, () => catFile.renew());
 		return storeOf({ ...base, catFile, branch, requests, health, writer });
@@ -86,7 +74,6 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 function storeOf(context: StoreContext) {
 	const { repository, limits, log, catFile, branch, requests, health, writer } = context;
 	const writeGroup = createGroupWriter(context);
-	const packs = createPacks(context, writer, catFile);
 	let waiting: Pending[] = [];
 	/** The outcomes of changes without an answer. */
 	const open = new Set<Promise<unknown>>();
@@ -136,8 +123,7 @@ function storeOf(context: StoreContext) {
 		const ended = async () => {
 			await working;
 			await Promise.allSettled(open);
-			await packs.idle();
-			await writer.renew();
+			await writer.close();
 			await catFile.close();
 			return true;
 		};
@@ -186,7 +172,7 @@ function storeOf(context: StoreContext) {
 				await writer.probe(hasFailed);
 				health.recovered();
 			}
-			await packs.repackIfMany(performance.now() - changedMs > limits.restMs);
+			await writer.repackIfMany(performance.now() - changedMs > limits.restMs);
 		} catch (error) {
 			health.failed(error);
 			pausedUntilMs = performance.now() + limits.probeMs;

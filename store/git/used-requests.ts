@@ -1,7 +1,8 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readTextIfThere } from "../../files/if-there.ts";
-import { type SyncPath, syncPath } from "../../git/sync.ts";
+import { maxClockSkewMs } from "../store.ts";
+import type { StoreBase } from "./base.ts";
 
 /** First and last moment, in milliseconds since 1970. */
 type TimeRange = readonly [fromMs: number, toMs: number];
@@ -18,21 +19,6 @@ export interface Use {
 
 /** A request and its use. */
 export type RequestUse = readonly [request: string, use: Use];
-
-/** The dependencies of `UsedRequests`. */
-interface UsedRequestsOptions {
-	/** The folder of the log, which is made if it does not exist. */
-	folder: string;
-	/** How far a timestamp may be from the clock, in milliseconds. */
-	windowMs: number;
-	/** The clock: milliseconds since 1970. */
-	now: () => number;
-	sync?: SyncPath;
-	/** The last commit of the branch. */
-	tip: string;
-	/** Reads the requests that commits carry out, after a commit that the log names. */
-	readCommitted: (since: string | null) => Promise<RequestUse[]>;
-}
 
 /** The log is written anew after so many milliseconds. */
 const periodMs = 60_000;
@@ -57,9 +43,19 @@ const headPattern = /^head ([0-9a-f]{40,64})$/;
  */
 export type UsedRequests = Awaited<ReturnType<typeof openUsedRequests>>;
 
-/** Opens the log of earlier processes, and reads the later commits. @throws {Error} if the log cannot be read */
-export async function openUsedRequests(options: UsedRequestsOptions) {
-	const { folder, windowMs, now, sync = syncPath, tip, readCommitted } = options;
+/**
+ * Opens the log of earlier processes, and reads the later commits.
+ * @param folder of the log, which is made if it does not exist
+ * @param tip the last commit of the branch
+ * @param requestsSince reads the requests that commits carry out, after a commit that the log names
+ * @throws {Error} if the log cannot be read
+ */
+export async function openUsedRequests(
+	folder: string,
+	{ now, sync }: Pick<StoreBase, "now" | "sync">,
+	tip: string,
+	requestsSince: (since: string | null) => Promise<RequestUse[]>,
+) {
 	/** In the order of their first use. */
 	const uses = new Map<string, Use>();
 	let forgotten: TimeRange[] = [];
@@ -93,6 +89,14 @@ export async function openUsedRequests(options: UsedRequestsOptions) {
 		head = to;
 		// The log does not need them, but a new one forgets old requests.
 		if (file && isLogOld()) write([]).catch(() => undefined);
+	}
+
+	/**
+	 * Remembers the requests of commits that are not noted yet, such as those of a push.
+	 * @param to a commit of the served branch: all requests of its history are remembered now
+	 */
+	async function readCommitted(to = head): Promise<void> {
+		noteCommitted(await requestsSince(head), to);
 	}
 
 	/**
@@ -137,7 +141,7 @@ export async function openUsedRequests(options: UsedRequestsOptions) {
 
 	/** Forgets the requests whose timestamps are too old to be accepted. */
 	function forget(): void {
-		const old = [...uses].filter(([, { timeMs }]) => timeMs + windowMs <= now());
+		const old = [...uses].filter(([, { timeMs }]) => timeMs + maxClockSkewMs <= now());
 		for (const [request] of old) uses.delete(request);
 		const times = old.map(([, { timeMs }]) => [timeMs, timeMs] as const);
 		forgotten = joinRanges([...forgotten, ...joinWithin(times, periodMs)]);
@@ -188,10 +192,10 @@ export async function openUsedRequests(options: UsedRequestsOptions) {
 	/** Names of the logs of earlier versions. */
 	const earlier = (await readdir(folder)).filter((name) => /^\d+\.log$/.test(name)).sort();
 	await load([...earlier, logName]);
-	noteCommitted(await readCommitted(head), tip);
+	await readCommitted(tip);
 	// The service also starts on a full disk; the next write retries.
 	await write([]).catch(() => undefined);
-	return { find, isForgotten, noteCommitted, keep, close };
+	return { find, isForgotten, noteCommitted, readCommitted, keep, close };
 }
 
 /** In a line, `?` is a method that is not known. */

@@ -1,30 +1,40 @@
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { CatFile } from "../../git/cat-file.ts";
 import { commitCommands, endCommand, importArgs, importConfig, storeCommand } from "../../git/fast-import.ts";
 import { type GitProcess, lineAt, startProcess } from "../../git/process.ts";
-import { GitFailure } from "../../git/run.ts";
+import { GitFailure, runGit } from "../../git/run.ts";
 import { syncWithin } from "../../git/sync.ts";
 import { authorMail, commitMessage, type Edit, type Meta, serviceAuthor } from "../store.ts";
-import type { StoreBase } from "./base.ts";
+import { measured, type StoreBase } from "./base.ts";
 
 /** The branch is not at the expected commit, or another process holds its lock. */
 export class BranchHeld extends GitFailure {
 	override name = "BranchHeld";
 }
 
+const repackArgs = ["repack", "-q", "-d", "-l", "--geometric=2", "--threads=1"];
+
+/** A repack has a lower priority than answers to readers and publishers. */
+const repackNiceness = 5;
+
 /**
  * Writes commits: `git fast-import` stores a group of commits in one pack, and then `git update-ref` moves a branch. Both
- * processes are long-lived, start when they are needed, and are replaced after a repack. A new `git update-ref` for
- * each group would take about 3 ms of row `put-alone` of `npx fragments bench`.
+ * processes are long-lived, and start when they are needed. A new `git update-ref` for each group would take about 3 ms
+ * of row `put-alone` of `npx fragments bench`.
  */
 export type Writer = ReturnType<typeof openWriter>;
 
-export function openWriter(base: Pick<StoreBase, "repository" | "now" | "sync" | "limits">) {
-	const { repository, now, sync, limits } = base;
+/** @param catFile is renewed after a repack */
+export function openWriter(base: StoreBase, catFile: Pick<CatFile, "renew">) {
+	const { repository, now, sync, limits, log } = base;
+	const packFolder = join(repository, "objects", "pack");
 	let importing: GitProcess<string> | null = null;
 	/** The process ends at the first transaction that fails. */
 	let moving: GitProcess<string> | null = null;
-	/** Whether the processes have packs open that a repack has removed. */
-	let isOutdated = false;
+	let repacking: Promise<void> | null = null;
+	/** The end of a pause after a failed repack. */
+	let pausedUntilMs = Number.NEGATIVE_INFINITY;
 
 	/** Asks `git fast-import`. */
 	function askImport(commands: Iterable<string>): Promise<string> {
@@ -41,15 +51,14 @@ export function openWriter(base: Pick<StoreBase, "repository" | "now" | "sync" |
 
 	/**
 	 * Stores a group of commits on the disk, each on the one before it. No branch has them yet.
-	 * @param from the parent of the first one
+	 * @param from the parent of the first one, or null
 	 * @returns their ids
 	 * @throws {GitTimeout | DiskTimeout} if git or the disk does not answer
 	 */
 	async function store(
-		from: string,
+		from: string | null,
 		group: readonly { edits: readonly Edit[]; meta: Meta }[],
 	): Promise<string[]> {
-		if (isOutdated) void renew();
 		const committer = personAt(serviceAuthor, now());
 		const answers = group.map(({ edits, meta }, index) => {
 			const author = personAt(meta.author, meta.time);
@@ -57,13 +66,13 @@ export function openWriter(base: Pick<StoreBase, "repository" | "now" | "sync" |
 			return askImport(commitCommands(index === 0 ? from : null, commit));
 		});
 		const [ids] = await Promise.all([Promise.all(answers), askImport([storeCommand])]);
-		await syncWithin(limits.silenceMs, sync, join(repository, "objects", "pack"));
+		await syncWithin(limits.silenceMs, sync, packFolder);
 		return ids;
 	}
 
 	/**
 	 * Moves a branch to a stored commit, if the branch is at `from` (compare and swap). Git syncs the branch's file, but
-	 * not its folder.
+	 * not its folder: see `syncNames`.
 	 * @param from the commit that the branch must be at; null: the branch must not exist
 	 * @throws {BranchHeld} if the branch is at another commit, or another process holds its lock
 	 * @throws {GitTimeout} if git does not answer
@@ -80,43 +89,72 @@ export function openWriter(base: Pick<StoreBase, "repository" | "now" | "sync" |
 		}
 	}
 
+	/** Syncs the folders on the path to a branch's file, so that its name is on the disk. */
+	async function syncNames(branch: string): Promise<void> {
+		for (let folder = dirname(`refs/heads/${branch}`); folder !== "refs"; folder = dirname(folder))
+			await sync(join(repository, folder));
+	}
+
 	/**
 	 * Checks that git answers. To be called while no group is being written.
 	 * @param starts whether processes that are not running are started and checked, too
 	 * @throws {GitFailure} if git does not answer
 	 */
 	async function probe(starts: boolean): Promise<void> {
-		if (isOutdated) await renew();
 		await Promise.all([
 			(starts || moving) && askRefs("abort\n"),
 			(starts || importing) && askImport(["progress alive\n"]),
 		]);
 	}
 
-	/** Marks both processes for replacement, because they have packs open that a repack has removed. */
-	function markOutdated(): void {
-		isOutdated = true;
+	/**
+	 * Starts a repack in the background if there are many packs. Each group of commits and each push leaves one, and git
+	 * looks for every object that it writes in all packs. To be called while no group is being written.
+	 */
+	async function repackIfMany(isIdle: boolean): Promise<void> {
+		if (repacking || performance.now() < pausedUntilMs) return;
+		const packs = (await readdir(packFolder)).filter((name) => name.endsWith(".pack")).length;
+		if (packs < (isIdle ? limits.maxIdlePacks : limits.maxPacks)) return;
+		// Git leaves the packs of a running fast-import out of a repack.
+		await renew();
+		repacking = repack();
 	}
 
-	/** Ends both processes after all commands so far. To be called while no group is being written. */
+	async function repack(): Promise<void> {
+		const options = { limitMs: limits.repackMs, niceness: repackNiceness };
+		try {
+			await measured(base, "repack", () => runGit(repository, repackArgs, options));
+			// The processes would keep packs open that the repack has removed.
+			void renew();
+			catFile.renew();
+		} catch (error) {
+			log.error(error);
+			pausedUntilMs = performance.now() + limits.repackMs;
+		}
+		repacking = null;
+	}
+
+	/** Replaces both processes: they end after all commands so far. */
 	async function renew(): Promise<void> {
 		const ends = [importing?.close(endCommand), moving?.close()];
-		forget();
+		[importing, moving] = [null, null];
 		await Promise.all(ends);
+	}
+
+	/** Waits for a repack, and ends both processes. To be called while no group is being written. */
+	async function close(): Promise<void> {
+		await repacking;
+		await renew();
 	}
 
 	/** Ends both processes immediately. Commits that are not stored are lost. */
 	function kill(): void {
 		importing?.kill();
 		moving?.kill();
-		forget();
+		[importing, moving] = [null, null];
 	}
 
-	function forget(): void {
-		[importing, moving, isOutdated] = [null, null, false];
-	}
-
-	return { store, move, probe, markOutdated, renew, kill };
+	return { store, move, syncNames, probe, repackIfMany, renew, close, kill };
 }
 
 /** `jstest <jstest@sender.invalid> 1772625600 +0000` */

@@ -15,7 +15,7 @@ function branchOf(tip: string, head: () => Promise<string>): Branch {
 		read: async () => ({ id: await head(), type: "commit", body: Buffer.alloc(0) }),
 	} as unknown as CatFile;
 	const base = { repository: root, log: logTo([]), now: Date.now, sync: syncPath, limits: defaultLimits };
-	const requests = { noteCommitted: () => undefined };
+	const requests = { readCommitted: async () => undefined };
 	return openBranch({ ...base, measure: () => undefined }, catFile, tip, requests, async () => ({
 		warnings: Promise.resolve([]),
 	}));

@@ -14,7 +14,6 @@ import { committed, git, logTo, openEmpty, put } from "./git-store.ts";
 /** Limits that a test can wait for. */
 const limits = {
 	silenceMs: 1_000,
-	commandMs: 5_000,
 	probeMs: 50,
 	pollMs: 20,
 	waitMs: 10_000,

@@ -31,16 +31,10 @@ class Fixture {
 
 	async open(): Promise<void> {
 		const { folder, commits } = this;
-		this.requests = await openUsedRequests({
-			folder,
-			windowMs,
-			now: () => this.now,
-			sync: (folder) => this.sync(folder),
-			tip: this.head,
-			readCommitted: async (since) => {
-				this.readSince.push(since);
-				return commits;
-			},
+		const outside = { now: () => this.now, sync: (folder: string) => this.sync(folder) };
+		this.requests = await openUsedRequests(folder, outside, this.head, async (since) => {
+			this.readSince.push(since);
+			return commits;
 		});
 	}
 

@@ -11,6 +11,7 @@ import { temporaryFolder } from "../local.ts";
 import { descendantsWith } from "../process.ts";
 import { eventually } from "../wait.ts";
 import { metaOf } from "./contract.ts";
+import { logTo } from "./git-store.ts";
 
 interface World {
 	repository: string;
@@ -31,7 +32,8 @@ writers.before.each(async (world) => {
 	const identity = ["-c", "user.name=first", "-c", "user.email=first@example.org"];
 	const tip = await git(...identity, "commit-tree", "-m", "first", tree);
 	await git("update-ref", "refs/heads/main", tip);
-	const writer = openWriter({ repository, now: Date.now, sync: syncPath, limits: defaultLimits });
+	const outside = { now: Date.now, sync: syncPath, log: logTo([]), measure: () => undefined };
+	const writer = openWriter({ ...outside, repository, limits: defaultLimits }, { renew: () => undefined });
 	const end = async () => {
 		await writer.renew();
 		await remove();
@@ -112,12 +114,14 @@ writers("says that another process holds the lock of a branch", async ({ reposit
 	await rm(lock, { recursive: true });
 });
 
-writers("is replaced after a repack, with the next group", async ({ repository, writer, git, tip }) => {
-	const [first] = await writer.store(tip, [commitOf("one")]);
+writers("is replaced, as after a repack, while a group is written", async (world) => {
+	const { repository, writer, git, tip } = world;
+	const storing = writer.store(tip, [commitOf("one")]);
 	const before = descendantsWith(process.pid, repository, "fast-import");
-	writer.markOutdated();
+	const renewed = writer.renew();
+	const [first] = await storing;
 	await writer.move("main", tip, first as string);
-	assert.equal(descendantsWith(process.pid, repository, "fast-import"), before);
+	await renewed;
 	const [second] = await land(writer, first as string, "two");
 	assert.is(await git("rev-parse", "refs/heads/main"), second);
 	assert.is(await git("rev-parse", "refs/heads/main^"), first);

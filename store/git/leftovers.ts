@@ -1,4 +1,4 @@
-import { readdir, rm, stat } from "node:fs/promises";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
@@ -11,26 +11,16 @@ const generalLocks = ["HEAD.lock", "packed-refs.lock", "config.lock", "index.loc
 /**
  * Removes git's locks that a killed process left, and waits for locks that are held. A lock was left if the same file
  * stays unchanged for `maxHeldMs`. Its modification time does not help, because the system's clock may have been changed.
- * @param names paths in the repository: `HEAD.lock`
  * @param maxHeldMs longer than git ever holds a lock, in milliseconds
- * @returns the names that were removed
+ * @returns the removed ones, as sorted paths in the repository: `HEAD.lock`
  */
-export async function clearLocks(
-	repository: string,
-	names: readonly string[],
-	maxHeldMs: number,
-): Promise<string[]> {
-	const removed = await Promise.all(
-		names.map(async (name) => ((await clearLock(join(repository, name), maxHeldMs)) ? [name] : [])),
-	);
-	return removed.flat();
-}
-
-/** Lists the locks in a repository that can block a writer or a start. */
-export async function listLocks(repository: string): Promise<string[]> {
+export async function clearLocks(repository: string, maxHeldMs: number): Promise<string[]> {
 	const refs = await readdir(join(repository, "refs"), { recursive: true }).catch(() => []);
-	const locks = refs.filter((name) => name.endsWith(".lock")).map((name) => join("refs", name));
-	return [...locks, ...generalLocks];
+	const ofRefs = refs.filter((name) => name.endsWith(".lock")).map((name) => join("refs", name));
+	const removed = [...ofRefs, ...generalLocks].map(async (name) =>
+		(await clearLock(join(repository, name), maxHeldMs)) ? [name] : [],
+	);
+	return (await Promise.all(removed)).flat().sort();
 }
 
 /** Waits until a lock is released or written, or removes it. @returns whether it was removed */
@@ -47,4 +37,20 @@ async function clearLock(path: string, maxHeldMs: number): Promise<boolean> {
 /** When a file was made, written or renamed, in nanoseconds; null if there is none. */
 async function changeTimeOf(path: string): Promise<bigint | null> {
 	return (await stat(path, { bigint: true }).catch(() => null))?.ctimeNs ?? null;
+}
+
+/**
+ * Removes what a killed git left besides locks: reports of crashes, incomplete packs, and the `.keep` files that exclude
+ * a pack of fast-import from repacks until its refs are written. No git process may write to the repository meanwhile.
+ */
+export async function clearFiles(repository: string): Promise<void> {
+	for (const name of await readdir(repository)) {
+		if (name.startsWith("fast_import_crash_")) await rm(join(repository, name), { force: true });
+	}
+	const folder = join(repository, "objects", "pack");
+	for (const name of await readdir(folder).catch(() => [])) {
+		const path = join(folder, name);
+		const isKeepFile = name.endsWith(".keep") && (await readFile(path, "utf8")).startsWith("fast-import");
+		if (isKeepFile || name.startsWith("tmp_") || name.startsWith(".tmp-")) await rm(path, { force: true });
+	}
 }
