@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { runGit } from "../git/run.ts";
 import { listTree } from "../git/tree.ts";
 import { readManifest, type Source } from "../publish/build.ts";
-import { emptyNotes, servedLayers } from "../publish/changes.ts";
+import { readServed } from "../publish/changes.ts";
 import { collectFolder, readEntries, resolveCommit } from "../publish/collect.ts";
 import type { Entry } from "../registry/entries.ts";
 import { type Health, healthPath, parseHealth } from "../registry/health.ts";
@@ -63,8 +63,8 @@ export async function readChanges(
 	{ fragments, senderNames }: CatalogueOptions,
 	thumbnails: Thumbnails,
 ): Promise<ReadChanges> {
-	const entries = new Map<string, Entry | null>();
 	if ("folder" in layers) {
+		const entries = new Map<string, Entry | null>();
 		const files = collectFolder(layers.folder);
 		const { health, owners } = parseReviewers(files);
 		const [problem] = judgeFiles(files, (layer) => {
@@ -94,20 +94,14 @@ export async function readChanges(
 	const last = lastChanges(history ?? [], senderNames, earlier?.index.find(touched));
 	const changed =
 		earlier && [...touched].map((smallkey) => ({ path: layerPath(smallkey), mode: "100644", id: null }));
-	const notes = emptyNotes();
-	for await (const some of servedLayers(repository, commit, changed, notes)) {
-		for (const layer of some) {
-			const { smallkey } = layer;
-			// An untouched layer is served now, because one that differed only in case was removed: its history is not read.
-			if (earlier && !touched.has(smallkey)) throw new IndexBroken("a layer came up");
-			const known = { ...last.get(smallkey), thumbnail: thumbnails.get(smallkey)?.path };
-			entries.set(smallkey, entryOf(layer, known, health, fragments));
-		}
-	}
-	for (const smallkey of [...notes.gone, ...notes.wrong]) {
-		if (!entries.has(smallkey)) entries.set(smallkey, null);
-	}
-	return { layers: entries, history: history ?? [], owners };
+	const range = await readServed(repository, commit, changed, (layer): Entry => {
+		const { smallkey } = layer;
+		// An untouched layer is served now, because one that differed only in case was removed: its history is not read.
+		if (earlier && !touched.has(smallkey)) throw new IndexBroken("a layer came up");
+		const known = { ...last.get(smallkey), thumbnail: thumbnails.get(smallkey)?.path };
+		return entryOf(layer, known, health, fragments);
+	});
+	return { layers: range.layers, history: history ?? [], owners };
 }
 
 /**

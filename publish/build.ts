@@ -5,10 +5,9 @@ import { type CheckedLayer, judgeFiles, problemLine, type Remark } from "../regi
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { tryJson } from "../registry/try-json.ts";
 import { progress } from "../terminal/progress.ts";
-import { emptyNotes, servedLayers } from "./changes.ts";
+import { readServed } from "./changes.ts";
 import { collectFolder, resolveCommit } from "./collect.ts";
-import { openFolder } from "./folder.ts";
-import type { Report } from "./folder-thread.mjs";
+import { type Entries, openFolder } from "./folder-sink.ts";
 import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
 
 /** What is built: a folder of layers, or one commit of a git repository. */
@@ -46,7 +45,7 @@ interface Manifest {
 	commit: string;
 	fragments: number;
 	/** Paths of the source's wrong files, which the output has in an earlier form or not at all. */
-	wrong?: readonly string[];
+	wrong: readonly string[];
 }
 
 /** The highest number of changed files for which a build reads only their layers. */
@@ -79,8 +78,7 @@ export async function build(
 	const { same, added, changed, removed } = await write(found, out, settings);
 	const fragments = found.isWhole ? same + added + changed : (earlier?.fragments ?? 0) + added - removed;
 	const { commit } = found;
-	const wrong = wrongFiles(found.problems);
-	if (commit) writeManifest(out, { renderer, commit, fragments, ...(wrong.length > 0 ? { wrong } : {}) });
+	if (commit) writeManifest(out, { renderer, commit, fragments, wrong: wrongFiles(found.problems) });
 	const written = { written: added + changed, removed, unchanged: fragments - added - changed };
 	return { problems, written };
 }
@@ -97,9 +95,13 @@ async function readCommit(
 	earlier: Manifest | null,
 ): Promise<Found> {
 	const commit = await resolveCommit(repository, ref);
+	const read = async (changed: readonly PathChange[] | null): Promise<Found> => {
+		const range = await readServed(repository, commit, changed, (layer) => layer);
+		return { ...range, isWhole: changed === null, commit };
+	};
 	const changed = earlier && (await changesSince(earlier, repository, commit));
-	const part = changed && (await readLayers(repository, commit, changed));
-	return part && isUsable(part) ? part : readLayers(repository, commit, null);
+	const part = changed && (await read(changed));
+	return part && isUsable(part) ? part : read(null);
 }
 
 /**
@@ -107,7 +109,7 @@ async function readCommit(
  * @returns null if the repository does not have that commit, or too many files differ: all layers have to be built
  */
 async function changesSince(
-	{ commit: before, wrong = [] }: Manifest,
+	{ commit: before, wrong }: Manifest,
 	repository: string,
 	commit: string,
 ): Promise<PathChange[] | null> {
@@ -116,23 +118,6 @@ async function changesSince(
 	const known = new Set(changes.map(({ path }) => path));
 	const stillWrong = wrong.filter((path) => !known.has(path));
 	return [...changes, ...stillWrong.map((path) => ({ path, mode: "100644", id: null }))];
-}
-
-/** Reads the layers of a commit that a build needs. @param changed the files that differ; null: read all layers */
-async function readLayers(
-	repository: string,
-	commit: string,
-	changed: readonly PathChange[] | null,
-): Promise<Found> {
-	const layers: Found["layers"] = new Map();
-	const notes = emptyNotes();
-	for await (const some of servedLayers(repository, commit, changed, notes)) {
-		for (const layer of some) layers.set(layer.smallkey, layer);
-	}
-	for (const smallkey of [...notes.gone, ...notes.wrong]) {
-		if (!layers.has(smallkey)) layers.set(smallkey, null);
-	}
-	return { layers, problems: notes.problems, isWhole: changed === null, commit };
 }
 
 /**
@@ -156,17 +141,17 @@ function wrongFiles(problems: readonly Remark[]): string[] {
 async function write({ layers, isWhole }: Found, out: string, settings: Required<FragmentSettings>) {
 	const folder = openFolder(out, slotsOf(settings));
 	const count = { same: 0, added: 0, changed: 0, removed: 0, absent: 0 };
-	const bar = progress(layers.size, "writing");
-	const done = async (order: Promise<Report>) => {
-		const { reason, changes, found } = await order;
+	const writeEntries = async (entries: Entries) => {
+		const { reason, changes } = await folder.write(() => entries, isFresh);
 		if (reason !== null) throw new Error(reason);
 		for (const [change, files] of Object.entries(changes)) count[change as keyof typeof count] += files;
-		return found;
 	};
+	const found = isWhole ? await folder.list() : new Map<string, number>();
+	const isFresh = isWhole && found.size === 0;
+	for (const smallkey of found.keys()) if (!layers.has(smallkey)) layers.set(smallkey, null);
+	const all = [...layers];
+	const bar = progress(all.length, "writing");
 	try {
-		const found = isWhole ? await done(folder.list()) : null;
-		const removed = [...(found?.keys() ?? [])].filter((smallkey) => !layers.has(smallkey));
-		const all = [...layers, ...removed.map((smallkey) => [smallkey, null] as const)];
 		let writing: Promise<unknown> = Promise.resolve();
 		for (let start = 0; start < all.length; start += layersAtOnce) {
 			const some = all.slice(start, start + layersAtOnce);
@@ -175,7 +160,7 @@ async function write({ layers, isWhole }: Found, out: string, settings: Required
 			);
 			// The thread writes these layers while the next ones are rendered.
 			await writing;
-			writing = done(folder.write(entries, found?.size === 0));
+			writing = writeEntries(entries);
 			bar.tick(some.length);
 		}
 		await writing;

@@ -33,70 +33,53 @@ interface StoredLayer {
  * not stored yields nothing.
  * @param wanted smallkeys in lower case
  */
-export type ReadSpellings = (wanted: ReadonlySet<string>) => AsyncIterable<StoredLayer[][]>;
-
-/** Everything that a commit range changes for readers, except the layers that are served at its end. */
-export type RangeNotes = ReturnType<typeof emptyNotes>;
-
-export function emptyNotes() {
-	return {
-		gone: new Set<string>(),
-		problems: [] as Remark[],
-		/** Smallkeys whose file is wrong: their last valid form is served. */
-		wrong: [] as string[],
-		registered: [] as string[],
-	};
-}
+type ReadSpellings = (wanted: ReadonlySet<string>) => AsyncIterable<StoredLayer[][]>;
 
 /** The highest number of wrong files whose last valid form is looked for. */
 export const maxWrong = 1_000;
 
 /**
- * Yields the layers that a commit range changes, as they are served at its end, in portions as they are read. Layers
- * whose file is wrong come last, in their last valid form.
+ * Reads what a commit range changes, with the last valid form of each layer whose file is wrong.
+ * @param commit the end of the range
  * @param changed the paths that differ; null: the range starts from nothing
- * @param notes receives everything else; complete after the last layer
+ * @param make makes of a layer what the caller needs
  */
-export async function* servedLayers(
+export async function readServed<T>(
 	repository: string,
 	commit: string,
 	changed: readonly PathChange[] | null,
-	notes: RangeNotes,
-): AsyncGenerator<CheckedLayer[]> {
+	make: (layer: CheckedLayer) => T,
+) {
 	const all = changed ? null : await listTree(repository, commit, "layers/");
-	yield* changesOf(changed ?? all ?? [], commitLayers(repository, commit, all), notes);
-	for (const smallkey of notes.wrong.slice(0, maxWrong)) {
-		const layer = await findEarlier(repository, commit, smallkey);
-		if (layer) yield [layer];
+	const range = await readRange(changed ?? all ?? [], commitLayers(repository, commit, all), make);
+	for (const [index, smallkey] of range.wrong.entries()) {
+		const layer = index < maxWrong ? await findEarlier(repository, commit, smallkey) : null;
+		range.layers.set(smallkey, layer && make(layer));
 	}
+	return range;
 }
 
 /**
- * Yields the layers that a commit range changes, as they are served at its end, in portions as they are read.
+ * Reads what a commit range changes for readers, in slices.
  * @param changed the paths that differ between the two commits
  * @param read reads layers at the end of the range
- * @param notes receives everything else; complete after the last layer
+ * @param make makes of a layer what the caller needs
  */
-export async function* changesOf(
+export async function readRange<T>(
 	changed: Iterable<PathChange>,
 	read: ReadSpellings,
-	notes: RangeNotes,
-): AsyncGenerator<CheckedLayer[]> {
-	for await (const portion of read(await noteChanges(changed, notes))) {
-		const layers: CheckedLayer[] = [];
-		await eachInSlices(portion, (spellings) => {
-			const layer = pickServed(spellings, notes);
-			if (layer) layers.push(layer);
-		});
-		yield layers;
-	}
-}
-
-/** Notes the removed and the written registrations. @returns the smallkeys to read, in lower case */
-async function noteChanges(
-	changed: Iterable<PathChange>,
-	{ gone, problems, registered }: RangeNotes,
-): Promise<Set<string>> {
+	make: (layer: CheckedLayer) => T,
+) {
+	const range = {
+		/** Smallkey → what was made of the layer that is served at the end of the range; null: none is. */
+		layers: new Map<string, T | null>(),
+		problems: [] as Remark[],
+		/** Smallkeys whose file is wrong: their last valid form is served. They are not in `layers`. */
+		wrong: [] as string[],
+		/** Smallkeys of the registrations that were written. */
+		registered: [] as string[],
+	};
+	const { layers, problems, wrong, registered } = range;
 	const wanted = new Set<string>();
 	await eachInSlices(changed, ({ path, mode }) => {
 		const name = parseLayerPath(path);
@@ -107,40 +90,51 @@ async function noteChanges(
 		}
 		wanted.add(name.smallkey.toLowerCase());
 		if (name.kind !== "registration") return;
-		// `pickServed` deletes it from `gone` if the end of the range has it.
-		gone.add(name.smallkey);
+		// Null stays if the end of the range does not have the file.
+		layers.set(name.smallkey, null);
 		if (mode !== null) registered.push(name.smallkey);
 	});
-	return wanted;
+	for await (const portion of read(wanted)) {
+		await eachInSlices(portion, (spellings) => {
+			const served = pickServed(spellings, problems);
+			for (const { smallkey, file } of spellings) {
+				if (!file) continue;
+				if (served) layers.set(smallkey, smallkey === served.smallkey ? make(served) : null);
+				else {
+					layers.delete(smallkey);
+					wrong.push(smallkey);
+				}
+			}
+		});
+	}
+	return range;
 }
 
 /**
  * Picks the one layer to serve among layers whose smallkeys differ only in case: the first by path with a valid file.
  * A pull request or a push can bring such layers. A checkout on a case-insensitive disk would lose all but one.
  * @param spellings sorted by path; nearly always one
- * @param notes receives the other layers and the problems
+ * @param problems receives the problems, which include the other layers
  * @returns null if no file is valid: the layer that is served stays
  */
-function pickServed(spellings: readonly StoredLayer[], notes: RangeNotes): CheckedLayer | null {
+function pickServed(spellings: readonly StoredLayer[], problems: Remark[]): CheckedLayer | null {
 	let served: CheckedLayer | null = null;
 	for (const { smallkey, file, description } of spellings) {
 		if (!file) {
-			notes.problems.push(orphanProblem(smallkey));
+			problems.push(orphanProblem(smallkey));
 			continue;
 		}
-		const { registration, problems } = judgeFile(file, "stored");
-		notes.problems.push(...problems);
-		if (!registration) continue;
-		if (served) notes.problems.push(twinProblem(smallkey, served.smallkey));
+		const judged = judgeFile(file, "stored");
+		problems.push(...judged.problems);
+		if (!judged.registration) continue;
+		if (served) problems.push(twinProblem(smallkey, served.smallkey));
 		const described = description && judgeFile(description, "stored");
-		notes.problems.push(...(described?.problems ?? []));
-		served ??= { smallkey, registration, description: described?.description ?? null };
-	}
-	for (const { smallkey, file } of spellings) {
-		if (!file) continue;
-		if (served && smallkey !== served.smallkey) notes.gone.add(smallkey);
-		else notes.gone.delete(smallkey);
-		if (!served) notes.wrong.push(smallkey);
+		problems.push(...(described?.problems ?? []));
+		served ??= {
+			smallkey,
+			registration: judged.registration,
+			description: described?.description ?? null,
+		};
 	}
 	return served;
 }

@@ -1,20 +1,74 @@
+import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
+import { Worker } from "node:worker_threads";
+import { targetNames, targetOf } from "../registry/targets/table.ts";
 import type { Log } from "../store/log.ts";
 import { counted } from "../terminal/plain.ts";
-import { openFolder } from "./folder.ts";
-import type { Report } from "./folder-thread.mjs";
-import { bodyOf, type RenderedLayer, type Slot } from "./rendered.ts";
+import type { Found, Written } from "./folder-thread.mjs";
+import { bodyOf, pack, type RenderedLayer, type Slot, slotFolder } from "./rendered.ts";
 import { eachInSlices } from "./slices.ts";
 import type { Table } from "./table.ts";
 
-export interface FolderOptions {
-	/** The folder of rendered files, for a web server in front. */
-	out: string;
-	slots: readonly Slot[];
-	table: Table;
-	/** Gets one warning when files cannot be written, and another when all files are current again. */
-	log: Log;
-	times?: Partial<FolderTimes> | undefined;
+/** Smallkeys with their fragments; null: the layer is removed. */
+export type Entries = Parameters<typeof pack>[0];
+
+/** Opens a folder of rendered files. A thread writes them; it starts with the first order. */
+export function openFolder(out: string, slots: readonly Slot[]) {
+	const otherTargets = targetNames.filter((name) => slots.every(({ target }) => target !== name));
+	const others = otherTargets.map((name) => targetOf(name).doc);
+	const workerData = { out, folders: slots.map(slotFolder), others };
+	let worker: Worker | null = null;
+	/** Settles when the last order is carried out. */
+	let last: Promise<unknown> = Promise.resolve();
+
+	function start(): Worker {
+		const thread = new URL("./folder-thread.mjs", import.meta.url);
+		const started = new Worker(thread, { workerData, execArgv: [], env: {} });
+		const forget = () => {
+			if (worker === started) worker = null;
+		};
+		return started.on("error", forget).on("exit", forget);
+	}
+
+	/** Carries out an order after all earlier ones. @throws {Error} if the thread fails; the next order starts another */
+	function ask<T>(orderOf: () => { bytes: Uint8Array<ArrayBuffer> } | null): Promise<T> {
+		const answer = last.then(async () => {
+			worker ??= start();
+			const asked = worker;
+			const order = orderOf();
+			asked.ref();
+			asked.postMessage(order, order ? [order.bytes.buffer] : []);
+			const [report] = await once(asked, "message");
+			// An idle thread does not keep the process alive.
+			asked.unref();
+			return report as T;
+		});
+		last = answer.catch(() => undefined);
+		return answer;
+	}
+
+	return {
+		/** Lists the files, and removes those of other targets and of killed processes. @throws {Error} if it cannot */
+		list: () => ask<Found>(() => null),
+
+		/**
+		 * Writes the files of layers; removes the files of a layer that is null.
+		 * @param entriesOf called once all earlier orders are carried out
+		 * @param isFresh whether the folders are empty and have no readers: files are written directly into their place
+		 * @throws {Error} if the thread fails; the report has the failures of single files
+		 */
+		write: (entriesOf: () => Entries, isFresh = false) =>
+			ask<Written>(() => ({ ...pack(entriesOf()), isFresh })),
+
+		/** Waits until all orders are carried out. */
+		idle: () => last,
+
+		/** Waits for the orders, and ends the thread. */
+		async close(): Promise<void> {
+			await last;
+			await worker?.terminate();
+		},
+	};
 }
 
 /** Times in milliseconds. */
@@ -37,32 +91,35 @@ const layersAtOnce = 100;
  * Keeps the rendered files of all layers current with the table; a thread writes them. The files are derived data: if
  * they cannot be written, reads from the table continue, and the writes are retried.
  */
-export function openFolderSink({ out, slots, table, log, times }: FolderOptions) {
-	const { waitMs, retryMs, maxRetryMs } = { ...defaultTimes, ...times };
+export function openFolderSink(options: {
+	/** The folder of rendered files, for a web server in front. */
+	out: string;
+	slots: readonly Slot[];
+	table: Table;
+	/** Gets one warning when files cannot be written, and another when all files are current again. */
+	log: Log;
+	times?: Partial<FolderTimes> | undefined;
+}) {
+	const { out, slots, table, log } = options;
+	const { waitMs, retryMs, maxRetryMs } = { ...defaultTimes, ...options.times };
 	const folder = openFolder(out, slots);
-	/** Smallkeys of small changes, which wait for their files. */
-	const urgent = new Set<string>();
 	/** Smallkeys of large changes and of checks, and smallkeys whose files could not be written. */
 	const later = new Set<string>();
-	/** Smallkeys whose files are being written. */
-	let current: readonly string[] = [];
+	/** How many layers the thread is writing. */
+	let writing = 0;
 	/** A check that is due: it looks for files that are missing or too many, or compares every file. */
 	let check: "none" | "number" | "all" = "none";
-	/** Whether the log gets the number of layers that were rewritten; it is known once nothing waits any more. */
-	let reportsRewritten = false;
-	let rewritten = 0;
+	/** How many layers a check has rewritten; null if the log does not get this number once all files are current. */
+	let rewritten: number | null = null;
 	let isLarge = false;
 	/** Why files could not be written; null once all files are current again. */
 	let reason: string | null = null;
 	let attempts = 0;
 	/** The pause after a failure; only small changes are written during it. */
 	let pause: NodeJS.Timeout | null = null;
+	/** The work in the background: rounds of `later`, and checks. */
 	let working: Promise<void> | null = null;
-	/** Settles when the round that is being written ends. */
-	let round: Promise<void> = Promise.resolve();
 	let isClosing = false;
-
-	const behind = () => new Set([...urgent, ...later, ...current]).size;
 
 	async function addLater(smallkeys: Iterable<string>): Promise<void> {
 		await eachInSlices(smallkeys, (smallkey) => later.add(smallkey));
@@ -76,19 +133,13 @@ export function openFolderSink({ out, slots, table, log, times }: FolderOptions)
 	async function changed(smallkeys: readonly string[]): Promise<string[]> {
 		if (smallkeys.length > maxSmall) {
 			// The number would have the layers of this change, too.
-			reportsRewritten = false;
+			rewritten = null;
 			await addLater(smallkeys);
 			work();
 			return [];
 		}
-		for (const smallkey of smallkeys) urgent.add(smallkey);
-		work();
-		const isWaiting = () => smallkeys.some((key) => urgent.has(key) || current.includes(key));
-		const written = async () => {
-			while (isWaiting()) await round;
-		};
-		await Promise.race([written(), sleep(waitMs, undefined, { ref: false })]);
-		const isBehind = isWaiting() || smallkeys.some((smallkey) => later.has(smallkey));
+		const report = await Promise.race([write(smallkeys), sleep(waitMs, null, { ref: false })]);
+		const isBehind = report === null || report.failed.length > 0;
 		return isBehind ? ["the files of the web server in front are behind this registration for now"] : [];
 	}
 
@@ -100,42 +151,57 @@ export function openFolderSink({ out, slots, table, log, times }: FolderOptions)
 	 */
 	function checkAll(wasClosed: boolean, reports: boolean): void {
 		check = wasClosed && table.size > maxSmall ? "number" : "all";
-		reportsRewritten ||= reports;
+		if (reports) rewritten ??= 0;
 		work();
 	}
 
+	/** Starts the next round in the background, unless one runs, or the pause after a failure. Another round follows it. */
 	function work(): void {
-		working ??= runRounds().finally(() => {
+		if (working || pause || isClosing) return;
+		if (check === "none" && later.size === 0) return settle();
+		const round = check === "none" ? writeLater() : list();
+		working = round.then(() => {
 			working = null;
-			settle();
+			work();
 		});
 	}
 
-	async function runRounds(): Promise<void> {
-		for (let next = nextRound(); next; next = nextRound()) {
-			round = next();
-			await round;
+	/** Called once all files are current. */
+	function settle(): void {
+		if (reason !== null) log.warn("the rendered files are current again");
+		if (rewritten) {
+			const layers = counted(rewritten, "layer");
+			log.warn(`the rendered files of ${layers} were missing or other ones, and are written again`);
 		}
+		[isLarge, reason, attempts, rewritten] = [false, null, 0, null];
 	}
 
-	/** The next round: small changes come first. Null: no round is left. */
-	function nextRound(): (() => Promise<void>) | null {
-		if (urgent.size > 0) return () => write(take(urgent), false);
-		if (isClosing || pause !== null) return null;
-		if (check !== "none") return list;
-		return later.size > 0 ? () => write(take(later), true) : null;
+	async function writeLater(): Promise<void> {
+		const smallkeys: string[] = [];
+		for (const smallkey of later) {
+			if (smallkeys.push(smallkey) === layersAtOnce) break;
+		}
+		const { written } = await write(smallkeys);
+		if (rewritten !== null) rewritten += written;
 	}
 
-	async function write(smallkeys: readonly string[], isCounted: boolean): Promise<void> {
-		current = smallkeys;
+	/** Writes the files of layers as the table has them. Never rejects: layers whose files fail are written later. */
+	async function write(smallkeys: readonly string[]) {
 		for (const smallkey of smallkeys) later.delete(smallkey);
-		const layers = smallkeys.map((smallkey) => [smallkey, table.entries.get(smallkey) ?? null] as const);
-		const { failed, written, hasMadeFolder } = await attempt(folder.write(layers));
-		current = [];
-		for (const smallkey of failed) later.add(smallkey);
-		if (isCounted) rewritten += written;
+		writing += smallkeys.length;
+		const entryOf = (smallkey: string) => [smallkey, table.entries.get(smallkey) ?? null] as const;
+		const report = await folder
+			.write(() => smallkeys.map(entryOf))
+			.catch(({ message }: Error) => {
+				return { failed: smallkeys, reason: message, written: 0, hasMadeFolder: false };
+			});
+		writing -= smallkeys.length;
+		for (const smallkey of report.failed) later.add(smallkey);
 		// The folder was missing, so its other files are missing, too.
-		if (hasMadeFolder) check = "all";
+		if (report.hasMadeFolder) check = "all";
+		if (report.reason !== null) pauseAfter(report.reason);
+		else work();
+		return report;
 	}
 
 	/** Lists the files. Layers to compare, and names of files that are not served, are written later. */
@@ -143,12 +209,12 @@ export function openFolderSink({ out, slots, table, log, times }: FolderOptions)
 		const due = check;
 		check = "none";
 		isLarge ||= due === "all" && table.size > maxSmall;
-		const listed = await attempt(folder.list());
-		if (listed.reason !== null) {
+		const found = await folder.list().catch(({ message }: Error) => {
 			check = due;
-			return;
-		}
-		const { found } = listed;
+			pauseAfter(message);
+			return null;
+		});
+		if (!found) return;
 		const filesOf = (entry: RenderedLayer) => slots.filter((_, slot) => bodyOf(entry, slot)).length;
 		await eachInSlices(table.entries, ([smallkey, entry]) => {
 			if (due === "all" || found.get(smallkey) !== filesOf(entry)) later.add(smallkey);
@@ -157,40 +223,25 @@ export function openFolderSink({ out, slots, table, log, times }: FolderOptions)
 		await addLater(found.keys());
 	}
 
-	/** Waits for the thread's report. A failure starts the pause before the next retry. */
-	async function attempt(task: Promise<Report>): Promise<Report> {
-		const report = await task;
-		if (report.reason === null) return report;
-		if (reason === null) log.warn(`the rendered files cannot be written: ${report.reason}`);
-		reason = report.reason;
-		if (pause || isClosing) return report;
+	/** Starts the pause after a failure, unless it runs already. */
+	function pauseAfter(failure: string): void {
+		if (reason === null) log.warn(`the rendered files cannot be written: ${failure}`);
+		reason = failure;
+		if (pause || isClosing) return;
 		const retry = () => {
 			pause = null;
 			work();
 		};
 		pause = setTimeout(retry, Math.min(retryMs * 2 ** attempts, maxRetryMs)).unref();
 		attempts += 1;
-		return report;
 	}
 
-	/** Called once nothing is being written: all files are current, or the pause before a retry is running. */
-	function settle(): void {
-		if (isClosing) return;
-		if (nextRound()) return work();
-		isLarge = false;
-		if (pause) return;
-		if (reason !== null) log.warn("the rendered files are current again");
-		if (reportsRewritten && rewritten > 0) {
-			const layers = counted(rewritten, "layer");
-			log.warn(`the rendered files of ${layers} were missing or other ones, and are written again`);
-		}
-		[reason, attempts, reportsRewritten, rewritten] = [null, 0, false, 0];
-	}
+	/** How many layers have files that wait to be written. */
+	const behind = () => later.size + writing;
 
 	return {
 		changed,
 		checkAll,
-		/** How many layers have files that wait to be written. */
 		get behind(): number {
 			return behind();
 		},
@@ -201,25 +252,14 @@ export function openFolderSink({ out, slots, table, log, times }: FolderOptions)
 		},
 		/** Waits until nothing is being written. Files that could not be written are still behind then. */
 		async idle(): Promise<void> {
-			while (working) await working;
+			while (working || writing > 0) await (working ?? folder.idle());
 		},
 		/** Waits for the current writes and stops the thread. @returns whether the files are current */
 		async close(): Promise<boolean> {
 			isClosing = true;
 			if (pause) clearTimeout(pause);
-			while (working) await working;
 			await folder.close();
 			return check === "none" && behind() === 0;
 		},
 	};
-}
-
-/** Removes and returns the first waiting smallkeys, at most one round of them. */
-function take(waiting: Set<string>): string[] {
-	const taken: string[] = [];
-	for (const smallkey of waiting) {
-		waiting.delete(smallkey);
-		if (taken.push(smallkey) === layersAtOnce) break;
-	}
-	return taken;
 }

@@ -9,13 +9,14 @@ import { isCompanion, placeFile, removeTemporaryFiles } from "./place-file.mjs";
  * An order for the thread: to write the files of layers; null: to remove what does not belong there, and to list the files.
  * The bytes of all layers are concatenated. Each layer has the offset in its bytes where its fragment for each folder ends;
  * an empty fragment has no file.
- * @typedef {{ layers: import("./rendered.ts").Row[], bytes: Uint8Array, isFresh: boolean } | null} Order
+ * @typedef {{ layers: import("./rendered.ts").Row[], bytes: Uint8Array, isFresh: boolean }} Order
  */
 
+/** @typedef {Map<string, number>} Found name → number of folders that have a file of that name */
+
 /**
- * The result of an order.
- * @typedef {object} Report
- * @property {Map<string, number>} found of a list: name → number of folders that have a file of that name
+ * The result of an order to write.
+ * @typedef {object} Written
  * @property {string[]} failed smallkeys whose files could not be written
  * @property {string | null} reason the first failure; null if there was none
  * @property {Partial<Record<ReturnType<typeof placeFile>, number>>} changes the number of files for each kind of change
@@ -26,46 +27,23 @@ import { isCompanion, placeFile, removeTemporaryFiles } from "./place-file.mjs";
 /** @type {{ out: string, folders: readonly string[], others: readonly string[] }} */
 const { out, folders, others } = workerData;
 
-parentPort?.on("message", (/** @type {Order} */ order) => {
-	/** @type {Report} */
-	const report = {
-		found: new Map(),
-		failed: [],
-		reason: null,
-		changes: {},
-		written: 0,
-		hasMadeFolder: false,
-	};
-	if (order) write(order, report);
-	else attempt(report, () => list(report));
-	parentPort?.postMessage(report);
+// An error ends the thread, and rejects the order.
+parentPort?.on("message", (/** @type {Order | null} */ order) => {
+	parentPort?.postMessage(order ? write(order) : list());
 });
 
-/**
- * @param {Report} report
- * @param {() => void} task
- * @returns whether the task succeeded
- */
-function attempt(report, task) {
-	try {
-		task();
-		return true;
-	} catch (error) {
-		report.reason ??= error instanceof Error ? error.message : String(error);
-		return false;
-	}
-}
-
-/** @param {Report} report */
-function list({ found }) {
+/** @returns {Found} */
+function list() {
 	for (const folder of others) rmSync(join(out, folder), { recursive: true, force: true });
 	makeFolders();
 	removeTemporaryFiles(out);
+	const found = new Map();
 	for (const name of folders.flatMap((folder) => readdirSync(join(out, folder)))) {
 		// A compressed copy may have lost its file.
 		const smallkey = isCompanion(name) ? name.replace(/\.[a-z]+$/, "") : name;
 		found.set(smallkey, (found.get(smallkey) ?? 0) + (isCompanion(name) ? 0 : 1));
 	}
+	return found;
 }
 
 /** @returns whether a folder was missing */
@@ -74,15 +52,17 @@ function makeFolders() {
 }
 
 /**
- * @param {Order & {}} order
- * @param {Report} report
+ * @param {Order} order
+ * @returns {Written}
  */
-function write({ layers, bytes, isFresh }, report) {
-	attempt(report, () => {
+function write({ layers, bytes, isFresh }) {
+	/** @type {Written} */
+	const report = { failed: [], reason: null, changes: {}, written: 0, hasMadeFolder: false };
+	try {
 		report.hasMadeFolder = makeFolders();
-	});
-	// If a folder cannot be made, each write into it fails and is reported.
-	report.reason = null;
+	} catch {
+		// Each write into a folder that cannot be made fails and is reported.
+	}
 	let first = 0;
 	for (const [smallkey, ends] of layers) {
 		let isChanged = false;
@@ -90,15 +70,18 @@ function write({ layers, bytes, isFresh }, report) {
 		for (const [index, folder] of folders.entries()) {
 			const [start, end] = [ends[index - 1] ?? 0, ends[index] ?? 0];
 			const body = end > start ? bytes.subarray(first + start, first + end) : null;
-			const isDone = attempt(report, () => {
+			try {
 				const change = placeFile(out, join(folder, smallkey), body, { isFresh });
 				report.changes[change] = (report.changes[change] ?? 0) + 1;
 				isChanged ||= change === "added" || change === "changed";
-			});
-			isComplete &&= isDone;
+			} catch (error) {
+				report.reason ??= error instanceof Error ? error.message : String(error);
+				isComplete = false;
+			}
 		}
 		first += ends.at(-1) ?? 0;
 		if (isChanged) report.written += 1;
 		if (!isComplete) report.failed.push(smallkey);
 	}
+	return report;
 }

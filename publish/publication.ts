@@ -6,29 +6,13 @@ import { problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Branch, CommitRange, Published } from "../store/git/branch.ts";
 import type { Log } from "../store/log.ts";
-import { changesOf, commitLayers, emptyNotes, findEarlier, maxWrong, storeLayers } from "./changes.ts";
+import { commitLayers, findEarlier, maxWrong, readRange, storeLayers } from "./changes.ts";
 import { type FolderTimes, openFolderSink } from "./folder-sink.ts";
-import { fragmentSettings, type RenderedLayer, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
-import { eachInSlices } from "./slices.ts";
+import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
 import { loadSnapshot, saveSnapshot, Table } from "./table.ts";
-
-export interface PublicationOptions {
-	dataDir: string;
-	repository: string;
-	settings: FragmentSettings;
-	log: Log;
-	/** Called with the registrations that were written, once they are served. */
-	registered: (smallkeys: readonly string[]) => void;
-	filesTimes?: Partial<FolderTimes> | undefined;
-}
 
 /** The layers of a range of at most so many paths are read through the store; a larger range is saved at once. */
 const maxSmall = 1_000;
-
-/** The warning about a repository that does not have the commit that was served last. */
-function otherHistory(repository: string, commit: string): string {
-	return `${repository} does not have commit ${commit}, which was served last: it is new, or an older copy, and served as it is`;
-}
 
 /** The value of a task; undefined if git cannot read the objects that it needs. */
 async function unlessUnreadable<T>(task: Promise<T>): Promise<T | undefined> {
@@ -41,7 +25,15 @@ async function unlessUnreadable<T>(task: Promise<T>): Promise<T | undefined> {
 export type Publication = ReturnType<typeof openPublication>;
 
 /** Opens what readers are served: the table, which follows the branch, and the rendered files, which follow the table. */
-export function openPublication(options: PublicationOptions) {
+export function openPublication(options: {
+	dataDir: string;
+	repository: string;
+	settings: FragmentSettings;
+	log: Log;
+	/** Called with the registrations that were written, once they are served. */
+	registered: (smallkeys: readonly string[]) => void;
+	filesTimes?: Partial<FolderTimes> | undefined;
+}) {
 	const { dataDir, repository, log, registered, filesTimes: times } = options;
 	const settings = fragmentSettings(options.settings);
 	const renderer = rendererStamp(settings);
@@ -70,7 +62,10 @@ export function openPublication(options: PublicationOptions) {
 		const snapshot = loadSnapshot(snapshotPath, renderer, log);
 		const range = snapshot && (await unlessUnreadable(branch.rangeSince(snapshot.commit)));
 		if (!snapshot || range === null) {
-			if (snapshot) log.warn(otherHistory(repository, snapshot.commit));
+			if (snapshot)
+				log.warn(
+					`${repository} does not have commit ${snapshot.commit}, which was served last: it is new, or an older copy, and served as it is`,
+				);
 			const first = await branch.firstRange();
 			await applyRange(first);
 			files.checkAll(false, existsSync(snapshotPath));
@@ -115,24 +110,12 @@ export function openPublication(options: PublicationOptions) {
 	async function applyRange({ from, to, changes: paths, at }: CommitRange): Promise<string[]> {
 		const isLarge = paths.length > maxSmall;
 		const read = isLarge ? commitLayers(repository, to, from === null ? paths : null) : storeLayers(at);
-		const notes = emptyNotes();
-		const changes = new Map<string, RenderedLayer | null>();
-		for await (const layers of changesOf(paths, read, notes)) {
-			await eachInSlices(layers, (layer) => changes.set(layer.smallkey, renderFragments(layer, settings)));
-		}
-		await eachInSlices(notes.gone, (smallkey) => changes.set(smallkey, null));
-		if (from === null) {
-			// A range from nothing has all layers. Layers whose file is wrong stay.
-			const kept = new Set(notes.wrong);
-			await eachInSlices(table.smallkeys(), (smallkey) => {
-				if (!changes.has(smallkey) && !kept.has(smallkey)) changes.set(smallkey, null);
-			});
-		}
-		for (const problem of notes.problems) log.warn(problemLine(problem));
-		const changed = await table.change(changes);
+		const range = await readRange(paths, read, (layer) => renderFragments(layer, settings));
+		for (const problem of range.problems) log.warn(problemLine(problem));
+		const changed = await table.change(range.layers);
 		served = to;
-		registered(notes.registered);
-		const unserved = notes.wrong.filter((smallkey) => !table.entries.has(smallkey));
+		registered(range.registered);
+		const unserved = range.wrong.filter((smallkey) => !table.entries.has(smallkey));
 		if (unserved.length > 0) inBackground(() => serveEarlier(unserved, to));
 		if (isLarge) inBackground(save);
 		return changed;

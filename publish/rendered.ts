@@ -49,12 +49,6 @@ export function slotFolder({ target, lang }: Slot): string {
 	return `${targetOf(target).doc}/${lang}`;
 }
 
-/** The folders, below an output folder, of targets that have no slot: files in them would be outdated. */
-export function otherFolders(slots: readonly Slot[]): string[] {
-	const others = targetNames.filter((name) => !slots.some(({ target }) => target === name));
-	return others.map((name) => targetOf(name).doc);
-}
-
 /** The fragments of one layer, concatenated in the order of the slots. */
 export interface RenderedLayer {
 	bytes: Uint8Array;
@@ -69,32 +63,29 @@ export interface RenderedLayer {
 /** A rendered layer without its bytes, in the form that is sent to other threads and processes, and written to files. */
 export type Row = readonly [smallkey: string, ends: readonly number[], rank: number];
 
-/** Joins the fragments of a layer. @param rank the layer's place in the drawing order */
-export function joinFragments(fragments: readonly (Uint8Array | null)[], rank: number): RenderedLayer {
+/** Joins the fragments of a layer, as UTF-8. @param rank the layer's place in the drawing order */
+export function joinFragments(
+	fragments: readonly (string | null | undefined)[],
+	rank: number,
+): RenderedLayer {
 	let end = 0;
 	const ends = fragments.map((fragment) => {
-		end += fragment?.length ?? 0;
+		end += Buffer.byteLength(fragment ?? "");
 		return end;
 	});
-	return { bytes: join(fragments), ends, rank, hashes: [] };
+	return { bytes: new TextEncoder().encode(fragments.join("")), ends, rank, hashes: [] };
 }
 
-/** Concatenates bytes in a buffer of their own, which a thread may get. */
-function join(parts: readonly (Uint8Array | null | undefined)[]): Uint8Array<ArrayBuffer> {
-	const bytes = new Uint8Array(parts.reduce((length, part) => length + (part?.length ?? 0), 0));
-	let start = 0;
-	for (const part of parts) {
-		if (!part) continue;
-		bytes.set(part, start);
-		start += part.length;
-	}
-	return bytes;
-}
+const noBytes = new Uint8Array(0);
 
 /** Concatenates rendered layers, for other threads and processes and for files. A removed layer has no bytes. */
 export function pack(entries: readonly (readonly [smallkey: string, RenderedLayer | null])[]) {
 	const layers = entries.map(([smallkey, entry]): Row => [smallkey, entry?.ends ?? [], entry?.rank ?? 0]);
-	return { layers, bytes: join(entries.map(([, entry]) => entry?.bytes)) };
+	// A copy in a buffer of its own, which a thread may get.
+	return {
+		layers,
+		bytes: new Uint8Array(Buffer.concat(entries.map(([, entry]) => entry?.bytes ?? noBytes))),
+	};
 }
 
 /** Renders a layer as UTF-8 JSON, one fragment per slot. A slot is empty if its target cannot express the layer. */
@@ -104,8 +95,7 @@ export function renderFragments(layer: CheckedLayer, settings: FragmentSettings)
 	const [english = [], french = []] = langs.map((lang) =>
 		renderLayer(targets, lang, smallkey, registration, description, settings),
 	);
-	const texts = targets.flatMap((_, index) => [english[index], french[index]]);
-	const fragments = texts.map((text) => (text == null ? null : Buffer.from(text)));
+	const fragments = targets.flatMap((_, index) => [english[index], french[index]]);
 	return joinFragments(fragments, drawingRank(description));
 }
 

@@ -28,7 +28,7 @@ test("a manifest that is not there, or was cut off, is none; one that cannot be 
 	const path = `${out}.manifest`;
 	try {
 		assert.is(readManifest(out), null);
-		const manifest = { renderer: "r", commit: "c", fragments: 0 };
+		const manifest = { renderer: "r", commit: "c", fragments: 0, wrong: [] };
 		await mkdir(out);
 		writeManifest(out, manifest);
 		assert.is(readManifest(out)?.commit, "c");
