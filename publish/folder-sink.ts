@@ -14,60 +14,55 @@ export type Entries = Parameters<typeof pack>[0];
 
 /** Opens a folder of rendered files. A thread writes them; it starts with the first order. */
 export function openFolder(out: string, slots: readonly Slot[]) {
-	const otherTargets = targetNames.filter((name) => slots.every(({ target }) => target !== name));
-	const others = otherTargets.map((name) => targetOf(name).doc);
-	const workerData = { out, folders: slots.map(slotFolder), others };
+	const others = targetNames.filter((name) => slots.every(({ target }) => target !== name));
+	const otherFolders = others.map((name) => targetOf(name).doc);
+	const workerData = { out, folders: slots.map(slotFolder), otherFolders };
 	let worker: Worker | null = null;
 	/** Settles when the last order is carried out. */
 	let last: Promise<unknown> = Promise.resolve();
 
 	function start(): Worker {
 		const thread = new URL("./folder-thread.mjs", import.meta.url);
-		const started = new Worker(thread, { workerData, execArgv: [], env: {} });
-		const forget = () => {
-			if (worker === started) worker = null;
-		};
-		return started.on("error", forget).on("exit", forget);
+		return new Worker(thread, { workerData, execArgv: [], env: {} }).on("error", () => {
+			worker = null;
+		});
 	}
 
 	/** Carries out an order after all earlier ones. @throws {Error} if the thread fails; the next order starts another */
 	function ask<T>(orderOf: () => { bytes: Uint8Array<ArrayBuffer> } | null): Promise<T> {
 		const answer = last.then(async () => {
 			worker ??= start();
-			const asked = worker;
 			const order = orderOf();
-			asked.ref();
-			asked.postMessage(order, order ? [order.bytes.buffer] : []);
-			const [report] = await once(asked, "message");
+			worker.ref();
+			worker.postMessage(order, order ? [order.bytes.buffer] : []);
+			const [report] = await once(worker, "message");
 			// An idle thread does not keep the process alive.
-			asked.unref();
+			worker?.unref();
 			return report as T;
 		});
 		last = answer.catch(() => undefined);
 		return answer;
 	}
 
+	/**
+	 * Writes the files of layers; removes the files of a layer that is null. Never rejects: the report has the failures.
+	 * @param entriesOf called once all earlier orders are carried out
+	 * @param isFresh whether the folders are empty and have no readers: files are written directly into their place
+	 */
+	function write(entriesOf: () => Entries, isFresh = false): Promise<Written> {
+		return ask<Written>(() => ({ ...pack(entriesOf()), isFresh })).catch(({ message }: Error) => {
+			const failed = entriesOf().map(([smallkey]) => smallkey);
+			return { failed, reason: message, changes: {}, written: 0, hasMadeFolder: false };
+		});
+	}
+
 	return {
 		/** Lists the files, and removes those of other targets and of killed processes. @throws {Error} if it cannot */
 		list: () => ask<Found>(() => null),
-
-		/**
-		 * Writes the files of layers; removes the files of a layer that is null.
-		 * @param entriesOf called once all earlier orders are carried out
-		 * @param isFresh whether the folders are empty and have no readers: files are written directly into their place
-		 * @throws {Error} if the thread fails; the report has the failures of single files
-		 */
-		write: (entriesOf: () => Entries, isFresh = false) =>
-			ask<Written>(() => ({ ...pack(entriesOf()), isFresh })),
-
+		write,
 		/** Waits until all orders are carried out. */
 		idle: () => last,
-
-		/** Waits for the orders, and ends the thread. */
-		async close(): Promise<void> {
-			await last;
-			await worker?.terminate();
-		},
+		close: () => last.then(() => worker?.terminate()),
 	};
 }
 
@@ -117,14 +112,9 @@ export function openFolderSink(options: {
 	let attempts = 0;
 	/** The pause after a failure; only small changes are written during it. */
 	let pause: NodeJS.Timeout | null = null;
-	/** The work in the background: rounds of `later`, and checks. */
+	/** The round that runs in the background: a part of `later`, or a check. */
 	let working: Promise<void> | null = null;
 	let isClosing = false;
-
-	async function addLater(smallkeys: Iterable<string>): Promise<void> {
-		await eachInSlices(smallkeys, (smallkey) => later.add(smallkey));
-		isLarge ||= later.size > maxSmall;
-	}
 
 	/**
 	 * Writes the files of changed layers. Waits for the files of a small change; writes a large one in the background.
@@ -134,7 +124,8 @@ export function openFolderSink(options: {
 		if (smallkeys.length > maxSmall) {
 			// The number would have the layers of this change, too.
 			rewritten = null;
-			await addLater(smallkeys);
+			isLarge = true;
+			await eachInSlices(smallkeys, (smallkey) => later.add(smallkey));
 			work();
 			return [];
 		}
@@ -159,8 +150,7 @@ export function openFolderSink(options: {
 	function work(): void {
 		if (working || pause || isClosing) return;
 		if (check === "none" && later.size === 0) return settle();
-		const round = check === "none" ? writeLater() : list();
-		working = round.then(() => {
+		working = (check === "none" ? writeLater() : list()).then(() => {
 			working = null;
 			work();
 		});
@@ -169,10 +159,9 @@ export function openFolderSink(options: {
 	/** Called once all files are current. */
 	function settle(): void {
 		if (reason !== null) log.warn("the rendered files are current again");
-		if (rewritten) {
-			const layers = counted(rewritten, "layer");
+		const layers = counted(rewritten ?? 0, "layer");
+		if (rewritten)
 			log.warn(`the rendered files of ${layers} were missing or other ones, and are written again`);
-		}
 		[isLarge, reason, attempts, rewritten] = [false, null, 0, null];
 	}
 
@@ -190,14 +179,9 @@ export function openFolderSink(options: {
 		for (const smallkey of smallkeys) later.delete(smallkey);
 		writing += smallkeys.length;
 		const entryOf = (smallkey: string) => [smallkey, table.entries.get(smallkey) ?? null] as const;
-		const report = await folder
-			.write(() => smallkeys.map(entryOf))
-			.catch(({ message }: Error) => {
-				return { failed: smallkeys, reason: message, written: 0, hasMadeFolder: false };
-			});
+		const report = await folder.write(() => smallkeys.map(entryOf));
 		writing -= smallkeys.length;
 		for (const smallkey of report.failed) later.add(smallkey);
-		// The folder was missing, so its other files are missing, too.
 		if (report.hasMadeFolder) check = "all";
 		if (report.reason !== null) pauseAfter(report.reason);
 		else work();
@@ -209,18 +193,18 @@ export function openFolderSink(options: {
 		const due = check;
 		check = "none";
 		isLarge ||= due === "all" && table.size > maxSmall;
-		const found = await folder.list().catch(({ message }: Error) => {
+		const found = await folder.list().catch(({ message }: Error) => pauseAfter(message));
+		if (!found) {
 			check = due;
-			pauseAfter(message);
-			return null;
-		});
-		if (!found) return;
+			return;
+		}
 		const filesOf = (entry: RenderedLayer) => slots.filter((_, slot) => bodyOf(entry, slot)).length;
 		await eachInSlices(table.entries, ([smallkey, entry]) => {
 			if (due === "all" || found.get(smallkey) !== filesOf(entry)) later.add(smallkey);
 			found.delete(smallkey);
 		});
-		await addLater(found.keys());
+		await eachInSlices(found.keys(), (smallkey) => later.add(smallkey));
+		isLarge ||= later.size > maxSmall;
 	}
 
 	/** Starts the pause after a failure, unless it runs already. */
@@ -228,26 +212,25 @@ export function openFolderSink(options: {
 		if (reason === null) log.warn(`the rendered files cannot be written: ${failure}`);
 		reason = failure;
 		if (pause || isClosing) return;
-		const retry = () => {
+		const pauseMs = Math.min(retryMs * 2 ** attempts, maxRetryMs);
+		attempts += 1;
+		pause = setTimeout(() => {
 			pause = null;
 			work();
-		};
-		pause = setTimeout(retry, Math.min(retryMs * 2 ** attempts, maxRetryMs)).unref();
-		attempts += 1;
+		}, pauseMs).unref();
 	}
-
-	/** How many layers have files that wait to be written. */
-	const behind = () => later.size + writing;
 
 	return {
 		changed,
 		checkAll,
+		/** How many layers have files that wait to be written. */
 		get behind(): number {
-			return behind();
+			return later.size + writing;
 		},
 		/** Why the files are not current, in one line; null if they are current. */
 		state(): string | null {
-			if (reason !== null) return `the rendered files of ${counted(behind(), "layer")} are behind: ${reason}`;
+			if (reason !== null)
+				return `the rendered files of ${counted(this.behind, "layer")} are behind: ${reason}`;
 			return isLarge ? "the rendered files of a large change are being written" : null;
 		},
 		/** Waits until nothing is being written. Files that could not be written are still behind then. */
@@ -258,8 +241,9 @@ export function openFolderSink(options: {
 		async close(): Promise<boolean> {
 			isClosing = true;
 			if (pause) clearTimeout(pause);
+			await this.idle();
 			await folder.close();
-			return check === "none" && behind() === 0;
+			return check === "none" && this.behind === 0;
 		},
 	};
 }

@@ -24,8 +24,8 @@ import { isCompanion, placeFile, removeTemporaryFiles } from "./place-file.mjs";
  * @property {boolean} hasMadeFolder whether a folder was missing and was made again: its other files are missing, too
  */
 
-/** @type {{ out: string, folders: readonly string[], others: readonly string[] }} */
-const { out, folders, others } = workerData;
+/** @type {{ out: string, folders: readonly string[], otherFolders: readonly string[] }} */
+const { out, folders, otherFolders } = workerData;
 
 // An error ends the thread, and rejects the order.
 parentPort?.on("message", (/** @type {Order | null} */ order) => {
@@ -34,7 +34,7 @@ parentPort?.on("message", (/** @type {Order | null} */ order) => {
 
 /** @returns {Found} */
 function list() {
-	for (const folder of others) rmSync(join(out, folder), { recursive: true, force: true });
+	for (const folder of otherFolders) rmSync(join(out, folder), { recursive: true, force: true });
 	makeFolders();
 	removeTemporaryFiles(out);
 	const found = new Map();

@@ -70,21 +70,16 @@ export class Table {
 	}
 }
 
-/** What a snapshot was made from. A snapshot is used only if the renderer is the same. */
+/** What a snapshot was made from: its first line. A snapshot is used only if the renderer is the same. */
 interface SnapshotSource {
 	commit: string;
 	renderer: string;
 }
 
-interface Head extends SnapshotSource {
-	format: 3;
-}
-
-/** The line before the bytes of some layers. */
+/** The line before the bytes of some layers, with the number of these bytes. */
 interface Portion {
 	layers: Row[];
-	/** The length of the bytes after this line. */
-	bytes: number;
+	length: number;
 }
 
 const layersInPortion = 500;
@@ -95,33 +90,30 @@ const layersInPortion = 500;
  */
 export async function saveSnapshot(path: string, table: Table, source: SnapshotSource): Promise<void> {
 	const temporary = `${path}.tmp`;
-	const hash = createHash("sha256");
-	const parts = partsOf([...table.entries], { format: 3, ...source });
-	const withChecksum = async function* () {
-		for await (const part of parts) {
-			hash.update(part);
-			yield part;
-		}
-		yield `${hash.digest("hex")}\n`;
-	};
 	try {
-		await writeFile(temporary, withChecksum(), { mode: 0o600 });
+		await writeFile(temporary, partsOf([...table.entries], source), { mode: 0o600 });
+		await rename(temporary, path);
 	} catch (error) {
 		await rm(temporary, { force: true });
 		throw error;
 	}
-	await rename(temporary, path);
 }
 
-async function* partsOf(entries: readonly [string, RenderedLayer][], head: Head) {
-	yield `${JSON.stringify(head)}\n`;
+async function* partsOf(entries: readonly [string, RenderedLayer][], source: SnapshotSource) {
+	const hash = createHash("sha256");
+	const lineOf = (value: SnapshotSource | Portion) => `${JSON.stringify(value)}\n`;
+	const hashed = <T extends string | Uint8Array>(part: T): T => {
+		hash.update(part);
+		return part;
+	};
+	yield hashed(lineOf(source));
 	for (let start = 0; start < entries.length; start += layersInPortion) {
 		const { layers, bytes } = pack(entries.slice(start, start + layersInPortion));
-		const portion: Portion = { layers, bytes: bytes.length };
-		yield `${JSON.stringify(portion)}\n`;
-		yield bytes;
+		yield hashed(lineOf({ layers, length: bytes.length }));
+		yield hashed(bytes);
 		await nextTurn();
 	}
+	yield `${hash.digest("hex")}\n`;
 }
 
 /**
@@ -141,17 +133,17 @@ export function loadSnapshot(
 		log.warn(`${path} is not whole, or of another version, and not used: all layers are read again`);
 		return null;
 	}
-	const [head, start] = readLine<Head>(file, 0);
-	if (head.format !== 3 || head.renderer !== renderer) return null;
+	const [source, start] = readLine<SnapshotSource>(file, 0);
+	if (source.renderer !== renderer) return null;
 	const changes = new Map<string, RenderedLayer>();
 	for (let offset = start; offset < end; ) {
 		const [portion, bytesStart] = readLine<Portion>(file, offset);
-		offset = bytesStart + portion.bytes;
+		offset = bytesStart + portion.length;
 		for (const [smallkey, entry] of renderedIn(file.subarray(bytesStart, offset), portion.layers)) {
 			changes.set(smallkey, entry);
 		}
 	}
-	return { changes, commit: head.commit };
+	return { changes, commit: source.commit };
 }
 
 /** Length of the last line in bytes: SHA-256 in hex, and a line break. */
