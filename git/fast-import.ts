@@ -31,27 +31,21 @@ export const storeCommand = `${forgetBranch}checkpoint\nprogress stored\n`;
 /** Ends the process once everything is stored, so that a repack can include its packs. */
 export const endCommand = `${forgetBranch}done\n`;
 
-/** Characters in one piece of commands: the commands of a batch may be longer than the longest possible string. */
-const pieceLength = 1 << 20;
-
 /**
- * The commands that make one commit and print its id, in pieces.
+ * The commands that make one commit and print its id, in pieces: all commands of a batch may be longer than the longest
+ * possible string.
  * @param from its parent; null: the last commit since `storeCommand`, or no parent if there is none
  */
-export function* commitCommands(
+export function commitCommands(
 	from: string | null,
 	{ author, committer, message, edits }: ImportedCommit,
-): Generator<string> {
-	let piece = `commit ${pending}\nmark :1\nauthor ${author}\ncommitter ${committer}\n${data(message)}`;
-	if (from !== null) piece += `from ${from}\n`;
-	for (const { path, text } of edits) {
+): string[] {
+	const head = `commit ${pending}\nmark :1\nauthor ${author}\ncommitter ${committer}\n${data(message)}`;
+	const files = edits.map(({ path, text }) => {
 		const quoted = `"${path.replace(/["\\]/g, "\\$&").replaceAll("\n", "\\n")}"`;
-		piece += text === null ? `D ${quoted}\n` : `M 100644 inline ${quoted}\n${data(text)}`;
-		if (piece.length < pieceLength) continue;
-		yield piece;
-		piece = "";
-	}
-	yield `${piece}\nget-mark :1\n`;
+		return text === null ? `D ${quoted}\n` : `M 100644 inline ${quoted}\n${data(text)}`;
+	});
+	return [head + (from === null ? "" : `from ${from}\n`), ...files, "\nget-mark :1\n"];
 }
 
 /** The length in bytes, then the bytes (git-fast-import(1), "data"). */

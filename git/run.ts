@@ -40,22 +40,14 @@ export class GitDamage extends GitFailure {
  */
 const quarantineNames = ["GIT_QUARANTINE_PATH", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"];
 
-/** Further variables of a hook's git processes. */
-let quarantine: NodeJS.ProcessEnv = {};
-
-/** Lets the git processes of a hook see the pushed objects. They inherit only these variables from git's environment. */
-export function enterQuarantine(environment: NodeJS.ProcessEnv): void {
-	const found = quarantineNames.filter((name) => environment[name] !== undefined);
-	quarantine = Object.fromEntries(found.map((name) => [name, environment[name]]));
-}
-
 /**
  * The environment of every git process. It has no secret of the service, and excludes the operator's own git settings.
  * The repository's own configuration and hooks still apply.
  */
 function environment(): NodeJS.ProcessEnv {
+	const inherited = process.env.GIT_QUARANTINE_PATH === undefined ? [] : quarantineNames;
 	return {
-		...quarantine,
+		...Object.fromEntries(inherited.map((name) => [name, process.env[name]])),
 		PATH: process.env.PATH,
 		LC_ALL: "C",
 		GIT_CONFIG_NOSYSTEM: "1",

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { listCommits, personText, type RawCommit, readCommits, trailersOf } from "../../git/commits.ts";
-import { GitTimeout, runGit } from "../../git/run.ts";
+import { GitTimeout } from "../../git/run.ts";
 import type { PathChange } from "../../git/tree.ts";
 import { visible } from "../../registry/markdown.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
@@ -70,12 +70,10 @@ export async function describePush(
 	{ from, to, changes }: { from: string; to: string; changes: readonly PathChange[] },
 ): Promise<Push | null> {
 	if (from === to) return null;
-	const commitsOf = `${from}..${to}`;
 	const commits: RawCommit[] = [];
-	const ids = await listCommits(repository, [`--max-count=${maxCommits}`, commitsOf]);
-	for await (const commit of readCommits(repository, ids)) commits.push(commit);
+	const ids = await listCommits(repository, [`${from}..${to}`]);
+	for await (const commit of readCommits(repository, ids.slice(0, maxCommits))) commits.push(commit);
 	if (commits.every(({ committer }) => personText(committer) === serviceIdentity)) return null;
-	const count = await runGit(repository, ["rev-list", "--count", commitsOf]);
 	const people = new Set(
 		commits.flatMap(({ author, committer }) =>
 			[author, committer].map((person) => visible(personText(person)).slice(0, maxName)),
@@ -84,7 +82,7 @@ export async function describePush(
 	return {
 		from,
 		to,
-		commits: Number(count.toString("latin1")),
+		commits: ids.length,
 		newest: ids.slice(0, maxNewest),
 		people: [...people].slice(0, maxPeople),
 		layers: await countLayers(changes),

@@ -38,7 +38,8 @@ export async function openRepository(base: StoreBase, guard: Guard | undefined):
 		await applySettings(repository, (await guard?.(repository)) ?? false);
 		if (isNew) await syncNew(repository, sync);
 	} catch (error) {
-		const reason = diskReasonOf(error) ?? (await diskReasonAt(repository));
+		// Git does not always name the reason.
+		const reason = diskReasonOf(error) ?? (await writeProbe(repository).then(() => null, diskReasonOf));
 		if (reason === null) throw error;
 		if (isNew) throw new Error(`DATA_DIR: ${reason}, and ${repository} has to be made there`);
 		log.warn(`${repository} is used without an update of its settings and hook: ${reason}`);
@@ -47,19 +48,11 @@ export async function openRepository(base: StoreBase, guard: Guard | undefined):
 
 /** @throws {Error} if the repository belongs to another user, such as root after restoring a backup */
 async function checkRights(repository: string): Promise<void> {
-	const code = await access(repository, constants.W_OK).then(
-		() => null,
-		(error: NodeJS.ErrnoException) => error.code,
-	);
-	if (code !== "EACCES") return;
+	const denied = await access(repository, constants.W_OK).catch((error: NodeJS.ErrnoException) => error.code);
+	if (denied !== "EACCES") return;
 	throw new Error(
 		`${repository}: must belong to the user of the service; "chown -R USER ${dirname(repository)}" makes it so`,
 	);
-}
-
-/** Why a folder cannot be written; null if it can. Git does not always name the reason. */
-async function diskReasonAt(folder: string): Promise<string | null> {
-	return writeProbe(join(folder, "probe")).then(() => null, diskReasonOf);
 }
 
 /** Syncs a new repository to the disk, with all folders on its path. */
@@ -85,29 +78,29 @@ async function checkVersion(): Promise<void> {
 }
 
 /**
- * Settings of the repository, name → values (git-config(1)). Acknowledged commits survive a power cut, git never runs
- * maintenance beside the writer, and pushes are restricted.
+ * Settings of the repository, each with its values (git-config(1)). Acknowledged commits survive a power cut, git never
+ * runs maintenance beside the writer, and pushes are restricted.
  */
-const settings: ReadonlyMap<string, readonly string[]> = new Map([
-	["core.fsync", ["committed"]],
-	["core.fsyncmethod", ["fsync"]],
-	["gc.auto", ["0"]],
-	["maintenance.auto", ["false"]],
-	["receive.autogc", ["false"]],
-	["receive.fsckobjects", ["true"]],
+const settings: readonly [name: string, ...values: string[]][] = [
+	["core.fsync", "committed"],
+	["core.fsyncmethod", "fsync"],
+	["gc.auto", "0"],
+	["maintenance.auto", "false"],
+	["receive.autogc", "false"],
+	["receive.fsckobjects", "true"],
 	// A larger pack is refused during its transfer; 100,000 layers take about 40 MB.
-	["receive.maxinputsize", ["268435456"]],
+	["receive.maxinputsize", "268435456"],
 	// A larger file is neither unpacked in memory nor stored as a delta.
-	["core.bigfilethreshold", ["8388608"]],
+	["core.bigfilethreshold", "8388608"],
 	// A pusher with an account on this machine could otherwise name another folder of hooks in their configuration.
-	["core.hookspath", ["hooks"]],
+	["core.hookspath", "hooks"],
 	// A push stays one pack: loose objects are spread over folders that are not synced.
-	["receive.unpacklimit", ["1"]],
+	["receive.unpacklimit", "1"],
 	// Branches only: a pushed refs/replace/* would change what every git reads.
-	["transfer.hiderefs", ["refs", "!refs/heads"]],
+	["transfer.hiderefs", "refs", "!refs/heads"],
 	// Earlier versions of this project set this one instead of `transfer.hiderefs`.
-	["receive.hiderefs", []],
-]);
+	["receive.hiderefs"],
+];
 
 /** Without the hook, git refuses all forced pushes and deletions; the hook refuses those of the service's branches. */
 const guarded = ["receive.denydeletes", "receive.denynonfastforwards"];
@@ -117,35 +110,27 @@ const guarded = ["receive.denydeletes", "receive.denynonfastforwards"];
  * @param isGuarded whether the repository's hook judges pushes
  */
 async function applySettings(repository: string, isGuarded: boolean): Promise<void> {
-	const wanted = new Map(settings);
-	for (const name of guarded) wanted.set(name, isGuarded ? [] : ["true"]);
-	const found = await readSettings(repository);
-	for (const [name, values] of wanted) {
-		const present = found.get(name) ?? [];
+	const output = await runGit(repository, ["config", "--local", "--list", "-z"]);
+	// `<name>\n<value>`; a name without a value means true.
+	const found = output
+		.toString("utf8")
+		.split("\0")
+		.map((record) => record.split(/\n(.*)/s));
+	const refusals = guarded.map((name) => (isGuarded ? [name] : [name, "true"]));
+	for (const [name = "", ...values] of [...settings, ...refusals]) {
+		const present = found.flatMap(([other, value = "true"]) => (other === name ? [value] : []));
 		if (String(present) === String(values)) continue;
 		if (present.length > 0) await runGit(repository, ["config", "--unset-all", name]);
 		for (const value of values) await runGit(repository, ["config", "--add", name, value]);
 	}
 }
 
-/** Reads the settings in a repository's own file. */
-async function readSettings(repository: string): Promise<Map<string, string[]>> {
-	const output = await runGit(repository, ["config", "--local", "--list", "-z"]);
-	const found = new Map<string, string[]>();
-	for (const record of output.toString("utf8").split("\0").filter(Boolean)) {
-		// `<name>\n<value>`; a name without a value means true.
-		const end = record.indexOf("\n");
-		const name = end < 0 ? record : record.slice(0, end);
-		found.set(name, [...(found.get(name) ?? []), end < 0 ? "true" : record.slice(end + 1)]);
-	}
-	return found;
-}
-
 /** Bytes that are written to check whether there is room on the disk. */
 const probeBytes = 256 * 1024;
 
 /** Writes a file to check whether there is room, and removes it. @throws {Error} if it cannot be written and synced */
-export async function writeProbe(path: string): Promise<void> {
+export async function writeProbe(folder: string): Promise<void> {
+	const path = join(folder, "probe");
 	const file = await open(path, "w", 0o600);
 	try {
 		// Not `write`, which may write only a part, such as when the disk becomes full.

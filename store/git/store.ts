@@ -168,7 +168,7 @@ function storeOf(context: StoreContext) {
 			if (performance.now() - probedMs >= limits.probeMs) {
 				probedMs = performance.now();
 				const hasFailed = health.reason !== null;
-				if (hasFailed) await writeProbe(join(repository, "probe"));
+				if (hasFailed) await writeProbe(repository);
 				await writer.probe(hasFailed);
 				health.recovered();
 			}

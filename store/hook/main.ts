@@ -1,6 +1,5 @@
 // The program that the repository's pre-receive hook runs, as a bundle. It judges a push; exit code 1 refuses it.
 import { text } from "node:stream/consumers";
-import { enterQuarantine } from "../../git/run.ts";
 import { visible } from "../../registry/markdown.ts";
 import { judgePush, type Verdict } from "./push.ts";
 import { parseUpdates } from "./updates.ts";
@@ -11,7 +10,6 @@ function failureVerdict(error: unknown): Verdict {
 	return { isAccepted: false, lines: [visible(line)] };
 }
 
-enterQuarantine(process.env);
 // Git starts a hook in the folder of the repository (githooks(5)).
 const updates = parseUpdates(await text(process.stdin));
 const quarantine = process.env.GIT_QUARANTINE_PATH;

@@ -1,7 +1,7 @@
 import { getPriority } from "node:os";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { enterQuarantine, runGit } from "../../git/run.ts";
+import { runGit } from "../../git/run.ts";
 import { temporaryFolder } from "../local.ts";
 
 /** The environment that a process of git's sees, by name. */
@@ -48,14 +48,15 @@ test("a hook's git sees what is pushed, and nothing else of its parent's", async
 		GIT_OBJECT_DIRECTORY: "/quarantine",
 		GIT_ALTERNATE_OBJECT_DIRECTORIES: "/objects",
 	};
-	enterQuarantine({ ...pushed, GIT_DIR: "/elsewhere", GIT_PUSH_OPTION_COUNT: "1" });
+	const environment = { ...pushed, GIT_DIR: "/elsewhere", GIT_PUSH_OPTION_COUNT: "1" };
+	Object.assign(process.env, environment);
 	try {
 		const found = await seen();
 		for (const [name, value] of Object.entries(pushed)) assert.is(found.get(name), value);
 		assert.not.ok(found.has("GIT_PUSH_OPTION_COUNT"));
 		assert.is.not(found.get("GIT_DIR"), "/elsewhere");
 	} finally {
-		enterQuarantine({});
+		for (const name of Object.keys(environment)) delete process.env[name];
 	}
 });
 
