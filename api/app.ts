@@ -3,7 +3,7 @@ import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { textAt, textOf } from "../registry/texts.ts";
 import { StoreBusy } from "../store/store.ts";
 import type { Context, ReadStatus } from "./context.ts";
-import { answerErrorPage, answerMoved, type PageRoute, parsePage, siteRootOf } from "./pages.ts";
+import { answerMoved, answerNoPage, type PageWanted, parsePage, type RecordsWanted } from "./pages.ts";
 import {
 	allowReads,
 	fragmentHeaders,
@@ -51,28 +51,15 @@ export function methodOf(action: WriteAction): string {
 	return routes.find((route) => route.action === action)?.method ?? "";
 }
 
-/** A request that is refused for its method or target. A read is answered without a body, a write with errors. */
-export interface Refused {
-	kind: "refused";
-	status: number;
-	/** Null for a read. */
-	errors: string[] | null;
-	/** Relative address of the site's root, if the request may be for a page. */
-	root?: string;
-	/** The methods that a write's path supports, if the request has another method. */
-	allow?: string;
-}
-
 export type Route =
 	| Wanted
+	| PageWanted
+	| RecordsWanted
 	| { kind: "write"; action: WriteAction }
-	| { kind: "version" }
-	| { kind: "healthz" }
-	| { kind: "readyz" }
-	| { kind: "preflight" }
-	| PageRoute
 	| { kind: "status"; segment: string }
-	| Refused;
+	| { kind: "version" | "healthz" | "readyz" }
+	// What the method and the target alone decide.
+	| { kind: "refused" | "moved" | "preflight"; reply: Reply };
 
 /**
  * Routes a request, on every engine.
@@ -82,8 +69,8 @@ export function routeOf(method: string, target: string, settings: ReadSettings):
 	// Reads come first: nearly all requests are reads, and no target is both a read's and a write's.
 	const read = parseRead(method, target, settings);
 	// A preflight is routed by its path only; any headers that it names are allowed (Fetch Standard, "CORS-preflight fetch").
-	if (read === 405 && method === "OPTIONS") return { kind: "preflight" };
-	if (typeof read === "number") return refusedRead(read);
+	if (read === 405 && method === "OPTIONS") return { kind: "preflight", reply: allowReads() };
+	if (typeof read === "number") return refused(refuseRead(read));
 	return read ?? routeOther(method, target, settings);
 }
 
@@ -101,22 +88,24 @@ function routeOther(method: string, target: string, { basePath, targets, site }:
 	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
 	const isRead = method === "GET" || method === "HEAD";
 	const page = operationPaths.get(path);
-	if (page === "version" && !targets.includes("v2")) return refusedRead(404);
-	if (page) return isRead ? { kind: page } : refusedRead(405);
+	if (page === "version" && !targets.includes("v2")) return refused(refuseRead(404));
+	if (page) return isRead ? { kind: page } : refused(refuseRead(405));
 	const [, segment] = statusPath.exec(path) ?? [];
-	if (segment !== undefined && method === "OPTIONS") return { kind: "preflight" };
-	if (segment !== undefined) return isRead ? { kind: "status", segment } : refusedRead(405);
+	if (segment !== undefined && method === "OPTIONS") return { kind: "preflight", reply: allowReads() };
+	if (segment !== undefined) return isRead ? { kind: "status", segment } : refused(refuseRead(405));
 	// A PUT or DELETE of any path is refused as a write, with its reason.
 	const isForWrites = method === "PUT" || method === "DELETE" || writePaths.test(path);
 	if (isForWrites) return routeWrite(method, target, basePath);
 	const found = site ? parsePage(target, basePath) : null;
-	if (found) return isRead ? found : refusedRead(405);
+	if (found && !isRead) return refused(refuseRead(405));
+	if (typeof found === "string") return { kind: "moved", reply: answerMoved(found) };
+	if (found) return found;
 	const isPage = site && isRead && target.startsWith(`${basePath}/`);
-	return isPage ? { ...refusedRead(404), root: siteRootOf(target, basePath) } : refusedRead(404);
+	return refused(isPage ? answerNoPage(target, basePath) : refuseRead(404));
 }
 
-function refusedRead(status: number): Refused {
-	return { kind: "refused", status, errors: null };
+function refused(reply: Reply): Route {
+	return { kind: "refused", reply };
 }
 
 /** Longest path of a write: a smallkey has at most 64 characters, each of which takes three when encoded. */
@@ -130,22 +119,22 @@ const maxWritePathLength = 256;
 const literalPath = /^(?!\/\/)(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[\w!$%&'()*+,.:;=@[\]|~-]*)+$/i;
 
 function routeWrite(method: string, target: string, basePath: string): Route {
-	if (target.includes("?")) return refusedWrite(400, textAt("path", "query"));
+	if (target.includes("?")) return refusedPath(400, textAt("path", "query"));
 	if (target.length > basePath.length + maxWritePathLength)
-		return refusedWrite(400, textAt("path", "path-length", maxWritePathLength));
-	if (!literalPath.test(target)) return refusedWrite(400, textAt("path", "path-characters"));
+		return refusedPath(400, textAt("path", "path-length", maxWritePathLength));
+	if (!literalPath.test(target)) return refusedPath(400, textAt("path", "path-characters"));
 	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
 	const found = routes.filter((route) => route.path.test(path));
-	if (found.length === 0) return refusedWrite(404, textAt("path", "path", basePath));
+	if (found.length === 0) return refusedPath(404, textAt("path", "path", basePath));
 	const route = found.find((one) => one.method === method);
 	if (route) return { kind: "write", action: route.action };
 	const methods = found.map((one) => one.method);
 	const error = textAt("method", "method", methods.toReversed().join(" or "), method);
-	return { ...refusedWrite(405, error), allow: methods.join(", ") };
+	return refused(refuseWrite({ status: 405, errors: [error] }, { Allow: methods.join(", ") }));
 }
 
-function refusedWrite(status: number, error: string): Refused {
-	return { kind: "refused", status, errors: [error] };
+function refusedPath(status: number, error: string): Route {
+	return refused(refuseWrite({ status, errors: [error], reason: "path" }));
 }
 
 /**
@@ -153,17 +142,11 @@ function refusedWrite(status: number, error: string): Refused {
  * @param problem returns why the service serves nothing, in one line; null where it works
  */
 export function answerPlain(
-	route: Extract<Route, { kind: "refused" | "moved" | "preflight" | "version" | "healthz" | "readyz" }>,
+	route: Extract<Route, { kind: "version" | "healthz" | "readyz" } | { reply: Reply }>,
 	{ readiness, commit }: Pick<Context, "readiness" | "commit">,
 	problem: () => string | null = () => null,
 ): Reply {
 	switch (route.kind) {
-		case "refused":
-			return answerRefused(route);
-		case "moved":
-			return answerMoved(route.location);
-		case "preflight":
-			return allowReads();
 		case "version": {
 			// A list, as in the older service.
 			const headers = { ...fragmentHeaders, "Cache-Control": "no-store" };
@@ -173,14 +156,9 @@ export function answerPlain(
 			return answerHealth(problem(), ["ok", version, commit ?? ""].join(" ").trimEnd());
 		case "readyz":
 			return answerHealth(problem() ?? readiness(), "ok");
+		default:
+			return route.reply;
 	}
-}
-
-function answerRefused({ status, errors, allow, root }: Refused): Reply {
-	if (root !== undefined) return answerErrorPage("notFound", status, root);
-	if (errors === null) return refuseRead(status);
-	if (allow !== undefined) return refuseWrite({ status, errors }, { Allow: allow });
-	return refuseWrite({ status, errors, reason: "path" });
 }
 
 function answerHealth(problem: string | null, ok: string): Reply {

@@ -34,9 +34,6 @@ const folders: ReadonlySet<string> = new Set([
 /** A relative path of at most 200 characters, whose names are of A-Z a-z 0-9 . _ - and do not begin with a dot. */
 const filePath = /^(?=.{1,200}$)(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** A file of the catalogue, an answer of the OGC API, or a redirect that adds a folder's missing slash. */
-export type PageRoute = PageWanted | RecordsWanted | { kind: "moved"; location: string };
-
 /** A file of the catalogue, or a page that is made on request. */
 export interface PageWanted {
 	kind: "page";
@@ -58,12 +55,15 @@ export interface RecordsWanted {
 /** The page of a layer: its folder, and the smallkey as in the request. */
 const layerPage = new RegExp(`^(${layerFolders.en}|${layerFolders.fr})/([^/]{1,200}?)(?:\\.html)?$`);
 
-/** The file of the catalogue at a request target; null where the path is not the catalogue's. */
-export function parsePage(target: string, basePath: string): PageRoute | null {
+/**
+ * Parses a request target of the catalogue or of the OGC API.
+ * @returns the address of a redirect where a folder lacks its slash; null where the path is not the catalogue's
+ */
+export function parsePage(target: string, basePath: string): PageWanted | RecordsWanted | string | null {
 	if (!target.startsWith(basePath)) return null;
 	const end = target.indexOf("?") < 0 ? target.length : target.indexOf("?");
 	const [path, query] = [target.slice(basePath.length, end), target.slice(end)];
-	if (path === "") return { kind: "moved", location: `${basePath}/${query}` };
+	if (path === "") return `${basePath}/${query}`;
 	if (path === "/") return { kind: "page", file: "index.html", root: "./" };
 	const below = path.slice(1);
 	const root = rootFrom(below);
@@ -79,7 +79,7 @@ export function parsePage(target: string, basePath: string): PageRoute | null {
 		return smallkey === null ? null : { kind: "page", file: layerFile(lang, smallkey), root };
 	}
 	if (!fileSegments.has(segment)) return null;
-	if (folders.has(below)) return { kind: "moved", location: `${basePath}${path}/${query}` };
+	if (folders.has(below)) return `${basePath}${path}/${query}`;
 	const file = below.endsWith("/") ? `${below}index.html` : below;
 	return filePath.test(file) ? { kind: "page", file, root } : null;
 }
@@ -108,9 +108,10 @@ export function answerErrorPage(
 	return { status, headers: { ...documentHeaders(true), ...own, ...caching, ...headers }, body };
 }
 
-/** The site's root relative to any target below the base path. */
-export function siteRootOf(target: string, basePath: string): string {
-	return rootFrom(target.slice(basePath.length + 1).split("?", 1)[0] ?? "");
+/** The answer to a request for a page that does not exist, at any target below the base path. */
+export function answerNoPage(target: string, basePath: string): Reply {
+	const [path = ""] = target.slice(basePath.length + 1).split("?", 1);
+	return answerErrorPage("notFound", 404, rootFrom(path));
 }
 
 export function answerMoved(location: string): Reply {

@@ -219,7 +219,7 @@ export class Local {
 	/** Signs a request and sends it through the routes. */
 	async write({ method = "PUT", target, ...write }: Write): Promise<Response> {
 		const route = routeOf(method, target, this.context.settings);
-		if (route.kind === "refused") return responseOf(answerPlain(route, this.context));
+		if (route.kind === "refused") return responseOf(route.reply);
 		if (route.kind !== "write") throw new Error(`${method} ${target} is no write`);
 		const signed = await signedWrite({ method, target, ...write }, this.now);
 		return responseOf(await handleWrite({ ...signed, action: route.action }, this.context));

@@ -4,7 +4,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { answerFailure, answerPlain, routeOf } from "../../api/app.ts";
 import { reservedSegments } from "../../api/pages.ts";
-import { refuseWrite } from "../../api/reply.ts";
+import { refuseRead, refuseWrite } from "../../api/reply.ts";
 import { readPaths } from "../../api/wanted.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { textOf } from "../local.ts";
@@ -16,9 +16,9 @@ const settings = { basePath: "", docsMaxKeys: 9, targets: targetNames };
 function said(method: string, target: string, basePath = ""): string {
 	const route = routeOf(method, target, { ...settings, basePath });
 	if (route.kind !== "refused") return route.kind;
-	const { headers, body } = answerPlain(route, { readiness: () => null });
+	const { status, headers, body } = route.reply;
 	const allow = headers.Allow === undefined ? "" : `, Allow: ${headers.Allow}`;
-	return `${route.status} ${body.length === 0 ? "empty" : route.errors?.[0]}${allow}`;
+	return `${status} ${body.length === 0 ? "empty" : JSON.parse(textOf(route.reply)).errors[0]}${allow}`;
 }
 
 const literal = "400 path: must start with one / and hold nothing that a URL parser would change";
@@ -142,7 +142,7 @@ test("the version is the project's, and goes with v2", async () => {
 	const { version } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
 	assert.equal(JSON.parse(textOf(answerPlain({ kind: "version" }, { readiness: () => null }))), [version]);
 	const route = routeOf("GET", "/v2/version/", { ...settings, targets: ["v0.9"] });
-	assert.equal(route, { kind: "refused", status: 404, errors: null });
+	assert.equal(route, { kind: "refused", reply: refuseRead(404) });
 });
 
 test("a base path stands before every route", () => {
@@ -179,7 +179,11 @@ test("the first segment of every route is reserved", () => {
 test("the catalogue has files of plain names only, and the slash of its folders", () => {
 	const page = (target: string, basePath = "") => {
 		const route = routeOf("GET", target, { ...settings, basePath, site: true });
-		return route.kind === "page" ? route.file : route.kind === "moved" ? `to ${route.location}` : route.kind;
+		return route.kind === "page"
+			? route.file
+			: route.kind === "moved"
+				? `to ${route.reply.headers.Location}`
+				: route.kind;
 	};
 	assert.is(page("/"), "index.html");
 	assert.is(page("/?q=x"), "index.html");
@@ -223,10 +227,9 @@ test("the catalogue has files of plain names only, and the slash of its folders"
 	assert.is(page("/rcsen/", "/rcs"), "refused");
 	assert.equal(routeOf("POST", "/en/", { ...settings, site: true }), {
 		kind: "refused",
-		status: 405,
-		errors: null,
+		reply: refuseRead(405),
 	});
-	assert.equal(routeOf("GET", "/en/", settings), { kind: "refused", status: 404, errors: null });
+	assert.equal(routeOf("GET", "/en/", settings), { kind: "refused", reply: refuseRead(404) });
 });
 
 test("health is ok, or 503 with the reason in one line", () => {

@@ -1,9 +1,9 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { answerPlain, routeOf } from "../../api/app.ts";
+import { routeOf } from "../../api/app.ts";
 import { etagOf, etagOfTags, hashOf, textOf } from "../../api/etag.ts";
 import { answerRead, type Fragments } from "../../api/read.ts";
-import type { Reply } from "../../api/reply.ts";
+import { type Reply, refuseRead } from "../../api/reply.ts";
 import { smallkeysOf } from "../../api/wanted.ts";
 import { targetNames, targetPath } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
@@ -37,7 +37,7 @@ function readFrom(
 	docsMaxKeys = 1000,
 ): Reply {
 	const route = routeOf(method, target, { basePath: "", docsMaxKeys, targets: targetNames });
-	if (route.kind === "refused") return answerPlain(route, { readiness: () => null });
+	if (route.kind === "refused") return route.reply;
 	if (route.kind !== "doc" && route.kind !== "docs") throw new Error(`${target}: ${route.kind}`);
 	return answerRead(route, ifNoneMatch, from);
 }
@@ -241,8 +241,8 @@ test("a base path stands before every read", () => {
 		isQuery: false,
 		isSorted: false,
 	});
-	assert.equal(at("/v0.9/doc/en/a"), { kind: "refused", status: 404, errors: null });
-	assert.equal(at("/rcsv0.9/doc/en/a"), { kind: "refused", status: 404, errors: null });
+	assert.equal(at("/v0.9/doc/en/a"), { kind: "refused", reply: refuseRead(404) });
+	assert.equal(at("/rcsv0.9/doc/en/a"), { kind: "refused", reply: refuseRead(404) });
 });
 
 /** Fragments of a size for every key: an E2 byte and a separator in each. */
@@ -330,7 +330,7 @@ function everyTarget(
 	const some: Fragments = (name, lang, smallkey) =>
 		smallkey === "a" ? { body: encoder.encode(`"${name} ${lang}\u2028"`), etag: `"${name}"` } : null;
 	const route = routeOf("GET", `/b${path}`, { basePath: "/b", docsMaxKeys: 9, targets: chosen });
-	if (route.kind === "refused") return { said: String(route.status), type: "", etag: "" };
+	if (route.kind === "refused") return { said: String(route.reply.status), type: "", etag: "" };
 	if (route.kind !== "docs" && route.kind !== "doc") throw new Error(route.kind);
 	const reply = answerRead(route, null, some);
 	const said = reply.status === 200 ? text(reply).replaceAll("\u2028", "") : String(reply.status);

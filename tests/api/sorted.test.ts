@@ -31,7 +31,7 @@ test("v1 has lists in the order in which they are drawn, and no other target or 
 		"/v1/docs/en/a/other",
 	]) {
 		const route = routeOf("GET", path, settings);
-		assert.equal(route.kind === "refused" && route.status, 404, path);
+		assert.equal(route.kind === "refused" && route.reply.status, 404, path);
 	}
 	for (const path of ["/v1/docs/en/a/b/sort", "/v1/docs/sort"])
 		assert.is(routeOf("GET", path, settings).kind, "refused", path);

@@ -110,9 +110,9 @@ test("a page that is not there says so in both languages; before the first build
 	assert.match(html, /href="\.\.\/fr\/"/);
 	assert.not.match(html, "refresh");
 	for (const guessed of ["en/health/", "en/health", "fr/sante", "guide/none", "list/99"]) {
-		const route = parsePage(`/${guessed}`, "");
+		const route = parsePage(`/${guessed}`, "") as ReturnType<typeof page>;
 		assert.is(route?.kind, "page", guessed);
-		const { status, body } = await pages(route as ReturnType<typeof page>, plain);
+		const { status, body } = await pages(route, plain);
 		assert.is(status, 404);
 		assert.match(textOf(body), "This page does not exist", guessed);
 	}

@@ -62,7 +62,7 @@ records.before(async (context) => {
 	const pages = folderPages(folder.path, false);
 	const server = createServer(async (request, response) => {
 		const route = parsePage(request.url ?? "", "/base");
-		if (!route || route.kind === "moved") return void response.writeHead(404).end();
+		if (!route || typeof route === "string") return void response.writeHead(404).end();
 		const reply = await pages(route, {
 			ifNoneMatch: request.headers["if-none-match"] ?? null,
 			acceptEncoding: "",
