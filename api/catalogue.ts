@@ -65,22 +65,19 @@ const maxAttempts = 3;
  * entries on request. Parsed chunks are kept as long as the manifest names them.
  */
 export class Catalogue {
-	readonly #files: CatalogueFiles;
 	readonly #chunks = new Map<number, { path: string; entries: readonly Entry[] }>();
 	/** All layers sorted by title, as long as the manifest is the same. */
 	readonly #sorted = new Map<Lang, { manifest: string; entries: Entry[] }>();
 	/** The text of each entry in which a search looks; made by the first search. */
 	readonly #texts = new WeakMap<Entry, string>();
 
-	constructor(files: CatalogueFiles) {
-		this.#files = files;
-	}
+	constructor(readonly files: CatalogueFiles) {}
 
 	/** GET <base>/, /en/, /index/index.json and all other files of the catalogue, and the records of its layers. */
 	readonly answer: Pages = async (wanted, { ifNoneMatch, acceptEncoding }) => {
 		if (wanted.kind === "records") return this.#records(wanted, ifNoneMatch);
 		const { file, root } = wanted;
-		const { find, headers: common, isSecure, isLive } = this.#files;
+		const { find, headers: common, isSecure, isLive } = this.files;
 		const found = (await find(file, acceptEncoding)) ?? (await this.#render(file));
 		if (found) {
 			const headers = { ...pageHeaders(file, isSecure), ...common, ...found.headers, ETag: found.etag };
@@ -109,14 +106,14 @@ export class Catalogue {
 				const entry = await this.#find(name);
 				return entry && layerHtml(lang, entry, settings);
 			}
-			if (this.#files.isLive && page > 0 && listFile(lang, page) === file)
+			if (this.files.isLive && page > 0 && listFile(lang, page) === file)
 				return listHtml(lang, await this.#byTitle(lang), page, settings);
 		}
 		return null;
 	}
 
 	async #byTitle(lang: Lang): Promise<Entry[]> {
-		const manifest = (await this.#files.text(manifestPath)) ?? "";
+		const manifest = (await this.files.text(manifestPath)) ?? "";
 		const known = this.#sorted.get(lang);
 		if (known?.manifest === manifest) return known.entries;
 		const entries = byTitle(await this.#all(), lang);
@@ -156,12 +153,12 @@ export class Catalogue {
 	}
 
 	async #settings(): Promise<PageSettings | null> {
-		const text = await this.#files.text(pageSettingsPath);
+		const text = await this.files.text(pageSettingsPath);
 		return text === null ? null : (JSON.parse(text) as PageSettings);
 	}
 
 	async #manifest() {
-		return parseManifest((await this.#files.text(manifestPath)) ?? "");
+		return parseManifest((await this.files.text(manifestPath)) ?? "");
 	}
 
 	async #find(smallkey: string): Promise<Entry | null> {
@@ -184,7 +181,7 @@ export class Catalogue {
 		for (let attempt = 1; path !== null; attempt += 1) {
 			const known = this.#chunks.get(number);
 			if (known?.path === path) return known.entries;
-			const chunk = parseChunk((await this.#files.text(path)) ?? "");
+			const chunk = parseChunk((await this.files.text(path)) ?? "");
 			if (chunk) {
 				this.#chunks.set(number, { path, entries: chunk.entries });
 				return chunk.entries;

@@ -13,15 +13,12 @@ export type GitHubSettings = NonNullable<ReturnType<typeof readGitHub>>;
 export class Variables {
 	readonly problems: string[] = [];
 	readonly asked = new Set<string>();
-	readonly #env: Environment;
 
-	constructor(env: Environment) {
-		this.#env = env;
-	}
+	constructor(readonly environment: Environment) {}
 
 	text(name: string, fallback: string): string {
 		this.asked.add(name);
-		return this.#env[name] || fallback;
+		return this.environment[name] || fallback;
 	}
 
 	integer(name: string, fallback: number, min: number, max: number): number {

@@ -1,13 +1,5 @@
-/**
- * Identifies a body: an entity tag with its quotes, or the hash from which the tag is made. Fragments in memory have the
- * hash, which takes less memory; `etagOfTags` takes hashes as well.
- */
-export type Tag = string | Hash;
-
-export type Hash = ReturnType<typeof hashOf>;
-
-/** FNV-1a of 64 bits over `bytes` (RFC 9923), in two halves of 32 bits. */
-export function hashOf(bytes: Uint8Array) {
+/** The entity tag of a body: FNV-1a of 64 bits over its bytes (RFC 9923), as 16 hex digits in quotes. */
+export function etagOf(bytes: Uint8Array): string {
 	// The 64-bit prime is 2^40 + 0x1b3. The state is two halves of 32 bits. The lower one is multiplied in two parts of 16
 	// bits, so that every step is 32-bit integer arithmetic.
 	let high = 0xcbf29ce4;
@@ -19,16 +11,8 @@ export function hashOf(bytes: Uint8Array) {
 		high = (Math.imul(high, 0x1b3) + (low << 8) + (second >>> 16)) | 0;
 		low = (second << 16) | (first & 0xffff);
 	}
-	return { high: high | 0, low: low | 0 };
-}
-
-/** The hash of `bytes` as an entity tag: 16 hex digits in quotes. */
-export function etagOf(bytes: Uint8Array): string {
-	return textOf(hashOf(bytes));
-}
-
-export function textOf(tag: Tag): string {
-	return typeof tag === "string" ? tag : `"${hex(tag.high)}${hex(tag.low)}"`;
+	// `join` makes one flat string. A tag is kept for each fragment in memory, and `+` would keep its parts as well.
+	return ['"', hex(high), hex(low), '"'].join("");
 }
 
 function hex(bits: number): string {
@@ -36,9 +20,8 @@ function hex(bits: number): string {
 }
 
 /** The entity tag of a body of several parts, computed from the parts' tags, so that no request hashes a body. */
-export function etagOfTags(tags: readonly Tag[]): string {
-	const texts = tags.map((tag) => (typeof tag === "string" ? tag : `${tag.high} ${tag.low}`));
-	return etagOf(new TextEncoder().encode(texts.join("\n")));
+export function etagOfTags(tags: readonly string[]): string {
+	return etagOf(new TextEncoder().encode(tags.join("\n")));
 }
 
 /** Longest `If-None-Match` that is split, in characters; a longer one matches nothing. */

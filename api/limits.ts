@@ -42,15 +42,13 @@ export function onceEach(
 }
 
 export class TokenBuckets implements WriteLimiter {
-	readonly #limits: WriteLimits;
-	readonly #now: () => Date;
 	/** By address or sender, least recently used first. */
 	readonly #buckets = new Map<string, { tokens: number; timeMs: number }>();
 
-	constructor(limits: WriteLimits, now: () => Date) {
-		this.#limits = limits;
-		this.#now = now;
-	}
+	constructor(
+		readonly limits: WriteLimits,
+		readonly now: () => Date,
+	) {}
 
 	address(address: string): number {
 		return this.#take(`address ${address}`);
@@ -65,15 +63,15 @@ export class TokenBuckets implements WriteLimiter {
 
 	#take(name: string): number {
 		const bucket = this.#bucketOf(name);
-		if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) / this.#limits.perMinute) * 60);
+		if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) / this.limits.perMinute) * 60);
 		bucket.tokens -= 1;
 		return 0;
 	}
 
 	/** Refills a bucket up to now and makes it the most recently used one. */
 	#bucketOf(name: string) {
-		const { perMinute, burst } = this.#limits;
-		const timeMs = this.#now().getTime();
+		const { perMinute, burst } = this.limits;
+		const timeMs = this.now().getTime();
 		const bucket = this.#buckets.get(name) ?? { tokens: burst, timeMs };
 		// A clock that was set back refills nothing.
 		const passedMs = Math.max(0, timeMs - bucket.timeMs);

@@ -1,10 +1,8 @@
 import { layerFile, layerFolders, listFolders } from "../catalogue/static/addresses.ts";
 import { type ErrorKind, errorHtml } from "../catalogue/static/frame.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
-import { targetNames } from "../registry/targets/table.ts";
 import { emptyBody, type Reply, refusalCaching } from "./reply.ts";
 import { documentHeaders, pageTypes, siteGroups } from "./site-headers.ts";
-import { readPaths } from "./wanted.ts";
 
 /** The first segments of the catalogue's files. Its first page is at `/` only. */
 const fileSegments: ReadonlySet<string> = new Set(
@@ -13,14 +11,6 @@ const fileSegments: ReadonlySet<string> = new Set(
 
 /** The first segments of the OGC API. */
 const recordSegments: ReadonlySet<string> = new Set(["collections", "conformance", "ogc"]);
-
-/** The first segment of every path in use. A route, page or file of another use must not begin with one of them. */
-export const reservedSegments: ReadonlySet<string> = new Set([
-	...readPaths(targetNames).map(({ prefix }) => segmentOf(prefix)),
-	...["register", "healthz", "readyz", "status"],
-	...recordSegments,
-	...fileSegments,
-]);
 
 function segmentOf(path: string): string {
 	return path.split("/")[1] ?? "";
@@ -100,12 +90,13 @@ export function answerErrorPage(
 	headers: Record<string, string> = {},
 ): Reply {
 	const body = new TextEncoder().encode(errorHtml(kind, root));
-	const caching = { "Cache-Control": status === 503 ? "no-store" : refusalCaching };
 	const own = {
+		...documentHeaders(true),
 		"Content-Type": pageTypes.html as string,
 		"Content-Security-Policy": "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'",
+		"Cache-Control": status === 503 ? "no-store" : refusalCaching,
 	};
-	return { status, headers: { ...documentHeaders(true), ...own, ...caching, ...headers }, body };
+	return { status, headers: { ...own, ...headers }, body };
 }
 
 /** The answer to a request for a page that does not exist, at any target below the base path. */

@@ -2,15 +2,15 @@ import { middleRank } from "../registry/description.ts";
 import { type Lang, parseSmallkey } from "../registry/smallkey.ts";
 import { targetOf } from "../registry/targets/table.ts";
 import type { Envelope, TargetName } from "../registry/targets/target.ts";
-import { etagOfTags, type Tag, textOf } from "./etag.ts";
+import { etagOfTags } from "./etag.ts";
 import { answerTagged, fragmentHeaders, type Reply, refuseRead } from "./reply.ts";
 import type { Wanted } from "./wanted.ts";
 
 export interface Fragment {
 	/** UTF-8 JSON. */
 	body: Uint8Array;
-	/** Its strong entity tag, or the hash from which the tag is made (RFC 9110, section 8.8.3). */
-	etag: Tag;
+	/** Its strong entity tag (RFC 9110, section 8.8.3). */
+	etag: string;
 	/** The layer's rank in drawing order, lowest first; absent where it is not known. */
 	rank?: number;
 }
@@ -58,7 +58,7 @@ export function answerRead(wanted: Wanted, ifNoneMatch: string | null, fragments
 function findDoc({ target, lang, items, callback }: Wanted, fragments: Fragments): Found | number {
 	const found = fragments(target, lang, items[0] ?? "");
 	if (!found) return 404;
-	if (callback === null) return { etag: textOf(found.etag), pieces: [found.body] };
+	if (callback === null) return { etag: found.etag, pieces: [found.body] };
 	const pieces = [encoder.encode(`/**/${callback}(`), escapeSeparators(found.body), encoder.encode(");")];
 	return { etag: etagOfTags([found.etag, callback]), pieces };
 }
@@ -72,7 +72,7 @@ function findDocs(wanted: Wanted, fragments: Fragments): Found | number {
 			? { envelope: queryDoor.envelope(lang), absent: leaveOut }
 			: { envelope, absent, isUnlisted };
 	const elements: Uint8Array[] = [];
-	const tags: Tag[] = [];
+	const tags: string[] = [];
 	let bytes = 0;
 	const items = wanted.isSorted ? inDrawingOrder(wanted, fragments) : wanted.items;
 	for (const item of items) {

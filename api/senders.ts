@@ -70,18 +70,12 @@ function sameText(expected: string, given: string): boolean {
 	return difference === 0;
 }
 
-/** 32 bytes in URL-safe base64 without padding. */
-const signaturePattern = /^[A-Za-z0-9_-]{43}$/;
-
-export function isSignature(text: string): boolean {
-	return signaturePattern.test(text);
-}
-
 /**
- * Says what is wrong with the form of a signature; null where its form is right. The hint reveals nothing of a secret.
+ * Says what is wrong with the form of a signature; null where it is 32 bytes in URL-safe base64 without padding. The hint
+ * reveals nothing of a secret.
  */
 export function shapeHint(text: string): string | null {
-	if (isSignature(text)) return null;
+	if (/^[A-Za-z0-9_-]{43}$/.test(text)) return null;
 	return textAt("Authorization", "signature-shape", mistakeOf(text));
 }
 

@@ -12,7 +12,7 @@ import { methodOf, type WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";
 import { changeKinds, type RequestedChange, refusalOf } from "./register.ts";
 import { emptyBody, jsonReply, type Reply, refuseWrite, uncachedHeaders } from "./reply.ts";
-import { isSignature, isSignedBy, isTimely, type Sender, sha256Hex, shapeHint } from "./senders.ts";
+import { isSignedBy, isTimely, type Sender, sha256Hex, shapeHint } from "./senders.ts";
 
 /** A write request as a value, without its body. The text of a missing header is empty. */
 export interface Write {
@@ -119,7 +119,7 @@ async function verifyWrite(
 /** Checks what needs neither the body nor a hash, so that an invalid request costs little; null where it passes. */
 function judgeHead(write: Write, context: Context): Refusal | null {
 	const { sender, timestamp, signature } = write;
-	if (!isSignature(signature) || sender === "" || timestamp === "") return unauthorized(write, context);
+	if (shapeHint(signature) !== null || sender === "" || timestamp === "") return unauthorized(write, context);
 	const now = context.now();
 	if (isTimely(timestamp, now)) return null;
 	const errors = [textAt("TimeStamp", "timestamp", now.toISOString())];

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { type Hash, hashOf } from "../api/etag.ts";
+import { etagOf } from "../api/etag.ts";
 import type { Fragment } from "../api/read.ts";
 import { codeStamp } from "../files/code-stamp.ts";
 import { drawingRank } from "../registry/description.ts";
@@ -56,8 +56,8 @@ export interface RenderedLayer {
 	ends: readonly number[];
 	/** The layer's place in the drawing order. */
 	rank: number;
-	/** The hash of each fragment, computed when it is first read. */
-	hashes: Hash[];
+	/** The entity tag of each fragment, computed when it is first read. */
+	etags: string[];
 }
 
 /** A rendered layer without its bytes, in the form that is sent to other threads and processes, and written to files. */
@@ -73,7 +73,7 @@ export function joinFragments(
 		end += Buffer.byteLength(fragment ?? "");
 		return end;
 	});
-	return { bytes: new TextEncoder().encode(fragments.join("")), ends, rank, hashes: [] };
+	return { bytes: new TextEncoder().encode(fragments.join("")), ends, rank, etags: [] };
 }
 
 const noBytes = new Uint8Array(0);
@@ -104,7 +104,7 @@ export function* renderedIn(bytes: Uint8Array, rows: Iterable<Row>): Generator<[
 	let start = 0;
 	for (const [smallkey, ends, rank] of rows) {
 		const end = start + (ends.at(-1) ?? 0);
-		yield [smallkey, { bytes: bytes.subarray(start, end), ends, rank, hashes: [] }];
+		yield [smallkey, { bytes: bytes.subarray(start, end), ends, rank, etags: [] }];
 		start = end;
 	}
 }
@@ -120,8 +120,8 @@ export function bodyOf({ bytes, ends }: RenderedLayer, slot: number): Uint8Array
 export function fragmentOf(entry: RenderedLayer, slot: number): Fragment | null {
 	const body = bodyOf(entry, slot);
 	if (!body) return null;
-	entry.hashes[slot] ??= hashOf(body);
-	return { body, etag: entry.hashes[slot], rank: entry.rank };
+	entry.etags[slot] ??= etagOf(body);
+	return { body, etag: entry.etags[slot], rank: entry.rank };
 }
 
 export function isSame(before: RenderedLayer | undefined, after: RenderedLayer | null): boolean {

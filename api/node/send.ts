@@ -6,10 +6,8 @@ import type { Reply } from "../reply.ts";
 /** Most bytes of unread answers; beyond this number, the connection with the oldest unread answer is closed. */
 const maxUnreadBytes = 256 * 1024 * 1024;
 
-/** A reply. A kept reply may have its body also as a text, with one character for each byte. */
-interface KeptReply extends Reply {
-	text?: string;
-}
+/** A reply. Its body may also be there as a text, with one character for each byte. */
+type Sent = Reply & { text?: string };
 
 /**
  * Returns a function that writes the answers of one server. If a client does not read its answer in time, the connection
@@ -36,7 +34,7 @@ export function createSend(timeoutMs: number, bytesPerSecond: number) {
 		if (unreadBytes > maxUnreadBytes) oldest?.socket?.destroy();
 	}
 
-	return (response: ServerResponse, { status, headers, body, text }: KeptReply): void => {
+	return (response: ServerResponse, { status, headers, body, text }: Sent): void => {
 		if (status !== 304 && status !== 204) headers["Content-Length"] = String(body.length);
 		response.writeHead(status, headers);
 		if (response.req.method === "HEAD" || body.length === 0) response.end();
@@ -64,7 +62,7 @@ const overheadBytes = 2_000;
  */
 export function keepReplies(version: () => number) {
 	/** Request target → its answer. */
-	const kept = new Map<string, { kind: "doc" | "docs"; reply: KeptReply }>();
+	const kept = new Map<string, { kind: "doc" | "docs"; reply: Sent }>();
 	let keptVersion = version();
 	let bytes = 0;
 	const clear = () => {

@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
+import { finished } from "node:stream";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
 import type { WriteAction } from "../app.ts";
@@ -19,6 +20,8 @@ const defaultHeldBytes = 32 * 1024 * 1024;
 /** The bytes that a smaller body is counted as: about the memory of its connection. */
 const minHeldBytes = 16_384;
 
+const noRoom = { status: 503, errors: ["too many bodies are being read"], reason: "no room for the body" };
+
 /**
  * Returns a function that answers the writes of one server.
  * @param maxHeldBytes most bytes of bodies in memory, including those of writes that are being made
@@ -38,7 +41,7 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 			// The client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1).
 			if (headers.expect !== undefined && httpVersion === "1.1") response.writeContinue();
 			const wanted = Math.max(minHeldBytes, length ?? maxRegistrationBytes);
-			if (heldBytes + wanted > maxHeldBytes) return refuseForRoom();
+			if (heldBytes + wanted > maxHeldBytes) return refuseWrite(noRoom, { "Retry-After": "1" });
 			bytes = wanted;
 			heldBytes += bytes;
 			const body = await readBody(request, timeoutMs);
@@ -56,29 +59,23 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 	};
 }
 
-function refuseForRoom(): Reply {
-	const refusal = { status: 503, errors: ["too many bodies are being read"], reason: "no room for the body" };
-	return refuseWrite(refusal, { "Retry-After": "1" });
-}
-
-/** Reads a whole body, or returns the answer to a client whose body does not arrive. */
-async function readBody(request: IncomingMessage, timeoutMs: number): Promise<WriteBody | Reply> {
-	const read = async (): Promise<WriteBody> => {
+/** Reads a whole body, or returns the answer to a client whose body does not arrive. What is too much is discarded. */
+function readBody(request: IncomingMessage, timeoutMs: number): Promise<WriteBody | Reply> {
+	return new Promise((resolve) => {
+		const settle = (body: WriteBody | Reply) => {
+			clearTimeout(timer);
+			resolve(body);
+		};
+		const errors = [`the body did not arrive within ${timeoutMs / 1000} seconds`];
+		const refuse = () => settle(refuseWrite({ status: 408, errors }, { Connection: "close" }));
+		const timer = setTimeout(refuse, timeoutMs);
 		const chunks: Buffer[] = [];
 		let length = 0;
-		// The end of the loop must not destroy the request: its rest is still read and discarded.
-		for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+		request.on("data", (chunk: Buffer) => {
 			length += chunk.length;
-			if (length > maxRegistrationBytes) return "too large";
-			chunks.push(chunk);
-		}
-		return Buffer.concat(chunks);
-	};
-	let timer: NodeJS.Timeout | undefined;
-	const slow = new Promise<Reply>((resolve) => {
-		const errors = [`the body did not arrive within ${timeoutMs / 1000} seconds`];
-		const refuse = () => resolve(refuseWrite({ status: 408, errors }, { Connection: "close" }));
-		timer = setTimeout(refuse, timeoutMs);
+			if (length <= maxRegistrationBytes) chunks.push(chunk);
+			else settle("too large");
+		});
+		finished(request, (error) => settle(error ? answerGone() : Buffer.concat(chunks)));
 	});
-	return Promise.race([read().catch(answerGone), slow]).finally(() => clearTimeout(timer));
 }

@@ -3,9 +3,7 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { answerFailure, answerPlain, routeOf } from "../../api/app.ts";
-import { reservedSegments } from "../../api/pages.ts";
 import { refuseRead, refuseWrite } from "../../api/reply.ts";
-import { readPaths } from "../../api/wanted.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { textOf } from "../local.ts";
 import { root } from "../process.ts";
@@ -154,26 +152,6 @@ test("a base path stands before every route", () => {
 	assert.is(said("PUT", "/register/a", "/rcs"), "404 path: must be /rcs/register/<smallkey>");
 	assert.is(said("POST", "/register/a", "/rcs"), "404 empty");
 	assert.is(said("GET", "/rcsv0.9/doc/en/a", "/rcs"), "404 empty");
-});
-
-test("the first segment of every route is reserved", () => {
-	for (const { prefix } of readPaths(targetNames)) {
-		assert.ok(reservedSegments.has(prefix.split("/")[1] as string), prefix);
-	}
-	const further = [
-		"register",
-		"v1",
-		"healthz",
-		"readyz",
-		"status",
-		"index",
-		"changes",
-		"schemas",
-		"guide",
-		"en",
-		"fr",
-	];
-	for (const segment of further) assert.ok(reservedSegments.has(segment), segment);
 });
 
 test("the catalogue has files of plain names only, and the slash of its folders", () => {
