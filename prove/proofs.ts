@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import pMap from "p-map";
 import { proofsFile } from "../catalogue/thumbnails.ts";
 import { readTextIfThere } from "../files/if-there.ts";
 import { placeOf } from "../harvest/finding.ts";
+import { createPool } from "../harvest/net/pool.ts";
 import { placeFile } from "../publish/place-file.mjs";
 import type { CheckedLayer } from "../registry/judge.ts";
-import { folderOf, type Lang, parseSmallkey } from "../registry/smallkey.ts";
+import { folderOf, type Lang, langs, parseSmallkey } from "../registry/smallkey.ts";
 import { progress } from "../terminal/progress.ts";
 import { openBrowser } from "./browser.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
@@ -77,7 +77,7 @@ async function addProof(
 ): Promise<void> {
 	const before = proofs.get(smallkey);
 	const all = Object.entries(drawn);
-	const langs = Object.fromEntries(all.map(([lang, { picture: _, ...rest }]) => [lang, rest]));
+	const seen = Object.fromEntries(all.map(([lang, { picture: _, ...rest }]) => [lang, rest]));
 	const isDrawn = all.every(([, one]) => one.isDrawn);
 	const bytes = all.map(([, { picture }]) => picture).find((one) => one !== null);
 	const hash = bytes && createHash("sha256").update(bytes).digest("hex").slice(0, 12);
@@ -92,7 +92,7 @@ async function addProof(
 	proofs.set(smallkey, {
 		day,
 		...(!isDrawn && { since: before?.since ?? day }),
-		langs,
+		langs: seen,
 		...(picture !== undefined && { picture }),
 	});
 }
@@ -102,8 +102,8 @@ export function pictureName(smallkey: string, hash?: string | null): string {
 	return `${folderOf(smallkey)}/${smallkey}${hash ? `.${hash}` : ""}.webp`;
 }
 
-/** Hosts whose layers are drawn at the same time, each in a page of its own. */
-const hostsAtOnce = 3;
+/** Layers that are drawn at the same time, each in a page of its own, and each of other hosts. */
+const layersAtOnce = 3;
 
 /** Layers that one browser draws: its memory grows. After each browser the proofs are written. */
 const layersPerBrowser = 50;
@@ -134,16 +134,15 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 
 	async function drawSome(some: readonly CheckedLayer[]): Promise<void> {
 		const browser = await openBrowser();
+		const inTurn = createTurns();
 		try {
-			const drawHost = async (ofHost: CheckedLayer[]) => {
-				for (const layer of ofHost) {
-					if (signal.aborted) return;
-					const drawn = await drawLangs({ ...options, browser }, layer);
-					await addProof(options, proofs, layer.smallkey, drawn);
-					bar.tick();
-				}
+			const draw = async (layer: CheckedLayer) => {
+				if (signal.aborted) return;
+				const drawn = await drawLangs({ ...options, browser }, layer);
+				await addProof(options, proofs, layer.smallkey, drawn);
+				bar.tick();
 			};
-			await pMap(byHost(some), drawHost, { concurrency: hostsAtOnce });
+			await Promise.all(some.map((layer) => inTurn(layer, () => draw(layer))));
 		} finally {
 			writeProofs(folder, proofs);
 			await browser.close();
@@ -151,13 +150,23 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 	}
 }
 
-function byHost(layers: readonly CheckedLayer[]): CheckedLayer[][] {
-	const hosts = new Map<string, CheckedLayer[]>();
-	for (const layer of layers) {
-		const { host } = new URL(layer.registration.en.service_url);
-		hosts.set(host, [...(hosts.get(host) ?? []), layer]);
-	}
-	return [...hosts.values()];
+/** Returns a function that runs the work on a layer when no other layer of its hosts, in either language, is worked on. */
+function createTurns() {
+	const withSlot = createPool(layersAtOnce);
+	const hosts = new Map<string, ReturnType<typeof createPool>>();
+	return ({ registration }: CheckedLayer, work: () => Promise<void>): Promise<void> => {
+		const own = new Set(langs.map((lang) => new URL(registration[lang].service_url).host));
+		// All layers take their hosts in the same order, so that no two of them wait for each other.
+		const turn = [...own].sort().reduce(
+			(inner, host) => {
+				const oneByOne = hosts.get(host) ?? createPool(1);
+				hosts.set(host, oneByOne);
+				return () => oneByOne(inner);
+			},
+			() => withSlot(work),
+		);
+		return turn();
+	};
 }
 
 /** Draws a layer in English, and in French if that is another service or English failed: each page says why it fails. */

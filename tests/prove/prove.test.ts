@@ -136,6 +136,26 @@ browserTest(
 	},
 );
 
+browserTest("a layer waits for its turn at the hosts of both languages", async (scene) => {
+	const network = drawingNetwork();
+	const hostOf = (address: string) => new URL(address).host;
+	const hosts: string[] = [];
+	const slow: typeof fetch = async (input, init) => {
+		const host = hostOf(String(input));
+		if (hosts.at(-1) !== host) hosts.push(host);
+		await new Promise((resolve) => setTimeout(resolve, 200));
+		return network(input, init);
+	};
+	const [other, own] = ["drought", "nacei-1"].map((key) => scene.layers.find((one) => one.smallkey === key));
+	assert.ok(own && other);
+	const address = other.registration.en.service_url;
+	const french = { ...own.registration.fr, service_url: address };
+	const moved = { ...own, registration: { ...own.registration, fr: french } } as CheckedLayer;
+	const proofs = await prove(scene, [], { fetch: slow, layers: [moved, other] });
+	assert.equal([...proofs.keys()], ["nacei-1", "drought"]);
+	assert.equal(hosts, [hostOf(own.registration.en.service_url), hostOf(address)]);
+});
+
 browserTest("what the guarded fetch refuses does not reach the page", async (scene) => {
 	const proofs = await prove(scene, ["nhn"], {
 		fetch: async () => {
