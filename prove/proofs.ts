@@ -8,6 +8,7 @@ import { createPool } from "../harvest/net/pool.ts";
 import { placeFile } from "../publish/place-file.mjs";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { folderOf, type Lang, langs, parseSmallkey } from "../registry/smallkey.ts";
+import { tryJson } from "../registry/try-json.ts";
 import { progress } from "../terminal/progress.ts";
 import { openBrowser } from "./browser.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
@@ -34,13 +35,10 @@ const version = 1;
 
 /** Reads the proofs in a folder; empty if there are none, or they cannot be read. */
 export async function readProofs(folder: string): Promise<Proofs> {
-	try {
-		const value = JSON.parse((await readTextIfThere(join(folder, proofsFile))) ?? "{}");
-		const layers = value.version === version ? (value.layers as Record<string, Proof>) : {};
-		return new Map(Object.entries(layers).filter(([smallkey]) => parseSmallkey(smallkey) !== null));
-	} catch {
-		return new Map();
-	}
+	const text = await readTextIfThere(join(folder, proofsFile)).catch(() => null);
+	const value = tryJson(text ?? "") as { version: number; layers: Record<string, Proof> } | null;
+	const layers = value?.version === version ? Object.entries(value.layers ?? {}) : [];
+	return new Map(layers.filter(([smallkey]) => parseSmallkey(smallkey) !== null));
 }
 
 /** Writes all proofs, sorted by smallkey. */

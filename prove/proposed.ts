@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { runGit } from "../git/run.ts";
+import { listTree } from "../git/tree.ts";
+import { readEntries } from "../publish/collect.ts";
 import { code } from "../registry/markdown.ts";
 import { descriptionPath, layerPath } from "../registry/smallkey.ts";
 import { readOpen } from "../repair/branches.ts";
@@ -14,13 +15,9 @@ export async function writeProposedLayers(repository: string, ref: string, folde
 	await mkdir(join(folder, "layers"), { recursive: true });
 	for (const { commit, smallkeys } of await readOpen(repository, ref)) {
 		const paths = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
-		const listed = await runGit(repository, ["ls-tree", "--name-only", commit, "--", ...paths]);
-		for (const path of listed.toString("utf8").split("\n").filter(Boolean)) {
+		for (const { path, bytes } of await readEntries(repository, await listTree(repository, commit, paths))) {
 			await mkdir(dirname(join(folder, path)), { recursive: true });
-			await writeFile(
-				join(folder, path),
-				await runGit(repository, ["cat-file", "blob", `${commit}:${path}`]),
-			);
+			await writeFile(join(folder, path), bytes);
 		}
 	}
 }
@@ -53,13 +50,12 @@ export async function picturesMarkdown(
 	folder: string,
 	address: string,
 ): Promise<string> {
-	const pairOf = await readPicturePairs(folder);
+	const drawn = await readProofs(folder);
+	const linked = (path: string) => `![no picture · pas d’image](${address}${encodeURI(path)})`;
 	const rows = smallkeys.map((smallkey) => {
-		const after = `${proposedFolder}/${pictureName(smallkey)}`;
-		const cells = [pairOf(smallkey).before, after].map((path) => {
-			return path ? `![no picture · pas d’image](${address}${encodeURI(path)})` : "–";
-		});
-		return `| ${[code(smallkey), ...cells].join(" | ")} |`;
+		const before = drawn.get(smallkey)?.picture;
+		const after = linked(`${proposedFolder}/${pictureName(smallkey)}`);
+		return `| ${code(smallkey)} | ${before ? linked(before) : "–"} | ${after} |`;
 	});
 	return ["| | before · avant | after · après |", "|---|---|---|", ...rows].join("\n");
 }

@@ -5,18 +5,8 @@ import type { LangProof, Proof, Proofs } from "./proofs.ts";
 /** A layer of a report. */
 type Row = { smallkey: string; title: Record<Lang, string> } & Proof;
 
-/** The layers that draw, sorted by smallkey, and those that do not, the longest failing first. */
-interface ProofReport {
-	/** Number of all layers. */
-	layers: number;
-	/** Number of layers that no run has drawn yet. */
-	unknown: number;
-	notDrawn: Row[];
-	drawn: Row[];
-}
-
 /** Makes the report of all layers. @param titles titles of all layers by smallkey */
-export function reportOf(proofs: Proofs, titles: ReadonlyMap<string, Row["title"]>): ProofReport {
+export function reportOf(proofs: Proofs, titles: ReadonlyMap<string, Row["title"]>) {
 	const rows = [...titles]
 		.sort(([a], [b]) => (a < b ? -1 : 1))
 		.flatMap(([smallkey, title]): Row[] => {
@@ -25,9 +15,13 @@ export function reportOf(proofs: Proofs, titles: ReadonlyMap<string, Row["title"
 		});
 	const notDrawn = rows.filter(({ since }) => since !== undefined);
 	return {
+		/** Number of all layers. */
 		layers: titles.size,
+		/** Number of layers that no run has drawn yet. */
 		unknown: titles.size - rows.length,
+		/** The longest failing first. */
 		notDrawn: notDrawn.sort((a, b) => ((a.since ?? "") < (b.since ?? "") ? -1 : 1)),
+		/** Sorted by smallkey. */
 		drawn: rows.filter(({ since }) => since === undefined),
 	};
 }
@@ -45,7 +39,6 @@ const texts = {
 		last: "the last picture",
 		features: (number: number) => `${number} ${number === 1 ? "feature" : "features"}`,
 		share: (percent: string) => `${percent}% of the map coloured`,
-		seconds: (seconds: string) => `${seconds}\u00a0s`,
 		picture: (title: string) => `Map of ${title}`,
 		only: { en: "English only:", fr: "French only:" },
 		locale: "en-CA",
@@ -64,7 +57,6 @@ const texts = {
 		last: "la dernière image",
 		features: (number: number) => `${number} ${number < 2 ? "entité" : "entités"}`,
 		share: (percent: string) => `${percent}\u00a0% de la carte en couleur`,
-		seconds: (seconds: string) => `${seconds}\u00a0s`,
 		picture: (title: string) => `Carte de ${title}`,
 		only: { en: "Anglais seulement\u00a0:", fr: "Français seulement\u00a0:" },
 		locale: "fr-CA",
@@ -77,7 +69,10 @@ li{border:1px solid #bbb;border-radius:4px;overflow:hidden}li img{display:block;
 li div{padding:.5rem .75rem}h3{margin:0;font-size:1rem}p{margin:.25rem 0}.bad{color:#a40000}.old{opacity:.5}code{font-size:.875rem}time{white-space:nowrap}`;
 
 /** Renders the report as a page without a script. Its pictures are in the same folder. */
-export function reportHtml({ layers, unknown, notDrawn, drawn }: ProofReport, lang: Lang): string {
+export function reportHtml(
+	{ layers, unknown, notDrawn, drawn }: ReturnType<typeof reportOf>,
+	lang: Lang,
+): string {
 	const words = texts[lang];
 	const other = lang === "en" ? "fr" : "en";
 	const list = (rows: readonly Row[]) => `<ul>\n${rows.map((row) => itemHtml(row, lang)).join("\n")}\n</ul>`;
@@ -110,23 +105,21 @@ function itemHtml({ smallkey, title: titles, day, since, picture, langs }: Row, 
 		: "";
 	const own = langs[lang] ?? langs.en ?? langs.fr;
 	const lines = [
-		since !== undefined && `<span class="bad">${words.since(`<time>${since}</time>`)}</span>`,
+		isOld && `<span class="bad">${words.since(`<time>${since}</time>`)}</span>`,
 		own && escapeHtml(isOld ? failures(langs, lang) : factsText(own, lang)),
 		`${words.seen} <time>${day}</time>`,
 	];
+	const paragraphs = lines.flatMap((line) => (line ? `<p>${line}</p>` : []));
 	return `<li>${image}<div><h3>${escapeHtml(title)}</h3><p><code>${escapeHtml(smallkey)}</code></p>
-${lines
-	.filter(Boolean)
-	.map((line) => `<p>${line}</p>`)
-	.join("\n")}</div></li>`;
+${paragraphs.join("\n")}</div></li>`;
 }
 
 /** The page's message: in the report's language, or in the only language that did not draw. */
 function failures(langs: Proof["langs"], lang: Lang): string {
 	const failed = Object.entries(langs).filter(([, one]) => !one.isDrawn) as [Lang, LangProof][];
 	const [first] = failed;
-	if (failed.length === 1 && first) return `${texts[lang].only[first[0]]} ${first[1].text}`;
-	return langs[lang]?.text ?? "";
+	const own = langs[lang]?.text ?? "";
+	return first && failed.length === 1 ? `${texts[lang].only[first[0]]} ${first[1].text}` : own;
 }
 
 function factsText({ features, share, ms }: LangProof, lang: Lang): string {
@@ -136,7 +129,7 @@ function factsText({ features, share, ms }: LangProof, lang: Lang): string {
 	const facts = [
 		features !== undefined && words.features(features),
 		words.share(number(share * 100, share < 0.1 ? 1 : 0)),
-		words.seconds(number(ms / 1000, 1)),
+		`${number(ms / 1000, 1)}\u00a0s`,
 	];
 	return facts.filter(Boolean).join(", ");
 }

@@ -49,15 +49,10 @@ export async function writeProposal(
 	now: Date,
 ): Promise<void> {
 	const identity = `${serviceIdentity} ${Math.floor(now.getTime() / 1000)} +0000`;
-	const message = messageOf(proposal, proposal.text);
-	const { edits } = proposal;
-	const commit = await importCommit(repository, base, {
-		author: identity,
-		committer: identity,
-		message,
-		edits,
-	});
-	await runGit(repository, ["update-ref", `refs/heads/${proposal.branch}`, commit, before?.commit ?? ""]);
+	const { branch, text, edits } = proposal;
+	const change = { author: identity, committer: identity, message: messageOf(proposal, text), edits };
+	const commit = await importCommit(repository, base, change);
+	await runGit(repository, ["update-ref", `refs/heads/${branch}`, commit, before?.commit ?? ""]);
 }
 
 /** The message of a proposal's commit, with trailers that later runs read. @param text the evidence, if it is included */

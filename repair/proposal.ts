@@ -2,12 +2,12 @@ import { createHash } from "node:crypto";
 import { placeOf } from "../harvest/finding.ts";
 import { descriptionText } from "../registry/description.ts";
 import { code } from "../registry/markdown.ts";
-import { canonicalText, type Registration } from "../registry/registration.ts";
+import { canonicalText } from "../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { type Edit, repairBranch } from "../store/store.ts";
 import { counted, plain } from "../terminal/plain.ts";
 import type { Candidate } from "./candidates.ts";
-import type { LangRepair, Repair } from "./repair.ts";
+import type { Repair } from "./repair.ts";
 
 /** A change that repairs one layer, or the layers of one service that moved together. */
 export interface Proposal {
@@ -40,13 +40,15 @@ export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<st
 		const sorted = group.toSorted((a, b) => (a.layer.smallkey < b.layer.smallkey ? -1 : 1));
 		const smallkeys = sorted.map(({ layer }) => layer.smallkey);
 		const [{ sure }] = sorted as [Repair];
+		const textIn = (lang: Lang, write: Write) =>
+			sorted.map((repair) => repairText(repair, lang, write)).join("\n");
 		return {
 			branch: repairBranch(smallkeys[0] as string),
 			smallkeys,
 			sure,
 			subject: subjectOf(smallkeys, sure),
-			text: textOf(sorted, "en", cut),
-			markdown: langs.map((lang) => textOf(sorted, lang, code)).join("\n---\n\n"),
+			text: textIn("en", cut),
+			markdown: langs.map((lang) => textIn(lang, code)).join("\n---\n\n"),
 			evidence: sorted.map(evidenceOf),
 			edits: sure === "choose" ? [] : sorted.flatMap(editsOf),
 		};
@@ -57,21 +59,17 @@ export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<st
 /** Repairs of one group become one proposal: sure matches that moved from the same service to the same other service. */
 function groupOf({ layer, registration, langs, sure }: Repair): string {
 	if (sure !== "same") return layer.smallkey;
-	const ways = langs.map(({ lang }) => [serviceOf(layer.registration, lang), serviceOf(registration, lang)]);
+	const ways = langs.map(({ lang }) =>
+		[layer.registration, registration].map((one) => one[lang].service_url.replace(/\/\d+\/?$/, "")),
+	);
 	return JSON.stringify(ways);
 }
 
-function serviceOf(registration: Registration, lang: Lang): string {
-	return registration[lang].service_url.replace(/\/\d+\/?$/, "");
-}
-
 function subjectOf(smallkeys: readonly string[], sure: Repair["sure"]): string {
-	const what =
-		smallkeys.length === 1
-			? smallkeys[0]
-			: `${smallkeys[0]} and ${counted(smallkeys.length - 1, "other layer")}`;
+	const [first, ...others] = smallkeys;
+	const what = others.length === 0 ? first : `${first} and ${counted(others.length, "other layer")}`;
 	if (sure === "choose") return `repair ${what}: choose one of several places`;
-	return `repair ${what}: ${sure === "same" ? "the same layer" : "perhaps the same layer"} at another place`;
+	return `repair ${what}: ${sure === "same" ? "" : "perhaps "}the same layer at another place`;
 }
 
 function editsOf({ layer: { smallkey }, registration, description }: Repair): Edit[] {
@@ -167,30 +165,19 @@ function cut(text: string): string {
 	return plain(text.length > maxTextLength ? `${text.slice(0, maxTextLength).toWellFormed()}…` : text);
 }
 
-/** The evidence of some repairs, in one language. */
-function textOf(repairs: readonly Repair[], lang: Lang, write: Write): string {
-	return repairs.map((repair) => repairText(repair, lang, write)).join("\n");
-}
-
+/** The evidence of a repair, in one language. */
 function repairText({ layer, langs: found, sure }: Repair, lang: Lang, write: Write): string {
 	const words = texts[lang];
 	const lines = [`${words.layer} ${write(layer.smallkey)}`, ""];
 	if (sure === "choose") lines.push(words.choose, "");
-	for (const { langs: names, candidates } of together(found)) {
-		const [first] = names as [Lang];
-		const registered = write(placeOf(layer.registration, first));
-		lines.push(`${words.registered} (${names.join(", ")}): ${registered}`, "");
+	// Languages with the same service share their candidates.
+	for (const candidates of new Set(found.map((one) => one.candidates))) {
+		const own = found.filter((one) => one.candidates === candidates).map((one) => one.lang);
+		const registered = write(placeOf(layer.registration, own[0] as Lang));
+		lines.push(`${words.registered} (${own.join(", ")}): ${registered}`, "");
 		for (const candidate of candidates) lines.push(...candidateLines(candidate, lang, write));
 	}
 	return lines.join("\n");
-}
-
-/** One group for both languages if they have the same candidates, else one for each language. */
-function together(found: readonly LangRepair[]): { langs: Lang[]; candidates: Candidate[] }[] {
-	const [first, second] = found;
-	if (first && first.candidates === second?.candidates)
-		return [{ langs: [...langs], candidates: first.candidates }];
-	return found.map(({ lang, candidates }) => ({ langs: [lang], candidates }));
 }
 
 function candidateLines(

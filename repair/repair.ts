@@ -13,7 +13,7 @@ import { type Lang, langs } from "../registry/smallkey.ts";
 import { type Candidate, createFindCandidates, type SearchOptions, withEntry } from "./candidates.ts";
 
 /** The candidates of one language: one, or several that agree equally. */
-export interface LangRepair {
+interface LangRepair {
 	lang: Lang;
 	candidates: Candidate[];
 }

@@ -1,10 +1,12 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { readTextIfThere } from "../files/if-there.ts";
 import { runGit } from "../git/run.ts";
 import { Trouble } from "../harvest/finding.ts";
 import type { Answer } from "../harvest/net/ask.ts";
 import type { Health } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
+import { tryJson } from "../registry/try-json.ts";
 import { mapWithProgress } from "../terminal/progress.ts";
 import { declinedEvidence, readOpen, writeProposal } from "./branches.ts";
 import type { SearchOptions } from "./candidates.ts";
@@ -30,18 +32,6 @@ export interface RepairRun extends SearchOptions {
 	now: Date;
 	/** Proposals that may wait at the same time. */
 	maxOpen: number;
-}
-
-/** The result of one run. */
-interface RepairOutcome {
-	/** Number of checked layers. */
-	checked: number;
-	/** Proposals written by this run, in the order of their branches. */
-	proposed: Proposal[];
-	/** Branches of removed proposals, which are no longer needed. */
-	withdrawn: string[];
-	/** Number of proposals beyond `maxOpen`. */
-	postponed: number;
 }
 
 /** Requests to one host in a day. */
@@ -85,25 +75,15 @@ const refusal = new Trouble("down", "was asked often enough for one day");
  * Reads the day's numbers of requests from a file in git's folder, so that all runs of a day (UTC) share one limit.
  * @returns the numbers, which the clients update, and `save`, which writes them
  */
-async function openRequestCounts(
-	repository: string,
-	now: Date,
-): Promise<{ counts: RequestCounts; save: () => void }> {
+async function openRequestCounts(repository: string, now: Date) {
 	const folder = (await runGit(repository, ["rev-parse", "--absolute-git-dir"])).toString("utf8").trim();
 	const file = join(folder, "repair-requests.json");
 	const day = now.toISOString().slice(0, 10);
-	const counts: RequestCounts = new Map(Object.entries(readDay(file, day)));
+	const text = await readTextIfThere(file).catch(() => null);
+	const stored = tryJson(text ?? "") as { day: string; hosts: Record<string, number> } | null;
+	const counts: RequestCounts = new Map(Object.entries((stored?.day === day && stored.hosts) || {}));
 	const save = () => writeFileSync(file, JSON.stringify({ day, hosts: Object.fromEntries(counts) }));
 	return { counts, save };
-}
-
-function readDay(file: string, day: string): Record<string, number> {
-	try {
-		const stored = JSON.parse(readFileSync(file, "utf8")) as { day: string; hosts: Record<string, number> };
-		return stored.day === day ? stored.hosts : {};
-	} catch {
-		return {};
-	}
 }
 
 /** Layers that are checked at the same time; requests to each host are limited. */
@@ -113,7 +93,7 @@ const layersAtOnce = 8;
  * Looks for the services of the layers that were sick on an earlier day and still are, and writes each proposal to a branch
  * of its own. `base` itself is never changed.
  */
-export async function runRepair(options: RepairRun): Promise<RepairOutcome> {
+export async function runRepair(options: RepairRun) {
 	const { repository, base, layers, health, now, maxOpen } = options;
 	const { counts, save } = await openRequestCounts(repository, now);
 	const findRepair = createFindRepair({ ...options, ...limitRequests(options, counts) }, layers);
@@ -138,25 +118,28 @@ export async function runRepair(options: RepairRun): Promise<RepairOutcome> {
 	for (const { branch, commit } of outdated)
 		await runGit(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]);
 	const kept = open.filter((one) => !outdated.includes(one));
-	const outcome: RepairOutcome = {
-		checked: checked.length,
-		proposed: [],
-		withdrawn: outdated.map(({ branch }) => branch),
-		postponed: 0,
-	};
+	const isKept = ({ evidence }: Proposal) =>
+		kept.some((one) => evidence.every((hash) => one.evidence.includes(hash)));
 	let room = maxOpen - kept.length;
-	for (const proposal of wanted) {
+	const proposed: Proposal[] = [];
+	const postponed: Proposal[] = [];
+	for (const proposal of wanted.filter((one) => !isKept(one))) {
 		const before = kept.find(({ branch }) => branch === proposal.branch);
-		if (kept.some(({ evidence }) => proposal.evidence.every((hash) => evidence.includes(hash)))) continue;
-		if (!before && room <= 0) {
-			outcome.postponed += 1;
-			continue;
-		}
 		if (!before) room -= 1;
-		await writeProposal(repository, base, proposal, before, now);
-		outcome.proposed.push(proposal);
+		const isPostponed = !before && room < 0;
+		(isPostponed ? postponed : proposed).push(proposal);
+		if (!isPostponed) await writeProposal(repository, base, proposal, before, now);
 	}
-	return outcome;
+	return {
+		/** Number of checked layers. */
+		checked: checked.length,
+		/** Proposals written by this run, in the order of their branches. */
+		proposed,
+		/** Branches of removed proposals, which are no longer needed. */
+		withdrawn: outdated.map(({ branch }) => branch),
+		/** Number of proposals beyond `maxOpen`. */
+		postponed: postponed.length,
+	};
 }
 
 /** Rotates the layers by one each day, so that the limit of requests does not stop the same layers every day. */
