@@ -1,6 +1,6 @@
 import { writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { readTextIfThere } from "../files/if-there.ts";
 import { runGit } from "../git/run.ts";
 import { Trouble } from "../harvest/finding.ts";
 import type { Answer } from "../harvest/net/ask.ts";
@@ -79,8 +79,8 @@ async function openRequestCounts(repository: string, now: Date) {
 	const folder = (await runGit(repository, ["rev-parse", "--absolute-git-dir"])).toString("utf8").trim();
 	const file = join(folder, "repair-requests.json");
 	const day = now.toISOString().slice(0, 10);
-	const text = await readTextIfThere(file).catch(() => null);
-	const stored = tryJson(text ?? "") as { day: string; hosts: Record<string, number> } | null;
+	const text = await readFile(file, "utf8").catch(() => "");
+	const stored = tryJson(text) as { day: string; hosts: Record<string, number> } | null;
 	const counts: RequestCounts = new Map(Object.entries((stored?.day === day && stored.hosts) || {}));
 	const save = () => writeFileSync(file, JSON.stringify({ day, hosts: Object.fromEntries(counts) }));
 	return { counts, save };

@@ -13,16 +13,14 @@ import { repairedTrailer } from "../../repair/branches.ts";
 import { servedRef } from "../../service/repository.ts";
 import { authorMail, maxClockSkewMs, parseTimestamp, serviceAuthor } from "../../store/store.ts";
 
-/** A commit that changes layers. A user who may push can write anything into its texts. */
-interface ReadCommit extends RawCommit {
+/** A commit that changes layers, and how it arrived. A user who may push can write anything into its texts. */
+export interface Commit extends RawCommit {
 	/** Paths under `layers/` that differ from the first parent. */
 	paths: string[];
-}
-
-/** A commit, and how it arrived. */
-export interface Commit extends ReadCommit {
 	provenance: Provenance;
 }
+
+type ReadCommit = Omit<Commit, "provenance">;
 
 /**
  * Reads commits, the newest first.
