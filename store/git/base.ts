@@ -1,4 +1,4 @@
-import type { SyncPath } from "../../git/sync.ts";
+import { open } from "node:fs/promises";
 import type { Log } from "../log.ts";
 
 /** Name of the branch that is served. */
@@ -40,8 +40,8 @@ export interface StoreBase {
 	log: Log;
 	/** The clock: milliseconds since 1970. */
 	now: () => number;
-	/** Syncs a file, or the names in a folder, to the disk. */
-	sync: SyncPath;
+	/** Syncs a file, or the names in a folder, to the disk. @throws {DiskTimeout} if that takes too long */
+	sync: (path: string) => Promise<void>;
 	limits: StoreLimits;
 	/** Receives the duration of an operation in milliseconds. */
 	measure: (operation: GitOperation, ms: number) => void;
@@ -57,4 +57,44 @@ export async function measured<T>(
 	const result = await task();
 	measure(operation, performance.now() - start);
 	return result;
+}
+
+/** Errors of folders that cannot be synced by themselves: network file systems, Windows, a parent of another user. */
+const unsupported: ReadonlySet<string | undefined> = new Set([
+	"EACCES",
+	"EINVAL",
+	"EISDIR",
+	"ENOTSUP",
+	"EPERM",
+]);
+
+/**
+ * Syncs a file, or the names in a folder, to the disk. Git syncs the files that it writes, but not the folders in which
+ * it renames them. After a power cut, such a file may be missing (fsync(2): it "does not necessarily ensure that the
+ * entry in the directory containing the file has also reached disk").
+ */
+export async function syncPath(path: string): Promise<void> {
+	try {
+		const file = await open(path, "r");
+		await file.sync().finally(() => file.close());
+	} catch (error) {
+		if (!unsupported.has((error as NodeJS.ErrnoException).code)) throw error;
+	}
+}
+
+/** The disk did not finish a sync within the time limit. */
+export class DiskTimeout extends Error {
+	override name = "DiskTimeout";
+}
+
+/** Returns a function that syncs a path. @throws {DiskTimeout} if that takes longer than `limitMs` milliseconds */
+export function syncWithin(limitMs: number, sync: StoreBase["sync"]): StoreBase["sync"] {
+	return async (path) => {
+		let timer: NodeJS.Timeout | undefined;
+		const late = new Promise<never>((_, reject) => {
+			const error = new DiskTimeout(`${path}: was not on the disk within ${limitMs / 1000} s`);
+			timer = setTimeout(reject, limitMs, error);
+		});
+		await Promise.race([sync(path), late]).finally(() => clearTimeout(timer));
+	};
 }

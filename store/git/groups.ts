@@ -1,11 +1,9 @@
-import { dirname } from "node:path";
 import type { CatFile } from "../../git/cat-file.ts";
 import { isAncestor } from "../../git/commits.ts";
-import { GitTimeout, runGit } from "../../git/run.ts";
-import { DiskTimeout } from "../../git/sync.ts";
+import { GitTimeout } from "../../git/run.ts";
 import type { PathChange } from "../../git/tree.ts";
 import { batchBranch, type Edit, type Meta, reviewBranch, StoreBusy } from "../store.ts";
-import { branchName, measured, type StoreBase } from "./base.ts";
+import { branchName, DiskTimeout, measured, type StoreBase } from "./base.ts";
 import type { Branch, CommitRange } from "./branch.ts";
 import type { WriteHealth } from "./health.ts";
 import { type Judged, judgeGroup, type Pending, usesOf } from "./judge.ts";
@@ -73,8 +71,12 @@ export function createGroupWriter(context: StoreContext) {
 				failure = error;
 			}
 			shared = null;
+			if (failure instanceof StoreBusy) {
+				log.error(failure);
+				break;
+			}
 			try {
-				await recover(failure, name);
+				await recover(failure);
 				// The branch may have the group even if moving the branch or publishing the group failed.
 				if (group && group.to !== group.base && (await isAt(name, group.to))) return await finish(group);
 			} catch (error) {
@@ -156,15 +158,11 @@ export function createGroupWriter(context: StoreContext) {
 		});
 	}
 
-	/**
-	 * Called after a failure: ends the writer, follows the branch, and removes locks of killed processes.
-	 * @throws {StoreBusy} if the name of another branch excludes this one: `a` excludes `a/b`, and `a/b` excludes `a`
-	 */
-	async function recover(failure: unknown, name: string): Promise<void> {
+	/** Called after a failure: ends the writer, follows the branch, and removes locks of killed processes. */
+	async function recover(failure: unknown): Promise<void> {
 		if (!(failure instanceof BranchHeld)) health.failed(failure);
 		writer.kill();
 		if (await branch.follow()) return;
-		if (name !== branchName) await refuseInTheWay(name);
 		const removed = await clearLocks(repository, limits.lockMs);
 		if (removed.length > 0) log.warn(`removed locks that a killed process left: ${removed.join(", ")}`);
 	}
@@ -173,19 +171,6 @@ export function createGroupWriter(context: StoreContext) {
 	async function isAt(name: string, commit: string): Promise<boolean> {
 		const head = await catFile.read(`refs/heads/${name}`);
 		return head !== null && isAncestor(repository, commit, head.id);
-	}
-
-	async function refuseInTheWay(name: string): Promise<void> {
-		const refs = [`refs/heads/${dirname(name)}`, `refs/heads/${name}`];
-		const args = ["for-each-ref", "--format=%(refname)", ...refs];
-		const output = await runGit(repository, args, { limitMs: limits.silenceMs });
-		const found = output.toString("utf8").split("\n").filter(Boolean);
-		const other = found.find((ref) => ref === refs[0] || ref.startsWith(`${refs[1]}/`));
-		if (!other) return;
-		const inTheWay = other.slice("refs/heads/".length);
-		const error = new StoreBusy(`the branch ${inTheWay} is in the way of ${name}: rename or remove it`, 60);
-		log.error(error);
-		throw error;
 	}
 
 	/** Each change for review goes to a branch of its own. All others go to the served branch as one group. */

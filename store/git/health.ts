@@ -1,7 +1,7 @@
 import { GitDamage, GitFailure, GitTimeout } from "../../git/run.ts";
-import { DiskTimeout } from "../../git/sync.ts";
 import type { Log } from "../log.ts";
 import { StoreBusy } from "../store.ts";
+import { DiskTimeout } from "./base.ts";
 
 /** Seconds after which a publisher may retry after a failure. */
 const retryAfterSeconds = 5;

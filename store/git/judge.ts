@@ -52,8 +52,8 @@ export async function judgeGroup(
 		const { edits, meta } = pending;
 		try {
 			const result = judge(meta, await edits(reader), requests);
-			reader.overlay(result.edits);
-			judged.push({ pending, meta, ...result });
+			judged.push({ pending, meta, edits: [], refusal: null, commit: null, ...result });
+			reader.overlay(result.edits ?? []);
 		} catch (error) {
 			pending.reject(error instanceof GitFailure ? health.failed(error) : error);
 		}
@@ -73,16 +73,15 @@ function judge(
 	{ request, method = "-", time }: Meta,
 	outcome: Edit[] | Refusal,
 	requests: UsedRequests,
-): Pick<Judged, "edits" | "refusal" | "commit"> {
-	const refused = (refusal: Refusal) => ({ edits: [], refusal, commit: null });
+): Partial<Pick<Judged, "edits" | "refusal" | "commit">> {
 	const first = request === null ? null : requests.find(request);
 	if (first) {
 		const refusal = judgeRepeat(first, method, outcome);
-		return refusal ? refused(refusal) : { edits: [], refusal, commit: String(first.outcome) };
+		return refusal ? { refusal } : { commit: String(first.outcome) };
 	}
-	if (isRefusal(outcome)) return refused(outcome);
-	if (request !== null && outcome.length > 0 && requests.isForgotten(time)) return refused(mayBeUsed);
-	return { edits: outcome, refusal: null, commit: null };
+	if (isRefusal(outcome)) return { refusal: outcome };
+	if (request !== null && outcome.length > 0 && requests.isForgotten(time)) return { refusal: mayBeUsed };
+	return { edits: outcome };
 }
 
 /**

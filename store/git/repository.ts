@@ -3,7 +3,6 @@ import { access, constants, mkdir, open, readFile, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import type { CatFile } from "../../git/cat-file.ts";
 import { GitFailure, runGit } from "../../git/run.ts";
-import type { SyncPath } from "../../git/sync.ts";
 import { type Edit, type Meta, serviceAuthor } from "../store.ts";
 import { branchName, type StoreBase } from "./base.ts";
 import { diskReasonOf } from "./health.ts";
@@ -24,7 +23,7 @@ export type Guard = (repository: string) => Promise<boolean>;
  * @throws {Error} if the repository cannot be made or used
  */
 export async function openRepository(base: StoreBase, guard: Guard | undefined): Promise<void> {
-	const { repository, sync, log, limits } = base;
+	const { repository, log, limits } = base;
 	const isNew = !existsSync(join(repository, "HEAD"));
 	await checkVersion();
 	try {
@@ -36,7 +35,7 @@ export async function openRepository(base: StoreBase, guard: Guard | undefined):
 		await clearFiles(repository);
 		await runGit(repository, ["init", "-q", "--bare", `--initial-branch=${branchName}`, "."]);
 		await applySettings(repository, (await guard?.(repository)) ?? false);
-		if (isNew) await syncNew(repository, sync);
+		if (isNew) await syncNew(base);
 	} catch (error) {
 		// Git does not always name the reason.
 		const reason = diskReasonOf(error) ?? (await writeProbe(repository).then(() => null, diskReasonOf));
@@ -56,7 +55,7 @@ async function checkRights(repository: string): Promise<void> {
 }
 
 /** Syncs a new repository to the disk, with all folders on its path. */
-async function syncNew(repository: string, sync: SyncPath): Promise<void> {
+async function syncNew({ repository, sync }: StoreBase): Promise<void> {
 	for (const name of ["HEAD", "config", "objects/pack", "objects", "refs/heads", "refs"]) {
 		await sync(join(repository, name));
 	}

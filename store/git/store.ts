@@ -1,7 +1,6 @@
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openCatFile } from "../../git/cat-file.ts";
-import { syncPath } from "../../git/sync.ts";
 import {
 	type Commit,
 	type Edit,
@@ -11,7 +10,7 @@ import {
 	StoreBusy,
 	type UsedRequest,
 } from "../store.ts";
-import { defaultLimits, type StoreBase, type StoreLimits } from "./base.ts";
+import { defaultLimits, type StoreBase, type StoreLimits, syncPath, syncWithin } from "./base.ts";
 import { openBranch, type Publish } from "./branch.ts";
 import { createGroupWriter, type StoreContext } from "./groups.ts";
 import { createHealth } from "./health.ts";
@@ -49,8 +48,9 @@ export type GitStore = Awaited<ReturnType<typeof openGitStore>>;
  * @throws {Error} if git is missing or too old, or the repository cannot be used
  */
 export async function openGitStore(options: GitStoreOptions, seed: () => Promise<Edit[]>) {
-	const { repository, log, guard, publish, measure = () => undefined, sync = syncPath } = options;
+	const { repository, log, guard, publish, measure = () => undefined } = options;
 	const limits = { ...defaultLimits, ...options.limits };
+	const sync = syncWithin(limits.silenceMs, options.sync ?? syncPath);
 	const base: StoreBase = { repository, log, now: () => options.now().getTime(), sync, limits, measure };
 	await openRepository(base, guard);
 	const catFile = openCatFile(repository, limits.silenceMs);

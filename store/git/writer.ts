@@ -4,8 +4,7 @@ import type { CatFile } from "../../git/cat-file.ts";
 import { commitCommands, endCommand, importArgs, importConfig, storeCommand } from "../../git/fast-import.ts";
 import { type GitProcess, lineAt, startProcess } from "../../git/process.ts";
 import { GitFailure, runGit } from "../../git/run.ts";
-import { syncWithin } from "../../git/sync.ts";
-import { authorMail, commitMessage, type Edit, type Meta, serviceAuthor } from "../store.ts";
+import { authorMail, commitMessage, type Edit, type Meta, StoreBusy, serviceAuthor } from "../store.ts";
 import { measured, type StoreBase } from "./base.ts";
 
 /** The branch is not at the expected commit, or another process holds its lock. */
@@ -66,7 +65,7 @@ export function openWriter(base: StoreBase, catFile: Pick<CatFile, "renew">) {
 			return askImport(commitCommands(index === 0 ? from : null, commit));
 		});
 		const [ids] = await Promise.all([Promise.all(answers), askImport([storeCommand])]);
-		await syncWithin(limits.silenceMs, sync, packFolder);
+		await sync(packFolder);
 		return ids;
 	}
 
@@ -75,6 +74,7 @@ export function openWriter(base: StoreBase, catFile: Pick<CatFile, "renew">) {
 	 * not its folder: see `syncNames`.
 	 * @param from the commit that the branch must be at; null: the branch must not exist
 	 * @throws {BranchHeld} if the branch is at another commit, or another process holds its lock
+	 * @throws {StoreBusy} if the name of another branch excludes this one: `a` excludes `a/b`, and `a/b` excludes `a`
 	 * @throws {GitTimeout} if git does not answer
 	 */
 	async function move(branch: string, from: string | null, to: string): Promise<void> {
@@ -84,8 +84,12 @@ export function openWriter(base: StoreBase, catFile: Pick<CatFile, "renew">) {
 			await askRefs(`${command}\nprepare\n`, "commit\n");
 		} catch (error) {
 			moving = null;
-			// Git's message is the same if the branch has moved (files_transaction_prepare in git's refs/files-backend.c).
-			throw /cannot lock ref/.test(String(error)) ? new BranchHeld((error as Error).message) : error;
+			const { message } = error as Error;
+			// Git's messages are in refs.c and, the same one for a branch that has moved, in refs/files-backend.c.
+			const [, other] = /'refs\/heads\/([^']+)' exists; cannot create/.exec(message) ?? [];
+			if (other)
+				throw new StoreBusy(`the branch ${other} is in the way of ${branch}: rename or remove it`, 60);
+			throw /cannot lock ref/.test(message) ? new BranchHeld(message) : error;
 		}
 	}
 

@@ -1,8 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { CatFile } from "../../git/cat-file.ts";
-import { syncPath } from "../../git/sync.ts";
-import { defaultLimits } from "../../store/git/base.ts";
+import { defaultLimits, syncPath } from "../../store/git/base.ts";
 import { type Branch, openBranch } from "../../store/git/branch.ts";
 import { StoreBusy } from "../../store/store.ts";
 import { temporaryFolder } from "../local.ts";

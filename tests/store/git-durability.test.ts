@@ -2,7 +2,7 @@ import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { syncPath } from "../../git/sync.ts";
+import { syncPath } from "../../store/git/base.ts";
 import type { GitStore } from "../../store/git/store.ts";
 import { isRefusal, StoreBusy } from "../../store/store.ts";
 import { temporaryFolder } from "../local.ts";
@@ -142,6 +142,23 @@ test("a disk that does not answer is a refusal for publishers, and nothing was s
 	await committed(put(store, "two"));
 	assert.is(store.state(), null);
 	assert.is(await store.read("one"), null);
+});
+
+test("a disk that does not answer once the branch has moved is a refusal, and blocks no later change", async () => {
+	const folder = await newFolder();
+	let isHanging = false;
+	const sync = async (path: string) => {
+		if (isHanging && path.endsWith("refs/heads")) await new Promise(() => undefined);
+		await syncPath(path);
+	};
+	const store = await open(folder.path, { sync, limits: { silenceMs: 500 } });
+	isHanging = true;
+	const error = await put(store, "one").catch((error: unknown) => error);
+	assert.instance(error, StoreBusy);
+	assert.match(String(error), "the disk does not answer");
+	isHanging = false;
+	await committed(put(store, "two"));
+	assert.is(store.state(), null);
 });
 
 test("a folder that cannot be synced by itself is no obstacle, one that is gone is", async () => {
