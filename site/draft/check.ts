@@ -1,15 +1,14 @@
-import { html } from "lit-html";
+import { html, type TemplateResult } from "lit-html";
 import { textsOf } from "../../registry/problems.ts";
 import { parseRegistration, type Registration } from "../../registry/registration.ts";
-import type { Lang } from "../../registry/smallkey.ts";
-import { parseTargets, renderLayer } from "../../registry/targets/table.ts";
-import type { TargetName } from "../../registry/targets/target.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import { renderLayer } from "../../registry/targets/table.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import type { Content } from "../page/dom.ts";
 import { settings } from "../page/page.ts";
-import { lang, t } from "../page/texts.ts";
-import { type PlacedProblem, placedProblem } from "./problems.ts";
+import { lang, plural, t } from "../page/texts.ts";
+import { type PlacedProblem, placedProblem } from "./send.ts";
 
 /** Judges a draft by the rules of a PUT. The warnings are those of the receipt if the draft is accepted. */
 export function checkDraft(text: string) {
@@ -35,23 +34,34 @@ export function problemList(problems: readonly PlacedProblem[]): Content {
 	return items.length === 0 ? "" : html`<ul>${items}</ul>`;
 }
 
-/** The fragments of a draft for each target, without a service description. */
-export function draftFragments(
-	registration: Registration,
-	smallkey: string,
-): { target: TargetName; fragments: Record<Lang, string | null> }[] {
-	const targets = parseTargets(settings.targets.join(","));
-	if (typeof targets === "string") return [];
-	const { metadataUrl, catalogueUrl, mapWkid } = settings;
-	const render = (lang: Lang) =>
-		renderLayer(targets, lang, smallkey, registration, null, { metadataUrl, catalogueUrl, mapWkid });
-	const [en, fr] = [render("en"), render("fr")];
-	return targets.map((target, at) => ({ target, fragments: { en: en[at] ?? null, fr: fr[at] ?? null } }));
+/** What a check has found. @param problems that are shown: none if the user has not written anything yet */
+export function verdict(
+	{ registration, warnings }: ReturnType<typeof checkDraft>,
+	problems: readonly PlacedProblem[],
+): TemplateResult {
+	const isGood = registration !== null;
+	const wrong = plural(problems.length, "One thing to correct:", "{0} things to correct:");
+	return html`<div id="verdict" class=${isGood ? "verdict good" : "verdict"} role="status">
+		${isGood ? html`<p>${t("The registration is in order.")}</p>` : ""}
+		${problems.length > 0 ? html`<p>${wrong}</p>` : ""}
+		${warnings.length > 0 ? html`<p class="note">${t("Worth knowing:")}</p>` : ""}
+		${problemList(isGood ? warnings : problems)}
+	</div>`;
+}
+
+/** The fragments of a draft without a service description, for each target in both languages; null if it has none. */
+export function draftFragments(registration: Registration, smallkey: string) {
+	const { targets } = settings;
+	const render = (lang: Lang) => renderLayer(targets, lang, smallkey, registration, null, settings);
+	const rendered = { en: render("en"), fr: render("fr") };
+	return targets.flatMap((target, at) =>
+		langs.map((lang) => ({ target, lang, text: rendered[lang][at] ?? null })),
+	);
 }
 
 /** How a draft is drawn in one language; null if no fragment says it. */
-export function draftDrawable(rendered: ReturnType<typeof draftFragments>, lang: Lang): Drawable | null {
+export function draftDrawable(fragments: ReturnType<typeof draftFragments>, lang: Lang): Drawable | null {
 	const drawn = drawnTargets(settings.targets);
-	const used = rendered.filter(({ target }) => drawn.includes(target));
-	return drawableOf(used.map(({ target, fragments }) => [target, fragments[lang]]));
+	const used = fragments.filter((one) => one.lang === lang && drawn.includes(one.target));
+	return drawableOf(used.map(({ target, text }) => [target, text]));
 }

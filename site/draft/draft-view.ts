@@ -2,16 +2,14 @@ import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { packDraft, unpackDraft } from "../../registry/draft.ts";
 import { canonicalText, maxRegistrationBytes } from "../../registry/registration.ts";
-import { langs, parseSmallkey } from "../../registry/smallkey.ts";
+import { parseSmallkey } from "../../registry/smallkey.ts";
 import { copyBox, copyButton, debounce, field, warning } from "../page/dom.ts";
 import { bothLanguages, type Drawables, type MapPanel, mapPanel } from "../page/drawables.ts";
 import { refresh, type View } from "../page/page.ts";
-import { plural, t } from "../page/texts.ts";
+import { t } from "../page/texts.ts";
 import { catalogue } from "../search/catalogue.ts";
-import { checkDraft, draftDrawable, draftFragments, problemList } from "./check.ts";
-import { type DraftFile, fileInput, fileOf, readDraftFile } from "./file.ts";
+import { checkDraft, draftDrawable, draftFragments, verdict } from "./check.ts";
 import { draftForm, isInForm } from "./form.ts";
-import type { PlacedProblem } from "./problems.ts";
 import { RegisterPanel } from "./register-panel.ts";
 
 /** Pause in typing after which the draft is checked, in milliseconds. */
@@ -69,12 +67,13 @@ export class DraftView implements View {
 	#drawn: DrawnDraft | null = null;
 	/** Whether the list of fragments is open. */
 	#isOpen = matchMedia("(min-width: 64rem)").matches;
+	/** Number of the newest check; what older checks have read is not shown. */
 	#serial = 0;
-	#isClosed = false;
+	readonly #closing = new AbortController();
 	readonly #checkLater = debounce(pauseMs, () => this.#onChange());
 
 	constructor() {
-		addEventListener("hashchange", this.#openAddress);
+		addEventListener("hashchange", () => this.#openAddress(), { signal: this.#closing.signal });
 		void this.#openAddress();
 	}
 
@@ -82,25 +81,36 @@ export class DraftView implements View {
 		const { registration } = this.#checked;
 		const problems = this.#isNew ? [] : this.#checked.problems;
 		const smallkey = parseSmallkey(this.#key);
+		const change = () => void this.#onChange();
 		const key = html`<input type="text" id="key" autocomplete="off" spellcheck="false" maxlength="64"
 			aria-describedby="keynote" aria-invalid=${this.#key !== "" && smallkey === null} .value=${live(this.#key)}
-			@input=${this.#onInput} @change=${() => this.#onChange()}>`;
+			@input=${this.#onInput} @change=${change}>`;
 		const keyNote = html`<p class="hint" id="keynote" role="status">${this.#keyNote}</p>`;
 		const text = html`<textarea id="text" rows="16" spellcheck="false" autocomplete="off" autocapitalize="off"
 			aria-describedby="verdict" aria-invalid=${problems.length > 0}
-			.value=${live(this.#text)} @input=${this.#onInput} @change=${() => this.#onChange()}></textarea>`;
-		const changeText = (text: string) => this.#setText({ name: "", text });
-		const loadExample = () => changeText(example);
+			.value=${live(this.#text)} @input=${this.#onInput} @change=${change}></textarea>`;
+		const changeText = (text: string) => {
+			this.#text = text;
+			change();
+		};
+		const pick = ({ currentTarget }: Event) => {
+			const input = currentTarget as HTMLInputElement;
+			const [file] = input.files ?? [];
+			if (file) void this.#openFile(file);
+			input.value = "";
+		};
+		const fileInput = html`<p class="hint">${t("Drop a JSON file here, or")} <label class="filelabel"><input type="file"
+			accept=".json,application/json" class="hiddenfile" @change=${pick}><span>${t("choose one")}</span></label>.</p>`;
 		const stored = registration && canonicalText(registration);
 		return html`<div class="draft" @dragover=${this.#onFileEvent} @dragleave=${this.#onFileEvent} @drop=${this.#onFileEvent} @paste=${this.#onFileEvent}>
 			<h1 tabindex="-1">${t("Try a draft")}</h1>
 			<p>${t("A draft stays in this page and in its address: nothing is sent anywhere until you send it. Fill the form, or paste or drop a file.")}</p>
-			<p><button @click=${loadExample}>${t("Load an example")}</button></p>
+			<p><button @click=${() => changeText(example)}>${t("Load an example")}</button></p>
 			<div>${this.#notice && warning(this.#notice)}</div>
 			${field("key", t("Smallkey"), key, keyNote)}
 			<div class="twocolumns">
 				${draftForm(() => this.#formText, !isInForm(this.#text), problems, changeText)}
-				${field("text", t("The registration (JSON)"), text, [fileInput(this.#openFile), this.#verdict(problems)])}
+				${field("text", t("The registration (JSON)"), text, [fileInput, verdict(this.#checked, problems)])}
 			</div>
 			<div class="result">${this.#drawn && this.#result(this.#drawn)}</div>
 			${smallkey !== null && stored !== null ? this.#register.content({ smallkey, text: stored }) : ""}
@@ -108,23 +118,22 @@ export class DraftView implements View {
 	}
 
 	close(): void {
-		this.#isClosed = true;
+		this.#closing.abort();
 		this.#serial += 1;
-		removeEventListener("hashchange", this.#openAddress);
 		this.#drawn?.map.close();
 	}
 
 	/** Shows the draft in the address, at the start and whenever the address gets another draft. */
-	readonly #openAddress = async (): Promise<void> => {
+	async #openAddress(): Promise<void> {
 		const link = /^#draft=(.*)$/s.exec(location.hash)?.[1];
 		if (link === undefined && this.#text !== "") return;
 		const draft = link === undefined ? { smallkey: "", text: empty } : await unpackDraft(link);
-		if (this.#isClosed) return;
+		if (this.#closing.signal.aborted) return;
 		this.#notice = draft ? "" : t("The draft in the address could not be read: it is cut off, or no draft.");
 		this.#key = draft?.smallkey ?? "";
 		this.#text = draft?.text ?? empty;
 		this.#check(draft === null || link === undefined);
-	};
+	}
 
 	/** Takes the value of a field. The draft is checked after a pause in typing. */
 	readonly #onInput = (event: Event): void => {
@@ -137,37 +146,43 @@ export class DraftView implements View {
 	/** Highlights the text field while a file is dragged over the page, and reads a dropped or pasted file. */
 	readonly #onFileEvent = (event: Event): void => {
 		document.getElementById("text")?.classList.toggle("over", event.type === "dragover");
-		const file = fileOf(event);
+		const transfer =
+			event instanceof DragEvent ? event.dataTransfer : (event as ClipboardEvent).clipboardData;
+		const file = transfer?.files[0];
 		if (event.type !== "paste" || file) event.preventDefault();
 		if (file) void this.#openFile(file);
 	};
 
-	readonly #openFile = async (file: File): Promise<void> => {
-		const read = await readDraftFile(file);
-		if (typeof read !== "string") return this.#setText(read);
-		this.#notice = read;
-		refresh();
-	};
-
-	#setText({ name, text }: DraftFile): void {
+	/** Reads a file. If its name is that of a layer's file, it has the smallkey too. */
+	async #openFile(file: File): Promise<void> {
+		const isLarge = file.size > maxRegistrationBytes;
+		const text = isLarge ? null : await file.text().catch(() => null);
+		if (text === null) {
+			const large = t(
+				"The file is larger than {0} bytes, which no registration may be.",
+				maxRegistrationBytes,
+			);
+			this.#notice = isLarge ? large : t("The file could not be read.");
+			return refresh();
+		}
+		const [, name = ""] = /^(.+?)(?:\.service)?\.json$/.exec(file.name) ?? [];
+		this.#key ||= parseSmallkey(name) ?? "";
 		this.#text = text;
-		if (this.#key === "" && parseSmallkey(name)) this.#key = name;
-		this.#onChange();
+		void this.#onChange();
 	}
 
 	/** Checks a changed draft and writes it into the address. */
-	#onChange(): void {
-		if (this.#isClosed) return;
+	async #onChange(): Promise<void> {
+		if (this.#closing.signal.aborted) return;
 		this.#notice = "";
 		this.#check(false);
 		const serial = this.#serial;
 		if (this.#text.length > maxRegistrationBytes) return;
-		void packDraft({ smallkey: this.#key, text: this.#text }).then((link) => {
-			if (serial !== this.#serial) return;
-			history.replaceState(null, "", `#draft=${link}`);
-			// The link to the other language contains the draft.
-			refresh();
-		});
+		const link = await packDraft({ smallkey: this.#key, text: this.#text });
+		if (serial !== this.#serial) return;
+		history.replaceState(null, "", `#draft=${link}`);
+		// The link to the other language contains the draft.
+		refresh();
 	}
 
 	#check(isNew: boolean): void {
@@ -192,40 +207,23 @@ export class DraftView implements View {
 		return { fragments, drawables, map: mapPanel(drawables) };
 	}
 
-	#verdict(problems: readonly PlacedProblem[]): TemplateResult {
-		const { registration, warnings } = this.#checked;
-		const isGood = registration !== null;
-		return html`<div id="verdict" class=${isGood ? "verdict good" : "verdict"} role="status">
-			${isGood ? html`<p>${t("The registration is in order.")}</p>` : ""}
-			${problems.length > 0 ? html`<p>${plural(problems.length, "One thing to correct:", "{0} things to correct:")}</p>` : ""}
-			${warnings.length > 0 ? html`<p class="note">${t("Worth knowing:")}</p>` : ""}
-			${problemList(isGood ? warnings : problems)}
-		</div>`;
-	}
-
 	async #judgeKey(serial: number): Promise<void> {
 		const smallkey = parseSmallkey(this.#key);
-		if (smallkey === null) {
-			const rule = "1 to 64 of A-Z a-z 0-9 _ - + =";
-			this.#keyNote = t(this.#key === "" ? rule : `The smallkey must be ${rule}`);
-			return;
-		}
-		const entry = await catalogue.find(smallkey).catch(() => null);
+		const entry = smallkey === null ? null : await catalogue.find(smallkey).catch(() => null);
 		if (serial !== this.#serial) return;
+		const rule = "1 to 64 of A-Z a-z 0-9 _ - + =";
+		const wrong = this.#key === "" ? rule : (`The smallkey must be ${rule}` as const);
 		const taken = "This smallkey is registered: sending the draft changes that layer.";
-		this.#keyNote = t(entry ? taken : "This smallkey is free.");
+		this.#keyNote = t(smallkey === null ? wrong : entry ? taken : "This smallkey is free.");
 		refresh();
 	}
 
 	#result({ fragments, drawables, map }: DrawnDraft): TemplateResult {
 		const isFeature = drawables.en?.kind === "features" || drawables.en?.kind === "dynamic";
-		const boxes = fragments.flatMap(({ target, fragments }) =>
-			langs.map((lang) => {
-				const text = fragments[lang];
-				const shown = text === null ? null : JSON.stringify(JSON.parse(text), null, 2);
-				return copyBox(`${target}, ${lang}`, shown ?? t("This layer cannot be expressed here."));
-			}),
-		);
+		const boxes = fragments.map(({ target, lang, text }) => {
+			const shown = text === null ? null : JSON.stringify(JSON.parse(text), null, 2);
+			return copyBox(`${target}, ${lang}`, shown ?? t("This layer cannot be expressed here."));
+		});
 		const toggle = ({ currentTarget }: Event) => {
 			this.#isOpen = (currentTarget as HTMLDetailsElement).open;
 		};

@@ -5,7 +5,7 @@ import { tryJson } from "../../registry/try-json.ts";
 import { field, select, textIn } from "../page/dom.ts";
 import { t, typeText } from "../page/texts.ts";
 import { layerChoice } from "./layer-choice.ts";
-import type { PlacedProblem } from "./problems.ts";
+import type { PlacedProblem } from "./send.ts";
 
 type Members = Record<string, unknown>;
 

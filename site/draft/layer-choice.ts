@@ -2,7 +2,7 @@ import { html, render, type TemplateResult } from "lit-html";
 import type { Lang } from "../../registry/smallkey.ts";
 import { ask, askJson, oddAnswer, ServiceFailed } from "../map/ask.ts";
 import { capabilitiesOf } from "../map/drawable.ts";
-import { textIn, webAddress } from "../page/dom.ts";
+import { textIn } from "../page/dom.ts";
 import { layers as countText, t } from "../page/texts.ts";
 
 /** Cancels the newest question of each language. */
@@ -25,7 +25,7 @@ export function layerChoice(
 		asking[lang] = controller;
 		const { signal } = controller;
 		const chooseName = (name: string) =>
-			choose(kind === "wms" ? name : `${arcgisServiceOf(address) ?? address}/${name}`);
+			choose(kind === "wms" ? name : `${arcgisServiceOf(address)}/${name}`);
 		render(t("Asking the service…"), place);
 		try {
 			const layers = await (kind === "wms" ? namedLayers : numberedLayers)(address, signal);
@@ -61,36 +61,27 @@ const maxOffered = 500;
 /** Accepts `…/MapServer` or `…/FeatureServer`, with or without the number of a layer. */
 const arcgisService = /^([^?#]*\/(?:Map|Feature)Server)(?:\/\d*)?\/?(?:[?#].*)?$/i;
 
-/** The address of an ArcGIS service without a layer's number; null if the address is not one. */
-function arcgisServiceOf(address: string): string | null {
-	return arcgisService.exec(address)?.[1] ?? null;
+/** The address of an ArcGIS service without a layer's number; any other address as it is. */
+function arcgisServiceOf(address: string): string {
+	return arcgisService.exec(address)?.[1] ?? address;
 }
 
 /** Reads the layers of a Web Map Service, in its own order. @throws {ServiceFailed} */
 async function namedLayers(address: string, signal: AbortSignal): Promise<OfferedLayer[]> {
-	const url = addressOf(address);
-	const { text } = await ask(capabilitiesOf(url), signal);
-	const document = new DOMParser().parseFromString(text, "text/xml");
-	const child = (element: Element, name: string) =>
-		[...element.children].find(({ localName }) => localName === name)?.textContent?.trim() ?? "";
-	const layers = [...document.getElementsByTagNameNS("*", "Layer")].flatMap((element) => {
-		const name = child(element, "Name");
-		return name === "" ? [] : [{ name, title: child(element, "Title") }];
+	const { text } = await ask(capabilitiesOf(address), signal);
+	const names = new DOMParser().parseFromString(text, "text/xml").querySelectorAll("Layer > Name");
+	const layers = [...names].flatMap((element) => {
+		const name = element.textContent.trim();
+		const title = element.parentElement?.querySelector(":scope > Title");
+		return name === "" ? [] : { name, title: title?.textContent.trim() ?? "" };
 	});
-	if (layers.length === 0) throw oddAnswer(url.host);
+	if (layers.length === 0) throw new ServiceFailed(address, oddAnswer);
 	return layers;
 }
 
 /** Reads the layers of an ArcGIS service, in its own order. @throws {ServiceFailed} */
 async function numberedLayers(address: string, signal: AbortSignal): Promise<OfferedLayer[]> {
-	const url = addressOf(`${arcgisServiceOf(address) ?? address}?f=json`);
-	const { layers } = await askJson(url.href, signal);
-	if (!Array.isArray(layers)) throw oddAnswer(url.host);
+	const { layers } = await askJson(`${arcgisServiceOf(address)}?f=json`, signal);
+	if (!Array.isArray(layers)) throw new ServiceFailed(address, oddAnswer);
 	return layers.map(({ id, name }) => ({ name: String(id), title: String(name) }));
-}
-
-function addressOf(text: string): URL {
-	const url = webAddress(text);
-	if (!url) throw new ServiceFailed(t("{0} is no address that can be asked.", text));
-	return url;
 }

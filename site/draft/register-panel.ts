@@ -5,7 +5,7 @@ import { currentState, now, refresh, root, settings, stateLink } from "../page/p
 import { t } from "../page/texts.ts";
 import { renewCatalogue } from "../search/catalogue.ts";
 import { placed, problemList } from "./check.ts";
-import { curlCommand, type Receipt, sendSigned } from "./send.ts";
+import { curlCommand, sendSigned } from "./send.ts";
 
 /** Time after which the service's catalogue contains a sent registration, in milliseconds. */
 const catalogueDelayMs = 1_500;
@@ -68,16 +68,14 @@ export class RegisterPanel {
 
 	async #send(event: Event, address: URL, { smallkey, text }: ReadyDraft): Promise<void> {
 		event.preventDefault();
-		const [sender, secret] = ["sender", "secret"].map((id) => document.getElementById(id)) as [
-			HTMLInputElement,
-			HTMLInputElement,
-		];
+		const input = (id: string) => document.getElementById(id) as HTMLInputElement;
+		const [sender, secret] = [input("sender"), input("secret")];
 		const empty = [sender, secret].find(({ value }) => value.trim() === "");
 		if (empty) return empty.focus();
 		this.#showAnswer(t("Sending…"));
 		try {
-			const receipt = await sendSigned(address, sender.value.trim(), secret.value, text, now());
-			this.#showAnswer(this.#receiptContent(receipt, smallkey));
+			const answer = await sendSigned(address, sender.value.trim(), secret.value, text, now());
+			this.#showAnswer(answerContent(answer, smallkey));
 		} catch {
 			this.#showAnswer(html`<p class="bad">${t("The service did not answer.")}</p>`);
 		}
@@ -87,18 +85,21 @@ export class RegisterPanel {
 		this.#answer = answer;
 		refresh();
 	}
+}
 
-	#receiptContent({ status, errors, warnings, isReviewed }: Receipt, smallkey: string): TemplateResult {
-		if (status < 200 || status >= 300)
-			return html`<p class="bad">${t("Refused ({0}):", status)}</p>${problemList(placed(errors))}`;
-		renewCatalogue();
-		// The fragments are published at once, the catalogue within a second.
-		setTimeout(() => renewCatalogue(), catalogueDelayMs);
-		const state = { ...currentState(), page: "layers" as const, layer: smallkey };
-		const review = t("A reviewer has to agree before it is served.");
-		const next = isReviewed ? review : stateLink(state, t("Open the layer"));
-		return html`<p class="good">${t("Accepted ({0}).", status)}</p>
-			<p>${next}</p>
-			${warnings.length > 0 ? html`<p>${t("Worth knowing:")}</p>` : ""}${problemList(placed(warnings))}`;
-	}
+function answerContent(
+	{ status, errors = [], warnings = [], branch, pull_request }: Awaited<ReturnType<typeof sendSigned>>,
+	smallkey: string,
+): TemplateResult {
+	if (status < 200 || status >= 300)
+		return html`<p class="bad">${t("Refused ({0}):", status)}</p>${problemList(placed(errors))}`;
+	renewCatalogue();
+	// The fragments are published at once, the catalogue within a second.
+	setTimeout(() => renewCatalogue(), catalogueDelayMs);
+	const state = { ...currentState(), page: "layers" as const, layer: smallkey };
+	const review = t("A reviewer has to agree before it is served.");
+	const next = branch || pull_request ? review : stateLink(state, t("Open the layer"));
+	return html`<p class="good">${t("Accepted ({0}).", status)}</p>
+		<p>${next}</p>
+		${warnings.length > 0 ? html`<p>${t("Worth knowing:")}</p>` : ""}${problemList(placed(warnings))}`;
 }

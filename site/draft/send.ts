@@ -1,3 +1,6 @@
+import type { Lang } from "../../registry/smallkey.ts";
+import { frenchOf } from "../../registry/texts.ts";
+
 const encoder = new TextEncoder();
 
 /** HMAC-SHA-256 of path, sender, timestamp and body in URL-safe base64 without padding (specification, "Signature computation"). */
@@ -17,8 +20,14 @@ export async function sign(
 		.replaceAll("=", "");
 }
 
-/** The answer of a service to a write. */
-export type Receipt = Awaited<ReturnType<typeof sendSigned>>;
+/** The members of an answer to a write that the page shows. */
+interface Answer {
+	errors?: string[];
+	warnings?: string[];
+	/** Given if a reviewer has to approve the registration first. */
+	branch?: string;
+	pull_request?: string;
+}
 
 /** Signs a registration and sends it. @throws {TypeError} if the service does not answer */
 export async function sendSigned(address: URL, sender: string, secret: string, body: string, now: Date) {
@@ -36,18 +45,18 @@ export async function sendSigned(address: URL, sender: string, secret: string, b
 		},
 		credentials: "omit",
 	});
-	const answer = (await response.json().catch(() => ({}))) as Record<string, unknown>;
-	return {
-		status: response.status,
-		errors: textsOf(answer.errors),
-		warnings: textsOf(answer.warnings),
-		/** Whether a reviewer has to approve the registration first. */
-		isReviewed: answer.branch !== undefined || answer.pull_request !== undefined,
-	};
+	const answer: Answer = await response.json().catch(() => ({}));
+	return { status: response.status, ...answer };
 }
 
-function textsOf(value: unknown): string[] {
-	return Array.isArray(value) ? value.filter((text): text is string => typeof text === "string") : [];
+/** A problem or a warning of a registration. Its JSON pointer (RFC 6901) is empty for the whole document. */
+export type PlacedProblem = ReturnType<typeof placedProblem>;
+
+/** Parses a problem as the API writes it, `<pointer>: <rule>` or `the document <rule>`, and translates the rule if it can. */
+export function placedProblem(problem: string, lang: Lang) {
+	const [, pointer = "", rule = problem] = /^(\/.*?): (.*)$/s.exec(problem) ?? [];
+	const french = lang === "fr" ? frenchOf(rule) : null;
+	return { pointer, text: french ?? rule, lang: french === null ? "en" : lang };
 }
 
 /** Quotes a text as one word of a POSIX shell. */

@@ -70,9 +70,12 @@ type Node = Record<string, unknown>;
 function parseFragment(target: TargetName, text: string): Drawable | null {
 	try {
 		const { layers } = JSON.parse(text) as { layers: { wms?: Node[]; feature?: Node[] } & Node[] };
-		if (target === "v2") return layers[0] ? fromNode(layers[0]) : null;
-		if (layers.wms?.[0]) return fromWms(layers.wms[0]);
-		return layers.feature?.[0] ? fromFeature(layers.feature[0]) : null;
+		const [node] = target === "v2" ? layers : [];
+		if (node) return fromNode(node, kinds.get(node.layerType) ?? "none");
+		const [pictures] = layers.wms ?? [];
+		if (pictures) return fromNode(pictures, "wms");
+		const [features] = layers.feature ?? [];
+		return features ? fromNode(features, "features") : null;
 	} catch {
 		return null;
 	}
@@ -99,8 +102,9 @@ export function drawableOf(
 		: null;
 }
 
-/** The address of a Web Map Service's capabilities. */
-export function capabilitiesOf(address: URL): string {
+/** The address of a Web Map Service's capabilities; a text that is no address is returned as it is. */
+export function capabilitiesOf(address: string): string {
+	if (!URL.canParse(address)) return address;
 	const asked = new URL(address);
 	for (const name of [...asked.searchParams.keys()])
 		if (/^(?:service|request|version)$/i.test(name)) asked.searchParams.delete(name);
@@ -117,60 +121,10 @@ function number(value: unknown): number {
 	return typeof value === "number" && Number.isFinite(value) ? value : 0;
 }
 
-function common(node: Node, name: string): Drawable {
-	return {
-		kind: "none",
-		title: text(node[name]),
-		url: text(node.url),
-		entries: [],
-		nameField: text(node.nameField),
-		aliases: {},
-		symbology: null,
-		extent: null,
-		minScale: number(node.minScale),
-		maxScale: number(node.maxScale),
-		infoType: "",
-		metadataUrl: text(node.metadataUrl),
-		catalogueUrl: text(node.catalogueUrl),
-	};
-}
-
-function fromWms(node: Node): Drawable {
-	const { mimeType } = (node.featureInfo ?? {}) as { mimeType?: unknown };
-	return {
-		...common(node, "displayName"),
-		kind: "wms",
-		entries: [text(node.layerName)],
-		infoType: text(mimeType),
-	};
-}
-
 /** Accepts `…/MapServer/<n>`; its groups are the service and the layer's number. */
 const mapServerLayer = /^([^?#]*\/MapServer)\/(\d{1,9})(?=[?#]|$)/i;
 
-/** A layer of an ArcGIS map service, drawn by the service itself; null for another kind of service. */
-function drawnByService(drawable: Drawable): Drawable | null {
-	const [, url, layer] = mapServerLayer.exec(drawable.url) ?? [];
-	return url === undefined ? null : { ...drawable, kind: "dynamic", url, entries: [Number(layer)] };
-}
-
-function fromFeature(node: Node): Drawable {
-	const symbology = node.symbology as Symbology;
-	const { xmin, ymin, xmax, ymax } = node.layerExtent as Record<string, number>;
-	const box = [number(xmin), number(ymin), number(xmax), number(ymax)] satisfies Box;
-	const drawable: Drawable = {
-		...common(node, "displayName"),
-		kind: "features",
-		symbology,
-		extent: box[0] < box[2] && box[1] < box[3] ? box : null,
-		aliases: (node.aliasMap ?? {}) as Record<string, string>,
-	};
-	// The symbols are not harvested yet: a map service draws the layer with its own symbols.
-	const isGeneric = symbology.type === "simple" && symbology.imageUrl === genericImage;
-	return (isGeneric && drawnByService(drawable)) || drawable;
-}
-
-/** `layerType` of a node → kind of drawing. */
+/** `layerType` of a node of v2 → kind of drawing. */
 const kinds: ReadonlyMap<unknown, Drawable["kind"]> = new Map([
 	["ogcWms", "wms"],
 	["esriDynamic", "dynamic"],
@@ -179,12 +133,32 @@ const kinds: ReadonlyMap<unknown, Drawable["kind"]> = new Map([
 	["esriTile", "tiles"],
 ]);
 
-function fromNode(node: Node): Drawable {
-	const entries = ((node.layerEntries ?? []) as Node[]).map(
-		({ id, index }) => (index ?? id) as string | number,
-	);
-	const kind = kinds.get(node.layerType) ?? "none";
-	const [infoType = ""] = text(node.featureInfoMimeType).split(";");
-	const drawable = { ...common(node, "name"), kind, entries, infoType };
-	return (kind === "features" && drawnByService(drawable)) || drawable;
+/** Reads the node of a layer. Each target, and each kind of layer, has some of the members. */
+function fromNode(node: Node, kind: Drawable["kind"]): Drawable {
+	const entries = (node.layerEntries ?? [{ id: node.layerName }]) as Node[];
+	const { mimeType = node.featureInfoMimeType } = (node.featureInfo ?? {}) as Node;
+	const [infoType = ""] = text(mimeType).split(";");
+	const { xmin, ymin, xmax, ymax } = (node.layerExtent ?? {}) as Node;
+	const box = [number(xmin), number(ymin), number(xmax), number(ymax)] satisfies Box;
+	const symbology = (node.symbology ?? null) as Symbology | null;
+	const drawable: Drawable = {
+		kind,
+		title: text(node.displayName ?? node.name),
+		url: text(node.url),
+		entries: entries.flatMap(({ index, id }) => (index ?? id ?? []) as string | number),
+		nameField: text(node.nameField),
+		aliases: (node.aliasMap ?? {}) as Record<string, string>,
+		symbology,
+		extent: box[0] < box[2] && box[1] < box[3] ? box : null,
+		minScale: number(node.minScale),
+		maxScale: number(node.maxScale),
+		infoType,
+		metadataUrl: text(node.metadataUrl),
+		catalogueUrl: text(node.catalogueUrl),
+	};
+	// Without harvested symbols, a map service draws the layer with its own.
+	const isGeneric = symbology?.type === "simple" && symbology.imageUrl === genericImage;
+	const [, url, layer] = mapServerLayer.exec(drawable.url) ?? [];
+	if (kind !== "features" || url === undefined || !(symbology === null || isGeneric)) return drawable;
+	return { ...drawable, kind: "dynamic", url, entries: [Number(layer)] };
 }

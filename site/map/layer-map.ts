@@ -6,7 +6,7 @@ import type { Content } from "../page/dom.ts";
 import { settings } from "../page/page.ts";
 import { plural, t } from "../page/texts.ts";
 import type { Text } from "../text/translate.ts";
-import { blockedReason, findPictureError, ServiceFailed, timedOut, timeoutMs } from "./ask.ts";
+import { blockedReason, findPictureError, noAnswer, ServiceFailed, timeoutMs } from "./ask.ts";
 import { type BaseMap, canadaBox, mapFrame, opacitySlider, openBaseMap } from "./base.ts";
 import { type Drawable, drawnScale } from "./drawable.ts";
 import type { Features } from "./features.ts";
@@ -110,7 +110,7 @@ export class LayerMap {
 		if (kind === "none" || kind === "tiles")
 			return this.#setStatus(t("This kind of layer cannot be drawn here."), true);
 		const blocked = blockedReason(url);
-		if (blocked) return this.#setStatus(blocked, true);
+		if (blocked) return this.#setStatus(blocked.message, true);
 		if (kind === "features") await this.#drawFeatures();
 		else this.#drawPictures(settings.mapWkid);
 		const { map } = this.#base;
@@ -137,7 +137,7 @@ export class LayerMap {
 		pictures.getSource()?.on("imageloadstart", () => {
 			this.#setStatus(t("Drawing…"));
 			clearTimeout(this.#timer);
-			this.#timer = setTimeout(() => this.#fail(timedOut(new URL(url).host)), timeoutMs);
+			this.#timer = setTimeout(() => this.#fail(new ServiceFailed(url, noAnswer)), timeoutMs);
 		});
 		pictures.getSource()?.on("imageloadend", () => {
 			clearTimeout(this.#timer);
@@ -151,7 +151,7 @@ export class LayerMap {
 	async #pictureFailed(address: string, wkid: number): Promise<void> {
 		clearTimeout(this.#timer);
 		const failure = await findPictureError(address);
-		const isReference = /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.serviceText);
+		const isReference = /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.message);
 		const { mapWkid } = settings;
 		if (!isReference || wkid !== mapWkid) return this.#fail(failure);
 		const { commonWkid, registerProjections } = await import("./reproject.ts");

@@ -24,7 +24,7 @@ export async function readDrawable(
 	failed: (error: unknown) => null,
 ): Promise<Drawable | null> {
 	const read = async (target: TargetName) => {
-		const text = readFile(docPath(target, lang, smallkey), "revalidated", signal);
+		const text = readFile(docPath(target, lang, smallkey), "no-cache", signal);
 		return [target, await text.catch(failed)] as const;
 	};
 	return drawableOf(await Promise.all(drawnTargets(settings.targets).map(read)));
@@ -143,5 +143,5 @@ function entriesOf({ entries }: Drawable): string {
 function ownPage({ kind, url }: Drawable): Content {
 	const address = webAddress(url);
 	if (!address) return "–";
-	return kind === "wms" ? outside(capabilitiesOf(address), "GetCapabilities") : outside(url, address.host);
+	return kind === "wms" ? outside(capabilitiesOf(url), "GetCapabilities") : outside(url, address.host);
 }

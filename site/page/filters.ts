@@ -1,7 +1,7 @@
 import { html, render, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import type { Overview } from "../map/base.ts";
-import type { Chosen, FacetName } from "../search/select.ts";
+import type { Chosen } from "../search/select.ts";
 import { boxOf, filterCount, firstShown, noFilters, type State } from "./address.ts";
 import { field, part, select, textIn, warning } from "./dom.ts";
 import { currentState, go, refresh } from "./page.ts";
@@ -88,7 +88,7 @@ export class Filters {
 					${this.#select("sender", state, offered, String)}
 					${this.#select("health", state, offered, stateText)}
 					<label class="check"><input type="checkbox" .checked=${live(state.title !== "")}
-						@change=${setTitle}><span>${t("No French title of its own")}${offered && ` (${offered.oneTitle})`}</span></label>
+						@change=${setTitle}><span>${t("No French title of its own")}${offered && ` (${offered.facets.title[0]?.[1] ?? 0})`}</span></label>
 					<label class="check"><input type="checkbox" aria-describedby="viewhint" .checked=${live(isInView)}
 						@change=${setView}><span>${t("In the map’s view")}</span></label>
 				</div>
@@ -102,7 +102,7 @@ export class Filters {
 
 	/** The drop-down list of a filter. The chosen value is always in it. */
 	#select(
-		name: Exclude<FacetName, "host">,
+		name: keyof typeof selectTexts,
 		state: State,
 		offered: Chosen | null,
 		textOf: (value: string) => string,

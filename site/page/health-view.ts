@@ -17,7 +17,7 @@ export function openHealth(): View {
 	const controller = new AbortController();
 	/** Null if there is none; undefined while it is being read. */
 	let report: HealthReport | null | undefined;
-	void readFile(healthReportPath, "revalidated", controller.signal)
+	void readFile(healthReportPath, "no-cache", controller.signal)
 		.catch(() => null)
 		.then((text) => {
 			report = text === null ? null : parseHealthReport(text);

@@ -29,6 +29,7 @@ const snippetTexts: ReadonlyMap<string, Text> = new Map([
 	["Terria", "Terria: member of a catalogue"],
 	["Leaflet", "Leaflet (ArcGIS services: with esri-leaflet)"],
 	["<iframe>", "HTML: the map in a frame of your page"],
+	["RAMP4", "RAMP4: configuration of the layer"],
 ]);
 
 /** A layer that was read: its entry, and how it is drawn in each language. */
@@ -36,28 +37,26 @@ interface Known {
 	entry: Entry | null;
 	drawables: Drawables;
 	map: MapPanel;
+	/** The fragment for RAMP4, or a text that there is none; null if it could not be read. */
+	ramp4: string | null;
 }
 
 /** The view of one layer: its map, both languages, its health, its last change, and snippets to copy. */
 export class LayerView implements View {
-	readonly #smallkey: string;
 	/** Null if there is no such layer; undefined until it is read. */
 	#known: Known | null | undefined;
 	#problems: string[] = [];
 	#isReading = true;
-	/** The fragment for RAMP4, or a text that there is none; null until it is read. */
-	#ramp4: string | null = null;
 	/** Cancels reading when the view is closed. */
 	readonly #controller = new AbortController();
 
-	constructor(smallkey: string) {
-		this.#smallkey = smallkey;
+	constructor(readonly smallkey: string) {
 		void this.#load();
 	}
 
 	get title(): string {
 		const { entry, drawables } = this.#known ?? {};
-		return drawables?.[lang]?.title || entry?.title[lang] || this.#smallkey;
+		return drawables?.[lang]?.title || entry?.title[lang] || this.smallkey;
 	}
 
 	content(state: State): TemplateResult {
@@ -66,7 +65,7 @@ export class LayerView implements View {
 			renewCatalogue();
 			void this.#load();
 		};
-		const title = this.#known === null ? t("There is no layer {0}.", this.#smallkey) : this.title;
+		const title = this.#known === null ? t("There is no layer {0}.", this.smallkey) : this.title;
 		return html`<article class="layer" aria-busy=${this.#isReading ? "true" : nothing}>
 			<p class="back">${stateLink({ ...state, layer: "" }, back)}</p>
 			<header class="layerhead"><h1 tabindex="-1">${breakable(title)}</h1>
@@ -88,11 +87,12 @@ export class LayerView implements View {
 			problems.push(problemOf(error));
 			return null;
 		};
-		const read = (one: Lang) => readDrawable(this.#smallkey, one, signal, note);
-		const [entry, en, fr] = await Promise.all([
-			catalogue.find(this.#smallkey).catch(note),
+		const read = (one: Lang) => readDrawable(this.smallkey, one, signal, note);
+		const [entry, en, fr, ramp4] = await Promise.all([
+			catalogue.find(this.smallkey).catch(note),
 			read("en"),
 			read("fr"),
+			this.#readRamp4().catch(() => null),
 		]);
 		if (signal.aborted) return;
 		this.#isReading = false;
@@ -101,26 +101,25 @@ export class LayerView implements View {
 			this.#known?.map.close();
 			const drawables = { en, fr };
 			const map = mapPanel(drawables);
-			this.#known = { entry, drawables, map };
+			this.#known = { entry, drawables, map, ramp4 };
 			refresh();
-			map.open();
-			await this.#readRamp4();
-		} else if (problems.length === 0) this.#known = null;
+			return map.open();
+		}
+		if (problems.length === 0) this.#known = null;
 		refresh();
 	}
 
-	async #readRamp4(): Promise<void> {
-		if (!settings.targets.includes("ramp4")) return;
-		const path = docPath("ramp4", lang, this.#smallkey);
-		const text = await readFile(path, "revalidated", this.#controller.signal).catch(() => undefined);
-		if (text === undefined) return;
-		this.#ramp4 = text === null ? t("not served there") : JSON.stringify(JSON.parse(text), null, 2);
+	async #readRamp4(): Promise<string | null> {
+		if (!settings.targets.includes("ramp4")) return null;
+		const path = docPath("ramp4", lang, this.smallkey);
+		const text = await readFile(path, "no-cache", this.#controller.signal);
+		return text === null ? t("not served there") : JSON.stringify(JSON.parse(text), null, 2);
 	}
 
 	#missing(state: State): TemplateResult {
-		const search = { ...state, layer: "", q: this.#smallkey };
+		const search = { ...state, layer: "", q: this.smallkey };
 		return html`<div><p>${t("It may have been removed, or its smallkey may be written differently.")}</p>
-			<p>${stateLink(search, t("Search for {0}", this.#smallkey))}</p></div>`;
+			<p>${stateLink(search, t("Search for {0}", this.smallkey))}</p></div>`;
 	}
 
 	#head({ entry, drawables }: Known): TemplateResult {
@@ -131,14 +130,14 @@ export class LayerView implements View {
 		const description = entry?.description?.[lang];
 		return html`<div>
 			${isOther ? html`<p class="second" lang=${other}>${breakable(second)}</p>` : ""}
-			<p class="facts"><code>${this.#smallkey}</code>${copyButton(t("Copy the smallkey"), () => this.#smallkey)}
+			<p class="facts"><code>${this.smallkey}</code>${copyButton(t("Copy the smallkey"), () => this.smallkey)}
 				${type && html`<span>${typeText(type)}</span>`}
 				${health && html`<span class="badge">${stateText(health.state)}</span>`}</p>
 			${description && html`<p class="description">${breakable(description)}</p>`}
 		</div>`;
 	}
 
-	#body({ entry, drawables, map }: Known): TemplateResult {
+	#body({ entry, drawables, map, ramp4 }: Known): TemplateResult {
 		const drawable = drawables[lang] ?? drawables.en ?? drawables.fr;
 		const look = drawable && lookButton("", this.#controller.signal, async () => drawable);
 		return html`${map.element}
@@ -147,7 +146,7 @@ export class LayerView implements View {
 				<section><h2>${t("Health")}</h2><p>${this.#health(entry)}</p>${look}</section>
 				<section><h2>${t("Last change")}</h2><p>${this.#change(entry)}</p></section>
 			</div>
-			<section class="wide"><h2>${t("Copy as")}</h2><div class="copies">${this.#copies(entry)}</div></section>`;
+			<section class="wide"><h2>${t("Copy as")}</h2><div class="copies">${this.#copies(entry, ramp4)}</div></section>`;
 	}
 
 	#health(entry: Entry | null): Content {
@@ -163,23 +162,19 @@ export class LayerView implements View {
 		const { commit, date } = entry.changed;
 		const when = `${dayText(new Date(date))}, commit ${commit.slice(0, 7)}`;
 		const sender = senderOf(entry, lang);
-		const history = `${settings.repository}/commits/${settings.branch}/${layerPath(this.#smallkey)}`;
+		const history = `${settings.repository}/commits/${settings.branch}/${layerPath(this.smallkey)}`;
 		const more = settings.repository && html`<span>, <a href=${history}>${t("its history")}</a></span>`;
 		return html`<time datetime=${date}>${when}</time>${more}
 			${sender && html`<span class="block">${t("Registered by")}${t(":")} ${sender}</span>`}`;
 	}
 
-	/** The layer's snippets for viewers and libraries. The one for RAMP4 is the fragment itself. */
-	#copies(entry: Entry | null): TemplateResult[] {
+	/** The layer's snippets for viewers and libraries. The last one, for RAMP4, is the fragment itself. */
+	#copies(entry: Entry | null, ramp4: string | null): TemplateResult[] {
 		const title = { en: this.title, fr: this.title };
-		const layer = entry ?? { smallkey: this.#smallkey, type: "", title, address: { en: "" } };
-		const snippets = snippetsOf(layer, lang, root.href, settings.targets);
-		const own = snippets.filter(({ name }) => name !== "RAMP4");
-		return [
-			...own.map(({ name, text }) => copyBox(named(snippetTexts, name), text)),
-			...snippets
-				.filter((one) => !own.includes(one))
-				.map(({ text }) => copyBox(t("RAMP4: configuration of the layer"), this.#ramp4 ?? text)),
-		];
+		const layer = entry ?? { smallkey: this.smallkey, type: "", title, address: { en: "" } };
+		const isRamp4 = (name: string) => name === "RAMP4";
+		return snippetsOf(layer, lang, root.href, settings.targets)
+			.sort((one, other) => Number(isRamp4(one.name)) - Number(isRamp4(other.name)))
+			.map(({ name, text }) => copyBox(named(snippetTexts, name), isRamp4(name) ? (ramp4 ?? text) : text));
 	}
 }

@@ -1,12 +1,11 @@
 import { html, type TemplateResult } from "lit-html";
-import type { Bounds } from "../../registry/entries.ts";
-import type { Box } from "../map/drawable.ts";
+import { live } from "lit-html/directives/live.js";
 import { catalogue, renewCatalogue } from "../search/catalogue.ts";
 import { titleOf } from "../search/entry.ts";
 import type { Chosen } from "../search/select.ts";
 import { tagline } from "../text/translate.ts";
 import { boxOf, filterCount, firstShown, longestText, moreShown, type State } from "./address.ts";
-import { type Content, debounce } from "./dom.ts";
+import { type Content, debounce, textIn } from "./dom.ts";
 import { Filters } from "./filters.ts";
 import { currentState, go, refresh, settings, stateLink, type View } from "./page.ts";
 import { type Found, results } from "./results.ts";
@@ -24,7 +23,7 @@ const maxNew = 3;
 /** The view with the search, the filters and the list of layers. */
 export class ListView implements View {
 	readonly title = t("Map layers");
-	readonly #filters: Filters;
+	readonly #filters = new Filters();
 	#found: Found = { state: currentState(), hits: [], words: new Set() };
 	#chosen: Chosen | null = null;
 	#isBusy = true;
@@ -34,17 +33,16 @@ export class ListView implements View {
 	#lastLayer: string;
 	/** Index of the row that gets the focus next: the first row that *Show more* adds; null for none. */
 	#focusRow: number | null = null;
-	/** Time of typing, if the typed text is not in the address yet; otherwise null. */
-	#typedAt: number | null = null;
-	#timer: ReturnType<typeof setTimeout> | undefined;
-	/** Typing before this time belongs to the previous search. */
+	/** The typed text, if it is not in the address yet; otherwise null. */
+	#typed: string | null = null;
+	/** Text that is typed before this time belongs to the previous search. */
 	#sameSearchUntil = 0;
+	#timer: ReturnType<typeof setTimeout> | undefined;
 	readonly #takeTextLater = debounce(pauseMs, () => this.#takeText());
 
 	/** @param left the layer that was open before; its row gets the focus; empty for none */
 	constructor(left: string) {
 		this.#lastLayer = left;
-		this.#filters = new Filters();
 		catalogue.onChange = () => this.#showLoaded();
 		void catalogue.load();
 	}
@@ -55,8 +53,8 @@ export class ListView implements View {
 			this.#takeText();
 			this.#sameSearchUntil = 0;
 		};
-		const input = ({ timeStamp }: Event) => {
-			this.#typedAt = timeStamp;
+		const input = (event: Event) => {
+			this.#typed = textIn(event);
 			this.#takeTextLater();
 		};
 		const more = () => {
@@ -76,7 +74,8 @@ export class ListView implements View {
 				<p class="tagline">${t(tagline)}</p>
 				<label for="search">${t("Search layers")}</label>
 				<input type="search" role="searchbox" id="search" autocomplete="off" spellcheck="false" enterkeyhint="search"
-					placeholder=" " aria-describedby="searchhint" @input=${input} @change=${settle}>
+					placeholder=" " aria-describedby="searchhint" maxlength=${longestText}
+					.value=${live(this.#typed ?? state.q)} @input=${input} @change=${settle}>
 				<p class="hint" id="searchhint">${t("Words in either language, a smallkey, a publisher, or the address of a service")}</p>
 				${this.#filters.content(state, this.#chosen)}
 			</form>
@@ -86,15 +85,13 @@ export class ListView implements View {
 	}
 
 	update(state: State): void {
-		const box = document.getElementById("search") as HTMLInputElement;
-		if (this.#typedAt === null && box.value.slice(0, longestText) !== state.q) box.value = state.q;
 		this.#filters.update(state);
 		void this.#search(state);
 	}
 
 	close(): void {
 		this.#serial += 1;
-		this.#typedAt = null;
+		this.#typed = null;
 		clearTimeout(this.#timer);
 		this.#filters.close();
 		catalogue.onChange = () => undefined;
@@ -102,11 +99,12 @@ export class ListView implements View {
 
 	/** Writes the typed text into the address. *Back* restores the state before the first typed letter. */
 	#takeText(): void {
-		if (this.#typedAt === null) return;
-		const isSame = this.#typedAt < this.#sameSearchUntil;
-		this.#sameSearchUntil = this.#typedAt + settledMs;
-		this.#typedAt = null;
-		const q = (document.getElementById("search") as HTMLInputElement).value;
+		if (this.#typed === null) return;
+		const now = performance.now();
+		const isSame = now < this.#sameSearchUntil;
+		this.#sameSearchUntil = now + settledMs;
+		const q = this.#typed;
+		this.#typed = null;
 		go({ ...currentState(), q, n: firstShown }, isSame);
 	}
 
@@ -130,20 +128,11 @@ export class ListView implements View {
 		}
 		const [matched, bounds] = await Promise.all([
 			text === "" ? null : catalogue.match(text),
-			box && this.#boundsOf(box),
+			box && import("../map/reproject.ts").then(({ boundsOfBox }) => boundsOfBox(box, settings.mapWkid)),
 		]);
 		if (serial !== this.#serial) return;
-		const chosen = catalogue.selection.select(matched?.ids ?? null, {
-			...state,
-			oneTitle: state.title !== "",
-			bounds,
-		});
+		const chosen = catalogue.selection.select(matched?.ids ?? null, { ...state, bounds });
 		this.#show({ state, hits: chosen.hits, words: new Set(matched?.words) }, chosen);
-	}
-
-	async #boundsOf(box: Box): Promise<Bounds | null> {
-		const { boundsOfBox } = await import("../map/reproject.ts");
-		return boundsOfBox(box, settings.mapWkid);
 	}
 
 	#show(found: Found, chosen: Chosen): void {
@@ -183,8 +172,7 @@ export class ListView implements View {
 function focusOn(smallkey: string): boolean {
 	const { activeElement } = document;
 	if (activeElement !== document.body && activeElement?.tagName !== "H1") return true;
-	const links = document.querySelectorAll<HTMLElement>(".results a");
-	const link = [...links].find(({ dataset }) => dataset.layer === smallkey);
+	const link = document.querySelector<HTMLElement>(`.results [data-layer="${smallkey}"]`);
 	link?.focus();
-	return link !== undefined;
+	return link !== null;
 }

@@ -13,9 +13,8 @@ const main = document.querySelector("main") as HTMLElement;
 const menu = document.querySelectorAll<HTMLAnchorElement>("a[data-page]");
 
 let view: View | null = null;
-/** Identifies the open view; another view is opened when it changes. */
-let key = "";
-let layer = "";
+/** The state in which the newest view was opened; null when the page loads. */
+let opened: State | null = null;
 
 /** @param left the layer that was open before; empty for none */
 async function openView(state: State, left: string): Promise<View> {
@@ -42,25 +41,23 @@ function acceptDraft(): void {
 async function show(): Promise<void> {
 	acceptDraft();
 	const state = currentState();
-	const other = state.layer === "" ? state.page : `layer ${state.layer}`;
-	const isMove = key !== "" && other !== key;
-	if (other !== key) {
-		const left = layer;
-		key = other;
-		layer = state.layer;
+	const before = opened;
+	const isOther = state.layer !== before?.layer || (state.layer === "" && state.page !== before.page);
+	if (isOther) {
+		opened = state;
 		view?.close();
 		view = null;
 		try {
-			const opened = await openView(state, left);
-			if (key !== other) return opened.close();
-			view = opened;
+			const other = await openView(state, before?.layer ?? "");
+			if (opened !== state) return other.close();
+			view = other;
 		} catch {
 			render(warning(t(noAnswer)), main);
 		}
 	}
 	document.body.classList.toggle("embed", state.embed !== "" && state.layer !== "");
 	refresh();
-	if (isMove) {
+	if (isOther && before) {
 		scrollTo(0, 0);
 		focusHeading();
 	}
@@ -70,15 +67,14 @@ async function show(): Promise<void> {
 /** Renders the view, the window's title, the link to the other language, and the current item of the menu. */
 function refresh(): void {
 	const state = currentState();
-	if (view) render(keyed(key, view.content(state)), main);
+	if (view) render(keyed(view, view.content(state)), main);
 	const title = view?.title ?? t("Map layers");
 	document.title = title === t("Map layers") ? title : `${title} – ${t("Map layers")}`;
 	const other = document.querySelector<HTMLAnchorElement>("a[hreflang]");
 	if (other) other.href = `../${lang === "en" ? "fr" : "en"}/${writeState(state)}${location.hash}`;
 	for (const link of menu) {
 		const isHere = link.dataset.page === state.page && state.layer === "";
-		if (isHere) link.setAttribute("aria-current", "page");
-		else link.removeAttribute("aria-current");
+		link.ariaCurrent = isHere ? "page" : null;
 	}
 }
 

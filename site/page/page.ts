@@ -28,11 +28,6 @@ export function currentState(): State {
 	return readState(location.search);
 }
 
-/** The address of a state in this language. */
-function hrefOf(state: State): string {
-	return writeState(state) || location.pathname;
-}
-
 /** Changes the address and shows its state. @param replace whether *Back* skips the current address */
 export function go(state: State, replace = false): void {
 	const hash = state.page === "draft" && state.layer === "" ? location.hash : "";
@@ -59,21 +54,19 @@ export interface View {
 }
 
 /**
- * Reads a file below the site's root; null if it does not exist. With `revalidated`, the browser always asks the server,
- * which may answer 304. Otherwise it could show a removed layer for a minute (`max-age`), and once more within ten minutes
- * (`stale-while-revalidate`).
+ * Reads a file below the site's root; null if it does not exist.
+ * @param cache with `no-cache`, the browser always asks the server, which may answer 304. Otherwise it could show a removed
+ * layer for a minute (`max-age`), and once more within ten minutes (`stale-while-revalidate`). With `default`, a file with a
+ * hash in its name is requested only once
  * @throws {TypeError} if the server does not answer in time, or answers with an error
  */
 export async function readFile(
 	path: string,
-	freshness: Freshness,
+	cache: RequestCache,
 	signal: AbortSignal,
 ): Promise<string | null> {
-	const timeout = AbortSignal.timeout(timeoutMs);
-	const response = await fetch(new URL(path, root), {
-		cache: cacheModes[freshness],
-		signal: AbortSignal.any([signal, timeout]),
-	});
+	const ending = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
+	const response = await fetch(new URL(path, root), { cache, signal: ending });
 	if (response.status === 404) return null;
 	if (!response.ok) throw new TypeError(`${path}: ${response.status}`);
 	return response.text();
@@ -82,14 +75,10 @@ export async function readFile(
 /** Longest time to wait for a file of the site, in milliseconds. */
 const timeoutMs = 30_000;
 
-/** Freshness → use of the browser's cache. With `cached`, a file with a hash in its name is requested only once. */
-const cacheModes = { revalidated: "no-cache", cached: "default", reloaded: "reload" } as const;
-export type Freshness = keyof typeof cacheModes;
-
 /** A link to another state of this page, without loading the page again. */
 export function stateLink(state: State, content: Content): TemplateResult {
 	const follow = followHere(() => go(state));
-	return html`<a href=${hrefOf(state)} data-layer=${state.layer} @click=${follow}>${content}</a>`;
+	return html`<a href=${writeState(state) || location.pathname} data-layer=${state.layer} @click=${follow}>${content}</a>`;
 }
 
 /** Handles a plain click on a link in this page; clicks with a modifier key (new tab or window) are left to the browser. */

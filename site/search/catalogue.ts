@@ -1,5 +1,4 @@
 import {
-	type Chunk,
 	chunkOf,
 	type Entry,
 	type Manifest,
@@ -7,7 +6,8 @@ import {
 	parseChunk,
 	parseManifest,
 } from "../../registry/entries.ts";
-import { type Freshness, readFile, workerAddress } from "../page/page.ts";
+import { tryJson } from "../../registry/try-json.ts";
+import { readFile, workerAddress } from "../page/page.ts";
 import { lang, t } from "../page/texts.ts";
 import type { Text } from "../text/translate.ts";
 import type { Matched } from "./matcher.ts";
@@ -36,7 +36,6 @@ class Catalogue {
 	/** What was read or is being read, by name. */
 	readonly #reads = new Map<string, Promise<unknown>>();
 	readonly #text = new TextSearch(workerAddress);
-	readonly #isRenewed: boolean;
 	readonly selection = new Selection(lang);
 	/** Number of all layers; null until the manifest is read. */
 	layers: number | null = null;
@@ -46,57 +45,46 @@ class Catalogue {
 	/** Called after more layers were read. */
 	onChange: () => void = () => undefined;
 
-	/** @param isRenewed whether the manifest is read past the browser's cache */
-	constructor(isRenewed = false) {
-		this.#isRenewed = isRenewed;
-	}
+	/** @param cache how the manifest is read */
+	constructor(readonly cache: RequestCache) {}
 
 	close(): void {
+		this.onChange = () => undefined;
 		this.#controller.abort();
 		this.#text.close();
 	}
 
 	/** Reads all layers, each once. */
 	load(): Promise<void> {
-		return this.#once("layers", () => this.#load(this.#controller.signal));
+		return this.#once("layers", async () => {
+			const note = (error: unknown) => void this.problems.push(problemOf(error));
+			const { layers = null, chunks = [] } = (await this.#manifest().catch(note)) ?? {};
+			this.layers = layers;
+			const add = async (chunk: number) => {
+				const entries = (await this.#chunk(chunk).catch(note)) ?? [];
+				if (entries.length === 0) return;
+				this.selection.add(entries);
+				this.#text.add(entries);
+				this.onChange();
+			};
+			await Promise.all(chunks.map((_, chunk) => add(chunk)));
+			this.isComplete = this.problems.length === 0;
+			this.onChange();
+		});
 	}
 
-	/** Finds a text in the layers that were read; null if a newer search has replaced this one. */
-	async match(text: string): Promise<Matched | null> {
-		try {
-			return await this.#text.match(text);
-		} catch {
+	/** Finds a text in the layers that were read. Never settles if a newer search replaces this one. */
+	match(text: string): Promise<Matched> {
+		return this.#text.match(text).catch(() => {
 			this.problems.push(t(noAnswer));
 			return { ids: [], words: [] };
-		}
+		});
 	}
 
 	/** The entry of one layer; null if it does not exist. @throws an error that `problemOf` explains */
 	async find(smallkey: string): Promise<Entry | null> {
 		const entries = await this.#chunk(chunkOf(smallkey));
 		return entries.find((entry) => entry.smallkey === smallkey) ?? null;
-	}
-
-	async #load(signal: AbortSignal): Promise<void> {
-		const note = (error: unknown) => {
-			if (!signal.aborted) this.problems.push(problemOf(error));
-		};
-		const manifest = await this.#readManifest().catch(note);
-		if (manifest) {
-			this.layers = manifest.layers;
-			await Promise.all(
-				manifest.chunks.map(async (path, chunk) => {
-					const entries = path === null ? [] : ((await this.#chunk(chunk).catch(note)) ?? []);
-					if (signal.aborted || entries.length === 0) return;
-					this.selection.add(entries);
-					this.#text.add(entries);
-					this.onChange();
-				}),
-			);
-		}
-		if (signal.aborted) return;
-		this.isComplete = this.problems.length === 0;
-		this.onChange();
 	}
 
 	/** Reads something once. A failed read is forgotten, so that the next call tries again. */
@@ -107,44 +95,41 @@ class Catalogue {
 		return known;
 	}
 
-	#readManifest(): Promise<Manifest> {
-		const freshness = this.#isRenewed ? "reloaded" : "cached";
-		return this.#once("manifest", () => this.#file(manifestPath, freshness, parseManifest));
+	#manifest(): Promise<Manifest> {
+		return this.#once("manifest", () => this.#file(manifestPath, this.cache, parseManifest));
 	}
 
 	#chunk(number: number): Promise<readonly Entry[]> {
-		return this.#once(`chunk ${number}`, () => this.#readChunk(number));
+		const read = async ({ chunks }: Manifest, cache: RequestCache) => {
+			const path = chunks[number] ?? null;
+			return path === null ? [] : (await this.#file(path, cache, parseChunk)).entries;
+		};
+		return this.#once(`chunk ${number}`, async () => {
+			const manifest = await this.#manifest();
+			return read(manifest, "default").catch(async (error: unknown) => {
+				// The manifest may name another file since a newer publication, or the browser's cached file may be cut off.
+				const newer = await this.#file(manifestPath, "reload", parseManifest).catch(() => null);
+				if (!newer) throw error;
+				return read(newer, "reload");
+			});
+		});
 	}
 
-	async #readChunk(number: number): Promise<readonly Entry[]> {
-		const path = (await this.#readManifest()).chunks[number] ?? null;
-		if (path === null) return [];
-		try {
-			return (await this.#file<Chunk>(path, "cached", parseChunk)).entries;
-		} catch (error) {
-			// The manifest may name another file since a newer publication, or the browser's cached file may be cut off.
-			const manifest = await this.#file(manifestPath, "reloaded", parseManifest).catch(() => null);
-			if (!manifest) throw error;
-			const other = manifest.chunks[number] ?? null;
-			return other === null ? [] : (await this.#file<Chunk>(other, "reloaded", parseChunk)).entries;
-		}
-	}
-
-	async #file<T>(path: string, freshness: Freshness, parse: (text: string) => T | null): Promise<T> {
-		const text = await readFile(path, freshness, this.#controller.signal);
-		const value = text === null ? null : parse(text);
+	async #file<T>(path: string, cache: RequestCache, parse: (text: string) => T | null): Promise<T> {
+		const text = (await readFile(path, cache, this.#controller.signal)) ?? "";
+		const value = parse(text);
 		if (value !== null) return value;
-		const isOther = text !== null && /^\s*\{"version":\d+[,}]/.test(text) && text.trimEnd().endsWith("}");
-		throw new CatalogueUnusable(isOther ? t(otherVersion) : t(incomplete, path));
+		const isWhole = tryJson(text) !== null;
+		throw new CatalogueUnusable(isWhole ? t(otherVersion) : t(incomplete, path));
 	}
 }
 
-export let catalogue = new Catalogue();
+export let catalogue = new Catalogue("default");
 
 /** Discards all layers in memory. The next read bypasses the browser's cache, because the catalogue has changed. */
 export function renewCatalogue(): void {
 	const { onChange } = catalogue;
 	catalogue.close();
-	catalogue = new Catalogue(true);
+	catalogue = new Catalogue("reload");
 	catalogue.onChange = onChange;
 }

@@ -19,11 +19,6 @@ export function titleOf({ title, smallkey }: Pick<Entry, "title" | "smallkey">, 
 	return title[lang] || smallkey;
 }
 
-/** Whether a layer's French title is the same as its English title. */
-export function hasOneTitle({ title }: Entry): boolean {
-	return title.en.trim().toLowerCase() === title.fr.trim().toLowerCase();
-}
-
 /** The public name of the sender in one language; empty if there is none. */
 export function senderOf({ sender = "" }: Entry, lang: Lang): string {
 	return typeof sender === "string" ? sender : sender[lang];

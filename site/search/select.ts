@@ -1,10 +1,10 @@
 import type { Bounds, Entry } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { hasOneTitle, hostsOf, intersects, senderOf, stateOf, titleOf } from "./entry.ts";
+import { hostsOf, intersects, senderOf, stateOf, titleOf } from "./entry.ts";
 import { sortKey } from "./words.ts";
 
-/** Filters with a list of values. */
-const facetNames = ["type", "host", "sender", "health"] as const;
+/** Filters with a list of values. That of `title` is only `same`: the French title is the same as the English title. */
+const facetNames = ["type", "host", "sender", "health", "title"] as const;
 export type FacetName = (typeof facetNames)[number];
 
 /** Orders of a list: best match for a text (by title without a text), by title, newest change first. */
@@ -13,8 +13,6 @@ export type Sort = (typeof sorts)[number];
 
 /** The filters and the order of a list; an empty text does not filter. */
 export interface Choice extends Record<FacetName, string> {
-	/** Only layers whose French title is the same as the English title. */
-	oneTitle: boolean;
 	/** Bounds that the layer must intersect; null: no filter. */
 	bounds: Bounds | null;
 	sort: Sort;
@@ -29,8 +27,6 @@ export interface Chosen {
 	hits: readonly Entry[];
 	/** The values of each filter, most layers first, counted with all other filters on. */
 	facets: Record<FacetName, FacetValue[]>;
-	/** The number of layers that would be left with `oneTitle`. */
-	oneTitle: number;
 }
 
 /** An entry with the values by which it is filtered and sorted. */
@@ -40,19 +36,15 @@ interface Row {
 	date: string;
 	/** The values for each filter, in the order of `facetNames`. */
 	values: readonly (readonly string[])[];
-	hasOneTitle: boolean;
 }
 
 /** Filters, counts and sorts the layers in memory. 20,000 layers take a few tens of milliseconds. */
 export class Selection {
-	readonly #lang: Lang;
 	readonly #rows: Row[] = [];
 	readonly #orders = new Map<Sort, readonly Row[]>();
 
 	/** @param lang language of the titles for sorting, and of the senders' names */
-	constructor(lang: Lang) {
-		this.#lang = lang;
-	}
+	constructor(readonly lang: Lang) {}
 
 	/** Number of layers. */
 	get size(): number {
@@ -61,13 +53,19 @@ export class Selection {
 
 	add(entries: readonly Entry[]): void {
 		for (const entry of entries) {
-			const sender = senderOf(entry, this.#lang);
+			const sender = senderOf(entry, this.lang);
+			const [en, fr] = [entry.title.en, entry.title.fr].map((title) => title.trim().toLowerCase());
 			this.#rows.push({
 				entry,
-				title: sortKey(titleOf(entry, this.#lang)),
+				title: sortKey(titleOf(entry, this.lang)),
 				date: entry.changed?.date ?? "",
-				values: [[entry.type], hostsOf(entry), sender === "" ? [] : [sender], [stateOf(entry)]],
-				hasOneTitle: hasOneTitle(entry),
+				values: [
+					[entry.type],
+					hostsOf(entry),
+					sender === "" ? [] : [sender],
+					[stateOf(entry)],
+					en === fr ? ["same"] : [],
+				],
 			});
 		}
 	}
@@ -77,7 +75,6 @@ export class Selection {
 		const wanted = facetNames.map((name) => choice[name]);
 		const hits: Entry[] = [];
 		const counts = facetNames.map(() => new Map<string, number>());
-		let oneTitle = 0;
 		const count = ({ values }: Row, facet: number) => {
 			for (const value of values[facet] ?? [])
 				counts[facet]?.set(value, (counts[facet]?.get(value) ?? 0) + 1);
@@ -89,16 +86,14 @@ export class Selection {
 			const failed = wanted.flatMap((value, facet) =>
 				value === "" || row.values[facet]?.includes(value) ? [] : [facet],
 			);
-			const passesOneTitle = row.hasOneTitle || !choice.oneTitle;
-			if (failed.length === 0 && row.hasOneTitle) oneTitle += 1;
-			if (!passesOneTitle || failed.length > 1) continue;
+			if (failed.length > 1) continue;
 			if (failed.length === 0) hits.push(row.entry);
 			for (const facet of failed.length === 0 ? facetNames.keys() : failed) count(row, facet);
 		}
 		const facets = Object.fromEntries(
 			facetNames.map((name, facet) => [name, [...(counts[facet] ?? [])].sort(byCount)]),
 		) as unknown as Chosen["facets"];
-		return { hits, facets, oneTitle };
+		return { hits, facets };
 	}
 
 	/** The layers that were changed last, without sorting all layers. */

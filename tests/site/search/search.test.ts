@@ -13,7 +13,7 @@ const any: Choice = {
 	host: "",
 	sender: "",
 	health: "",
-	oneTitle: false,
+	title: "",
 	bounds: null,
 	sort: "best",
 };
@@ -156,8 +156,8 @@ test("counts of a filter follow the text and all other filters, but not its own 
 
 test("layers without a French title of their own", () => {
 	const entries = [entry("same", "Radon "), entry("two", "Rivers", "Rivières")];
-	assert.equal(chosen(entries, { oneTitle: true }).keys, ["same"]);
-	assert.is(chosen(entries, {}).oneTitle, 1);
+	assert.equal(chosen(entries, { title: "same" }).keys, ["same"]);
+	assert.equal(chosen(entries, {}).facets.title, [["same", 1]]);
 });
 
 test("a map filter takes what meets it, also across the date line, and nothing of unknown extent", () => {
