@@ -1,5 +1,4 @@
-import { describedFor } from "../registry/described.ts";
-import { currentDescription } from "../registry/description.ts";
+import { currentDescription, describedFor } from "../registry/description.ts";
 import type { Entry, PublicName } from "../registry/entries.ts";
 import type { Health } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";

@@ -1,7 +1,16 @@
 import type { FromSchema } from "json-schema-to-ts";
 import { formats } from "../schemas/definitions.ts";
-import type { description as schema } from "../schemas/description.ts";
+import {
+	maxAbstract,
+	maxKeyword,
+	maxKeywords,
+	maxTitle,
+	type description as schema,
+} from "../schemas/description.ts";
 import { validateLangDescription } from "../schemas/validate-description.ts";
+import type { Bounds } from "./entries.ts";
+import { plainText } from "./markup.ts";
+import { boundsOfExtent } from "./projections.ts";
 import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "./registration.ts";
 import { type Lang, parseLang } from "./smallkey.ts";
 import { tryJson } from "./try-json.ts";
@@ -102,4 +111,30 @@ export function drawingRank(description: Description | null): number {
 	const geometry = english && "geometry_type" in english ? english.geometry_type : "";
 	if (geometry === "esriGeometryPolygon") return 0;
 	return geometry === "esriGeometryPoint" ? 2 : middleRank;
+}
+
+/**
+ * A service's texts about a layer in one language, for the catalogue: plain text, even where the stored description has
+ * markup; and its bounds in degrees. Null or empty where the service has none, or the description is of another service.
+ */
+export function describedFor(
+	{ registration, description }: { registration: Registration; description: Description | null },
+	lang: Lang,
+) {
+	const known = currentDescription(registration, description, lang);
+	const feature = known && "renderer" in known ? known : null;
+	const title = feature ? feature.name : known && "title" in known ? known.title : "";
+	const bounds = known?.bounds as Bounds | undefined;
+	return {
+		title: plainText(title ?? "", maxTitle) || null,
+		description: plainText(known?.abstract ?? "", maxAbstract) || null,
+		keywords: plainKeywords(known?.keywords ?? []),
+		bounds: bounds ?? (feature?.extent ? boundsOfExtent(feature.extent) : null),
+	};
+}
+
+/** Keywords as plain text: at most 20, each of at most 100 characters, without duplicates. */
+export function plainKeywords(keywords: readonly string[]): string[] {
+	const plain = keywords.map((keyword) => plainText(keyword, maxKeyword)).filter(Boolean);
+	return [...new Set(plain)].slice(0, maxKeywords);
 }

@@ -2,9 +2,6 @@ import { type JSONPath, type JSONVisitor, printParseErrorCode, visit } from "jso
 import { type Found, listed, pointerOf } from "./problems.ts";
 import { type BrokenRule, broken, type TextCode, textOf } from "./texts.ts";
 
-/** A parsed JSON text: its value, or why it was refused. */
-export type ParsedJson = { value: unknown; problems: [] } | { value: null; problems: BrokenRule[] };
-
 /** Most levels of a document; a registration needs five. This bounds the recursion of all code that walks a value. */
 const maxDepth = 64;
 
@@ -13,8 +10,10 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 /**
  * Parses UTF-8 JSON strictly (RFC 8259): no byte order mark, no repeated member name, no lone surrogate, no nesting
  * deeper than 64. Two parsers could read such a text differently, and the text may be signed.
+ * @returns the value; null where there are problems
  */
-export function parseJson(bytes: Uint8Array): ParsedJson {
+export function parseJson(bytes: Uint8Array): { value: unknown; problems: BrokenRule[] } {
+	const refused = (...problems: BrokenRule[]) => ({ value: null, problems });
 	let text: string;
 	try {
 		text = decoder.decode(bytes);
@@ -30,11 +29,7 @@ export function parseJson(bytes: Uint8Array): ParsedJson {
 		return refused(syntaxError(text));
 	}
 	const problems = isPlainlyWritten(text, value) ? [] : ambiguities(text);
-	return problems.length === 0 ? { value, problems: [] } : { value: null, problems };
-}
-
-function refused(problem: BrokenRule): ParsedJson {
-	return { value: null, problems: [problem] };
+	return problems.length === 0 ? { value, problems } : refused(...problems);
 }
 
 /**

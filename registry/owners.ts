@@ -9,7 +9,7 @@ import { type BrokenRule, broken } from "./texts.ts";
 export const ownersPath = "layers/owners.json";
 
 /** The owners of the layers that a glob matches; owners approve changes. */
-export interface OwnerRule {
+interface OwnerRule {
 	/** A glob of smallkeys, as in a sender's `smallkeys`. */
 	glob: string;
 	owners: string[];
@@ -22,23 +22,18 @@ export interface Owners {
 	rules: OwnerRule[];
 }
 
-type OwnersFile = FromSchema<typeof schema>;
-
-/** The owners, or the problems of their file: at most 20 and a count of the others. */
-export type ParsedOwners = { owners: Owners; problems: [] } | { owners: null; problems: BrokenRule[] };
-
 /** Largest file of owners, in bytes: about ten thousand globs. */
 const maxOwnersBytes = 1024 * 1024;
 
-export function parseOwners(bytes: Uint8Array): ParsedOwners {
-	if (bytes.length > maxOwnersBytes) {
+/** @returns the owners; null where there are problems: at most 20 and a count of the others */
+export function parseOwners(bytes: Uint8Array): { owners: Owners | null; problems: BrokenRule[] } {
+	if (bytes.length > maxOwnersBytes)
 		return { owners: null, problems: [broken("size-of-document", maxOwnersBytes)] };
-	}
 	const parsed = parseJson(bytes);
-	if (parsed.problems.length > 0) return { owners: null, problems: parsed.problems };
-	const problems = listed(schemaProblems(validateOwners, parsed.value));
+	const invalid = parsed.problems.length === 0 ? listed(schemaProblems(validateOwners, parsed.value)) : [];
+	const problems = [...parsed.problems, ...invalid];
 	if (problems.length > 0) return { owners: null, problems };
-	const { operators, layers } = parsed.value as OwnersFile;
+	const { operators, layers } = parsed.value as FromSchema<typeof schema>;
 	const rules = Object.entries(layers).map(([glob, owners]) => ({ glob: glob.replace(/\*+/g, "*"), owners }));
 	return { owners: { operators, rules: rules.sort(byGenerality) }, problems: [] };
 }

@@ -89,25 +89,23 @@ export function takesAllLayers(node: LangNode): boolean {
 	return "recursive" in node && node.recursive === true && node.scrape_only === undefined;
 }
 
-export type ParsedRegistration =
-	| { registration: Registration; problems: [] }
-	| { registration: null; problems: BrokenRule[] };
-
-export function parseRegistration(bytes: Uint8Array, rules: Rules): ParsedRegistration {
-	if (bytes.length > maxRegistrationBytes) {
-		return { registration: null, problems: [broken("document-size", maxRegistrationBytes, bytes.length)] };
-	}
-	const parsed = parseJson(bytes);
-	if (parsed.problems.length > 0) return { registration: null, problems: parsed.problems };
-	const { value } = parsed;
+/** @returns the registration; null where there are problems */
+export function parseRegistration(
+	bytes: Uint8Array,
+	rules: Rules,
+): { registration: Registration | null; problems: BrokenRule[] } {
+	const refused = (...problems: BrokenRule[]) => ({ registration: null, problems });
+	if (bytes.length > maxRegistrationBytes)
+		return refused(broken("document-size", maxRegistrationBytes, bytes.length));
+	const { value, problems } = parseJson(bytes);
+	if (problems.length > 0) return refused(...problems);
 	const { version } = (value ?? {}) as { version?: unknown };
 	const validate = version === "2.0" ? validateRegistration2 : validateRegistration1;
-	const problems = listed([...schemaProblems(validate, value, rules), ...addressProblems(value, rules)]);
-	if (problems.length > 0) return { registration: null, problems };
+	const found = listed([...schemaProblems(validate, value, rules), ...addressProblems(value, rules)]);
+	if (found.length > 0) return refused(...found);
 	const registration = value as Registration;
-	if (rules === "stored") return { registration, problems: [] };
-	const tooLarge = storedSizeProblem(registration);
-	return tooLarge === null ? { registration, problems: [] } : { registration: null, problems: [tooLarge] };
+	const tooLarge = rules === "written" ? storedSizeProblem(registration) : null;
+	return tooLarge ? refused(tooLarge) : { registration, problems: [] };
 }
 
 /**

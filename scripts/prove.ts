@@ -13,7 +13,7 @@ import { runProofs } from "../prove/proofs.ts";
 import { proposedFolder, writeProposedLayers } from "../prove/proposed.ts";
 import { reportHtml, reportOf } from "../prove/report.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
-import { describedFor } from "../registry/described.ts";
+import { describedFor } from "../registry/description.ts";
 import { healthPath, type Seen } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";

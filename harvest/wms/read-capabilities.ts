@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { createEmpty, extend } from "ol/extent.js";
-import { plainKeywords } from "../../registry/described.ts";
-import type { NamedDescription } from "../../registry/description.ts";
+import { type NamedDescription, plainKeywords } from "../../registry/description.ts";
 import type { Bounds } from "../../registry/entries.ts";
 import { plainText } from "../../registry/markup.ts";
 import { degreesOf } from "../../registry/projections.ts";

@@ -30,7 +30,7 @@ export interface FragmentSettings {
 }
 
 export const mapServerTypes = ["esriDynamic", "esriFeature"] as const;
-export type MapServerType = (typeof mapServerTypes)[number];
+type MapServerType = (typeof mapServerTypes)[number];
 
 /** What a fragment takes from a service description. A renderer of null is the generic symbol. */
 export type ServiceFacts = Omit<FeatureDescription, "service_url" | "from" | "renderer"> & {

@@ -55,7 +55,7 @@ function picture(shapes: string): string {
 }
 
 /** Two stacked sheets, for a layer that is drawn as an image: without an icon, the viewer's list shows an empty box. */
-export const wmsImage = picture(
+export const wmsImage = /* @__PURE__ */ picture(
 	'<path d="M8 5l7 4-7 4-7-4z" fill="#bbb" stroke="#444"/><path d="M8 2l7 4-7 4-7-4z" fill="#ddd" stroke="#444"/>',
 );
 
@@ -100,7 +100,9 @@ function featureNode(layer: LayerFacts, spelling: Spelling): object {
 }
 
 /** A grey dot, for a feature layer that was not harvested yet. */
-export const genericImage = picture('<circle cx="8" cy="8" r="5" fill="#888" stroke="#444"/>');
+export const genericImage = /* @__PURE__ */ picture(
+	'<circle cx="8" cy="8" r="5" fill="#888" stroke="#444"/>',
+);
 
 const genericSymbology = { type: "simple", imageUrl: genericImage, label: "" };
 
