@@ -5,8 +5,8 @@ import { isSenderId } from "../api/senders.ts";
 import { listTree } from "../git/tree.ts";
 import { readBatch, storeBatch } from "../migrate/batch.ts";
 import { comparedTargets, compareServices, ReadService, reportLines } from "../migrate/compare/compare.ts";
-import { keyOf, type NotMoved } from "../migrate/import/document.ts";
-import { readDump, readDumpFile } from "../migrate/import/dump.ts";
+import { keyOf } from "../migrate/import/document.ts";
+import { type NotMoved, readDump, readDumpFile } from "../migrate/import/dump.ts";
 import { readLayersDump, readSendersDump, summaryLines } from "../migrate/import/import.ts";
 import { storeLayers } from "../migrate/import/store.ts";
 import { findSecret, sendRequest, signRequest } from "../publisher/request.ts";
@@ -124,12 +124,11 @@ const importDump = createRun("import", async ({ read, environment, io }) => {
 	}
 	if (senders && !dryRun) {
 		// The senders file may have changed since it was read.
-		await changeSenders(dataDir, (entries) => ({ ...JSON.parse(senders.text), ...entries }));
+		await changeSenders(dataDir, (entries) => ({ ...Object.fromEntries(senders.added), ...entries }));
 	}
 
 	function printNotMoved(what: string, { key, reason, offset }: NotMoved, file: string | undefined): void {
-		const place = offset === undefined ? "" : ` (at byte ${offset} of ${file})`;
-		io.warn(`not moved: ${what}${plain(key)}: ${plain(reason)}${place}`);
+		io.warn(`not moved: ${what}${plain(key)}: ${plain(reason)} (at byte ${offset} of ${file})`);
 	}
 	const notMoved = [...moves.notMoved, ...stored.notMoved];
 	for (const one of notMoved) printNotMoved("", { ...one, key: one.key || '""' }, dump);
@@ -138,7 +137,7 @@ const importDump = createRun("import", async ({ read, environment, io }) => {
 		for (const one of senders.notMoved) printNotMoved("sender ", one, sendersDump);
 		const verb = dryRun ? "would be added" : "added";
 		const there = `${senders.same} there already, ${senders.notMoved.length} not moved`;
-		io.print(`\n${counted(senders.added, "sender")} ${verb} to ${sendersPath(dataDir)}, ${there}`);
+		io.print(`\n${counted(senders.added.size, "sender")} ${verb} to ${sendersPath(dataDir)}, ${there}`);
 	}
 	const left = notMoved.length + (senders?.notMoved.length ?? 0);
 	if (left > 0 && !partial)

@@ -18,6 +18,7 @@ import { type Lang, langs, parseSmallkey, smallkeyRule } from "../../registry/sm
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { isObject, type Json, listOf, nodeIn, objectOf, textOf } from "../compare/json.ts";
 import { describeNode, isCountedMode, type Notes } from "./description.ts";
+import type { NotMoved } from "./dump.ts";
 import { entryOfNode, entryOfRequest, entryOfRequest2, type PayloadType } from "./entry.ts";
 
 /** The layer that results from a document of the older service's database. */
@@ -29,20 +30,15 @@ export interface Moved {
 	nodes: Record<Lang, Json | undefined>;
 }
 
-/** A document that cannot be imported, and why. */
-export interface NotMoved {
-	/** The document's key. */
-	key: string;
-	reason: string;
-	/** Byte of the dump at which the document starts; absent if it is not known. */
-	offset?: number;
-}
-
 /**
  * Converts a document of any release from 1.0 to 3.0: checks its payload by the rules for stored registrations, and
  * describes its services.
  */
-export function moveDocument(document: Json, settings: FragmentSettings, notes: Notes): Moved | NotMoved {
+export function moveDocument(
+	document: Json,
+	settings: FragmentSettings,
+	notes: Notes,
+): Moved | Omit<NotMoved, "offset"> {
 	const key = keyOf(document);
 	const smallkey = parseSmallkey(key);
 	if (!smallkey) return { key: shortened(key), reason: `its key ${smallkeyRule}` };

@@ -1,8 +1,17 @@
 import { readFile, stat } from "node:fs/promises";
 import { isObject, type Json, objectOf, textOf } from "../compare/json.ts";
 
-/** A record of a dump: a document, or the reason why it cannot be read. `offset` is its first byte. */
-export type DumpRecord = { document: Json; offset: number } | { key: string; reason: string; offset: number };
+/** A document that cannot be imported, and why. */
+export interface NotMoved {
+	/** The document's key. */
+	key: string;
+	reason: string;
+	/** Byte of the dump at which the document starts. */
+	offset: number;
+}
+
+/** A record of a dump: a document, or the reason why it cannot be read. */
+export type DumpRecord = { document: Json; offset: number } | NotMoved;
 
 /** A dump that cannot be read. Nothing of it is imported. */
 export class DumpError extends Error {}

@@ -7,9 +7,9 @@ import { WrongError } from "../../terminal/command-line.ts";
 import { firstOf } from "../../terminal/plain.ts";
 import { progress } from "../../terminal/progress.ts";
 import { row } from "../compare/compare.ts";
-import { isObject, textOf } from "../compare/json.ts";
-import { type NotMoved, shortened } from "./document.ts";
-import { DumpError, type DumpRecord, readDump, readDumpFile } from "./dump.ts";
+import { type Json, objectOf, textOf } from "../compare/json.ts";
+import { shortened } from "./document.ts";
+import { DumpError, type NotMoved, readDump, readDumpFile } from "./dump.ts";
 import { collectMoves, type Moves } from "./moves.ts";
 import type { Stored } from "./store.ts";
 
@@ -33,58 +33,42 @@ export async function readLayersDump(path: string, configuration: Configuration)
 /** Bytes of a dump of senders: about ten thousand senders. */
 const maxSendersBytes = 10_000_000;
 
-/** Reads the senders of a dump, and adds them to those of this service. @throws {WrongError} if it cannot be read */
-export async function readSendersDump(path: string, dataDir: string): Promise<MovedSenders> {
-	const text = await readTextIfThere(sendersPath(dataDir));
-	return naming(path, async () => moveSenders(readDump(await readDumpFile(path, maxSendersBytes)), text));
-}
-
-/** The result of merging an older service's senders. */
-interface MovedSenders {
-	/** New text of the senders file. */
-	text: string;
-	added: number;
-	/** Senders that the file already has, with the same secret. */
-	same: number;
-	notMoved: NotMoved[];
-}
-
 /**
- * Adds the senders of a dump (`{_id, key}`) to the text of a senders file. Existing senders keep their secrets. A reason
- * never contains a secret.
- * @param text text of the senders file; null if there is none yet
+ * Reads the senders of a dump (`{_id, key}`). A sender that this service has keeps its secret here. A reason never contains
+ * a secret.
+ * @returns `added`: id → secret of each new sender; `same`: number of senders that this service has with the same secret
+ * @throws {WrongError} if the dump cannot be read
  */
-function moveSenders(entries: Iterable<DumpRecord>, text: string | null): MovedSenders {
-	const senders = new Map<string, unknown>(text === null ? [] : Object.entries(JSON.parse(text)));
-	const owners = new Map([...senders].map(([id, value]) => [secretOf(value), id]));
-	const moved: MovedSenders = { text: "", added: 0, same: 0, notMoved: [] };
-	for (const entry of entries) {
-		const { offset } = entry;
-		const refuse = (key: string, reason: string) => moved.notMoved.push({ key, reason, offset });
-		if (!("document" in entry)) {
-			moved.notMoved.push(entry);
-			continue;
-		}
-		const id = textOf(entry.document._id);
-		const secret = textOf(entry.document.key);
+export async function readSendersDump(path: string, dataDir: string) {
+	const text = (await readTextIfThere(sendersPath(dataDir))) ?? "{}";
+	/** Secret → the sender that has it. */
+	const owners = new Map<string, string>();
+	for (const [id, entry] of Object.entries(JSON.parse(text)))
+		owners.set(textOf(objectOf(entry).key ?? entry), id);
+	const senders = new Set(owners.values());
+	const moved = { added: new Map<string, string>(), same: 0, notMoved: [] as NotMoved[] };
+	const add = ({ _id, key }: Json, offset: number) => {
+		const [id, secret] = [textOf(_id), textOf(key)];
 		const owner = owners.get(secret);
-		if (!isSenderId(id)) refuse(shortened(id), "a sender's id must be 1 to 64 of A-Z a-z 0-9 . _ -");
-		else if (secret === "") refuse(id, "has no key");
+		const refuse = (reason: string) => moved.notMoved.push({ key: shortened(id), reason, offset });
+		if (!isSenderId(id)) refuse("a sender's id must be 1 to 64 of A-Z a-z 0-9 . _ -");
+		else if (secret === "") refuse("has no key");
 		else if (owner === id) moved.same += 1;
-		else if (senders.has(id)) refuse(id, "is a sender here, with another secret: left as it is");
-		else if (owner !== undefined) refuse(id, `has the same secret as ${owner}`);
+		else if (senders.has(id)) refuse("is a sender here, with another secret: left as it is");
+		else if (owner !== undefined) refuse(`has the same secret as ${owner}`);
 		else {
-			senders.set(id, secret);
+			senders.add(id);
 			owners.set(secret, id);
-			moved.added += 1;
+			moved.added.set(id, secret);
 		}
-	}
-	moved.text = `${JSON.stringify(Object.fromEntries(senders), null, 2)}\n`;
-	return moved;
-}
-
-function secretOf(value: unknown): string {
-	return isObject(value) ? textOf(value.key) : textOf(value);
+	};
+	return naming(path, async () => {
+		for (const record of readDump(await readDumpFile(path, maxSendersBytes))) {
+			if ("document" in record) add(record.document, record.offset);
+			else moved.notMoved.push(record);
+		}
+		return moved;
+	});
 }
 
 /** Runs a task and prefixes its errors with the file's name. */

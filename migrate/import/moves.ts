@@ -6,8 +6,8 @@ import { renderAt } from "../../registry/targets/table.ts";
 import { differences } from "../compare/differences.ts";
 import { type Json, listOf, nodeIn, objectOf } from "../compare/json.ts";
 import type { Notes } from "./description.ts";
-import { type Moved, moveDocument, type NotMoved } from "./document.ts";
-import { DumpError, type DumpRecord } from "./dump.ts";
+import { type Moved, moveDocument } from "./document.ts";
+import { DumpError, type DumpRecord, type NotMoved } from "./dump.ts";
 
 /** A layer to store. */
 export interface Move {
@@ -26,8 +26,6 @@ export interface Moves {
 	/** Difference for viewers → smallkeys of the layers that have it. */
 	notes: Map<string, string[]>;
 	documents: number;
-	/** Characters of all layers. */
-	characters: number;
 }
 
 /** Characters of all layers, which stay in memory until they are stored. */
@@ -42,7 +40,8 @@ export async function collectMoves(
 	settings: FragmentSettings,
 	maxCharacters = maxTotalCharacters,
 ): Promise<Moves> {
-	const moves: Moves = { layers: new Map(), notMoved: [], notes: new Map(), documents: 0, characters: 0 };
+	const moves: Moves = { layers: new Map(), notMoved: [], notes: new Map(), documents: 0 };
+	let characters = 0;
 	/** Lower-case smallkey → the first document's smallkey. */
 	const seen = new Map<string, string>();
 	const refuse = (key: string, reason: string, offset: number) =>
@@ -55,12 +54,11 @@ export async function collectMoves(
 			seen.set(smallkey.toLowerCase(), smallkey);
 			const text = description && descriptionText(description);
 			moves.layers.set(smallkey, { registration, description: text, offset });
-			moves.characters += JSON.stringify(registration).length + (text?.length ?? 0);
+			characters += JSON.stringify(registration).length + (text?.length ?? 0);
 			noteDifferences(moved, settings, notes);
 			for (const kind of notes) {
-				const noted = moves.notes.get(kind) ?? [];
-				noted.push(smallkey);
-				moves.notes.set(kind, noted);
+				if (!moves.notes.has(kind)) moves.notes.set(kind, []);
+				moves.notes.get(kind)?.push(smallkey);
 			}
 		} else if (first !== smallkey) refuse(smallkey, `differs only in case from ${first}`, offset);
 		else {
@@ -79,7 +77,7 @@ export async function collectMoves(
 		const outcome = "document" in entry ? moveDocument(entry.document, settings, notes) : entry;
 		if ("registration" in outcome) add(outcome, notes, entry.offset);
 		else moves.notMoved.push({ ...outcome, offset: entry.offset });
-		if (moves.characters > maxCharacters)
+		if (characters > maxCharacters)
 			throw new DumpError(`has over ${maxCharacters} characters of layers: import it in parts`);
 	}
 	return moves;

@@ -9,7 +9,7 @@ import { type Commit, type Edit, isRefusal, type Reader, type Refusal } from "..
 import { counted } from "../../terminal/plain.ts";
 import { mapWithProgress } from "../../terminal/progress.ts";
 import { batchMeta, maxConcurrent } from "../batch.ts";
-import type { NotMoved } from "./document.ts";
+import type { NotMoved } from "./dump.ts";
 import type { Move } from "./moves.ts";
 
 /** The result of an import. */
@@ -46,21 +46,17 @@ export async function storeLayers(
 	};
 	// A dry run creates no repository.
 	const isNew = !configuration.github && !existsSync(repositoryPath(configuration.dataDir));
-	if (!author && isNew) {
-		await decide(emptyReader);
-		return stored;
-	}
-	const open = await openStore(configuration);
+	const open = author || !isNew ? await openStore(configuration) : null;
 	try {
-		if (!author) {
-			await decide(open.store);
+		if (!author || !open) {
+			await decide(open?.store ?? emptyReader);
 			return stored;
 		}
 		const meta = batchMeta(`import ${counted(layers.size, "layer")}`, author.sender, author.time);
 		const commit = await open.store.change(decide, meta);
 		return isRefusal(commit) ? commit : { ...stored, commit };
 	} finally {
-		await open.close();
+		await open?.close();
 	}
 }
 
