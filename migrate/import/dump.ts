@@ -23,8 +23,7 @@ const maxDocuments = 1_000_000;
 /** Bytes of a dump: Node can read that many at once. */
 const maxDumpBytes = 2_000_000_000;
 
-const [quote, backslash, comma, closeArray, open, close] = [0x22, 0x5c, 0x2c, 0x5d, 0x7b, 0x7d];
-const spaces: ReadonlySet<number | undefined> = new Set([0x20, 0x09, 0x0a, 0x0d]);
+const [quote, backslash, open, close] = [0x22, 0x5c, 0x7b, 0x7d];
 
 /** Reads a dump's file. @throws {DumpError} if it is too large */
 export async function readDumpFile(path: string, maxBytes = maxDumpBytes): Promise<Buffer> {
@@ -54,18 +53,24 @@ export function* readDump(bytes: Buffer): Generator<DumpRecord> {
 }
 
 /** Finds start and end of each element of the array `docs` or `rows`, without parsing the elements. */
-function* elementsOf(bytes: Buffer): Generator<[number, number]> {
+function* elementsOf(bytes: Buffer): Generator<[start: number, end: number]> {
 	const start = startOfArray(bytes);
-	let at = afterSpace(bytes, start);
-	while (at < bytes.length && bytes[at] !== closeArray) {
-		const end = endOfObject(bytes, at);
-		yield [at, end];
-		const next = afterSpace(bytes, end);
-		at = bytes[next] === comma ? afterSpace(bytes, next + 1) : next;
-		const isRight = bytes[next] === closeArray || (bytes[next] === comma && bytes[at] !== closeArray);
-		if (!isRight && next < bytes.length) throw new DumpError("is not JSON");
+	/** The text around the elements, with a 0 for each of them. */
+	let around = bytes.toString("utf8", 0, start).replace(/^\ufeff/, "");
+	let at = start;
+	for (;;) {
+		const next = bytes.indexOf(open, at);
+		const between = bytes.toString("latin1", at, next < 0 ? bytes.length : next);
+		const other = between.search(/[^\s,]/);
+		if (other >= 0 && between[other] !== "]")
+			throw new DumpError(`holds something else than documents, at byte ${at + other}`);
+		if (other >= 0 || next < 0) break;
+		const end = endOfObject(bytes, next);
+		yield [next, end];
+		around += `${between}0`;
+		at = end;
 	}
-	checkRest(bytes.subarray(0, start), bytes.subarray(at), bytes.length);
+	checkAround(around, bytes.toString("utf8", at), bytes.length);
 }
 
 /** The offset after the array's opening bracket; the dump's length if there is no such array. */
@@ -78,26 +83,21 @@ function startOfArray(bytes: Buffer): number {
 	return Math.min(...starts, bytes.length);
 }
 
-/** Checks that the text before and after the elements makes a JSON object with one array. */
-function checkRest(before: Buffer, after: Buffer, length: number): void {
-	const text = before
-		.toString("utf8")
-		.replace(/^\ufeff/, "")
-		.trimStart();
-	let rest: Json;
+/** Checks that the text before, between and after the elements makes a JSON object with one array. */
+function checkAround(before: string, after: string, length: number): void {
+	let dump: Json;
 	try {
-		rest = objectOf(JSON.parse(`${text}${after.toString("utf8")}`));
+		dump = objectOf(JSON.parse(before + after));
 	} catch {
-		const isCut = text.startsWith("{") && /^\s*\]?\s*$/.test(after.toString("latin1", 0, 100));
+		const isCut = before.trimStart().startsWith("{") && /^[\s,\]]*$/.test(after);
 		throw new DumpError(isCut ? `ends in the middle, after ${length} bytes: is it whole?` : "is not JSON");
 	}
-	if (Array.isArray(rest.docs) === Array.isArray(rest.rows))
+	if (Array.isArray(dump.docs) === Array.isArray(dump.rows))
 		throw new DumpError('must have one array of documents: {"docs":[…]} or {"rows":[…]}');
 }
 
 /** The offset after the object that starts at `start`, found by brackets and quotes alone. @throws {DumpError} without an end */
 function endOfObject(bytes: Buffer, start: number): number {
-	if (bytes[start] !== open) throw new DumpError(`holds something else than documents, at byte ${start}`);
 	let depth = 0;
 	for (let at = start; at < bytes.length; at += 1) {
 		const byte = bytes[at];
@@ -118,12 +118,6 @@ function endOfString(bytes: Buffer, start: number): number {
 		while (bytes[end - 1 - slashes] === backslash) slashes += 1;
 		if (slashes % 2 === 0) return end;
 	}
-}
-
-function afterSpace(bytes: Buffer, start: number): number {
-	let at = start;
-	while (spaces.has(bytes[at])) at += 1;
-	return at;
 }
 
 /** Parses an element into its document; null if the document is deleted. */
