@@ -35,9 +35,6 @@ export type Renderer = FeatureDescription["renderer"];
 /** How one class of features is drawn. */
 export type Drawing = NonNullable<Extract<Renderer, { type: "unique" }>["default"]>;
 
-/** A rectangle in the spatial reference of its `wkid`. */
-export type Extent = NonNullable<FeatureDescription["extent"]>;
-
 const numberType = /^esriFieldType(?:OID|SmallInteger|Integer|BigInteger|Single|Double)$/;
 
 /** Whether the values of a field are numbers in a feature's attributes. */

@@ -1,4 +1,8 @@
-import type { Extent } from "./description.ts";
+import type { FromSchema } from "json-schema-to-ts";
+import type { description } from "../schemas/description.ts";
+
+/** A rectangle in the spatial reference of its `wkid`. */
+export interface Extent extends FromSchema<(typeof description)["definitions"]["extent"]> {}
 
 /** A rectangle as the viewer reads it: numbers in the map's spatial reference. */
 type Box = Omit<Extent, "wkid">;

@@ -1,6 +1,6 @@
 import proj4 from "proj4";
-import type { Extent } from "./description.ts";
 import type { Bounds } from "./entries.ts";
+import type { Extent } from "./extent.ts";
 
 const nad83 = "+ellps=GRS80 +towgs84=0,0,0 +no_defs";
 const wgs84 = "+datum=WGS84 +no_defs";

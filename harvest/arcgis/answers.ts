@@ -1,4 +1,4 @@
-import type { Extent } from "../../registry/description.ts";
+import type { Extent } from "../../registry/extent.ts";
 import { projectionOf, reproject } from "../../registry/projections.ts";
 import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf, wordOf } from "../answer.ts";
 import { checkEntries, type Described, quote, Trouble } from "../finding.ts";

@@ -1,13 +1,12 @@
 import { projectExtent } from "../../harvest/arcgis/answers.ts";
 import {
 	type Drawing,
-	type Extent,
 	type Field,
 	isImage,
 	type LangDescription,
 	type Renderer,
 } from "../../registry/description.ts";
-import { defaultMapWkid } from "../../registry/extent.ts";
+import { defaultMapWkid, type Extent } from "../../registry/extent.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { genericImage } from "../../registry/targets/v0.9.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../compare/json.ts";
