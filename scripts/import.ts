@@ -4,7 +4,7 @@ import pMap from "p-map";
 import { isSenderId } from "../api/senders.ts";
 import { listTree } from "../git/tree.ts";
 import { readBatch, storeBatch } from "../migrate/batch.ts";
-import { comparedTargets, compareServices, ReadService, reportLines } from "../migrate/compare/compare.ts";
+import { comparedTargets, compareServices, reportLines } from "../migrate/compare/compare.ts";
 import { keyOf } from "../migrate/import/document.ts";
 import { type NotMoved, readDump, readDumpFile } from "../migrate/import/dump.ts";
 import { readLayersDump, readSendersDump, summaryLines } from "../migrate/import/import.ts";
@@ -192,7 +192,7 @@ const compare = createRun("compare", async ({ read, environment, io }) => {
 	if (smallkeys.length === 0) throw new Error(`${path ?? dataDir}: holds no smallkeys to compare`);
 	io.warn(`Comparing ${counted(smallkeys.length, "layer")} of ${old} with ${now}`);
 	const bar = progress(smallkeys.length * comparedTargets.length * 2, "comparing");
-	const comparing = compareServices(new ReadService(old), new ReadService(now), smallkeys, bar.tick);
+	const comparing = compareServices(old, now, smallkeys, bar.tick);
 	const comparison = await comparing.finally(() => bar.stop());
 	for (const text of reportLines(comparison, smallkeys, all)) io.print(plain(text));
 	const isRelevant = comparison.findings.some((finding) => finding.class === "relevant");

@@ -19,62 +19,43 @@ type ComparedTarget = (typeof comparedTargets)[number];
 const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs: 30_000, maxBytes: 100_000_000 });
 const maxAttempts = 3;
 
-/** Reads layers from a service of any release. */
-export class ReadService {
-	/** Without a slash at its end. */
-	readonly address: string;
-	/** Target → path from which several layers are read: `v1/docs`. */
-	readonly #paths = new Map<ComparedTarget, string>();
-
-	constructor(address: string) {
-		this.address = address;
-	}
-
-	/** Whether a version is served. @throws {Error} if the service cannot be reached */
-	async serves(target: ComparedTarget, smallkey: string): Promise<boolean> {
-		const { docs, aliases } = targetOf(target);
-		for (const path of [docs, ...aliases.map((alias) => alias.docs)]) {
-			const { status } = await this.#ask(`${path}/en/${encodeURIComponent(smallkey)}`);
-			if (status === 404) continue;
-			this.#paths.set(target, path);
-			return true;
-		}
-		return false;
-	}
-
-	/** Reads some layers, in their order. @throws {Error} if the service cannot be reached */
-	async read(target: ComparedTarget, lang: Lang, smallkeys: readonly string[]): Promise<Read[]> {
-		const path = this.#paths.get(target) ?? targetOf(target).docs;
-		const { status, text } = await this.#ask(
-			`${path}/${lang}/${smallkeys.map(encodeURIComponent).join(",")}`,
-		);
-		const elements = status === 200 ? tryJson(text) : null;
-		if (Array.isArray(elements)) {
-			if (elements.length === smallkeys.length) return elements.map((element) => ({ node: nodeIn(element) }));
-			// v2 answers an empty list for a single unknown key.
-			if (smallkeys.length === 1 && elements.length === 0) return [{ node: null }];
-		}
-		if (smallkeys.length === 1) {
-			const reason = status === 200 ? "answers without a list of one layer" : `answers ${status}`;
-			return [{ failure: reason }];
-		}
-		// One failing layer must not hide the others, so each half is read by itself.
-		const half = Math.ceil(smallkeys.length / 2);
-		const first = await this.read(target, lang, smallkeys.slice(0, half));
-		return [...first, ...(await this.read(target, lang, smallkeys.slice(half)))];
-	}
-
-	async #ask(path: string): Promise<{ status: number; text: string }> {
-		const address = `${this.address}/${path}`;
-		for (let attempt = 1; ; attempt += 1) {
-			try {
-				const answer = await fetchAnswer(address, { redirect: "manual" });
-				return { status: answer.status, text: await answer.text() };
-			} catch (cause) {
-				if (attempt === maxAttempts) throw new Error(address, { cause });
-			}
+/** Requests an address, and repeats a request that fails. @throws {Error} if the service cannot be reached */
+async function ask(address: string): Promise<{ status: number; text: string }> {
+	for (let attempt = 1; ; attempt += 1) {
+		try {
+			const answer = await fetchAnswer(address, { redirect: "manual" });
+			return { status: answer.status, text: await answer.text() };
+		} catch (cause) {
+			if (attempt === maxAttempts) throw new Error(address, { cause });
 		}
 	}
+}
+
+/** The address at which a service of any release serves several layers of a target; null if it does not serve the target. */
+async function docsOf(service: string, target: ComparedTarget, smallkey: string): Promise<string | null> {
+	const { docs, aliases } = targetOf(target);
+	for (const path of [docs, ...aliases.map((alias) => alias.docs)]) {
+		const { status } = await ask(`${service}/${path}/en/${encodeURIComponent(smallkey)}`);
+		if (status !== 404) return `${service}/${path}`;
+	}
+	return null;
+}
+
+/** Reads some layers, in their order. @param docs as `docsOf` returns it */
+async function readLayers(docs: string, lang: Lang, smallkeys: readonly string[]): Promise<Read[]> {
+	const { status, text } = await ask(`${docs}/${lang}/${smallkeys.map(encodeURIComponent).join(",")}`);
+	const elements = status === 200 ? tryJson(text) : null;
+	if (Array.isArray(elements)) {
+		if (elements.length === smallkeys.length) return elements.map((element) => ({ node: nodeIn(element) }));
+		// v2 answers an empty list for a single unknown key.
+		if (smallkeys.length === 1 && elements.length === 0) return [{ node: null }];
+	}
+	if (smallkeys.length === 1)
+		return [{ failure: status === 200 ? "answers without a list of one layer" : `answers ${status}` }];
+	// One failing layer must not hide the others, so each half is read by itself.
+	const half = Math.ceil(smallkeys.length / 2);
+	const first = await readLayers(docs, lang, smallkeys.slice(0, half));
+	return [...first, ...(await readLayers(docs, lang, smallkeys.slice(half)))];
 }
 
 /** `relevant`: a viewer draws or requests something else. `missing`: only the older service has the layer. */
@@ -89,16 +70,6 @@ interface Finding {
 	smallkeys: Set<string>;
 }
 
-/** The result of a comparison. */
-interface Comparison {
-	findings: Finding[];
-	/** The versions that were compared. */
-	targets: ComparedTarget[];
-	/** `unknown`: smallkeys without a layer on either service. `onlyNow`: with a layer only on the newer service. */
-	unknown: Set<string>;
-	onlyNow: Set<string>;
-}
-
 /** Layers of one request: their list fits into an address, and few requests find a layer that fails. */
 const batchSize = 20;
 
@@ -106,75 +77,79 @@ const batchSize = 20;
 const maxConcurrent = 4;
 
 /**
- * Reads the same layers from two services, in each version that the older one serves and in both languages.
- * @param tick called after each batch with its number of layers, once for each version and language
- * @throws {Error} if a service cannot be reached, or the older one serves none of the versions
+ * Reads the same layers from two services, in each target that the older one serves and in both languages.
+ * @param before address of the older service, without a slash at its end; `now` likewise
+ * @param tick called after each batch with its number of layers, once for each target and language
+ * @returns the differences and the compared targets; `unknown`: smallkeys without a layer on either service; `onlyNow`:
+ * with a layer only on the newer one
+ * @throws {Error} if a service cannot be reached, or the older one serves none of the targets
  */
 export async function compareServices(
-	before: ReadService,
-	now: ReadService,
+	before: string,
+	now: string,
 	smallkeys: readonly string[],
-	tick: (layers: number) => void = () => undefined,
-): Promise<Comparison> {
+	tick: (layers: number) => void,
+) {
 	const targets: ComparedTarget[] = [];
 	const findings = new Map<string, Finding>();
-	/** Smallkeys that were compared; of these, those with a layer on either service, and those with one on the older one. */
-	const [asked, known, old] = [new Set<string>(), new Set<string>(), new Set<string>()];
+	/** Smallkeys that were compared; of these, those with a layer on the older service, and on the newer one. */
+	const [asked, old, fresh] = [new Set<string>(), new Set<string>(), new Set<string>()];
 
 	function add(kindOf: Class, kind: string, target: ComparedTarget, smallkey: string): void {
 		const name = `${kindOf} ${kind}`;
-		const nothing = { class: kindOf, kind, targets: new Set<ComparedTarget>(), smallkeys: new Set<string>() };
-		const finding = findings.get(name) ?? nothing;
+		const finding = findings.get(name) ?? { class: kindOf, kind, targets: new Set(), smallkeys: new Set() };
 		finding.targets.add(target);
 		finding.smallkeys.add(smallkey);
 		findings.set(name, finding);
 	}
 
-	function compare(target: ComparedTarget, smallkey: string, earlier: Read, fresh: Read): void {
+	function compare(target: ComparedTarget, smallkey: string, one: Read, other: Read): void {
 		asked.add(smallkey);
-		if ("failure" in earlier || earlier.node) old.add(smallkey);
-		if ("failure" in earlier) return add("unreadable", earlier.failure, target, smallkey);
-		if ("failure" in fresh) return add("relevant", fresh.failure, target, smallkey);
-		if (earlier.node || fresh.node) known.add(smallkey);
-		if (!earlier.node) return;
-		if (!fresh.node) return add("missing", "not there", target, smallkey);
-		for (const { isRelevant, kind } of differences(earlier.node, fresh.node))
+		if ("failure" in one || one.node) old.add(smallkey);
+		if ("failure" in one) return add("unreadable", one.failure, target, smallkey);
+		if ("failure" in other) return add("relevant", other.failure, target, smallkey);
+		if (other.node) fresh.add(smallkey);
+		if (!one.node) return;
+		if (!other.node) return add("missing", "not there", target, smallkey);
+		for (const { isRelevant, kind } of differences(one.node, other.node))
 			add(isRelevant ? "relevant" : "cosmetic", kind, target, smallkey);
 	}
 
-	const batches: (readonly string[])[] = [];
-	for (let start = 0; start < smallkeys.length; start += batchSize)
-		batches.push(smallkeys.slice(start, start + batchSize));
-	const compareBatch = async (target: ComparedTarget, lang: Lang, batch: readonly string[]) => {
-		const reads = [before, now].map((service) => service.read(target, lang, batch));
-		const [earlier = [], fresh = []] = await Promise.all(reads);
-		for (const [index, smallkey] of batch.entries())
-			compare(target, smallkey, earlier[index] as Read, fresh[index] as Read);
-		tick(batch.length);
-	};
-
 	const [first = "-"] = smallkeys;
 	for (const target of comparedTargets) {
-		if (!(await before.serves(target, first))) continue;
+		const docs = await docsOf(before, target, first);
+		if (docs === null) continue;
 		targets.push(target);
-		if (await now.serves(target, first)) {
-			const tasks = langs.flatMap((lang) => batches.map((batch) => ({ lang, batch })));
-			await pMap(tasks, ({ lang, batch }) => compareBatch(target, lang, batch), {
-				concurrency: maxConcurrent,
-			});
-		} else for (const smallkey of smallkeys) add("relevant", "the version is not served", target, smallkey);
+		const docsNow = await docsOf(now, target, first);
+		if (docsNow === null) {
+			for (const smallkey of smallkeys) add("relevant", "the version is not served", target, smallkey);
+			continue;
+		}
+		const starts = Array.from(
+			{ length: Math.ceil(smallkeys.length / batchSize) },
+			(_, index) => index * batchSize,
+		);
+		const tasks = langs.flatMap((lang) => starts.map((start) => ({ lang, start })));
+		const compareBatch = async ({ lang, start }: (typeof tasks)[number]) => {
+			const batch = smallkeys.slice(start, start + batchSize);
+			const reads = [docs, docsNow].map((address) => readLayers(address, lang, batch));
+			const [some = [], others = []] = await Promise.all(reads);
+			for (const [index, smallkey] of batch.entries())
+				compare(target, smallkey, some[index] as Read, others[index] as Read);
+			tick(batch.length);
+		};
+		await pMap(tasks, compareBatch, { concurrency: maxConcurrent });
 	}
-	if (targets.length === 0) {
-		throw new Error(`${before.address}: serves none of ${comparedTargets.join(", ")} below this address`);
-	}
+	if (targets.length === 0)
+		throw new Error(`${before}: serves none of ${comparedTargets.join(", ")} below this address`);
 	const notOld = [...asked].filter((key) => !old.has(key));
 	return {
 		findings: [...findings.values()].sort(
 			(a, b) => b.smallkeys.size - a.smallkeys.size || (a.kind < b.kind ? -1 : 1),
 		),
 		targets,
-		unknown: new Set(notOld.filter((key) => !known.has(key))),
-		onlyNow: new Set(notOld.filter((key) => known.has(key))),
+		unknown: notOld.filter((key) => !fresh.has(key)),
+		onlyNow: notOld.filter((key) => fresh.has(key)),
 	};
 }
 
@@ -190,21 +165,20 @@ const titles: Readonly<Record<Class, string>> = {
 
 /** The result as lines of a table, by kind, the most frequent first. */
 export function reportLines(
-	comparison: Comparison,
+	{ findings, targets, unknown, onlyNow }: Awaited<ReturnType<typeof compareServices>>,
 	smallkeys: readonly string[],
 	namesAll: boolean,
 ): string[] {
-	const { findings, targets, unknown, onlyNow } = comparison;
 	const lines = [`${counted(smallkeys.length, "layer")} read at ${targets.join(", ")}, in both languages`];
 	for (const [name, title] of Object.entries(titles)) {
 		const found = findings.filter((finding) => finding.class === name);
 		if (found.length > 0) lines.push("", title, ...found.map((finding) => findingLine(finding, namesAll)));
 	}
-	const others = new Set(findings.flatMap((finding) => [...finding.smallkeys]));
-	for (const smallkey of [...unknown, ...onlyNow]) others.add(smallkey);
+	const others = new Set([...unknown, ...onlyNow, ...findings.flatMap((finding) => [...finding.smallkeys])]);
 	lines.push("", row(smallkeys.length - others.size, "the same in both"));
-	if (onlyNow.size > 0) lines.push(row(onlyNow.size, `only in the new service: ${named(onlyNow, namesAll)}`));
-	if (unknown.size > 0) lines.push(row(unknown.size, `in neither: ${named(unknown, namesAll)}`));
+	if (onlyNow.length > 0)
+		lines.push(row(onlyNow.length, `only in the new service: ${named(onlyNow, namesAll)}`));
+	if (unknown.length > 0) lines.push(row(unknown.length, `in neither: ${named(unknown, namesAll)}`));
 	return lines;
 }
 
@@ -212,7 +186,7 @@ function findingLine({ kind, targets, smallkeys }: Finding, namesAll: boolean): 
 	return row(smallkeys.size, `${kind} (${[...targets].join(", ")}): ${named(smallkeys, namesAll)}`);
 }
 
-function named(smallkeys: ReadonlySet<string>, namesAll: boolean): string {
+function named(smallkeys: Iterable<string>, namesAll: boolean): string {
 	return firstOf([...smallkeys].sort(), namesAll ? Number.POSITIVE_INFINITY : maxNamed);
 }
 
