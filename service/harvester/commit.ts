@@ -1,16 +1,9 @@
-import { type Harvested, mergeDescription } from "../../harvest/finding.ts";
+import { mergeDescription } from "../../harvest/finding.ts";
 import type { HarvestLayer } from "../../harvest/layer.ts";
 import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
 import { harvestedLangs, parseRegistration, type Registration } from "../../registry/registration.ts";
 import { descriptionPath, langs } from "../../registry/smallkey.ts";
-import {
-	type Edit,
-	isRefusal,
-	type Layer,
-	type Reader,
-	type Store,
-	serviceAuthor,
-} from "../../store/store.ts";
+import { isRefusal, type Layer, type Store, serviceAuthor } from "../../store/store.ts";
 
 /** A layer's service description; null if it has no valid one. */
 export function descriptionOf({ description }: Layer): Description | null {
@@ -49,54 +42,41 @@ export interface CommitOptions {
 	now: () => Date;
 }
 
-/** The result of a harvest, and whether a retry is useful because a service was down. */
-export interface Done {
-	line: HarvestLine;
-	again: boolean;
-}
-
-/** Harvests one layer and commits its new description; null if the layer is not harvested. */
+/**
+ * Harvests one layer and commits its new description.
+ * @returns the line for the log, and whether a retry is useful because a service was down; null if the layer is not
+ * harvested
+ */
 export async function harvestOne(
 	smallkey: string,
 	{ store, harvest, now }: CommitOptions,
 	signal: AbortSignal,
-): Promise<Done | null> {
+): Promise<{ line: HarvestLine; again: boolean } | null> {
 	const layer = await store.read(smallkey);
 	const registration = layer && harvestedOf(layer);
 	if (!registration || signal.aborted) return null;
 	const harvested = await harvest(registration, signal, descriptionOf(layer));
 	if (signal.aborted) return null;
 	const findings = harvested.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
-	const done = (outcome: HarvestLine["outcome"]): Done => ({
+	const done = (outcome: HarvestLine["outcome"]) => ({
 		line: { harvest: smallkey, outcome, ...(findings.length > 0 && { findings }) },
 		again: harvested.findings.some(({ state }) => state === "down"),
 	});
 	if (Object.keys(harvested.found).length === 0) return done("failed");
-	let dropped = false;
+	let isDropped = false;
 	const outcome = await store.change(
 		async (fresh) => {
-			const edits = await editsOf(fresh, smallkey, registration, harvested);
-			dropped = edits === null;
-			return edits ?? [];
+			const layer = await fresh.read(smallkey);
+			const current = layer && harvestedOf(layer);
+			isDropped =
+				!current || langs.some((lang) => current[lang].service_url !== registration[lang].service_url);
+			if (!current || isDropped) return [];
+			const merged = mergeDescription(current, harvested, layer.description);
+			const text = merged && descriptionText(merged);
+			return text === null || text === layer.description ? [] : [{ path: descriptionPath(smallkey), text }];
 		},
 		{ ...serviceMeta(now), smallkey, subject: `harvest ${smallkey}` },
 	);
 	if (isRefusal(outcome)) throw new Error(`harvest ${smallkey}: ${outcome.errors.join("; ")}`);
-	return done(dropped ? "dropped" : outcome.changed ? "changed" : "unchanged");
-}
-
-/** The edits of a harvest; null if the layer's addresses have changed since the request. */
-async function editsOf(
-	fresh: Reader,
-	smallkey: string,
-	asked: Registration,
-	harvested: Harvested,
-): Promise<Edit[] | null> {
-	const layer = await fresh.read(smallkey);
-	const registration = layer && harvestedOf(layer);
-	if (!registration) return null;
-	if (langs.some((lang) => registration[lang].service_url !== asked[lang].service_url)) return null;
-	const merged = mergeDescription(registration, harvested, layer.description);
-	const text = merged && descriptionText(merged);
-	return text === null || text === layer.description ? [] : [{ path: descriptionPath(smallkey), text }];
+	return done(isDropped ? "dropped" : outcome.changed ? "changed" : "unchanged");
 }

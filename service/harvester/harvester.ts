@@ -1,14 +1,7 @@
 import type { Refresh } from "../../api/context.ts";
 import { isDescribed } from "../../registry/description.ts";
 import type { Log } from "../../store/log.ts";
-import {
-	type CommitOptions,
-	type Done,
-	descriptionOf,
-	type HarvestLine,
-	harvestOne,
-	registrationOf,
-} from "./commit.ts";
+import { type CommitOptions, descriptionOf, type HarvestLine, harvestOne, registrationOf } from "./commit.ts";
 import { createHostQueue, nextMoment, pollDue, type Schedule } from "./schedule.ts";
 
 /** The state of a layer's harvest. Times are in milliseconds since 1970. */
@@ -101,7 +94,7 @@ export function createHarvester(options: HarvesterOptions) {
 			if (signal.aborted) return;
 			hasCaughtUp = true;
 			logStart();
-			pollDue({ ...options, sinceMs, due: (smallkey) => enqueue(smallkey), signal });
+			pollDue(options, sinceMs, (smallkey) => enqueue(smallkey), signal);
 		});
 	}
 
@@ -166,7 +159,7 @@ export function createHarvester(options: HarvesterOptions) {
 		try {
 			const done = await harvestOne(smallkey, options, signal);
 			if (signal.aborted) return;
-			if (done) finish(smallkey, done);
+			if (done) finish(smallkey, done.line, done.again);
 			else forget(smallkey);
 		} catch (error) {
 			fail(smallkey, error, "what was found cannot be stored now");
@@ -182,7 +175,7 @@ export function createHarvester(options: HarvesterOptions) {
 		startKeys.delete(smallkey);
 	}
 
-	function finish(smallkey: string, { line, again }: Done): void {
+	function finish(smallkey: string, line: HarvestLine, again: boolean): void {
 		const { outcome, findings = [] } = line;
 		const track = trackOf(smallkey);
 		count?.(outcome);

@@ -40,17 +40,18 @@ export interface Schedule {
 	everyMs: number;
 }
 
-interface DueOptions extends Schedule {
-	/** Start of the first period, in milliseconds since 1970. */
-	sinceMs: number;
-	/** Called with each layer that has become due; the next call waits for the promise. Must not reject. */
-	due: (smallkey: string) => Promise<void>;
-	/** Ends the search. */
-	signal: AbortSignal;
-}
-
-/** Looks for due layers every minute, or more often in a short period. */
-export function pollDue({ timers, now, allKeys, everyMs, sinceMs, due, signal }: DueOptions): void {
+/**
+ * Looks for due layers every minute, or more often in a short period.
+ * @param sinceMs start of the first period, in milliseconds since 1970
+ * @param due called with each layer that has become due; the next call waits for the promise. Must not reject.
+ * @param signal ends the search
+ */
+export function pollDue(
+	{ timers, now, allKeys, everyMs }: Schedule,
+	sinceMs: number,
+	due: (smallkey: string) => Promise<void>,
+	signal: AbortSignal,
+): void {
 	const intervalMs = Math.max(Math.min(60_000, everyMs / 100), 10);
 	let timer: unknown;
 	const pollLater = (since: number) => {
