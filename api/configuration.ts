@@ -6,9 +6,6 @@ import type { ReadSettings } from "./wanted.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** The repository on GitHub, where the layers are not on this machine. */
-export type GitHubSettings = NonNullable<ReturnType<typeof readGitHub>>;
-
 /** Reads and checks variables, and reports every bad one at once. */
 export class Variables {
 	readonly problems: string[] = [];
@@ -79,11 +76,11 @@ export function parseSpan(text: string): number | null {
 
 const addressTemplate = /^https?:\/\/[^\s"<>{]*\{0\}[^\s"<>]*$/;
 
-/** The public address of the service, with its base path, without a slash at its end; empty where it is not set. */
-export function readPublicUrl(variables: Variables): string {
+/** An address for a browser, without a slash at its end; empty where it is not set. */
+export function readWebAddress(variables: Variables, name: "PUBLIC_URL" | "REPOSITORY_URL"): string {
 	const pattern = /^https?:\/\/[^\s"<>?#]+$/;
 	return variables
-		.matching("PUBLIC_URL", "", pattern, "an http or https address without ? and #")
+		.matching(name, "", pattern, "an http or https address without ? and #")
 		.replace(/(?<!\/)\/+$/, "");
 }
 
@@ -93,7 +90,8 @@ export function readServing(
 	docsMaxKeys: { fallback: number; max: number },
 ): ReadSettings & Required<FragmentSettings> & { publicUrl: string; site: boolean } {
 	return {
-		publicUrl: readPublicUrl(variables),
+		/** With the base path. */
+		publicUrl: readWebAddress(variables, "PUBLIC_URL"),
 		site: variables.flag("SITE", true),
 		basePath: variables.matching("BASE_PATH", "", /^(?:\/[A-Za-z0-9._~-]+)+$/, "a path such as /rcs"),
 		docsMaxKeys: variables.integer("DOCS_MAX_KEYS", docsMaxKeys.fallback, 1, docsMaxKeys.max),

@@ -1,7 +1,7 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { GitFailure, runGit } from "../git/run.ts";
-import { type FoundRepository, mainTrailer, type Review, servedRef } from "../service/repository.ts";
+import { mainTrailer, type Review, servedRef } from "../service/repository.ts";
 import { declinedFolder } from "../store/store.ts";
 import { WrongError } from "../terminal/command-line.ts";
 
@@ -30,7 +30,7 @@ export function parseReason(text: string): string {
 }
 
 /** @throws {Error} if the repository is a checkout, or belongs to another user than the current one */
-export async function refuseOthers({ path, name }: FoundRepository): Promise<void> {
+export async function refuseOthers({ path, name }: { path: string; name: string }): Promise<void> {
 	if ((await text(path, ["rev-parse", "--is-bare-repository"])) !== "true")
 		throw new Error(`${name}: is no repository of a service; a pull request is merged where it was opened`);
 	const { uid } = await stat(join(path, "refs", "heads"));

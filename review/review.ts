@@ -6,7 +6,7 @@ import { groupByOwners, type OwnedPaths, ownersPath, parseOwners } from "../regi
 import { type LangEntry, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import { askWith } from "../service/ask.ts";
+import { clientsWith } from "../service/ask.ts";
 import { mapWithProgress } from "../terminal/progress.ts";
 import { type ChangedLayer, checkChanges, type Located, locate, readChanges } from "./changes.ts";
 import { type FragmentChange, fragmentChanges } from "./fragments.ts";
@@ -98,9 +98,9 @@ export type CheckServices = (layer: CheckedLayer) => Promise<{ findings: Finding
 const maxAskingMs = 8 * 60_000;
 
 /** Asks through the guarded fetch; services without an answer in time are reported as down. */
-export function createCheckServices(settings: Parameters<typeof askWith>[0]): CheckServices {
+export function createCheckServices(settings: Parameters<typeof clientsWith>[0]): CheckServices {
 	const end = AbortSignal.timeout(maxAskingMs);
-	const ask = askWith(settings);
+	const { ask } = clientsWith(settings);
 	const check = createCheckLayer((address) => ask(address, end));
 	return ({ registration }) => check(registration);
 }
@@ -117,7 +117,7 @@ interface ServiceFindings {
 /** Layers of one change whose services are asked. A larger change is a batch; the weekly check asks its services. */
 const maxAsked = 200;
 
-/** Layers that are checked at the same time. The fetch (`askWith`) limits the number of requests. */
+/** Layers that are checked at the same time. The fetch (`clientsWith`) limits the number of requests. */
 const maxConcurrent = 16;
 
 /** Asks the services of the layers whose address, layer name or type a change touches, and no others. */

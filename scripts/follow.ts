@@ -6,8 +6,8 @@ import { filesBelow } from "../files/below.ts";
 import { runGit } from "../git/run.ts";
 import { buildOutput, checkOutput } from "../hosting/output.ts";
 import { lockFolder } from "../service/data-dir.ts";
-import { cloneUrlOf, createGitToken, gitEnvironment } from "../service/github.ts";
-import { type Configuration, readConfiguration, withoutStore } from "../service/settings.ts";
+import { gitRemote } from "../service/github.ts";
+import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createRun, parseCount } from "../terminal/command-line.ts";
 import { plain } from "../terminal/plain.ts";
 
@@ -28,16 +28,6 @@ async function openCopy(repository: string): Promise<void> {
 	await runGit(repository, ["config", "gc.autoDetach", "false"]);
 }
 
-/** The given address without credentials, or the configured repository's with its credentials. */
-function remoteOf(remote: string | undefined, configuration: Configuration, now: () => Date) {
-	if (remote !== undefined) return { remote, gitVariables: async () => ({}) };
-	const { github, harvest } = configuration;
-	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name, or --remote");
-	const url = cloneUrlOf(github);
-	const token = createGitToken(configuration, now);
-	return { remote: url, gitVariables: async () => gitEnvironment(url, await token(), harvest.httpsProxy) };
-}
-
 export const run = createRun("follow", async ({ read, environment, io }) => {
 	const [{ remote: named, every, once, ...options }] = await read((line) =>
 		line
@@ -55,7 +45,10 @@ export const run = createRun("follow", async ({ read, environment, io }) => {
 	const repository = join(configuration.dataDir, "follow.git");
 	const branch = environment.GITHUB_BRANCH || "main";
 	const ref = `refs/heads/${branch}`;
-	const { remote, gitVariables } = remoteOf(named, configuration, io.now);
+	const { remote, gitVariables } =
+		named === undefined
+			? gitRemote(configuration, io.now)
+			: { remote: named, gitVariables: async () => ({}) };
 	await mkdir(repository, { recursive: true });
 
 	/** Fetches the branch, also after its history was rewritten. @returns its commit */

@@ -1,7 +1,7 @@
 // npx fragments <command>: loads and runs the module of the command
 import { Command } from "@commander-js/extra-typings";
 import { versionLine } from "../files/version.ts";
-import { withSettingsFile } from "../service/settings-file.ts";
+import { withSettingsFile } from "../service/settings.ts";
 import { exitCodes, type Run, withErrors, withOutput } from "../terminal/command-line.ts";
 import { type CommandName, commands, isCommand } from "../terminal/commands.ts";
 import { type Io, processIo } from "../terminal/io.ts";

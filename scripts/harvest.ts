@@ -15,7 +15,7 @@ import { ownersPath, parseOwners } from "../registry/owners.ts";
 import { harvestedLangs } from "../registry/registration.ts";
 import { descriptionPath, langs, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import { refreshText } from "../review/refresh-text.ts";
-import { askWith } from "../service/ask.ts";
+import { clientsWith } from "../service/ask.ts";
 import {
 	fileIn,
 	layersAtOnce,
@@ -88,7 +88,7 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 	io.warn(`Harvesting into ${folder}`);
 	const configuration = readConfiguration(withoutStore(environment));
 	const { mapWkid } = configuration;
-	const ask = createHarvestLayer({ ask: askWith(configuration.harvest), mapWkid });
+	const ask = createHarvestLayer({ ask: clientsWith(configuration.harvest).ask, mapWkid });
 	const layers = await readLayers({ folder }, smallkeys, io);
 	const now = io.now().getTime();
 
@@ -151,7 +151,8 @@ const checkServices = createRun("check-services", async ({ read, environment, io
 	);
 	const { source, name } = nameSource(options);
 	io.warn(`Asking the services behind ${name}`);
-	const check = createCheckLayer(askWith(readConfiguration(withoutStore(environment)).harvest));
+	const { ask } = clientsWith(readConfiguration(withoutStore(environment)).harvest);
+	const check = createCheckLayer(ask);
 	const layers = await readLayers(source, smallkeys, io);
 	const results = await mapWithProgress(layers, "checking", layersAtOnce, async (layer) => {
 		return { ...layer, ...(await check(layer.registration)) };
@@ -190,7 +191,7 @@ const watchServices = createRun("watch-services", async ({ read, environment, io
 			.addHelpText("after", watchHelp),
 	);
 	const { owners } = parseOwners((await readIfThere(ownersPath)) ?? new Uint8Array(0));
-	const ask = askWith(readConfiguration(withoutStore(environment)).harvest);
+	const { ask } = clientsWith(readConfiguration(withoutStore(environment)).harvest);
 	const registered = await readLayers({ folder }, [], io);
 	const layers = await readLayers({ folder }, smallkeys, io);
 	const all = await watchAll(layers, ask);

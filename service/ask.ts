@@ -1,4 +1,4 @@
-import { type Ask, createAsk } from "../harvest/net/ask.ts";
+import { createAsk } from "../harvest/net/ask.ts";
 import { createFetch } from "../harvest/net/fetch.ts";
 import { tryJson } from "../registry/try-json.ts";
 import type { HarvestSettings } from "./settings.ts";
@@ -7,11 +7,6 @@ import type { HarvestSettings } from "./settings.ts";
 export function clientsWith({ allowPrivate, httpsProxy, noProxy }: HarvestSettings) {
 	const fetch = createFetch({ allowPrivate, httpsProxy, noProxy });
 	return { fetch, ask: createAsk({ fetch }) };
-}
-
-/** Makes the guarded `Ask` for map services, as configured. */
-export function askWith(settings: HarvestSettings): Ask {
-	return clientsWith(settings).ask;
 }
 
 /** The largest answer in bytes; a receipt, a status or a refusal has a few thousand. */

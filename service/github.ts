@@ -3,7 +3,7 @@ import { createFetch } from "../harvest/net/fetch.ts";
 import type { Github } from "../store/github/answer.ts";
 import { authorizeWith } from "../store/github/auth.ts";
 import { connect } from "../store/github/client.ts";
-import type { Configuration, GitHubSettings } from "./settings.ts";
+import type { Configuration } from "./settings.ts";
 
 /** Longest time of one request, in milliseconds. */
 const requestTimeoutMs = 60_000;
@@ -38,12 +38,6 @@ export function connectToGithub(configuration: Configuration, now = () => new Da
 	return connect(connection, authorizeWith(github.auth, now))(now().getTime() + scriptTimeoutMs);
 }
 
-/** The clone URL of the repository. Only the API of github.com and of ghe.com has a host of its own, `api.…`. */
-export function cloneUrlOf({ apiUrl, repository }: GitHubSettings): string {
-	const { protocol, host } = new URL(apiUrl);
-	return `${protocol}//${host.replace(/^api\.(?=github\.com$|[^.]+\.ghe\.com$)/, "")}/${repository}.git`;
-}
-
 /**
  * Environment variables with which git authenticates at an address. Other users could see a token on the command line.
  * Git sends this one to that address only.
@@ -58,13 +52,22 @@ export function gitEnvironment(url: string, token: string, proxy: string): Recor
 	};
 }
 
-/** Returns a function that returns a valid token for git. The token of an App is renewed before it expires. */
-export function createGitToken(configuration: Configuration, now: () => Date): () => Promise<string> {
-	const { github } = configuration;
-	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");
+/**
+ * The address from which git fetches the configured repository, and a function that returns the environment with a valid
+ * token for it. The token of an App is renewed before it expires.
+ * @throws {Error} if no repository is configured
+ */
+export function gitRemote(configuration: Configuration, now: () => Date) {
+	const { github, harvest } = configuration;
+	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name, or --remote");
+	const { protocol, host } = new URL(github.apiUrl);
+	// Only the API of github.com and of ghe.com has a host of its own, `api.…`.
+	const webHost = host.replace(/^api\.(?=github\.com$|[^.]+\.ghe\.com$)/, "");
+	const remote = `${protocol}//${webHost}/${github.repository}.git`;
 	const authorization = authorizeWith(github.auth, now, { contents: "read" });
-	return async () => {
+	const gitVariables = async () => {
 		const header = await authorization.header(connectToGithub(configuration, now));
-		return header.replace(/^Bearer /, "");
+		return gitEnvironment(remote, header.replace(/^Bearer /, ""), harvest.httpsProxy);
 	};
+	return { remote, gitVariables };
 }

@@ -36,11 +36,10 @@ export function createReadStatus({ repository, store, harvester }: LayerStatusOp
 		const [layer, review] = [await store.read(smallkey), await reviewOf(repository, smallkey)];
 		const declined = review ? null : await declinedOf(repository, smallkey);
 		if (!layer && !review && !declined) return null;
-		const last = layer && (await lastCommit(repository, layerPath(smallkey)));
-		const { commit = null, at: registered = null } = last ?? {};
+		const last = layer ? await lastCommit(repository, layerPath(smallkey)) : noCommit;
 		const harvest: LayerStatus["harvest"] = layer ? harvestOf(smallkey, layer) : { state: "none" };
 		const health: LayerStatus["health"] = layer ? await healthOf(smallkey) : { state: "unknown" };
-		return { smallkey, registered, commit, review, declined, harvest, health };
+		return { smallkey, ...last, review, declined, harvest, health };
 	}
 
 	function harvestOf(smallkey: string, layer: Layer): LayerStatus["harvest"] {
@@ -93,17 +92,15 @@ async function gitInTime(repository: string, words: string[]): Promise<string | 
 	return output?.toString("latin1").trim() ?? null;
 }
 
-/** The last commit of a file on the served branch, and its time; nulls after the time limit. @throws {GitFailure} */
-async function lastCommit(
-	repository: string,
-	path: string,
-): Promise<{ commit: string | null; at: string | null }> {
+const noCommit = { registered: null, commit: null };
+
+/** The time and id of the last commit of a file on the served branch; nulls after the time limit. @throws {GitFailure} */
+async function lastCommit(repository: string, path: string) {
 	// Without `--no-patch` git prints the patch of a merge.
 	const how = ["-1", "--first-parent", "--diff-merges=first-parent", "--no-patch", "--format=%H %ct"];
 	const output = await gitInTime(repository, ["log", ...how, servedRef, "--", path]);
-	const [commit = "", seconds = ""] = output?.split(" ") ?? [];
-	if (!/^[0-9a-f]{40,64}$/.test(commit)) return { commit: null, at: null };
-	return { commit, at: isoTime(Number(seconds) * 1_000) };
+	const [, commit, seconds] = /^([0-9a-f]{40,64}) (\d+)$/.exec(output ?? "") ?? [];
+	return commit ? { registered: isoTime(Number(seconds) * 1_000), commit } : noCommit;
 }
 
 /** The newest change of a layer that waits for a review, or null. */

@@ -1,16 +1,19 @@
+import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import {
 	type Environment,
 	readGitHub,
 	readServing,
+	readWebAddress,
 	readWriteLimits,
 	Variables,
 } from "../api/configuration.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../api/node/address.ts";
+import { ifThereSync } from "../files/if-there.ts";
 import { nearestName } from "../registry/problems.ts";
 import type { OperatorSettings } from "../site/page/settings.ts";
 
-export { type Environment, type GitHubSettings, parseSpan } from "../api/configuration.ts";
+export { type Environment, parseSpan } from "../api/configuration.ts";
 
 /** The settings of the harvester. */
 export type HarvestSettings = ReturnType<typeof readHarvest>;
@@ -84,13 +87,10 @@ export function withoutStore(env: Environment): Environment {
 
 function readPage(variables: Variables): OperatorSettings {
 	const tiles = /^(?=.*\{x\})(?=.*\{y\})https:\/\/[^\s"<>]*\{z\}[^\s"<>]*$/;
-	const page = /^https?:\/\/[^\s"<>?#]+$/;
 	return {
 		baseMap: variables.matching("BASE_MAP", "", tiles, "an https address of tiles with {z}, {y} and {x}"),
 		baseMapAttribution: variables.text("BASE_MAP_ATTRIBUTION", ""),
-		repository: variables
-			.matching("REPOSITORY_URL", "", page, "an http or https address without ? and #")
-			.replace(/(?<!\/)\/+$/, ""),
+		repository: readWebAddress(variables, "REPOSITORY_URL"),
 		branch: variables.text("GITHUB_BRANCH", "main"),
 	};
 }
@@ -122,4 +122,40 @@ function readHarvest(variables: Variables) {
 		httpsProxy: readProxy(variables),
 		noProxy: variables.text("NO_PROXY", ""),
 	};
+}
+
+/** The file with the settings of a checkout's service, beside package.json. The systemd unit and each command read it. */
+const settingsFileName = "fragments.env";
+
+/**
+ * Adds the settings of `fragments.env` in a folder to the environment, if that file exists. The file has lines of
+ * `NAME=value`, like systemd's `EnvironmentFile`. Variables of the environment take precedence.
+ * @throws {Error} for a line of another form, and if the environment's DATA_DIR does not exist and differs from the
+ * file's: a command would make a second data folder that no service reads
+ */
+export function withSettingsFile(environment: Environment, folder: string): Environment {
+	const path = join(folder, settingsFileName);
+	const text = ifThereSync(path, () => readFileSync(path, "utf8"));
+	if (text === null) return environment;
+	const settings = parseSettings(text, path);
+	const { DATA_DIR: named } = environment;
+	const { DATA_DIR: configured } = settings;
+	if (named && configured && resolve(folder, named) !== resolve(folder, configured) && !existsSync(named)) {
+		throw new Error(
+			`DATA_DIR: there is no folder ${named}, and ${path} names ${configured}. Leave DATA_DIR unset, or make the folder first`,
+		);
+	}
+	return { ...settings, ...environment };
+}
+
+function parseSettings(text: string, path: string): Record<string, string> {
+	const settings: Record<string, string> = {};
+	for (const [index, line] of text.split(/\r?\n/).entries()) {
+		if (/^\s*(?:[#;].*)?$/.test(line)) continue;
+		const [, name, quoted, plain] = /^\s*([A-Z][A-Z0-9_]*)=(?:(["'].*["'])|(.*?))\s*$/.exec(line) ?? [];
+		// The error does not repeat the line, because the line may have a secret.
+		if (name === undefined) throw new Error(`${path}: line ${index + 1}: must be NAME=value`);
+		settings[name] = quoted?.slice(1, -1) ?? plain ?? "";
+	}
+	return settings;
 }

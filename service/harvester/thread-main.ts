@@ -2,11 +2,11 @@
 import { parentPort, workerData } from "node:worker_threads";
 import { createHarvestLayer, createWatchLayer } from "../../harvest/layer.ts";
 import { createReadCapabilities } from "../../harvest/wms/read-capabilities.ts";
-import { askWith } from "../ask.ts";
+import { clientsWith } from "../ask.ts";
 import type { Order, Report, ThreadSettings } from "./threads.ts";
 
 const { harvest: settings, mapWkid, beatMs, maxLayerMs } = workerData as ThreadSettings;
-const ask = askWith(settings);
+const { ask } = clientsWith(settings);
 const read = createReadCapabilities(ask);
 const tasks = { harvest: createHarvestLayer({ ask, mapWkid, read }), watch: createWatchLayer(ask, read) };
 

@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { withSettingsFile } from "../../service/settings-file.ts";
+import { withSettingsFile } from "../../service/settings.ts";
 import { temporaryFolder } from "../local.ts";
 import { runScriptProcess } from "../process.ts";
 
