@@ -62,7 +62,7 @@ export async function answerWrite(
 	if (senderWait > 0) return refuseLimited("sender", senderWait);
 	const meta = metaOf(write, sender, request);
 	// The signature is used up: it must not take effect later, when other layers are stored, or with another method.
-	const useUp = async (status: number) => (await store.remember?.({ ...meta, status })) ?? true;
+	const useUp = async (status: number) => (await store.remember?.({ ...meta, outcome: status })) ?? true;
 	const refuseForGood = async (refusal: Refusal) => {
 		await useUp(refusal.status);
 		return refuseWrite(refusal);

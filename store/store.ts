@@ -99,15 +99,16 @@ export interface Reader {
  */
 export type Edits = (now: Reader) => Promise<Edit[] | Refusal>;
 
-/** A signed request whose answer is final, and which changed no layer. */
+/** A signed request whose answer is final. */
 export interface UsedRequest {
 	/** SHA-256 of the signature's text in hex. */
 	request: string;
+	/** `PUT` or `DELETE`, since the method is not signed; `""` if only the request's commit is known. */
 	method: string;
 	/** Its timestamp, in milliseconds since 1970. */
 	time: number;
-	/** Status of the answer. */
-	status: number;
+	/** The commit in its answer, or the status of an answer without a commit. */
+	outcome: string | number;
 }
 
 /** The repository of layers. */

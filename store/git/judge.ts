@@ -7,11 +7,12 @@ import {
 	isRefusal,
 	type Meta,
 	type Refusal,
+	type UsedRequest,
 	usedBefore,
 } from "../store.ts";
 import type { WriteHealth } from "./health.ts";
 import type { CommitReader } from "./reader.ts";
-import type { RequestUse, Use, UsedRequests } from "./used-requests.ts";
+import type { UsedRequests } from "./used-requests.ts";
 
 /** A change that waits for its answer. */
 export interface Pending {
@@ -62,9 +63,9 @@ export async function judgeGroup(
 }
 
 /** The signed requests among judged changes. @param tip the commit of changes without a commit of their own */
-export function usesOf(judged: readonly Judged[], tip: string): RequestUse[] {
+export function usesOf(judged: readonly Judged[], tip: string): UsedRequest[] {
 	return judged.flatMap(({ meta: { request, method = "-", time }, refusal, commit }) =>
-		request === null ? [] : [[request, { method, timeMs: time, outcome: refusal?.status ?? commit ?? tip }]],
+		request === null ? [] : [{ request, method, time, outcome: refusal?.status ?? commit ?? tip }],
 	);
 }
 
@@ -90,7 +91,7 @@ function judge(
  * @param first how the request was answered the first time
  * @returns the refusal; null if the answer is the first commit
  */
-function judgeRepeat(first: Use, method: string, outcome: Edit[] | Refusal): Refusal | null {
+function judgeRepeat(first: UsedRequest, method: string, outcome: Edit[] | Refusal): Refusal | null {
 	if (first.method !== "" && first.method !== method) return usedBefore;
 	const wasAccepted = typeof first.outcome === "string";
 	if (isRefusal(outcome)) {

@@ -4,9 +4,14 @@ import { GitTimeout } from "../../git/run.ts";
 import type { PathChange } from "../../git/tree.ts";
 import { visible } from "../../registry/markdown.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
-import { declinedFolder, parseTimestamp, reviewFolders, serviceIdentity } from "../store.ts";
+import {
+	declinedFolder,
+	parseTimestamp,
+	reviewFolders,
+	serviceIdentity,
+	type UsedRequest,
+} from "../store.ts";
 import { branchName } from "./base.ts";
-import type { RequestUse } from "./used-requests.ts";
 
 /** The highest number of commits whose requests are read. */
 const maxRequests = 100_000;
@@ -18,7 +23,7 @@ const maxRequests = 100_000;
  * @param since only commits outside the history of this commit are read; null or a missing commit: the newest commits
  * @throws {GitTimeout} if git does not answer
  */
-export async function readRequests(repository: string, since: string | null): Promise<RequestUse[]> {
+export async function readRequests(repository: string, since: string | null): Promise<UsedRequest[]> {
 	const folders = [...reviewFolders, declinedFolder].map((folder) => `--glob=refs/heads/${folder}`);
 	const refs = [...folders, `refs/heads/${branchName}`, ...(since === null ? [] : [`^${since}`])];
 	const args = ["--ignore-missing", `--max-count=${maxRequests}`, ...refs];
@@ -26,12 +31,12 @@ export async function readRequests(repository: string, since: string | null): Pr
 		if (error instanceof GitTimeout) throw error;
 		return [];
 	});
-	const uses: RequestUse[] = [];
+	const uses: UsedRequest[] = [];
 	for await (const { id, author, committer, message } of readCommits(repository, ids)) {
 		if (personText(committer) !== serviceIdentity) continue;
-		const timeMs = parseTimestamp(trailersOf(message, "TimeStamp")[0] ?? "") ?? author.timeMs;
+		const time = parseTimestamp(trailersOf(message, "TimeStamp")[0] ?? "") ?? author.timeMs;
 		for (const request of trailersOf(message, "Request"))
-			uses.push([request, { method: "", timeMs, outcome: id }]);
+			uses.push({ request, method: "", time, outcome: id });
 	}
 	return uses;
 }

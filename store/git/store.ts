@@ -106,14 +106,12 @@ function storeOf(context: StoreContext) {
 	}
 
 	/** Stores a signed request that was refused before the store was called: see `Store`. */
-	async function remember({ request, method, time, status }: UsedRequest): Promise<boolean> {
-		const isFirst = !requests.find(request) && !requests.isForgotten(time);
-		try {
-			await requests.keep([[request, { method, timeMs: time, outcome: status }]]);
-			return isFirst;
-		} catch (error) {
+	async function remember(used: UsedRequest): Promise<boolean> {
+		const isFirst = !requests.find(used.request) && !requests.isForgotten(used.time);
+		await requests.keep([used]).catch((error) => {
 			throw health.failed(error);
-		}
+		});
+		return isFirst;
 	}
 
 	/** Finishes the waiting changes, then ends git's processes. After `closeMs` it ends them in any case. */

@@ -1,24 +1,11 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { readTextIfThere } from "../../files/if-there.ts";
-import { maxClockSkewMs } from "../store.ts";
+import { maxClockSkewMs, type UsedRequest } from "../store.ts";
 import type { StoreBase } from "./base.ts";
 
 /** First and last moment, in milliseconds since 1970. */
 type TimeRange = readonly [fromMs: number, toMs: number];
-
-/** The result of a signed request. */
-export interface Use {
-	/** `PUT` or `DELETE`, since the method is not signed; `""` if only its commit is known. */
-	method: string;
-	/** When it was signed, in milliseconds since 1970. A fraction is dropped. */
-	timeMs: number;
-	/** The commit in its answer, or the status of its refusal. */
-	outcome: string | number;
-}
-
-/** A request and its use. */
-export type RequestUse = readonly [request: string, use: Use];
 
 /** The log is written anew after so many milliseconds. */
 const periodMs = 60_000;
@@ -28,7 +15,7 @@ const maxRanges = 64;
 
 /** The name of the log. Earlier versions numbered it: `000001.log`. */
 const logName = "requests.log";
-/** `<request> <method> <outcome> <timeMs>`; earlier versions wrote one more field. */
+/** `<request> <method> <outcome> <time>`; earlier versions wrote one more field. */
 const usePattern = /^([0-9a-f]{64}) (\S+) (\d{3}|[0-9a-f]{40,64}) (\d{13,})(?: \d+)?$/;
 /** `forgotten <fromMs> <toMs>`: requests that were signed in this range are forgotten. */
 const forgottenPattern = /^forgotten (-?\d+) (-?\d+)$/;
@@ -54,10 +41,10 @@ export async function openUsedRequests(
 	folder: string,
 	{ now, sync }: Pick<StoreBase, "now" | "sync">,
 	tip: string,
-	requestsSince: (since: string | null) => Promise<RequestUse[]>,
+	requestsSince: (since: string | null) => Promise<UsedRequest[]>,
 ) {
-	/** In the order of their first use. */
-	const uses = new Map<string, Use>();
+	/** In the order of their first use. Fractions of their times are dropped. */
+	const uses = new Map<string, UsedRequest>();
 	let forgotten: TimeRange[] = [];
 	/** The log. Null: its last line may be incomplete, and it has to be replaced. */
 	let file: FileHandle | null = null;
@@ -65,12 +52,12 @@ export async function openUsedRequests(
 	/** The last commit whose requests are remembered. */
 	let head: string | null = null;
 	/** The uses for the next write; that write, if it waits; and the last write, which never rejects here. */
-	let unwritten: RequestUse[] = [];
+	let unwritten: UsedRequest[] = [];
 	let next: Promise<void> | null = null;
 	let written: Promise<void> = Promise.resolve();
 
 	/** The use of a request; null if it was not used, or is forgotten. */
-	function find(request: string): Use | null {
+	function find(request: string): UsedRequest | null {
 		return uses.get(request) ?? null;
 	}
 
@@ -84,7 +71,7 @@ export async function openUsedRequests(
 	 * Remembers requests whose commits are on a branch.
 	 * @param to a commit of the served branch: all requests of its history are remembered now
 	 */
-	function noteCommitted(added: readonly RequestUse[], to = head): void {
+	function noteCommitted(added: readonly UsedRequest[], to = head): void {
 		note(added);
 		head = to;
 		// The log does not need them, but a new one forgets old requests.
@@ -103,8 +90,8 @@ export async function openUsedRequests(
 	 * Remembers requests that changed nothing: they are on the disk when this resolves. The first use of a request stays.
 	 * @throws {Error} if they cannot be written; they are not remembered then
 	 */
-	async function keep(added: readonly RequestUse[]): Promise<void> {
-		const first = added.filter(([request]) => !uses.has(request));
+	async function keep(added: readonly UsedRequest[]): Promise<void> {
+		const first = added.filter(({ request }) => !uses.has(request));
 		if (first.length > 0) await write(first);
 	}
 
@@ -115,9 +102,9 @@ export async function openUsedRequests(
 		file = null;
 	}
 
-	function note(added: readonly RequestUse[]): void {
-		for (const [request, use] of added)
-			if (!uses.has(request)) uses.set(request, { ...use, timeMs: Math.floor(use.timeMs) });
+	function note(added: readonly UsedRequest[]): void {
+		for (const { request, method, time, outcome } of added)
+			if (!uses.has(request)) uses.set(request, { request, method, time: Math.floor(time), outcome });
 	}
 
 	function isLogOld(): boolean {
@@ -131,7 +118,7 @@ export async function openUsedRequests(
 				const [, request, named, text = "", time] = usePattern.exec(line) ?? [];
 				const method = named === "?" ? "" : (named ?? "");
 				const outcome = text.length === 3 ? Number(text) : text;
-				if (request) note([[request, { method, outcome, timeMs: Number(time) }]]);
+				if (request) note([{ request, method, time: Number(time), outcome }]);
 				const [, from, to] = forgottenPattern.exec(line) ?? [];
 				if (from) forgotten.push([Number(from), Number(to)]);
 				head = headPattern.exec(line)?.[1] ?? head;
@@ -141,14 +128,14 @@ export async function openUsedRequests(
 
 	/** Forgets the requests whose timestamps are too old to be accepted. */
 	function forget(): void {
-		const old = [...uses].filter(([, { timeMs }]) => timeMs + maxClockSkewMs <= now());
-		for (const [request] of old) uses.delete(request);
-		const times = old.map(([, { timeMs }]) => [timeMs, timeMs] as const);
+		const old = [...uses.values()].filter(({ time }) => time + maxClockSkewMs <= now());
+		for (const { request } of old) uses.delete(request);
+		const times = old.map(({ time }) => [time, time] as const);
 		forgotten = joinRanges([...forgotten, ...joinWithin(times, periodMs)]);
 	}
 
 	/** Writes uses to the disk, and then remembers them. Calls during a write share the next one. */
-	function write(added: readonly RequestUse[]): Promise<void> {
+	function write(added: readonly UsedRequest[]): Promise<void> {
 		unwritten.push(...added);
 		next ??= written.then(() => {
 			const batch = unwritten;
@@ -159,7 +146,7 @@ export async function openUsedRequests(
 		return next;
 	}
 
-	async function writeNow(added: readonly RequestUse[]): Promise<void> {
+	async function writeNow(added: readonly UsedRequest[]): Promise<void> {
 		try {
 			if (!file || isLogOld()) await replaceLog(added);
 			else await append(file, added.map(lineOf));
@@ -172,13 +159,13 @@ export async function openUsedRequests(
 	}
 
 	/** Replaces the log by one with all remembered uses and with new ones. */
-	async function replaceLog(added: readonly RequestUse[]): Promise<void> {
+	async function replaceLog(added: readonly UsedRequest[]): Promise<void> {
 		forget();
 		begunMs = now();
 		const lines = [
 			...forgotten.map(([from, to]) => `forgotten ${from} ${to}`),
 			...(head === null ? [] : [`head ${head}`]),
-			...[...uses, ...added].map(lineOf),
+			...[...uses.values(), ...added].map(lineOf),
 		];
 		await file?.close();
 		file = await open(join(folder, "new"), "w", 0o600);
@@ -199,8 +186,8 @@ export async function openUsedRequests(
 }
 
 /** In a line, `?` is a method that is not known. */
-function lineOf([request, { method, outcome, timeMs }]: RequestUse): string {
-	return `${request} ${method || "?"} ${outcome} ${Math.floor(timeMs)}`;
+function lineOf({ request, method, time, outcome }: UsedRequest): string {
+	return `${request} ${method || "?"} ${outcome} ${Math.floor(time)}`;
 }
 
 async function append(file: FileHandle, lines: readonly string[]): Promise<void> {

@@ -193,7 +193,7 @@ test("what is forgotten stays refused where spans of time touch, lie in each oth
 	const isFirst = (time: number) => {
 		requests += 1;
 		const request = requests.toString(16).padStart(64, "0");
-		return store.remember({ request, method: "PUT", time, status: 404 });
+		return store.remember({ request, method: "PUT", time, outcome: 404 });
 	};
 	// Each span is kept for itself, and forgotten an hour later.
 	const spans = [
@@ -223,7 +223,7 @@ test("what is forgotten stays refused where spans of time touch, lie in each oth
 			}
 			for (const second of [0, 4.999, 40.001, 49.999, 60.001, 999, 2_000]) {
 				const request = `${second * 1_000 + 1}${Number(isAgain)}`.padStart(64, "a");
-				const used = { request, method: "PUT", time: noon + second * 1_000, status: 404 };
+				const used = { request, method: "PUT", time: noon + second * 1_000, outcome: 404 };
 				if (!isAgain) assert.is(await store.remember(used), true, `${second} s`);
 			}
 			await store.close();

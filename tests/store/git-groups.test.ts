@@ -176,7 +176,7 @@ test("a request that was refused stays refused, behind a line of the log that wa
 }) => {
 	const signed = world.now;
 	const used = { request: "a".repeat(64), method: "PUT", time: signed };
-	assert.ok(await world.store.remember({ ...used, status: 409 }));
+	assert.ok(await world.store.remember({ ...used, outcome: 409 }));
 	await world.store.close();
 	const log = join(world.folder, "requests");
 	const [file] = (await readdir(log)).sort().slice(-1);

@@ -2,13 +2,8 @@ import { appendFile, open, readdir, readFile, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import {
-	joinRanges,
-	openUsedRequests,
-	type RequestUse,
-	type Use,
-	type UsedRequests,
-} from "../../store/git/used-requests.ts";
+import { joinRanges, openUsedRequests, type UsedRequests } from "../../store/git/used-requests.ts";
+import type { UsedRequest } from "../../store/store.ts";
 import { noon, temporaryFolder } from "../local.ts";
 import { eventually } from "../wait.ts";
 
@@ -21,7 +16,7 @@ class Fixture {
 	requests!: UsedRequests;
 	/** The commit that the branch has, and what its commits tell of requests. */
 	head = "a".repeat(40);
-	commits: RequestUse[] = [];
+	commits: UsedRequest[] = [];
 	/** The commits behind which others were read, at each start. */
 	readonly readSince: (string | null)[] = [];
 	/** Puts the names in a folder on the disk. */
@@ -44,10 +39,8 @@ class Fixture {
 		await this.open();
 	}
 
-	async use(request: string, parts: Partial<Use> = {}): Promise<void> {
-		await this.requests.keep([
-			[request, { method: "PUT", timeMs: this.now, outcome: "c".repeat(40), ...parts }],
-		]);
+	async use(request: string, parts: Partial<UsedRequest> = {}): Promise<void> {
+		await this.requests.keep([{ request, method: "PUT", time: this.now, outcome: "c".repeat(40), ...parts }]);
 	}
 
 	files(): Promise<string[]> {
@@ -73,11 +66,11 @@ test.after.each(async ({ fixture, remove }) => {
 test("a use is found, also by the process after", async ({ fixture }) => {
 	await fixture.use(id(1));
 	await fixture.use(id(2), { method: "DELETE", outcome: 404 });
-	const first = { method: "PUT", timeMs: noon, outcome: "c".repeat(40) };
+	const first = { request: id(1), method: "PUT", time: noon, outcome: "c".repeat(40) };
 	assert.equal(fixture.requests.find(id(1)), first);
 	await fixture.restart();
 	assert.equal(fixture.requests.find(id(1)), first);
-	assert.equal(fixture.requests.find(id(2)), { method: "DELETE", timeMs: noon, outcome: 404 });
+	assert.equal(fixture.requests.find(id(2)), { request: id(2), method: "DELETE", time: noon, outcome: 404 });
 	assert.is(fixture.requests.find(id(3)), null);
 	await fixture.use(id(1), { outcome: 409 });
 	assert.equal(fixture.requests.find(id(1)), first, "the first use stays");
@@ -86,26 +79,26 @@ test("a use is found, also by the process after", async ({ fixture }) => {
 test("a request signed with microseconds is found by the process after, and forgotten with its time", async ({
 	fixture,
 }) => {
-	const timeMs = noon + 0.456;
-	await fixture.use(id(1), { timeMs });
+	const time = noon + 0.456;
+	await fixture.use(id(1), { time });
 	await fixture.restart();
-	assert.is(fixture.requests.find(id(1))?.timeMs, noon);
+	assert.is(fixture.requests.find(id(1))?.time, noon);
 	fixture.now += hourMs;
 	await fixture.restart();
 	assert.is(fixture.requests.find(id(1)), null);
-	assert.is(fixture.requests.isForgotten(timeMs), true);
+	assert.is(fixture.requests.isForgotten(time), true);
 	assert.is(fixture.requests.isForgotten(noon + 1), false);
 });
 
 test("what commits tell of is found, also by the process after, without a line in the log", async ({
 	fixture,
 }) => {
-	const use = { method: "", timeMs: noon, outcome: "d".repeat(40) };
-	fixture.requests.noteCommitted([[id(1), use]]);
+	const use = { request: id(1), method: "", time: noon, outcome: "d".repeat(40) };
+	fixture.requests.noteCommitted([use]);
 	assert.equal(fixture.requests.find(id(1)), use);
 	await fixture.restart();
 	assert.is(fixture.requests.find(id(1)), null);
-	fixture.commits = [[id(1), use]];
+	fixture.commits = [use];
 	await fixture.restart();
 	assert.equal(fixture.requests.find(id(1)), use);
 });
@@ -116,11 +109,11 @@ test("commits are read behind the last one whose requests a log has", async ({ f
 	fixture.head = "b".repeat(40);
 	await fixture.restart();
 	assert.is(fixture.readSince.at(-1), "a".repeat(40));
-	const use = { method: "", timeMs: fixture.now, outcome: "d".repeat(40) };
-	fixture.requests.noteCommitted([[id(1), use]], "e".repeat(40));
+	const use = { request: id(1), method: "", time: fixture.now, outcome: "d".repeat(40) };
+	fixture.requests.noteCommitted([use], "e".repeat(40));
 	await fixture.restart();
 	assert.is(fixture.readSince.at(-1), "b".repeat(40), "the log is as old as the commit before");
-	fixture.requests.noteCommitted([[id(1), use]], "e".repeat(40));
+	fixture.requests.noteCommitted([use], "e".repeat(40));
 	fixture.now += 61_000;
 	await fixture.use(id(2));
 	await fixture.restart();
@@ -246,10 +239,10 @@ test("a clock that went back does not stop old requests from being forgotten", a
 	await fixture.use(id(99));
 	fixture.now -= 2 * hourMs;
 	for (let minute = 0; minute < 30; minute += 1) {
-		await fixture.use(id(minute), { timeMs: fixture.now });
+		await fixture.use(id(minute), { time: fixture.now });
 		fixture.now += 61_000;
 	}
-	await fixture.use(id(30), { timeMs: fixture.now });
+	await fixture.use(id(30), { time: fixture.now });
 	assert.is(fixture.requests.find(id(0)), null);
 	assert.ok(fixture.requests.isForgotten(noon - 2 * hourMs));
 	assert.ok(fixture.requests.find(id(29)));
@@ -257,7 +250,7 @@ test("a clock that went back does not stop old requests from being forgotten", a
 });
 
 test("what is signed ahead of the clock is kept until its own time is over", async ({ fixture }) => {
-	await fixture.use(id(1), { timeMs: noon + windowMs - 1 });
+	await fixture.use(id(1), { time: noon + windowMs - 1 });
 	fixture.now = noon + windowMs;
 	await fixture.use(id(2));
 	fixture.now = noon + 2 * windowMs - 2;
