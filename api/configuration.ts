@@ -1,7 +1,6 @@
 import { defaultMapWkid, mapWkids } from "../registry/extent.ts";
 import { type FragmentSettings, mapServerTypes } from "../registry/targets/facts.ts";
 import { parseTargets, targetNames } from "../registry/targets/table.ts";
-import type { WriteLimits } from "./limits.ts";
 import type { ReadSettings } from "./wanted.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
@@ -36,6 +35,12 @@ export class Variables {
 
 	matching(name: string, fallback: string, pattern: RegExp, rule: string): string {
 		return this.#fitting(name, fallback, (text) => text === "" || pattern.test(text), rule);
+	}
+
+	/** An http or https address without ? and #. The result has no slash at its end; it is empty where it is not set. */
+	address(name: string): string {
+		const rule = "an http or https address without ? and #";
+		return this.matching(name, "", /^https?:\/\/[^\s"<>?#]+$/, rule).replace(/(?<!\/)\/+$/, "");
 	}
 
 	oneOf<T extends number | string>(name: string, fallback: T, known: readonly T[]): T {
@@ -76,22 +81,14 @@ export function parseSpan(text: string): number | null {
 
 const addressTemplate = /^https?:\/\/[^\s"<>{]*\{0\}[^\s"<>]*$/;
 
-/** An address for a browser, without a slash at its end; empty where it is not set. */
-export function readWebAddress(variables: Variables, name: "PUBLIC_URL" | "REPOSITORY_URL"): string {
-	const pattern = /^https?:\/\/[^\s"<>?#]+$/;
-	return variables
-		.matching(name, "", pattern, "an http or https address without ? and #")
-		.replace(/(?<!\/)\/+$/, "");
-}
-
 /** The settings of reads and fragments, on every engine (docs/settings.md). */
 export function readServing(
 	variables: Variables,
 	docsMaxKeys: { fallback: number; max: number },
 ): ReadSettings & Required<FragmentSettings> & { publicUrl: string; site: boolean } {
 	return {
-		/** With the base path. */
-		publicUrl: readWebAddress(variables, "PUBLIC_URL"),
+		/** The public address of the service, with its base path. */
+		publicUrl: variables.address("PUBLIC_URL"),
 		site: variables.flag("SITE", true),
 		basePath: variables.matching("BASE_PATH", "", /^(?:\/[A-Za-z0-9._~-]+)+$/, "a path such as /rcs"),
 		docsMaxKeys: variables.integer("DOCS_MAX_KEYS", docsMaxKeys.fallback, 1, docsMaxKeys.max),
@@ -100,14 +97,6 @@ export function readServing(
 		catalogueUrl: variables.matching("CATALOGUE_URL", "", addressTemplate, "an address with {0} in it"),
 		mapWkid: variables.oneOf("MAP_WKID", defaultMapWkid, mapWkids),
 		mapServerType: variables.oneOf("V2_MAP_SERVER", "esriDynamic", mapServerTypes),
-	};
-}
-
-/** The limits of writes. The default burst exceeds the layers of any catalogue. */
-export function readWriteLimits(variables: Variables): WriteLimits {
-	return {
-		perMinute: variables.integer("WRITES_PER_MINUTE", 6_000, 1, 1_000_000),
-		burst: variables.integer("WRITES_BURST", 30_000, 1, 1_000_000),
 	};
 }
 

@@ -50,23 +50,17 @@ const pathsOfTargets = new WeakMap<readonly TargetName[], readonly ReadPath[]>()
 export function readPaths(names: readonly TargetName[]): readonly ReadPath[] {
 	const known = pathsOfTargets.get(names);
 	if (known) return known;
-	const paths = names
-		.map(targetOf)
-		.flatMap((target) => [
-			...[target, ...target.aliases].flatMap((place) => pathsOf(place, target)),
-			...(target.queryDoor ? [{ prefix: `/${target.queryDoor.path}`, kind: "query" as const, target }] : []),
-		]);
+	const paths: ReadPath[] = [];
+	for (const target of names.map(targetOf)) {
+		for (const { doc, docs } of [target, ...target.aliases]) {
+			paths.push({ prefix: `/${doc}/`, kind: doc === docs ? "either" : "doc", target });
+			if (doc !== docs) paths.push({ prefix: `/${docs}/`, kind: "docs", target });
+		}
+		if (target.queryDoor) paths.push({ prefix: `/${target.queryDoor.path}`, kind: "query", target });
+	}
 	paths.sort((a, b) => b.prefix.length - a.prefix.length);
 	pathsOfTargets.set(names, paths);
 	return paths;
-}
-
-function pathsOf({ doc, docs }: Pick<Target, "doc" | "docs">, target: Target): ReadPath[] {
-	if (doc === docs) return [{ prefix: `/${doc}/`, kind: "either", target }];
-	return [
-		{ prefix: `/${doc}/`, kind: "doc", target },
-		{ prefix: `/${docs}/`, kind: "docs", target },
-	];
 }
 
 /**

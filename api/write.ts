@@ -157,10 +157,8 @@ function metaOf({ action, timestamp }: Write, { id, review }: Sender, request: s
 		["TimeStamp", timestamp],
 		["Request", request],
 	] as const;
-	return {
-		...{ author: id, time: parseTimestamp(timestamp) ?? 0, trailers },
-		...{ request, method: methodOf(action), review },
-	};
+	const time = parseTimestamp(timestamp) ?? 0;
+	return { author: id, time, trailers, request, method: methodOf(action), review };
 }
 
 /** Parses a change. Checks the smallkey, then the payload, then the ownership. */

@@ -1,4 +1,4 @@
-import { readWebAddress, Variables } from "../api/configuration.ts";
+import { Variables } from "../api/configuration.ts";
 import { draftAddress } from "../registry/draft.ts";
 import { parseRegistration } from "../registry/registration.ts";
 import { langs, parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
@@ -49,7 +49,7 @@ export async function printDraft(
 	io: Io,
 ): Promise<void> {
 	const variables = new Variables(environment);
-	const publicUrl = readWebAddress(variables, "PUBLIC_URL");
+	const publicUrl = variables.address("PUBLIC_URL");
 	variables.check();
 	const address = await draftAddress(publicUrl, { smallkey, text: new TextDecoder().decode(body) });
 	if (address !== null) io.warn(`Try it as a draft: ${address}`);

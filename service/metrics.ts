@@ -2,7 +2,6 @@ import { once } from "node:events";
 import { statfs } from "node:fs/promises";
 import { createServer } from "node:http";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import type { RouteName } from "../api/node/exchange.ts";
 import { readCommit, readVersion } from "../files/version.ts";
 import type { GitOperation } from "../store/git/base.ts";
 import type { Log } from "../store/log.ts";
@@ -89,7 +88,7 @@ export function createMetrics() {
 	return {
 		text,
 		/** Counts one answer. @param reason why a write was refused */
-		answer(route: RouteName, status: number, ms: number, reason: string | undefined): void {
+		answer(route: string, status: number, ms: number, reason: string | undefined): void {
 			requests.inc({ route, status });
 			answers.observe({ route }, ms / 1_000);
 			if (reason !== undefined) refused.inc({ reason });

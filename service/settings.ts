@@ -1,13 +1,6 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import {
-	type Environment,
-	readGitHub,
-	readServing,
-	readWebAddress,
-	readWriteLimits,
-	Variables,
-} from "../api/configuration.ts";
+import { type Environment, readGitHub, readServing, Variables } from "../api/configuration.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../api/node/address.ts";
 import { ifThereSync } from "../files/if-there.ts";
 import { nearestName } from "../registry/problems.ts";
@@ -53,7 +46,11 @@ function readAll(variables: Variables, env: Environment) {
 		logReads: variables.flag("LOG_READS", false),
 		/** null: metrics are neither measured nor served. */
 		metrics: readMetrics(variables),
-		writes: readWriteLimits(variables),
+		/** The limits of writes. The default burst exceeds the layers of any catalogue. */
+		writes: {
+			perMinute: variables.integer("WRITES_PER_MINUTE", 6_000, 1, 1_000_000),
+			burst: variables.integer("WRITES_BURST", 30_000, 1, 1_000_000),
+		},
 		trustedProxies: variables.parsed("TRUSTED_PROXIES", noProxies, parseTrustedProxies),
 		harvest: readHarvest(variables),
 		github: readGitHub(variables),
@@ -90,7 +87,7 @@ function readPage(variables: Variables): OperatorSettings {
 	return {
 		baseMap: variables.matching("BASE_MAP", "", tiles, "an https address of tiles with {z}, {y} and {x}"),
 		baseMapAttribution: variables.text("BASE_MAP_ATTRIBUTION", ""),
-		repository: readWebAddress(variables, "REPOSITORY_URL"),
+		repository: variables.address("REPOSITORY_URL"),
 		branch: variables.text("GITHUB_BRANCH", "main"),
 	};
 }

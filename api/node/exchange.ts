@@ -1,25 +1,14 @@
-import { randomBytes } from "node:crypto";
+import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
-import {
-	answerFailure,
-	answerPlain,
-	answerStatus,
-	isWriteMethod,
-	type Route,
-	routeOf,
-	type WriteAction,
-} from "../app.ts";
+import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
 import type { Pages } from "../catalogue.ts";
 import type { Context } from "../context.ts";
 import { answerRead, type Fragments } from "../read.ts";
 import { inLanguageOf, type Reply, refuseRead } from "../reply.ts";
 import { type Client, clientOf, type TrustedProxies } from "./address.ts";
-import { type Answered, countedLog } from "./log.ts";
+import { countedLog } from "./log.ts";
 import { createSend, keepReplies } from "./send.ts";
 import { answerGone, clientGone, createWriter } from "./writing.ts";
-
-/** The name of a route in the metrics: its kind, or the action of a write. */
-export type RouteName = Exclude<Route["kind"], "write"> | WriteAction;
 
 /** Time limits and intervals of the server. */
 export const defaultTimes = {
@@ -53,10 +42,10 @@ export interface NodeOptions {
 	/** Called for each answer that is not logged. */
 	count: () => void;
 	/**
-	 * Called for every answer after it was passed to Node, with the route, the status, the milliseconds since the request's
-	 * head, and the reason why a write was refused.
+	 * Called for every answer after it was passed to Node, with the route (its kind, or the action of a write), the status,
+	 * the milliseconds since the request's head, and the reason why a write was refused.
 	 */
-	measure?: ((route: RouteName, status: number, ms: number, reason: string | undefined) => void) | undefined;
+	measure?: ((route: string, status: number, ms: number, reason: string | undefined) => void) | undefined;
 	/** Proxies whose `X-Forwarded-For` is trusted; none by default. */
 	trustedProxies?: TrustedProxies;
 	/** The times that differ from the defaults. */
@@ -84,10 +73,6 @@ function kindOfAnswer({ address, method, status }: Answered): string | null {
 	return status < 400 ? null : `${address} ${method} ${status}`;
 }
 
-/** The start of each id of this process; it differs from that of any other process. */
-const idPrefix = randomBytes(6).toString("base64url");
-let ids = 0;
-
 /** Longest text that is kept for the log, in characters. */
 const maxTextLength = 1_000;
 
@@ -95,7 +80,7 @@ const maxTextLength = 1_000;
 export class Exchange {
 	/** When the request's head was received. */
 	readonly #startMs = performance.now();
-	#route: RouteName = "refused";
+	#route = "";
 	#client: Client | null = null;
 	/** Why a write was refused. */
 	#reason: string | undefined;
@@ -195,11 +180,10 @@ export class Exchange {
 
 	/** Writes an answer and its log line, with the same id in both. */
 	#writeNoted(reply: Reply): void {
-		ids += 1;
-		const id = `${idPrefix}-${ids}`;
+		const id = randomUUID();
 		reply.headers["X-Request-Id"] = id;
 		this.#write(reply);
-		const note = () => this.server.answered.add(this.#describe(id));
+		const note = () => this.server.answered.add(this.describe(id));
 		if (this.response.writableFinished || this.hasGone) note();
 		else this.response.once("close", note);
 	}
@@ -211,23 +195,28 @@ export class Exchange {
 		server.measure?.(this.#route, reply.status, performance.now() - this.#startMs, this.#reason);
 	}
 
-	/** The log line of the exchange, after its end. */
-	#describe(id: string): Answered {
+	/** The log line of the exchange, after its end. It contains no secret and no signature. */
+	describe(id: string) {
 		const { method = "", url = "", headers } = this.request;
 		const status = this.response.headersSent ? this.response.statusCode : clientGone;
-		const answered: Answered = {
+		return {
+			/** The answer's `X-Request-Id`. */
 			id,
 			method,
 			path: cut(url.split("?", 1)[0] as string),
 			status,
+			/** From the request's head to the end of the answer. */
 			milliseconds: Math.round((performance.now() - this.#startMs) * 10) / 10,
+			/** The `Sender` header of a write, or null. */
 			sender: this.#isWrite && typeof headers.sender === "string" ? cut(headers.sender) : null,
+			...(status >= 400 && { address: this.#knownClient.address }),
+			...(status >= 400 && this.#reason !== undefined && { reason: this.#reason }),
 		};
-		if (status < 400) return answered;
-		const { address } = this.#knownClient;
-		return { ...answered, address, ...(this.#reason !== undefined && { reason: this.#reason }) };
 	}
 }
+
+/** One answer, for the log; or the last one of `repeated` similar refusals in the last second. */
+export type Answered = ReturnType<Exchange["describe"]> & { repeated?: number };
 
 function cut(text: string): string {
 	return text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}…`;

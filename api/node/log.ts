@@ -1,23 +1,3 @@
-/** One answer, for the log. It contains no secret and no signature. */
-export interface Answered {
-	/** The answer's `X-Request-Id`. */
-	id: string;
-	method: string;
-	/** Path without the query. */
-	path: string;
-	status: number;
-	/** Time from the request's head to the end of the answer. */
-	milliseconds: number;
-	/** The `Sender` header of a write, or null. */
-	sender: string | null;
-	/** The client's address, where the request was refused. */
-	address?: string;
-	/** Why a write was refused, in a word or two. */
-	reason?: string;
-	/** Number of similar refusals that this line stands for, in the last second; the line is the last of them. */
-	repeated?: number;
-}
-
 /** Most kinds of lines that are counted separately at once; lines of further kinds are counted together. */
 const maxKinds = 1_000;
 

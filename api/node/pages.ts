@@ -4,10 +4,7 @@ import { Catalogue, type CatalogueFile, type Pages } from "../catalogue.ts";
 import { etagOf } from "../etag.ts";
 
 /** Content coding → the suffix of a file's compressed copy, the best coding first. */
-const codings = [
-	["br", ".br"],
-	["gzip", ".gz"],
-] as const;
+const codings = Object.entries({ br: ".br", gzip: ".gz" });
 
 /**
  * Serves the catalogue from a folder, compressed where there is a compressed copy. Another process may write the files, so

@@ -8,12 +8,8 @@ import { answerWrite, type WriteBody } from "../write.ts";
 import { type Bindings, filesOf, handleFetchedRead } from "./reads.ts";
 import { makeContext, readSettings } from "./settings.ts";
 
-export interface Worker {
-	fetch(request: Request, bindings: Bindings): Promise<Response>;
-}
-
 /** Makes a worker. It reads its environment once. */
-export function createWorker(log: (fields: object) => void): Worker {
+export function createWorker(log: (fields: object) => void) {
 	const errors = {
 		error: (error: unknown) => log({ error: error instanceof Error ? error.message : String(error) }),
 	};
@@ -71,7 +67,7 @@ export function createWorker(log: (fields: object) => void): Worker {
 	}
 
 	return {
-		async fetch(request, bindings) {
+		async fetch(request: Request, bindings: Bindings): Promise<Response> {
 			const target = targetOf(request.url);
 			const answered = await answer(request, target, bindings);
 			const language = request.headers.get("Accept-Language");

@@ -1,8 +1,7 @@
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Context } from "../../../api/context.ts";
 import { etagOf } from "../../../api/etag.ts";
-import type { NodeOptions } from "../../../api/node/exchange.ts";
-import type { Answered } from "../../../api/node/log.ts";
+import type { Answered, NodeOptions } from "../../../api/node/exchange.ts";
 import { createNodeServer } from "../../../api/node/serve.ts";
 import type { Fragments } from "../../../api/read.ts";
 import { parseSenders, sign } from "../../../api/senders.ts";
