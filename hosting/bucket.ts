@@ -9,79 +9,68 @@ import { askAgain, causeOf, encodedPath, listServed, servedHeaders } from "./ver
 
 const limits = { timeoutMs: 30_000, maxAttempts: 5, pauseMs: 200 };
 
-/** A bucket of an S3-compatible store (Amazon S3, "REST API"; Cloudflare R2, "S3 API compatibility"). */
-export class Bucket {
-	/** The bucket's name, and its address without a slash at the end. */
-	readonly #name: string;
-	readonly #address: string;
-	readonly #client: AwsClient;
+type Bucket = ReturnType<typeof openBucket>;
 
-	/** Reads the bucket's settings from the environment. @throws {Error} with a line for each missing variable */
-	constructor(env: Environment) {
-		const problems: string[] = [];
-		const text = (name: string, what: string) => {
-			if (!env[name]) problems.push(`${name}: is needed: ${what}`);
-			return env[name] ?? "";
-		};
-		const endpoint = text("OBJECTS_ENDPOINT", "the address of the S3 service, without the bucket");
-		this.#name = text("OBJECTS_BUCKET", "the bucket's name");
-		const accessKeyId = text("AWS_ACCESS_KEY_ID", "a key that may read and write the bucket");
-		const secretAccessKey = text("AWS_SECRET_ACCESS_KEY", "the key's secret");
-		if (endpoint !== "" && !(/^https?:\/\//.test(endpoint) && URL.canParse(endpoint)))
-			problems.push("OBJECTS_ENDPOINT: must be an http or https address");
-		if (problems.length > 0) throw new Error(problems.join("\n"));
-		this.#address = `${endpoint.replace(/(?<!\/)\/+$/, "")}/${encodeURIComponent(this.#name)}`;
-		this.#client = new AwsClient({
-			accessKeyId,
-			secretAccessKey,
-			...(env.AWS_SESSION_TOKEN && { sessionToken: env.AWS_SESSION_TOKEN }),
-			region: env.OBJECTS_REGION || "auto",
-			service: "s3",
-			retries: 0,
-		});
-	}
+/**
+ * Opens the bucket of an S3-compatible store (Amazon S3, "REST API"; Cloudflare R2, "S3 API compatibility") that the
+ * environment names.
+ * @throws {Error} with a line for each missing variable
+ */
+export function openBucket(env: Environment) {
+	const problems: string[] = [];
+	const text = (variable: string, what: string) => {
+		if (!env[variable]) problems.push(`${variable}: is needed: ${what}`);
+		return env[variable] ?? "";
+	};
+	const endpoint = text("OBJECTS_ENDPOINT", "the address of the S3 service, without the bucket");
+	const bucketName = text("OBJECTS_BUCKET", "the bucket's name");
+	const accessKeyId = text("AWS_ACCESS_KEY_ID", "a key that may read and write the bucket");
+	const secretAccessKey = text("AWS_SECRET_ACCESS_KEY", "the key's secret");
+	if (endpoint !== "" && !(/^https?:\/\//.test(endpoint) && URL.canParse(endpoint)))
+		problems.push("OBJECTS_ENDPOINT: must be an http or https address");
+	if (problems.length > 0) throw new Error(problems.join("\n"));
+	const address = `${endpoint.replace(/(?<!\/)\/+$/, "")}/${encodeURIComponent(bucketName)}`;
+	const client = new AwsClient({
+		accessKeyId,
+		secretAccessKey,
+		...(env.AWS_SESSION_TOKEN && { sessionToken: env.AWS_SESSION_TOKEN }),
+		region: env.OBJECTS_REGION || "auto",
+		service: "s3",
+		retries: 0,
+	});
 
-	/** Reads an object; null if there is none. */
-	async get(name: string): Promise<Buffer | null> {
-		const answer = await this.#send("GET", name, [200, 404]);
-		if (answer.status === 200) return answer.body;
-		// 404 with another code: the bucket itself is missing.
-		if (codeOf(answer.body) !== "NoSuchKey") throw this.#refused("GET", name, answer);
-		return null;
-	}
-
-	/** Stores an object atomically. @param sha256 SHA-256 of the bytes in hex, which the store checks */
-	async put(name: string, bytes: Buffer, sha256: string, headers: Record<string, string>): Promise<void> {
-		await this.#send("PUT", name, [200], bytes, { ...headers, "X-Amz-Content-Sha256": sha256 });
-	}
-
-	/** Removes an object, if it exists. */
-	async remove(name: string): Promise<void> {
-		await this.#send("DELETE", name, [200, 204, 404]);
-	}
-
-	async #send(
+	/** @returns the answer's body; null where there is no such object */
+	async function send(
 		method: string,
 		name: string,
-		accepted: number[],
-		bytes?: Buffer,
-		headers: Record<string, string> = {},
+		init: { body?: Uint8Array<ArrayBuffer>; headers?: HeadersInit } = {},
 	) {
-		const url = `${this.#address}/${encodedPath(name)}`;
-		const init = { method, headers, ...(bytes && { body: new Uint8Array(bytes) }) };
-		const send = (signal: AbortSignal) => this.#client.fetch(url, { ...init, signal });
-		const answer = await askAgain(send, limits).catch((error: Error) => {
+		const ask = (signal: AbortSignal) =>
+			client.fetch(`${address}/${encodedPath(name)}`, { method, ...init, signal });
+		const { status, body } = await askAgain(ask, limits).catch((error: Error) => {
 			throw new Error(`${method} ${name}: ${causeOf(error)}`);
 		});
-		if (accepted.includes(answer.status)) return answer;
-		throw this.#refused(method, name, answer);
+		if (status === 200 || status === 204) return body;
+		const code = codeOf(body);
+		// 404 with another code: the bucket itself is missing.
+		const isAbsent = method === "DELETE" || (method === "GET" && code === "NoSuchKey");
+		if (status === 404 && isAbsent) return null;
+		const where = `${method} ${name} in the bucket ${bucketName}`;
+		throw new Error(`${where}: the store answers ${status}${code ? ` ${code}` : ""}`);
 	}
 
-	#refused(method: string, name: string, { status, body }: { status: number; body: Buffer }): Error {
-		const code = codeOf(body);
-		const where = `${method} ${name} in the bucket ${this.#name}`;
-		return new Error(`${where}: the store answers ${status}${code ? ` ${code}` : ""}`);
-	}
+	return {
+		/** Reads an object; null if there is none. */
+		get: (name: string) => send("GET", name),
+		/** Stores an object atomically. @param sha256 SHA-256 of the bytes in hex, which the store checks */
+		put: (name: string, bytes: Buffer, sha256: string, headers: Record<string, string>) =>
+			send("PUT", name, {
+				body: new Uint8Array(bytes),
+				headers: { ...headers, "X-Amz-Content-Sha256": sha256 },
+			}),
+		/** Removes an object, if it exists. */
+		remove: (name: string) => send("DELETE", name),
+	};
 }
 
 /** The code in the store's description of an error (Amazon S3, "Error responses"). */
@@ -117,19 +106,12 @@ function parseManifest(text: string): Inventory {
 	);
 }
 
-/** A build, and the objects to upload and remove so that the bucket equals it; both lists are sorted. */
-interface PreparedUpload {
-	dist: string;
-	/** SHA-256 of each file by its path. */
-	built: ReadonlyMap<string, string>;
-	present: Inventory;
-	upload: string[];
-	remove: string[];
-	unchanged: number;
-}
-
-/** Compares a build with a bucket's manifest. Changes nothing. @param all whether to upload unchanged files too */
-export async function prepareUpload(bucket: Bucket, dist: string, all: boolean): Promise<PreparedUpload> {
+/**
+ * Compares a build with a bucket's manifest. Changes nothing.
+ * @param all whether to upload unchanged files too
+ * @returns the names to upload and remove, sorted, so that the bucket equals the build; `built`: SHA-256 by path
+ */
+export async function prepareUpload(bucket: Bucket, dist: string, all: boolean) {
 	const hashOf = async (path: string) => [path, sha256(await readFile(join(dist, path)))] as const;
 	const built = new Map(await pMap(await listServed(dist), hashOf, { concurrency: maxConcurrent }));
 	const text = await bucket.get(manifestName);
@@ -145,8 +127,10 @@ export async function prepareUpload(bucket: Bucket, dist: string, all: boolean):
  * again, or removes them if the build no longer has them.
  * @throws {Error} that names the first object that failed
  */
-export async function publish(bucket: Bucket, prepared: PreparedUpload): Promise<void> {
-	const { dist, built, present, upload, remove } = prepared;
+export async function publish(
+	bucket: Bucket,
+	{ dist, built, present, upload, remove }: Awaited<ReturnType<typeof prepareUpload>>,
+): Promise<void> {
 	if (upload.length === 0 && remove.length === 0) return;
 	const manifest = new Map([...present, ...upload.map((name) => [name, null] as const)]);
 	await writeManifest(bucket, manifest);

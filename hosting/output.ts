@@ -81,15 +81,14 @@ export async function checkOutput(out: string): Promise<void> {
 	);
 }
 
-/** The file with a build's hashes. */
-const manifestName = "manifest.json";
-
 /**
  * Writes `manifest.json` into a build: path → SHA-256 of every other file, sorted by path, so that the same files give
- * the same bytes.
+ * the same bytes. Without `wanted` it removes those of an earlier build, which are outdated.
  */
-export async function writeChecksums(out: string): Promise<void> {
-	await removeChecksums(out);
+export async function writeChecksums(out: string, wanted = false): Promise<void> {
+	const manifestName = "manifest.json";
+	await rm(join(out, manifestName), { force: true });
+	if (!wanted) return;
 	const paths = filesBelow(out).sort();
 	const hashOf = async (path: string) => {
 		const bytes = await readFile(join(out, path));
@@ -98,9 +97,4 @@ export async function writeChecksums(out: string): Promise<void> {
 	const files = Object.fromEntries(await pMap(paths, hashOf, { concurrency: 16 }));
 	const text = JSON.stringify({ algorithm: "sha256", files }, null, "\t");
 	placeFile(out, manifestName, Buffer.from(`${text}\n`));
-}
-
-/** Removes the hashes of an earlier build, which are outdated. */
-export async function removeChecksums(out: string): Promise<void> {
-	await rm(join(out, manifestName), { force: true });
 }

@@ -42,16 +42,12 @@ function checkedParts(name: string, text: string, path: string): [string, string
 	const size = Buffer.byteLength(text);
 	if (size > maxSecretBytes)
 		throw new Error(`${path}: has ${size} bytes, and a worker's secret takes ${maxSecretBytes}`);
-	if (name === "GITHUB_APP_PRIVATE_KEY") checkKey(text, path);
-	return [[name, text]];
-}
-
-function checkKey(text: string, path: string): void {
 	try {
-		pkcs8Of(text);
+		if (name === "GITHUB_APP_PRIVATE_KEY") pkcs8Of(text);
 	} catch {
 		throw new Error(`${path}: is not the private key of an App in PEM, as GitHub hands it out`);
 	}
+	return [[name, text]];
 }
 
 /**

@@ -3,15 +3,9 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Argument } from "@commander-js/extra-typings";
 import { schemaFiles } from "../catalogue/openapi.ts";
-import { Bucket, prepareUpload, publish } from "../hosting/bucket.ts";
+import { openBucket, prepareUpload, publish } from "../hosting/bucket.ts";
 import { type StaticHostName, staticHosts } from "../hosting/headers.ts";
-import {
-	buildOutput,
-	catalogueLine,
-	checkOutput,
-	removeChecksums,
-	writeChecksums,
-} from "../hosting/output.ts";
+import { buildOutput, catalogueLine, checkOutput, writeChecksums } from "../hosting/output.ts";
 import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
 import { targetNames } from "../registry/targets/table.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
@@ -42,7 +36,7 @@ const build = createRun("build", async ({ read, environment, io }) => {
 	for (const problem of problems) io.warn(plain(problem));
 	const found = counted(problems.length, "problem");
 	if (!written) throw new WrongError(`${found}; nothing was written`);
-	await (options.manifest ? writeChecksums(out) : removeChecksums(out));
+	await writeChecksums(out, options.manifest);
 	io.print(`${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`);
 	if (catalogue) io.print(catalogueLine(catalogue));
 	if (problems.length > 0)
@@ -73,7 +67,7 @@ const publishObjects = createRun("publish-objects", async ({ read, environment, 
 			.option("--all", "upload everything, also what the bucket's manifest says is there")
 			.addHelpText("after", bucketHelp),
 	);
-	const bucket = new Bucket(environment);
+	const bucket = openBucket(environment);
 	const prepared = await prepareUpload(bucket, resolve(dist), all);
 	const { upload, remove, unchanged } = prepared;
 	if (dryRun) {
