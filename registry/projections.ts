@@ -51,6 +51,9 @@ export function projectionOf(wkid: number): string | null {
 
 type Point = [number, number];
 
+/** The two definitions → their converter. There are a few dozen at most, and each takes a while to make. */
+const converters = new Map<string, { forward(point: Point): Point }>();
+
 /** Each side of a rectangle is projected at this many points, since a straight side becomes a curve. */
 const steps = 100;
 
@@ -65,8 +68,19 @@ const maxMetres = 40_100_000;
 export function reproject(extent: Extent, mapWkid: number): Extent | null {
 	const [source, target] = [projectionOf(extent.wkid), projectionOf(mapWkid)];
 	if (!source || !target) return null;
-	const points = source === target ? edgeOf(extent) : projectAll(edgeOf(extent), source, target);
-	return points && extentOf(points, mapWkid);
+	if (source === target) return extentOf(edgeOf(extent), mapWkid);
+	const name = `${source} ${target}`;
+	try {
+		const converter = converters.get(name) ?? proj4(source, target);
+		converters.set(name, converter);
+		return extentOf(
+			edgeOf(extent).map((point) => converter.forward(point)),
+			mapWkid,
+		);
+	} catch {
+		// proj4 refuses a point, such as a latitude past the pole.
+		return null;
+	}
 }
 
 /** An extent in degrees; null where its spatial reference is not known. */
@@ -100,21 +114,6 @@ function edgeOf({ xmin, ymin, xmax, ymax }: Extent): Point[] {
 		points.push([x, ymin], [x, ymax], [xmin, y], [xmax, y]);
 	}
 	return points;
-}
-
-/** The two definitions → their converter. There are a few dozen at most, and each takes a while to make. */
-const converters = new Map<string, { forward(point: Point): Point }>();
-
-/** Null where proj4 refuses a point, such as a latitude past the pole. */
-function projectAll(points: Point[], source: string, target: string): Point[] | null {
-	const name = `${source} ${target}`;
-	try {
-		const converter = converters.get(name) ?? proj4(source, target);
-		converters.set(name, converter);
-		return points.map((point) => converter.forward(point));
-	} catch {
-		return null;
-	}
 }
 
 /** The bounds of points; null where a point is not on the map, such as the far pole of a conic projection. */
