@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build, type Metafile, type Plugin } from "esbuild";
+import { build, type Metafile, type Plugin, stop } from "esbuild";
 import { contentPolicy } from "../api/site-headers.ts";
 import { compiledSchemas } from "../publish/validators.ts";
 import { langs } from "../registry/smallkey.ts";
@@ -19,8 +19,13 @@ const assetFolder = "assets";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 
-/** The bundles, made once per process: they depend on no layer and no setting. */
 let bundles: ReturnType<typeof bundlePage> | undefined;
+
+/** The bundles, made once per process: they depend on no layer and no setting. The bundler's own process ends after them. */
+export function bundlesOfPage(): ReturnType<typeof bundlePage> {
+	bundles ??= bundlePage().finally(stop);
+	return bundles;
+}
 
 /** The page's files, by path below the site's root. */
 export interface SiteFiles {
@@ -33,8 +38,7 @@ export interface SiteFiles {
  * @param publicUrl address of the site with a slash at its end; empty if unknown
  */
 export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise<SiteFiles> {
-	bundles ??= bundlePage();
-	const { bundled, outputs } = await bundles;
+	const { bundled, outputs } = await bundlesOfPage();
 	const files: SiteFiles["files"] = new Map(bundled);
 	const addSvg = (name: string, content: string) => {
 		const hash = createHash("sha256").update(content).digest("hex").slice(0, 10);

@@ -71,6 +71,9 @@ async function writeRange(
 	const before = parseManifest(read(manifestPath) ?? "");
 	const index = new Index(state && read);
 	const thumbnails = readThumbnails(options.pictures);
+	// Imported on demand: a running service needs the bundler only at its first start. It ends before the layers are read,
+	// since both take memory: row `push-memory` of `npx fragments bench`.
+	if (!state) await (await import("./site.ts")).bundlesOfPage();
 	const changes = await readChanges(layers, state && { commit: state.commit, index }, options, thumbnails);
 	const commit = "commit" in layers ? layers.commit : null;
 	// Only a service takes signed requests, and a service renders pages on request.
@@ -78,7 +81,6 @@ async function writeRange(
 	const files: OutputFiles = new Map();
 	let pages = state?.pages;
 	if (!pages) {
-		// Imported on demand: the bundler takes memory, and a running service needs it only at its first start.
 		const { buildPages } = await import("./site.ts");
 		const site = await buildPages(options, hasLayerPages(changes.layers.size, isServed));
 		pages = site.pages;
