@@ -7,8 +7,8 @@ import {
 	type Renderer,
 } from "../../registry/description.ts";
 import { defaultMapWkid, type Extent } from "../../registry/extent.ts";
+import { genericImage } from "../../registry/pictures.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
-import { genericImage } from "../../registry/targets/v0.9.ts";
 import { isObject, type Json, listOf, objectOf, textOf } from "../compare/json.ts";
 
 /** The differences of one layer for viewers, compared with what the older service served. */

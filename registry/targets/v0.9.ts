@@ -1,6 +1,7 @@
 import { type Drawing, type Field, isNumberType, type Renderer } from "../description.ts";
 import { defaultMapWkid, layerExtent } from "../extent.ts";
 import { escapeMarkup } from "../markup.ts";
+import { genericImage, wmsImage } from "../pictures.ts";
 import { geometryFieldType, type LayerFacts, plainFeatureInfoType, type ServiceFacts } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
@@ -48,17 +49,6 @@ const parsers: ReadonlyMap<string, string> = new Map([
 	["application/json", "jsonRawParse"],
 ]);
 
-/** A drawing of 16 by 16 pixels as a data URI. */
-function picture(shapes: string): string {
-	const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="16" height="16">${shapes}</svg>`;
-	return `data:image/svg+xml;base64,${btoa(svg)}`;
-}
-
-/** Two stacked sheets, for a layer that is drawn as an image: without an icon, the viewer's list shows an empty box. */
-export const wmsImage = /* @__PURE__ */ picture(
-	'<path d="M8 5l7 4-7 4-7-4z" fill="#bbb" stroke="#444"/><path d="M8 2l7 4-7 4-7-4z" fill="#ddd" stroke="#444"/>',
-);
-
 /** The viewer's schema allows no other members, so metadata is left out. */
 function wmsNode(layer: LayerFacts): object {
 	const { id, name, url, entries, members } = layer;
@@ -98,11 +88,6 @@ function featureNode(layer: LayerFacts, spelling: Spelling): object {
 		datagrid: { gridColumns: gridColumns(layer, spelling) },
 	};
 }
-
-/** A grey dot, for a feature layer that was not harvested yet. */
-export const genericImage = /* @__PURE__ */ picture(
-	'<circle cx="8" cy="8" r="5" fill="#888" stroke="#444"/>',
-);
 
 const genericSymbology = { type: "simple", imageUrl: genericImage, label: "" };
 

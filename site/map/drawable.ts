@@ -1,5 +1,5 @@
+import { genericImage } from "../../registry/pictures.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
-import { genericImage } from "../../registry/targets/v0.9.ts";
 
 /** One symbol of a fragment. */
 export interface LayerSymbol {

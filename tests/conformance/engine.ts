@@ -1,4 +1,4 @@
-import { wmsImage } from "../../registry/targets/v0.9.ts";
+import { wmsImage } from "../../registry/pictures.ts";
 import { manual } from "../local.ts";
 
 /** A service under test, known by its address only. */

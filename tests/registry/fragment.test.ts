@@ -3,9 +3,9 @@ import * as assert from "uvu/assert";
 import { projectExtent } from "../../harvest/arcgis/answers.ts";
 import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
 import { mapWkids } from "../../registry/extent.ts";
+import { wmsImage } from "../../registry/pictures.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";
 import { renderLayer, targetNames } from "../../registry/targets/table.ts";
-import { wmsImage } from "../../registry/targets/v0.9.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { assertAccepted, featureAt, nodeOf } from "../viewer/viewer.ts";
 
