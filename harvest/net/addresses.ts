@@ -20,14 +20,13 @@ export function isPublicAddress(text: string): boolean {
 	return address.toString() !== azureMetadata;
 }
 
-/** A URL's host without brackets if it is an IP address; null if it is a name. */
-export function literalAddress(host: string): string | null {
+/** @param host of a URL @throws {FetchFailure} if it is an IP address that is not public; a name is accepted */
+export function checkLiteral(host: string): void {
 	const text = host.replace(/^\[|\]$/g, "");
-	return ipaddr.isValid(text) ? text : null;
+	if (ipaddr.isValid(text) && !isPublicAddress(text)) throw addressRefused(host);
 }
 
-/** The failure of a request to an address that is not public. */
-export function addressRefused(host: string): FetchFailure {
+function addressRefused(host: string): FetchFailure {
 	return new FetchFailure("address", `${host} is not an address of the public internet`);
 }
 

@@ -9,14 +9,6 @@ export type Answer = { ok: true; bytes: Uint8Array; type: string } | Trouble;
 /** Asks a service for a document. It never rejects for a fault of the service or an abort: these are answers, too. */
 export type Ask = (address: string, signal?: AbortSignal) => Promise<Answer>;
 
-interface AskOptions {
-	fetch: typeof fetch;
-	/** Waits for the milliseconds, or until the signal aborts; tests replace it. */
-	sleep?: (ms: number, signal?: AbortSignal) => Promise<void>;
-	/** The clock, in milliseconds since 1970. */
-	now?: () => number;
-}
-
 /** The outcome of one request, and whether to try again. */
 interface Outcome {
 	answer: Answer;
@@ -43,7 +35,17 @@ const downPauseMs = 60_000;
  * tries twice more, after a broken connection or a time-out once more, each after a pause. It does not ask a host for a
  * minute if no connection can be made, or three requests in a row had no answer.
  */
-export function createAsk({ fetch, sleep = pause, now = Date.now }: AskOptions): Ask {
+export function createAsk({
+	fetch,
+	sleep = pause,
+	now = Date.now,
+}: {
+	fetch: typeof globalThis.fetch;
+	/** Waits for the milliseconds, or until the signal aborts; tests replace it. */
+	sleep?: typeof pause;
+	/** The clock, in milliseconds since 1970. */
+	now?: () => number;
+}): Ask {
 	const withSlot = createPool(4);
 	const hosts = new Map<string, ReturnType<typeof createPool>>();
 	/** Origin → its failures in a row, and the time before which it is not asked, in milliseconds since 1970. */
@@ -82,7 +84,7 @@ export function createAsk({ fetch, sleep = pause, now = Date.now }: AskOptions):
 	};
 }
 
-async function once(fetch: AskOptions["fetch"], address: string, signal?: AbortSignal): Promise<Outcome> {
+async function once(fetch: typeof globalThis.fetch, address: string, signal?: AbortSignal): Promise<Outcome> {
 	const headers = { Accept: "application/json, application/xml;q=0.9, */*;q=0.1" };
 	try {
 		const response = await fetch(address, { headers, signal: signal ?? null });

@@ -14,7 +14,7 @@ export class FetchFailure extends Error {
 
 /**
  * Converts an error of a request to a `FetchFailure`.
- * @param signal the request's own signal; if it has aborted, its reason is returned: the time limit, or the caller's reason
+ * @param signal the request's own signal; if it has aborted, its reason is returned
  */
 export function toFailure(error: unknown, signal: AbortSignal): unknown {
 	if (error instanceof FetchFailure) return error;

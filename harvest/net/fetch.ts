@@ -1,5 +1,5 @@
 import { Agent, type buildConnector, type Dispatcher, ProxyAgent, fetch as undiciFetch } from "undici";
-import { addressRefused, createLookup, isPublicAddress, literalAddress, type Resolve } from "./addresses.ts";
+import { checkLiteral, createLookup, type Resolve } from "./addresses.ts";
 import { FetchFailure, toFailure } from "./failure.ts";
 
 /** Options of the guarded fetch. */
@@ -59,10 +59,11 @@ export function createFetch(options: FetchOptions = {}): typeof fetch {
 
 	return async (input, init = {}) => {
 		let [url, next] = [new URL(String(input)), init];
-		const clock = startClock(timeoutMs, init.signal ?? null);
+		const limit = AbortSignal.timeout(timeoutMs);
+		const signal = init.signal ? AbortSignal.any([limit, init.signal]) : limit;
 		try {
 			for (let redirects = 0; ; redirects += 1) {
-				const answer = await fetchOnce(url, next, clock.signal);
+				const answer = await fetchOnce(url, next, signal);
 				const target = redirectTarget(answer, url);
 				if (!target || init.redirect === "manual") return await readWhole(answer, url, maxBytes);
 				await answer.body?.cancel();
@@ -73,30 +74,12 @@ export function createFetch(options: FetchOptions = {}): typeof fetch {
 				url = target;
 			}
 		} catch (error) {
-			throw toFailure(error, clock.signal);
-		} finally {
-			clock.stop();
+			// Both signals are used here, so that neither is garbage-collected before: in Node 20 it would not abort then.
+			if (signal.aborted && signal.reason === limit.reason)
+				throw new FetchFailure("time", `did not answer completely within ${timeoutMs / 1000} s`);
+			throw toFailure(error, signal);
 		}
 	};
-}
-
-/**
- * Starts the time limit of one request: its signal aborts when the time is over, or when the caller's signal does. In Node
- * 20 a combined signal (`AbortSignal.any`) may be garbage-collected before it aborts.
- */
-function startClock(timeoutMs: number, caller: AbortSignal | null): { signal: AbortSignal; stop(): void } {
-	const controller = new AbortController();
-	const abortLate = () =>
-		controller.abort(new FetchFailure("time", `did not answer completely within ${timeoutMs / 1000} s`));
-	const timer = setTimeout(abortLate, timeoutMs).unref();
-	const abortWithCaller = () => controller.abort(caller?.reason);
-	if (caller?.aborted) abortWithCaller();
-	else caller?.addEventListener("abort", abortWithCaller, { once: true });
-	const stop = () => {
-		clearTimeout(timer);
-		caller?.removeEventListener("abort", abortWithCaller);
-	};
-	return { signal: controller.signal, stop };
 }
 
 /**
@@ -126,8 +109,7 @@ function checkTarget(url: URL, allowPrivate: boolean): void {
 		throw new FetchFailure("address", `${url.protocol} is not asked, only http and https`);
 	}
 	if (url.username || url.password) throw new FetchFailure("address", "an address must not hold credentials");
-	const literal = literalAddress(url.hostname);
-	if (!allowPrivate && literal && !isPublicAddress(literal)) throw addressRefused(url.hostname);
+	if (!allowPrivate) checkLiteral(url.hostname);
 }
 
 /** Characters of an address to which a service redirects: the limit of registered addresses. */
@@ -168,20 +150,14 @@ function afterRedirect(init: RequestInit, status: number, from: URL, to: URL): R
  * http if there is no other, and prints a warning (`UNDICI-EHPA`) on standard error at every start.
  */
 function createDispatchers(options: FetchOptions): (url: URL) => Dispatcher {
-	const { allowPrivate, resolve, timeoutMs = defaultTimeoutMs } = options;
+	const { allowPrivate, resolve, connect, timeoutMs = defaultTimeoutMs, noProxy = "" } = options;
 	// A literal address is not looked up; `checkTarget` checks it.
 	const lookup = allowPrivate ? {} : { lookup: createLookup(resolve) };
-	const connectMs = Math.min(timeoutMs, maxConnectMs);
-	const network = { timeout: connectMs, ...lookup } as buildConnector.BuildOptions;
-	const direct = new Agent({ connect: options.connect ?? network });
-	const proxies = new Map<string, ProxyAgent>();
-	return (url) => {
-		const proxy = url.protocol === "https:" ? options.httpsProxy : options.httpProxy;
-		if (!proxy || isExempt(url, options.noProxy ?? "")) return direct;
-		const agent = proxies.get(proxy) ?? new ProxyAgent(proxy);
-		proxies.set(proxy, agent);
-		return agent;
-	};
+	const network = { timeout: Math.min(timeoutMs, maxConnectMs), ...lookup } as buildConnector.BuildOptions;
+	const direct = new Agent({ connect: connect ?? network });
+	const through = (proxy: string | undefined) => (proxy ? new ProxyAgent(proxy) : direct);
+	const [https, http] = [through(options.httpsProxy), through(options.httpProxy)];
+	return (url) => (isExempt(url, noProxy) ? direct : url.protocol === "https:" ? https : http);
 }
 
 /** Whether a host is asked without a proxy. The list has curl's format. */
