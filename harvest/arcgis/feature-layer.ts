@@ -6,10 +6,13 @@ import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf } from "../an
 import { type Described, orTrouble, quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 import { askDocument, readExtent, serviceAddress } from "./answers.ts";
-import { type LegendEntry, maxClasses, readLegend, readRenderer } from "./renderer.ts";
+import { type LegendEntry, readLegend, readRenderer } from "./renderer.ts";
 
 /** Fields of a layer: each one is a column in the viewer's grid. */
 const maxFields = 1000;
+
+/** Classes of a renderer: each one is an image in every fragment. */
+const maxClasses = 1000;
 
 /** Characters of a description of one language: it is in every fragment of the layer. */
 const maxDescriptionLength = 512 * 1024;
@@ -40,7 +43,9 @@ export async function describeLayer(
 	const count = await askCount(address, ask, troubles);
 	const parts = { fields: fields.map(readField), legend, count };
 	const description = buildDescription(address, layer, parts, mapWkid);
-	if (!description) throw tooMuch(`more than ${maxClasses} classes`);
+	const { renderer } = description;
+	if (renderer.type !== "simple" && renderer.classes.length > maxClasses)
+		throw tooMuch(`more than ${maxClasses} classes`);
 	if (JSON.stringify(description).length > maxDescriptionLength) {
 		throw tooMuch(`symbols and fields of more than ${maxDescriptionLength / 1024} KiB`);
 	}
@@ -50,10 +55,7 @@ export async function describeLayer(
 /** Describes a layer from its document alone, without its legend and its number of features. */
 export function sketchLayer(address: string, layer: Record<string, unknown>): FeatureDescription {
 	const fields = listOf(layer.fields).filter(isObject).slice(0, maxFields).map(readField);
-	const build = (document: Record<string, unknown>) =>
-		buildDescription(address, document, { fields, legend: [], count: null }, sketchWkid);
-	// Too many classes are the only reason for null, and without a renderer there are none.
-	return build(layer) ?? (build({ ...layer, drawingInfo: {} }) as FeatureDescription);
+	return buildDescription(address, layer, { fields, legend: [], count: null }, sketchWkid);
 }
 
 /** The documents of all layers of the service that a layer is in; empty if the service does not have them at once. */
@@ -68,14 +70,16 @@ function tooMuch(what: string): Trouble {
 
 /** @throws {Trouble} if a document is not a feature layer's */
 function checkDocument(document: Record<string, unknown>): void {
-	const type = textOf(document.type);
-	const isService = type === "" && (Array.isArray(document.layers) || Array.isArray(document.services));
-	const isLayer = type !== "" || Array.isArray(document.fields) || isObject(document.drawingInfo);
+	const { type, layers, services, fields, drawingInfo } = document;
+	if (textOf(type) === "Feature Layer") return;
 	const wrong = (text: string) => new Trouble("wrong", text);
-	if (type === "Group Layer") throw wrong("is a group layer: register one of the layers in it");
-	if (isService) throw wrong("is a whole service: the address must end with the number of one layer");
-	if (type !== "" && type !== "Feature Layer") throw wrong(`is no feature layer, but: ${quote(type)}`);
-	if (!isLayer) throw wrong("does not answer as an ArcGIS layer does");
+	if (textOf(type) === "Group Layer") throw wrong("is a group layer: register one of the layers in it");
+	if (textOf(type) !== "") throw wrong(`is no feature layer, but: ${quote(textOf(type))}`);
+	if (Array.isArray(layers) || Array.isArray(services))
+		throw wrong("is a whole service: the address must end with the number of one layer");
+	// A layer may have no type.
+	if (!Array.isArray(fields) && !isObject(drawingInfo))
+		throw wrong("does not answer as an ArcGIS layer does");
 }
 
 /** Accepts the address of a layer of a MapServer, and captures the layer's number. */
@@ -113,17 +117,14 @@ async function askExtra(
 	return {};
 }
 
-/** Builds a description, whose members always have this order; null if the renderer has too many classes. */
+/** Builds a description, whose members always have this order. */
 function buildDescription(
 	address: string,
 	layer: Record<string, unknown>,
 	{ fields, legend, count }: { fields: Field[]; legend: LegendEntry[]; count: number | null },
 	mapWkid: number,
-): FeatureDescription | null {
+): FeatureDescription {
 	const geometryType = textOf(layer.geometryType);
-	const drawingInfo = objectOf(layer.drawingInfo);
-	const renderer = readRenderer(drawingInfo.renderer, { fields, geometryType, legend });
-	if (!renderer) return null;
 	const extent = readExtent(layer.extent);
 	const bounds = extent && boundsOfExtent(extent);
 	const abstract = typeof layer.description === "string" ? plainText(layer.description, maxAbstract) : "";
@@ -136,7 +137,7 @@ function buildDescription(
 		max_scale: Math.max(numberOf(layer.maxScale) ?? 0, 0),
 		extent: extent && reproject(extent, mapWkid),
 		fields,
-		renderer,
+		renderer: readRenderer(objectOf(layer.drawingInfo).renderer, { fields, geometryType, legend }),
 		count,
 		...(abstract ? { abstract } : {}),
 		...(bounds ? { bounds: [...bounds] } : {}),

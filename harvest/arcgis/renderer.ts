@@ -11,9 +11,6 @@ interface LayerParts {
 	legend: LegendEntry[];
 }
 
-/** Classes of a renderer: each one is an image in every fragment. */
-export const maxClasses = 1000;
-
 /** Characters of all pictures of a renderer: they are in every fragment of the layer. */
 const maxPicturesLength = 256 * 1024;
 
@@ -21,20 +18,20 @@ const maxPicturesLength = 256 * 1024;
  * Converts an ArcGIS renderer to the project's form. Every class has an image: from the legend, else from its symbol, else
  * the generic one. Types other than unique values and class breaks become one symbol, since the viewer throws on them.
  * @param given `drawingInfo.renderer`, not checked
- * @returns null if it has more than 1,000 classes
  */
-export function readRenderer(given: unknown, parts: LayerParts): Renderer | null {
+export function readRenderer(given: unknown, parts: LayerParts): Renderer {
 	const renderer = objectOf(given);
-	const isBreaks = renderer.type === "classBreaks";
-	const infos = listOf(isBreaks ? renderer.classBreakInfos : renderer.uniqueValueInfos);
-	if (infos.length > maxClasses) return null;
-	const read = readerOf(renderer)(renderer, infos.filter(isObject), parts);
-	return boundPictures(read, genericImageOf(parts.geometryType));
+	return boundPictures(readAny(renderer, parts), genericImageOf(parts.geometryType));
 }
 
-function readerOf({ type, field, field1 }: Json) {
-	if (type === "classBreaks" && textOf(field)) return readBreaks;
-	return type === "uniqueValue" && textOf(field1) ? readUnique : readSimple;
+function readAny(renderer: Json, parts: LayerParts): Renderer {
+	const { type, field, field1, classBreakInfos, uniqueValueInfos } = renderer;
+	if (type === "classBreaks" && textOf(field))
+		return readBreaks(renderer, listOf(classBreakInfos).filter(isObject), parts);
+	if (type === "uniqueValue" && textOf(field1))
+		return readUnique(renderer, listOf(uniqueValueInfos).filter(isObject), parts);
+	const image = imageOf(parts.legend[0]?.image, [renderer.symbol, renderer.defaultSymbol], parts);
+	return { type: "simple", label: textOf(renderer.label), image };
 }
 
 /** Replaces each picture beyond the limit by a generic image. The default symbol's picture comes first. */
@@ -50,11 +47,6 @@ function boundPictures(renderer: Renderer, generic: string): Renderer {
 	const first = renderer.default && bound(renderer.default);
 	// TypeScript cannot express that the classes keep their type.
 	return { ...renderer, default: first, classes: (renderer.classes as Drawing[]).map(bound) } as Renderer;
-}
-
-function readSimple(renderer: Json, _infos: Json[], parts: LayerParts): Renderer {
-	const image = imageOf(parts.legend[0]?.image, [renderer.symbol, renderer.defaultSymbol], parts);
-	return { type: "simple", label: textOf(renderer.label), image };
 }
 
 function readUnique(renderer: Json, infos: Json[], parts: LayerParts): Renderer {

@@ -1,4 +1,4 @@
-import { decode } from "fast-png";
+import { decode, hasPngSignature } from "fast-png";
 import { scaleFromCenter } from "ol/extent.js";
 import type { Bounds } from "../../registry/entries.ts";
 import { quote, Trouble } from "../finding.ts";
@@ -32,7 +32,7 @@ export async function lookAtWms(
 		const answer = await ask(mapAddress(address, name, shown));
 		if (!answer.ok) throw answer;
 		const { bytes, type } = answer;
-		if (!isPng(bytes) && !type.startsWith("image/")) {
+		if (!hasPngSignature(bytes) && !type.startsWith("image/")) {
 			const words = exceptionOf(bytes, type);
 			throw new Trouble("down", `answers with no picture${words ? `: ${quote(words)}` : ""}`);
 		}
@@ -61,20 +61,15 @@ function mapAddress(address: string, layer: string, box: readonly number[]): str
 /** Bytes of a picture that is decoded: one of that side has some 16,000 before compression. */
 const maxBytes = 64 * 1024;
 
-/** The first bytes of every PNG (RFC 2083, section 3.1), and the offset of its width and height. */
-const signature = [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a];
+/** Offset of a PNG's width, which its height follows (RFC 2083, section 4.1.1). */
 const widthOffset = 16;
-
-function isPng(bytes: Uint8Array): boolean {
-	return signature.every((byte, index) => bytes[index] === byte);
-}
 
 /**
  * Whether a PNG is blank: all pixels have the same colour, or are transparent. A picture that is larger than requested, or
  * cannot be decoded, does not count as blank.
  */
 export function isBlank(bytes: Uint8Array): boolean {
-	if (!isPng(bytes) || bytes.length > maxBytes || bytes.length < widthOffset + 8) return false;
+	if (!hasPngSignature(bytes) || bytes.length > maxBytes || bytes.length < widthOffset + 8) return false;
 	const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 	// The size is checked before the decoder allocates memory for it.
 	if (view.getUint32(widthOffset) > pictureSide || view.getUint32(widthOffset + 4) > pictureSide)
