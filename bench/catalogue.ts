@@ -25,10 +25,6 @@ const maxFirstRowsSeconds = 6;
 /** Prepares a row whose reference is a limit. @returns the measured side */
 type PrepareOurs = (world: World) => Promise<() => Promise<number>>;
 
-function kilobytes(text: string | Uint8Array): number {
-	return gzipSync(text, { level: 9 }).length / 1_000;
-}
-
 /** The manifest and all chunks of generated entries. */
 function indexFiles(layers: number) {
 	const entries = new Map([...generateEntries(layers)].map((entry) => [entry.smallkey, entry]));
@@ -37,8 +33,9 @@ function indexFiles(layers: number) {
 
 /** Measures the size of everything that a page reads of the index. */
 const prepareEntries: PrepareOurs = async ({ layers }) => {
-	const size = [...indexFiles(layers).values()].reduce((sum, text) => sum + kilobytes(text ?? ""), 0);
-	return async () => size;
+	const sizes = [...indexFiles(layers).values()].map((text) => gzipSync(text ?? "", { level: 9 }).length);
+	const kilobytes = sizes.reduce((sum, size) => sum + size, 0) / 1_000;
+	return async () => kilobytes;
 };
 
 /** Changes per round; each starts from the files that the change before left. */
@@ -122,7 +119,7 @@ const prepareFirstRows: PrepareOurs = async (world) => {
 		await writeFile(join(dist, `${path}.gz`), gzipSync(content));
 	}
 	const { address, close } = await serveFolder(dist);
-	world.endLater(async () => close());
+	world.endLater(close);
 	return () => untilFirstRow(browser, `${address}en/`);
 };
 

@@ -14,16 +14,15 @@ export function randomFrom(seed: number): () => number {
 	};
 }
 
-const letters = "0123456789abcdefghijklmnopqrstuvwxyz";
 const words = ["roads", "lakes", "parks", "air", "soil", "rivers", "census", "energy", "forest", "ice"];
 
 /** A smallkey in one of the forms of real catalogues: six random letters and digits, a word with a number, a uuid. */
 function smallkeyOf(index: number, random: () => number): string {
-	const some = (length: number) => Array.from({ length }, () => letters[Math.floor(random() * 36)]).join("");
-	if (index % 10 < 6) return `${some(6)}${index.toString(36)}`;
+	const digits = (length: number, base: number) =>
+		Array.from({ length }, () => Math.floor(random() * base).toString(base)).join("");
+	if (index % 10 < 6) return `${digits(6, 36)}${index.toString(36)}`;
 	if (index % 10 < 8) return `${words[Math.floor(random() * words.length)]}-${index}`;
-	const hex = Array.from({ length: 32 }, () => Math.floor(random() * 16).toString(16)).join("");
-	return hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
+	return digits(32, 16).replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-");
 }
 
 function registrationOf(smallkey: string, index: number): Registration1 {

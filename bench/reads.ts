@@ -28,33 +28,28 @@ export async function wrk(url: string): Promise<{ requests: number; perSecond: n
 	return { requests, perSecond };
 }
 
-/** Measures requests to an address. @param pid the process that answers */
-type Measure = (url: string, pid: number) => Promise<number>;
-
-const answersPerSecond: Measure = async (url) => (await wrk(url)).perSecond;
-
-/** CPU time of a process for each answer, in microseconds. */
-const cpuOfAnswer: Measure = async (url, pid) => {
+/** Measures requests to an address: answers per second, or the process's CPU time of an answer in microseconds. */
+async function measureReads(url: string, pid: number, isCpu: boolean): Promise<number> {
 	const before = cpuSeconds(pid);
-	const { requests } = await wrk(url);
-	return ((cpuSeconds(pid) - before) / requests) * 1_000_000;
-};
+	const { requests, perSecond } = await wrk(url);
+	return isCpu ? ((cpuSeconds(pid) - before) / requests) * 1_000_000 : perSecond;
+}
 
 /** Compares the service's answers to one request target with those of a bare server that sends the same bytes. */
-async function prepareRead(world: World, target: string, measure: Measure): Promise<Pair> {
+async function prepareRead(world: World, target: string, isCpu: boolean): Promise<Pair> {
 	const service = await world.serve("reads");
 	const url = `${service.url}${target}`;
 	const options = { cwd: root, execArgv: ["--import", "tsx"] };
 	const bare = fork("bench/measure/bare-server.ts", [url], options);
-	world.endLater(async () => bare.kill());
+	world.endLater(() => bare.kill());
 	const [origin] = await once(bare, "message");
 	const bareUrl = `${origin}${target}`;
 	// Warms both servers up before the first round.
 	await wrk(url);
 	await wrk(bareUrl);
 	return {
-		ours: () => measure(url, service.pid),
-		reference: () => measure(bareUrl, bare.pid as number),
+		ours: () => measureReads(url, service.pid, isCpu),
+		reference: () => measureReads(bareUrl, bare.pid as number, isCpu),
 	};
 }
 
@@ -74,7 +69,7 @@ function row(name: string, what: string, count: number, reach: Row["reach"], isC
 		reference: "a bare node:http server, the same bytes",
 		unit: isCpu ? "µs" : "requests/s",
 		reach,
-		prepare: (world) => prepareRead(world, target(world), isCpu ? cpuOfAnswer : answersPerSecond),
+		prepare: (world) => prepareRead(world, target(world), isCpu),
 	};
 }
 

@@ -3,7 +3,7 @@ import { createRun, parseCount } from "../terminal/command-line.ts";
 import { buildRows } from "./builds.ts";
 import { catalogueRows } from "./catalogue.ts";
 import { lineOf, measure, type Row, tableHead } from "./measure/row.ts";
-import { World } from "./measure/world.ts";
+import { openWorld } from "./measure/world.ts";
 import { readRows } from "./reads.ts";
 import { pushRows, serviceRows } from "./service.ts";
 import { besideRows, writeRows } from "./writes.ts";
@@ -32,7 +32,7 @@ export const run = createRun("bench", async ({ read, io }) => {
 			.option("--json", "one JSON document instead of a table"),
 	);
 	const chosen = rowsNamed(only, beside);
-	const world = await World.open(layers, beside ?? null);
+	const world = await openWorld(layers, beside ?? null);
 	for (const signal of ["SIGINT", "SIGTERM"])
 		process.once(signal, () => world.close().finally(() => process.exit(1)));
 	const measured = [];

@@ -22,93 +22,80 @@ interface ServeOptions {
 /** A running service. */
 export type Served = Awaited<ReturnType<World["start"]>>;
 
+export type World = Awaited<ReturnType<typeof openWorld>>;
+
 /**
- * Layers, repositories and services for the rows, in one temporary folder that is removed at the end. The rows share the
- * checkout. Everything else that a row makes or starts is removed after the row.
+ * Opens the layers, repositories and services for the rows, in one temporary folder that is removed at the end. The rows
+ * share the checkout. Everything else that a row makes or starts is removed after the row.
+ * @param layers number of layers
+ * @param beside checkout of another version, with its packages, with which rows are compared; null without one
  */
-export class World {
-	readonly #secret = randomBytes(24).toString("base64url");
-	#checkout: Promise<string> | null = null;
+export async function openWorld(layers: number, beside: string | null) {
+	const folder = await mkdtemp(join(tmpdir(), "bench-"));
+	const secret = randomBytes(24).toString("base64url");
 	/** Ends what the current row has started. */
-	readonly #ends: (() => Promise<unknown>)[] = [];
-
-	private constructor(
-		readonly folder: string,
-		/** Number of layers. */
-		readonly layers: number,
-		/** Checkout of another version, with its packages, with which rows are compared; null without one. */
-		readonly beside: string | null,
-	) {}
-
-	static async open(layers: number, beside: string | null = null): Promise<World> {
-		const world = new World(await mkdtemp(join(tmpdir(), "bench-")), layers, beside);
-		await world.clear();
-		return world;
-	}
-
-	/** Registers what has to end after the current row. */
-	endLater(end: () => Promise<unknown>): void {
-		this.#ends.push(end);
-	}
+	const ends: (() => unknown)[] = [];
+	let sharedCheckout: Promise<string> | null = null;
+	await clear();
 
 	/** Ends everything that a row has started, and removes everything that it has made. */
-	async clear(): Promise<void> {
-		await Promise.all(this.#ends.splice(0).map((end) => end()));
-		await rm(this.path(""), { recursive: true, force: true });
-		await mkdir(this.path(""));
+	async function clear(): Promise<void> {
+		await Promise.all(ends.splice(0).map((end) => end()));
+		await rm(path(""), { recursive: true, force: true });
+		await mkdir(path(""));
 	}
 
-	async close(): Promise<void> {
-		await this.clear();
-		await rm(this.folder, { recursive: true, force: true });
+	/** A path in the folder of the current row. */
+	function path(name: string): string {
+		return join(folder, "row", name);
 	}
 
-	/** The smallkeys of all layers. */
-	smallkeys(): string[] {
-		return [...generateLayers(this.layers)].map(({ smallkey }) => smallkey);
+	/** Runs git in a folder, with an author. */
+	function git(cwd: string, ...args: string[]): Promise<string> {
+		const who = ["-c", "user.name=bench", "-c", "user.email=bench@sender.invalid"];
+		// Without this setting a commit may start a gc, which would run during the measurement.
+		return run("git", [...who, "-c", "gc.auto=0", ...args], { cwd });
 	}
 
 	/** A checkout with all layers, committed on main after an empty commit. The rows share it and must not change it. */
-	checkout(): Promise<string> {
-		this.#checkout ??= this.#makeCheckout();
-		return this.#checkout;
+	function checkout(): Promise<string> {
+		sharedCheckout ??= makeCheckout(join(folder, "checkout"));
+		return sharedCheckout;
 	}
 
-	async #makeCheckout(): Promise<string> {
-		const folder = join(this.folder, "checkout");
-		writeLayers(folder, this.layers);
-		await this.git(folder, "init", "-q", "-b", "main");
-		await this.git(folder, "commit", "-q", "--allow-empty", "-m", "first");
-		await this.git(folder, "add", "layers");
-		await this.git(folder, "commit", "-q", "-m", "layers");
-		await this.git(folder, "gc", "-q");
-		return folder;
+	async function makeCheckout(made: string): Promise<string> {
+		writeLayers(made, layers);
+		await git(made, "init", "-q", "-b", "main");
+		await git(made, "commit", "-q", "--allow-empty", "-m", "first");
+		await git(made, "add", "layers");
+		await git(made, "commit", "-q", "-m", "layers");
+		await git(made, "gc", "-q");
+		return made;
 	}
 
 	/** A clone of that checkout, which one row may change. */
-	async clone(name: string, ...words: string[]): Promise<string> {
-		const clone = this.path(name);
-		await run("git", ["clone", "-q", "--no-hardlinks", ...words, await this.checkout(), clone]);
-		return clone;
+	async function clone(name: string, ...words: string[]): Promise<string> {
+		await run("git", ["clone", "-q", "--no-hardlinks", ...words, await checkout(), path(name)]);
+		return path(name);
 	}
 
 	/** A data folder whose repository has all layers, without any file that a service derives from them. */
-	async dataFolder(name: string): Promise<string> {
-		await this.clone(join(name, "repository.git"), "--bare");
-		return this.path(name);
+	async function dataFolder(name: string): Promise<string> {
+		await clone(join(name, "repository.git"), "--bare");
+		return path(name);
 	}
 
 	/** A data folder whose repository has only that empty commit. */
-	async emptyDataFolder(name: string): Promise<string> {
-		const repository = join(this.path(name), "repository.git");
+	async function emptyDataFolder(name: string): Promise<string> {
+		const repository = join(path(name), "repository.git");
 		await run("git", ["init", "-q", "--bare", "-b", "main", repository]);
-		await this.git(await this.checkout(), "push", "-q", repository, "HEAD~1:refs/heads/main");
-		return this.path(name);
+		await git(await checkout(), "push", "-q", repository, "HEAD~1:refs/heads/main");
+		return path(name);
 	}
 
 	/** Starts a service on all layers, with its own data folder, and waits until all derived files are written. */
-	async serve(name: string, options: ServeOptions = {}): Promise<Served> {
-		const service = await this.start(await this.dataFolder(name), { site: "off", ...options });
+	async function serve(name: string, options: ServeOptions = {}) {
+		const service = await start(await dataFolder(name), { site: "off", ...options });
 		await untilWritten(service);
 		// A process beside the service builds the first catalogue.
 		const index = `${service.url}/index/index.json`;
@@ -117,8 +104,7 @@ export class World {
 	}
 
 	/** Starts a service on a data folder, and waits until it has printed its address. */
-	async start(dataDir: string, { site = "on", checkout = root, preloads = [] }: ServeOptions = {}) {
-		const secret = this.#secret;
+	async function start(dataDir: string, { site = "on", checkout = root, preloads = [] }: ServeOptions = {}) {
 		const env = {
 			...environment,
 			DATA_DIR: dataDir,
@@ -131,23 +117,22 @@ export class World {
 		const words = scripts.start.replace(/^.*?node /, "").split(" ");
 		const imports = ["tsx", ...preloads].flatMap((module) => ["--import", module]);
 		const server = await ServerProcess.start(env, checkout, [...imports, ...words]);
-		const { url, pid } = server;
 		const stop = () => server.stop();
-		this.endLater(stop);
-		return { url, pid, stop, dataDir, secret };
+		ends.push(stop);
+		return { url: server.url, pid: server.pid, stop, dataDir, secret };
 	}
 
-	/** A path in the folder of the current row. */
-	path(name: string): string {
-		return join(this.folder, "row", name);
-	}
-
-	/** Runs git in a folder, with an author. */
-	git(folder: string, ...args: string[]): Promise<string> {
-		const who = ["-c", "user.name=bench", "-c", "user.email=bench@sender.invalid"];
-		// Without this setting a commit may start a gc, which would run during the measurement.
-		return run("git", [...who, "-c", "gc.auto=0", ...args], { cwd: folder });
-	}
+	return {
+		layers,
+		beside,
+		/** The smallkeys of all layers. */
+		smallkeys: () => [...generateLayers(layers)].map(({ smallkey }) => smallkey),
+		/** Registers what has to end after the current row. */
+		endLater: (end: () => unknown) => ends.push(end),
+		clear,
+		close: () => clear().then(() => rm(folder, { recursive: true, force: true })),
+		...{ path, git, checkout, clone, dataFolder, emptyDataFolder, serve, start },
+	};
 }
 
 /** Waits until the files of the fragments are written. */
