@@ -43,16 +43,11 @@ interface CatalogueFiles {
 	isLive: boolean;
 }
 
-/** The headers of a request on which the answer with a file of the catalogue depends. */
-interface PageQuestion {
-	/** `If-None-Match`, or null. */
-	ifNoneMatch: string | null;
-	/** `Accept-Encoding`, or empty. */
-	acceptEncoding: string;
-}
-
-/** Answers a request for a file of the catalogue or for records. */
-export type Pages = (wanted: PageWanted | RecordsWanted, question: PageQuestion) => Promise<Reply>;
+/** Answers a request for a file of the catalogue or for records. `acceptEncoding` is empty where there is no such header. */
+export type Pages = (
+	wanted: PageWanted | RecordsWanted,
+	question: { ifNoneMatch: string | null; acceptEncoding: string },
+) => Promise<Reply>;
 
 /** Pages, and paths at which a person may expect a page, such as `fr/sante`. */
 const pagePath = /\.html$|^(?:en|fr|list|guide)\//;

@@ -22,8 +22,10 @@ interface PublisherRequest {
 	sender?: string | undefined;
 }
 
-/** A request with the headers that sign it (specification, "Request headers"). */
+/** A request with its target, and the headers that sign it (specification, "Request headers"). */
 interface SignedRequest extends PublisherRequest {
+	/** The path of the service's address, then `/register/23ax5t`. */
+	target: string;
 	headers: Record<"Authorization" | "TimeStamp" | "Sender", string>;
 }
 
@@ -42,12 +44,6 @@ cannot serve now.`,
 		);
 }
 
-/** The request target of a layer at a service: the address's own path, then `/register/23ax5t`. */
-function targetOf({ url, smallkey }: Pick<PublisherRequest, "url" | "smallkey">): string {
-	const base = new URL(url).pathname.replace(/(?<!\/)\/+$/, "");
-	return `${base}/register/${encodeURIComponent(smallkey).replaceAll("%2B", "+").replaceAll("%3D", "=")}`;
-}
-
 /**
  * Signs a request with a secret from the environment (`SENDER_SECRET` or `SENDERS`), from the senders file of `DATA_DIR`,
  * or as typed at the terminal.
@@ -60,9 +56,11 @@ export async function signRequest(
 ): Promise<SignedRequest> {
 	const { sender, secret } = await findSecret(request.sender ?? null, environment, io);
 	const timestamp = io.now().toISOString();
-	const message = { path: targetOf(request), sender, timestamp, body: request.body };
-	const signature = await sign(secret, message);
-	return { ...request, headers: { Authorization: signature, TimeStamp: timestamp, Sender: sender } };
+	const base = new URL(request.url).pathname.replace(/(?<!\/)\/+$/, "");
+	const segment = encodeURIComponent(request.smallkey).replaceAll("%2B", "+").replaceAll("%3D", "=");
+	const target = `${base}/register/${segment}`;
+	const signature = await sign(secret, { path: target, sender, timestamp, body: request.body });
+	return { ...request, target, headers: { Authorization: signature, TimeStamp: timestamp, Sender: sender } };
 }
 
 /**
@@ -103,8 +101,7 @@ const maxBodyLength = 400;
  * text with its parts between ‹ and ›, and the request as sent. They do not have the secret.
  */
 export function explain(request: SignedRequest): string[] {
-	const { headers, method, body, url } = request;
-	const target = targetOf(request);
+	const { headers, method, body, url, target } = request;
 	const bytes = counted(body.length, "byte");
 	const text = visible(new TextDecoder().decode(body));
 	const shown = text.length <= maxBodyLength ? text : `${text.slice(0, maxBodyLength)}…`;
@@ -148,7 +145,7 @@ export async function sendRequest(
 	timeoutMs = sendTimeoutMs,
 ): Promise<number> {
 	const { method, body, smallkey } = request;
-	const address = new URL(request.url).origin + targetOf(request);
+	const address = new URL(request.url).origin + request.target;
 	const headers = { ...request.headers, "Content-Type": "application/json" };
 	const sent = body.length > 0 && { body: body as Uint8Array<ArrayBuffer> };
 	const answer = await askService(address, timeoutMs, { method, headers, ...sent });

@@ -64,13 +64,11 @@ export function shareOf(options: NodeOptions, isClosing: () => boolean) {
 		send: createSend(times.readerTimeoutMs, times.readerBytesPerSecond),
 		write: createWriter(options.context, times.bodyTimeoutMs, options.maxHeldBytes),
 		kept: options.version && keepReplies(options.version),
-		answered: countedLog(options.log, times.logEveryMs, kindOfAnswer),
+		// Refusals are counted by address, method and status, with any path.
+		answered: countedLog(options.log, times.logEveryMs, ({ address, method, status }) =>
+			status < 400 ? null : `${address} ${method} ${status}`,
+		),
 	};
-}
-
-/** Refusals are counted by address, method and status, with any path; null for other answers. */
-function kindOfAnswer({ address, method, status }: Answered): string | null {
-	return status < 400 ? null : `${address} ${method} ${status}`;
 }
 
 /** Longest text that is kept for the log, in characters. */

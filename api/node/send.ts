@@ -51,8 +51,6 @@ const maxKeptBytes = 4_000_000;
 const maxBodyBytes = 250_000;
 /** Longest body that is also kept as a text, in bytes. */
 const maxTextBytes = 8_192;
-/** Estimated bytes of an answer without its body and its target. */
-const overheadBytes = 2_000;
 
 /**
  * Keeps the answers to recent reads of fragments, until any fragment changes. All viewers of a map request the same list,
@@ -81,8 +79,8 @@ export function keepReplies(version: () => number) {
 			if ((kind !== "doc" && kind !== "docs") || status !== 200) return;
 			if (!(body instanceof Uint8Array) || body.length > maxBodyBytes) return;
 			const text = body.length > maxTextBytes ? undefined : Buffer.from(body).toString("latin1");
-			// A character of a target may take two bytes.
-			const taken = body.length + (text?.length ?? 0) + 2 * target.length + overheadBytes;
+			// A character of a target may take two bytes, and the rest of an answer some 2,000.
+			const taken = body.length + (text?.length ?? 0) + 2 * target.length + 2_000;
 			if (bytes + taken > maxKeptBytes) clear();
 			bytes += taken;
 			kept.set(target, { kind, reply: text === undefined ? reply : { ...reply, text } });

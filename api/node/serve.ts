@@ -3,8 +3,6 @@ import { createServer, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Socket } from "node:net";
 import { Exchange, type NodeOptions, shareOf } from "./exchange.ts";
 
-/** Most bytes of a request's head: more than the longest target, so that a target that is too long gets 414 and not 431. */
-const maxHeadBytes = 64 * 1024;
 /** Most requests that may wait on one connection; with more, the connection is closed. */
 const maxWaiting = 1_000;
 
@@ -16,15 +14,16 @@ const maxWaiting = 1_000;
 export function createNodeServer(options: NodeOptions) {
 	const shared = shareOf(options, () => !server.listening);
 	const { headTimeoutMs, bodyTimeoutMs, checkEveryMs } = shared.times;
+	const connections = new Map<Socket, Connection>();
+	const answer = (request: IncomingMessage, response: ServerResponse) => {
+		connections.get(request.socket)?.add(new Exchange(request, response, shared));
+	};
 	const settings = {
 		headersTimeout: headTimeoutMs,
 		requestTimeout: headTimeoutMs + bodyTimeoutMs,
 		connectionsCheckingInterval: checkEveryMs,
-		maxHeaderSize: maxHeadBytes,
-	};
-	const connections = new Map<Socket, Connection>();
-	const answer = (request: IncomingMessage, response: ServerResponse) => {
-		connections.get(request.socket)?.add(new Exchange(request, response, shared));
+		// More than the longest target, so that a target that is too long gets 414 and not 431.
+		maxHeaderSize: 64 * 1024,
 	};
 	const server = createServer(settings, answer);
 	// With `Expect: 100-continue`, a body can be refused before the client sends it.

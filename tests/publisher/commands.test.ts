@@ -242,6 +242,7 @@ test("an answer that never comes, or never ends, is waited for no longer than it
 		method: "DELETE",
 		smallkey: "my-layer",
 		body: new Uint8Array(0),
+		target: "/base/register/my-layer",
 		url: scene.url,
 		headers: { Authorization: "", TimeStamp: "", Sender: "" },
 	};
