@@ -21,7 +21,7 @@ import {
 	retryRaces,
 } from "./pending-commits.ts";
 import { proposeChange } from "./pull-request.ts";
-import { BatchQueue } from "./queue.ts";
+import { batchQueue } from "./queue.ts";
 
 /** A publisher gets an answer within the sum of `waitMs` and `batchMs`, since proxies wait a minute at most. */
 const defaultLimits = {
@@ -73,7 +73,7 @@ export function githubStore(options: GithubOptions): Store {
 		authorizeWith(options.auth, now, permissions),
 	);
 	const heads = new Heads(now);
-	const queue = new BatchQueue<Change, Commit | Refusal>({
+	const submit = batchQueue<Change, Commit | Refusal>({
 		now,
 		maxBatchMs: limits.batchMs,
 		maxJobs: options.maxBatch ?? defaultMaxBatch,
@@ -88,8 +88,8 @@ export function githubStore(options: GithubOptions): Store {
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
 		try {
-			const done = await queue.submit({ edits, meta, started: now() }, limits.waitMs);
-			if (done) return done.outcome;
+			const outcome = await submit({ edits, meta, started: now() }, limits.waitMs);
+			if (outcome) return outcome;
 			const seconds = spread(limits.waitMs / 1000, random);
 			throw new GithubBusy("too many changes wait for GitHub", seconds, "its turn did not come in time");
 		} catch (error) {

@@ -1,6 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { type Batch, BatchQueue } from "../../store/github/queue.ts";
+import { type Batch, batchQueue } from "../../store/github/queue.ts";
 
 /** A clock that stands unless a test moves it. */
 function clock() {
@@ -19,8 +19,14 @@ const patientMs = 60_000;
 type Run = (batch: Batch<string, string>) => Promise<void>;
 
 /** A queue whose jobs with a `!` are done alone. */
-function queueOf(run: Run, { now = clock().now, maxJobs = 20 } = {}): BatchQueue<string, string> {
-	return new BatchQueue({ now, maxBatchMs: 1_000, maxJobs, mayJoin: (job) => !job.includes("!"), run });
+function queueOf(run: Run, { now = clock().now, maxJobs = 20 } = {}) {
+	return batchQueue<string, string>({
+		now,
+		maxBatchMs: 1_000,
+		maxJobs,
+		mayJoin: (job) => !job.includes("!"),
+		run,
+	});
 }
 
 /** Settles each job by its own name, and keeps who was done together. */
@@ -34,9 +40,9 @@ function recorder(batches: string[][]): Run {
 	};
 }
 
-async function outcomes(queue: BatchQueue<string, string>, jobs: string[]): Promise<string[]> {
-	const done = await Promise.all(jobs.map((job) => queue.submit(job, patientMs)));
-	return done.map((one) => one?.outcome ?? "no turn");
+async function outcomes(queue: ReturnType<typeof queueOf>, jobs: string[]): Promise<string[]> {
+	const done = await Promise.all(jobs.map((job) => queue(job, patientMs)));
+	return done.map((one) => one ?? "no turn");
 }
 
 test("jobs that come together are done together, so many at a time, in the order of their coming", async () => {
@@ -71,13 +77,13 @@ test("who has waited long enough leaves the queue, and is never done", async () 
 		},
 		{ now },
 	);
-	const first = queue.submit("a", patientMs);
-	const late = queue.submit("b", 5);
+	const first = queue("a", patientMs);
+	const late = queue("b", 5);
 	pass(6);
 	assert.is(await late, null);
 	release();
-	assert.equal(await first, { outcome: "done" });
-	assert.equal(await queue.submit("c", patientMs), { outcome: "done" });
+	assert.equal(await first, "done");
+	assert.equal(await queue("c", patientMs), "done");
 	assert.equal(seen, ["a", "c"]);
 });
 
@@ -90,12 +96,12 @@ test("a failure is that of all jobs of a batch, and of no other", async () => {
 		batch.fill();
 		throw new Error("a fault of the test");
 	});
-	const failed = await Promise.allSettled(["a", "b"].map((job) => queue.submit(job, patientMs)));
+	const failed = await Promise.allSettled(["a", "b"].map((job) => queue(job, patientMs)));
 	assert.equal(
 		failed.map(({ status }) => status),
 		["rejected", "rejected"],
 	);
-	assert.equal(await queue.submit("c", patientMs), { outcome: "c done" });
+	assert.equal(await queue("c", patientMs), "c done");
 });
 
 test("what a batch leaves is done next, before what came later", async () => {
@@ -123,12 +129,12 @@ test("a batch whose caller is gone ends by itself, and those that waited in it h
 		},
 		{ now },
 	);
-	void queue.submit("lost", patientMs);
-	const waiting = queue.submit("behind", 20);
+	void queue("lost", patientMs);
+	const waiting = queue("behind", 20);
 	isGone = false;
 	pass(1_001);
-	assert.equal(await waiting, { outcome: "behind done" });
-	assert.equal(await queue.submit("next", patientMs), { outcome: "next done" });
+	assert.equal(await waiting, "behind done");
+	assert.equal(await queue("next", patientMs), "next done");
 });
 
 test.run();
