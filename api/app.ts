@@ -147,11 +147,9 @@ export function answerPlain(
 	problem: () => string | null = () => null,
 ): Reply {
 	switch (route.kind) {
-		case "version": {
+		case "version":
 			// A list, as in the older service.
-			const headers = { ...fragmentHeaders, "Cache-Control": "no-store" };
-			return { status: 200, headers, body: new TextEncoder().encode(JSON.stringify([version])) };
-		}
+			return jsonReply(200, [version], { ...fragmentHeaders, "Cache-Control": "no-store" });
 		case "healthz":
 			return answerHealth(problem(), ["ok", version, commit ?? ""].join(" ").trimEnd());
 		case "readyz":

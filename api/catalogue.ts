@@ -15,7 +15,7 @@ import {
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../registry/smallkey.ts";
 import { etagOf } from "./etag.ts";
 import { answerErrorPage, type PageWanted, type RecordsWanted } from "./pages.ts";
-import { answerTagged, machineHeaders, type Reply, refuseFile } from "./reply.ts";
+import { answerTagged, jsonReply, machineHeaders, type Reply, refusalCaching, refuseFile } from "./reply.ts";
 import { pageHeaders } from "./site-headers.ts";
 
 /** A file of the catalogue as it is sent. */
@@ -200,11 +200,7 @@ function json(value: object, ifNoneMatch: string | null, type: string): Reply {
 /** An exception of the OGC API (OGC API Common, "exception.yaml"), with the service's own member `errors`. */
 function problem(status: number, error: string, headers: Record<string, string> = {}): Reply {
 	const code = { 400: "InvalidParameterValue", 404: "NotFound" }[status] ?? "ServerError";
-	const body = new TextEncoder().encode(JSON.stringify({ code, description: error, errors: [error] }));
-	const type = { "Content-Type": "application/json" };
-	return {
-		status,
-		headers: { ...type, ...machineHeaders, "Cache-Control": "public, max-age=5", ...headers },
-		body,
-	};
+	const caching = { "Cache-Control": refusalCaching };
+	const value = { code, description: error, errors: [error] };
+	return jsonReply(status, value, { ...machineHeaders, ...caching, ...headers });
 }

@@ -1,7 +1,6 @@
 import { defaultMapWkid, mapWkids } from "../registry/extent.ts";
-import { type FragmentSettings, mapServerTypes } from "../registry/targets/facts.ts";
+import { mapServerTypes } from "../registry/targets/facts.ts";
 import { parseTargets, targetNames } from "../registry/targets/table.ts";
-import type { ReadSettings } from "./wanted.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -82,10 +81,7 @@ export function parseSpan(text: string): number | null {
 const addressTemplate = /^https?:\/\/[^\s"<>{]*\{0\}[^\s"<>]*$/;
 
 /** The settings of reads and fragments, on every engine (docs/settings.md). */
-export function readServing(
-	variables: Variables,
-	docsMaxKeys: { fallback: number; max: number },
-): ReadSettings & Required<FragmentSettings> & { publicUrl: string; site: boolean } {
+export function readServing(variables: Variables, docsMaxKeys: { fallback: number; max: number }) {
 	return {
 		/** The public address of the service, with its base path. */
 		publicUrl: variables.address("PUBLIC_URL"),

@@ -82,9 +82,8 @@ export function refuseRead(status: number): Reply {
 
 /** The answer to a read of a missing file for programs, which no viewer reads: 404 with `{"errors": […]}`. */
 export function refuseFile(): Reply {
-	const { headers } = refuseRead(404);
-	const type = { "Content-Type": "application/json" };
-	return { status: 404, headers: { ...headers, ...type }, body: errorsBody(["path: there is no such file"]) };
+	const headers = { ...machineHeaders, "Cache-Control": refusalCaching };
+	return jsonReply(404, { errors: ["path: there is no such file"] }, headers);
 }
 
 /**
@@ -101,7 +100,7 @@ export function allowReads(): Reply {
 	return { status: 204, headers, body: emptyBody };
 }
 
-/** An answer of JSON that no cache keeps: the receipt of a write, or the status of a layer. */
+/** An answer of JSON that no cache keeps, unless `headers` say otherwise. */
 export function jsonReply(status: number, value: unknown, headers: Record<string, string> = {}): Reply {
 	return { status, headers: { ...jsonHeaders, ...headers }, body: encoder.encode(JSON.stringify(value)) };
 }

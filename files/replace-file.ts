@@ -21,19 +21,23 @@ export async function replaceFile(
 ): Promise<void> {
 	const temporary = `${path}.${process.pid}.tmp`;
 	try {
-		await writeAndClose(await calls.open(temporary, "w", mode ?? 0o600), async (file) => {
-			// An earlier process that was killed may have left the temporary file, with another mode.
-			await file.chmod(mode ?? (await keepOwner(file, path, calls)));
-			await file.writeFile(text);
-			await file.sync();
-		});
+		await writeTemporary();
 		await calls.rename(temporary, path);
 	} catch (error) {
 		await calls.rm(temporary, { force: true }).catch(() => undefined);
 		throw error;
 	}
 	// Syncing the folder makes the new name durable.
-	await writeAndClose(await calls.open(dirname(path), "r"), (folder) => folder.sync());
+	await using folder = await calls.open(dirname(path), "r");
+	await folder.sync();
+
+	async function writeTemporary(): Promise<void> {
+		await using file = await calls.open(temporary, "w", mode ?? 0o600);
+		// An earlier process that was killed may have left the temporary file, with another mode.
+		await file.chmod(mode ?? (await keepOwner(file, path, calls)));
+		await file.writeFile(text);
+		await file.sync();
+	}
 }
 
 /** Gives a new file to the owner of the file that it replaces, or of its folder. @returns the mode that it has to get */
@@ -51,12 +55,4 @@ async function giveTo(file: FileHandle, uid: number, gid: number, path: string):
 		if (error.code !== "EPERM") throw error;
 		throw new Error(`${path}: belongs to the user ${uid}, and only that user or root may change it`);
 	});
-}
-
-async function writeAndClose(file: FileHandle, write: (file: FileHandle) => Promise<void>): Promise<void> {
-	try {
-		await write(file);
-	} finally {
-		await file.close();
-	}
 }
