@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { Option } from "@commander-js/extra-typings";
+import { type Command, Option, type OptionValues } from "@commander-js/extra-typings";
 import type { LayerFile } from "../registry/judge.ts";
 import type { Source } from "./build.ts";
 import { collectCommit, collectFolder, resolveCommit } from "./collect.ts";
@@ -19,6 +19,13 @@ export const repoOption = new Option(
 
 /** `--ref`: which commit of the repository. */
 export const refOption = new Option("--ref <ref>", "its commit (the branch main)");
+
+/** Adds `--layers`, `--repo` and `--ref` to a command line. */
+export function withSource<Args extends unknown[], Options extends OptionValues>(
+	line: Command<Args, Options>,
+) {
+	return line.addOption(layersOption).addOption(repoOption).addOption(refOption);
+}
 
 export interface SourceOptions {
 	layers?: string | undefined;

@@ -6,7 +6,7 @@ import { schemaFiles } from "../catalogue/openapi.ts";
 import { openBucket, prepareUpload, publish } from "../hosting/bucket.ts";
 import { type StaticHostName, staticHosts } from "../hosting/headers.ts";
 import { buildOutput, catalogueLine, checkOutput, writeChecksums } from "../hosting/output.ts";
-import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
+import { nameSource, withSource } from "../publish/source.ts";
 import { targetNames } from "../registry/targets/table.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createRun, parseCount, WrongError } from "../terminal/command-line.ts";
@@ -18,10 +18,7 @@ valid form; the exit code is 1 in both cases.`;
 
 const build = createRun("build", async ({ read, environment, io }) => {
 	const [options] = await read((line) =>
-		line
-			.addOption(layersOption)
-			.addOption(repoOption)
-			.addOption(refOption)
+		withSource(line)
 			.option("--out <dir>", "output folder; the files of removed layers are removed from it", "dist")
 			.option("--compress", "a .gz and a .br beside each file, for a web server that looks for them")
 			.option("--manifest", "manifest.json beside the files: the SHA-256 of each")

@@ -156,15 +156,8 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 const failureHelp = `
 A failed run notifies only the person who pushed, and no one where that was a bot. An issue reaches all watchers.`;
 
+/** Longest text of `--about`, in characters. */
 const maxDetailsLength = 20_000;
-
-/** Reads the details as lines of plain text. */
-async function readDetails(path: string | undefined): Promise<string> {
-	if (path === undefined) return "";
-	// The failure is reported even if the file cannot be read: then the details are that error.
-	const text = await readTextIfThere(path).catch((error: Error) => `${error.message}: ${error.cause}`);
-	return (text ?? "").slice(0, maxDetailsLength).trim();
-}
 
 const tellFailure = createRun("tell-failure", async ({ read, environment, io }) => {
 	const [options] = await read((line) =>
@@ -185,30 +178,27 @@ const tellFailure = createRun("tell-failure", async ({ read, environment, io }) 
 	const open = (await listOf(issues, "list the issues")).find((issue) => {
 		return !issue.pull_request && issue.title === title && issue.user?.login === options.author;
 	});
-
-	/** Opens, updates or closes the issue. @returns what was done */
-	async function updateIssue(): Promise<string> {
-		const about = { ...repo, issue_number: open?.number ?? 0 };
-		if (!fails) {
-			if (!open) return "nothing to tell";
-			const body = `It works again: ${page}`;
-			await dataOf(rest.issues.createComment({ ...about, body }), "write a comment");
-			await dataOf(rest.issues.update({ ...about, state: "closed" }), "close the issue");
-			return `#${open.number} closed`;
-		}
-		const text = await readDetails(options.about);
-		const lines = text === "" ? "" : `${fenced("text", text.split("\n").map(plain))}\n\n`;
-		const closing = "This is closed by the next run that does not fail.";
-		const body = `The last run that failed: ${page}\n\n${lines}${closing}\n`;
-		if (open) {
-			await dataOf(rest.issues.update({ ...about, body }), "update the issue");
-			return `#${open.number} updated`;
-		}
-		const { number } = await dataOf(rest.issues.create({ ...repo, title, body }), "open an issue");
-		return `#${number} opened`;
+	const about = { ...repo, issue_number: open?.number ?? 0 };
+	if (!fails) {
+		if (!open) return void io.print("nothing to tell");
+		const body = `It works again: ${page}`;
+		await dataOf(rest.issues.createComment({ ...about, body }), "write a comment");
+		await dataOf(rest.issues.update({ ...about, state: "closed" }), "close the issue");
+		return void io.print(`#${open.number} closed`);
 	}
-
-	io.print(await updateIssue());
+	// The failure is reported even if the file cannot be read: then the details are that error.
+	const reading = options.about === undefined ? null : readTextIfThere(options.about);
+	const text = await reading?.catch((error: Error) => `${error.message}: ${error.cause}`);
+	const details = (text ?? "").slice(0, maxDetailsLength).trim();
+	const lines = details === "" ? "" : `${fenced("text", details.split("\n").map(plain))}\n\n`;
+	const closing = "This is closed by the next run that does not fail.";
+	const body = `The last run that failed: ${page}\n\n${lines}${closing}\n`;
+	if (open) {
+		await dataOf(rest.issues.update({ ...about, body }), "update the issue");
+		return void io.print(`#${open.number} updated`);
+	}
+	const { number } = await dataOf(rest.issues.create({ ...repo, title, body }), "open an issue");
+	io.print(`#${number} opened`);
 });
 
 export const runs = { "pull-requests": list, comment, approvals, "tell-failure": tellFailure };

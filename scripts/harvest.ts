@@ -7,7 +7,7 @@ import { runGit } from "../git/run.ts";
 import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harvest/check-layer.ts";
 import { type Finding, mergeDescription, quote } from "../harvest/finding.ts";
 import { createHarvestLayer } from "../harvest/layer.ts";
-import { layersOption, nameSource, refOption, repoOption, workingFolder } from "../publish/source.ts";
+import { layersOption, nameSource, withSource, workingFolder } from "../publish/source.ts";
 import { descriptionText, isDescribed } from "../registry/description.ts";
 import { type SickState, weekOf, weeksSince } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
@@ -142,13 +142,7 @@ function factsText(facts: LayerFacts): string {
 }
 
 const checkServices = createRun("check-services", async ({ read, environment, io }) => {
-	const [options, smallkeys] = await read((line) =>
-		line
-			.argument(...smallkeysArgument)
-			.addOption(layersOption)
-			.addOption(repoOption)
-			.addOption(refOption),
-	);
+	const [options, smallkeys] = await read((line) => withSource(line.argument(...smallkeysArgument)));
 	const { source, name } = nameSource(options);
 	io.warn(`Asking the services behind ${name}`);
 	const { ask } = clientsWith(readConfiguration(withoutStore(environment)).harvest);

@@ -48,15 +48,12 @@ async function sendBatch(
 	const { sender, secret } = await findSecret(id ?? null, environment, io);
 	const withSecret = { ...environment, SENDER_SECRET: secret };
 	const withoutReceipts = { ...io, print: () => undefined };
-	const codes = await pMap(
-		registrations,
-		async ([smallkey, registration]) => {
-			const body = new TextEncoder().encode(canonicalText(registration));
-			const request = await signRequest({ method: "PUT", smallkey, body, url, sender }, withSecret, io);
-			return sendRequest(request, withoutReceipts);
-		},
-		{ concurrency: maxRequests },
-	);
+	const send = async ([smallkey, registration]: [string, Registration]) => {
+		const body = new TextEncoder().encode(canonicalText(registration));
+		const request = await signRequest({ method: "PUT", smallkey, body, url, sender }, withSecret, io);
+		return sendRequest(request, withoutReceipts);
+	};
+	const codes = await pMap(registrations, send, { concurrency: maxRequests });
 	const done = codes.filter((code) => code === exitCodes.done).length;
 	io.print(`${done} of ${counted(codes.length, "layer")} accepted by ${url}`);
 	return Math.max(exitCodes.done, ...codes);
@@ -75,16 +72,16 @@ const register = createRun("register", async ({ read, environment, io }) => {
 	if (review && url) throw new Error("--review: with --url the service decides who needs a reviewer");
 	checkSender(sender);
 	const { registrations, problems } = await readBatch(folder);
-	const refused = (texts: readonly string[]) => {
+	const refuse = (texts: readonly string[]) => {
 		for (const text of texts) io.warn(plain(text));
-		return new WrongError(`${counted(texts.length, "problem")}; nothing was written`);
+		throw new WrongError(`${counted(texts.length, "problem")}; nothing was written`);
 	};
-	if (problems.length > 0) throw refused(problems);
+	if (problems.length > 0) refuse(problems);
 	if (url) return sendBatch(registrations, { ...options, url }, environment, io);
 	const { store, place, close } = await openStore(readConfiguration(environment));
 	try {
 		const outcome = await storeBatch(store, registrations, { sender, time: io.now().getTime(), review });
-		if (isRefusal(outcome)) throw refused(outcome.errors);
+		if (isRefusal(outcome)) return refuse(outcome.errors);
 		const { changed, commit } = outcome;
 		io.print(`${changed} registered, ${registrations.size - changed} stored already, in ${place}`);
 		if (commit.changed) io.print(`commit ${commit.commit}`);
@@ -159,10 +156,7 @@ async function readKeys(path: string): Promise<string[]> {
 		const documents = [...readDump(bytes)].flatMap((entry) => ("document" in entry ? [entry.document] : []));
 		return [...new Set(documents.map((one) => parseSmallkey(keyOf(one))).filter((key) => key !== null))];
 	}
-	const items = bytes
-		.toString("utf8")
-		.split(/[\s,]+/)
-		.filter(Boolean);
+	const items = bytes.toString("utf8").match(/[^\s,]+/g) ?? [];
 	const bad = items.find((item) => parseSmallkey(item) === null);
 	if (bad !== undefined) {
 		throw new Error(`${path}: a smallkey ${smallkeyRule}, not ${JSON.stringify(bad.slice(0, 80))}`);

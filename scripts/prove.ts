@@ -20,7 +20,7 @@ import { type Lang, langs } from "../registry/smallkey.ts";
 import { clientsWith } from "../service/ask.ts";
 import { readLayers, watchAll, writeHealth } from "../service/harvester/layers.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
-import { createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
+import { createRun, parseCount } from "../terminal/command-line.ts";
 import { counted, plain } from "../terminal/plain.ts";
 
 const help = `
@@ -60,13 +60,9 @@ function hashOf(text: string): number {
 	return createHash("sha256").update(text).digest().readUInt32BE();
 }
 
-/** The title of each layer in both languages. */
-function titlesOf(layers: readonly CheckedLayer[]): Map<string, Record<Lang, string>> {
-	const titleIn = (layer: CheckedLayer, lang: Lang) =>
-		layer.registration[lang].service_name ?? describedFor(layer, lang).title ?? layer.smallkey;
-	return new Map(
-		layers.map((layer) => [layer.smallkey, { en: titleIn(layer, "en"), fr: titleIn(layer, "fr") }]),
-	);
+/** The title of a layer in one language. */
+function titleOf(layer: CheckedLayer, lang: Lang): string {
+	return layer.registration[lang].service_name ?? describedFor(layer, lang).title ?? layer.smallkey;
 }
 
 /** The state of each drawn layer, as in `watch-services`. A state that its service shows precedes what the browser saw. */
@@ -102,7 +98,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 	const { source: registered, name } = nameSource(given);
 	if (proposed && "folder" in registered) throw new Error("--proposed: is for --repo");
 	await mkdir(folder, { recursive: true });
-	return withTemporaryFolder("fragments-prove-", async (temporary) => {
+	await withTemporaryFolder("fragments-prove-", async (temporary) => {
 		if (proposed && "ref" in registered)
 			await writeProposedLayers(registered.repository, registered.ref, temporary);
 		const source = proposed ? { folder: join(temporary, "layers") } : registered;
@@ -132,7 +128,10 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			await writeHealth(registered.folder, await statesOf(drawn, proofs, ask), all, io.now());
 			io.print(`${healthPath} is written`);
 		}
-		const report = reportOf(proofs, titlesOf(all));
+		const titles = all.map(
+			(layer) => [layer.smallkey, { en: titleOf(layer, "en"), fr: titleOf(layer, "fr") }] as const,
+		);
+		const report = reportOf(proofs, new Map(titles));
 		for (const lang of langs) await writeFile(join(folder, `report.${lang}.html`), reportHtml(report, lang));
 		await writeFile(join(folder, "report.json"), `${JSON.stringify(report, null, 1)}\n`);
 		for (const { smallkey, since } of report.notDrawn)
@@ -140,6 +139,5 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 		io.print(
 			`${report.drawn.length} of ${counted(report.layers, "layer")} draw, ${report.unknown} not checked yet: ${folder}`,
 		);
-		return exitCodes.done;
 	});
 });

@@ -12,7 +12,7 @@ import { clientsWith } from "../service/ask.ts";
 import { readLayers } from "../service/harvester/layers.ts";
 import { findRepository, readHealth, servedRef } from "../service/repository.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
-import { createRun, exitCodes } from "../terminal/command-line.ts";
+import { createRun } from "../terminal/command-line.ts";
 import { counted, plain } from "../terminal/plain.ts";
 
 const help = `
@@ -55,10 +55,8 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 			.addHelpText("after", help),
 	);
 	const { harvest, dataDir, mapWkid, pictures } = readConfiguration(withoutStore(environment));
-	if (!harvest.on || !harvest.repair) {
-		io.print(`${harvest.on ? "REPAIR" : "HARVEST"}=off: no service is looked for`);
-		return exitCodes.done;
-	}
+	if (!harvest.on || !harvest.repair)
+		return void io.print(`${harvest.on ? "REPAIR" : "HARVEST"}=off: no service is looked for`);
 	const { path: repository, name } =
 		options.repo === undefined
 			? await findRepository(undefined, dataDir)
@@ -103,10 +101,8 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 		await writeFile(join(out, "withdrawn.txt"), outcome.withdrawn.map((branch) => `${branch}\n`).join(""));
 	}
 	const { checked, proposed, postponed } = outcome;
-	const counts = [
-		`${counted(checked, "sick layer")} checked`,
-		`${counted(proposed.length, "repair")} proposed`,
-	];
-	if (postponed > 0) counts.push(`${postponed} postponed: too many wait`);
-	io.print(counts.join(", "));
+	const rest = postponed > 0 ? `, ${postponed} postponed: too many wait` : "";
+	io.print(
+		`${counted(checked, "sick layer")} checked, ${counted(proposed.length, "repair")} proposed${rest}`,
+	);
 });

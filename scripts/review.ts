@@ -64,11 +64,10 @@ async function repairLines(repository: string, pictures: string, commit: string)
 /** @throws {WrongError} unless the newest commit of a review is the one that was shown */
 async function checkShown(repository: string, branch: string, commit: string, shown: string): Promise<void> {
 	if (commit.startsWith(shown)) return;
-	const isKnown = await runGit(repository, ["cat-file", "-e", `${shown}^{commit}`]).then(
-		() => true,
-		() => false,
+	const what = await runGit(repository, ["cat-file", "-e", `${shown}^{commit}`]).then(
+		() => `has changed since ${shown} was shown`,
+		() => `there is no commit ${shown}`,
 	);
-	const what = isKnown ? `has changed since ${shown} was shown` : `there is no commit ${shown}`;
 	throw new WrongError(`${branch}: ${what}: npx fragments review show ${branch}`);
 }
 

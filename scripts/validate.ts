@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { collectSource, layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
+import { collectSource, nameSource, withSource } from "../publish/source.ts";
 import {
 	type CheckedLayer,
 	judgeFile,
@@ -77,11 +77,9 @@ function ownersProblems(files: LayerFile[]): Problem[] {
 
 export const run = createRun("validate", async ({ read, io }) => {
 	const [options, names] = await read((line) =>
-		line
-			.argument("[file...]", "registrations, wherever they lie; all layers where none is named")
-			.addOption(layersOption)
-			.addOption(repoOption)
-			.addOption(refOption),
+		withSource(
+			line.argument("[file...]", "registrations, wherever they lie; all layers where none is named"),
+		),
 	);
 	const { source, name } = nameSource(options);
 	if (names.length > 0 && Object.keys(options).length > 0) {

@@ -13,9 +13,7 @@ import { plain } from "../terminal/plain.ts";
 import { progress } from "../terminal/progress.ts";
 
 const pauseMs = 1_000;
-
 const defaultSample = 500;
-
 const ofCatalogue = "files of the catalogue";
 
 export const run = createRun("verify", async ({ read, environment, io }) => {
