@@ -54,8 +54,7 @@ export async function acceptReview(repository: string, review: Review, reviewer:
 		const subject = `accept ${branch}`;
 		const merge = await commitTree(repository, reviewer, tree, ["-p", base, "-p", commit, "-m", subject]);
 		const updates = [`update ${servedRef} ${merge} ${base}`, `delete refs/heads/${branch} ${commit}`];
-		if (await moveRefs(repository, subject, updates)) return merge;
-		await refuseChanged(repository, review);
+		if (await moveRefs(repository, review, subject, updates)) return merge;
 	}
 	throw new Error("others keep moving the branch main: try again");
 }
@@ -79,27 +78,30 @@ export async function declineReview(
 	const words = ["-p", commit, "-m", subject, "-m", reason, "-m", `${mainTrailer}: ${main}`];
 	const last = await commitTree(repository, reviewer, `${commit}^{tree}`, words);
 	const updates = [`update refs/heads/${declined} ${last}`, `delete refs/heads/${branch} ${commit}`];
-	if (await moveRefs(repository, subject, updates)) return declined;
-	await refuseChanged(repository, review);
+	if (await moveRefs(repository, review, subject, updates)) return declined;
 	throw new Error(`${branch}: another process holds it: try again`);
 }
 
-/** Moves several refs, or none. @returns whether they were moved */
-async function moveRefs(repository: string, reason: string, updates: string[]): Promise<boolean> {
-	const input = updates.map((line) => `${line}\n`).join("");
-	return runGit(repository, ["update-ref", "-m", reason, "--stdin"], { input }).then(
-		() => true,
-		(error: unknown) => {
-			if (error instanceof GitFailure) return false;
-			throw error;
-		},
-	);
-}
-
-/** @throws {WrongError} if the branch of a review has moved from the review's commit */
-async function refuseChanged(repository: string, { branch, name, commit }: Review): Promise<void> {
+/**
+ * Moves several refs, or none.
+ * @returns whether they were moved
+ * @throws {WrongError} if they were not, and the branch of the review has moved from the review's commit
+ */
+async function moveRefs(
+	repository: string,
+	{ branch, name, commit }: Review,
+	reason: string,
+	updates: string[],
+): Promise<boolean> {
+	try {
+		const input = updates.map((line) => `${line}\n`).join("");
+		await runGit(repository, ["update-ref", "-m", reason, "--stdin"], { input });
+		return true;
+	} catch (error) {
+		if (!(error instanceof GitFailure)) throw error;
+	}
 	const there = await text(repository, ["for-each-ref", "--format=%(objectname)", `refs/heads/${branch}`]);
-	if (there === commit) return;
+	if (there === commit) return false;
 	throw new WrongError(
 		`${branch}: has changed since ${commit.slice(0, 12)} was shown: npx fragments review show ${name}`,
 	);

@@ -66,9 +66,6 @@ export function checkComment(text: string): void {
 	if (/[^\P{Cc}\n]|\p{Cf}|\p{Cs}/u.test(text)) throw new Error("the comment holds control characters");
 }
 
-/** Lines shown of one fragment's difference. */
-const maxLines = 40;
-
 /**
  * A remark as a line for a person. It starts with the level, and has no line break and no `##[`: the runner of GitHub
  * Actions interprets a line that starts with `::`, or contains `##[`, as a command.
@@ -115,8 +112,7 @@ function layerLines(layer: LayerChange): string[] {
 export function viewerLines(fragments: readonly FragmentChange[]): string[] {
 	return fragments.flatMap(({ lang, lines, hidden }) => {
 		if (lines.length === 0) return [];
-		const left = hidden + Math.max(0, lines.length - maxLines);
-		const rest = left > 0 ? [`    … ${left} more lines`] : [];
-		return [`  viewers in ${lang} read:`, ...lines.slice(0, maxLines).map((line) => `    ${line}`), ...rest];
+		const rest = hidden > 0 ? [`… ${hidden} more lines`] : [];
+		return [`  viewers in ${lang} read:`, ...[...lines, ...rest].map((line) => `    ${line}`)];
 	});
 }

@@ -35,28 +35,24 @@ async function ask({ url, smallkey }: LayerPlace): Promise<LayerStatus | Service
 
 /**
  * Prints a layer's status.
- * @returns exit code: 1 if it is not registered there
+ * @param maxSeconds if given, it waits as long for the end of the layer's harvest
+ * @returns exit code: 1 if it is not registered there, or none of the services answered that it waited for; 2 if the
+ * harvest has not ended in time
  */
-export async function printStatus(place: LayerPlace, io: Io): Promise<number> {
-	return printAnswer(place, await ask(place), io);
-}
-
-/**
- * Waits until a layer's harvest has ended, then prints the layer's status.
- * @returns exit code: 1 if none of its services answered, 2 if the harvest has not ended after `maxSeconds`
- */
-export async function waitForHarvest(place: LayerPlace, maxSeconds: number, io: Io): Promise<number> {
-	const until = performance.now() + maxSeconds * 1_000;
+export async function printStatus(place: LayerPlace, io: Io, maxSeconds?: number): Promise<number> {
+	const until = performance.now() + (maxSeconds ?? 0) * 1_000;
+	const stateOf = (answer: LayerStatus | ServiceAnswer) =>
+		"harvest" in answer ? answer.harvest.state : null;
 	let answer = await ask(place);
-	const stateOf = () => ("harvest" in answer ? answer.harvest.state : null);
-	const isWaiting = () => stateOf() === "waiting";
-	if (isWaiting()) io.warn("Waiting until its services are asked");
-	while (isWaiting() && performance.now() <= until) {
+	if (maxSeconds === undefined) return printAnswer(place, answer, io);
+	if (stateOf(answer) === "waiting") io.warn("Waiting until its services are asked");
+	while (stateOf(answer) === "waiting" && performance.now() <= until) {
 		await sleep(pauseMs);
 		answer = await ask(place);
 	}
 	const code = printAnswer(place, answer, io);
-	if (!isWaiting()) return stateOf() === "failed" ? exitCodes.wrong : code;
+	const state = stateOf(answer);
+	if (state !== "waiting") return state === "failed" ? exitCodes.wrong : code;
 	io.warn(`The harvest still waits after ${maxSeconds} s: npx fragments status ${place.smallkey}`);
 	return exitCodes.unable;
 }
@@ -83,7 +79,7 @@ function statusLines(status: LayerStatus): string[] {
 	return [
 		`${smallkey} registered ${registered ?? "some time ago"}${by}`,
 		...reviews,
-		harvestLine(harvest),
+		`${harvestWords[harvest.state]}${harvest.at ? `, at ${harvest.at}` : ""}`,
 		...indented(harvest.findings),
 		...(harvest.next_try ? [`  its services are asked again at ${harvest.next_try}`] : []),
 		healthLine(health),
@@ -99,10 +95,6 @@ const harvestWords: Readonly<Record<LayerStatus["harvest"]["state"], string>> = 
 	done: "harvest: done",
 	failed: "harvest: failed, no service of the layer answered",
 };
-
-function harvestLine({ state, at }: LayerStatus["harvest"]): string {
-	return at ? `${harvestWords[state]}, at ${at}` : harvestWords[state];
-}
 
 function healthLine({ state, since, at }: LayerStatus["health"]): string {
 	if (state === "unknown") return "health: not checked yet";

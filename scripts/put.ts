@@ -2,7 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { printDraft, printPreview } from "../publisher/preview.ts";
 import { explain, requestLine, sendRequest, signRequest } from "../publisher/request.ts";
-import { waitForHarvest } from "../review/status.ts";
+import { printStatus } from "../review/status.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
 
@@ -25,7 +25,7 @@ const put = createRun("put", async ({ read, environment, io }) => {
 		? printPreview({ smallkey, file, body }, readConfiguration(withoutStore(environment)), io)
 		: await sendRequest(await signRequest(request, environment, io), io);
 	if (code === exitCodes.done && wait && !dryRun)
-		return waitForHarvest(request, wait === true ? defaultWaitSeconds : wait, io);
+		return printStatus(request, io, wait === true ? defaultWaitSeconds : wait);
 	if (code === exitCodes.wrong) await printDraft({ smallkey, body }, environment, io);
 	return code;
 });
