@@ -39,9 +39,7 @@ export function catalogueOptions(
  * The public names of the senders that have one, by sender id. A name is left out if it contains an email address, or if
  * it is a sender's id, which is needed for signing.
  */
-export function senderNamesOf(
-	senders: ReadonlyMap<string, { name: PublicName | null }>,
-): Record<string, PublicName> {
+export function senderNamesOf(senders: ReadonlyMap<string, { name: PublicName | null }>) {
 	const named = [...senders].flatMap(([id, { name }]) => {
 		if (name === null) return [];
 		const texts = typeof name === "string" ? [name] : [name.en, name.fr];

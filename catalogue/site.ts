@@ -75,10 +75,7 @@ export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise
  * engines read first, and the settings of the pages that show layers.
  * @param hasLayerPages whether each layer has a page without a script
  */
-export async function buildPages(
-	{ site, publicUrl }: CatalogueOptions,
-	hasLayerPages = true,
-): Promise<{ files: SiteFiles["files"]; pages: PageSettings }> {
+export async function buildPages({ site, publicUrl }: CatalogueOptions, hasLayerPages = true) {
 	const { files, assets } = await buildSite(site, publicUrl);
 	const { targets, repository } = site;
 	const pages: PageSettings = { assets, publicUrl, targets, repository, hasLayerPages };

@@ -168,10 +168,7 @@ function createTurns() {
 }
 
 /** Draws a layer in English, and in French if that is another service or English failed: each page says why it fails. */
-async function drawLangs(
-	options: DrawOptions,
-	{ smallkey, registration }: CheckedLayer,
-): Promise<Partial<Record<Lang, Drawn>>> {
+async function drawLangs(options: DrawOptions, { smallkey, registration }: CheckedLayer) {
 	const en = await drawLayer(options, smallkey, "en");
 	if (en.isDrawn && placeOf(registration, "en") === placeOf(registration, "fr")) return { en };
 	return { en, fr: await drawLayer(options, smallkey, "fr") };

@@ -45,11 +45,7 @@ export async function readPicturePairs(folder: string) {
  * @param folder the folder of all pictures
  * @param address address of that folder, with a slash at its end
  */
-export async function picturesMarkdown(
-	smallkeys: readonly string[],
-	folder: string,
-	address: string,
-): Promise<string> {
+export async function picturesMarkdown(smallkeys: readonly string[], folder: string, address: string) {
 	const drawn = await readProofs(folder);
 	const linked = (path: string) => `![no picture · pas d’image](${address}${encodeURI(path)})`;
 	const rows = smallkeys.map((smallkey) => {

@@ -69,10 +69,7 @@ li{border:1px solid #bbb;border-radius:4px;overflow:hidden}li img{display:block;
 li div{padding:.5rem .75rem}h3{margin:0;font-size:1rem}p{margin:.25rem 0}.bad{color:#a40000}.old{opacity:.5}code{font-size:.875rem}time{white-space:nowrap}`;
 
 /** Renders the report as a page without a script. Its pictures are in the same folder. */
-export function reportHtml(
-	{ layers, unknown, notDrawn, drawn }: ReturnType<typeof reportOf>,
-	lang: Lang,
-): string {
+export function reportHtml({ layers, unknown, notDrawn, drawn }: ReturnType<typeof reportOf>, lang: Lang) {
 	const words = texts[lang];
 	const other = lang === "en" ? "fr" : "en";
 	const list = (rows: readonly Row[]) => `<ul>\n${rows.map((row) => itemHtml(row, lang)).join("\n")}\n</ul>`;

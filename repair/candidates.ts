@@ -44,12 +44,7 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 	const clients = { ask, mapWkid, read: createReadCapabilities(ask) };
 
 	/** Compares a layer with the one at an address and, unless that is the same, with the other layers of its service. */
-	async function findAt(
-		registration: Registration,
-		lang: Lang,
-		known: LangDescription,
-		address: string,
-	): Promise<Alike[]> {
+	async function findAt(registration: Registration, lang: Lang, known: LangDescription, address: string) {
 		const moved = withEntry(registration, lang, { service_url: address });
 		const own = alikeAt(known, address, await orNull(describe(moved, lang, clients)));
 		if (own.some((one) => one.agreement.sure === "same")) return own;
@@ -114,11 +109,7 @@ const permanent = new Set([301, 308]);
 const ownParameters = /^(?:f|service|request|version)$/i;
 
 /** The address to which permanent redirects lead; empty if there is no redirect, or one of them is temporary. */
-async function permanentTarget(
-	address: string,
-	isArcgis: boolean,
-	fetch: SearchOptions["fetch"],
-): Promise<string[]> {
+async function permanentTarget(address: string, isArcgis: boolean, fetch: SearchOptions["fetch"]) {
 	let url = new URL(address);
 	const query = isArcgis ? { f: "json" } : { SERVICE: "WMS", REQUEST: "GetCapabilities" };
 	for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);

@@ -42,10 +42,7 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 		for (const lang of langs) taken.set(placeOf(registration, lang), smallkey);
 	}
 
-	async function findLang(
-		{ smallkey, registration, description }: CheckedLayer,
-		lang: Lang,
-	): Promise<Candidate[]> {
+	async function findLang({ smallkey, registration, description }: CheckedLayer, lang: Lang) {
 		const known = currentDescription(registration, description, lang);
 		// An entry without a number or a name is a whole service, which cannot be compared.
 		const isOneLayer =

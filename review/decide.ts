@@ -121,12 +121,7 @@ async function mergeTrees(repository: string, base: string, { branch, commit }: 
 	}
 }
 
-function commitTree(
-	repository: string,
-	{ name, mail }: Reviewer,
-	tree: string,
-	words: string[],
-): Promise<string> {
+function commitTree(repository: string, { name, mail }: Reviewer, tree: string, words: string[]) {
 	const identity = ["-c", `user.name=${name}`, "-c", `user.email=${mail}`];
 	return text(repository, [...identity, "commit-tree", tree, ...words]);
 }

@@ -8,11 +8,7 @@ export interface Comment {
 }
 
 /** Reads the comments of a pull request that `author` wrote: markers in other people's comments are ignored. */
-export async function readComments(
-	{ rest, repo, paginate }: Github,
-	number: number,
-	author: string,
-): Promise<Comment[]> {
+export async function readComments({ rest, repo, paginate }: Github, number: number, author: string) {
 	const parameters = { ...repo, issue_number: number, per_page: 100 };
 	const all = await listOf(paginate(rest.issues.listComments, parameters), "list the comments");
 	return all.filter(({ user }) => user?.login === author);

@@ -62,12 +62,7 @@ function htmlPath(path: string): string {
  * Markdown as HTML. HTML in it is shown as text. Links lead to the pages of the guide; a link to anything else in the
  * repository, such as a source file, becomes plain text.
  */
-function renderMarkdown(
-	markdown: string,
-	path: string,
-	known: ReadonlySet<string>,
-	isFrench: boolean,
-): string {
+function renderMarkdown(markdown: string, path: string, known: ReadonlySet<string>, isFrench: boolean) {
 	const slugOf = slugs();
 	const named = (en: string, fr: string) => `role="group" aria-label="${isFrench ? fr : en}" tabindex="0"`;
 	const marked = new Marked({

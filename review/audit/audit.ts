@@ -154,11 +154,7 @@ async function changeOf(
 }
 
 /** A layer in a commit; null if the commit does not have it; "broken" if its file is wrong: the last good one is served. */
-async function readLayer(
-	catFile: CatFile,
-	commit: string,
-	smallkey: string,
-): Promise<CheckedLayer | "broken" | null> {
+async function readLayer(catFile: CatFile, commit: string, smallkey: string) {
 	const file = await catFile.read(`${commit}:${layerPath(smallkey)}`);
 	if (!file) return null;
 	const { registration } = parseRegistration(file.body, "stored");

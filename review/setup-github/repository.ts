@@ -77,12 +77,7 @@ async function topLevel(): Promise<[string, string][]> {
 }
 
 /** Pushes this clone's HEAD. @param proxy address of the HTTPS proxy; empty: none */
-export async function pushHead(
-	{ clone_url }: Target,
-	branch: string,
-	token: string,
-	proxy: string,
-): Promise<void> {
+export async function pushHead({ clone_url }: Target, branch: string, token: string, proxy: string) {
 	if (await isShallow(".")) throw new Error("this clone is shallow: git fetch --unshallow");
 	const environment = gitEnvironment(clone_url, token, proxy);
 	await runGit(".", ["push", "--quiet", clone_url, `HEAD:refs/heads/${branch}`], { environment });

@@ -31,10 +31,7 @@ const unseenAfterMaking =
 	"GitHub does not show the new repository to this token: a fine-grained one has to be for all repositories; run this again with such a token";
 
 /** Checks everything that a repository needs, and corrects what it can. */
-export async function setUp(
-	github: Github,
-	options: SetupOptions,
-): Promise<{ outcomes: Outcome[]; target: Target | null }> {
+export async function setUp(github: Github, options: SetupOptions) {
 	const { configuration, environment, token, dryRun = false, serviceApp, workflowApp } = options;
 	const branch = configuration.github?.branch ?? "main";
 	const outcomes: Outcome[] = [];
