@@ -106,7 +106,8 @@ export function updateHealth(
 	const all = sick.filter(({ layer }) => !after.has(layer.smallkey));
 	for (const { smallkey, title, health, address } of now) {
 		const cut = { en: title.en.slice(0, maxTitleLength), fr: title.fr.slice(0, maxTitleLength) };
-		if (health) all.push({ host: hostOf(address.en), layer: { smallkey, title: cut, ...health } });
+		const { host } = new URL(address.en);
+		if (health) all.push({ host, layer: { smallkey, title: cut, ...health } });
 	}
 	const groups = new Map<string, { owner: string; host: string; layers: SickLayer[] }>();
 	for (const { host, layer } of all.sort((a, b) => (a.layer.smallkey < b.layer.smallkey ? -1 : 1))) {
@@ -117,16 +118,9 @@ export function updateHealth(
 		group.layers.push(layer);
 	}
 	const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+	const countUnchecked = (entries: readonly Entry[]) =>
+		entries.filter(({ health }) => health === null).length;
 	const unchecked = report.unchecked - countUnchecked(before) + countUnchecked(now);
 	const count = report.checked + report.unchecked - before.length + now.length;
 	return healthReportText(count - unchecked, unchecked, sorted);
-}
-
-function countUnchecked(entries: readonly Entry[]): number {
-	return entries.filter(({ health }) => health === null).length;
-}
-
-/** Host of an address, with its port if it has one; empty if the address is not a URL. */
-function hostOf(address: string): string {
-	return URL.canParse(address) ? new URL(address).host : "";
 }

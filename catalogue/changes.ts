@@ -101,13 +101,8 @@ export function updateChanges(
 		files.set(pathOf(piece), text);
 	}
 	const now: ChangesHead = {
-		version: changesVersion,
-		commits,
-		commit: newest.commit,
-		date: newest.date,
-		perPiece: commitsPerPiece,
-		first,
-		starts: starts.slice(first - head.first),
+		...{ version: changesVersion, commits, commit: newest.commit, date: newest.date },
+		...{ perPiece: commitsPerPiece, first, starts: starts.slice(first - head.first) },
 	};
 	files.set(changesPath, `${JSON.stringify(now)}\n`);
 	return files.set(feedPath, feedText(listed, feed, newest.date, escapeHtml(publicUrl)));

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { codeStamp } from "../files/code-stamp.ts";
 import { ifThereSync } from "../files/if-there.ts";
-import { isCompanion, placeFile } from "../publish/place-file.mjs";
+import { isCompanion, placeFile, removeTemporaryFiles } from "../publish/place-file.mjs";
 import { chunksFolder } from "../registry/entries.ts";
 import { langs } from "../registry/smallkey.ts";
 import { tryJson } from "../registry/try-json.ts";
@@ -61,16 +61,6 @@ export function readState(out: string): CatalogueState | null {
 	return state && state.files === presentFiles(out).length ? state : null;
 }
 
-/** Removes the state of a catalogue, before its files change. */
-export function removeState(out: string): void {
-	rmSync(statePath(out), { force: true });
-}
-
-/** Writes the state of a catalogue, once all its files are written. */
-export function writeState(out: string, state: Omit<CatalogueState, "files">): void {
-	writeFileSync(statePath(out), `${JSON.stringify({ ...state, files: presentFiles(out).length })}\n`);
-}
-
 /** Paths of the catalogue's files in an output. */
 export function presentFiles(out: string): string[] {
 	const beside = catalogueFiles.filter((name) => existsSync(join(out, name)));
@@ -95,15 +85,23 @@ export function readerOf(out: string): ReadFile {
 }
 
 /** Marks the catalogue's unfinished files, because another process writes the fragments into the same output. */
-export const writer = "-catalogue";
+const writer = "-catalogue";
 
 /**
  * Writes the files whose content differs, the deepest paths first, so that a file exists before an index names it. Then
- * it removes files. Each file is replaced atomically.
+ * it removes files. Each file is replaced atomically. An interrupted catalogue has no state.
  * @param isCompressed whether each file gets compressed copies (`.gz`, and `.br` if its name has a hash)
+ * @param state what the catalogue is made from; null without a commit
  * @returns the numbers of written and removed files
  */
-export function writeFiles(out: string, files: OutputFiles, isCompressed: boolean) {
+export function writeFiles(
+	out: string,
+	files: OutputFiles,
+	isCompressed: boolean,
+	state: Omit<CatalogueState, "files"> | null,
+) {
+	rmSync(statePath(out), { force: true });
+	removeTemporaryFiles(out, writer);
 	const count = { written: 0, removed: 0 };
 	const depthOf = (path: string) => path.split("/").length;
 	for (const [path, content] of [...files].sort(([a], [b]) => depthOf(b) - depthOf(a))) {
@@ -118,6 +116,8 @@ export function writeFiles(out: string, files: OutputFiles, isCompressed: boolea
 		placeFile(out, path, null);
 		count.removed += 1;
 	}
+	const made = state && { ...state, files: presentFiles(out).length };
+	if (made) writeFileSync(statePath(out), `${JSON.stringify(made)}\n`);
 	return count;
 }
 
@@ -147,7 +147,7 @@ function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uin
 export function removeCatalogue(out: string): void {
 	const names = ifThereSync(out, () => readdirSync(out)) ?? [];
 	if (!names.includes("index") && !names.includes("site.json")) return;
-	removeState(out);
+	rmSync(statePath(out), { force: true });
 	for (const folder of catalogueFolders) rmSync(join(out, folder), { recursive: true, force: true });
 	for (const name of catalogueFiles) placeFile(out, name, null);
 }

@@ -1,4 +1,3 @@
-import { removeTemporaryFiles } from "../publish/place-file.mjs";
 import { chunksFolder, manifestPath, parseManifest } from "../registry/entries.ts";
 import { catalogueFiles, hasLayerPages } from "./catalogue.ts";
 import { Index, IndexBroken } from "./chunks.ts";
@@ -11,10 +10,7 @@ import {
 	presentFiles,
 	readerOf,
 	readState,
-	removeState,
 	writeFiles,
-	writer,
-	writeState,
 } from "./output.ts";
 import { type CatalogueLayers, readChanges } from "./read-layers.ts";
 import { placeThumbnails, readThumbnails } from "./thumbnails.ts";
@@ -93,11 +89,9 @@ async function writeRange(
 	for (const path of state ? filesIn(out, chunksFolder) : presentFiles(out)) {
 		if (!files.has(path) && !kept.has(path)) files.set(path, null);
 	}
-	removeState(out);
-	removeTemporaryFiles(out, writer);
 	// Changed pictures change the stamp, and with another stamp the range is from nothing.
 	if (!state) placeThumbnails(out, thumbnails, changes.layers);
-	const written = writeFiles(out, files, options.isCompressed);
-	if (commit !== null) writeState(out, { stamp, commit, pages });
+	const made = commit === null ? null : { stamp, commit, pages };
+	const written = writeFiles(out, files, options.isCompressed, made);
 	return { how: state ? "changes" : "all", layers: index.manifest.layers, ...written };
 }
