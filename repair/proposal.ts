@@ -96,64 +96,40 @@ function evidenceOf({ layer, langs }: Repair): string {
 	return hash.digest("hex").slice(0, 16);
 }
 
+/** The words of the evidence, in the order of `langs`. */
 const texts = {
-	en: {
-		layer: "Layer",
-		choose: "Several places agree alike. Nothing is changed: register the one that is right.",
-		registered: "Registered",
-		found: "Found",
-		same: "the same layer",
-		perhaps: "perhaps the same layer",
-		by: {
-			https: "https in place of http",
-			redirect: "the server redirects there permanently",
-			service: "the same service",
-			folder: "another folder of the same server",
-		},
-		head: "| | known | found | agrees |",
-		traits: {
-			name: "name",
-			geometry: "geometry",
-			fields: "fields",
-			place: "extent",
-			symbols: "symbols",
-			count: "features",
-			title: "title",
-			abstract: "abstract",
-			keywords: "keywords",
-		},
-		yes: "yes",
-		no: "no",
-	},
-	fr: {
-		layer: "Couche",
-		choose: "Plusieurs endroits concordent également. Rien n’est modifié : inscrivez celui qui est juste.",
-		registered: "Inscrit",
-		found: "Trouvé",
-		same: "la même couche",
-		perhaps: "peut-être la même couche",
-		by: {
-			https: "https au lieu de http",
-			redirect: "le serveur y redirige en permanence",
-			service: "le même service",
-			folder: "un autre dossier du même serveur",
-		},
-		head: "| | connu | trouvé | concorde |",
-		traits: {
-			name: "nom",
-			geometry: "géométrie",
-			fields: "champs",
-			place: "étendue",
-			symbols: "symboles",
-			count: "entités",
-			title: "titre",
-			abstract: "résumé",
-			keywords: "mots-clés",
-		},
-		yes: "oui",
-		no: "non",
-	},
-} satisfies Record<Lang, object>;
+	layer: ["Layer", "Couche"],
+	choose: [
+		"Several places agree alike. Nothing is changed: register the one that is right.",
+		"Plusieurs endroits concordent également. Rien n’est modifié : inscrivez celui qui est juste.",
+	],
+	registered: ["Registered", "Inscrit"],
+	found: ["Found", "Trouvé"],
+	same: ["the same layer", "la même couche"],
+	perhaps: ["perhaps the same layer", "peut-être la même couche"],
+	head: ["| | known | found | agrees |", "| | connu | trouvé | concorde |"],
+	yes: ["yes", "oui"],
+	no: ["no", "non"],
+	// The attempts.
+	https: ["https in place of http", "https au lieu de http"],
+	redirect: ["the server redirects there permanently", "le serveur y redirige en permanence"],
+	service: ["the same service", "le même service"],
+	folder: ["another folder of the same server", "un autre dossier du même serveur"],
+	// The traits that are compared.
+	name: ["name", "nom"],
+	geometry: ["geometry", "géométrie"],
+	fields: ["fields", "champs"],
+	place: ["extent", "étendue"],
+	symbols: ["symbols", "symboles"],
+	count: ["features", "entités"],
+	title: ["title", "titre"],
+	abstract: ["abstract", "résumé"],
+	keywords: ["keywords", "mots-clés"],
+} as const;
+
+function textOf(name: keyof typeof texts, lang: Lang): string {
+	return texts[name][langs.indexOf(lang)] as string;
+}
 
 /** Makes untrusted text safe for the output. */
 type Write = (text: string) => string;
@@ -167,14 +143,13 @@ function cut(text: string): string {
 
 /** The evidence of a repair, in one language. */
 function repairText({ layer, langs: found, sure }: Repair, lang: Lang, write: Write): string {
-	const words = texts[lang];
-	const lines = [`${words.layer} ${write(layer.smallkey)}`, ""];
-	if (sure === "choose") lines.push(words.choose, "");
+	const lines = [`${textOf("layer", lang)} ${write(layer.smallkey)}`, ""];
+	if (sure === "choose") lines.push(textOf("choose", lang), "");
 	// Languages with the same service share their candidates.
 	for (const candidates of new Set(found.map((one) => one.candidates))) {
 		const own = found.filter((one) => one.candidates === candidates).map((one) => one.lang);
 		const registered = write(placeOf(layer.registration, own[0] as Lang));
-		lines.push(`${words.registered} (${own.join(", ")}): ${registered}`, "");
+		lines.push(`${textOf("registered", lang)} (${own.join(", ")}): ${registered}`, "");
 		for (const candidate of candidates) lines.push(...candidateLines(candidate, lang, write));
 	}
 	return lines.join("\n");
@@ -185,17 +160,17 @@ function candidateLines(
 	lang: Lang,
 	write: Write,
 ): string[] {
-	const words = texts[lang];
+	const say = (name: keyof typeof texts) => textOf(name, lang);
 	const place = write(layer === undefined ? service_url : `${service_url} ${layer}`);
 	const cell = (text: string) => (text === "" ? "" : write(text));
 	return [
-		`${words.found}: ${place} (${words.by[by]}), ${words[sure === "same" ? "same" : "perhaps"]}`,
+		`${say("found")}: ${place} (${say(by)}), ${say(sure === "same" ? "same" : "perhaps")}`,
 		"",
-		words.head,
+		say("head"),
 		"|---|---|---|---|",
 		...rows.map(({ trait, before, after, agrees }) => {
-			const agreesText = agrees ? words.yes : `**${words.no}**`;
-			return `| ${words.traits[trait]} | ${cell(before)} | ${cell(after)} | ${agreesText} |`;
+			const agreesText = agrees ? say("yes") : `**${say("no")}**`;
+			return `| ${say(trait)} | ${cell(before)} | ${cell(after)} | ${agreesText} |`;
 		}),
 		"",
 	];
