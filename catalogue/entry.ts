@@ -32,16 +32,21 @@ export function entryOf(
 ): Entry {
 	const { smallkey, registration, description } = layer;
 	const factsIn = (lang: Lang) => layerFacts(lang, smallkey, registration, description, settings);
-	const [en, fr] = [factsIn("en"), factsIn("fr")];
-	const [english, french] = [describedFor(layer, "en"), describedFor(layer, "fr")];
-	const texts = {
-		...(english.description && { en: cut(english.description) }),
-		...(french.description && { fr: cut(french.description) }),
+	const facts = { en: factsIn("en"), fr: factsIn("fr") };
+	const described = { en: describedFor(layer, "en"), fr: describedFor(layer, "fr") };
+	/** The registered name, or the service's title, or the technical name that viewers show. */
+	const titleIn = (lang: Lang) => {
+		const { name } = facts[lang];
+		return registration[lang].service_name ? name : (described[lang].title ?? name);
 	};
-	const keywords = [...new Set([...english.keywords, ...french.keywords])];
-	const bounds = english.bounds ?? french.bounds;
+	const texts = langs.flatMap((lang) => {
+		const text = described[lang].description;
+		return text ? [[lang, cut(text)]] : [];
+	});
+	const keywords = [...new Set(langs.flatMap((lang) => described[lang].keywords))];
+	const bounds = described.en.bounds ?? described.fr.bounds;
 	const unread = (settings.targets ?? targetNames).flatMap((target) =>
-		[en, fr].filter((facts) => renderAt(target, facts) === null).map(({ lang }) => `${target}/${lang}`),
+		langs.filter((lang) => renderAt(target, facts[lang]) === null).map((lang) => `${target}/${lang}`),
 	);
 	const addresses = { en: registration.en.service_url, fr: registration.fr.service_url };
 	// A harvested description shows that the service has answered; an imported one does not.
@@ -53,14 +58,11 @@ export function entryOf(
 	return {
 		smallkey,
 		type: kindOf(registration),
-		title: {
-			en: titleOf(registration.en.service_name, english.title, en.name),
-			fr: titleOf(registration.fr.service_name, french.title, fr.name),
-		},
-		...(Object.keys(texts).length > 0 && { description: texts }),
+		title: { en: titleIn("en"), fr: titleIn("fr") },
+		...(texts.length > 0 && { description: Object.fromEntries(texts) }),
 		...(keywords.length > 0 && { keywords }),
 		address: { en: addresses.en, ...(addresses.fr !== addresses.en && { fr: addresses.fr }) },
-		...(en.entries.length > 0 && { layers: en.entries.map(String) }),
+		...(facts.en.entries.length > 0 && { layers: facts.en.entries.map(String) }),
 		...(sender && { sender }),
 		...(changed && { changed: { ...changed, commit: changed.commit.slice(0, commitDigits) } }),
 		...(sickness !== undefined && { health: sickness }),
@@ -68,11 +70,6 @@ export function entryOf(
 		...(thumbnail !== undefined && { thumbnail }),
 		...(unread.length > 0 && { unread }),
 	};
-}
-
-/** The registered name, or the service's title, or the technical name that viewers show. */
-function titleOf(registered: string | undefined, harvested: string | null, shown: string): string {
-	return registered ? shown : (harvested ?? shown);
 }
 
 function cut(text: string): string {

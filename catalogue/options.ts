@@ -20,19 +20,13 @@ export interface CatalogueOptions {
 /** The options of a catalogue from a configuration. */
 export function catalogueOptions(
 	given: FragmentSettings & { publicUrl: string; page: OperatorSettings; pictures: string },
-	more: Pick<CatalogueOptions, "senderNames" | "isCompressed"> & { canSend: boolean },
+	{ canSend, ...more }: Pick<CatalogueOptions, "senderNames" | "isCompressed"> & { canSend: boolean },
 ): CatalogueOptions {
-	const { senderNames, isCompressed, canSend } = more;
+	const { page, publicUrl, pictures } = given;
 	const fragments = fragmentSettings(given);
 	const { metadataUrl, catalogueUrl, mapWkid, targets } = fragments;
-	return {
-		fragments,
-		publicUrl: given.publicUrl === "" ? "" : `${given.publicUrl}/`,
-		site: { ...given.page, targets, mapWkid, metadataUrl, catalogueUrl, canSend },
-		senderNames,
-		isCompressed,
-		pictures: given.pictures,
-	};
+	const site = { ...page, targets, mapWkid, metadataUrl, catalogueUrl, canSend };
+	return { ...more, fragments, publicUrl: publicUrl === "" ? "" : `${publicUrl}/`, site, pictures };
 }
 
 /**

@@ -1,7 +1,6 @@
 import { type CatFile, openCatFile } from "../../git/cat-file.ts";
 import { personText, readCommits, trailersOf } from "../../git/commits.ts";
 import { parseDescription } from "../../registry/description.ts";
-import type { CheckedLayer } from "../../registry/judge.ts";
 import { parseRegistration } from "../../registry/registration.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";

@@ -8,15 +8,11 @@ import type { App, Setup, Target } from "./checklist.ts";
  */
 const purposes = {
 	service: {
-		option: "--service-app",
-		variable: "SERVICE_APP",
 		what: "the service's App",
 		suffix: "service",
 		permissions: { contents: "write", pull_requests: "write" },
 	},
 	workflow: {
-		option: "--workflow-app",
-		variable: "WORKFLOW_APP",
 		what: "the workflows' App",
 		suffix: "workflows",
 		permissions: { contents: "write", pull_requests: "write", checks: "write", members: "read" },
@@ -55,7 +51,7 @@ export async function findApps(
 	{ rest }: Github,
 	names: Readonly<Record<Purpose, string | undefined>>,
 	stored: ReadonlyMap<string, string>,
-): Promise<Setup["apps"]> {
+) {
 	const find = async (purpose: Purpose): Promise<App | null> => {
 		const slug = names[purpose];
 		if (slug) {
@@ -63,7 +59,7 @@ export async function findApps(
 			if (found) return { id: found.id, login: `${slug}[bot]` };
 			throw new Error(`GitHub shows no App called ${slug}; its name is in its address, github.com/apps/NAME`);
 		}
-		const { variable } = purposes[purpose];
+		const variable = `${purpose.toUpperCase()}_APP`;
 		const id = Number(stored.get(`${variable}_ID`));
 		const isKnown = Number.isSafeInteger(id) && id > 0;
 		return isKnown ? { id, login: stored.get(`${variable}_LOGIN`) ?? null } : null;
@@ -79,11 +75,11 @@ export async function findApps(
 /** Checks that both Apps are known; for one that is not, the problem says how to make it. */
 export async function checkApps({ check, target, apps }: Setup): Promise<void> {
 	for (const purpose of allPurposes) {
-		const { what, option } = purposes[purpose];
+		const { what } = purposes[purpose];
 		const app = apps[purpose];
 		const address = registrationAddress(target, purpose);
 		const after = `make a private key there, install the App on ${target.owner.login}/${target.name} only`;
-		const how = `press the button at ${address} , ${after}, and run this again with ${option} <its name>`;
+		const how = `press the button at ${address} , ${after}, and run this again with --${purpose}-app <its name>`;
 		await check(app ? `${what}, ${app.id}` : what, !app && how);
 	}
 }
