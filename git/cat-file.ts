@@ -93,13 +93,11 @@ export async function readSizes(
 ): Promise<ReadonlyMap<string, number>> {
 	const unique = [...new Set(ids)];
 	if (unique.length === 0) return new Map();
-	const input = `${unique.join("\n")}\n`;
 	const args = ["cat-file", "--batch-check=%(objectname) %(objectsize)"];
-	const output = await runGit(repository, args, { input });
-	const lines = output.toString("latin1").split("\n").filter(Boolean);
+	const output = await runGit(repository, args, { input: `${unique.join("\n")}\n` });
 	// `<id> missing` has no size.
-	const sizes = lines.map((line) => line.split(" ")).map(([id = "", size]) => [id, Number(size)] as const);
-	return new Map(sizes.filter(([, size]) => Number.isInteger(size)));
+	const found = output.toString("latin1").matchAll(/^(\w+) (\d+)$/gm);
+	return new Map(Array.from(found, ([, id = "", size]) => [id, Number(size)]));
 }
 
 /**

@@ -1,7 +1,7 @@
 import { runGit } from "./run.ts";
 
 /** A commit to store with git fast-import. */
-export interface ImportedCommit {
+interface ImportedCommit {
 	/** `name <mail> <seconds since 1970> +0000`. */
 	author: string;
 	committer: string;

@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import type { Readable, Writable } from "node:stream";
 
 /** How much of a command's error output is kept, in characters. */
 const maxComplaint = 64 * 1024;
@@ -61,15 +60,12 @@ function environment(): NodeJS.ProcessEnv {
 	};
 }
 
-/** The data folder may belong to another user than the service's, such as a volume or a restored copy. */
-const always = ["safe.directory=*"];
-
 /** The options of one command. */
-export interface RunOptions {
+interface RunOptions {
 	/** Its standard input. */
 	input?: string | Uint8Array;
 	/** The longest time that it may take, in milliseconds. */
-	limitMs?: number | undefined;
+	limitMs?: number;
 	/** Environment variables in addition to those of every git process. */
 	environment?: Readonly<Record<string, string>>;
 	/** Settings for this command only: `pack.compression=1`. */
@@ -150,23 +146,19 @@ export async function* readRecords(
 	}
 }
 
-/** A git process with its pipes. */
-export interface GitChild {
-	stdin: Writable;
-	stdout: Readable;
-	/** Why it has ended; null if its exit code is 0. */
-	ended: Promise<GitFailure | null>;
-	/** Ends it with its child processes, even stopped ones. */
-	kill(): void;
-}
-
-/** Starts git in a repository, without a shell. @throws {GitFailure} if it cannot be started */
+/**
+ * Starts git in a repository, without a shell.
+ * @returns its pipes; `ended`: why it has ended, null if its exit code is 0; and `kill`, which ends it with its child
+ * processes, even stopped ones
+ * @throws {GitFailure} if it cannot be started
+ */
 export function startGit(
 	repository: string,
 	args: readonly string[],
 	{ environment: further, config = [], niceness = 0 }: RunOptions = {},
-): GitChild {
-	const settings = [...always, ...config].flatMap((setting) => ["-c", setting]);
+) {
+	// The data folder may belong to another user than the service's, such as a volume or a restored copy.
+	const settings = ["safe.directory=*", ...config].flatMap((setting) => ["-c", setting]);
 	const command = ["git", ...settings, "-C", repository, ...args];
 	// nice(1) replaces itself by git, so all processes that git starts inherit the priority.
 	const [program = "", ...words] = niceness === 0 ? command : ["nice", "-n", String(niceness), ...command];

@@ -52,10 +52,7 @@ export function openBranch(
 	const readerAt = (at: string): CommitReader => openReader(catFile, at);
 
 	/** The range from nothing to the published commit. */
-	async function firstRange(): Promise<CommitRange> {
-		const changes = await listTree(repository, commit, "layers/");
-		return { from: null, to: commit, changes, at: readerAt(commit) };
-	}
+	const firstRange = (): Promise<CommitRange> => rangeBetween(null, commit);
 
 	/**
 	 * The range from an earlier commit to the published one.
@@ -118,9 +115,10 @@ export function openBranch(
 		return head.id;
 	}
 
-	async function rangeBetween(from: string, to: string) {
-		const changes = await diffTree(repository, from, to, "layers");
-		return { from, to, changes, at: readerAt(to) };
+	async function rangeBetween<From extends string | null>(from: From, to: string) {
+		const listed =
+			from === null ? listTree(repository, to, "layers/") : diffTree(repository, from, to, "layers");
+		return { from, to, changes: await listed, at: readerAt(to) };
 	}
 
 	/** Writes a line to the log about a range with commits that other processes have pushed. */

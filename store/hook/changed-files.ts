@@ -18,33 +18,28 @@ import { warningsOf } from "../../registry/warnings.ts";
 /** Up to this number of folders, only these folders are listed; above it, all of `layers/` is. */
 const maxFolders = 200;
 
-interface Judged {
-	layerFiles: number;
-	problems: Remark[];
-	/** Remarks about accepted files that look like mistakes. */
-	warnings: Remark[];
-}
-
 /**
  * Judges only the files that differ between two commits, by the rules for written layers, like a PUT and a pull request.
  * @param from the commit of the branch; null if the branch does not exist
+ * @returns the number of changed layer files; the problems; and the warnings: what is accepted, but looks like a mistake
  */
-export async function judgeFiles(repository: string, from: string | null, to: string): Promise<Judged> {
+export async function judgeFiles(repository: string, from: string | null, to: string) {
 	const changes = await (from === null ? listTree(repository, to, []) : diffTree(repository, from, to, ":/"));
 	const layers = changes.filter(({ path }) => parseLayerPath(path) !== null);
-	const judged: Judged = { layerFiles: layers.length, problems: [], warnings: [] };
+	const problems: Remark[] = [];
+	const warnings: Remark[] = [];
 	for (const { path, mode } of changes) {
 		const problem = judgePlace({ path, isRemoved: mode === null });
-		if (problem) judged.problems.push(problem);
+		if (problem) problems.push(problem);
 		else if (mode !== null && !path.startsWith("layers/") && path.endsWith(".json"))
-			judged.warnings.push({ file: path, text: "is kept, but no layer: layers/ has those" });
+			warnings.push({ file: path, text: "is kept, but no layer: layers/ has those" });
 	}
-	const [problems] = await Promise.all([
+	const [wrongNames] = await Promise.all([
 		judgeAllNames(repository, from, layers),
-		judgeContents(repository, changes, judged),
+		judgeContents(repository, changes, problems, warnings),
 	]);
-	for (const problem of problems) judged.problems.push(problem);
-	return judged;
+	for (const problem of wrongNames) problems.push(problem);
+	return { layerFiles: layers.length, problems, warnings };
 }
 
 /** Judges the names of changed files against those in the same folders. */
@@ -53,12 +48,9 @@ async function judgeAllNames(
 	from: string | null,
 	layers: readonly PathChange[],
 ): Promise<Remark[]> {
-	const folders = new Set(layers.map(({ path }) => `${dirname(path)}/`));
-	if (folders.size === 0) return [];
-	const listed =
-		from === null
-			? []
-			: await listTree(repository, from, folders.size > maxFolders ? "layers/" : [...folders]);
+	const folders = [...new Set(layers.map(({ path }) => `${dirname(path)}/`))];
+	const where = folders.length > maxFolders ? "layers/" : folders;
+	const listed = from === null || folders.length === 0 ? [] : await listTree(repository, from, where);
 	const edits = layers.map(({ path, mode }) => ({ path, isRemoved: mode === null }));
 	return judgeNames(edits, namesOf(listed.map(({ path }) => path)));
 }
@@ -67,16 +59,14 @@ async function judgeAllNames(
 async function judgeContents(
 	repository: string,
 	changes: readonly PathChange[],
-	{ problems, warnings }: Judged,
+	problems: Remark[],
+	warnings: Remark[],
 ): Promise<void> {
 	const present = changes.flatMap(({ path, mode, id }) =>
 		mode === null || id === null || path === "layers" ? [] : [{ path, kind: kindOfMode(mode), id }],
 	);
-	const plain = present.filter(({ kind }) => kind === "file");
-	const sizes = await readSizes(
-		repository,
-		plain.map(({ id }) => id),
-	);
+	const plain = present.filter(({ kind }) => kind === "file").map(({ id }) => id);
+	const sizes = await readSizes(repository, plain);
 	const read = present.filter(({ path, kind, id }) => {
 		const isLayer = parseLayerPath(path) !== null;
 		const maxBytes = isLayer ? maxBytesOf(path) : maxOtherBytes;
@@ -84,11 +74,11 @@ async function judgeContents(
 		if (problem) problems.push(problem);
 		return !problem && (isLayer || path === ownersPath);
 	});
-	let next = 0;
+	const files = read.values();
 	const ids = read.map(({ id }) => id);
 	for await (const blobs of readObjects(repository, "blob", ids)) {
 		for (const { body: bytes } of blobs) {
-			const path = read[next++]?.path as string;
+			const { path } = files.next().value as (typeof read)[number];
 			const { registration, problems: found } = judgeFile({ path, kind: "file", bytes }, "written");
 			problems.push(...found);
 			for (const text of registration ? warningsOf(registration) : []) warnings.push({ file: path, text });

@@ -95,7 +95,7 @@ const maxObjects = 2_000_000;
  * @param quarantine the folder with the pushed objects (git-receive-pack(1), "Quarantine environment")
  * @returns the reason to refuse the push, or null
  */
-export async function findTooLarge(repository: string, quarantine: string): Promise<string | null> {
+async function findTooLarge(repository: string, quarantine: string): Promise<string | null> {
 	const format = "--batch-check=%(objectname) %(objecttype) %(objectsize)";
 	const args = ["cat-file", "--batch-all-objects", "--unordered", format];
 	// Lists only the pushed objects, not those of the repository itself.
