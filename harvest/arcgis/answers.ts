@@ -50,9 +50,6 @@ function errorTrouble(error: Record<string, unknown>): Trouble {
 	return new Trouble(isLasting ? "wrong" : "down", text, { status: code });
 }
 
-/** The `parentLayerId` of a layer that is in no group. Older servers omit the member in services without groups. */
-const noParent = -1;
-
 /**
  * Asks a MapServer or FeatureServer for its layers: those of the top level in the service's order, and for each group the
  * layers in it.
@@ -64,13 +61,13 @@ export async function describeArcgisService(address: string, ask: Ask): Promise<
 		const text = "is no whole service: the address must end with MapServer or FeatureServer";
 		throw new Trouble("wrong", text);
 	}
-	const entries = [...new Set(document.layers.filter(isObject).filter(isOnTop).flatMap(idsOf))];
+	// A layer in no group has -1. Older servers omit the member in services without groups.
+	const onTop = document.layers
+		.filter(isObject)
+		.filter((layer) => (numberOf(layer.parentLayerId) ?? -1) === -1);
+	const entries = [...new Set(onTop.flatMap(idsOf))];
 	checkEntries(entries);
 	return { description: { service_url: address, entries }, missing: null };
-}
-
-function isOnTop({ parentLayerId }: Record<string, unknown>): boolean {
-	return (numberOf(parentLayerId) ?? noParent) === noParent;
 }
 
 /** A layer's own id, or the ids of a group's layers: a service lists these as ids, a layer's document as objects. */
@@ -101,17 +98,10 @@ export function projectExtent(given: unknown, mapWkid: number): Extent | null {
  */
 export function readExtent(given: unknown): Extent | null {
 	const extent = objectOf(given);
-	const sides = ["xmin", "ymin", "xmax", "ymax"].map((name) => numberOf(extent[name]));
-	const [xmin, ymin, xmax, ymax] = sides;
-	if (xmin == null || ymin == null || xmax == null || ymax == null) return null;
-	if (xmin > xmax || ymin > ymax) return null;
-	const wkid = knownWkid(extent.spatialReference);
-	return wkid === 0 ? null : { wkid, xmin, ymin, xmax, ymax };
-}
-
-/** The known id of a spatial reference: `latestWkid` is EPSG's id if `wkid` is Esri's older one. 0 if neither is known. */
-function knownWkid(spatialReference: unknown): number {
-	const { latestWkid, wkid } = objectOf(spatialReference);
-	const ids = [latestWkid, wkid].map((id) => numberOf(id) ?? 0);
-	return ids.find((id) => projectionOf(id)) ?? 0;
+	const sides = ["xmin", "ymin", "xmax", "ymax"].map((name) => numberOf(extent[name]) ?? NaN);
+	const [xmin, ymin, xmax, ymax] = sides as [number, number, number, number];
+	// `latestWkid` is EPSG's id if `wkid` is Esri's older one.
+	const { latestWkid, wkid: olderWkid } = objectOf(extent.spatialReference);
+	const wkid = [latestWkid, olderWkid].map((id) => numberOf(id) ?? 0).find(projectionOf);
+	return wkid && xmin <= xmax && ymin <= ymax ? { wkid, xmin, ymin, xmax, ymax } : null;
 }

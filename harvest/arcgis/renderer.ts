@@ -57,10 +57,7 @@ function readUnique(renderer: Json, infos: Json[], parts: LayerParts): Renderer 
 	const readValue = (info: Json) =>
 		fields.length > 1 ? joinedValue(wordOf(info.value), delimiter) : singleValue(info.value, onlyField);
 	const drawn = draw(renderer, infos, "value", parts);
-	const classes = infos.map((info, index) => ({
-		value: readValue(info),
-		...(drawn.classes[index] as Drawing),
-	}));
+	const classes = drawn.classes.map(([info, drawing]) => ({ value: readValue(info), ...drawing }));
 	return { type: "unique", fields, default: drawn.default, classes };
 }
 
@@ -88,9 +85,9 @@ function fieldNamed(name: string, fields: Field[]): Field | undefined {
 
 function readBreaks(renderer: Json, infos: Json[], parts: LayerParts): Renderer {
 	const drawn = draw(renderer, infos, "classMaxValue", parts);
-	const classes = infos.flatMap((info, index) => {
+	const classes = drawn.classes.flatMap(([info, drawing]) => {
 		const max = numberOf(info.classMaxValue);
-		return max === null ? [] : [{ max, ...(drawn.classes[index] as Drawing) }];
+		return max === null ? [] : [{ max, ...drawing }];
 	});
 	// In the viewer each class starts at the end of the class before it.
 	classes.sort((one, other) => one.max - other.max);
@@ -106,8 +103,9 @@ function draw(renderer: Json, infos: Json[], name: "value" | "classMaxValue", pa
 	const label = isObject(defaultSymbol) ? textOf(renderer.defaultLabel) : null;
 	const keys = infos.map((info) => ({ label: textOf(info.label), value: wordOf(info[name]) }));
 	const paired = pairLegend(keys, label, parts.legend);
-	const classes = infos.map((info, index): Drawing => {
-		return { label: textOf(info.label), image: imageOf(paired.classes[index], [info.symbol], parts) };
+	const classes = infos.map((info, index): [info: Json, drawing: Drawing] => {
+		const image = imageOf(paired.classes[index], [info.symbol], parts);
+		return [info, { label: textOf(info.label), image }];
 	});
 	const image = imageOf(paired.default, [defaultSymbol], parts);
 	return { classes, default: label === null ? null : { label, image } };

@@ -13,12 +13,12 @@ const pixelsPerPoint = 4 / 3;
  * @returns a data URI; null for any other symbol, and for a picture that is not usable
  */
 export function symbolImage(symbol: unknown): string | null {
-	const { type, contentType, imageData } = objectOf(symbol);
-	if (type === "esriPMS" || type === "esriPFS") return pictureImage(contentType, imageData);
-	if (type === "esriSMS") return drawMarker(objectOf(symbol));
-	if (type === "esriSLS") return drawLine(objectOf(symbol));
-	if (type === "esriSFS") return drawFill(objectOf(symbol));
-	return null;
+	const known = objectOf(symbol);
+	if (known.type === "esriPMS" || known.type === "esriPFS")
+		return pictureImage(known.contentType, known.imageData);
+	if (known.type === "esriSMS") return drawMarker(known);
+	if (known.type === "esriSLS") return drawLine(known);
+	return known.type === "esriSFS" ? drawFill(known) : null;
 }
 
 /** Accepted image types of a service. SVG is not accepted: it can contain scripts. */
@@ -34,14 +34,11 @@ export function pictureImage(contentType: unknown, imageData: unknown): string |
 
 /** The image of a layer without a known symbol: a grey area, line or dot, depending on its geometry. */
 export function genericImageOf(geometryType: string): string {
-	const grey = [136, 136, 136, 255];
-	const outline = { style: "esriSLSSolid", color: [68, 68, 68, 255], width: 0.75 };
-	if (geometryType === "esriGeometryPolygon" || geometryType === "esriGeometryEnvelope") {
-		return drawFill({ style: "esriSFSSolid", color: grey, outline });
-	}
-	if (geometryType === "esriGeometryPolyline")
-		return drawLine({ style: "esriSLSSolid", color: grey, width: 1.5 });
-	return drawMarker({ style: "esriSMSCircle", color: grey, size: 7.5, outline });
+	const color = [136, 136, 136, 255];
+	const outline = { color: [68, 68, 68, 255], width: 0.75 };
+	if (geometryType === "esriGeometryPolyline") return drawLine({ color, width: 1.5 });
+	const isArea = geometryType === "esriGeometryPolygon" || geometryType === "esriGeometryEnvelope";
+	return isArea ? drawFill({ color, outline }) : drawMarker({ color, size: 7.5, outline });
 }
 
 function svg(width: number, content: string): string {
@@ -134,12 +131,8 @@ function drawMarker(symbol: Record<string, unknown>): string {
 	const outline = stroke(objectOf(symbol.outline));
 	const width = Math.ceil(2 * half + outline.width + 2);
 	const middle = width / 2;
-	const outlined = markers.get(symbol.style);
-	const attributes = `${paint("fill", symbol.color)} ${outline.attributes}`;
-	if (outlined) {
-		const path = outlined.replace(/-?\d/g, (units) => decimal(middle + Number(units) * half));
-		return svg(width, `<path d="${path}" ${attributes}/>`);
-	}
-	const [centre, radius] = [decimal(middle), decimal(half)];
-	return svg(width, `<circle cx="${centre}" cy="${centre}" r="${radius}" ${attributes}/>`);
+	const path = markers.get(symbol.style)?.replace(/-?\d/g, (units) => decimal(middle + Number(units) * half));
+	const centre = decimal(middle);
+	const shape = path ? `path d="${path}"` : `circle cx="${centre}" cy="${centre}" r="${decimal(half)}"`;
+	return svg(width, `<${shape} ${paint("fill", symbol.color)} ${outline.attributes}/>`);
 }

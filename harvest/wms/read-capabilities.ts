@@ -1,4 +1,4 @@
-import { once } from "node:events";
+import { aborted } from "node:util";
 import { createEmpty, extend } from "ol/extent.js";
 import { type NamedDescription, plainKeywords } from "../../registry/description.ts";
 import type { Bounds } from "../../registry/entries.ts";
@@ -46,13 +46,11 @@ export function within(clients: Clients, signal: AbortSignal | undefined): Clien
 }
 
 /** Waits for a task, or until a signal aborts. @throws {Trouble} if it aborts first */
-async function untilAborted<T>(task: Promise<T>, signal: AbortSignal): Promise<T> {
-	const done = new AbortController();
-	const aborted = signal.aborted ? Promise.resolve() : once(signal, "abort", { signal: done.signal });
-	const late = aborted.then(() => {
+function untilAborted<T>(task: Promise<T>, signal: AbortSignal): Promise<T> {
+	const late = aborted(signal, task).then(() => {
 		throw new Trouble("down", "was not asked to the end");
 	});
-	return Promise.race([task, late]).finally(() => done.abort());
+	return Promise.race([task, late]);
 }
 
 /** Services whose capabilities are cached at the same time. */
@@ -63,28 +61,33 @@ const maxAgeMs = 600_000;
 
 /** Creates the reader of capabilities that several layers share. @param now clock, in milliseconds since 1970 */
 export function createReadCapabilities(ask: Ask, now: () => number = Date.now): ReadCapabilities {
-	const cached = new Map<string, { sinceMs: number; outcome: Promise<Capabilities | Trouble> }>();
+	const cached = new Map<string, { sinceMs: number; answer: Promise<Capabilities> }>();
 
-	function read(service: OgcService, address: string): Promise<Capabilities | Trouble> {
+	async function askCapabilities(service: OgcService, address: string): Promise<Capabilities> {
+		const answer = await ask(address);
+		if (!answer.ok) throw answer;
+		return parseCapabilities(answer.bytes, answer.type, service);
+	}
+
+	function read(service: OgcService, address: string): Promise<Capabilities> {
 		const name = `${service} ${address}`;
 		let entry = cached.get(name);
 		if (!entry || now() - entry.sinceMs >= maxAgeMs)
-			entry = { sinceMs: now(), outcome: orTrouble(askCapabilities(service, address, ask)) };
+			entry = { sinceMs: now(), answer: askCapabilities(service, address) };
 		// Deleted and set again, so that the first entry of the map is the least recently used one.
 		cached.delete(name);
 		cached.set(name, entry);
 		const [oldest] = cached.keys();
 		if (cached.size > maxCached && oldest !== undefined) cached.delete(oldest);
-		return entry.outcome;
+		return entry.answer;
 	}
 
 	return async (service, address, layer) => {
-		let found = await read(service, capabilitiesAddress(service, address, null));
+		const found = await orTrouble(read(service, capabilitiesAddress(service, address, null)));
+		if (!(found instanceof Trouble)) return found;
+		if (!found.tooLarge || layer === null) throw found;
 		// With the parameter `layer`, GeoMet and others describe one layer only; other servers ignore it.
-		if (found instanceof Trouble && found.tooLarge && layer !== null)
-			found = await read(service, capabilitiesAddress(service, address, layer));
-		if (found instanceof Trouble) throw found;
-		return found;
+		return read(service, capabilitiesAddress(service, address, layer));
 	};
 }
 
@@ -111,13 +114,6 @@ export function withParameters(address: string, query: Record<string, string>): 
 	for (const [name, text] of Object.entries(query)) url.searchParams.set(name.toUpperCase(), text);
 	url.hash = "";
 	return url.href;
-}
-
-/** Asks for a capabilities document. @param address from `capabilitiesAddress` @throws {Trouble} */
-async function askCapabilities(service: OgcService, address: string, ask: Ask): Promise<Capabilities> {
-	const answer = await ask(address);
-	if (!answer.ok) throw answer;
-	return parseCapabilities(answer.bytes, answer.type, service);
 }
 
 /**
