@@ -1,24 +1,13 @@
 import { getArea, getIntersection } from "ol/extent.js";
-import type { FeatureDescription, LangDescription } from "../registry/description.ts";
-
-/** A property by which two descriptions are compared. */
-type Trait =
-	| "name"
-	| "geometry"
-	| "fields"
-	| "place"
-	| "symbols"
-	| "count"
-	| "title"
-	| "abstract"
-	| "keywords";
+import type { FeatureDescription, Field, LangDescription } from "../registry/description.ts";
 
 /**
  * One row of evidence: the known value, the found value, and whether they agree. The texts have no words of a language, and
  * may quote a service.
  */
 export interface Evidence {
-	trait: Trait;
+	/** The property that is compared. */
+	trait: "name" | "geometry" | "fields" | "place" | "symbols" | "count" | "title" | "abstract" | "keywords";
 	before: string;
 	after: string;
 	agrees: boolean;
@@ -54,9 +43,10 @@ const minSide = 0.001;
 /** Compares the last known description of a layer with one from another address. */
 export function agreementOf(known: LangDescription, found: LangDescription): Agreement {
 	if ("entries" in known || "entries" in found) return { sure: null, rows: [] };
-	const overlap = known.bounds && found.bounds ? overlapOf(known.bounds, found.bounds) : null;
-	const bounds = [known.bounds, found.bounds].map((sides) => sides?.join(", "));
-	const place = overlap === null ? null : rowOf("place", bounds[0], bounds[1], overlap >= minOverlap);
+	const [before, after] = [known.bounds, found.bounds];
+	const overlap = before && after ? overlapOf(before, after) : null;
+	const place =
+		overlap === null ? [] : rowOf("place", before?.join(", "), after?.join(", "), overlap >= minOverlap);
 	if ("renderer" in known && "renderer" in found) {
 		const rows = [
 			rowOf("name", known.name, found.name),
@@ -65,7 +55,7 @@ export function agreementOf(known: LangDescription, found: LangDescription): Agr
 			place,
 			rowOf("symbols", symbolsOf(known), symbolsOf(found)),
 			countRow(known.count, found.count),
-		].filter((row) => row !== null);
+		].flat();
 		return { sure: overlap === 0 ? null : sureOfFeatures(known, found, rows), rows };
 	}
 	if ("renderer" in known || "renderer" in found) return { sure: null, rows: [] };
@@ -74,7 +64,7 @@ export function agreementOf(known: LangDescription, found: LangDescription): Agr
 		rowOf("abstract", known.abstract, found.abstract),
 		place,
 		rowOf("keywords", known.keywords?.toSorted().join(", "), found.keywords?.toSorted().join(", ")),
-	].filter((row) => row !== null);
+	].flat();
 	const isSameName = known.layers.join("\n") === found.layers.join("\n");
 	return { sure: overlap === 0 ? null : sureOfNamed(rows, isSameName), rows };
 }
@@ -108,31 +98,28 @@ function sureOfNamed(rows: readonly Evidence[], isSameName: boolean): Agreement[
 	return isLong && agrees(rows, "place") ? "perhaps" : null;
 }
 
-function agrees(rows: readonly Evidence[], wanted: Trait): boolean {
+function agrees(rows: readonly Evidence[], wanted: Evidence["trait"]): boolean {
 	return rows.some(({ trait, agrees }) => trait === wanted && agrees);
 }
 
-/** Null if both values are empty, which is no evidence. */
+/** One row; none if both values are empty, which is no evidence. */
 function rowOf(
-	trait: Trait,
+	trait: Evidence["trait"],
 	before = "",
 	after = "",
 	agrees = normalized(before) === normalized(after),
-): Evidence | null {
-	return before === "" && after === "" ? null : { trait, before, after, agrees };
+): Evidence[] {
+	return before === "" && after === "" ? [] : [{ trait, before, after, agrees }];
 }
 
 /** Normalizes a text, so that different spellings of it are equal. */
 function normalized(text: string): string {
-	return text
-		.normalize("NFC")
-		.replace(/[\s_]+/g, " ")
-		.trim()
-		.toLowerCase();
+	const line = text.normalize("NFC").replace(/[\s_]+/g, " ");
+	return line.trim().toLowerCase();
 }
 
 /** Compares the fields: their number, the removed ones and the new ones. */
-function fieldsRow(known: FeatureDescription, found: FeatureDescription): Evidence | null {
+function fieldsRow(known: FeatureDescription, found: FeatureDescription): Evidence[] {
 	const [before, after] = [fieldsOf(known), fieldsOf(found)];
 	const changes = [
 		...before.filter((one) => !after.includes(one)).map((one) => `-${one}`),
@@ -144,10 +131,8 @@ function fieldsRow(known: FeatureDescription, found: FeatureDescription): Eviden
 
 /** The distinct fields with their types, in upper case: a server's database decides on the case of names. */
 function fieldsOf({ fields }: FeatureDescription): string[] {
-	const texts = fields.map(
-		({ name, type }) => `${name.toUpperCase()} (${type.replace("esriFieldType", "")})`,
-	);
-	return [...new Set(texts)];
+	const textOf = ({ name, type }: Field) => `${name.toUpperCase()} (${type.replace("esriFieldType", "")})`;
+	return [...new Set(fields.map(textOf))];
 }
 
 /** The renderer's fields and labels, without the pictures, which a newer server draws in another way. */
@@ -157,8 +142,8 @@ function symbolsOf({ renderer }: FeatureDescription): string {
 	return `${by}: ${renderer.classes.map(({ label }) => label).join(", ")}`;
 }
 
-function countRow(before: number | null, after: number | null): Evidence | null {
-	if (before === null || after === null) return null;
+function countRow(before: number | null, after: number | null): Evidence[] {
+	if (before === null || after === null) return [];
 	const isNear = Math.abs(before - after) <= maxGrowth * Math.max(before, after);
 	return rowOf("count", `${before}`, `${after}`, isNear);
 }

@@ -25,13 +25,15 @@ const maxAlike = 5;
  * @param address address of a layer of the ArcGIS service, or of the WMS; that layer itself is left out
  */
 export async function findAlike(known: LangDescription, address: string, clients: Clients): Promise<Alike[]> {
-	if ("renderer" in known)
-		return arcgisPath.test(new URL(address).pathname) ? findInArcgis(known, address, clients) : [];
+	if ("renderer" in known) return findInArcgis(known, address, clients);
 	return "layers" in known ? findInWms(known, address, clients) : [];
 }
 
 async function findInArcgis(known: FeatureDescription, address: string, clients: Clients): Promise<Alike[]> {
 	const { ask } = clients;
+	const path = arcgisPath.exec(new URL(address).pathname);
+	if (!path) return [];
+	const own = Number(path[2] ?? -1);
 	const describeAll = async (layers: readonly Record<string, unknown>[]): Promise<Alike[]> => {
 		if (layers.length > maxAlike) return [];
 		const found: Alike[] = [];
@@ -41,20 +43,17 @@ async function findInArcgis(known: FeatureDescription, address: string, clients:
 		}
 		return found;
 	};
-	const own = Number(arcgisPath.exec(new URL(address).pathname)?.[2] ?? -1);
 	const document = await orNull(askDocument(serviceAddress(address, "/..", {}), "service", ask));
 	if (!document) return [];
-	const others = listOf(document.layers)
-		.filter(isObject)
-		.filter(({ id }) => id !== own);
-	const named = others.filter(({ name }) => textOf(name).toLowerCase() === known.name.toLowerCase());
+	const isNamed = ({ id, name }: Record<string, unknown>) =>
+		id !== own && textOf(name).toLowerCase() === known.name.toLowerCase();
+	const named = listOf(document.layers).filter(isObject).filter(isNamed);
 	const found = await describeAll(named);
 	if (found.length > 0 || named.length > maxAlike) return found;
 	// A renamed layer can be identified only by its document.
-	const documents = await askAllLayers(address, ask);
 	const isAlike = (one: Record<string, unknown>) =>
-		agreementOf(known, sketchLayer(address, one)).sure !== null;
-	return describeAll(documents.filter((one) => one.id !== own && isAlike(one)));
+		one.id !== own && agreementOf(known, sketchLayer(address, one)).sure !== null;
+	return describeAll((await askAllLayers(address, ask)).filter(isAlike));
 }
 
 async function findInWms(known: NamedDescription, address: string, { read }: Clients): Promise<Alike[]> {
@@ -72,9 +71,8 @@ async function findInWms(known: NamedDescription, address: string, { read }: Cli
 /** A described layer if it agrees with the known one, else an empty list. */
 export function alikeAt(known: LangDescription, service_url: string, described: Described | null): Alike[] {
 	if (!described) return [];
-	const { description } = described;
-	const agreement = agreementOf(known, description);
-	return agreement.sure ? [{ service_url, description, agreement }] : [];
+	const agreement = agreementOf(known, described.description);
+	return agreement.sure ? [{ service_url, description: described.description, agreement }] : [];
 }
 
 /**

@@ -64,23 +64,18 @@ export function legendFormatsOf(layer: CapabilitiesLayer): string[] {
  */
 export function parseCapabilities(bytes: Uint8Array, contentType: string, service: OgcService): Capabilities {
 	const document = parseXml(bytes, contentType);
-	const exception = document && exceptionIn(document.root);
-	if (exception != null) throw new Trouble("down", `answers with an exception: ${quote(exception)}`);
-	if (!document || !roots[service].includes(document.root.name))
+	const exception = exceptionIn(document);
+	if (exception !== null) throw new Trouble("down", `answers with an exception: ${quote(exception)}`);
+	if (!document || !roots[service].includes(document.name))
 		throw new Trouble("wrong", `does not answer as a ${service} does`);
 	// The missing part may have the layer, so it is not known whether the registration is wrong.
 	if (document.isCut) throw new Trouble("down", "answers with capabilities that end in the middle");
-	return readCapabilities(document.root, service);
+	return readCapabilities(document, service);
 }
 
-/** The text of a service exception; null if the document is none. */
-export function exceptionOf(bytes: Uint8Array, contentType: string): string | null {
-	const document = parseXml(bytes, contentType);
-	return document && exceptionIn(document.root);
-}
-
-function exceptionIn(root: XmlElement): string | null {
-	if (root.name !== "ServiceExceptionReport" && root.name !== "ExceptionReport") return null;
+/** The text of a service exception; null if the document is none. @param root from `parseXml` */
+export function exceptionIn(root: XmlElement | null): string | null {
+	if (root?.name !== "ServiceExceptionReport" && root?.name !== "ExceptionReport") return null;
 	const all = root.children.flatMap((element) => [element, ...element.children]);
 	const text = all.find(({ name }) => name === "ServiceException" || name === "ExceptionText")?.text ?? "";
 	return text.trim().slice(0, maxTextLength);
@@ -157,9 +152,8 @@ function readBox(element: XmlElement): Bounds | null {
 	// In a WMTS a corner is longitude and latitude, separated by a space (06-121r9, section 10.2).
 	if (element.name === "WGS84BoundingBox")
 		texts = ["LowerCorner", "UpperCorner"].flatMap((name) => textIn(element, name).split(/\s+/));
-	const [west = NaN, south = NaN, east = NaN, north = NaN] = texts.map((text) => {
-		return text.trim() === "" ? NaN : Number(text);
-	});
+	// An empty text is no number.
+	const [west = NaN, south = NaN, east = NaN, north = NaN] = texts.map((text) => Number(text.trim() || NaN));
 	const isRight = west < east && south < north && west >= -360 && east <= 360 && south >= -90 && north <= 90;
 	return isRight ? [west, south, east, north] : null;
 }

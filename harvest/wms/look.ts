@@ -3,8 +3,9 @@ import { scaleFromCenter } from "ol/extent.js";
 import type { Bounds } from "../../registry/entries.ts";
 import { quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
-import { boxOf, type CapabilitiesLayer, exceptionOf } from "./capabilities.ts";
+import { boxOf, type CapabilitiesLayer, exceptionIn } from "./capabilities.ts";
 import { withParameters } from "./read-capabilities.ts";
+import { parseXml } from "./xml.ts";
 
 /** Side of the requested pictures, in pixels. */
 export const pictureSide = 64;
@@ -33,7 +34,7 @@ export async function lookAtWms(
 		if (!answer.ok) throw answer;
 		const { bytes, type } = answer;
 		if (!hasPngSignature(bytes) && !type.startsWith("image/")) {
-			const words = exceptionOf(bytes, type);
+			const words = exceptionIn(parseXml(bytes, type));
 			throw new Trouble("down", `answers with no picture${words ? `: ${quote(words)}` : ""}`);
 		}
 		if (!isBlank(bytes)) return;

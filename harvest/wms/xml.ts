@@ -18,17 +18,13 @@ const maxTextLength = 16_000;
 /** Errors in a document that are tolerated. The limit is there because each error costs much time. */
 const maxErrors = 1000;
 
-/** The document has more errors or elements than are accepted, or is nested too deep. */
-class Unreadable extends Error {}
+const unreadable = new Error("more errors or elements than are accepted, or nested too deep");
 
 /**
  * Parses an XML document, also one that is not quite well formed. It expands only the five entities of XML itself.
  * @returns the root element, and whether the document ends before that does; null if it cannot be read
  */
-export function parseXml(
-	bytes: Uint8Array,
-	contentType: string,
-): { root: XmlElement; isCut: boolean } | null {
+export function parseXml(bytes: Uint8Array, contentType: string): (XmlElement & { isCut: boolean }) | null {
 	const text = decodeXml(bytes, contentType);
 	if (text === null) return null;
 	const top: XmlElement = { name: "", attributes: {}, text: "", children: [] };
@@ -41,11 +37,11 @@ export function parseXml(
 	const parser = new SaxesParser({ xmlns: false });
 	parser.on("error", () => {
 		errors += 1;
-		if (errors > maxErrors) throw new Unreadable();
+		if (errors > maxErrors) throw unreadable;
 	});
 	parser.on("opentag", ({ name, attributes }) => {
 		elements += 1;
-		if (elements > maxElements || path.length > maxDepth) throw new Unreadable();
+		if (elements > maxElements || path.length > maxDepth) throw unreadable;
 		const element = { name: name.slice(name.indexOf(":") + 1), attributes, text: "", children: [] };
 		path.at(-1)?.children.push(element);
 		path.push(element);
@@ -56,11 +52,11 @@ export function parseXml(
 	try {
 		parser.write(text).close();
 	} catch (error) {
-		if (!(error instanceof Unreadable)) throw error;
+		if (error !== unreadable) throw error;
 		return null;
 	}
 	const [root] = top.children;
-	return root ? { root, isCut: path.length > 1 } : null;
+	return root ? { ...root, isCut: path.length > 1 } : null;
 }
 
 /** Byte order mark, each byte as a character → encoding. */
