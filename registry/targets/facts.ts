@@ -2,6 +2,7 @@ import {
 	currentDescription,
 	type Description,
 	type FeatureDescription,
+	type Field,
 	type LangDescription,
 	type Renderer,
 } from "../description.ts";
@@ -55,9 +56,13 @@ export interface LayerFacts {
 	nameField: string;
 	metadataUrl: string | undefined;
 	catalogueUrl: string | undefined;
+	/** The registered media type of the answer to GetFeatureInfo. */
+	infoType: string | undefined;
 	members: Members;
 	/** The harvested description of the service; `unknownService` before the first harvest. */
 	service: ServiceFacts;
+	/** The service's fields without the geometry, which is not a column of a table. */
+	columns: readonly Field[];
 	/** The address and the layer that the registration has for v2 alone. */
 	forV2: { service_url?: string; layer?: string };
 	settings: FragmentSettings;
@@ -85,6 +90,7 @@ export function layerFacts(
 	const type = serviceTypeOf(registration, lang);
 	const harvested = currentDescription(registration, description, lang);
 	const service = harvested && "renderer" in harvested ? harvested : unknownService;
+	const columns = service.fields.filter((field) => field.type !== "esriFieldTypeGeometry");
 	const url = addressOf(type, members.service_url);
 	const entries = entriesOf(registration, lang, harvested);
 	return {
@@ -94,11 +100,13 @@ export function layerFacts(
 		url,
 		name: escapeMarkup(members.service_name || ownName(type, entries, service) || smallkey),
 		entries,
-		nameField: escapeMarkup(members.display_field || nameField(service)),
+		nameField: escapeMarkup(members.display_field || service.display_field || nameField(columns)),
 		metadataUrl: members.metadata?.metadata_url ?? fill(settings.metadataUrl, members.metadata),
 		catalogueUrl: members.metadata?.catalogue_url ?? fill(settings.catalogueUrl, members.metadata),
+		infoType: members.feature_info_type ?? members.feature_info_format,
 		members,
 		service,
+		columns,
 		forV2: (!isVersion2(registration) && registration.targets?.v2?.[lang]) || {},
 		settings,
 	};
@@ -151,13 +159,8 @@ export function layerAddress(service: string, entry: string | number): string {
 	return `${service.slice(0, end)}/${entry}${service.slice(end)}`;
 }
 
-/** ArcGIS's type of the field with a feature's shape, which is not a column of a table. */
-export const geometryFieldType = "esriFieldTypeGeometry";
-
-/** The field whose value names a feature: the service's choice, else its first text field, else its first field. */
-function nameField(service: ServiceFacts): string {
-	if (service.display_field) return service.display_field;
-	const columns = service.fields.filter((field) => field.type !== geometryFieldType);
+/** The field whose value names a feature where the service names none: its first text field, else its first field. */
+function nameField(columns: readonly Field[]): string {
 	const text = columns.find((field) => field.type === "esriFieldTypeString");
 	return (text ?? columns[0])?.name ?? "";
 }
@@ -168,13 +171,7 @@ function fill(template: string, metadata: Members["metadata"]): string | undefin
 	return template.replaceAll("{0}", encodeURIComponent(metadata.uuid));
 }
 
-/** The registered media type of the answer to GetFeatureInfo. */
-export function featureInfoType({ members }: LayerFacts): string | undefined {
-	return members.feature_info_type ?? members.feature_info_format;
-}
-
-/** The same media type for services and for viewers other than FGPV. `text/html;fgpv=summary` is FGPV's own: short HTML. */
-export function plainFeatureInfoType(layer: LayerFacts): string | undefined {
-	const type = featureInfoType(layer);
-	return type === "text/html;fgpv=summary" ? "text/html" : type;
+/** `infoType` for services and for viewers other than FGPV. `text/html;fgpv=summary` is FGPV's own: short HTML. */
+export function plainInfoType({ infoType }: LayerFacts): string | undefined {
+	return infoType === "text/html;fgpv=summary" ? "text/html" : infoType;
 }

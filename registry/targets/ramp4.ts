@@ -1,6 +1,6 @@
 import { escapeMarkup } from "../markup.ts";
 import { readInfoTypes } from "../registration.ts";
-import { geometryFieldType, type LayerFacts, layerAddress, plainFeatureInfoType } from "./facts.ts";
+import { type LayerFacts, layerAddress, plainInfoType } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
 /** A layer in the configuration of RAMP4 (ramp4-pcar4), whose schema allows no other members. */
@@ -43,7 +43,7 @@ function itemOf(layer: LayerFacts): object | null {
 
 function wmsLayer(layer: LayerFacts): object {
 	const { id, url, name, entries } = layer;
-	const type = plainFeatureInfoType(layer) ?? "";
+	const type = plainInfoType(layer) ?? "";
 	return {
 		id,
 		layerType: "ogc-wms",
@@ -54,10 +54,10 @@ function wmsLayer(layer: LayerFacts): object {
 	};
 }
 
-function featureLayer({ id, url, name, nameField, members, metadataUrl, service }: LayerFacts): object {
-	const fields = service.fields.filter((field) => field.type !== geometryFieldType);
+function featureLayer(layer: LayerFacts): object {
+	const { id, url, name, nameField, members, metadataUrl, service, columns } = layer;
 	const { xmin, ymin, xmax, ymax, wkid } = service.extent ?? {};
-	const fieldInfo = fields.map((field) => ({ name: field.name, alias: escapeMarkup(field.alias) }));
+	const fieldInfo = columns.map((field) => ({ name: field.name, alias: escapeMarkup(field.alias) }));
 	return {
 		id,
 		layerType: "esri-feature",

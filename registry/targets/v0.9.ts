@@ -2,7 +2,7 @@ import { type Drawing, type Field, isNumberType, type Renderer } from "../descri
 import { defaultMapWkid, layerExtent } from "../extent.ts";
 import { escapeMarkup } from "../markup.ts";
 import { genericImage, wmsImage } from "../pictures.ts";
-import { geometryFieldType, type LayerFacts, plainFeatureInfoType, type ServiceFacts } from "./facts.ts";
+import { type LayerFacts, plainInfoType, type ServiceFacts } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
 /**
@@ -52,7 +52,7 @@ const parsers: ReadonlyMap<string, string> = new Map([
 /** The viewer's schema allows no other members, so metadata is left out. */
 function wmsNode(layer: LayerFacts): object {
 	const { id, name, url, entries, members } = layer;
-	const mimeType = plainFeatureInfoType(layer);
+	const mimeType = plainInfoType(layer);
 	const parser = parsers.get(mimeType ?? "");
 	return {
 		id,
@@ -122,7 +122,7 @@ function modeOf(service: ServiceFacts): "snapshot" | undefined {
 }
 
 /** The columns of the data grid: two of the viewer's own, then one for each field. */
-function gridColumns({ lang, service }: LayerFacts, { sortable, sorting }: Spelling): object[] {
+function gridColumns({ lang, columns }: LayerFacts, { sortable, sorting }: Spelling): object[] {
 	const fixed = { [sortable]: false, [sorting]: "string", alignment: 0 };
 	const column = (id: string, width: string, title: string, columnTemplate: string) => {
 		return { id, fieldName: "", width, title, ...fixed, columnTemplate };
@@ -141,10 +141,9 @@ function gridColumns({ lang, service }: LayerFacts, { sortable, sorting }: Spell
 			columnTemplate: "unformatted_grid_value",
 		};
 	};
-	const fields = service.fields.filter((field) => field.type !== geometryFieldType);
 	return [
 		column("iconCol", "50px", lang === "fr" ? "Icône" : "Icon", "graphic_icon"),
 		column("detailsCol", "60px", lang === "fr" ? "Détails" : "Details", "details_button"),
-		...fields.map(fieldColumn),
+		...columns.map(fieldColumn),
 	];
 }

@@ -1,6 +1,6 @@
 import { withoutUnneededQuery } from "../addresses.ts";
 import type { ServiceType } from "../registration.ts";
-import { addressOf, featureInfoType, type LayerFacts, layerAddress } from "./facts.ts";
+import { addressOf, type LayerFacts, layerAddress } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
 /** What FGPV 2 and 3 read, GeoView and the geo.ca portal: one node of a layer, without symbols, extent or grid. */
@@ -89,12 +89,12 @@ function nodeOf(layer: LayerFacts): object | null {
 
 /** FGPV fails on any other type of legend, which is therefore left out. */
 const legendTypes = new Set(["image/png", "image/gif", "image/jpeg", "image/svg", "image/svg+xml"]);
-const featureInfoTypes = new Set(["text/html;fgpv=summary", "text/html", "text/plain", "application/json"]);
+const infoTypes = new Set(["text/html;fgpv=summary", "text/html", "text/plain", "application/json"]);
 
 function ogcMembers(layer: LayerFacts): object {
 	return {
 		layerEntries: layer.entries.map((one) => ({ id: one })),
-		featureInfoMimeType: known(featureInfoType(layer), featureInfoTypes),
+		featureInfoMimeType: known(layer.infoType, infoTypes),
 		legendMimeType: known(layer.members.legend_format, legendTypes),
 	};
 }
