@@ -1,5 +1,5 @@
 import type { ServiceType } from "../registration.ts";
-import type { LayerFacts } from "./facts.ts";
+import { type LayerFacts, layerAddress } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
 /**
@@ -35,7 +35,9 @@ const kinds: Readonly<Record<ServiceType, (layer: LayerFacts) => object | null>>
 		entries.length === 1 ? { type: "wmts", url, layer: String(entries[0]) } : null,
 	esriFeature: ({ url }) => ({ type: "esri-featureServer", url }),
 	esriFeatureServer: ({ url, entries }) =>
-		entries.length === 1 ? { type: "esri-featureServer", url: `${url}/${entries[0]}` } : null,
+		entries.length === 1
+			? { type: "esri-featureServer", url: layerAddress(url, entries[0] as number) }
+			: null,
 	esriMapServer: ({ url, entries }) =>
 		entries.length > 0 ? { type: "esri-mapServer", url, layers: entries.join(",") } : null,
 	esriImage: ({ url }) => ({ type: "esri-imageServer", url }),
