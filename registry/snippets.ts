@@ -41,8 +41,9 @@ export function snippetsOf(
 	const of = (target: string, text: string) => (targets.includes(target) ? text : null);
 	const read = ["v0.9/doc", "v1/doc", "v2/doc", "ramp4"].find((one) => of(one.split("/")[0] ?? "", one));
 	const kind = kinds.get(type);
-	const url = lang === "fr" ? (address.fr ?? address.en) : address.en;
-	const source = kind ? { kind, url: url.replace(/[?&]$/, ""), layers, title } : null;
+	const registered = ((lang === "fr" && address.fr) || address.en).replace(/[?&]$/, "");
+	const url = kind === "features" ? featureUrl(registered, layers) : registered;
+	const source = kind ? { kind, url, layers, title } : null;
 	const page = attribute(`${root}${lang}/?layer=${key}&embed=map`);
 	const frame = `<iframe src="${page}" title="${attribute(title)}" width="800" height="600" loading="lazy"></iframe>`;
 	const found: [name: string, kind: Snippet["kind"], text: string | null][] = [
@@ -65,14 +66,12 @@ export function snippetsOf(
 /** The service of a layer; each kind is one way in which libraries draw services. */
 interface Source {
 	kind: "wms" | "wmts" | "features" | "map" | "image" | "tiles";
+	/** For features the address of the one layer. */
 	url: string;
 	/** Names or numbers of layers inside the service. */
 	layers: readonly string[];
 	title: string;
 }
-
-/** `…/MapServer/<n>` or `…/FeatureServer/<n>`. */
-const oneLayer = /^([^?#]*\/(?:Map|Feature)Server)\/(\d{1,9})\/?(?:[?#].*)?$/i;
 
 /** Type of a layer in the catalogue → how libraries draw it. */
 const kinds: ReadonlyMap<string, Source["kind"]> = new Map([
@@ -123,7 +122,7 @@ export const layer = new VectorLayer({
     format: new EsriJSON(),
     strategy: bbox,
     url: (extent, resolution, projection) =>
-      ${literal(`${featureUrl(url, layers)}/query?f=json&outFields=*&geometryType=esriGeometryEnvelope`)} +
+      ${literal(`${url}/query?f=json&outFields=*&geometryType=esriGeometryEnvelope`)} +
       \`&geometry=\${extent}&inSR=\${projection.getCode().slice(5)}&outSR=\${projection.getCode().slice(5)}\`,
   }),
 });`;
@@ -136,7 +135,7 @@ function leaflet({ kind, url, layers }: Source): string | null {
 		const options = { layers: layers.join(","), format: "image/png", transparent: true };
 		return `L.tileLayer.wms(${literal(url)}, ${literal(options)}).addTo(map);`;
 	}
-	if (kind === "features") return esri("featureLayer", { url: featureUrl(url, layers) });
+	if (kind === "features") return esri("featureLayer", { url });
 	if (kind === "map")
 		return esri("dynamicMapLayer", { url, ...(layers.length > 0 && { layers: layers.map(Number) }) });
 	if (kind === "image") return esri("imageMapLayer", { url });
@@ -154,7 +153,7 @@ function qgis({ kind, url, layers, title }: Source): string | null {
 		return raster("wms", `crs=EPSG:3857&format=image/png${named}&url=${part(url)}`);
 	}
 	if (kind === "features") {
-		const uri = `crs='EPSG:4326' url='${featureUrl(url, layers).replaceAll("'", "%27")}'`;
+		const uri = `crs='EPSG:4326' url='${url.replaceAll("'", "%27")}'`;
 		return `iface.addVectorLayer(${literal(uri)}, ${literal(title)}, "arcgisfeatureserver")`;
 	}
 	if (kind === "wmts") return null;
@@ -175,17 +174,20 @@ export const layer = new ${name}(${literal(options)});`;
 	const numbered = layers.map((id) => ({ id: Number(id) }));
 	if (kind === "wms") return layer("WMSLayer", { url, sublayers: named });
 	if (kind === "wmts") return layer("WMTSLayer", { url, activeLayer: { id: layers[0] ?? "" } });
-	if (kind === "features") return layer("FeatureLayer", { url: featureUrl(url, layers) });
+	if (kind === "features") return layer("FeatureLayer", { url });
 	if (kind === "image") return layer("ImageryLayer", { url });
 	if (kind === "tiles") return layer("TileLayer", { url });
 	return layer("MapImageLayer", { url, ...(numbered.length > 0 && { sublayers: numbered }) });
 }
 
-/** The address of one layer of features. */
+/** `…/MapServer/<n>` or `…/FeatureServer/<n>`; the number is missing in the address of a whole service. */
+const featureServer = /^([^?#]*\/(?:Map|Feature)Server)(?:\/(\d{1,9}))?\/?(?:[?#].*)?$/i;
+
+/** The address of one layer of features, without a query: libraries append their own. */
 function featureUrl(url: string, layers: readonly string[]): string {
-	const [, service, number] = oneLayer.exec(url) ?? [];
-	if (service !== undefined) return `${service}/${number}`;
-	return layers.length === 1 ? `${url.replace(/\/$/, "")}/${layers[0]}` : url;
+	const [, service = url.replace(/\/$/, ""), own] = featureServer.exec(url) ?? [];
+	const number = own ?? (layers.length === 1 ? layers[0] : undefined);
+	return number === undefined ? url : `${service}/${number}`;
 }
 
 /** A value in JavaScript or Python. It contains no `<`, so that no text ends the script of a page. */

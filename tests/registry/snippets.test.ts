@@ -45,6 +45,8 @@ test("a layer of features is asked by its whole address, one of a map service by
 	const own = "https://maps.example.ca/arcgis/rest/services/x/MapServer/3";
 	assert.match(textOf(feature as SnippetLayer, "Leaflet") ?? "", `"url":"${own}"`);
 	assert.match(textOf(server as SnippetLayer, "QGIS (Python)") ?? "", "x/FeatureServer/2'");
+	const asked = layerOf("esriFeatureServer", "https://maps.example.ca/x/FeatureServer?f=json", ["2"]);
+	assert.match(textOf(asked, "QGIS (Python)") ?? "", "x/FeatureServer/2'");
 	assert.match(textOf(map as SnippetLayer, "OpenLayers") ?? "", '"LAYERS":"show:0,4"');
 	assert.match(textOf(map as SnippetLayer, "ArcGIS Maps SDK") ?? "", '"sublayers":[{"id":0},{"id":4}]');
 });
