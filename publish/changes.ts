@@ -10,13 +10,7 @@ import {
 	type Remark,
 	twinProblem,
 } from "../registry/judge.ts";
-import {
-	descriptionPath,
-	folderOf,
-	type LayerName,
-	layerPath,
-	parseLayerPath,
-} from "../registry/smallkey.ts";
+import { descriptionPath, folderOf, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import type { CommitReader } from "../store/git/reader.ts";
 import { readEntries } from "./collect.ts";
 import { eachInSlices } from "./slices.ts";
@@ -195,7 +189,7 @@ export function storeLayers(at: CommitReader): ReadSpellings {
 function layersOf(files: readonly LayerFile[]): StoredLayer[] {
 	const layers = new Map<string, StoredLayer>();
 	for (const file of files) {
-		const { smallkey, kind } = parseLayerPath(file.path) as LayerName;
+		const { smallkey, kind } = parseLayerPath(file.path) as NonNullable<ReturnType<typeof parseLayerPath>>;
 		const layer = layers.get(smallkey) ?? { smallkey, file: null, description: null };
 		layers.set(smallkey, layer);
 		layer[kind === "registration" ? "file" : "description"] = file;

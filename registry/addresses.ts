@@ -26,15 +26,12 @@ export function addressProblems(value: unknown, rules: Rules): Found[] {
 	});
 }
 
-export interface Address {
-	address: string;
-	/** The kind of the service at the address, as version 2.0 names it; null for the address of a description. */
-	type: string | null;
-	path: readonly string[];
-}
-
-/** The http and https addresses of a registration. @param value valid or not */
-export function addressesOf(value: unknown): Address[] {
+/**
+ * The http and https addresses of a registration.
+ * @param value valid or not
+ * @returns `type`: kind of the service at the address, as version 2.0 names it; null for the address of a description
+ */
+export function addressesOf(value: unknown) {
 	return places.flatMap((path) => {
 		const address = path.reduce(memberOf, value);
 		if (typeof address !== "string" || !/^https?:\/\/./i.test(address)) return [];

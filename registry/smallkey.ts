@@ -47,18 +47,17 @@ export function descriptionPath(smallkey: string): string {
 	return `layers/${folderOf(smallkey)}/${smallkey}.service.json`;
 }
 
-/** The smallkey of a file under `layers/`, and which of the layer's two files it is. */
-export interface LayerName {
-	smallkey: string;
-	kind: "registration" | "description";
-}
-
 export function fileName(path: string): string {
 	return path.slice(path.lastIndexOf("/") + 1);
 }
 
-/** Parses the path of a layer's file; null for any other path, and for a wrong folder. */
-export function parseLayerPath(path: string): LayerName | null {
+/**
+ * Parses the path of a layer's file: the smallkey, and which of the layer's two files it is. Null for any other path, and
+ * for a wrong folder.
+ */
+export function parseLayerPath(
+	path: string,
+): { smallkey: string; kind: "registration" | "description" } | null {
 	const [, name = "", service] = /^(.*?)(\.service)?\.json$/s.exec(fileName(path)) ?? [];
 	const smallkey = parseSmallkey(name);
 	if (smallkey === null) return null;

@@ -1,4 +1,4 @@
-import { type Address, addressesOf, arcgisPath, featureServerQuery, kindProblem } from "./addresses.ts";
+import { addressesOf, arcgisPath, featureServerQuery, kindProblem } from "./addresses.ts";
 import { pointerOf } from "./problems.ts";
 import { isVersion2, type Registration, readInfoTypes } from "./registration.ts";
 import { type Lang, langs } from "./smallkey.ts";
@@ -48,7 +48,7 @@ export function warningsOf(registration: Registration): string[] {
 	];
 }
 
-function addressWarnings({ address, type, path }: Address): string[] {
+function addressWarnings({ address, type, path }: ReturnType<typeof addressesOf>[number]): string[] {
 	if (type === null) return [];
 	return Array.from(oddities(address, new URL(address), type), ({ text }) => `${pointerOf(path)}: ${text}`);
 }

@@ -34,7 +34,7 @@ export const mapServerTypes = ["esriDynamic", "esriFeature"] as const;
 type MapServerType = (typeof mapServerTypes)[number];
 
 /** What a fragment takes from a service description. A renderer of null is the generic symbol. */
-export type ServiceFacts = Omit<FeatureDescription, "service_url" | "from" | "renderer"> & {
+type ServiceFacts = Omit<FeatureDescription, "service_url" | "from" | "renderer"> & {
 	renderer: Renderer | null;
 };
 

@@ -2,7 +2,7 @@ import { type Drawing, type Field, isNumberType, type Renderer } from "../descri
 import { defaultMapWkid, layerExtent } from "../extent.ts";
 import { escapeMarkup } from "../markup.ts";
 import { genericImage, wmsImage } from "../pictures.ts";
-import { type LayerFacts, plainInfoType, type ServiceFacts } from "./facts.ts";
+import { type LayerFacts, plainInfoType } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
 /**
@@ -116,9 +116,9 @@ function drawn({ image, label }: Drawing): object {
 const snapshotGeometries = new Set(["esriGeometryPoint", "esriGeometryMultipoint", "esriGeometryEnvelope"]);
 const maxSnapshotFeatures = 2000;
 
-function modeOf(service: ServiceFacts): "snapshot" | undefined {
-	if (service.count === null || service.count > maxSnapshotFeatures) return undefined;
-	return snapshotGeometries.has(service.geometry_type) ? "snapshot" : undefined;
+function modeOf({ count, geometry_type }: LayerFacts["service"]): "snapshot" | undefined {
+	const isSmall = count !== null && count <= maxSnapshotFeatures;
+	return isSmall && snapshotGeometries.has(geometry_type) ? "snapshot" : undefined;
 }
 
 /** The columns of the data grid: two of the viewer's own, then one for each field. */
