@@ -15,24 +15,18 @@ import { type Environment, readConfiguration, withoutStore } from "../service/se
 import { counted } from "../terminal/plain.ts";
 import { writeHostingFiles } from "./files.ts";
 
-/** The options of a build. */
-interface OutputOptions {
-	/** Whether to compare all files, even those that the last build recorded as complete. */
-	fresh?: boolean | undefined;
-	/** Whether to write a `.gz` and a `.br` of each file. */
-	compress?: boolean | undefined;
-}
-
 /**
  * Builds everything that a hosting serves from one commit or folder: the fragments, the catalogue (unless `SITE=off`)
  * and the hosting's own files. Writes nothing if a layer of a folder is wrong.
+ * @param options `fresh`: compare all files, even those that the last build recorded as complete; `compress`: write a
+ * `.gz` and a `.br` of each file
  * @throws {Error} with a line for each bad variable
  */
 export async function buildOutput(
 	source: Source,
 	out: string,
 	environment: Environment,
-	{ fresh, compress = false }: OutputOptions = {},
+	{ fresh, compress = false }: { fresh?: boolean | undefined; compress?: boolean | undefined } = {},
 ): Promise<Built & { catalogue: CatalogueOutcome | null }> {
 	const configuration = readConfiguration(withoutStore(environment));
 	const { site, targets, dataDir } = configuration;

@@ -57,16 +57,7 @@ export function sample<T>(items: readonly T[], maxItems: number): T[] {
 	return Array.from({ length: maxItems }, (_, index) => itemAt(index));
 }
 
-/** The requests of a verification. */
-interface Questions {
-	/** Fragments that must be served: `changed` of changed layers, and `sampled` of the others. */
-	changed: string[];
-	sampled: string[];
-	/** Files of the catalogue that must be served. */
-	files: string[];
-	/** Paths that must be 404: of removed layers, and of an unknown smallkey in every target. */
-	gone: string[];
-}
+type Questions = ReturnType<typeof chooseQuestions>;
 
 /** Fragments of changed layers; of more a sample. */
 const maxChanged = 2_000;
@@ -77,13 +68,15 @@ const maxChanged = 2_000;
  * @param changed smallkeys of changed layers; one without a fragment in the build was removed
  * @param maxSampled size of the samples of fragments and of files of the catalogue
  * @param files the catalogue's files
+ * @returns the paths that must be served: fragments of `changed` layers and `sampled` of the others, and `files` of the
+ * catalogue; `gone`: the paths that must be 404, of removed layers and of an unknown smallkey in every target
  */
 export function chooseQuestions(
 	all: readonly string[],
 	changed: ReadonlySet<string>,
 	maxSampled: number,
 	files: readonly string[] = [],
-): Questions {
+) {
 	const keyOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 	const isChanged = (path: string) => changed.has(keyOf(path));
 	const isLeading = (path: string) => leading.test(path);
@@ -118,13 +111,6 @@ export async function changedKeys(repository: string, from: string, to: string):
 	return new Set(names.flatMap((name) => (name ? [name.smallkey] : [])));
 }
 
-/** A difference between a hosting and the build. */
-interface Difference {
-	/** `v0.9/doc/en/23ax5t` */
-	path: string;
-	text: string;
-}
-
 /**
  * Compares a hosting with the build: status, type and body of each fragment and each file of the catalogue, the answer
  * 304 to a conditional request with its `ETag`, and 404 for removed and unknown layers.
@@ -138,10 +124,10 @@ export async function verifyHosting(
 	{ changed, sampled, files, gone }: Questions,
 	tick: () => void,
 	only?: ReadonlySet<string>,
-): Promise<Difference[]> {
+): Promise<{ path: string; text: string }[]> {
 	const absent = new Set(gone);
 	const paths = [...changed, ...sampled, ...files, ...absent].filter((path) => !only || only.has(path));
-	const differences: Difference[] = [];
+	const differences: { path: string; text: string }[] = [];
 	const check = async (path: string) => {
 		const checking = absent.has(path) ? checkAbsent(address, path) : compare(address, path, dist);
 		const text = await checking.catch(causeOf);

@@ -105,27 +105,23 @@ export function spawnWrangler(
 }
 
 /** Synchronizes the local runtime's bucket with a build. */
-export async function fillLocalBucket(folder: RunFolder, persist: string, dist: string): Promise<void> {
+export async function fillLocalBucket(
+	folder: Awaited<ReturnType<typeof fillRunFolder>>,
+	persist: string,
+	dist: string,
+): Promise<void> {
 	const folders = [...slotsOf({}).map(slotFolder), ...catalogueFolders];
 	const words = [join(engineFolder, "fill-bucket.mjs"), folder.configuration, persist, dist, ...folders];
 	const env = { ...quiet, ...folder.environment };
 	await done("filling the local bucket", process.execPath, words, { cwd: root, env });
 }
 
-/** The temporary folder of a run, for wrangler's files. */
-interface RunFolder {
-	/** Path of the configuration; wrangler reads `.dev.vars` beside it. */
-	configuration: string;
-	/** Environment in which wrangler writes to this folder only, and has none of the service's variables. */
-	environment: NodeJS.ProcessEnv;
-}
-
-/** Fills the folder of a run, with the variables in a file that only its owner may read. */
-export async function fillRunFolder(
-	path: string,
-	hosting: Hosting,
-	variables: [string, string][],
-): Promise<RunFolder> {
+/**
+ * Fills the temporary folder of a run for wrangler's files, with the variables in a file that only its owner may read.
+ * @returns the path of the configuration, beside which wrangler reads `.dev.vars`, and an environment in which wrangler
+ * writes to this folder only, and has none of the service's variables
+ */
+export async function fillRunFolder(path: string, hosting: Hosting, variables: [string, string][]) {
 	const configuration = join(path, "wrangler.jsonc");
 	await copyFile(configurations[hosting], configuration);
 	const text = variables.map(([name, value]) => `${name}=${quoted(name, value)}\n`).join("");

@@ -11,18 +11,12 @@ import { mapWithProgress } from "../terminal/progress.ts";
 /** Layers that are compared with the store concurrently. */
 export const maxConcurrent = 32;
 
-/** The registrations of a folder by their smallkey, sorted, and the problems of its files. */
-export interface Batch {
-	registrations: Map<string, Registration>;
-	/** One line each, with the file. */
-	problems: string[];
-}
-
 /**
  * Reads a folder of registrations: `<smallkey>.json`, or `<ab>/<smallkey>.json` as in `layers/`.
+ * @returns the registrations by their smallkey, sorted, and the problems of the files, one line each
  * @throws {Error} if there is no such folder
  */
-export async function readBatch(folder: string): Promise<Batch> {
+export async function readBatch(folder: string) {
 	const problems: string[] = [];
 	/** Path of a layer's file in the repository → the file, with its name in the batch's folder. */
 	const files = new Map<string, LayerFile & { name: string }>();
@@ -46,19 +40,17 @@ export async function readBatch(folder: string): Promise<Batch> {
 	return { registrations: new Map([...registrations].sort(([a], [b]) => (a < b ? -1 : 1))), problems };
 }
 
-/** The result of a batch: the number of changed layers and the commit; or why nothing was changed. */
-type BatchOutcome = { changed: number; commit: Commit } | Refusal;
-
 /**
  * Stores registrations in one commit, all or none. It skips registrations that are stored already, so that a batch can be
  * repeated.
  * @param sender the commit's author; `time` is in milliseconds since 1970
+ * @returns the number of changed layers and the commit; or why nothing was changed
  */
 export async function storeBatch(
 	store: Store,
 	registrations: ReadonlyMap<string, Registration>,
 	{ sender, time, review }: { sender: string; time: number; review: boolean },
-): Promise<BatchOutcome> {
+): Promise<{ changed: number; commit: Commit } | Refusal> {
 	let changed = 0;
 	const outcome = await store.change(
 		async (now) => {
