@@ -1,5 +1,6 @@
 // npx fragments harvest, check-services and watch-services: ask the services behind the layers
-import { stat, writeFile } from "node:fs/promises";
+import { stat, utimes, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { InvalidArgumentError } from "commander";
 import pMap from "p-map";
 import { ifThere, readIfThere, readTextIfThere } from "../files/if-there.ts";
@@ -7,6 +8,7 @@ import { runGit } from "../git/run.ts";
 import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harvest/check-layer.ts";
 import { type Finding, mergeDescription, quote } from "../harvest/finding.ts";
 import { createHarvestLayer } from "../harvest/layer.ts";
+import { placeFile } from "../publish/place-file.mjs";
 import { layersOption, nameSource, withSource, workingFolder } from "../publish/source.ts";
 import { descriptionText, isDescribed } from "../registry/description.ts";
 import { type SickState, weekOf, weeksSince } from "../registry/health.ts";
@@ -17,13 +19,12 @@ import { descriptionPath, langs, layerPath, parseLayerPath } from "../registry/s
 import { refreshText } from "../review/refresh-text.ts";
 import { clientsWith } from "../service/ask.ts";
 import {
-	fileIn,
 	layersAtOnce,
+	pathInLayers,
 	readLayers,
 	statesOf,
 	watchAll,
 	writeHealth,
-	writeStored,
 } from "../service/harvester/layers.ts";
 import { parseSpan, readConfiguration, withoutStore } from "../service/settings.ts";
 import { createRun, exitCodes } from "../terminal/command-line.ts";
@@ -95,19 +96,22 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 	/** Whether a layer has no description, or its file is at least `olderThanMs` old. */
 	async function isDue({ smallkey, registration, description }: CheckedLayer): Promise<boolean> {
 		if (olderThanMs === undefined || !isDescribed(registration, description)) return true;
-		const path = fileIn(folder, descriptionPath(smallkey));
+		const path = join(folder, pathInLayers(descriptionPath(smallkey)));
 		const file = await ifThere(path, stat(path));
 		return file === null || now - file.mtimeMs >= olderThanMs;
 	}
 
 	async function harvestOne({ smallkey, registration, description }: CheckedLayer) {
 		const harvested = await ask(registration, undefined, description);
-		const path = descriptionPath(smallkey);
-		const before = await readTextIfThere(fileIn(folder, path));
+		const path = pathInLayers(descriptionPath(smallkey));
+		const before = await readTextIfThere(join(folder, path));
 		const merged = mergeDescription(registration, harvested, before);
 		const text = merged && descriptionText(merged);
-		if (text !== null) await writeStored(folder, path, text, before);
-		return { smallkey, findings: harvested.findings, changed: text !== null && text !== before };
+		const changed = text !== null && text !== before;
+		if (changed) placeFile(folder, path, Buffer.from(text));
+		// The modification time of an unchanged file is that of its last harvest.
+		else if (text !== null) await utimes(join(folder, path), new Date(), new Date());
+		return { smallkey, findings: harvested.findings, changed };
 	}
 
 	const asked = layers.filter((layer) => harvestedLangs(layer.registration).length > 0).sort(byAddress);

@@ -1,4 +1,3 @@
-import { rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { readTextIfThere } from "../../files/if-there.ts";
 import { seenOf, type Watched } from "../../harvest/finding.ts";
@@ -41,16 +40,9 @@ export async function readLayers(source: Source, smallkeys: string[], io: Io): P
 	});
 }
 
-/** Writes a file of the layers' folder atomically. An unchanged file gets a new modification time: its last harvest. */
-export async function writeStored(folder: string, path: string, text: string, before: string | null) {
-	const now = new Date();
-	if (text === before) await utimes(fileIn(folder, path), now, now);
-	else placeFile(folder, path.replace(/^layers\//, ""), Buffer.from(text));
-}
-
-/** The path of a layer's file in a folder of layers. @param path in a repository: `layers/23/23ax5t.json` */
-export function fileIn(folder: string, path: string): string {
-	return join(folder, path.replace(/^layers\//, ""));
+/** The path of a file in a folder of layers: `23/23ax5t.json`. @param path in a repository: `layers/23/23ax5t.json` */
+export function pathInLayers(path: string): string {
+	return path.replace(/^layers\//, "");
 }
 
 export type WatchedLayer = CheckedLayer & Watched;
@@ -88,12 +80,11 @@ export async function writeHealth(
 	all: readonly CheckedLayer[],
 	now: Date,
 ): Promise<Health> {
-	const before = await readTextIfThere(fileIn(folder, healthPath));
+	const path = pathInLayers(healthPath);
+	const before = parseHealth(await readTextIfThere(join(folder, path)));
 	const registered = new Set(all.map(({ smallkey }) => smallkey));
-	const health = updateHealth(parseHealth(before), seen, weekOf(now), (smallkey) => registered.has(smallkey));
+	const health = updateHealth(before, seen, weekOf(now), (smallkey) => registered.has(smallkey));
 	const text = healthText(health);
-	if (text === before) return health;
-	if (text === null) await rm(fileIn(folder, healthPath), { force: true });
-	else await writeStored(folder, healthPath, text, before);
+	placeFile(folder, path, text === null ? null : Buffer.from(text));
 	return health;
 }
