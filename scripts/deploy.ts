@@ -2,7 +2,6 @@
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
@@ -101,11 +100,10 @@ const startTimeoutMs = 60_000;
 
 /** The worker's variables. Without SENDERS it gets the senders of this machine's service. */
 async function variablesFor(env: Environment, dataDir: string, io: Io): Promise<[string, string][]> {
-	const { place, created } = await readSenders(env, dataDir);
+	const { text, place, created } = await readSenders(env, dataDir);
 	io.print(`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`);
-	const senders = env.SENDERS || (await readFile(place, "utf8"));
 	// An apostrophe would end the quoted value (dotenv), so it is escaped in the JSON.
-	return workerVariables({ ...env, SENDERS: senders.replaceAll("'", "\\u0027") });
+	return workerVariables({ ...env, SENDERS: text.replaceAll("'", "\\u0027") });
 }
 
 /** @throws {Error} if another process listens on the port: the engine would report that only after a minute */

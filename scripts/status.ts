@@ -43,8 +43,7 @@ const status = createRun("status", async ({ read, environment, io }) => {
 function parseSince(text: string, now: Date): number {
 	const span = parseSpan(text);
 	if (span !== null) return now.getTime() - span;
-	const isDate = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?$/.test(text);
-	const timeMs = isDate ? Date.parse(text) : Number.NaN;
+	const timeMs = /^\d{4}-\d{2}-\d{2}(?:T[\d:.]+Z)?$/.test(text) ? Date.parse(text) : Number.NaN;
 	if (Number.isNaN(timeMs)) throw new Error(`--since: must be a time such as 7d or 2026-03-04, not ${text}`);
 	return timeMs;
 }

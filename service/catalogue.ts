@@ -152,12 +152,11 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 		clearTimeout(timer);
 	}
 
-	// Someone may have removed files, or the name of a sender may have changed.
-	const check = () => {
+	const timer = setInterval(() => {
+		// Someone may have removed files, or the name of a sender may have changed.
 		updatedTo = null;
 		work();
-	};
-	const timer = setInterval(check, checkMs).unref();
+	}, checkMs).unref();
 
 	return {
 		/** Orders an update to this commit of the branch. */

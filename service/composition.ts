@@ -7,12 +7,12 @@ import type { Senders } from "../api/senders.ts";
 import { catalogueOptions, senderNamesOf } from "../catalogue/options.ts";
 import { readCommit } from "../files/version.ts";
 import type { FolderTimes } from "../publish/folder-sink.ts";
-import { openPublication, type Publication } from "../publish/publication.ts";
+import { openPublication } from "../publish/publication.ts";
 import { eachInSlices } from "../publish/slices.ts";
 import type { StoreLimits } from "../store/git/base.ts";
 import type { CommitRange } from "../store/git/branch.ts";
 import { startTask } from "../store/git/repository.ts";
-import { type GitStore, openGitStore } from "../store/git/store.ts";
+import { openGitStore } from "../store/git/store.ts";
 import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
@@ -64,7 +64,10 @@ export interface Outside {
 /** A service on this machine, with its parts; `catalogue` is null if the settings switch it off. */
 export type LocalService = Awaited<ReturnType<typeof openLocal>>;
 
-/** Opens a service with its layers in a repository on this machine. Reads come from memory, which follows its branch. */
+/**
+ * Opens a service with its layers in a repository on this machine. Reads come from memory, which follows its branch.
+ * @throws {Error} with advice if the layers cannot be read and there is no snapshot
+ */
 export async function openLocal(configuration: Configuration, senders: Senders, outside: Outside = {}) {
 	const { now = () => new Date(), log = serviceLog, metrics, sendersState = () => null } = outside;
 	const { guard = installHook, seed: firstFiles = seed } = outside;
@@ -100,21 +103,22 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		catalogue?.changed(range.to);
 		return published;
 	};
-	const options = {
-		repository,
-		now,
-		publish,
-		log,
-		limits: outside.storeLimits,
-		...(metrics && { measure: metrics.git }),
-		guard: (path: string) => guard(path, log.warn),
-	};
+	const { storeLimits: limits } = outside;
+	const measure = metrics?.git ?? (() => undefined);
+	const hook = (path: string) => guard(path, log.warn);
+	const options = { repository, now, publish, log, limits, measure, guard: hook };
 	const store = await openGitStore(options, () => firstFiles(configuration));
 	metrics?.countCommits(store);
 	const disk = createDisk(dataDir, outside.freeBytes);
-	await begin(store, publication, repository);
-	if (catalogue) catalogue.changed(store.tip);
-	else (await import("../catalogue/output.ts")).removeCatalogue(out);
+	try {
+		const served = await startTask(repository, () => publication.begin(store.branch));
+		if (served !== store.tip) store.branch.goBackTo(served);
+		if (catalogue) catalogue.changed(store.tip);
+		else (await import("../catalogue/output.ts")).removeCatalogue(out);
+	} catch (error) {
+		await store.close();
+		throw error;
+	}
 	store.start();
 	await disk.start();
 	if (configuration.harvest.on) {
@@ -172,15 +176,4 @@ export async function closeAll(parts: readonly (() => unknown)[]): Promise<void>
 		}
 	}
 	if (failures.length > 0) throw failures[0];
-}
-
-/** Begins the publication. @throws {Error} with advice if the layers cannot be read and there is no snapshot */
-async function begin(store: GitStore, publication: Publication, repository: string): Promise<void> {
-	try {
-		const served = await startTask(repository, () => publication.begin(store.branch));
-		if (served !== store.tip) store.branch.goBackTo(served);
-	} catch (error) {
-		await store.close();
-		throw error;
-	}
 }

@@ -5,7 +5,7 @@ import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { counted } from "../terminal/plain.ts";
 import { countExamples } from "./open-store.ts";
-import type { ConfiguredSenders } from "./senders-file.ts";
+import type { readSenders } from "./senders-file.ts";
 import type { Configuration } from "./settings.ts";
 
 /**
@@ -36,7 +36,7 @@ interface Started {
 	/** Where the service listens, without its base path. */
 	url: string;
 	service: { layers: () => number; place: string; has: ((smallkey: string) => boolean) | null };
-	senders: ConfiguredSenders;
+	senders: Awaited<ReturnType<typeof readSenders>>;
 	configuration: Configuration;
 	/** The address of the metrics; null without them. */
 	metrics: string | null;

@@ -35,17 +35,14 @@ const countErrorsMs = 1_000;
  * requests can cause many of them.
  */
 export function countedErrors(write: (line: { error: string; repeated?: number }) => void, windowMs: number) {
-	const log = countedLog(write, windowMs, ({ error }: { error: string }) => placeOf(error));
+	// The place is the stack without the message, which may vary; the message if there is no stack.
+	const placeOf = ({ error }: { error: string }) => error.match(/^ {4}at .*$/gm)?.join("\n") ?? error;
+	const log = countedLog(write, windowMs, placeOf);
 	return {
 		add: (error: unknown) =>
 			log.add({ error: error instanceof Error ? (error.stack ?? error.message) : String(error) }),
 		end: () => log.end(),
 	};
-}
-
-/** The stack of an error without its message, which may vary; the message if there is no stack. */
-function placeOf(error: string): string {
-	return error.match(/^ {4}at .*$/gm)?.join("\n") ?? error;
 }
 
 const errors = countedErrors(logLine, countErrorsMs);

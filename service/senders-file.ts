@@ -10,15 +10,6 @@ import type { Log } from "../store/log.ts";
 import { lockFolder, makeDataDir } from "./data-dir.ts";
 import type { Environment } from "./settings.ts";
 
-/** The senders, and where they were read from. */
-export interface ConfiguredSenders {
-	senders: Senders;
-	/** `SENDERS`, or the file's path. */
-	place: string;
-	/** Id of the sender that was just created, or null. */
-	created: string | null;
-}
-
 /** A sender in the file: its secret, or an object (`parseSenders`). */
 export type SenderEntry = string | Record<string, unknown>;
 
@@ -29,30 +20,39 @@ export function sendersPath(dataDir: string): string {
 
 const firstSender = "publisher";
 
+/** The senders as text and parsed, and where they were read from: `SENDERS`, or the file's path. */
+interface FoundSenders {
+	text: string;
+	senders: Senders;
+	place: string;
+}
+
+/** Reads the senders from `SENDERS`, otherwise from the senders file; null if there is neither. */
+async function findSenders(env: Environment, dataDir: string): Promise<FoundSenders | null> {
+	if (env.SENDERS) return { text: env.SENDERS, senders: parseVariable(env.SENDERS), place: "SENDERS" };
+	const place = sendersPath(dataDir);
+	const text = await readTextIfThere(place);
+	return text === null ? null : { text, senders: parseSenders(text, place), place };
+}
+
 /**
- * Reads the senders from `SENDERS`, otherwise from the senders file. If there is no file, it is created with one sender
- * and a random secret.
+ * Reads the senders. If there are none, the senders file is created with one sender and a random secret.
+ * @returns also the id of the sender that was just created, or null
  * @throws {Error} that names the place and the rule, and never a secret
  */
-export async function readSenders(env: Environment, dataDir: string): Promise<ConfiguredSenders> {
-	if (env.SENDERS) return { senders: parseVariable(env.SENDERS), place: "SENDERS", created: null };
-	const place = sendersPath(dataDir);
-	const known = await readFileOf(dataDir);
-	if (known) return { senders: known, place, created: null };
+export async function readSenders(
+	env: Environment,
+	dataDir: string,
+): Promise<FoundSenders & { created: string | null }> {
+	const found = await findSenders(env, dataDir);
+	if (found) return { ...found, created: null };
 	await changeSenders(dataDir, (entries) => ({ [firstSender]: randomSecret(), ...entries }));
-	return { senders: (await readFileOf(dataDir)) ?? new Map(), place, created: firstSender };
+	return { ...(await readSenders(env, dataDir)), created: firstSender };
 }
 
 /** Reads the public names: sender id → name; empty if there is neither the setting nor the file. */
 export async function readPublicNames(env: Environment, dataDir: string) {
-	const senders = env.SENDERS ? parseVariable(env.SENDERS) : await readFileOf(dataDir);
-	return senderNamesOf(senders ?? new Map());
-}
-
-/** Reads the senders of the file; null if it does not exist. */
-async function readFileOf(dataDir: string): Promise<Senders | null> {
-	const text = await readTextIfThere(sendersPath(dataDir));
-	return text === null ? null : parseSenders(text, sendersPath(dataDir));
+	return senderNamesOf((await findSenders(env, dataDir))?.senders ?? new Map());
 }
 
 function parseVariable(text: string): Senders {
@@ -108,9 +108,12 @@ export function followSenders(path: string, senders: Map<string, Sender>, log: L
 			apply(parseSenders(readFileSync(path, "utf8"), path), senders, log);
 			problem = null;
 		} catch (error) {
-			problem = problemOf(error);
-			const warning = `${(error as Error).message}; the senders stay as they were`;
-			log.info({ senders: senders.size, warning });
+			const { code, message } = error as NodeJS.ErrnoException;
+			const what = code === undefined ? "is not in order" : `cannot be read: ${code}`;
+			const result = "the senders stay as they were";
+			// `/readyz` is public: only the log has the path and the details.
+			problem = `the senders file ${what}; ${result}`;
+			log.info({ senders: senders.size, warning: `${message}; ${result}` });
 		}
 	};
 	watchFile(path, { interval: checkEveryMs, persistent: false }, check);
@@ -121,13 +124,6 @@ export function followSenders(path: string, senders: Map<string, Sender>, log: L
 		unwatchFile(path, check);
 	};
 	return { state: () => problem, end };
-}
-
-/** The text for `/readyz`, which is public. Only the log has the path and the details. */
-function problemOf(error: unknown): string {
-	const { code } = error as NodeJS.ErrnoException;
-	const what = code === undefined ? "is not in order" : `cannot be read: ${code}`;
-	return `the senders file ${what}; the senders stay as they were`;
 }
 
 function apply(after: Senders, senders: Map<string, Sender>, log: Log): void {
