@@ -3,7 +3,7 @@ import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { textAt, textOf } from "../registry/texts.ts";
 import { StoreBusy } from "../store/store.ts";
 import type { Context, ReadStatus } from "./context.ts";
-import { answerMoved, answerNoPage, type PageWanted, parsePage, type RecordsWanted } from "./pages.ts";
+import { answerMoved, answerNoPage, type PageRoute, parsePage } from "./pages.ts";
 import {
 	allowReads,
 	fragmentHeaders,
@@ -53,8 +53,7 @@ export function methodOf(action: WriteAction): string {
 
 export type Route =
 	| Wanted
-	| PageWanted
-	| RecordsWanted
+	| PageRoute
 	| { kind: "write"; action: WriteAction }
 	| { kind: "status"; segment: string }
 	| { kind: "version" | "healthz" | "readyz" }
@@ -169,15 +168,12 @@ function answerHealth(problem: string | null, ok: string): Reply {
 export function answerFailure(error: unknown, kind: Route["kind"], log: Context["log"]): Reply {
 	if (error instanceof StoreBusy) {
 		const errors = [textOf("busy", error.message)];
-		return refuseWrite({ status: 503, errors }, { "Retry-After": String(error.retryAfter) });
+		return refuseWrite({ status: 503, errors, retryAfter: error.retryAfter });
 	}
 	log.error(error);
 	if (kind === "write") return refuseWrite({ status: 500, errors: [textOf("failed")] });
 	return refuseRead(500);
 }
-
-/** `Retry-After` of a look-up that exceeds the limit, in seconds. */
-const lookupRetryAfter = 2;
 
 /**
  * GET <base>/status/<smallkey>: the status of a layer. Refusals have `errors`, like those of writes.
@@ -191,31 +187,23 @@ export async function answerStatus(
 	log: Context["log"],
 	address: string | null = null,
 ): Promise<Reply> {
+	const refused = (status: number, error: string, retryAfter?: number) =>
+		refuse({ status, errors: [error], retryAfter }, anySite);
 	const given = decodeSegment(segment) ?? segment;
 	const smallkey = parseSmallkey(given);
-	if (!smallkey) return refuseStatus(400, smallkeyText(given));
-	if (!read)
-		return refuseStatus(404, "status: the catalogue has it, since the layers are not on this machine");
+	if (!smallkey) return refused(400, smallkeyText(given));
+	if (!read) return refused(404, "status: the catalogue has it, since the layers are not on this machine");
 	try {
 		const status = await read(smallkey, address);
-		if (status === "too many") {
-			const error = "this address asks for the status of too many layers at once";
-			return refuseStatus(429, error, lookupRetryAfter);
-		}
-		return status
-			? jsonReply(200, status, anySite)
-			: refuseStatus(404, `smallkey: ${smallkey} is not registered`);
+		if (status === "too many")
+			return refused(429, "this address asks for the status of too many layers at once", 2);
+		return status ? jsonReply(200, status, anySite) : refused(404, `smallkey: ${smallkey} is not registered`);
 	} catch (error) {
-		if (error instanceof StoreBusy) return refuseStatus(503, error.message, error.retryAfter);
+		if (error instanceof StoreBusy) return refused(503, error.message, error.retryAfter);
 		log.error(error);
-		return refuseStatus(500, "the service failed");
+		return refused(500, "the service failed");
 	}
 }
 
 /** Pages of other sites may read the status of a layer. */
 const anySite = { "Access-Control-Allow-Origin": "*" };
-
-function refuseStatus(status: number, error: string, retryAfter?: number): Reply {
-	const wait = retryAfter !== undefined && { "Retry-After": String(retryAfter) };
-	return refuse({ status, errors: [error] }, { ...anySite, ...wait });
-}

@@ -14,7 +14,7 @@ import {
 } from "../registry/entries.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../registry/smallkey.ts";
 import { etagOf } from "./etag.ts";
-import { answerErrorPage, type PageWanted, type RecordsWanted } from "./pages.ts";
+import { answerErrorPage, type PageRoute } from "./pages.ts";
 import { answerTagged, jsonReply, machineHeaders, type Reply, refusalCaching, refuseFile } from "./reply.ts";
 import { pageHeaders } from "./site-headers.ts";
 
@@ -45,7 +45,7 @@ interface CatalogueFiles {
 
 /** Answers a request for a file of the catalogue or for records. `acceptEncoding` is empty where there is no such header. */
 export type Pages = (
-	wanted: PageWanted | RecordsWanted,
+	wanted: PageRoute,
 	question: { ifNoneMatch: string | null; acceptEncoding: string },
 ) => Promise<Reply>;
 
@@ -117,7 +117,10 @@ export class Catalogue {
 	}
 
 	/** GET <base>/ogc/…, /conformance and /collections… (OGC API Records). */
-	async #records({ path, query, root: relative }: RecordsWanted, ifNoneMatch: string | null): Promise<Reply> {
+	async #records(
+		{ path, query, root: relative }: Extract<PageRoute, { kind: "records" }>,
+		ifNoneMatch: string | null,
+	): Promise<Reply> {
 		const settings = await this.#settings();
 		if (!settings) return problem(503, "the catalogue is being built", { "Retry-After": "5" });
 		const root = settings.publicUrl || relative;

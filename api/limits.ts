@@ -1,11 +1,3 @@
-/** The rate limit of writes, for each address and for each sender. */
-export interface WriteLimits {
-	/** Tokens that a bucket regains in a minute; a write takes one. */
-	perMinute: number;
-	/** Tokens of a full bucket: the most writes at once. */
-	burst: number;
-}
-
 /** Limits writes, never reads. `address` and `sender` return the seconds to wait, or 0 where the write is allowed. */
 export interface WriteLimiter {
 	/** Called when only the path and the method of a write are known. */
@@ -41,12 +33,14 @@ export function onceEach(
 	};
 }
 
+/** A bucket of tokens for each address and for each sender. A write takes one token. */
 export class TokenBuckets implements WriteLimiter {
 	/** By address or sender, least recently used first. */
 	readonly #buckets = new Map<string, { tokens: number; timeMs: number }>();
 
+	/** @param limits the tokens that a bucket regains in a minute, and those of a full bucket: the most writes at once */
 	constructor(
-		readonly limits: WriteLimits,
+		readonly limits: { perMinute: number; burst: number },
 		readonly now: () => Date,
 	) {}
 

@@ -24,23 +24,15 @@ const folders: ReadonlySet<string> = new Set([
 /** A relative path of at most 200 characters, whose names are of A-Z a-z 0-9 . _ - and do not begin with a dot. */
 const filePath = /^(?=.{1,200}$)(?:[A-Za-z0-9_-][A-Za-z0-9._-]*\/)*[A-Za-z0-9_-][A-Za-z0-9._-]*$/;
 
-/** A file of the catalogue, or a page that is made on request. */
-export interface PageWanted {
-	kind: "page";
-	file: string;
-	/** Relative address of the site's root. */
-	root: string;
-}
-
-export interface RecordsWanted {
-	kind: "records";
-	/** Below the API's root, without a slash at its end: `collections/layers/items`; empty for the landing page. */
-	path: string;
-	/** Without its `?`. */
-	query: string;
-	/** Relative address of the site's root. */
-	root: string;
-}
+/** A request for the catalogue. `root` is the relative address of the site's root. */
+export type PageRoute =
+	/** A file, or a page that is made on request. */
+	| { kind: "page"; file: string; root: string }
+	/**
+	 * An answer of the OGC API. Its path is below the API's root, without a slash at its end: `collections/layers/items`;
+	 * empty for the landing page. Its query has no `?`.
+	 */
+	| { kind: "records"; path: string; query: string; root: string };
 
 /** The page of a layer: its folder, and the smallkey as in the request. */
 const layerPage = new RegExp(`^(${layerFolders.en}|${layerFolders.fr})/([^/]{1,200}?)(?:\\.html)?$`);
@@ -49,7 +41,7 @@ const layerPage = new RegExp(`^(${layerFolders.en}|${layerFolders.fr})/([^/]{1,2
  * Parses a request target of the catalogue or of the OGC API.
  * @returns the address of a redirect where a folder lacks its slash; null where the path is not the catalogue's
  */
-export function parsePage(target: string, basePath: string): PageWanted | RecordsWanted | string | null {
+export function parsePage(target: string, basePath: string): PageRoute | string | null {
 	if (!target.startsWith(basePath)) return null;
 	const end = target.indexOf("?") < 0 ? target.length : target.indexOf("?");
 	const [path, query] = [target.slice(basePath.length, end), target.slice(end)];

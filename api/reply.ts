@@ -2,14 +2,12 @@ import { frenchOf, prefersFrench, textOf } from "../registry/texts.ts";
 import type { Refusal } from "../store/store.ts";
 import { matchesEtag } from "./etag.ts";
 
-/** A body that is sent piece by piece and never joined. */
-export type Pieces = Iterable<Uint8Array> & { readonly length: number };
-
 /** An answer. A GET sends `body`; a HEAD sends only its length. */
 export interface Reply {
 	status: number;
 	headers: Record<string, string>;
-	body: Uint8Array | Pieces;
+	/** Bytes, or pieces that are never joined, with the length of all. */
+	body: Uint8Array | (Iterable<Uint8Array> & { readonly length: number });
 	/** Why a write is refused, in a word or two, for the log and the metrics. Never contains text of the request. */
 	reason?: string;
 }
@@ -106,8 +104,12 @@ export function jsonReply(status: number, value: unknown, headers: Record<string
 }
 
 /** A refusal with `{"errors": […], "hint": …}`: at most 20 errors and 16 kB. */
-export function refuse({ status, errors, hint }: Refusal, headers: Record<string, string> = {}): Reply {
-	return { status, headers: { ...jsonHeaders, ...headers }, body: errorsBody(errors, hint) };
+export function refuse(
+	{ status, errors, hint, retryAfter }: Refusal,
+	headers: Record<string, string> = {},
+): Reply {
+	const wait = retryAfter !== undefined && { "Retry-After": String(retryAfter) };
+	return { status, headers: { ...jsonHeaders, ...wait, ...headers }, body: errorsBody(errors, hint) };
 }
 
 /** The answer to a write that is refused. */

@@ -86,8 +86,7 @@ export async function answerWrite(
 
 function refuseLimited(whose: "address" | "sender", waitSeconds: number): Reply {
 	const errors = [textOf(`limit-${whose}`, waitSeconds)];
-	const refusal = { status: 429, errors, reason: `limit of the ${whose}` };
-	return refuseWrite(refusal, { "Retry-After": String(waitSeconds) });
+	return refuseWrite({ status: 429, errors, reason: `limit of the ${whose}`, retryAfter: waitSeconds });
 }
 
 const tooLarge: Refusal = {

@@ -9,18 +9,16 @@ import { exitCodes } from "../terminal/command-line.ts";
 import type { Io } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
-export interface Draft {
-	smallkey: string;
-	/** Path of the registration's file, for the messages. */
-	file: string;
-	body: Uint8Array;
-}
-
 /**
  * Prints the problems and warnings of a registration, and its fragments as viewers read them before the first harvest.
+ * @param layer its smallkey, and the path (for the messages) and bytes of the registration
  * @returns exit code: 1 if the registration is wrong
  */
-export function printPreview({ smallkey, file, body }: Draft, configuration: Configuration, io: Io): number {
+export function printPreview(
+	{ smallkey, file, body }: { smallkey: string; file: string; body: Uint8Array },
+	configuration: Configuration,
+	io: Io,
+): number {
 	const { registration, problems } = parseRegistration(body, "written");
 	const wrong = problems.map(({ text }) => `${file}: ${text}`);
 	if (parseSmallkey(smallkey) === null) wrong.unshift(`${smallkey}: a smallkey ${smallkeyRule}`);
@@ -44,7 +42,7 @@ export function printPreview({ smallkey, file, body }: Draft, configuration: Con
  * if `PUBLIC_URL` is not set, or the registration is too long for an address.
  */
 export async function printDraft(
-	{ smallkey, body }: Pick<Draft, "smallkey" | "body">,
+	{ smallkey, body }: { smallkey: string; body: Uint8Array },
 	environment: Environment,
 	io: Io,
 ): Promise<void> {

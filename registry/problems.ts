@@ -1,4 +1,5 @@
-import type { SchemaError, Validator } from "../schemas/compile.ts";
+import type { ErrorObject } from "ajv";
+import type { Validator } from "../schemas/compile.ts";
 import { type BrokenRule, broken, type TextCode } from "./texts.ts";
 
 /** Most problems of one document that are listed; the others are counted. */
@@ -113,24 +114,24 @@ export function schemaProblems(validate: Validator, value: unknown, rules: Rules
 }
 
 /** Whether an error only repeats another one: that a nested schema failed, or that a member is missing. */
-function isRepeated({ keyword, params }: SchemaError): boolean {
+function isRepeated({ keyword, params }: ErrorObject): boolean {
 	if (keyword === "discriminator") return params.tagValue === undefined;
 	return keyword === "if" || keyword === "propertyNames";
 }
 
 /** A schema's `onlyOnWrite` applies to its `pattern` or its `not`. */
-function isOnlyOnWrite({ keyword, parentSchema }: SchemaError): boolean {
+function isOnlyOnWrite({ keyword, parentSchema }: ErrorObject): boolean {
 	return (keyword === "pattern" || keyword === "not") && parentSchema?.onlyOnWrite === true;
 }
 
 /** The JSON pointer of an error; of a missing, unknown or wrongly named member, that of the member. */
-function placeOf({ instancePath, params, propertyName }: SchemaError): string {
+function placeOf({ instancePath, params, propertyName }: ErrorObject): string {
 	const { missingProperty, additionalProperty, tag } = params as Params;
 	const name = missingProperty ?? additionalProperty ?? tag ?? propertyName;
 	return name === undefined ? instancePath : `${instancePath}/${pointerSegment(String(name))}`;
 }
 
-function ruleOf(error: SchemaError): BrokenRule {
+function ruleOf(error: ErrorObject): BrokenRule {
 	const { keyword, params, data, parentSchema } = error;
 	if (keyword === "additionalProperties") return unknownMember(error);
 	const value = shownValue(keyword === "discriminator" ? params.tagValue : data);
@@ -140,7 +141,7 @@ function ruleOf(error: SchemaError): BrokenRule {
 }
 
 /** An unknown member, with the nearest known one: `lyer` for `layer`, `url` for `service_url`. */
-function unknownMember({ params, parentSchema }: SchemaError): BrokenRule {
+function unknownMember({ params, parentSchema }: ErrorObject): BrokenRule {
 	const known = Object.keys((parentSchema?.properties ?? {}) as object);
 	const name = String((params as Params).additionalProperty);
 	const isPart = (one: string) => one.split("_").includes(name.toLowerCase());

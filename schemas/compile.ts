@@ -1,12 +1,10 @@
 import Ajv, { type AnySchemaObject, type ErrorObject, type Options } from "ajv";
 import { formats } from "./definitions.ts";
 
-export type SchemaError = ErrorObject;
-
 /** A compiled schema: true when `value` fits; otherwise its `errors` say why. */
 export interface Validator {
 	(value: unknown): boolean;
-	errors?: SchemaError[] | null;
+	errors?: ErrorObject[] | null;
 	/** The source of the compiled schema; absent in the output of ajv's standalone mode. */
 	madeOf?: { schema: AnySchemaObject; options: Options };
 }

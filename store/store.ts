@@ -72,6 +72,8 @@ export interface Refusal {
 	reason?: string;
 	/** What the sender can check. */
 	hint?: string;
+	/** Seconds after which the client should try again. */
+	retryAfter?: number | undefined;
 }
 
 /** The git blob ids of a layer's files (SHA-1 in hex): equal ids are equal texts. */

@@ -41,20 +41,13 @@ function parseAddress(text: string): Address | null {
 	return isAddress ? ipaddr.process(plain) : null;
 }
 
-/** The client that sent a request. */
-export interface Client {
-	/** The address of the connection, or the one that trusted proxies have forwarded. */
-	address: string;
-	/**
-	 * The address for the limit of writes: with IPv6 the network of 64 bits, since one client has a whole network. Null for
-	 * a connection from this machine without a forwarded address, whose writes are not limited: it may be a proxy that does
-	 * not name its clients.
-	 */
-	counted: string | null;
-}
-
-/** The client of a request. Call it before the connection ends: a closed connection has no address. */
-export function clientOf(request: IncomingMessage, trusted: TrustedProxies): Client {
+/**
+ * The client that sent a request. Call it before the connection ends: a closed connection has no address.
+ * @returns `address`: that of the connection, or the one that trusted proxies have forwarded. `counted`: the address for the
+ * limit of writes: with IPv6 the network of 64 bits, since one client has a whole network; null for a connection from this
+ * machine without a forwarded address, whose writes are not limited: it may be a proxy that does not name its clients
+ */
+export function clientOf(request: IncomingMessage, trusted: TrustedProxies) {
 	const address = request.socket.remoteAddress ?? "";
 	const peer = parseAddress(address);
 	if (!peer) return { address, counted: address };

@@ -5,7 +5,7 @@ import type { Pages } from "../catalogue.ts";
 import type { Context } from "../context.ts";
 import { answerRead, type Fragments } from "../read.ts";
 import { inLanguageOf, type Reply, refuseRead } from "../reply.ts";
-import { type Client, clientOf, type TrustedProxies } from "./address.ts";
+import { clientOf, type TrustedProxies } from "./address.ts";
 import { countedLog } from "./log.ts";
 import { createSend, keepReplies } from "./send.ts";
 import { answerGone, clientGone, createWriter } from "./writing.ts";
@@ -79,7 +79,7 @@ export class Exchange {
 	/** When the request's head was received. */
 	readonly #startMs = performance.now();
 	#route = "";
-	#client: Client | null = null;
+	#client: ReturnType<typeof clientOf> | undefined;
 	/** Why a write was refused. */
 	#reason: string | undefined;
 
@@ -99,7 +99,7 @@ export class Exchange {
 	}
 
 	/** The client. It is known only while the connection lasts: read it for the first time before its end. */
-	get #knownClient(): Client {
+	get #knownClient() {
 		this.#client ??= clientOf(this.request, this.server.trustedProxies ?? []);
 		return this.#client;
 	}

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { finished } from "node:stream";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
+import type { Refusal } from "../../store/store.ts";
 import type { WriteAction } from "../app.ts";
 import type { Context } from "../context.ts";
 import { emptyBody, type Reply, refuseWrite } from "../reply.ts";
@@ -20,7 +21,12 @@ const defaultHeldBytes = 32 * 1024 * 1024;
 /** The bytes that a smaller body is counted as: about the memory of its connection. */
 const minHeldBytes = 16_384;
 
-const noRoom = { status: 503, errors: ["too many bodies are being read"], reason: "no room for the body" };
+const noRoom: Refusal = {
+	status: 503,
+	errors: ["too many bodies are being read"],
+	reason: "no room for the body",
+	retryAfter: 1,
+};
 
 /**
  * Returns a function that answers the writes of one server.
@@ -41,7 +47,7 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 			// The client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1).
 			if (headers.expect !== undefined && httpVersion === "1.1") response.writeContinue();
 			const wanted = Math.max(minHeldBytes, length ?? maxRegistrationBytes);
-			if (heldBytes + wanted > maxHeldBytes) return refuseWrite(noRoom, { "Retry-After": "1" });
+			if (heldBytes + wanted > maxHeldBytes) return refuseWrite(noRoom);
 			bytes = wanted;
 			heldBytes += bytes;
 			const body = await readBody(request, timeoutMs);
