@@ -27,19 +27,16 @@ export function bundlesOfPage(): ReturnType<typeof bundlePage> {
 	return bundles;
 }
 
-/** The page's files, by path below the site's root. */
-export interface SiteFiles {
-	files: Map<string, string | Uint8Array>;
-	assets: Assets;
-}
+export type SiteFiles = Awaited<ReturnType<typeof buildSite>>;
 
 /**
  * Bundles the page and renders its HTML.
  * @param publicUrl address of the site with a slash at its end; empty if unknown
+ * @returns the page's files, by path below the site's root
  */
-export async function buildSite(settings: SiteSettings, publicUrl = ""): Promise<SiteFiles> {
+export async function buildSite(settings: SiteSettings, publicUrl = "") {
 	const { bundled, outputs } = await bundlesOfPage();
-	const files: SiteFiles["files"] = new Map(bundled);
+	const files = new Map<string, string | Uint8Array>(bundled);
 	const addSvg = (name: string, content: string) => {
 		const hash = createHash("sha256").update(content).digest("hex").slice(0, 10);
 		const path = `${assetFolder}/${name}-${hash}.svg`;

@@ -4,20 +4,12 @@ import { runGit } from "../git/run.ts";
 import { declinedFolder, repairBranch, serviceIdentity } from "../store/store.ts";
 import type { Proposal } from "./proposal.ts";
 
-/** A proposal that waits on its branch. */
-interface OpenProposal {
-	branch: string;
-	commit: string;
-	smallkeys: string[];
-	evidence: string[];
-}
-
 /** Names of the trailers of a proposal's commit: one of each for every layer. */
 export const repairedTrailer = "Repairs";
 const evidenceTrailer = "Evidence";
 
 /** Reads the proposals that wait in a repository. @param base the branch or commit into which they would be merged */
-export async function readOpen(repository: string, base: string): Promise<OpenProposal[]> {
+export async function readOpen(repository: string, base: string) {
 	const format = "--format=%(refname:lstrip=2)%00%(objectname)%00%(contents)%01";
 	const folder = `refs/heads/${repairBranch("")}`;
 	const output = await runGit(repository, ["for-each-ref", `--no-merged=${base}`, format, folder]);
@@ -45,7 +37,7 @@ export async function writeProposal(
 	repository: string,
 	base: string,
 	proposal: Proposal,
-	before: OpenProposal | undefined,
+	before: Awaited<ReturnType<typeof readOpen>>[number] | undefined,
 	now: Date,
 ): Promise<void> {
 	const identity = `${serviceIdentity} ${Math.floor(now.getTime() / 1000)} +0000`;

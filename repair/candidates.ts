@@ -54,15 +54,12 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 	return async (registration: Registration, lang: Lang, known: LangDescription): Promise<Candidate[]> => {
 		const { service_url: address } = registration[lang];
 		const isArcgis = !["ogcWms", "ogcWmts"].includes(serviceTypeOf(registration, lang));
-		const attempts: [Candidate["by"], () => Promise<string[]>][] = [
-			["https", async () => (address.startsWith("http:") ? [address.replace(/^http:/, "https:")] : [])],
+		const inFolders = isArcgis || arcgisWms.test(address) ? otherFolders : linkedServices;
+		const attempts: [Candidate["by"], () => string[] | Promise<string[]>][] = [
+			["https", () => (address.startsWith("http:") ? [address.replace(/^http:/, "https:")] : [])],
 			["redirect", () => permanentTarget(address, isArcgis, fetch)],
-			["service", async () => [address]],
-			[
-				"folder",
-				() =>
-					isArcgis || arcgisWms.test(address) ? otherFolders(address, ask) : linkedServices(address, ask),
-			],
+			["service", () => [address]],
+			["folder", () => inFolders(address, ask)],
 		];
 		const asked = new Set<string>();
 		const all: Candidate[] = [];
@@ -83,13 +80,11 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 
 /** The candidates that agree most; empty if there are too many to choose from. */
 function best(found: readonly Candidate[]): Candidate[] {
+	const weightOf = ({ agreement: { sure, rows } }: Candidate) =>
+		(sure === "same" ? 1000 : 0) + rows.filter((row) => row.agrees).length;
 	const maxWeight = Math.max(...found.map(weightOf));
 	const top = found.filter((one) => weightOf(one) === maxWeight);
 	return top.length > maxShown ? [] : top;
-}
-
-function weightOf({ agreement: { sure, rows } }: Candidate): number {
-	return (sure === "same" ? 1000 : 0) + rows.filter((row) => row.agrees).length;
 }
 
 /** A registration with other members in one language. */
@@ -140,22 +135,21 @@ const arcgisWms = /^(.*)\/services\/(?:.+\/)?([^/]+)\/(MapServer|ImageServer)\/W
 
 /** The addresses of services with the same name and type in any folder of the ArcGIS server. */
 async function otherFolders(address: string, ask: Ask): Promise<string[]> {
-	const [, root, name, type, layer = ""] = arcgisService.exec(address) ?? [];
-	const [, wmsRoot, wmsName, wmsType] = arcgisWms.exec(address) ?? [];
-	const catalogue = root ?? (wmsRoot === undefined ? null : `${wmsRoot}/rest/services`);
-	if (catalogue === null) return [];
+	const service = arcgisService.exec(address);
+	const [, root, name, type, layer = ""] = service ?? arcgisWms.exec(address) ?? [];
+	if (root === undefined) return [];
+	const catalogue = service ? root : `${root}/rest/services`;
 	const top = await askJson(`${catalogue}?f=json`, ask);
 	const folders = listOf(top.folders).map(textOf).filter(Boolean).slice(0, maxFolders);
 	const lists = [top];
 	for (const folder of folders) lists.push(await askJson(`${catalogue}/${encodeURI(folder)}?f=json`, ask));
 	const services = lists.flatMap((list) => listOf(list.services).filter(isObject));
-	const same = services.filter((service) => {
-		const ownName = textOf(service.name).split("/").at(-1);
-		return ownName === (name ?? wmsName) && textOf(service.type) === (type ?? wmsType);
+	const same = services.filter((one) => {
+		return textOf(one.name).split("/").at(-1) === name && textOf(one.type) === type;
 	});
-	return same.map((service) => {
-		const place = `${encodeURI(textOf(service.name))}/${textOf(service.type)}`;
-		return root === undefined ? `${wmsRoot}/services/${place}/WMSServer` : `${root}/${place}${layer}`;
+	return same.map((one) => {
+		const place = `${encodeURI(textOf(one.name))}/${textOf(one.type)}`;
+		return service ? `${root}/${place}${layer}` : `${root}/services/${place}/WMSServer`;
 	});
 }
 
@@ -170,10 +164,10 @@ async function linkedServices(address: string, ask: Ask): Promise<string[]> {
 	const answer = await ask(front.href);
 	if (!answer.ok) return [];
 	const html = new TextDecoder().decode(answer.bytes);
-	const links = [...html.matchAll(/\bhref\s*=\s*["']([^"'<>]{1,2000})["']/gi)].map(([, link = ""]) =>
-		link.replaceAll("&amp;", "&"),
-	);
-	const urls = links.flatMap((link) => (URL.canParse(link, front) ? [new URL(link, front)] : []));
+	const urls = [...html.matchAll(/\bhref\s*=\s*["']([^"'<>]{1,2000})["']/gi)].flatMap(([, text = ""]) => {
+		const link = text.replaceAll("&amp;", "&");
+		return URL.canParse(link, front) ? [new URL(link, front)] : [];
+	});
 	const own = urls.filter(({ host, href }) => host === front.host && /\bwms\b/i.test(href));
 	return [...new Set(own.map(plainAddress))];
 }

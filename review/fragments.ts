@@ -61,11 +61,8 @@ function differences(before: string[], after: string[]): string[] {
 	if (before.length === 0) return after.map((line) => `+${line}`);
 	if (after.length === 0) return before.map((line) => `-${line}`);
 	const options = { context: 3, maxEditLength: maxEdits };
-	const patch = structuredPatch("", "", join(before), join(after), "", "", options);
+	const text = (lines: string[]) => `${lines.join("\n")}\n`;
+	const patch = structuredPatch("", "", text(before), text(after), "", "", options);
 	if (!patch) return [`-${before.length} lines`, `+${after.length} other lines`];
 	return patch.hunks.flatMap((hunk, index) => [...(index > 0 ? [" …"] : []), ...hunk.lines]);
-}
-
-function join(lines: string[]): string {
-	return `${lines.join("\n")}\n`;
 }

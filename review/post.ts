@@ -2,10 +2,7 @@ import { dataOf, type Github, listOf } from "../store/github/answer.ts";
 import { plain } from "../terminal/plain.ts";
 import type { Annotation } from "./report.ts";
 
-export interface Comment {
-	id: number;
-	body?: string | undefined;
-}
+type Comment = Awaited<ReturnType<typeof readComments>>[number];
 
 /** Reads the comments of a pull request that `author` wrote: markers in other people's comments are ignored. */
 export async function readComments({ rest, repo, paginate }: Github, number: number, author: string) {

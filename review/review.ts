@@ -2,13 +2,13 @@ import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { Finding } from "../harvest/finding.ts";
 import { draftAddress } from "../registry/draft.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
-import { groupByOwners, type OwnedPaths, ownersPath, parseOwners } from "../registry/owners.ts";
+import { groupByOwners, ownersPath, parseOwners } from "../registry/owners.ts";
 import { type LangEntry, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { clientsWith } from "../service/ask.ts";
 import { mapWithProgress } from "../terminal/progress.ts";
-import { type ChangedLayer, checkChanges, type Located, locate, readChanges } from "./changes.ts";
+import { type ChangedLayer, checkChanges, locate, readChanges } from "./changes.ts";
 import { type FragmentChange, fragmentChanges } from "./fragments.ts";
 
 interface ReviewSettings extends FragmentSettings {
@@ -39,19 +39,8 @@ export function servicesOf({ after }: ChangedLayer): { lang: Lang; address: stri
 	return after ? langs.map((lang) => ({ lang, address: after.registration[lang].service_url })) : [];
 }
 
-export interface Review {
-	/** Errors in the files: they fail the check. */
-	problems: Located[];
-	/** What is accepted, but probably not meant. */
-	warnings: Located[];
-	services: ServiceFindings;
-	/** Sorted by smallkey. */
-	layers: LayerChange[];
-	/** Who has to approve what; null if the owners file of the base is missing or invalid. */
-	approvals: OwnedPaths[] | null;
-	/** Changed files outside `layers/`, in git's order. */
-	outside: string[];
-}
+/** The result of a review. */
+export type Review = Awaited<ReturnType<typeof review>>;
 
 /** Layers whose fragments are rendered: a comment has no room for more. */
 const maxRendered = 100;
@@ -64,7 +53,7 @@ export function isWrong({ problems, services }: Review): boolean {
 }
 
 /** Checks the changes of a head, and asks the services of the layers whose addresses it changes. */
-export async function review(options: ReviewOptions): Promise<Review> {
+export async function review(options: ReviewOptions) {
 	const { repository, base, head, settings, check } = options;
 	const changes = await readChanges(repository, base, head);
 	const { layers, problems, warnings } = checkChanges(changes);
@@ -72,13 +61,18 @@ export async function review(options: ReviewOptions): Promise<Review> {
 	const owners = ownersFile ? parseOwners(ownersFile.bytes).owners : null;
 	const paths = [...changes.outside, ...changes.layers];
 	return {
+		/** Errors in the files: they fail the check. */
 		problems,
+		/** What is accepted, but probably not meant. */
 		warnings,
 		services: await askServices(layers, check),
+		/** Sorted by smallkey. */
 		layers: await Promise.all(
 			layers.map((layer, index) => layerChange(layer, index < maxRendered ? settings : null)),
 		),
+		/** Who has to approve what; null if the owners file of the base is missing or invalid. */
 		approvals: owners && groupByOwners(owners, paths),
+		/** Changed files outside `layers/`, in git's order. */
 		outside: changes.outside,
 	};
 }
@@ -105,15 +99,6 @@ export function createCheckServices(settings: Parameters<typeof clientsWith>[0])
 	return ({ registration }) => check(registration);
 }
 
-interface ServiceFindings {
-	/** The registration is wrong: these fail the check. */
-	wrong: Located[];
-	/** Their server is down or odd: these never block. */
-	down: Located[];
-	/** Smallkeys of the layers beyond `maxAsked`, whose services were not asked. */
-	unasked: string[];
-}
-
 /** Layers of one change whose services are asked. A larger change is a batch; the weekly check asks its services. */
 const maxAsked = 200;
 
@@ -121,7 +106,7 @@ const maxAsked = 200;
 const maxConcurrent = 16;
 
 /** Asks the services of the layers whose address, layer name or type a change touches, and no others. */
-async function askServices(layers: readonly ChangedLayer[], check: CheckServices): Promise<ServiceFindings> {
+async function askServices(layers: readonly ChangedLayer[], check: CheckServices) {
 	const touched = layers.flatMap((layer) => {
 		const langs = touchedLangs(layer);
 		return layer.after && langs.length > 0 ? [{ ...layer, after: layer.after, langs }] : [];
@@ -139,8 +124,11 @@ async function askServices(layers: readonly ChangedLayer[], check: CheckServices
 			);
 		});
 	return {
+		/** The registration is wrong: these fail the check. */
 		wrong: of("wrong"),
+		/** Their server is down or odd: these never block. */
 		down: of("down"),
+		/** Smallkeys of the layers beyond `maxAsked`, whose services were not asked. */
 		unasked: touched.slice(maxAsked).map(({ smallkey }) => smallkey),
 	};
 }

@@ -2,7 +2,7 @@ import { healthPath } from "../../registry/health.ts";
 import { allOwners, type Owners } from "../../registry/owners.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { dataOf, dataOrNull, type Github, listOf } from "../../store/github/answer.ts";
-import { type Comment, findCheckRun, findComment, readComments, setCheckRun, writeComment } from "../post.ts";
+import { findCheckRun, findComment, readComments, setCheckRun, writeComment } from "../post.ts";
 import { ignoreAnswer, isOfRepository, isReviewBranch, nullIfRefused, type OpenPull } from "../pulls.ts";
 import { conflictIsOver, conflictMarker, conflictText, renderApprovals } from "./comment.ts";
 import { isTeam, type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";
@@ -135,11 +135,10 @@ async function requestReviews(
 	{ groups }: Judgement,
 	reviewers: ReadonlySet<string>,
 ): Promise<void> {
-	const requested = lowerSet((requested_reviewers ?? []).map(({ login }) => login));
+	const known = lowerSet([...reviewers, ...(requested_reviewers ?? []).map(({ login }) => login)]);
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
 	const people = [...new Set(missing.flatMap(({ canApprove }) => canApprove))];
-	const isKnown = (login: string) => requested.has(login) || reviewers.has(login);
-	const open = people.filter((login) => !isKnown(login.toLowerCase()));
+	const open = people.filter((login) => !known.has(login.toLowerCase()));
 	for (const login of open.slice(0, maxRequests)) {
 		const request = rest.pulls.requestReviewers({ ...repo, pull_number: number, reviewers: [login] });
 		// A person without access cannot be asked, and can approve all the same.
@@ -179,7 +178,7 @@ async function noteConflict(
 	{ github, base }: ApprovalRun,
 	pull: OpenPull,
 	isMergeable: boolean | null,
-	comments: readonly Comment[],
+	comments: Awaited<ReturnType<typeof readComments>>,
 ): Promise<string | null> {
 	// GitHub has not computed it yet: the next run reads it.
 	if (isMergeable === null || (isMergeable && !findComment(comments, conflictMarker))) return null;

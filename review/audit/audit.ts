@@ -10,13 +10,7 @@ import { fragmentChanges } from "../fragments.ts";
 import { viewerLines } from "../report.ts";
 import { type Commit, openHistory, type ReadHistory } from "./history.ts";
 
-/** One event as a few lines of text. Control characters of a commit's text are removed. */
-interface AuditEntry {
-	timeMs: number;
-	lines: string[];
-	/** Whether one of its commits claims to be a sender's request and is not. */
-	isForged: boolean;
-}
+type AuditEntry = ReturnType<typeof entryOf>;
 
 export interface AuditOptions {
 	repository: string;
@@ -27,13 +21,11 @@ export interface AuditOptions {
 
 type CommitSummary = Pick<Commit, "id" | "committer" | "provenance">;
 
-/** @param proposed the commits that a merge brought or that a reviewer declined, the newest first */
-function entryOf(
-	commit: CommitSummary,
-	what: string,
-	proposed: CommitSummary[],
-	more: string[] = [],
-): AuditEntry {
+/**
+ * One event as a few lines of text. Control characters of a commit's text are removed.
+ * @param proposed the commits that a merge brought or that a reviewer declined, the newest first
+ */
+function entryOf(commit: CommitSummary, what: string, proposed: CommitSummary[], more: string[] = []) {
 	const { timeMs } = commit.committer;
 	const verb = what === "declined" ? "proposed" : "brought";
 	const lines = [
@@ -42,6 +34,7 @@ function entryOf(
 		...proposed.flatMap((one) => commitLines(verb, one)),
 		...more,
 	];
+	/** Whether one of its commits claims to be a sender's request and is not. */
 	const isForged = [commit, ...proposed].some(({ provenance }) => provenance.isForged);
 	return { timeMs, lines: lines.map(plain), isForged };
 }
