@@ -67,11 +67,13 @@ export async function readChanges(
 		const entries = new Map<string, Entry | null>();
 		const files = collectFolder(layers.folder);
 		const { health, owners } = parseReviewers(files);
-		const [problem] = judgeFiles(files, (layer) => {
-			const thumbnail = thumbnails.get(layer.smallkey)?.path;
-			entries.set(layer.smallkey, entryOf(layer, { thumbnail }, health, fragments));
-		});
+		const judged = judgeFiles(files);
+		const [problem] = judged.problems;
 		if (problem) throw new Error(problemLine(problem));
+		for (const [smallkey, layer] of judged.layers) {
+			const thumbnail = thumbnails.get(smallkey)?.path;
+			entries.set(smallkey, entryOf(layer, { thumbnail }, health, fragments));
+		}
 		return { layers: entries, history: [], owners };
 	}
 	const { repository, commit } = layers;

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { putEdits } from "../api/register.ts";
 import { collectFolder } from "../publish/collect.ts";
-import { type CheckedLayer, judgeFiles, type LayerFile, problemLine } from "../registry/judge.ts";
+import { judgeFiles, type LayerFile, problemLine } from "../registry/judge.ts";
 import type { Registration } from "../registry/registration.ts";
 import { folderOf, isOtherFile } from "../registry/smallkey.ts";
 import { type Commit, type Edit, isRefusal, type Meta, type Refusal, type Store } from "../store/store.ts";
@@ -33,11 +33,15 @@ export async function readBatch(folder: string) {
 		else files.set(path, { ...file, path, name });
 	}
 	const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-	const registrations = new Map<string, Registration>();
-	const keep = ({ smallkey, registration }: CheckedLayer) => registrations.set(smallkey, registration);
-	const found = judgeFiles(sorted, keep, "written", () => []);
-	problems.push(...found.map(({ file, text }) => problemLine({ file: files.get(file)?.name ?? file, text })));
-	return { registrations: new Map([...registrations].sort(([a], [b]) => (a < b ? -1 : 1))), problems };
+	const judged = judgeFiles(sorted, "written", () => []);
+	problems.push(
+		...judged.problems.map(({ file, text }) => problemLine({ file: files.get(file)?.name ?? file, text })),
+	);
+	const layers = [...judged.layers].sort(([a], [b]) => (a < b ? -1 : 1));
+	return {
+		registrations: new Map(layers.map(([smallkey, layer]) => [smallkey, layer.registration])),
+		problems,
+	};
 }
 
 /**

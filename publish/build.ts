@@ -84,9 +84,7 @@ export async function build(
 }
 
 function readFolder(folder: string): Found {
-	const layers: Found["layers"] = new Map();
-	const problems = judgeFiles(collectFolder(folder), (layer) => layers.set(layer.smallkey, layer));
-	return { layers, problems, isWhole: true, commit: null };
+	return { ...judgeFiles(collectFolder(folder)), isWhole: true, commit: null };
 }
 
 /** Reads the layers that have changed since an earlier build by the same renderer, or all layers. */

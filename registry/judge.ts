@@ -218,17 +218,15 @@ export interface CheckedLayer {
 /**
  * Judges files under `layers/`: their places, names and contents.
  * @param files sorted by path, so that the registration of a layer comes before its description
- * @param keep called once for each valid layer
  * @param rules for the registrations
  * @param before the names that are stored before the change; by default those of `files`
- * @returns every problem, in the order of the files
+ * @returns the valid layers by their smallkey, and every problem, both in the order of the files
  */
 export function judgeFiles(
 	files: readonly LayerFile[],
-	keep: (layer: CheckedLayer) => void,
 	rules: Rules = "stored",
 	before: NamesBefore = namesOf(files.map(({ path }) => path)),
-): Problem[] {
+): { layers: Map<string, CheckedLayer>; problems: Problem[] } {
 	const problems: Problem[] = [];
 	const edits = files.map(({ path }) => ({ path, isRemoved: false }));
 	const wrongNames = new Map(judgeNames(edits, before).map((problem) => [problem.file, problem]));
@@ -245,6 +243,5 @@ export function judgeFiles(
 		if (layer) layer.description = description;
 		else if (registration) layers.set(name.smallkey, { smallkey: name.smallkey, registration, description });
 	}
-	for (const layer of layers.values()) keep(layer);
-	return problems;
+	return { layers, problems };
 }

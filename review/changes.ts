@@ -120,8 +120,7 @@ export function checkChanges({ layers: paths, names, before, after }: Changes) {
 	const problems = locate([...wrongNames, ...misplaced]);
 	const warnings: Located[] = [];
 	const changed = new Set(paths);
-	const stored = new Map<string, CheckedLayer>();
-	judgeFiles([...before.values()], (layer) => stored.set(layer.smallkey, layer));
+	const { layers: stored } = judgeFiles([...before.values()]);
 
 	/** Judges a file of the head. Only the problems of a changed file are the author's. @returns null if there is none */
 	function judge(path: string) {

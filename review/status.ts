@@ -113,15 +113,11 @@ function indented(lines: readonly string[] = []): string[] {
 export async function overviewLines(repository: string, isServed: boolean): Promise<string[]> {
 	const commit = await resolveCommit(repository, servedRef);
 	const neverHarvested: string[] = [];
-	let layers = 0;
-	const problems = judgeFiles(
-		await collectCommit(repository, commit),
-		({ smallkey, registration, description }) => {
-			layers += 1;
-			const isAsked = harvestedLangs(registration).length > 0;
-			if (isAsked && !isDescribed(registration, description)) neverHarvested.push(smallkey);
-		},
-	);
+	const { layers, problems } = judgeFiles(await collectCommit(repository, commit));
+	for (const [smallkey, { registration, description }] of layers) {
+		const isAsked = harvestedLangs(registration).length > 0;
+		if (isAsked && !isDescribed(registration, description)) neverHarvested.push(smallkey);
+	}
 	const sick = [...parseHealth(await readHealth(repository, commit))];
 	sick.sort(([, a], [, b]) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
 	const sickLines = sick.map(([smallkey, { state, since }]) => `${smallkey}  ${state} since ${since}`);
@@ -129,7 +125,7 @@ export async function overviewLines(repository: string, isServed: boolean): Prom
 	const { bavail, bsize, blocks } = await statfs(repository);
 	const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
 	return [
-		`${counted(layers, "layer")} at commit ${commit.slice(0, 12)}`,
+		`${counted(layers.size, "layer")} at commit ${commit.slice(0, 12)}`,
 		...list("file not in order", "files not in order", problems.map(problemLine)),
 		...list("sick layer", "sick layers", sickLines),
 		...list("layer never harvested", "layers never harvested", neverHarvested.sort()),

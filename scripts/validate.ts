@@ -4,7 +4,6 @@ import { lstat, readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { collectSource, nameSource, withSource } from "../publish/source.ts";
 import {
-	type CheckedLayer,
 	judgeFile,
 	judgeFiles,
 	type LayerFile,
@@ -53,8 +52,9 @@ function checkNamed(named: Named[]): { problems: Problem[]; warnings: Remark[] }
 		if (checked.registration) warn(file.path, checked.registration);
 	}
 	const placed = named.filter(isPlaced);
-	const keep = ({ smallkey, registration }: CheckedLayer) => warn(layerPath(smallkey), registration);
-	problems.push(...judgeFiles(placed, keep, "written", namesBeside(placed)), ...ownersProblems(named));
+	const judged = judgeFiles(placed, "written", namesBeside(placed));
+	for (const [smallkey, { registration }] of judged.layers) warn(layerPath(smallkey), registration);
+	problems.push(...judged.problems, ...ownersProblems(named));
 	return { problems, warnings };
 }
 
@@ -91,7 +91,7 @@ export const run = createRun("validate", async ({ read, io }) => {
 	const { problems, warnings } =
 		names.length > 0
 			? checkNamed(named.sort((a, b) => (a.path < b.path ? -1 : 1)))
-			: { problems: [...judgeFiles(files, () => undefined), ...ownersProblems(files)], warnings: [] };
+			: { problems: [...judgeFiles(files).problems, ...ownersProblems(files)], warnings: [] };
 	for (const problem of problems) io.warn(plain(problemLine(problem)));
 	for (const warning of warnings) io.warn(plain(`warning: ${problemLine(warning)}`));
 	const counts = [counted(files.length, "file"), counted(problems.length, "problem")];

@@ -29,8 +29,7 @@ export const layersAtOnce = 64;
  * @throws {Error} if a named layer does not exist
  */
 export async function readLayers(source: Source, smallkeys: string[], io: Io): Promise<CheckedLayer[]> {
-	const layers = new Map<string, CheckedLayer>();
-	const problems = judgeFiles(await collectSource(source), (layer) => layers.set(layer.smallkey, layer));
+	const { layers, problems } = judgeFiles(await collectSource(source));
 	for (const problem of problems) io.warn(plain(problemLine(problem)));
 	if (smallkeys.length === 0) return [...layers.values()];
 	return smallkeys.map((smallkey) => {

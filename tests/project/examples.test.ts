@@ -3,17 +3,16 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { collectFolder } from "../../publish/collect.ts";
 import { describedFor, isDescribed } from "../../registry/description.ts";
-import { type CheckedLayer, judgeFiles } from "../../registry/judge.ts";
+import { judgeFiles } from "../../registry/judge.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { root } from "../process.ts";
 
-const layers: CheckedLayer[] = [];
-const problems = judgeFiles(collectFolder(join(root, "layers")), (layer) => layers.push(layer));
+const { layers, problems } = judgeFiles(collectFolder(join(root, "layers")));
 
 test("every example has a title and a place in both languages, and a start asks no service for it", () => {
 	assert.equal(problems, []);
-	assert.ok(layers.length >= 22);
-	for (const { smallkey, registration, description } of layers) {
+	assert.ok(layers.size >= 22);
+	for (const [smallkey, { registration, description }] of layers) {
 		assert.ok(isDescribed(registration, description), smallkey);
 		for (const lang of langs) {
 			const { title, bounds } = describedFor({ registration, description }, lang);
