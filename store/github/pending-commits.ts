@@ -1,4 +1,4 @@
-import pMap, { pMapIterable } from "p-map";
+import { pMapIterable } from "p-map";
 import { readerOf } from "../reader.ts";
 import {
 	type Commit,
@@ -16,7 +16,7 @@ import { type Connection, GithubBusy, LostAnswer, spread } from "./client.ts";
 import { type CommitWithTree, commitTree, makeFirstCommit, moveBranch, writeTree } from "./commit.ts";
 import { filesAt } from "./commit-files.ts";
 import { type Head, type Heads, wasUsed } from "./history.ts";
-import type { Batch } from "./queue.ts";
+import { type Batch, failing } from "./queue.ts";
 
 /** A change that waits to be made. */
 export interface Change {
@@ -43,9 +43,6 @@ type Outcome = () => Commit | Refusal;
 
 /** The edits of a change, or its outcome if it has none. */
 type Decision = Edit[] | Outcome;
-
-/** Most changes that are decided at once: a whole batch. Each reads a folder and its history, and often a file. */
-const readsAtOnce = 20;
 
 /** Most trees that are written at once: GitHub asks clients to make few writes at the same time. */
 const treesAtOnce = 4;
@@ -126,19 +123,16 @@ async function decide({ github, now }: ChangeContext, head: Head, changes: reado
 	const state = readerOf(filesAt(github, head));
 	const isUsed = ({ meta }: Change) => wasUsed(github, head, meta, now());
 	// All requests to GitHub are made at once. A change after the first edits is decided again, with these edits.
-	const early = await pMap(
-		changes,
-		async (change) => {
-			const decision = await decideOne(change, state);
-			return { decision, used: changesSomething(decision) ? await isUsed(change) : null };
-		},
-		{ concurrency: readsAtOnce },
-	);
+	const early = changes.map(async (change) => {
+		const decision = await decideOne(change, state);
+		return { decision, used: changesSomething(decision) ? await isUsed(change) : null };
+	});
+	const found = await Promise.all(early);
 	const requests = new Set<string | null>();
 	let isEdited = false;
 	const decisions: Decision[] = [];
 	for (const [index, change] of changes.entries()) {
-		let { decision, used } = early[index] as (typeof early)[number];
+		let { decision, used } = found[index] as (typeof found)[number];
 		if (isEdited) decision = await decideOne(change, state);
 		if (changesSomething(decision)) {
 			const { request } = change.meta;
@@ -166,9 +160,7 @@ async function decideOne({ edits }: Change, state: Reader): Promise<Decision> {
 		return isRefusal(wanted) ? () => wanted : wanted;
 	} catch (error) {
 		if (error instanceof StoreBusy || error instanceof Conflict) throw error;
-		return () => {
-			throw error;
-		};
+		return failing(error);
 	}
 }
 

@@ -25,6 +25,13 @@ class QueuedJob<Job, Outcome> {
 	}
 }
 
+/** Returns the outcome of a job that fails with an error. */
+export function failing(error: unknown): () => never {
+	return () => {
+		throw error;
+	};
+}
+
 export interface Batch<Job, Outcome> {
 	/** The first job is the one of the caller that runs the batch. */
 	jobs: QueuedJob<Job, Outcome>[];
@@ -62,10 +69,7 @@ export function batchQueue<Job, Outcome>(options: {
 		running = batch;
 		take(batch, [first]);
 		await run(batch).catch((error: unknown) => {
-			const fail = () => {
-				throw error;
-			};
-			for (const queued of batch.jobs) queued.settle(fail);
+			for (const queued of batch.jobs) queued.settle(failing(error));
 		});
 		const left = batch.jobs.filter((queued) => !queued.outcome);
 		waiting.unshift(...left);

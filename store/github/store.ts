@@ -21,7 +21,7 @@ import {
 	retryRaces,
 } from "./pending-commits.ts";
 import { proposeChange } from "./pull-request.ts";
-import { batchQueue } from "./queue.ts";
+import { batchQueue, failing } from "./queue.ts";
 
 /** A publisher gets an answer within the sum of `waitMs` and `batchMs`, since proxies wait a minute at most. */
 const defaultLimits = {
@@ -79,10 +79,10 @@ export function githubStore(options: GithubOptions): Store {
 		maxJobs: options.maxBatch ?? defaultMaxBatch,
 		mayJoin: ({ meta }) => !meta.review,
 		run: (batch) => {
+			const { raceMs, batchMs } = limits;
+			const lastCommitAt = batch.until - batchMs * (1 - commitsShare);
 			const github = githubUntil(batch.until);
-			const lastCommitAt = batch.until - limits.batchMs * (1 - commitsShare);
-			const context = { github, branch, heads, now, sleep, random, raceMs: limits.raceMs, lastCommitAt };
-			return makeChanges(context, batch);
+			return makeChanges({ github, branch, heads, now, sleep, random, raceMs, lastCommitAt }, batch);
 		},
 	});
 
@@ -131,11 +131,7 @@ async function makeChanges(context: ChangeContext, batch: ChangeBatch): Promise<
 		if (error instanceof StoreBusy || batch.jobs.length === 1) throw error;
 		for (const entry of batch.jobs) {
 			const alone = { ...batch, jobs: [entry], fill: () => undefined };
-			await commitTogether(context, alone).catch((error: unknown) =>
-				entry.settle(() => {
-					throw error;
-				}),
-			);
+			await commitTogether(context, alone).catch((error: unknown) => entry.settle(failing(error)));
 		}
 	}
 }
