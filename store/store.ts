@@ -178,9 +178,9 @@ export const reviewFolders = ["register", "repair"] as const;
 /** Folder of the branches that keep declined changes: `declined/register/<smallkey>/<commit>`. */
 export const declinedFolder = "declined";
 
-/** Branch on which a change of one layer waits for review. */
-export function reviewBranch(smallkey: string): string {
-	return `register/${smallkey}`;
+/** Branch on which a change waits for review. A smallkey has no dot, so a batch never has the branch of a layer. */
+export function reviewBranch({ smallkey, author }: Meta): string {
+	return `register/${smallkey ?? `${author}.batch`}`;
 }
 
 /** The author of the service's own commits, and the committer of every commit that the service makes and of no other. */
@@ -192,9 +192,4 @@ export const serviceIdentity = `${serviceAuthor} <${/* @__PURE__ */ authorMail(s
 /** Branch on which the repair of a layer is proposed. */
 export function repairBranch(smallkey: string): string {
 	return `repair/${smallkey}`;
-}
-
-/** Branch on which a batch of several layers waits for review. No smallkey contains a dot, so the names never collide. */
-export function batchBranch(author: string): string {
-	return `register/${author}.batch`;
 }

@@ -2,7 +2,7 @@ import type { CatFile } from "../../git/cat-file.ts";
 import { isAncestor } from "../../git/commits.ts";
 import { GitTimeout } from "../../git/run.ts";
 import type { PathChange } from "../../git/tree.ts";
-import { batchBranch, type Edit, type Meta, reviewBranch, StoreBusy } from "../store.ts";
+import { type Edit, reviewBranch, StoreBusy } from "../store.ts";
 import { branchName, DiskTimeout, measured, type StoreBase } from "./base.ts";
 import type { Branch, CommitRange } from "./branch.ts";
 import type { WriteHealth } from "./health.ts";
@@ -177,13 +177,8 @@ export function createGroupWriter(context: StoreContext) {
 	return async (changes: readonly Pending[]): Promise<void> => {
 		const group = changes.filter(({ meta }) => !meta.review);
 		if (group.length > 0) await writeTo(branchName, group);
-		for (const one of changes) if (one.meta.review) await writeTo(reviewOf(one.meta), [one]);
+		for (const one of changes) if (one.meta.review) await writeTo(reviewBranch(one.meta), [one]);
 	};
-}
-
-/** The branch of a change that waits for review. */
-function reviewOf({ smallkey, author }: Meta): string {
-	return smallkey === null ? batchBranch(author) : reviewBranch(smallkey);
 }
 
 /** The paths that edits change, each once, sorted. */

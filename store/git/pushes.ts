@@ -41,19 +41,6 @@ export async function readRequests(repository: string, since: string | null): Pr
 	return uses;
 }
 
-/** Commits that other processes have pushed to the branch, as a line of the log. */
-interface Push {
-	from: string;
-	to: string;
-	/** The number of commits, and the ids of the last ones, the newest first. */
-	commits: number;
-	newest: string[];
-	/** Their authors and committers, as the commits name them: `Ada <ada@example.org>`. */
-	people: string[];
-	/** How many layers differ. */
-	layers: number;
-}
-
 /** How many commits are read, and how many commits and people are listed. The history has the others. */
 const maxCommits = 1_000;
 const maxNewest = 10;
@@ -66,14 +53,14 @@ const pathsAtOnce = 1_000;
 const maxName = 100;
 
 /**
- * Describes a pushed range of commits.
+ * Describes commits that other processes have pushed to the branch, for a line of the log.
  * @returns null if the service has made all of them
  * @throws {Error} if git fails
  */
 export async function describePush(
 	repository: string,
 	{ from, to, changes }: { from: string; to: string; changes: readonly PathChange[] },
-): Promise<Push | null> {
+) {
 	if (from === to) return null;
 	const commits: RawCommit[] = [];
 	const ids = await listCommits(repository, [`${from}..${to}`]);
@@ -88,8 +75,11 @@ export async function describePush(
 		from,
 		to,
 		commits: ids.length,
+		/** The newest first. */
 		newest: ids.slice(0, maxNewest),
+		/** Authors and committers, as the commits name them: `Ada <ada@example.org>`. */
 		people: [...people].slice(0, maxPeople),
+		/** How many layers differ. */
 		layers: await countLayers(changes),
 	};
 }

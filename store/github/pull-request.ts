@@ -4,7 +4,6 @@ import { layerPath } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/try-json.ts";
 import { readerOf } from "../reader.ts";
 import {
-	batchBranch,
 	type Commit,
 	type Edit,
 	isRefusal,
@@ -41,8 +40,7 @@ export async function proposeChange(
 	tried: { text: Text | null },
 ): Promise<Commit | Refusal> {
 	const { github, branch, heads, now } = context;
-	const { smallkey, author } = meta;
-	const proposal = smallkey === null ? batchBranch(author) : reviewBranch(smallkey);
+	const proposal = reviewBranch(meta);
 	const main = await heads.find(github, branch);
 	if (!main) throw new StoreBusy(emptyRepository, 300);
 	const open = await findPullRequest(context, proposal);
@@ -60,7 +58,7 @@ export async function proposeChange(
 	const text = () => pullRequestText(meta, wanted, below, proposed);
 	if (wanted.length === 0) {
 		// An earlier attempt may have ended between the commit and the text. A batch's text lists its edits: there are none.
-		const whole = tried.text ?? (smallkey === null ? null : await text());
+		const whole = tried.text ?? (meta.smallkey === null ? null : await text());
 		if (open && whole) await updateWhereDifferent(github, open, whole);
 		return { commit: base.commit, changed: false, ...receipt };
 	}
