@@ -108,10 +108,12 @@ async function look(
 	const type = serviceTypeOf(registration, lang);
 	// A whole service has no layer that could be another one.
 	if (before && !("entries" in before)) {
-		const now = await orNull(
-			type === "esriFeature" ? sketch(address, ask) : describe(registration, lang, clients),
-		);
-		if (now) await checkSameLayer(before, now.description, clients);
+		const now =
+			type === "esriFeature"
+				? askLayer(address, ask).then((layer) => sketchLayer(address, layer))
+				: describe(registration, lang, clients).then(({ description }) => description);
+		const found = await orNull<LangDescription>(now);
+		if (found) await checkSameLayer(before, found, clients);
 	}
 	if (type === "esriFeature") return lookAtFeatures(address, ask);
 	const [name] = type === "ogcWms" ? namedLayers(registration, lang) : [];
@@ -119,9 +121,4 @@ async function look(
 	const capabilities = await orNull(read("WMS", address, name));
 	const layer = capabilities?.layers.get(name);
 	if (layer) await lookAtWms(address, name, layer, ask);
-}
-
-/** Describes a feature layer as far as is needed to compare it with a known one. @throws {Trouble} */
-async function sketch(address: string, ask: Ask): Promise<Pick<Described, "description">> {
-	return { description: sketchLayer(address, await askLayer(address, ask)) };
 }

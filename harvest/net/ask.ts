@@ -12,8 +12,10 @@ export type Ask = (address: string, signal?: AbortSignal) => Promise<Answer>;
 /** The outcome of one request, and whether to try again. */
 interface Outcome {
 	answer: Answer;
-	/** If present, the request is retried after a pause, with at most `attempts` requests in all. */
-	retry?: { pauseMs: number; attempts: number };
+	/** The request is tried so many times in all; once by default. */
+	attempts?: number;
+	/** The pause that the service asks for before the next request. */
+	pauseMs?: number;
 	/** `dead`: no connection can be made. `doubtful`: the host may be failing. */
 	host?: "dead" | "doubtful";
 }
@@ -53,11 +55,10 @@ export function createAsk({
 
 	async function askWithRetries(address: string, signal?: AbortSignal): Promise<Outcome> {
 		for (let attempt = 1; ; attempt += 1) {
-			const outcome = await withSlot(() => once(fetch, address, signal));
-			const { retry } = outcome;
-			if (!retry || attempt >= retry.attempts || signal?.aborted) return outcome;
-			const waitMs = Math.max(retry.pauseMs, firstPauseMs * 2 ** (attempt - 1));
-			await sleep(Math.min(waitMs, maxPauseMs), signal);
+			const outcome = await withSlot(() => askOnce(fetch, address, signal));
+			const { attempts = 1, pauseMs = 0 } = outcome;
+			if (attempt >= attempts || signal?.aborted) return outcome;
+			await sleep(Math.min(Math.max(pauseMs, firstPauseMs * 2 ** (attempt - 1)), maxPauseMs), signal);
 		}
 	}
 
@@ -84,40 +85,37 @@ export function createAsk({
 	};
 }
 
-async function once(fetch: typeof globalThis.fetch, address: string, signal?: AbortSignal): Promise<Outcome> {
-	const headers = { Accept: "application/json, application/xml;q=0.9, */*;q=0.1" };
-	try {
-		const response = await fetch(address, { headers, signal: signal ?? null });
-		const bytes = new Uint8Array(await response.arrayBuffer());
-		if (!response.ok) return refusedStatus(response);
-		return { answer: { ok: true, bytes, type: response.headers.get("Content-Type") ?? "" } };
-	} catch (error) {
-		return failureOf(error, signal);
-	}
-}
-
 /** Statuses that mean that nothing is at the address; any other refusal may be temporary. */
 const missing = new Set([404, 410]);
 
-function refusedStatus({ status, headers }: Response): Outcome {
-	const state = missing.has(status) ? "wrong" : "down";
-	const answer = new Trouble(state, `answers with status ${status}`, { status });
-	if (status !== 429 && status < 500) return { answer };
-	const seconds = Number(headers.get("Retry-After") ?? 0);
-	const waitMs = Number.isFinite(seconds) ? seconds * 1000 : 0;
-	return { answer, retry: { pauseMs: waitMs, attempts: maxBusyAttempts } };
-}
-
-/** @throws the error itself if it is neither a `FetchFailure` nor the caller's abort: then it is a fault of this program */
-function failureOf(error: unknown, signal: AbortSignal | undefined): Outcome {
-	if (signal?.aborted) return { answer: new Trouble("down", "was not asked to the end") };
-	if (!(error instanceof FetchFailure)) throw error;
-	const { reason, message } = error;
-	const state = reason === "address" ? "wrong" : "down";
-	const answer = new Trouble(state, message, { tooLarge: reason === "size" });
-	if (reason === "connect") return { answer, host: "dead" };
-	if (reason !== "network" && reason !== "time") return { answer };
-	return { answer, host: "doubtful", retry: { pauseMs: 0, attempts: maxBrokenAttempts } };
+/** Sends one request. @throws {Error} for a fault of this program */
+async function askOnce(
+	fetch: typeof globalThis.fetch,
+	address: string,
+	signal?: AbortSignal,
+): Promise<Outcome> {
+	const accept = { Accept: "application/json, application/xml;q=0.9, */*;q=0.1" };
+	try {
+		const response = await fetch(address, { headers: accept, signal: signal ?? null });
+		const bytes = new Uint8Array(await response.arrayBuffer());
+		const { ok, status, headers } = response;
+		if (ok) return { answer: { ok, bytes, type: headers.get("Content-Type") ?? "" } };
+		const answer = new Trouble(missing.has(status) ? "wrong" : "down", `answers with status ${status}`, {
+			status,
+		});
+		if (status !== 429 && status < 500) return { answer };
+		// A date, which the header may also have, is ignored.
+		return { answer, attempts: maxBusyAttempts, pauseMs: (Number(headers.get("Retry-After")) || 0) * 1000 };
+	} catch (error) {
+		if (signal?.aborted) return { answer: new Trouble("down", "was not asked to the end") };
+		if (!(error instanceof FetchFailure)) throw error;
+		const { reason, message } = error;
+		const state = reason === "address" ? "wrong" : "down";
+		const answer = new Trouble(state, message, { tooLarge: reason === "size" });
+		if (reason === "connect") return { answer, host: "dead" };
+		if (reason !== "network" && reason !== "time") return { answer };
+		return { answer, attempts: maxBrokenAttempts, host: "doubtful" };
+	}
 }
 
 /** Waits. An abort ends the wait early without an error; the caller checks the signal itself. */
