@@ -4,9 +4,9 @@ import { copyFile, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { readGitHub, readServing, Variables } from "../api/configuration.ts";
-import { catalogueFolders } from "../catalogue/output.ts";
+import { filesBelow } from "../files/below.ts";
 import { readTextIfThere } from "../files/if-there.ts";
-import { slotFolder, slotsOf } from "../publish/rendered.ts";
+import { isCompanion } from "../publish/place-file.mjs";
 import type { Environment } from "../service/settings.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
@@ -110,8 +110,9 @@ export async function fillLocalBucket(
 	persist: string,
 	dist: string,
 ): Promise<void> {
-	const folders = [...slotsOf({}).map(slotFolder), ...catalogueFolders];
-	const words = [join(engineFolder, "fill-bucket.mjs"), folder.configuration, persist, dist, ...folders];
+	const list = `${folder.configuration}.objects`;
+	await writeFile(list, JSON.stringify(filesBelow(dist).filter((path) => !isCompanion(path))));
+	const words = [join(engineFolder, "fill-bucket.mjs"), folder.configuration, persist, dist, list];
 	const env = { ...quiet, ...folder.environment };
 	await done("filling the local bucket", process.execPath, words, { cwd: root, env });
 }

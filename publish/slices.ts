@@ -1,10 +1,7 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
+
 /** Longest work on the event loop before other tasks run, in milliseconds. */
 const sliceMs = 4;
-
-/** Waits for the next iteration of the event loop, so that other tasks run first. */
-export function nextTurn(): Promise<void> {
-	return new Promise((resolve) => setImmediate(resolve));
-}
 
 /** Runs a short task for each item, in slices of `sliceMs`: the service answers readers between them. */
 export async function eachInSlices<T>(items: Iterable<T>, task: (item: T) => void): Promise<void> {

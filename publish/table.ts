@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { Fragments } from "../api/read.ts";
 import { ifThereSync } from "../files/if-there.ts";
 import type { Log } from "../store/log.ts";
 import { fragmentOf, isSame, pack, type RenderedLayer, type Row, renderedIn, type Slot } from "./rendered.ts";
-import { eachInSlices, nextTurn } from "./slices.ts";
+import { eachInSlices } from "./slices.ts";
 
 /** The changes of one commit: smallkey → its fragments, or null if the layer is removed. */
 export type Changes = ReadonlyMap<string, RenderedLayer | null>;
