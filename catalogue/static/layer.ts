@@ -188,7 +188,7 @@ export function listHtml(
 ): string | null {
 	const pages = listPages(sorted.length);
 	if (page < 1 || page > pages) return null;
-	const { t, plural } = textsIn[lang];
+	const { t, layers } = textsIn[lang];
 	const root = "../".repeat(listFolders[lang].split("/").length);
 	const other = lang === "en" ? "fr" : "en";
 	const shown = sorted.slice((page - 1) * layersPerPage, page * layersPerPage);
@@ -201,7 +201,7 @@ export function listHtml(
 	const previous = page > 1 && at(page - 1, t("Previous page"), "prev");
 	const next = page < pages && at(page + 1, t("Next page"), "next");
 	const content = html`<h1>${t("All layers")}</h1>
-<p>${shown.length === 0 ? t("No layer is registered yet.") : plural(sorted.length, "{0} layer, by title", "{0} layers, by title")}</p>
+<p>${shown.length === 0 ? t("No layer is registered yet.") : t("{0}, by title", layers(sorted.length))}</p>
 ${shown.length > 0 && html`<ul class="plain">\n${rows}</ul>`}
 ${
 	pages > 1 &&

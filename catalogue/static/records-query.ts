@@ -1,7 +1,7 @@
 import type { Bounds, Entry } from "../../registry/entries.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { intersects, senderOf } from "../../site/search/entry.ts";
-import { fold as foldWords } from "../../site/search/words.ts";
+import { fold } from "../../site/search/words.ts";
 
 /** A parsed query for items; a filter that is null accepts every record. */
 export interface ItemsQuery {
@@ -49,7 +49,7 @@ export function parseItemsQuery(query: string): ItemsQuery | string {
 	given.delete("limit");
 	given.delete("offset");
 	return {
-		q: phrases && [...phrases].map((phrase) => fold(phrase).trim()),
+		q: phrases && [...phrases].map((phrase) => fold(phrase).replace(/\s+/g, " ").trim()),
 		bbox: parseBbox(given.get("bbox") ?? ""),
 		ids: itemsOf("ids"),
 		types: itemsOf("type"),
@@ -82,17 +82,12 @@ function parseBbox(text: string): Bounds | null {
 	return south <= north ? (bounds as unknown as Bounds) : null;
 }
 
-/** Folds a text for comparison, with one space between words. */
-function fold(text: string): string {
-	return foldWords(text).replace(/\s+/g, " ");
-}
-
 /** The folded texts of an entry in which `q` searches. */
 export function searchedText(entry: Entry): string {
 	const { smallkey, title, description: about, keywords = [] } = entry;
 	const senders = langs.map((lang) => senderOf(entry, lang));
 	const texts = [smallkey, title.en, title.fr, about?.en ?? "", about?.fr ?? "", ...keywords, ...senders];
-	return fold(texts.join("\0"));
+	return fold(texts.join("\0")).replace(/\s+/g, " ");
 }
 
 /** Whether an entry matches a query. @param text returns its searched text; called only if `q` is given */

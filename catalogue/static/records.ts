@@ -1,5 +1,5 @@
 import type { Bounds, Entry } from "../../registry/entries.ts";
-import { type Lang, langs } from "../../registry/smallkey.ts";
+import { langs } from "../../registry/smallkey.ts";
 import { addressOf, titleOf } from "../../site/search/entry.ts";
 import { tagline } from "../../site/text/translate.ts";
 import { layerAddress } from "./addresses.ts";
@@ -23,20 +23,9 @@ const conformance = [
 ];
 
 const crs84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
-const geoJson = "application/geo+json";
 
-/** A link of OGC API (Common, "Link"), with two more members that QGIS reads. */
-interface Link {
-	href: string;
-	rel: string;
-	type?: string;
-	title?: string;
-	hreflang?: Lang;
-	/** Protocol of the service at the address, by the names of the OGC and of Esri. */
-	protocol?: string;
-	/** Name of the layer in the service. */
-	name?: string;
-}
+/** A link of OGC API (Common, "Link"): `rel`, `href`, and further members. */
+type Link = Readonly<Record<"rel" | "href", string> & Record<string, string>>;
 
 const title = inBoth("Map layers");
 const description = inBoth(tagline);
@@ -45,6 +34,7 @@ const description = inBoth(tagline);
 const itemsAt = (root: string) => `${root}collections/${collectionId}/items`;
 
 const json = (rel: string, href: string): Link => ({ rel, type: "application/json", href });
+const geoJson = (rel: string, href: string): Link => ({ rel, type: "application/geo+json", href });
 
 /** A collection of records; its links make it searchable or crawlable. */
 function catalogOf(links: readonly Link[], id = collectionId): object {
@@ -59,8 +49,7 @@ function catalogOf(links: readonly Link[], id = collectionId): object {
  */
 export function recordsPage(path: string, root: string): object | undefined {
 	const self = `${root}collections/${collectionId}`;
-	const items = { rel: "items", type: geoJson, href: itemsAt(root) };
-	const collection = { ...catalogOf([json("self", self), items]), crs: [crs84] };
+	const collection = { ...catalogOf([json("self", self), geoJson("items", itemsAt(root))]), crs: [crs84] };
 	const openApi = "application/vnd.oai.openapi+json;version=3.1";
 	const links = [
 		json("self", `${root}ogc`),
@@ -88,9 +77,8 @@ export function itemsPage(
 ): object {
 	const features = found.slice(offset, offset + limit).map((entry) => recordOf(entry, root));
 	const query = text && `${text}&`;
-	const link = (rel: string, start: number): Link => {
-		return { rel, type: geoJson, href: `${itemsAt(root)}?${query}limit=${limit}&offset=${start}` };
-	};
+	const link = (rel: string, start: number) =>
+		geoJson(rel, `${itemsAt(root)}?${query}limit=${limit}&offset=${start}`);
 	return {
 		type: "FeatureCollection",
 		numberMatched: found.length,
@@ -110,7 +98,7 @@ export function itemPage(entry: Entry, root: string): object {
 	const href = `${itemsAt(root)}/${encodeURIComponent(entry.smallkey)}`;
 	const { links, ...record } = recordOf(entry, root);
 	const collection = json("collection", `${root}collections/${collectionId}`);
-	return { ...record, links: [{ rel: "self", type: geoJson, href }, collection, ...links] };
+	return { ...record, links: [geoJson("self", href), collection, ...links] };
 }
 
 /** The file of the crawlable catalogue, which a hosting of files has in place of a searchable one. */
@@ -141,9 +129,8 @@ export function crawlableIndex(chunks: readonly (readonly Entry[])[], publicUrl:
 /** A layer as a record (Records, "recordGeoJSON.yaml"). */
 function recordOf(entry: Entry, root: string) {
 	const { smallkey, type, bounds, changed, keywords, sender } = entry;
-	const both = ({ en, fr }: { en?: string; fr?: string }) => {
-		return [...new Set([en, fr].filter(Boolean))].join(" · ");
-	};
+	const both = (texts: { en?: string; fr?: string }) =>
+		[...new Set([texts.en, texts.fr].filter(Boolean))].join(" · ");
 	const pages = langs.map((lang): Link => {
 		const href = root + layerAddress(lang, smallkey);
 		return { rel: "describedby", type: "text/html", hreflang: lang, title: titleOf(entry, lang), href };
@@ -193,7 +180,10 @@ const protocols: ReadonlyMap<string, string> = new Map([
 /** Accepts `…/MapServer/<n>` or `…/FeatureServer/<n>`; its groups are the service, `Map` or `Feature`, and the number. */
 const oneLayer = /^([^?#]*\/(Map|Feature)Server)\/(\d{1,9})\/?(?=[?#]|$)/i;
 
-/** Links to the layer's service, each address once, from which QGIS adds the layer. */
+/**
+ * Links to the layer's service, each address once, from which QGIS adds the layer: by `protocol`, a name of the OGC or of
+ * Esri, and by `name`, that of the layer in the service.
+ */
 function serviceLinks(entry: Entry): Link[] {
 	const different = langs.filter((lang) => lang === "en" || entry.address.fr !== undefined);
 	return different.map((lang) => {

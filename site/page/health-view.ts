@@ -43,7 +43,7 @@ function reportText(report: HealthReport | null, signal: AbortSignal): TemplateR
 		checked > 0 &&
 			(sick > 0
 				? plural(sick, "{0} layer has a problem:", "{0} layers have a problem:")
-				: t("No problem was seen.")),
+				: `${t("No problem was seen")}.`),
 	];
 	return html`<p role="status">${said.filter(Boolean).join(" ")}</p>
 		${groups.map((group) => groupTable(group, signal))}`;

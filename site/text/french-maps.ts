@@ -58,8 +58,7 @@ export const frenchOfMaps = {
 	"Drop a JSON file here, or": "Déposez un fichier JSON ici, ou",
 	"choose one": "choisissez-en un",
 	"1 to 64 of A-Z a-z 0-9 _ - + =": "1 à 64 caractères parmi A-Z a-z 0-9 _ - + =",
-	"The smallkey must be 1 to 64 of A-Z a-z 0-9 _ - + =":
-		"La clé doit avoir 1 à 64 caractères parmi A-Z a-z 0-9 _ - + =",
+	"The smallkey must be {0}": "La clé doit avoir {0}",
 	"This smallkey is registered: sending the draft changes that layer.":
 		"Cette clé est inscrite : envoyer l’ébauche modifie cette couche.",
 	"This smallkey is free.": "Cette clé est libre.",

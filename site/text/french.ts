@@ -130,7 +130,6 @@ export const french = {
 	"Health of the layers": "État des couches",
 	"Each service is asked once a week as a viewer would ask it. “Check now” asks it from your browser.":
 		"Chaque service est interrogé une fois par semaine, comme le ferait un visualiseur. « Vérifier maintenant » l’interroge depuis votre navigateur.",
-	"No problem was seen.": "Aucun problème relevé.",
 	"{0} layer was checked.": "{0} couche vérifiée.",
 	"{0} layers were checked.": "{0} couches vérifiées.",
 	"{0} layer was not checked yet.": "{0} couche pas encore vérifiée.",
@@ -160,8 +159,7 @@ export const french = {
 	"Viewers cannot read this layer.": "Les visualiseurs ne peuvent pas lire cette couche.",
 	"How to draw it": "Comment l’afficher",
 	"All layers": "Toutes les couches",
-	"{0} layer, by title": "{0} couche, par titre",
-	"{0} layers, by title": "{0} couches, par titre",
+	"{0}, by title": "{0}, par titre",
 	"Page {0} of {1}": "Page {0} de {1}",
 	"Previous page": "Page précédente",
 	"Next page": "Page suivante",
