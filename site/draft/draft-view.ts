@@ -211,10 +211,10 @@ export class DraftView implements View {
 		const smallkey = parseSmallkey(this.#key);
 		const entry = smallkey === null ? null : await catalogue.find(smallkey).catch(() => null);
 		if (serial !== this.#serial) return;
-		const rule = "1 to 64 of A-Z a-z 0-9 _ - + =";
-		const wrong = this.#key === "" ? rule : (`The smallkey must be ${rule}` as const);
+		const rule = t("1 to 64 of A-Z a-z 0-9 _ - + =");
+		const wrong = this.#key === "" ? rule : t("The smallkey must be {0}", rule);
 		const taken = "This smallkey is registered: sending the draft changes that layer.";
-		this.#keyNote = t(smallkey === null ? wrong : entry ? taken : "This smallkey is free.");
+		this.#keyNote = smallkey === null ? wrong : t(entry ? taken : "This smallkey is free.");
 		refresh();
 	}
 

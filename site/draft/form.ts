@@ -9,17 +9,17 @@ import type { PlacedProblem } from "./send.ts";
 
 type Members = Record<string, unknown>;
 
-/** The members of one language that the form shows, with their labels, and for which kinds of service. */
+/** The members of one language that the form shows, with their labels. */
 const fields = [
-	{ name: "service_url", kinds: ["wms", "feature"], en: "Address (English)", fr: "Address (French)" },
-	{
-		name: "layer",
-		kinds: ["wms"],
-		en: "Layer in the service (English)",
-		fr: "Layer in the service (French)",
-	},
-	{ name: "service_name", kinds: ["wms", "feature"], en: "Title (English)", fr: "Title (French)" },
+	{ name: "service_url", en: "Address (English)", fr: "Address (French)" },
+	{ name: "layer", en: "Layer in the service (English)", fr: "Layer in the service (French)" },
+	{ name: "service_name", en: "Title (English)", fr: "Title (French)" },
 ] as const;
+
+/** Whether registrations of a kind of service have a member: a feature layer has no `layer`. */
+function isOfKind(name: string, kind: string): boolean {
+	return kind === "wms" || name !== "layer";
+}
 
 /** Whether the form can show a text: it is a document of version 1. */
 export function isInForm(text: string): boolean {
@@ -46,10 +46,9 @@ export function draftForm(
 		const document = membersOf(tryJson(current()));
 		const nodes = langs.map((lang) => {
 			const node = { ...membersOf(document[lang]) };
-			for (const { name, kinds } of fields) {
+			for (const { name } of fields) {
 				const value = changed === `${lang}-${name}` ? newValue : memberOf(document, lang, name);
-				const isKept = kinds.some((one) => one === kind) && (value !== "" || name !== "service_name");
-				if (isKept) node[name] = value;
+				if (isOfKind(name, kind) && (value !== "" || name !== "service_name")) node[name] = value;
 				else delete node[name];
 			}
 			return [lang, node];
@@ -79,7 +78,7 @@ export function draftForm(
 		return field(id, t(labels[lang]), control, more);
 	};
 	const choices = ["wms", "feature"].map((one) => [one, typeText(one)] as const);
-	const shown = fields.filter(({ kinds }) => kinds.some((one) => one === kind));
+	const shown = fields.filter(({ name }) => isOfKind(name, kind));
 	return html`<fieldset class="form" ?disabled=${isDisabled}>
 		<legend>${t("Form")}</legend>
 		${field("kind", t("Kind of service"), select("kind", kind, choices, write))}

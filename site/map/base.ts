@@ -156,13 +156,11 @@ export function openOverview(place: HTMLElement, view: Box | null, moved: (view:
 	);
 	const base = openBaseMap(place.querySelector(".map") as HTMLElement);
 	const shown = () => base.shown().map(Math.round) as Box;
-	/** The view in the address, and the view on the map, which is larger if its shape differs. */
-	let given = "";
+	/** The view on the map. It is larger than the view in the address if its shape differs. */
 	let fitted = "";
 	/** Shows the view in the address, unless the map shows it already. */
 	const show = (box: Box | null) => {
-		if (!box || box.join() === given) return;
-		given = box.join();
+		if (!box || box.join() === fitted) return;
 		base.view.fit(box);
 		fitted = shown().join();
 	};
@@ -171,8 +169,7 @@ export function openOverview(place: HTMLElement, view: Box | null, moved: (view:
 	base.map.on("moveend", () => {
 		const box = shown();
 		if (box.join() === fitted) return;
-		given = box.join();
-		fitted = given;
+		fitted = box.join();
 		moved(box);
 	});
 	return { show, close: () => base.close() };

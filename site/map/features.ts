@@ -63,10 +63,8 @@ const format = new EsriJSON();
 /** Reads a feature; empty if it has no geometry, or one that cannot be read. */
 function readFeature({ geometry, attributes = {} }: EsriFeature): Feature<Geometry>[] {
 	try {
-		const read = geometry ? format.readGeometry(geometry) : null;
-		const feature = new Feature<Geometry>({ attributes });
-		feature.setGeometry(read ?? undefined);
-		return read ? [feature] : [];
+		const read = geometry && (format.readGeometry(geometry) as Geometry);
+		return read ? [new Feature({ attributes, geometry: read })] : [];
 	} catch {
 		return [];
 	}
@@ -97,10 +95,8 @@ function styleOf(symbology: Symbology | null, changed: () => void) {
 /** The symbol of a feature, chosen as in RAMP 4.0; null if it has none. */
 function symbolOf(symbology: Symbology, attributes: Record<string, unknown>): LayerSymbol | null {
 	if (symbology.type === "simple") return symbology;
-	const { type } = symbology;
-	return (
-		(type === "uniqueValue" ? unique(symbology, attributes) : range(symbology, attributes)) ?? rest(symbology)
-	);
+	const isUnique = symbology.type === "uniqueValue";
+	return (isUnique ? unique(symbology, attributes) : range(symbology, attributes)) ?? rest(symbology);
 }
 
 /** Finds a unique value. Values are compared with their types: 1 is not "1". Values of several fields are joined. */
@@ -178,12 +174,9 @@ function symbolsOf(symbology: Symbology): LayerSymbol[] {
 	return other ? [...maps, other] : maps;
 }
 
-const maxSymbols = 200;
-
 /** The legend of a fragment's symbols. */
 export function legendOf(symbology: Symbology): TemplateResult {
-	const symbols = symbolsOf(symbology).slice(0, maxSymbols);
-	const items = symbols.map(({ imageUrl, label }) => {
+	const items = symbolsOf(symbology).map(({ imageUrl, label }) => {
 		// Pictures in fragments are data URIs; no other address is loaded.
 		const isPicture = String(imageUrl).startsWith("data:image/");
 		return html`<li>${isPicture ? html`<img src=${imageUrl} alt="">` : ""}<span>${label || t("Others")}</span></li>`;

@@ -69,9 +69,8 @@ export function pictureInfo(
 /** Most characters of an answer that are shown. */
 const maxText = 20_000;
 
-/** Most features, and most members of a feature, that are shown. */
+/** Most features that are shown. */
 const maxShown = 10;
-const maxMembers = 200;
 
 /**
  * The answer of a WMS to GetFeatureInfo, as the viewer's parser would show it. HTML is shown in a sandboxed frame
@@ -101,7 +100,7 @@ export function featureInfo(
 ): TemplateResult {
 	if (features.length === 0) return html`<p>${t("There is nothing here.")}</p>`;
 	const shown = features.slice(0, maxShown).map((attributes) => {
-		const members = Object.entries(attributes).slice(0, maxMembers);
+		const members = Object.entries(attributes);
 		return html`<section>
 			<h4>${String(attributes[nameField] ?? "") || t("The service’s answer")}</h4>
 			<dl>${members.map(([name, value]) => html`<dt>${aliases[name] ?? name}</dt><dd>${shownValue(value)}</dd>`)}</dl>

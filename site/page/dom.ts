@@ -105,12 +105,7 @@ export function debounce(waitMs: number, call: () => void): () => void {
 
 /** Parses an `http` or `https` address; null for anything else, such as `javascript:`. */
 export function webAddress(text: string): URL | null {
-	try {
-		const url = new URL(text);
-		return url.protocol === "http:" || url.protocol === "https:" ? url : null;
-	} catch {
-		return null;
-	}
+	return /^\s*https?:/i.test(text) && URL.canParse(text) ? new URL(text) : null;
 }
 
 /** A link to another site; only its text if the address is not `http` or `https`. */

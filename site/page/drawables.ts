@@ -100,22 +100,16 @@ export function mapPanel(drawables: Drawables) {
 export function bothLanguages(drawables: Drawables): TemplateResult {
 	const { en, fr } = drawables;
 	const names = { en: t("English"), fr: t("French") };
-	const cell = (lang: Lang, get: (drawable: Drawable) => Content) => {
-		const drawable = drawables[lang];
-		return html`<td lang=${lang} data-label=${names[lang] + t(":")}>${drawable ? get(drawable) : "–"}</td>`;
-	};
+	/** A row; it is left out if neither language has a value. */
 	const row = (name: string, get: (drawable: Drawable) => Content, note = "") => {
-		const noted = note && html`<span class="note">${note}</span>`;
-		return html`<tr><th scope="row">${name}${noted}</th>${langs.map((lang) => cell(lang, get))}</tr>`;
+		const cells = langs.map((lang) => {
+			const value = (drawables[lang] && get(drawables[lang])) || "";
+			return { lang, value };
+		});
+		if (cells.every(({ value }) => value === "")) return "";
+		return html`<tr><th scope="row">${name}${note && html`<span class="note">${note}</span>`}</th>
+			${cells.map(({ lang, value }) => html`<td lang=${lang} data-label=${names[lang] + t(":")}>${value || "–"}</td>`)}</tr>`;
 	};
-	/** A row that is left out if neither language has a value. */
-	const more = (
-		name: string,
-		get: (drawable: Drawable) => string,
-		show: (text: string) => Content,
-		note = "",
-	) =>
-		[en, fr].some((one) => one && get(one) !== "") ? row(name, (one) => show(get(one)) || "–", note) : "";
 	const link = (address: string) => address && outside(address, address);
 	const isSame = (get: (drawable: Drawable) => string) => en && fr && get(en) === get(fr);
 	const sameTitle = isSame(({ title }) => title) ? t("the same in both languages") : "";
@@ -125,12 +119,12 @@ export function bothLanguages(drawables: Drawables): TemplateResult {
 		<thead><tr><td></td><th scope="col">${names.en}</th><th scope="col">${names.fr}</th></tr></thead>
 		<tbody>
 			${row(t("Title"), ({ title }) => breakable(title), sameTitle)}
-			${row(t("Address of the service"), ({ url }) => outside(url, url), sameAddress)}
+			${row(t("Address of the service"), ({ url }) => link(url), sameAddress)}
 			${row(t("The service’s own page"), ownPage)}
-			${more(t("Layer in the service"), entriesOf, breakable, otherName)}
-			${more(t("Field that names a feature"), ({ nameField }) => nameField, String)}
-			${more(t("Metadata"), ({ metadataUrl }) => metadataUrl, link)}
-			${more(t("Catalogue page"), ({ catalogueUrl }) => catalogueUrl, link)}
+			${row(t("Layer in the service"), (one) => entriesOf(one) && breakable(entriesOf(one)), otherName)}
+			${row(t("Field that names a feature"), ({ nameField }) => nameField)}
+			${row(t("Metadata"), ({ metadataUrl }) => link(metadataUrl))}
+			${row(t("Catalogue page"), ({ catalogueUrl }) => link(catalogueUrl))}
 		</tbody>
 	</table>`;
 }
@@ -142,6 +136,6 @@ function entriesOf({ entries }: Drawable): string {
 /** A link to a service's own description: the page of an ArcGIS service, or the capabilities of a Web Map Service. */
 function ownPage({ kind, url }: Drawable): Content {
 	const address = webAddress(url);
-	if (!address) return "–";
+	if (!address) return "";
 	return kind === "wms" ? outside(capabilitiesOf(url), "GetCapabilities") : outside(url, address.host);
 }

@@ -71,8 +71,8 @@ export class Filters {
 			this.update(currentState());
 			refresh();
 		};
-		const isInView = state.view !== "" || this.#isViewAsked;
 		const offered = this.#isOpen ? chosen : null;
+		const isInView = state.view !== "" || this.#isViewAsked;
 		const hosts = offered?.facets.host.slice(0, maxOffered) ?? [];
 		const host = html`<input type="text" id="host" list="hosts" autocomplete="off" spellcheck="false"
 			aria-describedby="hosthint" .value=${state.host} @change=${(event: Event) => this.#set({ host: textIn(event).trim() })}>`;
@@ -133,12 +133,9 @@ export class Filters {
 			view: t("In the map’s view"),
 		};
 		const active = (Object.keys(texts) as (keyof typeof texts)[]).filter((name) => state[name] !== "");
-		const chips = active.map(
-			(
-				name,
-			) => html`<li><button type="button" class="chip" aria-label=${t("Remove the filter {0}", texts[name])}
-				@click=${remove({ [name]: "" })}>${texts[name]}<span aria-hidden="true"> ×</span></button></li>`,
-		);
+		const chip = (name: keyof typeof texts) => html`<li><button type="button" class="chip"
+			aria-label=${t("Remove the filter {0}", texts[name])} @click=${remove({ [name]: "" })}>${texts[name]}<span aria-hidden="true"> ×</span></button></li>`;
+		const chips = active.map(chip);
 		const all = html`<li><button type="button" class="chip all"
 			@click=${remove(noFilters)}>${t("Remove all filters")}</button></li>`;
 		return html`<ul class="chips" ?hidden=${chips.length === 0}>${chips}${chips.length > 1 ? all : ""}</ul>`;

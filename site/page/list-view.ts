@@ -1,5 +1,7 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
+import type { Bounds } from "../../registry/entries.ts";
+import type { Box } from "../map/drawable.ts";
 import { catalogue, renewCatalogue } from "../search/catalogue.ts";
 import { titleOf } from "../search/entry.ts";
 import type { Chosen } from "../search/select.ts";
@@ -29,10 +31,8 @@ export class ListView implements View {
 	#isBusy = true;
 	/** Number of the newest search; results of older searches are not shown. */
 	#serial = 0;
-	/** The layer whose row gets the focus once it is listed; empty for none. */
-	#lastLayer: string;
-	/** Index of the row that gets the focus next: the first row that *Show more* adds; null for none. */
-	#focusRow: number | null = null;
+	/** The layer whose row gets the focus once it is listed, such as the first that *Show more* adds; empty for none. */
+	#focused: string;
 	/** The typed text, if it is not in the address yet; otherwise null. */
 	#typed: string | null = null;
 	/** Text that is typed before this time belongs to the previous search. */
@@ -42,7 +42,7 @@ export class ListView implements View {
 
 	/** @param left the layer that was open before; its row gets the focus; empty for none */
 	constructor(left: string) {
-		this.#lastLayer = left;
+		this.#focused = left;
 		catalogue.onChange = () => this.#showLoaded();
 		void catalogue.load();
 	}
@@ -59,7 +59,7 @@ export class ListView implements View {
 		};
 		const more = () => {
 			const { state: asked, hits } = this.#found;
-			this.#focusRow = Math.min(asked.n, hits.length);
+			this.#focused = hits[asked.n]?.smallkey ?? "";
 			go({ ...asked, n: asked.n + moreShown }, true);
 		};
 		const retry = () => {
@@ -128,23 +128,16 @@ export class ListView implements View {
 		}
 		const [matched, bounds] = await Promise.all([
 			text === "" ? null : catalogue.match(text),
-			box && import("../map/reproject.ts").then(({ boundsOfBox }) => boundsOfBox(box, settings.mapWkid)),
+			box && boundsOf(box),
 		]);
 		if (serial !== this.#serial) return;
 		const chosen = catalogue.selection.select(matched?.ids ?? null, { ...state, bounds });
-		this.#show({ state, hits: chosen.hits, words: new Set(matched?.words) }, chosen);
-	}
-
-	#show(found: Found, chosen: Chosen): void {
 		const { isComplete, problems } = catalogue;
 		this.#chosen = chosen;
-		this.#isBusy = found.hits.length === 0 && !isComplete && problems.length === 0;
-		if (!this.#isBusy) this.#found = found;
+		this.#isBusy = chosen.hits.length === 0 && !isComplete && problems.length === 0;
+		if (!this.#isBusy) this.#found = { state, hits: chosen.hits, words: new Set(matched?.words) };
 		refresh();
-		if (this.#focusRow !== null)
-			document.querySelector<HTMLElement>(`.results li:nth-child(${this.#focusRow + 1}) h2 a`)?.focus();
-		this.#focusRow = null;
-		if (this.#lastLayer !== "" && (focusOn(this.#lastLayer) || isComplete)) this.#lastLayer = "";
+		if (this.#focused !== "" && (focusOn(this.#focused) || isComplete)) this.#focused = "";
 	}
 
 	/** The part above the list while there is no search: the number of layers, and the last changes. */
@@ -168,10 +161,15 @@ export class ListView implements View {
 	}
 }
 
+/** The bounds in degrees of a rectangle on the map; the whole earth if it goes past a pole. */
+async function boundsOf([xmin, ymin, xmax, ymax]: Box): Promise<Bounds> {
+	const { boundsOfExtent } = await import("../../registry/projections.ts");
+	return boundsOfExtent({ wkid: settings.mapWkid, xmin, ymin, xmax, ymax }) ?? [-180, -90, 180, 90];
+}
+
 /** Focuses a layer's link, unless the user has moved the focus. @returns false if the layer is not listed yet */
 function focusOn(smallkey: string): boolean {
-	const { activeElement } = document;
-	if (activeElement !== document.body && activeElement?.tagName !== "H1") return true;
+	if (!document.activeElement?.matches("body, h1, .more button")) return true;
 	const link = document.querySelector<HTMLElement>(`.results [data-layer="${smallkey}"]`);
 	link?.focus();
 	return link !== null;

@@ -2,7 +2,7 @@ import MiniSearch from "minisearch";
 import type { Entry } from "../../registry/entries.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { addressOf, hostsOf, senderOf } from "./entry.ts";
-import { fold, isStopWord, queryWords, stem, wordsOf } from "./words.ts";
+import { isStopWord, queryWords, stem, wordsOf } from "./words.ts";
 
 /** The result of a text search. */
 export interface Matched {
@@ -18,8 +18,7 @@ const maxTextLength = 500;
 /** The values of an entry that are compared as a whole. */
 interface Exact {
 	key: string;
-	/** Each title folded, and its words only, in which `l’eau` and `l'eau` are the same. */
-	titles: readonly (readonly [whole: string, words: string])[];
+	titles: readonly string[];
 	/** Addresses of the services, without scheme and query. */
 	services: readonly string[];
 }
@@ -73,11 +72,10 @@ export class Matcher {
 
 	#byWholeText(text: string): number[] {
 		const key = text.toLowerCase();
-		const [title, words] = comparedTitle(text);
+		const title = comparedTitle(text);
 		return [
 			...this.#idsWhere((one) => one.key === key),
-			...this.#idsWhere(({ titles }) => titles.some(([whole]) => whole === title)),
-			...this.#idsWhere(({ titles }) => words !== "" && titles.some((one) => one[1] === words)),
+			...this.#idsWhere(({ titles }) => titles.includes(title)),
 		];
 	}
 
@@ -111,8 +109,8 @@ export class Matcher {
 	#byWords(text: string): Matched {
 		const asked = queryWords(text);
 		if (asked.length === 0) return { ids: [], words: [] };
-		const [title] = comparedTitle(text);
-		const startsTitle = (id: number) => this.#exact[id]?.titles.some(([whole]) => whole.startsWith(title));
+		const start = comparedTitle(text);
+		const startsTitle = (id: number) => this.#exact[id]?.titles.some((title) => title.startsWith(start));
 		const prefix = (word: string) => word.length > 1;
 		const boostDocument = (id: number) => (startsTitle(id) ? 4 : 1);
 		const misspelt = (word: string) => (word.length > 3 && !/\d/.test(word) ? 0.25 : false);
@@ -153,10 +151,13 @@ function keysIn(address: string): Set<string> {
 	return new Set(names.filter(Boolean).map((name) => decode(name).toLowerCase()));
 }
 
-/** A title, or a text that may be one, in the two forms of `Exact.titles`, no longer than a text that is searched for. */
-function comparedTitle(text: string): [whole: string, words: string] {
+/**
+ * A title, or a text that may be one, for comparing: its words only, so that `l’eau` and `l'eau` are the same; without any
+ * words, its signs. It is no longer than a text that is searched for.
+ */
+function comparedTitle(text: string): string {
 	const title = text.slice(0, maxTextLength).trim();
-	return [fold(title), wordsOf(title).join(" ")];
+	return wordsOf(title).join(" ") || title;
 }
 
 function decode(text: string): string {
