@@ -23,7 +23,7 @@ import {
 } from "../hosting/wrangler.ts";
 import { isCompanion } from "../publish/place-file.mjs";
 import { readSenders } from "../service/senders-file.ts";
-import { type Configuration, type Environment, readConfiguration } from "../service/settings.ts";
+import { type Configuration, readConfiguration } from "../service/settings.ts";
 import { createRun, exitCodes } from "../terminal/command-line.ts";
 import type { Io } from "../terminal/io.ts";
 
@@ -98,14 +98,6 @@ const deploy = createRun("deploy", async ({ read, environment }) => {
 
 const startTimeoutMs = 60_000;
 
-/** The worker's variables. Without SENDERS it gets the senders of this machine's service. */
-async function variablesFor(env: Environment, dataDir: string, io: Io): Promise<[string, string][]> {
-	const { text, place, created } = await readSenders(env, dataDir);
-	io.print(`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`);
-	// An apostrophe would end the quoted value (dotenv), so it is escaped in the JSON.
-	return workerVariables({ ...env, SENDERS: text.replaceAll("'", "\\u0027") });
-}
-
 /** @throws {Error} if another process listens on the port: the engine would report that only after a minute */
 async function checkPort({ host, port }: Configuration): Promise<void> {
 	const probe = createServer().listen(port, host);
@@ -135,10 +127,9 @@ function waitForAddress(engine: ChildProcess, io: Io): Promise<string> {
 			clearTimeout(timer);
 			resolve(match[1] as string);
 		});
-		createInterface({ input: engine.stderr as NodeJS.ReadableStream }).on("line", (line) => {
-			if (isListening) io.warn(line);
-			else output.push(line);
-		});
+		createInterface({ input: engine.stderr as NodeJS.ReadableStream }).on("line", (line) =>
+			isListening ? io.warn(line) : output.push(line),
+		);
 		engine.once("close", (code) => fail(`it ended with ${code}`));
 	});
 }
@@ -159,7 +150,11 @@ const workers = createRun("workers", async ({ read, environment, io }) => {
 	await installEngine();
 	if (options.dist === undefined) await buildFolder(options.layers, dist, environment);
 	await buildWorker();
-	const variables = await variablesFor(environment, dataDir, io);
+	// Without SENDERS the worker gets the senders of this machine's service.
+	const { text, place, created } = await readSenders(environment, dataDir);
+	io.print(`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`);
+	// An apostrophe would end the quoted value (dotenv), so it is escaped in the JSON.
+	const variables = workerVariables({ ...environment, SENDERS: text.replaceAll("'", "\\u0027") });
 	await withTemporaryFolder("workers-", async (path) => {
 		try {
 			const folder = await fillRunFolder(path, options.objects ? "objects" : "assets", variables);

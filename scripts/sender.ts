@@ -72,10 +72,9 @@ async function serviceOf(dataDir: string, { SENDERS }: Environment): Promise<str
 export const run = createRun("sender", async ({ read, environment, io }) => {
 	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
 	const place = sendersPath(dataDir);
-	const print = (...lines: string[]) => {
-		for (const text of lines) io.print(text);
-	};
-	const printService = async () => print(await serviceOf(dataDir, environment));
+	const printSender = async (id: string) =>
+		io.print(senderLines(await oneSender(dataDir, id), place).join("\n"));
+	const printService = async () => io.print(await serviceOf(dataDir, environment));
 
 	await read((line) => {
 		line.addHelpText("after", help);
@@ -97,7 +96,7 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 			const fields = fieldsOf(options);
 			if (!("smallkeys" in fields)) await askForLayers(dataDir, id, io);
 			await addSender(dataDir, id, fields);
-			print(`${id} is in ${place}; npx fragments sender show ${id} --secret prints its secret`);
+			io.print(`${id} is in ${place}; npx fragments sender show ${id} --secret prints its secret`);
 			await printService();
 		});
 
@@ -106,7 +105,7 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 			.action(async (id, options) => {
 				const fields = fieldsOf(options);
 				await changeSender(dataDir, id, () => fields);
-				print(...senderLines(await oneSender(dataDir, id), place));
+				await printSender(id);
 				await printService();
 			});
 
@@ -120,13 +119,13 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 					previous_key_until: until,
 				}));
 				const state = until ? `valid until ${until}` : "invalid";
-				print(`${id} has a new secret in ${place}, and the previous one is ${state}`);
+				io.print(`${id} has a new secret in ${place}, and the previous one is ${state}`);
 				await printService();
 			});
 
 		verb("remove", "take a sender away; what it has published stays").action(async (id) => {
 			await changeSender(dataDir, id, () => null);
-			print(`${id} is no longer in ${place}`);
+			io.print(`${id} is no longer in ${place}`);
 			if ((await allSenders(dataDir)).size === 0)
 				io.warn("warning: it was the last sender: no one can publish");
 			await printService();
@@ -135,13 +134,15 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 		line
 			.command("list")
 			.description("list all senders")
-			.action(async () => print(...listLines([...(await allSenders(dataDir)).values()])));
+			.action(async () => {
+				for (const text of listLines([...(await allSenders(dataDir)).values()])) io.print(text);
+			});
 
 		verb("show", "show one sender")
 			.option("--secret", "print its secret instead, and nothing else")
 			.action(async (id, { secret }) => {
-				const sender = await oneSender(dataDir, id);
-				print(...(secret ? [sender.secret] : senderLines(sender, place)));
+				if (secret) io.print((await oneSender(dataDir, id)).secret);
+				else await printSender(id);
 			});
 		return line;
 	});

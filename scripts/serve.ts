@@ -26,22 +26,18 @@ export const run = createRun("serve", async ({ read, environment, io }) => {
 	try {
 		const configured = await readSenders(environment, dataDir);
 		const senders = new Map(configured.senders);
+		const { metrics: metricsPlace, github } = configuration;
 		// Imported on demand, to save memory.
-		const metrics = configuration.metrics && (await import("../service/metrics.ts")).createMetrics();
+		const metrics = metricsPlace && (await import("../service/metrics.ts")).createMetrics();
 		const following =
 			configured.place === "SENDERS" ? null : followSenders(configured.place, senders, serviceLog);
-		const open = configuration.github
-			? (await import("../service/github-composition.ts")).openGithubService
-			: openLocal;
+		const open = github ? (await import("../service/github-composition.ts")).openGithubService : openLocal;
 		const service = await open(configuration, senders, { metrics, sendersState: following?.state });
 		closing.push(service.close, () => following?.end());
 		const { context, fragments, version, gauges } = service;
 		const interrupted = io.interrupted();
 		const reads = countReads();
-		const served =
-			configuration.metrics && metrics
-				? await metrics.serve(configuration.metrics, dataDir, gauges, serviceLog)
-				: null;
+		const served = metricsPlace && (await metrics?.serve(metricsPlace, dataDir, gauges, serviceLog));
 		closing.push(() => served?.close(), reads.end);
 		const { server, end } = createNodeServer({
 			context: { ...context, limiter: new TokenBuckets(configuration.writes, context.now) },

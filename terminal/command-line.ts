@@ -24,7 +24,7 @@ export type Run = (argv: readonly string[], environment: Environment, io: Io) =>
 export class WrongError extends Error {}
 
 /** What the main function of a command gets. */
-export interface Call {
+interface Call {
 	/**
 	 * Reads the command line, and runs the action of a subcommand. `--help` and wrong options end the command here.
 	 * @param declare adds the arguments, options and subcommands

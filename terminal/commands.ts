@@ -49,7 +49,6 @@ export const commands = {
 } as const satisfies Record<string, Record<string, string>>;
 
 type Groups = typeof commands;
-
 export type CommandName = { [group in keyof Groups]: keyof Groups[group] }[keyof Groups];
 
 export const summaries: Readonly<Record<CommandName, string>> = Object.assign({}, ...Object.values(commands));

@@ -18,6 +18,7 @@ import {
 import { readOpen } from "../../repair/branches.ts";
 import type { Log } from "../../store/log.ts";
 import { isRefusal, type Meta, type Store } from "../../store/store.ts";
+import { servedRef } from "../repository.ts";
 import type { Configuration } from "../settings.ts";
 import { descriptionOf, registrationOf, serviceMeta } from "./commit.ts";
 import type { Schedule } from "./schedule.ts";
@@ -173,7 +174,7 @@ export function startRepairs(options: RepairsOptions): () => Promise<void> {
 
 /** Stores which layers have a waiting repair, so that the catalogue shows it. */
 async function markProposed(options: RepairsOptions): Promise<void> {
-	const open = await readOpen(options.repository, "refs/heads/main");
+	const open = await readOpen(options.repository, servedRef);
 	const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
 	const { size } = proposed;
 	await commitHealth(options, (before) => {

@@ -44,13 +44,14 @@ export function pathInLayers(path: string): string {
 	return path.replace(/^layers\//, "");
 }
 
-export type WatchedLayer = CheckedLayer & Watched;
-
 /**
  * Checks whether a viewer can show the layers.
  * @throws {Error} if none of several hosts answers: the cause is then this machine's connection
  */
-export async function watchAll(layers: readonly CheckedLayer[], ask: Ask): Promise<WatchedLayer[]> {
+export async function watchAll(
+	layers: readonly CheckedLayer[],
+	ask: Ask,
+): Promise<(CheckedLayer & Watched)[]> {
 	const watch = createWatchLayer(ask);
 	const all = await mapWithProgress(layers, "looking at layers", layersAtOnce, async (layer) => {
 		return { ...layer, ...(await watch(layer.registration, undefined, layer.description)) };
@@ -65,7 +66,7 @@ export async function watchAll(layers: readonly CheckedLayer[], ask: Ask): Promi
 }
 
 /** Smallkey → the problem of the layer; null: healthy. */
-export function statesOf(all: readonly WatchedLayer[]): Map<string, Seen | null> {
+export function statesOf(all: readonly (CheckedLayer & Watched)[]): Map<string, Seen | null> {
 	return new Map(all.map((layer) => [layer.smallkey, seenOf(layer)]));
 }
 
