@@ -76,7 +76,7 @@ function compare(one: string, other: string): number {
 
 /**
  * Merges new findings into the known health. A layer that is in the same state as before keeps its week. A layer that was
- * not checked keeps its entry as long as it is registered.
+ * not checked keeps its entry. Only registered layers have one.
  * @param seen the layers that were checked; null: healthy
  */
 export function updateHealth(
@@ -88,7 +88,7 @@ export function updateHealth(
 	const kept = [...before].filter(([smallkey]) => !seen.has(smallkey) && isRegistered(smallkey));
 	const after = new Map<string, Sickness>(kept);
 	for (const [smallkey, found] of seen) {
-		if (found === null) continue;
+		if (found === null || !isRegistered(smallkey)) continue;
 		const known = before.get(smallkey);
 		const since = known?.state === found.state ? known.since : week;
 		after.set(smallkey, { ...found, since, ...(known?.repair && { repair: true }) });

@@ -114,6 +114,18 @@ test("what is seen of layers is gathered, and stored in one commit that names th
 	assert.equal(local.reported, []);
 });
 
+test("a layer that was removed since its check is not among the sick ones", async () => {
+	for (const smallkey of ["ab", "cd"]) await put(smallkey);
+	states.set("ab", "empty").set("cd", "down");
+	await look("ab", "cd");
+	local.now += 1000;
+	const timestamp = new Date(local.now).toISOString();
+	await local.write({ method: "DELETE", target: "/register/cd", body: "", timestamp });
+	run(collectMs);
+	await eventually(async () => (await health()) !== null);
+	assert.equal(Object.keys(JSON.parse((await health()) ?? "").sick), ["ab"]);
+});
+
 test("what is known already makes no commit, and a layer that is well or gone is forgotten", async () => {
 	for (const smallkey of ["ab", "cd"]) await put(smallkey);
 	states.set("ab", "empty").set("cd", "down");
