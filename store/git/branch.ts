@@ -1,10 +1,13 @@
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatFile } from "../../git/cat-file.ts";
-import { isAncestor, listCommits } from "../../git/commits.ts";
+import { isAncestor, listCommits, personText, type RawCommit, readCommits } from "../../git/commits.ts";
 import { GitDamage } from "../../git/run.ts";
 import { diffTree, listTree, type PathChange } from "../../git/tree.ts";
+import { visible } from "../../registry/markdown.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
+import { serviceIdentity } from "../store.ts";
 import { branchName, measured, type StoreBase } from "./base.ts";
 import { reasonOf } from "./health.ts";
-import { describePush } from "./pushes.ts";
 import { type CommitReader, openReader } from "./reader.ts";
 import type { UsedRequests } from "./used-requests.ts";
 
@@ -144,4 +147,58 @@ export function openBranch(
 		goBackTo,
 		publish,
 	};
+}
+
+/** How many commits are read, and how many commits and people are listed. The history has the others. */
+const maxCommits = 1_000;
+const maxNewest = 10;
+const maxPeople = 10;
+
+/** Paths that are read in one iteration of the event loop. */
+const pathsAtOnce = 1_000;
+
+/** Longest name of a person, in characters. */
+const maxName = 100;
+
+/**
+ * Describes commits that other processes have pushed to the branch, for a line of the log.
+ * @returns null if the service has made all of them
+ * @throws {Error} if git fails
+ */
+export async function describePush(
+	repository: string,
+	{ from, to, changes }: { from: string; to: string; changes: readonly PathChange[] },
+) {
+	if (from === to) return null;
+	const commits: RawCommit[] = [];
+	const ids = await listCommits(repository, [`${from}..${to}`]);
+	for await (const commit of readCommits(repository, ids.slice(0, maxCommits))) commits.push(commit);
+	if (commits.every(({ committer }) => personText(committer) === serviceIdentity)) return null;
+	const people = new Set(
+		commits.flatMap(({ author, committer }) =>
+			[author, committer].map((person) => visible(personText(person)).slice(0, maxName)),
+		),
+	);
+	return {
+		from,
+		to,
+		commits: ids.length,
+		/** The newest first. */
+		newest: ids.slice(0, maxNewest),
+		/** Authors and committers, as the commits name them: `Ada <ada@example.org>`. */
+		people: [...people].slice(0, maxPeople),
+		/** How many layers differ. */
+		layers: await countLayers(changes),
+	};
+}
+
+async function countLayers(changes: readonly PathChange[]): Promise<number> {
+	const smallkeys = new Set<string>();
+	for (const [at, { path }] of changes.entries()) {
+		const name = parseLayerPath(path);
+		if (name) smallkeys.add(name.smallkey);
+		// A push may change all layers: other requests are answered in between.
+		if (at % pathsAtOnce === pathsAtOnce - 1) await nextTurn();
+	}
+	return smallkeys.size;
 }

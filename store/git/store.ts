@@ -1,4 +1,3 @@
-import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openCatFile } from "../../git/cat-file.ts";
 import {
@@ -15,7 +14,6 @@ import { openBranch, type Publish } from "./branch.ts";
 import { createGroupWriter, type StoreContext } from "./groups.ts";
 import { createHealth } from "./health.ts";
 import type { Pending } from "./judge.ts";
-import { readRequests } from "./pushes.ts";
 import { commitSeed, type Guard, openRepository, readHead, startTask, writeProbe } from "./repository.ts";
 import { openUsedRequests } from "./used-requests.ts";
 import { openWriter } from "./writer.ts";
@@ -58,9 +56,7 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 	try {
 		const head = await startTask(repository, () => readHead(repository, catFile));
 		const tip = head ?? (await commitSeed(writer, await seed(), base.now()));
-		const requestsFolder = join(dirname(repository), "requests");
-		const requestsSince = (commit: string | null) => readRequests(repository, commit);
-		const requests = await openUsedRequests(requestsFolder, base, tip, requestsSince);
+		const requests = await openUsedRequests(base, tip);
 		const branch = openBranch(base, catFile, tip, requests, publish);
 		const health = createHealth(log, () => catFile.renew());
 		return storeOf({ ...base, catFile, branch, requests, health, writer });
@@ -195,7 +191,6 @@ function storeOf(context: StoreContext) {
 
 	const served = () => branch.readerAt(branch.commit);
 	return {
-		/** Whether a change can be read as a fragment as soon as `change` resolves. */
 		published: true,
 		branch,
 		/** The commit that is served. */

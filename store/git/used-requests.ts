@@ -1,8 +1,17 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { readTextIfThere } from "../../files/if-there.ts";
-import { maxClockSkewMs, type UsedRequest } from "../store.ts";
-import type { StoreBase } from "./base.ts";
+import { listCommits, personText, readCommits, trailersOf } from "../../git/commits.ts";
+import { GitTimeout } from "../../git/run.ts";
+import {
+	declinedFolder,
+	maxClockSkewMs,
+	parseTimestamp,
+	reviewFolders,
+	serviceIdentity,
+	type UsedRequest,
+} from "../store.ts";
+import { branchName, type StoreBase } from "./base.ts";
 
 /** First and last moment, in milliseconds since 1970. */
 type TimeRange = readonly [fromMs: number, toMs: number];
@@ -31,18 +40,16 @@ const headPattern = /^head ([0-9a-f]{40,64})$/;
 export type UsedRequests = Awaited<ReturnType<typeof openUsedRequests>>;
 
 /**
- * Opens the log of earlier processes, and reads the later commits.
- * @param folder of the log, which is made if it does not exist
+ * Opens the log of earlier processes, which is in `requests` beside the repository, and reads the later commits.
  * @param tip the last commit of the branch
- * @param requestsSince reads the requests that commits carry out, after a commit that the log names
  * @throws {Error} if the log cannot be read
  */
 export async function openUsedRequests(
-	folder: string,
-	{ now, sync }: Pick<StoreBase, "now" | "sync">,
+	{ repository, now, sync }: Pick<StoreBase, "repository" | "now" | "sync">,
 	tip: string,
-	requestsSince: (since: string | null) => Promise<UsedRequest[]>,
+	requestsSince = readRequests,
 ) {
+	const folder = join(dirname(repository), "requests");
 	/** In the order of their first use. Fractions of their times are dropped. */
 	const uses = new Map<string, UsedRequest>();
 	let forgotten: TimeRange[] = [];
@@ -57,9 +64,7 @@ export async function openUsedRequests(
 	let written: Promise<void> = Promise.resolve();
 
 	/** The use of a request; null if it was not used, or is forgotten. */
-	function find(request: string): UsedRequest | null {
-		return uses.get(request) ?? null;
-	}
+	const find = (request: string) => uses.get(request) ?? null;
 
 	/** Whether requests that were signed at this time are forgotten: they may have been used. */
 	function isForgotten(timeMs: number): boolean {
@@ -83,7 +88,7 @@ export async function openUsedRequests(
 	 * @param to a commit of the served branch: all requests of its history are remembered now
 	 */
 	async function readCommitted(to = head): Promise<void> {
-		noteCommitted(await requestsSince(head), to);
+		noteCommitted(await requestsSince(repository, head), to);
 	}
 
 	/**
@@ -107,9 +112,7 @@ export async function openUsedRequests(
 			if (!uses.has(request)) uses.set(request, { request, method, time: Math.floor(time), outcome });
 	}
 
-	function isLogOld(): boolean {
-		return Math.abs(now() - begunMs) > periodMs;
-	}
+	const isLogOld = () => Math.abs(now() - begunMs) > periodMs;
 
 	async function load(names: readonly string[]): Promise<void> {
 		for (const name of names) {
@@ -212,4 +215,32 @@ function joinWithin(ranges: readonly TimeRange[], gap: number): TimeRange[] {
 		else joined.push([from, to]);
 	}
 	return joined;
+}
+
+/** The highest number of commits whose requests are read. */
+const maxRequests = 100_000;
+
+/**
+ * Reads the signed requests that the service's own commits carry out, each with its commit: on the branch, and on the
+ * branches of waiting and declined reviews. A pusher can write the same trailer, but cannot name the service as the
+ * committer: the hook refuses that.
+ * @param since only commits outside the history of this commit are read; null or a missing commit: the newest commits
+ * @throws {GitTimeout} if git does not answer
+ */
+async function readRequests(repository: string, since: string | null): Promise<UsedRequest[]> {
+	const folders = [...reviewFolders, declinedFolder].map((folder) => `--glob=refs/heads/${folder}`);
+	const refs = [...folders, `refs/heads/${branchName}`, ...(since === null ? [] : [`^${since}`])];
+	const args = ["--ignore-missing", `--max-count=${maxRequests}`, ...refs];
+	const ids = await listCommits(repository, args).catch((error) => {
+		if (error instanceof GitTimeout) throw error;
+		return [];
+	});
+	const uses: UsedRequest[] = [];
+	for await (const { id, author, committer, message } of readCommits(repository, ids)) {
+		if (personText(committer) !== serviceIdentity) continue;
+		const time = parseTimestamp(trailersOf(message, "TimeStamp")[0] ?? "") ?? author.timeMs;
+		for (const request of trailersOf(message, "Request"))
+			uses.push({ request, method: "", time, outcome: id });
+	}
+	return uses;
 }

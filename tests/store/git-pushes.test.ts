@@ -4,7 +4,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { PathChange } from "../../git/tree.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import { describePush } from "../../store/git/pushes.ts";
+import { describePush } from "../../store/git/branch.ts";
 import { temporaryFolder } from "../local.ts";
 
 const run = promisify(execFile);

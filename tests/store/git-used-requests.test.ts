@@ -1,5 +1,5 @@
 import { appendFile, open, readdir, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { joinRanges, openUsedRequests, type UsedRequests } from "../../store/git/used-requests.ts";
@@ -27,7 +27,8 @@ class Fixture {
 	async open(): Promise<void> {
 		const { folder, commits } = this;
 		const outside = { now: () => this.now, sync: (folder: string) => this.sync(folder) };
-		this.requests = await openUsedRequests(folder, outside, this.head, async (since) => {
+		const base = { ...outside, repository: join(dirname(folder), "repository.git") };
+		this.requests = await openUsedRequests(base, this.head, async (_, since) => {
 			this.readSince.push(since);
 			return commits;
 		});
