@@ -1,5 +1,4 @@
-import { trailersOf } from "../git/commits.ts";
-import { importCommit } from "../git/fast-import.ts";
+import { importCommit, trailersOf } from "../git/commits.ts";
 import { runGit } from "../git/run.ts";
 import { declinedFolder, repairBranch, serviceIdentity } from "../store/store.ts";
 import type { Proposal } from "./proposal.ts";
