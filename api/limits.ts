@@ -19,11 +19,9 @@ const maxBuckets = 20_000;
 const maxRequests = 40_000;
 
 /** Counts each request once: `take` is not called again for a request that it recently allowed. */
-export function onceEach(
-	take: (id: string) => number | Promise<number>,
-): (id: string, request: string) => Promise<number> {
+export function onceEach(take: (id: string) => number | Promise<number>) {
 	const counted = new Set<string>();
-	return async (id, request) => {
+	return async (id: string, request: string): Promise<number> => {
 		if (counted.has(request)) return 0;
 		const waitSeconds = await take(id);
 		if (waitSeconds === 0) counted.add(request);

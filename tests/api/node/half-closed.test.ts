@@ -1,5 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { sign } from "../../../api/senders.ts";
+import { secrets } from "../../local.ts";
+import { eventually } from "../../wait.ts";
 import { TestServer } from "./node-server.ts";
 
 const half = suite("half-closed connections");
@@ -49,6 +52,21 @@ half("a body that ends before it is whole is never stored, and others are served
 	await whole.closed;
 	assert.equal(whole.statuses, [201]);
 	assert.equal(server.reported, []);
+	await server.end();
+});
+
+half("a removal whose body is cut is not carried out, although an empty body has its signature", async () => {
+	const server = await TestServer.start();
+	const timestamp = new Date().toISOString();
+	const signed = { path: "/register/cut", sender: "jstest", timestamp, body: new Uint8Array(0) };
+	const signature = await sign(secrets.jstest, signed);
+	const head = `DELETE /register/cut HTTP/1.1\r\nHost: h\r\nAuthorization: ${signature}\r\nTimeStamp: ${timestamp}\r\n`;
+	const publisher = server.connect();
+	publisher.socket.end(`${head}Sender: jstest\r\nContent-Length: 5\r\n\r\n`);
+	await publisher.closed;
+	await eventually(() => server.logged.length === 1);
+	assert.is(server.logged[0]?.status, 499);
+	assert.equal(server.stored, []);
 	await server.end();
 });
 
