@@ -61,8 +61,6 @@ function sendersParts(text: string, path: string): [string, string][] {
 		/[^\0-~]/g,
 		(unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`,
 	);
-	const parts: string[] = [];
-	for (let start = 0; start < compact.length; start += maxSecretBytes)
-		parts.push(compact.slice(start, start + maxSecretBytes));
+	const parts = compact.match(new RegExp(`.{1,${maxSecretBytes}}`, "g")) ?? [];
 	return [...parts, " "].map((part, index) => [index === 0 ? "SENDERS" : `SENDERS_${index + 1}`, part]);
 }

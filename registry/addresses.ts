@@ -43,7 +43,7 @@ export function addressesOf(value: unknown) {
 }
 
 /** `payload_type` of version 1 → kind of service, as version 2.0 names it. */
-const payloadTypes: ReadonlyMap<unknown, string> = new Map([
+const payloadTypes = new Map<unknown, string>([
 	["wms", "ogcWms"],
 	["feature", "esriFeature"],
 ]);

@@ -87,11 +87,10 @@ function payload1(
 	const type = request?.payload_type ?? kind;
 	if (type !== "wms" && type !== "feature") return null;
 	const entryOf = (lang: Lang) => {
-		const node = nodes[lang];
-		const requested = request && objectOf(request[lang]);
-		if (!node) return requested ? entryOfRequest(type, requested, notes) : {};
-		const entry = requested ? entryOfRequest(type, requested, notes) : entryOfNode(type, node, notes);
-		if (requested) followNode(entry, node, type);
+		const node = nodes[lang] ?? {};
+		if (!request) return entryOfNode(type, node, notes);
+		const entry = entryOfRequest(type, objectOf(request[lang]), notes);
+		followNode(entry, node, type);
 		metadataOf(entry, node, settings, notes);
 		return entry;
 	};

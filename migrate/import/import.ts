@@ -2,7 +2,6 @@ import { isSenderId } from "../../api/senders.ts";
 import { readTextIfThere } from "../../files/if-there.ts";
 import { sendersPath } from "../../service/senders-file.ts";
 import type { Configuration } from "../../service/settings.ts";
-import type { Commit } from "../../store/store.ts";
 import { WrongError } from "../../terminal/command-line.ts";
 import { firstOf } from "../../terminal/plain.ts";
 import { progress } from "../../terminal/progress.ts";
@@ -86,6 +85,7 @@ const maxNamed = 5;
 
 /** The result of an import, as lines of a table. */
 export function summaryLines(moves: Moves, stored: Stored, isTrial: boolean): string[] {
+	const { commit } = stored;
 	const types = new Map<string, number>();
 	for (const { registration } of moves.layers.values()) {
 		const type = "payload_type" in registration ? registration.payload_type : "of version 2.0";
@@ -106,20 +106,12 @@ export function summaryLines(moves: Moves, stored: Stored, isTrial: boolean): st
 		row(stored.same, "stored already"),
 		...(notes.length > 0 ? ["", "Layers that are served otherwise than before, by kind:"] : []),
 		...notes.map(([kind, smallkeys]) => row(smallkeys.length, `${kind} (${firstOf(smallkeys, maxNamed)})`)),
-		...commitLines(stored.commit),
+		...(commit?.changed ? ["", `commit ${commit.commit}`] : []),
+		...(commit?.changed && commit.pullRequest ? [`pull request ${commit.pullRequest}`] : []),
 	];
 }
 
 function countsOf(types: ReadonlyMap<string, number>): string {
 	const parts = [...types].sort(([a], [b]) => (a < b ? -1 : 1)).map(([type, count]) => `${count} ${type}`);
 	return parts.join(", ") || "none";
-}
-
-function commitLines(commit: Commit | null): string[] {
-	if (!commit?.changed) return [];
-	return [
-		"",
-		`commit ${commit.commit}`,
-		...(commit.pullRequest ? [`pull request ${commit.pullRequest}`] : []),
-	];
 }
