@@ -111,7 +111,7 @@ export async function compareServices(
 		if (other.node) fresh.add(smallkey);
 		if (!one.node) return;
 		if (!other.node) return add("missing", "not there", target, smallkey);
-		for (const { isRelevant, kind } of differences(one.node, other.node))
+		for (const [kind, isRelevant] of differences(one.node, other.node))
 			add(isRelevant ? "relevant" : "cosmetic", kind, target, smallkey);
 	}
 

@@ -2,16 +2,14 @@ import { isDeepStrictEqual } from "node:util";
 import { escapeMarkup } from "../../registry/markup.ts";
 import { type Json, listOf, objectOf } from "./json.ts";
 
-/** A difference between two nodes of one layer. */
-export interface Difference {
-	/** Whether it makes a viewer draw or request something else. If not, it is an improvement, or no viewer reads it. */
-	isRelevant: boolean;
-	/** What differs, in words that name no single layer. */
-	kind: string;
-}
+/**
+ * A difference between two nodes of one layer: what differs, in words that name no single layer, and whether a viewer draws
+ * or requests something else because of it. If not, it is an improvement, or no viewer reads it.
+ */
+type Difference = readonly [kind: string, isRelevant: boolean];
 
 /** Compares a layer's node on the older service with the one on this service, at v0.9, v1 or v2. */
-export function differences(before: Json, now: Json): Difference[] {
+export function differences(before: Json, now: Json): ReadonlyMap<string, boolean> {
 	const isOtherForm = isOtherMapServerForm(before, now);
 	const found = memberNames(before, now).flatMap((name) => {
 		const [one, other] = [before[name], now[name]];
@@ -23,7 +21,7 @@ export function differences(before: Json, now: Json): Difference[] {
 		const missing = onlyNow(one) ? ": only now" : onlyBefore(one, other) ? ": only before" : "";
 		return memberDifferences(name, one, other, name + missing);
 	});
-	return [...new Map(found.map((difference) => [difference.kind, difference])).values()];
+	return new Map(found);
 }
 
 function memberNames(before: Json, now: Json): string[] {
@@ -41,16 +39,16 @@ function memberDifferences(rule: string, before: unknown, now: unknown, otherwis
 
 const escapedMarkup = "a text that a viewer would run as HTML: made harmless";
 
-function cosmetic(kind: string): Difference {
-	return { isRelevant: false, kind };
-}
+const cosmetic = (kind: string): Difference => [kind, false];
+const relevant = (kind: string): Difference => [kind, true];
 
-function relevant(kind: string): Difference {
-	return { isRelevant: true, kind };
-}
+type Test = (before: unknown, now: unknown) => boolean;
 
-const onlyBefore = (_before: unknown, now: unknown) => now === undefined;
+const onlyBefore: Test = (_before, now) => now === undefined;
 const onlyNow = (before: unknown) => before === undefined || before === null;
+const isNoScale: Test = (before, now) => now === 0 && !(typeof before === "number" && before > 0);
+const isNumberSort: Test = (_before, now) => now === "num";
+const isEmptyField: Test = (before, now) => !before && now === undefined;
 
 const wmsMetadata = "metadata of a wms layer, which RAMP 4.0 refuses: left out";
 const noScale = "a scale that is none";
@@ -58,9 +56,7 @@ const numberColumn = "columns of numbers that sort as numbers";
 const emptyField = "symbology: an empty second or third field";
 
 /** Member → the difference in it that is cosmetic. */
-const rules: Readonly<
-	Record<string, readonly [isKnown: (before: unknown, now: unknown) => boolean, kind: string]>
-> = {
+const rules: Readonly<Record<string, readonly [isKnown: Test, kind: string]>> = {
 	geometryType: [onlyBefore, "geometryType: no viewer reads it"],
 	imageUrl: [onlyNow, "a picture of a wms layer for the list of layers"],
 	metadataUrl: [onlyBefore, wmsMetadata],
@@ -97,18 +93,6 @@ function sameEntries(before: unknown, now: unknown): boolean {
 	const named = (entries: unknown) =>
 		listOf(entries).map((entry) => objectOf(entry).id ?? objectOf(entry).index);
 	return isDeepStrictEqual(named(before), named(now));
-}
-
-function isNoScale(before: unknown, now: unknown): boolean {
-	return now === 0 && !(typeof before === "number" && before > 0);
-}
-
-function isNumberSort(_before: unknown, now: unknown): boolean {
-	return now === "num";
-}
-
-function isEmptyField(before: unknown, now: unknown): boolean {
-	return !before && now === undefined;
 }
 
 /** Whether two extents may be equal in different spatial references. */

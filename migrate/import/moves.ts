@@ -96,7 +96,7 @@ function noteDifferences(
 		const text = renderAt(target, layerFacts(lang, smallkey, registration, description, settings));
 		const now = text === null ? null : nodeIn(JSON.parse(text));
 		if (!now) notes.add("not to be had at v0.9 and v1");
-		else for (const { kind } of differences(before, now)) notes.add(kind);
+		else for (const kind of differences(before, now).keys()) notes.add(kind);
 	}
 }
 
