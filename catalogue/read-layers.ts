@@ -42,17 +42,12 @@ async function committedFolder(folder: string): Promise<CatalogueLayers | null> 
 	return { repository, commit: await git("rev-parse", "--verify", "HEAD^{commit}") };
 }
 
-/** What a range of commits changes in the catalogue, and the owners at its end. */
-interface ReadChanges extends CatalogueChanges {
-	owners: OwnersOf;
-}
-
 /** Most changed layers for an update: the larger of this number and this share of all layers. */
 const maxChangedLayers = 1_000;
 const maxChangedShare = 0.1;
 
 /**
- * Reads what has changed since an earlier catalogue, or all layers.
+ * Reads what has changed since an earlier catalogue, or all layers, and the owners.
  * @param earlier the commit of the earlier catalogue (its full id), and its index; null to read all layers
  * @throws {IndexBroken} if all layers have to be read
  * @throws {Error} if a file of a folder is wrong
@@ -62,7 +57,7 @@ export async function readChanges(
 	earlier: { commit: string; index: Index } | null,
 	{ fragments, senderNames }: CatalogueOptions,
 	thumbnails: Thumbnails,
-): Promise<ReadChanges> {
+): Promise<CatalogueChanges & { owners: OwnersOf }> {
 	if ("folder" in layers) {
 		const entries = new Map<string, Entry | null>();
 		const files = collectFolder(layers.folder);

@@ -36,62 +36,52 @@ export async function updateCatalogue(
 	fresh = false,
 ): Promise<CatalogueOutcome> {
 	const stamp = catalogueStamp(options);
-	const state = fresh || "folder" in layers ? null : readState(out);
-	if (state?.stamp === stamp && "commit" in layers) {
-		if (state.commit === layers.commit) {
-			const manifest = parseManifest(readerOf(out)(manifestPath) ?? "");
-			return { how: "nothing", layers: manifest?.layers ?? 0, written: 0, removed: 0 };
-		}
-		try {
-			return await writeRange(layers, state, stamp, out, options);
-		} catch (error) {
-			if (!(error instanceof IndexBroken)) throw error;
-		}
-	}
-	return writeRange(layers, null, stamp, out, options);
-}
-
-/**
- * Writes what a range of commits changes.
- * @param state of the existing catalogue; null: the range is from nothing
- * @throws {IndexBroken} if the range has to be from nothing
- */
-async function writeRange(
-	layers: CatalogueLayers,
-	state: CatalogueState | null,
-	stamp: string,
-	out: string,
-	options: CatalogueOptions,
-): Promise<CatalogueOutcome> {
+	const commit = "commit" in layers ? layers.commit : null;
+	const found = fresh || commit === null ? null : readState(out);
+	const existing = found?.stamp === stamp ? found : null;
 	const read = readerOf(out);
 	const before = parseManifest(read(manifestPath) ?? "");
-	const index = new Index(state && read);
-	const thumbnails = readThumbnails(options.pictures);
-	// Imported on demand: a running service needs the bundler only at its first start. It ends before the layers are read,
-	// since both take memory: row `push-memory` of `npx fragments bench`.
-	if (!state) await (await import("./site.ts")).bundlesOfPage();
-	const changes = await readChanges(layers, state && { commit: state.commit, index }, options, thumbnails);
-	const commit = "commit" in layers ? layers.commit : null;
-	// Only a service takes signed requests, and a service renders pages on request.
-	const isServed = options.site.canSend;
-	const files: OutputFiles = new Map();
-	let pages = state?.pages;
-	if (!pages) {
-		const { buildPages } = await import("./site.ts");
-		const site = await buildPages(options, hasLayerPages(changes.layers.size, isServed));
-		pages = site.pages;
-		for (const [path, content] of site.files) files.set(path, content);
+	if (existing && existing.commit === commit)
+		return { how: "nothing", layers: before?.layers ?? 0, written: 0, removed: 0 };
+	return writeRange(existing).catch((error: unknown) => {
+		if (error instanceof IndexBroken) return writeRange(null);
+		throw error;
+	});
+
+	/**
+	 * Writes what a range of commits changes.
+	 * @param state of the existing catalogue; null: the range is from nothing
+	 * @throws {IndexBroken} if the range has to be from nothing
+	 */
+	async function writeRange(state: CatalogueState | null): Promise<CatalogueOutcome> {
+		const index = new Index(state && read);
+		const thumbnails = readThumbnails(options.pictures);
+		// Imported on demand: a running service needs the bundler only at its first start. It ends before the layers are read,
+		// since both take memory: row `push-memory` of `npx fragments bench`.
+		if (!state) await (await import("./site.ts")).bundlesOfPage();
+		const earlier = state && { commit: state.commit, index };
+		const changes = await readChanges(layers, earlier, options, thumbnails);
+		// Only a service takes signed requests, and a service renders pages on request.
+		const isServed = options.site.canSend;
+		const files: OutputFiles = new Map();
+		let pages = state?.pages;
+		if (!pages) {
+			const { buildPages } = await import("./site.ts");
+			const site = await buildPages(options, hasLayerPages(changes.layers.size, isServed));
+			pages = site.pages;
+			for (const [path, content] of site.files) files.set(path, content);
+		}
+		const settings = { pages, isServed, commit, owners: changes.owners };
+		for (const [path, text] of catalogueFiles(state && read, changes, settings, index)) files.set(path, text);
+		// Chunks of the earlier manifest are kept for open pages that have read it.
+		const kept = new Set([...(before?.chunks ?? []), ...index.manifest.chunks]);
+		for (const path of state ? filesIn(out, chunksFolder) : presentFiles(out)) {
+			if (!files.has(path) && !kept.has(path)) files.set(path, null);
+		}
+		// Changed pictures change the stamp, and with another stamp the range is from nothing.
+		if (!state) placeThumbnails(out, thumbnails, changes.layers);
+		const made = commit === null ? null : { stamp, commit, pages };
+		const written = writeFiles(out, files, options.isCompressed, made);
+		return { how: state ? "changes" : "all", layers: index.manifest.layers, ...written };
 	}
-	const settings = { pages, isServed, commit, owners: changes.owners };
-	for (const [path, text] of catalogueFiles(state && read, changes, settings, index)) files.set(path, text);
-	// Chunks of the earlier manifest are kept for open pages that have read it.
-	const kept = new Set([...(before?.chunks ?? []), ...index.manifest.chunks]);
-	for (const path of state ? filesIn(out, chunksFolder) : presentFiles(out)) {
-		if (!files.has(path) && !kept.has(path)) files.set(path, null);
-	}
-	// Changed pictures change the stamp, and with another stamp the range is from nothing.
-	if (!state) placeThumbnails(out, thumbnails, changes.layers);
-	const made = commit === null ? null : { stamp, commit, pages };
-	const written = writeFiles(out, files, options.isCompressed, made);
-	return { how: state ? "changes" : "all", layers: index.manifest.layers, ...written };
 }

@@ -61,9 +61,7 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 	async function findLangs(layer: CheckedLayer, { findings }: Watched): Promise<LangRepair[]> {
 		const sick = langs.filter((lang) => findings.some((finding) => finding.lang === lang));
 		const found = await eachService(layer.registration, sick, (lang) => findLang(layer, lang));
-		return found
-			.map(([lang, candidates]) => ({ lang, candidates }))
-			.filter(({ candidates }) => candidates.length > 0);
+		return found.flatMap(([lang, candidates]) => (candidates.length > 0 ? [{ lang, candidates }] : []));
 	}
 
 	/** Whether the repaired registration is valid, and its repaired languages have no findings. */

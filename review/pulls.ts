@@ -5,7 +5,6 @@ import { findCheckRun, readCheckRuns } from "./post.ts";
 
 export interface OpenPull {
 	number: number;
-	html_url: string;
 	user: { login: string } | null;
 	head: { sha: string; ref: string; repo: { full_name: string } | null };
 	requested_reviewers?: { login: string }[] | null;
@@ -94,14 +93,12 @@ export const labels = [
 	{ name: "service", color: "1d76db", description: "Opened by the service or its workflows" },
 ] as const;
 
-type LabelName = (typeof labels)[number]["name"];
-
 /**
  * The labels that fit a pull request.
  * @param isOwn whether the service or a workflow opened it
  */
 export function fittingLabels(files: readonly { filename: string; status: string }[], isOwn: boolean) {
-	const fitting = new Set<LabelName>();
+	const fitting = new Set<(typeof labels)[number]["name"]>();
 	for (const { filename, status } of files) {
 		const isLayer = parseLayerPath(filename)?.kind === "registration";
 		if (!filename.startsWith("layers/")) fitting.add("code");

@@ -22,28 +22,24 @@ export interface Commit extends RawCommit {
 
 type ReadCommit = Omit<Commit, "provenance">;
 
-/**
- * Reads commits, the newest first.
- * @param range a ref, or a range of commits
- * @param paths only commits that change one of these are read; if empty, commits that change any layer
- * @param isBranchOnly only commits of the branch itself are read (first parents): a merge is one commit
- * @throws {Error} if there is no such range
- */
-export type ReadHistory = (
-	range: string,
-	paths?: readonly string[],
-	isBranchOnly?: boolean,
-) => Promise<Commit[]>;
+export type ReadHistory = Awaited<ReturnType<typeof openHistory>>;
 
 /** Reads the request ids of the served branch, and returns a reader of the repository's history. */
-export async function openHistory(repository: string): Promise<ReadHistory> {
+export async function openHistory(repository: string) {
 	const ids = await listCommits(repository, ["--reverse", "--topo-order", "--end-of-options", servedRef]);
 	/** Request id → the first commit of the served branch that has it: a later commit has copied it. */
 	const first = new Map<string, string>();
 	for await (const { id, message } of readCommits(repository, ids)) {
 		for (const request of trailersOf(message, "Request")) if (!first.has(request)) first.set(request, id);
 	}
-	return async (range, paths = [], isBranchOnly = false) => {
+	/**
+	 * Reads commits, the newest first.
+	 * @param range a ref, or a range of commits
+	 * @param paths only commits that change one of these are read; if empty, commits that change any layer
+	 * @param isBranchOnly only commits of the branch itself are read (first parents): a merge is one commit
+	 * @throws {Error} if there is no such range
+	 */
+	return async (range: string, paths: readonly string[] = [], isBranchOnly = false) => {
 		const walk = isBranchOnly ? ["--first-parent", "--diff-merges=first-parent"] : [];
 		const limits = ["--end-of-options", range, "--", ...(paths.length > 0 ? paths : ["layers"])];
 		const commits: Commit[] = [];

@@ -57,23 +57,17 @@ export async function checkCode({ check, github, branch }: Setup, push: () => Pr
 	if (!ref) return check(what, "is not there: this clone's HEAD", push);
 	const tree = await rest.git.getTree({ ...repo, tree_sha: ref.data.object.sha });
 	const theirs = new Map(tree.data.tree.map(({ path, sha }) => [path, sha]));
-	// Each repository has layers of its own.
-	const others = (await topLevel()).filter(([path, id]) => path !== "layers" && theirs.get(path) !== id);
-	const names = others.map(([path]) => path);
+	const own = (await runGit(".", ["ls-tree", "-z", "HEAD"])).toString("utf8").split("\0");
+	const names = own.flatMap((line) => {
+		// Each repository has layers of its own.
+		const [, id, path = "layers"] = /^\d+ \w+ (\w+)\t(.*)$/s.exec(line) ?? [];
+		return path === "layers" || theirs.get(path) === id ? [] : path;
+	});
 	const missing = names.filter((path) => !theirs.has(path));
 	const begin = "begin with a repository that has no commit, or merge this clone's main into it";
 	const lacks = `it lacks ${missing.join(", ")}: ${begin} (git merge --allow-unrelated-histories)`;
 	const differs = `it differs from this clone in ${names.join(", ")}: pull, or push, what is newer`;
 	return check(what, missing.length > 0 ? lacks : names.length > 0 && differs);
-}
-
-/** Names at the top level of this clone's HEAD, each with the id of its blob or tree. */
-async function topLevel(): Promise<[string, string][]> {
-	const text = (await runGit(".", ["ls-tree", "-z", "HEAD"])).toString("utf8");
-	return text
-		.split("\0")
-		.filter(Boolean)
-		.map((line) => [line.slice(line.indexOf("\t") + 1), line.split(/[ \t]/)[2] as string]);
 }
 
 /** Pushes this clone's HEAD. @param proxy address of the HTTPS proxy; empty: none */
