@@ -65,11 +65,7 @@ const pieceOf = (number: number) => Math.floor(number / commitsPerPiece);
  * @param publicUrl address of the service with a slash at its end, or empty
  * @throws {IndexBroken} if the existing files are incomplete or of another version: everything has to be built
  */
-export function updateChanges(
-	read: ReadFile | null,
-	further: readonly CommitChanges[],
-	publicUrl: string,
-): Files {
+export function updateChanges(read: ReadFile | null, further: readonly CommitChanges[], publicUrl: string) {
 	const files: Files = new Map();
 	const newest = further.at(-1);
 	if (!newest) return files;

@@ -22,11 +22,7 @@ const walk = ["--first-parent", "--diff-merges=first-parent", "--reverse"];
  * @param from full id of an earlier commit, which is excluded with all commits before it; null: from the first commit
  * @returns null if the repository is a shallow clone, or if the first parents of `to` do not include `from`
  */
-export async function readHistory(
-	repository: string,
-	from: string | null,
-	to: string,
-): Promise<HistoryCommit[] | null> {
+export async function readHistory(repository: string, from: string | null, to: string) {
 	if (from === to) return [];
 	if (from === null && (await isShallow(repository))) return null;
 	const range = from === null ? [to, "--", "layers"] : [`${from}..${to}`, "--"];

@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { ifThereSync } from "../files/if-there.ts";
-import type { Entry } from "../registry/entries.ts";
 import { tryJson } from "../registry/try-json.ts";
+import type { CatalogueChanges } from "./catalogue.ts";
 
 /** The file in a folder of pictures that lists them; `npx fragments prove` writes it. */
 export const proofsFile = "proofs.json";
@@ -36,11 +36,7 @@ export function readThumbnails(folder: string): Thumbnails {
 }
 
 /** Copies the thumbnails of layers into an output, and removes all others. */
-export function placeThumbnails(
-	out: string,
-	thumbnails: Thumbnails,
-	layers: ReadonlyMap<string, Entry | null>,
-): void {
+export function placeThumbnails(out: string, thumbnails: Thumbnails, layers: CatalogueChanges["layers"]) {
 	const paths = new Set([...layers.values()].flatMap((entry) => entry?.thumbnail ?? []));
 	for (const { file, path } of thumbnails.values()) {
 		const place = join(out, path);

@@ -65,12 +65,7 @@ export async function acceptReview(repository: string, review: Review, reviewer:
  * @returns the branch: `declined/register/23ax5t/0123456789ab`
  * @throws {WrongError} if the review has changed since it was read
  */
-export async function declineReview(
-	repository: string,
-	review: Review,
-	reviewer: Reviewer,
-	reason: string,
-): Promise<string> {
+export async function declineReview(repository: string, review: Review, reviewer: Reviewer, reason: string) {
 	const { branch, commit } = review;
 	const declined = `${declinedFolder}/${branch}/${commit.slice(0, 12)}`;
 	const subject = `decline ${branch}`;
@@ -87,12 +82,8 @@ export async function declineReview(
  * @returns whether they were moved
  * @throws {WrongError} if they were not, and the branch of the review has moved from the review's commit
  */
-async function moveRefs(
-	repository: string,
-	{ branch, name, commit }: Review,
-	reason: string,
-	updates: string[],
-): Promise<boolean> {
+async function moveRefs(repository: string, review: Review, reason: string, updates: string[]) {
+	const { branch, name, commit } = review;
 	try {
 		const input = updates.map((line) => `${line}\n`).join("");
 		await runGit(repository, ["update-ref", "-m", reason, "--stdin"], { input });

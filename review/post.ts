@@ -23,8 +23,8 @@ export async function writeComment(
 	{ rest, repo }: Github,
 	number: number,
 	text: string,
-	comments: readonly Comment[],
-): Promise<"posted" | "edited" | "unchanged"> {
+	comments: Comment[],
+) {
 	const before = findComment(comments, text.slice(0, text.indexOf("\n")));
 	if (before?.body === text) return "unchanged";
 	const written = before
@@ -64,12 +64,7 @@ export function findCheckRun(runs: CheckRuns, name: string, author: string): Che
  * Creates a check run of a commit, unless the existing one of `author` has the same content.
  * @returns the commit's check runs before
  */
-export async function setCheckRun(
-	github: Github,
-	sha: string,
-	run: CheckRun,
-	author: string,
-): Promise<CheckRuns> {
+export async function setCheckRun(github: Github, sha: string, run: CheckRun, author: string) {
 	const { rest, repo } = github;
 	const runs = await readCheckRuns(github, sha);
 	const { name, conclusion, title, summary } = run;

@@ -8,7 +8,7 @@ import { conflictIsOver, conflictMarker, conflictText, renderApprovals } from ".
 import { isTeam, type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";
 
 /** The check that a ruleset requires. */
-export const checkName = "owners";
+const checkName = "owners";
 
 /** Files of a pull request that GitHub lists (REST API, "List pull requests files"). */
 const maxListedFiles = 3_000;

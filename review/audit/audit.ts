@@ -129,12 +129,11 @@ async function readDeclined(
 }
 
 /** What a commit did to a layer, and the difference for viewers, by language. */
-async function changeOf(
-	catFile: CatFile,
-	{ id, parents: [parent] }: Commit,
-	smallkey: string,
-	settings: FragmentSettings,
-): Promise<{ verb: string; lines: string[] }> {
+async function changeOf(catFile: CatFile, commit: Commit, smallkey: string, settings: FragmentSettings) {
+	const {
+		id,
+		parents: [parent],
+	} = commit;
 	const before = parent === undefined ? null : await readLayer(catFile, parent, smallkey);
 	const after = await readLayer(catFile, id, smallkey);
 	if (after === "broken")
