@@ -69,24 +69,24 @@ function joinBounded(blocks: string[], layers: LayerChange[]): string {
 	const missing = blocks.filter((block) => !add(block)).length;
 	const unshown = layers.filter((layer) => !layer.fragments || !add(layerBlock(layer))).length;
 	const closing = [
-		missing > 0 ? "Some of the lists above had no room." : "",
-		unshown > 0 ? `The fragments of ${unshown} more layers are not shown here: there is no room.` : "",
-	].filter(Boolean);
-	return `${text}${closing.join(" ")}`.trimEnd().concat("\n");
+		missing > 0 && "Some of the lists above had no room.",
+		unshown > 0 && `The fragments of ${unshown} more layers are not shown here: there is no room.`,
+	];
+	return `${text}${closing.filter(Boolean).join(" ")}`.trimEnd().concat("\n");
 }
 
 function verdict(review: Review): string {
 	const wrong = review.problems.length + review.services.wrong.length;
-	if (isWrong(review)) return `${counted(wrong, "thing")} to correct in this change`;
+	if (wrong > 0) return `${counted(wrong, "thing")} to correct in this change`;
 	if (review.layers.length === 0) return "No layer changes";
 	return "The layers of this change are in order";
 }
 
 function summary({ layers }: Review): string {
-	const of = (verb: LayerChange["verb"]) => layers.filter((layer) => layer.verb === verb).length;
-	const parts = (["added", "changed", "removed", "wrong"] as const)
-		.filter((verb) => of(verb) > 0)
-		.map((verb) => `${of(verb)} ${verb}`);
+	const parts = (["added", "changed", "removed", "wrong"] as const).flatMap((verb) => {
+		const number = layers.filter((layer) => layer.verb === verb).length;
+		return number > 0 ? `${number} ${verb}` : [];
+	});
 	return parts.length > 0 ? `${counted(layers.length, "layer")}: ${parts.join(", ")}.` : "";
 }
 
@@ -109,7 +109,7 @@ function layerBlock(layer: LayerChange): string {
 	const { smallkey, verb, fragments } = layer;
 	const title = `<details><summary>${code(smallkey)} ${verb}</summary>`;
 	const parts = [layerLinks(layer), ...(fragments ?? []).map(fragmentBlock)].filter(Boolean);
-	return [title, "", ...parts.flatMap((part) => [part, ""]), "</details>"].join("\n");
+	return [title, ...parts, "</details>"].join("\n\n");
 }
 
 /** Links of a layer: its draft on the map, and its services. */
@@ -124,11 +124,9 @@ function layerLinks(layer: LayerChange): string {
 
 function fragmentBlock({ lang, lines, hidden }: FragmentChange): string {
 	if (lines.length === 0) return `\`${lang}\`: viewers read the same as before.`;
-	const shown = lines.map((line) =>
-		line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line,
-	);
+	const cut = (line: string) => (line.length > maxLineLength ? `${line.slice(0, maxLineLength)}…` : line);
 	const more = hidden > 0 ? ` The first ${lines.length} of ${lines.length + hidden} lines:` : "";
-	return `\`${lang}\`: what viewers will read.${more}\n\n${fenced("diff", shown)}`;
+	return `\`${lang}\`: what viewers will read.${more}\n\n${fenced("diff", lines.map(cut))}`;
 }
 
 export interface Links {

@@ -15,12 +15,9 @@ export function renderApprovals({ state, description, groups }: Judgement): stri
 	const title = state === "success" ? "The owners have approved" : "An approval is missing";
 	const shown = groups.slice(0, maxGroups).map(groupLine);
 	const hidden = groups.length - shown.length;
-	const lines = shown.length > 0 ? shown : [`- ${code(description)}`];
 	return [
-		approvalsMarker,
-		`### ${title}`,
-		"",
-		...lines,
+		...[approvalsMarker, `### ${title}`, ""],
+		...(shown.length > 0 ? shown : [`- ${code(description)}`]),
 		...(hidden > 0 ? [`- and ${hidden} more groups of files`] : []),
 		"",
 		"One owner of each group is enough. A new push needs a new approval. Who opened the pull request, pushed to its branch, or is author or committer of one of its commits, cannot approve it.",
@@ -31,10 +28,10 @@ export function renderApprovals({ state, description, groups }: Judgement): stri
 function groupLine({ paths, approvedBy, canApprove, unknownTeams }: ApprovalGroup): string {
 	const files = listed(paths, maxPaths);
 	if (approvedBy.length > 0) return `- ${files}: approved by ${listed(approvedBy, maxPeople)}`;
-	const unknown =
-		unknownTeams.length > 0 ? `; no members are known of ${listed(unknownTeams, maxPeople)}` : "";
-	if (canApprove.length === 0) return `- ${files}: no one can approve${unknown}`;
-	return `- ${files}: can approve ${listed(canApprove, maxPeople)}${unknown}`;
+	const teams = listed(unknownTeams, maxPeople);
+	const people =
+		canApprove.length > 0 ? `can approve ${listed(canApprove, maxPeople)}` : "no one can approve";
+	return `- ${files}: ${people}${teams && `; no members are known of ${teams}`}`;
 }
 
 function listed(names: readonly string[], max: number): string {
