@@ -10,46 +10,37 @@ import type { Candidate } from "./candidates.ts";
 import type { Repair } from "./repair.ts";
 
 /** A change that repairs one layer, or the layers of one service that moved together. */
-export interface Proposal {
-	/** `repair/<first smallkey>` */
-	branch: string;
-	smallkeys: string[];
-	sure: Repair["sure"];
-	/** The first line of the commit's message. */
-	subject: string;
-	/** The evidence: `text` in plain English for the commit, `markdown` in both languages for a pull request. */
-	text: string;
-	markdown: string;
-	/** A hash of the evidence for each layer: after a refusal, nothing is proposed again on the same evidence. */
-	evidence: string[];
-	/** The files that change; empty if a person has to choose. */
-	edits: Edit[];
-}
+export type Proposal = ReturnType<typeof proposalsOf>[number];
 
 /**
  * Makes proposals of repairs: one for each layer, or for each service whose layers moved together.
  * @param declined evidence of declined proposals; repairs with this evidence are left out
  */
-export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<string>): Proposal[] {
+export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<string>) {
 	const groups = new Map<string, Repair[]>();
 	for (const repair of repairs.filter((one) => !declined.has(evidenceOf(one)))) {
 		const name = groupOf(repair);
 		groups.set(name, [...(groups.get(name) ?? []), repair]);
 	}
-	const proposals = [...groups.values()].map((group): Proposal => {
+	const proposals = [...groups.values()].map((group) => {
 		const sorted = group.toSorted((a, b) => (a.layer.smallkey < b.layer.smallkey ? -1 : 1));
 		const smallkeys = sorted.map(({ layer }) => layer.smallkey);
 		const [{ sure }] = sorted as [Repair];
 		const textIn = (lang: Lang, write: Write) =>
 			sorted.map((repair) => repairText(repair, lang, write)).join("\n");
 		return {
+			/** `repair/<first smallkey>` */
 			branch: repairBranch(smallkeys[0] as string),
 			smallkeys,
 			sure,
+			/** The first line of the commit's message. */
 			subject: subjectOf(smallkeys, sure),
+			/** The evidence: `text` in plain English for the commit, `markdown` in both languages for a pull request. */
 			text: textIn("en", cut),
 			markdown: langs.map((lang) => textIn(lang, code)).join("\n---\n\n"),
+			/** A hash of the evidence for each layer: after a refusal, nothing is proposed again on the same evidence. */
 			evidence: sorted.map(evidenceOf),
+			/** The files that change; empty if a person has to choose. */
 			edits: sure === "choose" ? [] : sorted.flatMap(editsOf),
 		};
 	});

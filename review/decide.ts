@@ -8,14 +8,10 @@ import { WrongError } from "../terminal/command-line.ts";
 /** Attempts of a merge while other processes move the branch. */
 const maxAttempts = 5;
 
-/** The person who decides, as the commit names them. */
-export interface Reviewer {
-	name: string;
-	mail: string;
-}
+type Reviewer = ReturnType<typeof parseReviewer>;
 
-/** @throws {Error} if the name is not allowed in a commit */
-export function parseReviewer(name: string): Reviewer {
+/** The person who decides, as the commit names them. @throws {Error} if the name is not allowed in a commit */
+export function parseReviewer(name: string) {
 	if (!/^[^\p{Cc}<>]{1,100}$/u.test(name))
 		throw new Error("--by: must be a name of 1 to 100 characters without < and >");
 	const local = name.normalize("NFKD").replace(/[^A-Za-z0-9._-]+/g, "-");

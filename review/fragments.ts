@@ -7,12 +7,7 @@ import { renderAt, targetNames } from "../registry/targets/table.ts";
 import type { ChangedLayer } from "./changes.ts";
 
 /** The difference between the fragments before and after in one language; no lines if they are equal. */
-export interface FragmentChange {
-	lang: Lang;
-	/** Lines of a unified diff: each starts with a space, `+` or `-`. */
-	lines: string[];
-	hidden: number;
-}
+export type FragmentChange = ReturnType<typeof fragmentChanges>[number];
 
 /** Characters up to which a string of a fragment is shown in full: an image can have a hundred thousand. */
 const maxStringLength = 200;
@@ -28,13 +23,15 @@ const maxEdits = 2_000;
 export function fragmentChanges(
 	layer: Pick<ChangedLayer, "smallkey" | "before" | "after">,
 	settings: FragmentSettings,
-): FragmentChange[] {
+) {
 	return langs.map((lang) => {
 		const before = textsOf(layer.before, lang, settings);
 		const after = textsOf(layer.after, lang, settings);
 		const found = after.findIndex((text, index) => text !== null || before[index] != null);
 		const all = differences(linesOf(before[found]), linesOf(after[found]));
-		return { lang, lines: all.slice(0, maxLines), hidden: Math.max(0, all.length - maxLines) };
+		/** Lines of a unified diff: each starts with a space, `+` or `-`. */
+		const lines = all.slice(0, maxLines);
+		return { lang, lines, hidden: all.length - lines.length };
 	});
 }
 

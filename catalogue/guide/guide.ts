@@ -6,13 +6,6 @@ import type { Lang } from "../../registry/smallkey.ts";
 import { frameHtml } from "../static/frame.ts";
 import { type Assets, escapeHtml, Html, html } from "../static/html.ts";
 
-/** One page of the documentation, as in `docs/`. */
-interface GuidePage {
-	/** Path below `docs/`: `publish.md`, `fr/publish.md`. */
-	path: string;
-	markdown: string;
-}
-
 /** The page of contents in each folder. */
 const contentsName = "README.md";
 
@@ -22,8 +15,11 @@ export const securityPage = "security.md";
 
 const docs = fileURLToPath(new URL("../../docs", import.meta.url));
 
-/** Reads every page of the documentation, sorted by path, and then the page on security. */
-export function readGuidePages(): GuidePage[] {
+/**
+ * Reads every page of the documentation, sorted by path, and then the page on security. Paths are below `docs/`:
+ * `publish.md`, `fr/publish.md`.
+ */
+export function readGuidePages() {
 	const names = readdirSync(docs, { recursive: true, encoding: "utf8" });
 	const paths = names.map((name) => name.replaceAll("\\", "/")).filter((name) => name.endsWith(".md"));
 	const pages = paths.sort().map((path) => ({ path, markdown: readFileSync(join(docs, path), "utf8") }));
@@ -33,7 +29,7 @@ export function readGuidePages(): GuidePage[] {
 }
 
 /** The pages as HTML, by path below the site's root: `guide/publish.html`, `guide/fr/index.html`. */
-export function renderGuide(pages: readonly GuidePage[], assets: Assets): Map<string, string> {
+export function renderGuide(pages: ReturnType<typeof readGuidePages>, assets: Assets): Map<string, string> {
 	const known = new Set(pages.map(({ path }) => path));
 	return new Map(
 		pages.map(({ path, markdown }) => {

@@ -14,21 +14,9 @@ export interface Proposal {
 /** The members of each team among the owners, by the team's name; null if GitHub does not show them. */
 export type Teams = ReadonlyMap<string, readonly string[] | null>;
 
-export interface ApprovalGroup extends OwnedPaths {
-	/** Logins of owners who have approved this commit. */
-	approvedBy: string[];
-	/** Logins of owners who can still approve it. */
-	canApprove: string[];
-	/** Teams without known members: empty ones, and those that GitHub does not show. */
-	unknownTeams: string[];
-}
+export type ApprovalGroup = ReturnType<typeof approvalOf>;
 
-export interface Judgement {
-	state: "success" | "failure";
-	/** One line, for the status. */
-	description: string;
-	groups: ApprovalGroup[];
-}
+export type Judgement = ReturnType<typeof judgement>;
 
 /** Characters that GitHub accepts in a status. */
 const maxDescriptionLength = 140;
@@ -52,19 +40,23 @@ export function judgeApprovals(proposal: Proposal, owners: Owners | null, teams:
 	return judgement("success", `approved by ${listOnce(approved)}`, groups);
 }
 
-function judgement(state: Judgement["state"], text: string, groups: ApprovalGroup[] = []): Judgement {
+/** @param text of one line, for the status */
+function judgement(state: "success" | "failure", text: string, groups: ApprovalGroup[] = []) {
 	const isLong = text.length > maxDescriptionLength;
 	return { state, description: isLong ? `${text.slice(0, maxDescriptionLength - 1)}…` : text, groups };
 }
 
-function approvalOf(group: OwnedPaths, { makers, approvers }: Proposal, teams: Teams): ApprovalGroup {
+function approvalOf(group: OwnedPaths, { makers, approvers }: Proposal, teams: Teams) {
 	const all = group.owners.flatMap((owner) => (isTeam(owner) ? (teams.get(owner) ?? []) : [owner.slice(1)]));
 	const people = [...new Set(all)].filter((login) => !makers.has(login.toLowerCase()));
 	const hasApproved = (login: string) => approvers.has(login.toLowerCase());
 	return {
 		...group,
+		/** Logins of owners who have approved this commit. */
 		approvedBy: people.filter(hasApproved),
+		/** Logins of owners who can still approve it. */
 		canApprove: people.filter((login) => !hasApproved(login)),
+		/** Teams without known members: empty ones, and those that GitHub does not show. */
 		unknownTeams: group.owners.filter((owner) => isTeam(owner) && !teams.get(owner)?.length),
 	};
 }
