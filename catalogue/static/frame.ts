@@ -149,9 +149,8 @@ ${isBuilding && html`<meta http-equiv="refresh" content="${reloadSeconds}">`}
 	return documentHtml("en", head, html`<main>\n${langs.map(part)}</main>`);
 }
 
-/** Renders a whole document. */
 function documentHtml(lang: Lang, head: Part, body: Part): string {
-	const page = html`<!doctype html>
+	return html`<!doctype html>
 <html lang="${lang}">
 <head>
 <meta charset="utf-8">
@@ -162,6 +161,5 @@ ${head}
 ${body}
 </body>
 </html>
-`;
-	return page.text;
+`.text;
 }

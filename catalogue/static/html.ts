@@ -47,7 +47,6 @@ export function inBoth(text: Text): string {
 
 /** The content policy of every page, and the files that pages load: paths below the site's root, with content hashes. */
 export interface Assets {
-	/** The Content-Security-Policy. */
 	policy: string;
 	script: string;
 	/** The script of the root page, which chooses a language. */

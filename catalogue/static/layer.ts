@@ -113,19 +113,16 @@ function headHtml(entry: Entry, lang: Lang, { publicUrl }: PageSettings): Html {
 	const at = (one: Lang) => (publicUrl || root) + layerAddress(one, smallkey);
 	const title = titleOf(entry, lang);
 	const words = entry.description?.[lang] ?? textsIn[lang].t("Map layer: {0} ({1})", title, entry.type);
-	const meta: [name: string, content: string | undefined][] = [
-		["og:type", "website"],
-		["og:title", title],
-		["og:description", words],
-		["og:locale", lang === "fr" ? "fr_CA" : "en_CA"],
-		["og:url", publicUrl && at(lang)],
-		["og:image", publicUrl && thumbnail && publicUrl + thumbnail],
-	];
 	return html`<meta name="description" content="${words}">
 <link rel="canonical" href="${at(lang)}">
 ${langs.map((one) => html`<link rel="alternate" hreflang="${one}" href="${at(one)}">\n`)}
 <link rel="alternate" hreflang="x-default" href="${at("en")}">
-${meta.map(([name, content]) => content && html`<meta property="${name}" content="${content}">\n`)}
+<meta property="og:type" content="website">
+<meta property="og:title" content="${title}">
+<meta property="og:description" content="${words}">
+<meta property="og:locale" content="${lang}_CA">
+${publicUrl && html`<meta property="og:url" content="${at(lang)}">`}
+${publicUrl && thumbnail && html`<meta property="og:image" content="${publicUrl + thumbnail}">`}
 <script type="application/ld+json">${dataset(entry, lang, words, publicUrl && at(lang))}</script>`;
 }
 

@@ -11,7 +11,6 @@ import type { ItemsQuery } from "./records-query.ts";
 /** Id of the only collection. */
 export const collectionId = "layers";
 
-/** The conformance classes of the service. */
 const conformance = [
 	"http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core",
 	"http://www.opengis.net/spec/ogcapi-common-2/1.0/conf/collections",
@@ -30,7 +29,6 @@ type Link = Readonly<Record<"rel" | "href", string> & Record<string, string>>;
 const title = inBoth("Map layers");
 const description = inBoth(tagline);
 
-/** Address of all items. */
 const itemsAt = (root: string) => `${root}collections/${collectionId}/items`;
 
 const json = (rel: string, href: string): Link => ({ rel, type: "application/json", href });
