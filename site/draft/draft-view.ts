@@ -69,11 +69,15 @@ export class DraftView implements View {
 	#isOpen = matchMedia("(min-width: 64rem)").matches;
 	/** Number of the newest check; what older checks have read is not shown. */
 	#serial = 0;
-	readonly #closing = new AbortController();
 	readonly #checkLater = debounce(pauseMs, () => this.#onChange());
 
-	constructor() {
-		addEventListener("hashchange", () => this.#openAddress(), { signal: this.#closing.signal });
+	/** @param signal closes the view */
+	constructor(readonly signal: AbortSignal) {
+		addEventListener("hashchange", () => this.#openAddress(), { signal });
+		signal.addEventListener("abort", () => {
+			this.#serial += 1;
+			this.#drawn?.map.close();
+		});
 		void this.#openAddress();
 	}
 
@@ -117,18 +121,12 @@ export class DraftView implements View {
 		</div>`;
 	}
 
-	close(): void {
-		this.#closing.abort();
-		this.#serial += 1;
-		this.#drawn?.map.close();
-	}
-
 	/** Shows the draft in the address, at the start and whenever the address gets another draft. */
 	async #openAddress(): Promise<void> {
 		const link = /^#draft=(.*)$/s.exec(location.hash)?.[1];
 		if (link === undefined && this.#text !== "") return;
 		const draft = link === undefined ? { smallkey: "", text: empty } : await unpackDraft(link);
-		if (this.#closing.signal.aborted) return;
+		if (this.signal.aborted) return;
 		this.#notice = draft ? "" : t("The draft in the address could not be read: it is cut off, or no draft.");
 		this.#key = draft?.smallkey ?? "";
 		this.#text = draft?.text ?? empty;
@@ -173,7 +171,7 @@ export class DraftView implements View {
 
 	/** Checks a changed draft and writes it into the address. */
 	async #onChange(): Promise<void> {
-		if (this.#closing.signal.aborted) return;
+		if (this.signal.aborted) return;
 		this.#notice = "";
 		this.#check(false);
 		const serial = this.#serial;

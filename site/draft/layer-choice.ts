@@ -28,7 +28,7 @@ export function layerChoice(
 			choose(kind === "wms" ? name : `${arcgisServiceOf(address)}/${name}`);
 		render(t("Asking the service…"), place);
 		try {
-			const layers = await (kind === "wms" ? namedLayers : numberedLayers)(address, signal);
+			const layers = await layersOf(kind, address, signal);
 			if (!signal.aborted) render(layerSelect(layers.slice(0, maxOffered), chooseName), place);
 		} catch (error) {
 			if (signal.aborted) return;
@@ -40,7 +40,10 @@ export function layerChoice(
 	return html`<div class="offer"><button class="small" @click=${find}>${label}</button><div role="status"></div></div>`;
 }
 
-function layerSelect(layers: readonly OfferedLayer[], chooseName: (name: string) => void): TemplateResult {
+function layerSelect(
+	layers: Awaited<ReturnType<typeof layersOf>>,
+	chooseName: (name: string) => void,
+): TemplateResult {
 	const options = layers.map(({ name, title }) => {
 		const text = title === "" || title === name ? name : `${title} (${name})`;
 		return html`<option value=${name}>${text}</option>`;
@@ -48,12 +51,6 @@ function layerSelect(layers: readonly OfferedLayer[], chooseName: (name: string)
 	const change = (event: Event) => textIn(event) !== "" && chooseName(textIn(event));
 	return html`<select aria-label=${t("Layer in the service")} @change=${change}>
 		<option value="">${t("Choose one of {0}", countText(layers.length))}</option>${options}</select>`;
-}
-
-interface OfferedLayer {
-	/** Its name in a WMS, or its number in an ArcGIS service. */
-	name: string;
-	title: string;
 }
 
 const maxOffered = 500;
@@ -66,8 +63,16 @@ function arcgisServiceOf(address: string): string {
 	return arcgisService.exec(address)?.[1] ?? address;
 }
 
-/** Reads the layers of a Web Map Service, in its own order. @throws {ServiceFailed} */
-async function namedLayers(address: string, signal: AbortSignal): Promise<OfferedLayer[]> {
+/**
+ * Reads the layers of a service, in its own order: their names in a WMS, or their numbers in an ArcGIS service.
+ * @throws {ServiceFailed}
+ */
+async function layersOf(kind: "wms" | "feature", address: string, signal: AbortSignal) {
+	if (kind === "feature") {
+		const { layers } = await askJson(`${arcgisServiceOf(address)}?f=json`, signal);
+		if (!Array.isArray(layers)) throw new ServiceFailed(address, oddAnswer);
+		return layers.map(({ id, name }) => ({ name: String(id), title: String(name) }));
+	}
 	const { text } = await ask(capabilitiesOf(address), signal);
 	const names = new DOMParser().parseFromString(text, "text/xml").querySelectorAll("Layer > Name");
 	const layers = [...names].flatMap((element) => {
@@ -77,11 +82,4 @@ async function namedLayers(address: string, signal: AbortSignal): Promise<Offere
 	});
 	if (layers.length === 0) throw new ServiceFailed(address, oddAnswer);
 	return layers;
-}
-
-/** Reads the layers of an ArcGIS service, in its own order. @throws {ServiceFailed} */
-async function numberedLayers(address: string, signal: AbortSignal): Promise<OfferedLayer[]> {
-	const { layers } = await askJson(`${arcgisServiceOf(address)}?f=json`, signal);
-	if (!Array.isArray(layers)) throw new ServiceFailed(address, oddAnswer);
-	return layers.map(({ id, name }) => ({ name: String(id), title: String(name) }));
 }

@@ -1,4 +1,5 @@
 import { html, type TemplateResult } from "lit-html";
+import type { Draft } from "../../registry/draft.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { type Content, copyBox, field, textIn } from "../page/dom.ts";
 import { currentState, now, refresh, root, settings, stateLink } from "../page/page.ts";
@@ -13,19 +14,15 @@ const catalogueDelayMs = 1_500;
 /** Longest address of GitHub with a file's content in it, in characters. */
 const maxAddressLength = 7_500;
 
-/** A valid registration with its smallkey. */
-interface ReadyDraft {
-	smallkey: string;
-	/** The canonical text, as it would be stored. */
-	text: string;
-}
-
-/** The ways to register a draft: sending it from this page, a pull request, or a signed command. */
+/**
+ * The ways to register a valid draft, with its text as it would be stored: sending it from this page, a pull request, or a
+ * signed command.
+ */
 export class RegisterPanel {
 	#sender = "";
 	#answer: Content = "";
 
-	content(draft: ReadyDraft): TemplateResult {
+	content(draft: Draft): TemplateResult {
 		const address = new URL(`register/${draft.smallkey}`, root);
 		const command = curlCommand(address, this.#sender || "publisher", draft.text);
 		const input = (event: Event) => {
@@ -53,20 +50,19 @@ export class RegisterPanel {
 	}
 
 	/** A link to GitHub's page for a new file. The link contains the registration, unless it would be too long. */
-	#proposal({ smallkey, text }: ReadyDraft): Content {
+	#proposal({ smallkey, text }: Draft): Content {
 		const { repository, branch } = settings;
 		if (repository === "") return "";
-		const page = `${repository}/new/${branch}?`;
-		const bare = { filename: layerPath(smallkey) };
-		const whole = page + new URLSearchParams({ ...bare, value: text });
-		const isWhole = whole.length <= maxAddressLength;
-		const address = isWhole ? whole : page + new URLSearchParams(bare);
+		const address = new URL(`${repository}/new/${branch}`);
+		address.search = `${new URLSearchParams({ filename: layerPath(smallkey), value: text })}`;
+		const isWhole = address.href.length <= maxAddressLength;
+		if (!isWhole) address.searchParams.delete("value");
 		return html`<h3>${t("Propose it as a pull request")}</h3>
 			<p><a href=${address} rel="noopener">${t("Open GitHub with the file filled in")}</a></p>
 			${isWhole ? "" : html`<p class="hint">${t("The registration is too long for an address: copy the text into a new file there.")}</p>`}`;
 	}
 
-	async #send(event: Event, address: URL, { smallkey, text }: ReadyDraft): Promise<void> {
+	async #send(event: Event, address: URL, { smallkey, text }: Draft): Promise<void> {
 		event.preventDefault();
 		const input = (id: string) => document.getElementById(id) as HTMLInputElement;
 		const [sender, secret] = [input("sender"), input("secret")];

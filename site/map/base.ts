@@ -27,8 +27,8 @@ export function canadaBox(): Box {
 	return [xmin, ymin, xmax, ymax];
 }
 
-/** Opens a map in an element, which must have a size and be focusable. */
-export function openBaseMap(target: HTMLElement) {
+/** Opens a map in an element, which must have a size and be focusable. @param signal closes the map */
+export function openBaseMap(target: HTMLElement, signal: AbortSignal) {
 	const projection = projectionOf(settings.mapWkid);
 	const view = new View({
 		projection,
@@ -55,8 +55,8 @@ export function openBaseMap(target: HTMLElement) {
 			new MouseWheelZoom({ condition: hasFocus, duration }),
 		],
 	});
-	const ending = new AbortController();
-	void addBackground(map, ending.signal);
+	signal.addEventListener("abort", () => map.setTarget(undefined));
+	void addBackground(map, signal);
 	return {
 		map,
 		view,
@@ -64,10 +64,6 @@ export function openBaseMap(target: HTMLElement) {
 		show: (box: Box) => view.fit(box, { padding: [16, 16, 16, 16], maxZoom: 12 }),
 		shown: () => view.calculateExtent(map.getSize()) as Box,
 		zoom: (steps: number) => view.animate({ zoom: (view.getZoom() ?? 2) + steps, duration }),
-		close: () => {
-			ending.abort();
-			map.setTarget(undefined);
-		},
 	};
 }
 
@@ -136,15 +132,19 @@ export function opacitySlider(change: (opacity: number) => void): TemplateResult
 		min="0" max="100" step="5" value="100" @input=${slide}><output .textContent=${t("{0} %", 100)}></output></p>`;
 }
 
-/** A map without any layer; its view is a filter. */
-export type Overview = ReturnType<typeof openOverview>;
-
 /**
- * Opens the map.
+ * Opens a map without any layer; its view is a filter.
  * @param view first view; null for Canada
  * @param moved called after each movement by the user, with the new view in whole metres
+ * @param signal closes the map
+ * @returns shows another view
  */
-export function openOverview(place: HTMLElement, view: Box | null, moved: (view: Box) => void) {
+export function openOverview(
+	place: HTMLElement,
+	view: Box | null,
+	moved: (view: Box) => void,
+	signal: AbortSignal,
+): (view: Box | null) => void {
 	render(
 		mapFrame(
 			"map small",
@@ -154,7 +154,7 @@ export function openOverview(place: HTMLElement, view: Box | null, moved: (view:
 		),
 		place,
 	);
-	const base = openBaseMap(place.querySelector(".map") as HTMLElement);
+	const base = openBaseMap(place.querySelector(".map") as HTMLElement, signal);
 	const shown = () => base.shown().map(Math.round) as Box;
 	/** The view on the map. It is larger than the view in the address if its shape differs. */
 	let fitted = "";
@@ -172,5 +172,5 @@ export function openOverview(place: HTMLElement, view: Box | null, moved: (view:
 		fitted = box.join();
 		moved(box);
 	});
-	return { show, close: () => base.close() };
+	return show;
 }

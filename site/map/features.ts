@@ -77,14 +77,12 @@ function styleOf(symbology: Symbology | null, changed: () => void) {
 		const symbol = symbology && symbolOf(symbology, feature.get("attributes"));
 		if (!symbol) return undefined;
 		const { imageUrl } = symbol;
-		const type = feature.getGeometry()?.getType() ?? "";
-		const isPoint = type.endsWith("Point");
-		const isArea = type.endsWith("Polygon");
-		const key = `${isPoint} ${isArea} ${imageUrl}`;
+		const [kind = "Line"] = /Point$|Polygon$/.exec(feature.getGeometry()?.getType() ?? "") ?? [];
+		const key = `${kind} ${imageUrl}`;
 		if (known.has(key)) return known.get(key);
-		known.set(key, isPoint ? new Style({ image: new Icon({ src: imageUrl }) }) : undefined);
-		if (!isPoint)
-			void readStyle(imageUrl, isArea).then((style) => {
+		known.set(key, kind === "Point" ? new Style({ image: new Icon({ src: imageUrl }) }) : undefined);
+		if (kind !== "Point")
+			void readStyle(imageUrl, kind === "Polygon").then((style) => {
 				known.set(key, style);
 				changed();
 			});

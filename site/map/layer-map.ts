@@ -23,16 +23,14 @@ const reprojected: Text =
 
 const noInfo: Text = "The registration names no type of information: viewers ask nothing of this layer.";
 
-/** The texts around a map. */
-interface MapTexts {
-	status: string;
-	isBad: boolean;
-	/** A button that helps if the layer is not drawn. */
-	help: Content;
-	/** Information about the clicked place. */
-	info: Content;
-	legend: Content;
-}
+/** What is around a map: its status, a button that helps if it is not drawn, the answer to a click, and the legend. */
+const nothingYet = {
+	status: "",
+	isBad: false,
+	help: "" as Content,
+	info: "" as Content,
+	legend: "" as Content,
+};
 
 /** A map of one layer, with its status, its legend, and information about a clicked place. */
 export class LayerMap {
@@ -40,28 +38,28 @@ export class LayerMap {
 	readonly #drawable: Drawable;
 	readonly #target: HTMLElement;
 	readonly #base: BaseMap;
-	#texts: MapTexts = { status: "", isBad: false, help: "", info: "", legend: "" };
-	#isClosed = false;
+	#texts = nothingYet;
+	readonly #signal: AbortSignal;
 	#pictures: Pictures | null = null;
 	#features: Features | null = null;
 	#controller: AbortController | null = null;
-	/** The drawn layer. */
 	readonly #group = new LayerGroup();
 	#timer: ReturnType<typeof setTimeout> | undefined;
 
-	/** @param place element for the map; it must be in the page already */
-	constructor(place: HTMLElement, drawable: Drawable) {
+	/** @param place element for the map; it must be in the page already @param signal closes the map */
+	constructor(place: HTMLElement, drawable: Drawable, signal: AbortSignal) {
 		this.#place = place;
 		this.#drawable = drawable;
+		this.#signal = signal;
 		this.#show({});
 		this.#target = place.querySelector(".map") as HTMLElement;
-		this.#base = openBaseMap(this.#target);
+		this.#base = openBaseMap(this.#target, signal);
 		this.#base.map.addLayer(this.#group);
 		this.#showWhole();
 	}
 
-	#show(changes: Partial<MapTexts>): void {
-		if (this.#isClosed) return;
+	#show(changes: Partial<typeof nothingYet>): void {
+		if (this.#signal.aborted) return;
 		this.#texts = { ...this.#texts, ...changes };
 		const { status, isBad, help, info, legend } = this.#texts;
 		const zoom = (steps: number) => this.#base.zoom(steps);
@@ -72,13 +70,6 @@ export class LayerMap {
 			<div class="info">${info}</div>
 			<div class="legend">${legend}</div>`;
 		render(keyed(this, content), this.#place);
-	}
-
-	close(): void {
-		this.#isClosed = true;
-		clearTimeout(this.#timer);
-		this.#controller?.abort();
-		this.#base.close();
 	}
 
 	#showWhole(): void {
@@ -174,8 +165,8 @@ export class LayerMap {
 
 	async #drawView(layer: Features): Promise<void> {
 		this.#controller?.abort();
-		const controller = new AbortController();
-		this.#controller = controller;
+		this.#controller = new AbortController();
+		const signal = AbortSignal.any([this.#signal, this.#controller.signal]);
 		const resolution = this.#base.view.getResolution() ?? 1;
 		const scale = drawnScale(this.#drawable, resolution / pixelMetres);
 		if (scale !== resolution / pixelMetres) {
@@ -188,7 +179,7 @@ export class LayerMap {
 		this.#setStatus(t("Drawing…"));
 		try {
 			const { readFeatures } = await import("./features.ts");
-			const read = readFeatures(this.#drawable.url, this.#base.shown(), resolution, controller.signal);
+			const read = readFeatures(this.#drawable.url, this.#base.shown(), resolution, signal);
 			const { features, hasMore } = await read;
 			layer.getSource()?.clear(true);
 			layer.getSource()?.addFeatures(features);
@@ -200,7 +191,7 @@ export class LayerMap {
 					: plural(features.length, "{0} feature drawn.", "{0} features drawn."),
 			);
 		} catch (error) {
-			if (controller.signal.aborted) return;
+			if (signal.aborted) return;
 			if (!(error instanceof ServiceFailed)) throw error;
 			this.#fail(error);
 		}

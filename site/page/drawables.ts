@@ -2,7 +2,6 @@ import { html, render, type TemplateResult } from "lit-html";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 import { capabilitiesOf, type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
-import type { LayerMap } from "../map/layer-map.ts";
 import { answerButton, breakable, type Content, outside, part, warning, webAddress } from "./dom.ts";
 import { readFile, settings } from "./page.ts";
 import { lang, t } from "./texts.ts";
@@ -57,27 +56,20 @@ export function mapPanel(drawables: Drawables) {
 	const { en, fr } = drawables;
 	const first = drawables[lang] ? lang : lang === "en" ? "fr" : "en";
 	const place = part("mapplace");
-	let map: LayerMap | null = null;
-	/** Number of the newest map: an older one that is still loading is not opened. */
-	let serial = 0;
-	const close = () => {
-		serial += 1;
-		map?.close();
-		map = null;
-	};
+	let closing = new AbortController();
+	const close = () => closing.abort();
 	const show = async (one: Lang) => {
 		close();
-		const own = serial;
+		closing = new AbortController();
+		const { signal } = closing;
 		const drawable = drawables[one];
 		if (!drawable) return render(html`<p class="warning">${t(unread)}</p>`, place);
 		try {
 			const { LayerMap } = await import("../map/layer-map.ts");
-			if (own !== serial) return;
-			map = new LayerMap(place, drawable);
-			await map.draw();
+			if (!signal.aborted) await new LayerMap(place, drawable, signal).draw();
 		} catch (error) {
 			console.error(error);
-			if (own !== serial) return;
+			if (signal.aborted) return;
 			close();
 			render(warning(t("The map could not be loaded. Everything else on this page works.")), place);
 		}

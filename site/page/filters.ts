@@ -1,6 +1,6 @@
 import { html, render, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import type { Overview } from "../map/base.ts";
+import type { Box } from "../map/drawable.ts";
 import type { Chosen } from "../search/select.ts";
 import { boxOf, filterCount, firstShown, noFilters, type State } from "./address.ts";
 import { field, part, select, textIn, warning } from "./dom.ts";
@@ -18,35 +18,39 @@ export class Filters {
 	readonly #place = part("overview");
 	/** Whether the map's checkbox was ticked, but the map has not reported a view yet. */
 	#isViewAsked = false;
-	#map: Overview | "opening" | null = null;
+	/** Closes the map; null if it is closed. */
+	#closing: AbortController | null = null;
+	/** Shows a view on the map; null until the map is open. */
+	#show: ((view: Box | null) => void) | null = null;
 
 	/** Opens, moves or closes the map whose view filters. It is loaded only while the filters are open. */
 	update({ view }: State): void {
 		if (view !== "") this.#isViewAsked = false;
 		if (view === "" && !this.#isViewAsked) this.close();
-		else if (this.#map === null && this.#isOpen) void this.#openMap();
-		else if (this.#map !== null && this.#map !== "opening") this.#map.show(boxOf(view));
+		else if (this.#closing === null && this.#isOpen) void this.#openMap();
+		else this.#show?.(boxOf(view));
 	}
 
-	/** Closes the map. */
 	close(): void {
-		if (this.#map !== null && this.#map !== "opening") this.#map.close();
-		this.#map = null;
+		this.#closing?.abort();
+		this.#closing = null;
+		this.#show = null;
 		render("", this.#place);
 	}
 
 	async #openMap(): Promise<void> {
-		this.#map = "opening";
+		this.#closing = new AbortController();
+		const { signal } = this.#closing;
+		const moved = (box: Box) => {
+			const { view } = currentState();
+			// Moving the map replaces the address, so that *Back* removes the whole filter, not one movement.
+			if (view !== "" || this.#isViewAsked) this.#set({ view: box.join() }, view !== "");
+		};
 		try {
 			const { openOverview } = await import("../map/base.ts");
-			if (this.#map !== "opening") return;
-			this.#map = openOverview(this.#place, boxOf(currentState().view), (box) => {
-				const { view } = currentState();
-				// Moving the map replaces the address, so that *Back* removes the whole filter, not one movement.
-				if (view !== "" || this.#isViewAsked) this.#set({ view: box.join() }, view !== "");
-			});
+			if (!signal.aborted) this.#show = openOverview(this.#place, boxOf(currentState().view), moved, signal);
 		} catch {
-			this.#map = null;
+			this.#closing = null;
 			render(warning(t("The map could not be loaded. Everything else on this page works.")), this.#place);
 		}
 	}

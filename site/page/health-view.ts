@@ -13,24 +13,22 @@ import { currentState, readFile, refresh, stateLink, type View } from "./page.ts
 import { layers as count, lang, plural, stateText, t, weekText } from "./texts.ts";
 
 /** Opens the view of sick layers, grouped by owner and host. */
-export function openHealth(): View {
-	const controller = new AbortController();
+export function openHealth(signal: AbortSignal): View {
 	/** Null if there is none; undefined while it is being read. */
 	let report: HealthReport | null | undefined;
-	void readFile(healthReportPath, "no-cache", controller.signal)
+	void readFile(healthReportPath, "no-cache", signal)
 		.catch(() => null)
 		.then((text) => {
 			report = text === null ? null : parseHealthReport(text);
-			if (!controller.signal.aborted) refresh();
+			if (!signal.aborted) refresh();
 		});
 	return {
 		title: t("Health of the layers"),
 		content: () => html`<div class="health">
 			<h1 tabindex="-1">${t("Health of the layers")}</h1>
 			<p>${t("Each service is asked once a week as a viewer would ask it. “Check now” asks it from your browser.")}</p>
-			<div>${report !== undefined ? reportText(report, controller.signal) : ""}</div>
+			<div>${report !== undefined ? reportText(report, signal) : ""}</div>
 		</div>`,
-		close: () => controller.abort(),
 	};
 }
 

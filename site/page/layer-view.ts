@@ -47,10 +47,13 @@ export class LayerView implements View {
 	#known: Known | null | undefined;
 	#problems: string[] = [];
 	#isReading = true;
-	/** Cancels reading when the view is closed. */
-	readonly #controller = new AbortController();
 
-	constructor(readonly smallkey: string) {
+	/** @param signal closes the view */
+	constructor(
+		readonly smallkey: string,
+		readonly signal: AbortSignal,
+	) {
+		signal.addEventListener("abort", () => this.#known?.map.close());
 		void this.#load();
 	}
 
@@ -75,13 +78,8 @@ export class LayerView implements View {
 		</article>`;
 	}
 
-	close(): void {
-		this.#controller.abort();
-		this.#known?.map.close();
-	}
-
 	async #load(): Promise<void> {
-		const { signal } = this.#controller;
+		const { signal } = this;
 		const problems: string[] = [];
 		const note = (error: unknown) => {
 			problems.push(problemOf(error));
@@ -112,7 +110,7 @@ export class LayerView implements View {
 	async #readRamp4(): Promise<string | null> {
 		if (!settings.targets.includes("ramp4")) return null;
 		const path = docPath("ramp4", lang, this.smallkey);
-		const text = await readFile(path, "no-cache", this.#controller.signal);
+		const text = await readFile(path, "no-cache", this.signal);
 		return text === null ? t("not served there") : JSON.stringify(JSON.parse(text), null, 2);
 	}
 
@@ -139,7 +137,7 @@ export class LayerView implements View {
 
 	#body({ entry, drawables, map, ramp4 }: Known): TemplateResult {
 		const drawable = drawables[lang] ?? drawables.en ?? drawables.fr;
-		const look = drawable && lookButton("", this.#controller.signal, async () => drawable);
+		const look = drawable && lookButton("", this.signal, async () => drawable);
 		return html`${map.element}
 			<div class="aside">
 				<section><h2>${t("Both languages")}</h2>${bothLanguages(drawables)}</section>

@@ -40,9 +40,13 @@ export class ListView implements View {
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	readonly #takeTextLater = debounce(pauseMs, () => this.#takeText());
 
-	/** @param left the layer that was open before; its row gets the focus; empty for none */
-	constructor(left: string) {
+	/**
+	 * @param left the layer that was open before; its row gets the focus; empty for none
+	 * @param signal closes the view
+	 */
+	constructor(left: string, signal: AbortSignal) {
 		this.#focused = left;
+		signal.addEventListener("abort", () => this.#close());
 		catalogue.onChange = () => this.#showLoaded();
 		void catalogue.load();
 	}
@@ -89,7 +93,7 @@ export class ListView implements View {
 		void this.#search(state);
 	}
 
-	close(): void {
+	#close(): void {
 		this.#serial += 1;
 		this.#typed = null;
 		clearTimeout(this.#timer);

@@ -6,7 +6,7 @@ import { warning } from "./dom.ts";
 import { openHealth } from "./health-view.ts";
 import { LayerView } from "./layer-view.ts";
 import { ListView } from "./list-view.ts";
-import { currentState, followHere, go, type View } from "./page.ts";
+import { currentState, go, type View } from "./page.ts";
 import { lang, t } from "./texts.ts";
 
 const main = document.querySelector("main") as HTMLElement;
@@ -15,14 +15,15 @@ const menu = document.querySelectorAll<HTMLAnchorElement>("a[data-page]");
 let view: View | null = null;
 /** The state in which the newest view was opened; null when the page loads. */
 let opened: State | null = null;
+let closing = new AbortController();
 
-/** @param left the layer that was open before; empty for none */
-async function openView(state: State, left: string): Promise<View> {
-	if (state.layer !== "") return new LayerView(state.layer);
-	if (state.page === "health") return openHealth();
-	if (state.page === "layers") return new ListView(left);
+/** @param left the layer that was open before; empty for none @param signal closes the view */
+async function openView(state: State, left: string, signal: AbortSignal): Promise<View> {
+	if (state.layer !== "") return new LayerView(state.layer, signal);
+	if (state.page === "health") return openHealth(signal);
+	if (state.page === "layers") return new ListView(left, signal);
 	const { DraftView } = await import("../draft/draft-view.ts");
-	return new DraftView();
+	return new DraftView(signal);
 }
 
 function focusHeading(): void {
@@ -45,11 +46,13 @@ async function show(): Promise<void> {
 	const isOther = state.layer !== before?.layer || (state.layer === "" && state.page !== before.page);
 	if (isOther) {
 		opened = state;
-		view?.close();
 		view = null;
+		closing.abort();
+		closing = new AbortController();
+		const { signal } = closing;
 		try {
-			const other = await openView(state, before?.layer ?? "");
-			if (opened !== state) return other.close();
+			const other = await openView(state, before?.layer ?? "", signal);
+			if (signal.aborted) return;
 			view = other;
 		} catch {
 			render(warning(t(noAnswer)), main);
@@ -85,9 +88,12 @@ document.querySelector(".skip")?.addEventListener("click", (event) => {
 	event.preventDefault();
 	focusHeading();
 });
-for (const link of menu) {
-	const follow = followHere(() => go(readState(new URL(link.href).search)));
-	link.addEventListener("click", follow);
-}
+// A plain click on a link to a state; clicks with a modifier key (new tab or window) are left to the browser.
+addEventListener("click", (event) => {
+	const link = (event.target as Element).closest<HTMLAnchorElement>("a[data-page], a[data-layer]");
+	if (!link || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+	event.preventDefault();
+	go(readState(link.search));
+});
 main.replaceChildren();
 void show();

@@ -18,7 +18,6 @@ export const land = { light: main.dataset.landLight ?? "", dark: main.dataset.la
 /** The address of the worker's script for text search. */
 export const workerAddress = new URL(main.dataset.worker ?? "", location.href);
 
-/** The time now. */
 export function now(): Date {
 	return new Date();
 }
@@ -37,20 +36,17 @@ export function go(state: State, replace = false): void {
 	dispatchEvent(new PopStateEvent("popstate"));
 }
 
-/** Renders the view again. */
 export function refresh(): void {
 	dispatchEvent(new Event("refresh"));
 }
 
 /** A view that fills the page. */
 export interface View {
-	/** Text of the window's title. */
 	readonly title: string;
 	/** The content for a state, as one element. */
 	content(state: State): TemplateResult;
 	/** Called after a state in the address was rendered. */
 	update?(state: State): void;
-	close(): void;
 }
 
 /**
@@ -75,20 +71,9 @@ export async function readFile(
 /** Longest time to wait for a file of the site, in milliseconds. */
 const timeoutMs = 30_000;
 
-/** A link to another state of this page, without loading the page again. */
+/** A link to another state of this page, which is shown without loading the page again. */
 export function stateLink(state: State, content: Content): TemplateResult {
-	const follow = followHere(() => go(state));
-	return html`<a href=${writeState(state) || location.pathname} data-layer=${state.layer} @click=${follow}>${content}</a>`;
-}
-
-/** Handles a plain click on a link in this page; clicks with a modifier key (new tab or window) are left to the browser. */
-export function followHere(go: () => void): (event: MouseEvent) => void {
-	return (event) => {
-		const { button, metaKey, ctrlKey, shiftKey, altKey } = event;
-		if (button !== 0 || metaKey || ctrlKey || shiftKey || altKey) return;
-		event.preventDefault();
-		go();
-	};
+	return html`<a href=${writeState(state) || location.pathname} data-layer=${state.layer}>${content}</a>`;
 }
 
 /** Most problems that are shown at once. */

@@ -12,7 +12,6 @@ import { lang, layers, stateText, t, typeText } from "./texts.ts";
 
 const sortTexts = { best: "Best match", title: "Title", changed: "Last change" } as const;
 
-/** The result of a search. */
 export interface Found {
 	state: State;
 	hits: readonly Entry[];

@@ -2,7 +2,6 @@ import { mondayOf } from "../../registry/health.ts";
 import { type Lang, parseLang } from "../../registry/smallkey.ts";
 import { translator } from "../text/translate.ts";
 
-/** The language of the page. */
 export const lang: Lang = parseLang(document.documentElement.lang) ?? "en";
 
 const french = lang === "fr" ? (await import("../text/french.ts")).french : null;

@@ -4,7 +4,6 @@ import { langs } from "../../registry/smallkey.ts";
 import { addressOf, hostsOf, senderOf } from "./entry.ts";
 import { isStopWord, queryWords, stem, wordsOf } from "./words.ts";
 
-/** The result of a text search. */
 export interface Matched {
 	/** The layers that match, best first, each as its index in the order in which layers were added. */
 	ids: number[];
@@ -39,7 +38,6 @@ export class Matcher {
 		searchOptions: { tokenize: (text) => queryWords(text), processTerm: stem, boost },
 	});
 
-	/** Adds layers, each once. */
 	add(entries: readonly Entry[]): void {
 		for (const entry of entries) {
 			const { smallkey, title, keywords = [], description, layers = [] } = entry;

@@ -46,7 +46,6 @@ export class Selection {
 	/** @param lang language of the titles for sorting, and of the senders' names */
 	constructor(readonly lang: Lang) {}
 
-	/** Number of layers. */
 	get size(): number {
 		return this.#rows.length;
 	}
