@@ -18,16 +18,6 @@ Ctrl-C or SIGTERM end it.`;
 /** Time limit of a fetch, in milliseconds: the first one transfers the whole history. */
 const fetchTimeoutMs = 10 * 60_000;
 
-/** Creates the copy if it does not exist, and removes the lock files of a killed process. */
-async function openCopy(repository: string): Promise<void> {
-	await runGit(repository, ["init", "--bare", "--quiet"]);
-	// This process has locked the folder, so a lock file of git is a killed process's.
-	const locks = filesBelow(repository).filter((path) => /^(?:refs\/.+|[^/]+)\.lock$/.test(path));
-	for (const lock of locks) await rm(join(repository, lock), { force: true });
-	// git's maintenance after a fetch runs in the foreground, and ends with the fetch.
-	await runGit(repository, ["config", "gc.autoDetach", "false"]);
-}
-
 export const run = createRun("follow", async ({ read, environment, io }) => {
 	const [{ remote: named, every, once, ...options }] = await read((line) =>
 		line
@@ -69,7 +59,12 @@ export const run = createRun("follow", async ({ read, environment, io }) => {
 
 	const lock = await lockFolder(repository, { waiting: io.warn });
 	try {
-		await openCopy(repository);
+		await runGit(repository, ["init", "--bare", "--quiet"]);
+		// This process has locked the folder, so a lock file of git is a killed process's.
+		const locks = filesBelow(repository).filter((path) => /^(?:refs\/.+|[^/]+)\.lock$/.test(path));
+		for (const lock of locks) await rm(join(repository, lock), { force: true });
+		// git's maintenance after a fetch runs in the foreground, and ends with the fetch.
+		await runGit(repository, ["config", "gc.autoDetach", "false"]);
 		io.warn(plain(`Following ${branch} of ${remote} into ${out}`));
 		const stop = io.interrupted();
 		let built = "";

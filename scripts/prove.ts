@@ -5,10 +5,8 @@ import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { withTemporaryFolder } from "../files/temporary-folder.ts";
 import { seenOf } from "../harvest/finding.ts";
-import type { Ask } from "../harvest/net/ask.ts";
 import { buildOutput } from "../hosting/output.ts";
 import { needBrowser, serveFolder } from "../prove/browser.ts";
-import type { Proofs } from "../prove/proofs.ts";
 import { runProofs } from "../prove/proofs.ts";
 import { proposedFolder, writeProposedLayers } from "../prove/proposed.ts";
 import { reportHtml, reportOf } from "../prove/report.ts";
@@ -65,18 +63,8 @@ function titleOf(layer: CheckedLayer, lang: Lang): string {
 	return layer.registration[lang].service_name ?? describedFor(layer, lang).title ?? layer.smallkey;
 }
 
-/** The state of each drawn layer, as in `watch-services`. A state that its service shows precedes what the browser saw. */
-async function statesOf(
-	drawn: readonly CheckedLayer[],
-	proofs: Proofs,
-	ask: Ask,
-): Promise<Map<string, Seen | null>> {
-	const states = new Map<string, Seen | null>(drawn.map(({ smallkey }) => [smallkey, null]));
-	const failed = drawn.filter(({ smallkey }) => proofs.get(smallkey)?.since !== undefined);
-	const nothingSeen: Seen = { state: "empty", cause: "draws nothing on the map" };
-	for (const layer of await watchAll(failed, ask)) states.set(layer.smallkey, seenOf(layer) ?? nothingSeen);
-	return states;
-}
+/** The state of a layer that the browser does not draw. */
+const nothingSeen: Seen = { state: "empty", cause: "draws nothing on the map" };
 
 export const run = createRun("prove", async ({ read, environment, io }) => {
 	const [{ sample, part, proposed, out, ...given }, named] = await read((line) =>
@@ -125,7 +113,12 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 		}).finally(close);
 		if ("folder" in registered) {
 			const drawn = layers.filter(({ smallkey }) => proofs.get(smallkey)?.day === day);
-			await writeHealth(registered.folder, await statesOf(drawn, proofs, ask), all, io.now());
+			const states = new Map<string, Seen | null>(drawn.map(({ smallkey }) => [smallkey, null]));
+			const failed = drawn.filter(({ smallkey }) => proofs.get(smallkey)?.since !== undefined);
+			// A state that its service shows precedes what the browser saw.
+			for (const layer of await watchAll(failed, ask))
+				states.set(layer.smallkey, seenOf(layer) ?? nothingSeen);
+			await writeHealth(registered.folder, states, all, io.now());
 			io.print(`${healthPath} is written`);
 		}
 		const titles = all.map(

@@ -13,7 +13,7 @@ import {
 	senderLines,
 } from "../service/senders.ts";
 import { randomSecret, sendersPath } from "../service/senders-file.ts";
-import { type Environment, parseSpan, readConfiguration } from "../service/settings.ts";
+import { parseSpan, readConfiguration } from "../service/settings.ts";
 import { createRun } from "../terminal/command-line.ts";
 import type { Io } from "../terminal/io.ts";
 
@@ -61,20 +61,17 @@ async function askForLayers(dataDir: string, id: string, io: Io): Promise<void> 
 	);
 }
 
-/** Says which service applies a change of the senders. */
-async function serviceOf(dataDir: string, { SENDERS }: Environment): Promise<string> {
-	if (SENDERS) return "SENDERS is set: a service with this setting does not read the file";
-	return (await isFolderLocked(dataDir))
-		? `the service that runs in ${dataDir} takes it within a second`
-		: `no service runs in ${dataDir} now`;
-}
-
 export const run = createRun("sender", async ({ read, environment, io }) => {
 	const { dataDir } = readConfiguration({ DATA_DIR: environment.DATA_DIR });
 	const place = sendersPath(dataDir);
 	const printSender = async (id: string) =>
 		io.print(senderLines(await oneSender(dataDir, id), place).join("\n"));
-	const printService = async () => io.print(await serviceOf(dataDir, environment));
+	/** Prints which service applies a change of the senders. */
+	const printService = async () => {
+		if (environment.SENDERS) io.print("SENDERS is set: a service with this setting does not read the file");
+		else if (!(await isFolderLocked(dataDir))) io.print(`no service runs in ${dataDir} now`);
+		else io.print(`the service that runs in ${dataDir} takes it within a second`);
+	};
 
 	await read((line) => {
 		line.addHelpText("after", help);

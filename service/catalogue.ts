@@ -21,8 +21,6 @@ const defaultLimits = {
 	maxIdleBytes: 160e6,
 };
 
-export type CatalogueLimits = typeof defaultLimits;
-
 interface ServiceCatalogueOptions {
 	repository: string;
 	out: string;
@@ -30,7 +28,7 @@ interface ServiceCatalogueOptions {
 	options: () => CatalogueOptions;
 	/** Gets one warning when the catalogue cannot be written, and another when it is current again. */
 	log: Log;
-	limits?: Partial<CatalogueLimits> | undefined;
+	limits?: Partial<typeof defaultLimits> | undefined;
 }
 
 /** The process has a lower priority than the one that answers readers and publishers. */

@@ -16,7 +16,7 @@ import { openGitStore } from "../store/git/store.ts";
 import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
-import { type CatalogueLimits, openCatalogue } from "./catalogue.ts";
+import { openCatalogue } from "./catalogue.ts";
 import { createDisk } from "./data-dir.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { createReadStatus } from "./layer-status.ts";
@@ -53,7 +53,7 @@ export interface Outside {
 	/** The files of the first commit of a new repository. */
 	seed?: (configuration: Configuration) => Promise<Edit[]>;
 	filesTimes?: Partial<FolderTimes>;
-	catalogueLimits?: Partial<CatalogueLimits>;
+	catalogueLimits?: Parameters<typeof openCatalogue>[0]["limits"];
 	storeLimits?: Partial<StoreLimits>;
 	/** Reads the free bytes of a folder's disk. */
 	freeBytes?: Parameters<typeof createDisk>[1];

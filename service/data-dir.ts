@@ -165,6 +165,7 @@ function tryConnect(path: string): Promise<"alive" | "dead" | "absent"> {
 
 /** Below this many free bytes a disk is reported as full. A checkpoint, its files and a repack still fit into them. */
 const minFreeBytes = 64 << 20;
+const mebibyte = 1 << 20;
 /** How often a disk is checked, in milliseconds. */
 const checkEveryMs = 10_000;
 
@@ -189,6 +190,10 @@ export function createDisk(
 	async function check(): Promise<void> {
 		const orProblem = (what: string) => (error: NodeJS.ErrnoException) =>
 			`DATA_DIR cannot be ${what}: ${error.code ?? "the disk fails"}`;
+		const fullness = (free: number) =>
+			free < minFreeBytes
+				? `only ${Math.floor(free / mebibyte)} MB are left on the disk of DATA_DIR, and ${minFreeBytes / mebibyte} MB should be`
+				: null;
 		problem =
 			(await checkWritable(folder).then(() => null, orProblem("written"))) ??
 			(await freeBytes(folder).then(fullness, orProblem("checked")));
@@ -202,10 +207,4 @@ export function createDisk(
 
 	/** `state`: the problem in one line, or null. */
 	return { check, start, state: () => problem, stop: () => clearInterval(timer) };
-}
-
-function fullness(free: number): string | null {
-	if (free >= minFreeBytes) return null;
-	const left = `${Math.floor(free / (1 << 20))} MB are left on the disk of DATA_DIR`;
-	return `only ${left}, and ${minFreeBytes / (1 << 20)} MB should be`;
 }

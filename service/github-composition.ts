@@ -2,7 +2,6 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { etagOf } from "../api/etag.ts";
 import { folderPages } from "../api/node/pages.ts";
-import type { Fragments } from "../api/read.ts";
 import type { Senders } from "../api/senders.ts";
 import { ifThereSync } from "../files/if-there.ts";
 import { readCommit } from "../files/version.ts";
@@ -28,8 +27,11 @@ export async function openGithubService(
 	const store = githubStore({ ...github, fetch, now, log: serviceLog });
 	const watched = watchStore(store, () => performance.now());
 	const readiness = () => watched.state() ?? sendersState();
-	const layers = () =>
-		Math.max(...slotsOf(configuration).map((slot) => countBuilt(join(out, slotFolder(slot)))));
+	const layers = () => {
+		const folders = slotsOf(configuration).map((slot) => join(out, slotFolder(slot)));
+		const found = folders.map((folder) => ifThereSync(folder, () => readdirSync(folder)) ?? []);
+		return Math.max(...found.map((names) => names.filter((name) => !name.includes(".")).length));
+	};
 	return {
 		context: {
 			store: metrics?.countCommits(watched.store) ?? watched.store,
@@ -39,7 +41,11 @@ export async function openGithubService(
 			commit: readCommit(),
 			readiness,
 		},
-		fragments: (target, lang, smallkey) => readBuilt(join(out, slotPath({ target, lang }, smallkey))),
+		fragments: (target, lang, smallkey) => {
+			const path = join(out, slotPath({ target, lang }, smallkey));
+			const body = ifThereSync(path, () => readFileSync(path));
+			return body && { body, etag: etagOf(body) };
+		},
 		version: null,
 		pages: configuration.site ? folderPages(out, configuration.publicUrl.startsWith("https:")) : null,
 		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragments build and npx fragments follow write`,
@@ -49,16 +55,6 @@ export async function openGithubService(
 		gauges: async () => ({ layers: layers(), isReady: readiness() === null }),
 		close: async () => undefined,
 	};
-}
-
-function readBuilt(path: string): ReturnType<Fragments> {
-	const body = ifThereSync(path, () => readFileSync(path));
-	return body && { body, etag: etagOf(body) };
-}
-
-function countBuilt(folder: string): number {
-	const names = ifThereSync(folder, () => readdirSync(folder)) ?? [];
-	return names.filter((name) => !name.includes(".")).length;
 }
 
 /** Shortest time between two probes after a failure, in milliseconds. */

@@ -21,10 +21,9 @@ const readme = new URL("repository.md", import.meta.url);
  */
 export async function seed({ isTrial }: Pick<Configuration, "isTrial">): Promise<Edit[]> {
 	const files = isTrial && existsSync(checkoutLayers) ? collectFolder(checkoutLayers) : [];
-	const layers = files
-		.filter((file) => file.kind === "file")
-		.map((file) => ({ path: file.path, text: Buffer.from(file.bytes).toString("utf8") }));
-	return [{ path: "README.md", text: await readFile(readme, "utf8") }, ...layers];
+	const layers = files.filter(({ kind }) => kind === "file");
+	const edits = layers.map(({ path, bytes }) => ({ path, text: Buffer.from(bytes).toString("utf8") }));
+	return [{ path: "README.md", text: await readFile(readme, "utf8") }, ...edits];
 }
 
 /** Counts how many of this checkout's layers are served, and how many are not. */

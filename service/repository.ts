@@ -43,14 +43,9 @@ export type Review = Awaited<ReturnType<typeof readReviews>>[number];
 /** The trailer of a declined review with the served branch's commit at that time: later commits are newer. */
 export const mainTrailer = "Main";
 
-const fields = [
-	"refname",
-	"objectname",
-	"authorname",
-	"committerdate:unix",
-	"contents:subject",
-	"contents:body",
-];
+/** The records of `readReviews`: six fields that end with NUL. */
+const format =
+	"--format=%(refname)%00%(objectname)%00%(authorname)%00%(committerdate:unix)%00%(contents:subject)%00%(contents:body)%00%01";
 
 /**
  * Reads the reviews of a repository that are not merged, the oldest first.
@@ -65,7 +60,6 @@ export async function readReviews(
 ) {
 	const heads = state === "waiting" ? "refs/heads/" : `refs/heads/${declinedFolder}/`;
 	const folders = reviewFolders.map((folder) => `${heads}${folder}/${name ?? ""}`);
-	const format = `--format=${fields.map((field) => `%(${field})%00`).join("")}%01`;
 	const words = ["for-each-ref", "--sort=committerdate", `--no-merged=${servedRef}`, format, ...folders];
 	const output = await runGit(repository, words, limitMs === undefined ? {} : { limitMs });
 	const records = output.toString("utf8").split("\0\x01\n").filter(Boolean);

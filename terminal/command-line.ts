@@ -85,19 +85,17 @@ const systemWords: Readonly<Record<string, string>> = {
 	ENOSPC: "its disk is full",
 };
 
-/** A system error's message with the path first; null for other errors. EISDIR of a read has no path. */
-function systemMessage({ code, path, syscall }: NodeJS.ErrnoException): string | null {
-	const words = systemWords[code ?? ""];
-	const subject = path || (code === "EISDIR" ? "the named file" : "");
-	return words === undefined || !subject ? null : `${subject}: ${words} (${code}, ${syscall})`;
-}
-
-/** An error's message with its cause, or with its `reason`, which operators see and publishers do not. */
-function messageOf(error: Error & { reason?: unknown }): string {
-	const { message, cause, reason } = error;
+/**
+ * An error's message with its cause, or with its `reason`, which operators see and publishers do not. A system error's
+ * message has the path first; EISDIR of a read has no path.
+ */
+function messageOf(error: NodeJS.ErrnoException & { reason?: unknown }): string {
+	const { message, cause, reason, code = "", path, syscall } = error;
 	if (typeof reason === "string") return `${message} (${reason})`;
 	if (cause instanceof Error) return `${message}: ${cause.message}`;
-	return systemMessage(error) ?? message;
+	const words = systemWords[code];
+	const subject = path || (code === "EISDIR" ? "the named file" : "");
+	return words === undefined || !subject ? message : `${subject}: ${words} (${code}, ${syscall})`;
 }
 
 /** Makes a command line write to `io`, and throw a `CommanderError` instead of ending the process. */

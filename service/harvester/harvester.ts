@@ -5,7 +5,7 @@ import { type CommitOptions, descriptionOf, type HarvestLine, harvestOne, regist
 import { createHostQueue, nextMoment, pollDue, type Schedule } from "./schedule.ts";
 
 /** The state of a layer's harvest. Times are in milliseconds since 1970. */
-export type HarvestState =
+type HarvestState =
 	/** Queued or running. */
 	| { state: "waiting" }
 	/** `done`: at least one service answered. `failed`: no service answered, and the previous description stays. */

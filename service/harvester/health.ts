@@ -52,7 +52,7 @@ interface WatcherOptions extends HealthOptions, Pick<Schedule, "allKeys"> {
 }
 
 /** The result of the last check of a layer. */
-export interface LastCheck {
+interface LastCheck {
 	/** null: healthy. */
 	state: SickState | null;
 	/** The time of the check, in milliseconds since 1970. */
@@ -125,12 +125,6 @@ export function createWatcher(options: WatcherOptions) {
 	};
 }
 
-interface RepairsOptions extends HealthOptions {
-	repository: string;
-	/** Runs `npx fragments repair`, and waits for its end. */
-	search: (signal: AbortSignal) => Promise<unknown>;
-}
-
 /** Delay of the first search after a start, and time between two searches, in milliseconds. */
 const firstMs = 600_000;
 const everyMs = 86_400_000;
@@ -138,9 +132,15 @@ const everyMs = 86_400_000;
 /** Longest search, in milliseconds. */
 const maxSearchMs = 7_200_000;
 
-/** Looks once a day for new addresses of sick layers. @returns a function that ends this, with a running search */
-export function startRepairs(options: RepairsOptions): () => Promise<void> {
-	const { timers, log, readHealth, search } = options;
+/**
+ * Looks once a day for new addresses of sick layers.
+ * @param options `search` runs `npx fragments repair`, and waits for its end
+ * @returns a function that ends this, with a running search
+ */
+export function startRepairs(
+	options: HealthOptions & { repository: string; search: (signal: AbortSignal) => Promise<unknown> },
+): () => Promise<void> {
+	const { timers, log, readHealth, search, repository } = options;
 	const ending = new AbortController();
 	const { signal } = ending;
 	let timer: unknown;
@@ -150,12 +150,25 @@ export function startRepairs(options: RepairsOptions): () => Promise<void> {
 		try {
 			if (parseHealth(await readHealth()).size > 0) {
 				await search(signal);
-				if (!signal.aborted) await markProposed(options);
+				if (!signal.aborted) await markProposed();
 			}
 		} catch (error) {
 			if (!signal.aborted) log.error(error);
 		}
 		if (!signal.aborted) later(everyMs);
+	}
+
+	/** Stores which layers have a waiting repair, so that the catalogue shows it. */
+	async function markProposed(): Promise<void> {
+		const open = await readOpen(repository, servedRef);
+		const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
+		const { size } = proposed;
+		await commitHealth(options, (before) => {
+			const after = markRepairs(before, proposed);
+			const marked = [...after].filter(([smallkey, { repair }]) => repair && !before.get(smallkey)?.repair);
+			const subject = `health: ${size} ${size === 1 ? "layer has" : "layers have"} a proposed repair`;
+			return { after, subject, trailers: marked.map(([smallkey]) => [repairTrailer, smallkey] as const) };
+		});
 	}
 
 	function later(ms: number): void {
@@ -172,21 +185,8 @@ export function startRepairs(options: RepairsOptions): () => Promise<void> {
 	};
 }
 
-/** Stores which layers have a waiting repair, so that the catalogue shows it. */
-async function markProposed(options: RepairsOptions): Promise<void> {
-	const open = await readOpen(options.repository, servedRef);
-	const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
-	const { size } = proposed;
-	await commitHealth(options, (before) => {
-		const after = markRepairs(before, proposed);
-		const marked = [...after].filter(([smallkey, { repair }]) => repair && !before.get(smallkey)?.repair);
-		const subject = `health: ${size} ${size === 1 ? "layer has" : "layers have"} a proposed repair`;
-		return { after, subject, trailers: marked.map(([smallkey]) => [repairTrailer, smallkey] as const) };
-	});
-}
-
 /** Searches in a process of its own without secrets in its environment, since it parses untrusted answers. */
-export function searchProcess({ dataDir, mapWkid, harvest }: Configuration): RepairsOptions["search"] {
+export function searchProcess({ dataDir, mapWkid, harvest }: Configuration) {
 	const { allowPrivate, httpsProxy, noProxy } = harvest;
 	const env = {
 		PATH: process.env.PATH,
@@ -197,6 +197,6 @@ export function searchProcess({ dataDir, mapWkid, harvest }: Configuration): Rep
 		...(noProxy && { NO_PROXY: noProxy }),
 	};
 	const command = fileURLToPath(new URL("../../scripts/fragments.cjs", import.meta.url));
-	return (signal) =>
+	return (signal: AbortSignal) =>
 		promisify(execFile)(process.execPath, [command, "repair"], { env, signal, timeout: maxSearchMs });
 }

@@ -19,7 +19,7 @@ function hashOf(text: string): number {
 }
 
 /** Timers, which tests replace. */
-export interface Timers {
+interface Timers {
 	/** Calls `run` once after `ms` milliseconds, without keeping the process alive. */
 	set(run: () => void, ms: number): unknown;
 	clear(timer: unknown): void;

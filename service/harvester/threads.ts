@@ -5,7 +5,7 @@ import type { Description } from "../../registry/description.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
 import type { HarvestSettings } from "../settings.ts";
-import type { Timers } from "./schedule.ts";
+import type { Schedule } from "./schedule.ts";
 
 /** The limits of a thread; a valid answer of 5 MB is far below them. */
 export const threadLimits = {
@@ -48,7 +48,7 @@ interface ThreadOptions {
 	entry: URL;
 	settings: Pick<ThreadSettings, "harvest" | "mapWkid">;
 	limits: typeof threadLimits;
-	timers: Timers;
+	timers: Schedule["timers"];
 }
 
 /** The result of an order if the thread ended instead: the end of a sentence about an answer, and its unfinished orders. */

@@ -5,12 +5,14 @@ import * as assert from "uvu/assert";
 import { answerStatus, routeOf } from "../../api/app.ts";
 import { GitFailure, runGit } from "../../git/run.ts";
 import { acceptReview, parseReviewer } from "../../review/decide.ts";
-import type { HarvestState } from "../../service/harvester/harvester.ts";
-import type { LastCheck } from "../../service/harvester/health.ts";
+import type { ServiceHarvester } from "../../service/harvester/open.ts";
 import { createReadStatus } from "../../service/layer-status.ts";
 import { findWaiting } from "../../service/repository.ts";
 import { feature, Local, manual, noon, responseOf, temporaryFolder, tiles, wms } from "../local.ts";
 import { eventually } from "../wait.ts";
+
+type HarvestState = NonNullable<ReturnType<ServiceHarvester["stateOf"]>>;
+type LastCheck = NonNullable<ReturnType<ServiceHarvester["lastCheckOf"]>>;
 
 const test = suite<{ local: Local }>("status");
 
