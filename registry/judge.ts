@@ -143,7 +143,7 @@ export function judgeNames(edits: Iterable<NameEdit>, before: NamesBefore): Prob
 	}
 	const problems = judged.flatMap(({ path, isRemoved, smallkey, kind }) => {
 		if (kind !== "registration" || isRemoved) return [];
-		const rule = judgeKey(smallkey, isStored, kept.get(smallkey.toLowerCase()) ?? smallkey);
+		const rule = judgeKey(smallkey, isStored, kept.get(smallkey.toLowerCase()) as string);
 		return rule ? [keyProblem(path, ...rule)] : [];
 	});
 	const isOrphan = (key: string) => files.has(descriptionPath(key)) && !files.has(layerPath(key));

@@ -92,7 +92,6 @@ const valuesOf: Readonly<Record<string, (params: Params) => unknown>> = {
 	required: () => "",
 	minLength: () => "",
 	enum: ({ allowedValues }) => (allowedValues as string[]).join(" or "),
-	const: ({ allowedValue }) => allowedValue,
 	type: ({ type }) => (/^[aeiou]/.test(String(type)) ? `an ${type}` : `a ${type}`),
 	maxLength: ({ limit }) => limit,
 	minimum: ({ limit }) => limit,

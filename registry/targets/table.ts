@@ -47,9 +47,7 @@ export function targetPath(name: TargetName, lang: Lang, smallkey: string): stri
 
 /** Renders a layer in one target, as JSON; null where the target cannot express the layer. */
 export function renderAt(name: TargetName, layer: LayerFacts): string | null {
-	const render = renders[targetNames.indexOf(name)];
-	if (!render) throw new Error(`${name}: is not a target`);
-	return render(layer);
+	return (renders[targets.indexOf(targetOf(name))] as Render)(layer);
 }
 
 /**

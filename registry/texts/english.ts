@@ -128,7 +128,6 @@ export const english = {
 	maxItems: "must have at most {}",
 	method: "must be {}, not {}",
 	enum: "must be {}, not {}",
-	const: "must be {}, not {}",
 	type: "must be {}, not {}",
 	// Values of other texts.
 	entry: "1 entry",

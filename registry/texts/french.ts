@@ -129,7 +129,6 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	maxItems: "doit avoir au plus {}",
 	method: "doit être {}, et non {}",
 	enum: "doit être {}, et non {}",
-	const: "doit être {}, et non {}",
 	type: "doit être {}, et non {}",
 	// Values of other texts.
 	entry: "1 élément",
