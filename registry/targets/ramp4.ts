@@ -12,13 +12,8 @@ export const ramp4: Target = {
 	absent: () => null,
 };
 
-export const renderRamp4: Render = (layer) => {
-	const item = itemOf(layer);
-	return item && JSON.stringify(item);
-};
-
 /** Null where RAMP4 cannot draw the layer: it has no tiled OGC services, and needs sublayers. */
-function itemOf(layer: LayerFacts): object | null {
+export const renderRamp4: Render = (layer) => {
 	const { id, url, name, entries } = layer;
 	switch (layer.type) {
 		case "ogcWms":
@@ -39,7 +34,7 @@ function itemOf(layer: LayerFacts): object | null {
 		case "ogcWmts":
 			return null;
 	}
-}
+};
 
 function wmsLayer(layer: LayerFacts): object {
 	const { id, url, name, entries } = layer;

@@ -45,9 +45,11 @@ export function targetPath(name: TargetName, lang: Lang, smallkey: string): stri
 	return `${targetOf(name).doc}/${lang}/${smallkey}`;
 }
 
-/** Renders a layer in one target, as JSON; null where the target cannot express the layer. */
+/** Renders a layer in one target, as JSON on one line; null where the target cannot express the layer. */
 export function renderAt(name: TargetName, layer: LayerFacts): string | null {
-	return (renders[targets.indexOf(targetOf(name))] as Render)(layer);
+	const render = renders[targets.indexOf(targetOf(name))] as Render;
+	const fragment = render(layer);
+	return fragment && JSON.stringify(fragment);
 }
 
 /**

@@ -41,8 +41,5 @@ export interface Target {
 	isUnlisted?(body: Uint8Array): boolean;
 }
 
-/**
- * Renders one layer in one language in a target's form.
- * @returns JSON, one line, no newline at the end; null where the target cannot express the layer
- */
-export type Render = (layer: LayerFacts) => string | null;
+/** Renders one layer in one language in a target's form, as a value of JSON; null where the target cannot express it. */
+export type Render = (layer: LayerFacts) => object | null;

@@ -25,7 +25,7 @@ export const renderTerria: Render = (layer) => {
 		content: address,
 	}));
 	const member = { ...source, name, id, info: info.length > 0 ? info : undefined };
-	return JSON.stringify({ catalog: [member] });
+	return { catalog: [member] };
 };
 
 /** Makes the member of each kind of service; null where Terria has no such member. Symbols come from the service. */

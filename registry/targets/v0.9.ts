@@ -31,15 +31,13 @@ interface Spelling {
 }
 
 /**
- * Renders the fragment of their configuration that RAMP 4.0.x to 5.5 read, as JSON; null where the layer is neither a
- * feature layer nor a single layer of a WMS.
+ * Renders the fragment of their configuration that RAMP 4.0.x to 5.5 read; null where the layer is neither a feature layer
+ * nor a single layer of a WMS.
  */
-export function renderRamp(layer: LayerFacts, spelling: Spelling): string | null {
-	if (layer.type === "ogcWms") {
-		return layer.entries.length === 1 ? JSON.stringify({ layers: { wms: [wmsNode(layer)] } }) : null;
-	}
-	if (layer.type !== "esriFeature") return null;
-	return JSON.stringify({ layers: { feature: [featureNode(layer, spelling)] } });
+export function renderRamp(layer: LayerFacts, spelling: Spelling): object | null {
+	if (layer.type === "ogcWms")
+		return layer.entries.length === 1 ? { layers: { wms: [wmsNode(layer)] } } : null;
+	return layer.type === "esriFeature" ? { layers: { feature: [featureNode(layer, spelling)] } } : null;
 }
 
 /** Feature info type → the viewers' parser for it. The viewers have no other parsers. */

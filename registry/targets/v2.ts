@@ -32,7 +32,7 @@ export const renderV2: Render = (layer) => {
 	const { service_url: address, layer: name } = layer.forV2;
 	const url = address === undefined ? layer.url : addressOf(layer.type, address);
 	const node = nodeOf({ ...layer, url, entries: name === undefined ? layer.entries : [name] });
-	return node && `{"layers":[${JSON.stringify(node)}]}`;
+	return node && { layers: [node] };
 };
 
 const nodeStart = '{"layers":[{"id":"';
