@@ -14,14 +14,11 @@ const modules: Record<string, Record<string, Validator>> = {
 };
 
 /** A schema without its titles and descriptions, which validation does not need. */
-function withoutDescriptions(part: unknown): unknown {
-	if (typeof part !== "object" || part === null) return part;
-	if (Array.isArray(part)) return part.map(withoutDescriptions);
+function withoutDescriptions(schema: AnySchema): AnySchema {
 	// A property may be named `title` or `description`, too: its value is an object, not a string.
-	const isText = ([keyword, value]: [string, unknown]) =>
+	const isText = (keyword: string, value: unknown) =>
 		typeof value === "string" && (keyword === "description" || keyword === "title");
-	const kept = Object.entries(part).filter((entry) => !isText(entry));
-	return Object.fromEntries(kept.map(([keyword, value]) => [keyword, withoutDescriptions(value)]));
+	return JSON.parse(JSON.stringify(schema, (name, value) => (isText(name, value) ? undefined : value)));
 }
 
 /**
@@ -37,7 +34,7 @@ export const compiledSchemas: Plugin = {
 			);
 			const ajv = new Ajv({
 				...(sources[0]?.options as Options),
-				schemas: sources.map(({ schema }) => withoutDescriptions(schema) as AnySchema),
+				schemas: sources.map(({ schema }) => withoutDescriptions(schema)),
 				code: { source: true, esm: true, lines: true, formats: _`formats` },
 			});
 			const names = Object.fromEntries(sources.map(({ name, schema }) => [name, schema.$id]));
