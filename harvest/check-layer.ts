@@ -12,7 +12,7 @@ import { askLayer } from "./arcgis/feature-layer.ts";
 import { type Finding, findingOf, orTrouble, quote, Trouble } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
 import { legendFormatsOf } from "./wms/capabilities.ts";
-import { createReadCapabilities, type ReadCapabilities } from "./wms/read-capabilities.ts";
+import { createReadCapabilities, type ReadCapabilities, within } from "./wms/read-capabilities.ts";
 
 /** Facts from a service about one language of a layer: its title, and for WMS its formats. */
 export type LayerFacts =
@@ -42,15 +42,17 @@ const maxMissing = 10;
  * @param read reads capabilities; given if other functions share them
  */
 export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)) {
-	const checkService = (registration: Registration, lang: Lang): Promise<Checked> => {
-		if (serviceTypeOf(registration, lang) === "esriFeature") return checkFeature(registration[lang], ask);
-		if (isVersion2(registration)) return checkNode(registration[lang], read, ask);
-		return checkWms(registration[lang], read);
-	};
-	return async (registration: Registration): Promise<CheckedServices> => {
+	return async (registration: Registration, signal?: AbortSignal): Promise<CheckedServices> => {
+		const own = within({ ask, read }, signal);
+		const checkService = (lang: Lang): Promise<Checked> => {
+			if (serviceTypeOf(registration, lang) === "esriFeature")
+				return checkFeature(registration[lang], own.ask);
+			if (isVersion2(registration)) return checkNode(registration[lang], own.read, own.ask);
+			return checkWms(registration[lang], own.read);
+		};
 		const checked: CheckedServices = { facts: {}, findings: [] };
 		for (const lang of langs) {
-			const found = await orTrouble(checkService(registration, lang));
+			const found = await orTrouble(checkService(lang));
 			if (found instanceof Trouble) {
 				checked.findings.push(findingOf(registration, lang, found));
 				continue;

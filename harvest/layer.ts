@@ -83,7 +83,7 @@ export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): 
 	const check = createCheckLayer(ask, read);
 
 	return async (registration, signal, known = null) => {
-		const { findings } = await check(registration);
+		const { findings } = await check(registration, signal);
 		const clients = within({ ask, read, mapWkid: 4326 }, signal);
 		const well = langs.filter((lang) => findings.every((finding) => finding.lang !== lang));
 		const looks = await eachService(registration, well, (lang) =>

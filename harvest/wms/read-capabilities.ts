@@ -35,7 +35,10 @@ export interface Clients {
 }
 
 /** The same clients, whose requests end when a signal aborts. Capabilities are shared: only the wait for them ends. */
-export function within(clients: Clients, signal: AbortSignal | undefined): Clients {
+export function within<C extends Pick<Clients, "ask" | "read">>(
+	clients: C,
+	signal: AbortSignal | undefined,
+): C {
 	if (!signal) return clients;
 	const { ask, read } = clients;
 	return {

@@ -6,7 +6,7 @@ import { createFetch } from "../../harvest/net/fetch.ts";
 import type { Registration, Registration1, Registration2 } from "../../registry/registration.ts";
 import { featureAt } from "../viewer/viewer.ts";
 import { mapLayer, serveLayer } from "./arcgis-server.ts";
-import { json, Peer, type Route, text } from "./peer.ts";
+import { hang, json, Peer, type Route, text } from "./peer.ts";
 import { blank, drawn } from "./pictures.ts";
 
 let peer: Peer;
@@ -15,10 +15,10 @@ test.before.each(async () => {
 });
 test.after.each(() => peer.close());
 
-async function watch(registration: Registration) {
+async function watch(registration: Registration, signal?: AbortSignal) {
 	const fetch = createFetch({ allowPrivate: true, timeoutMs: 60_000 });
 	const look = createWatchLayer(createAsk({ fetch, sleep: async () => {} }));
-	const { state, findings } = await look(registration);
+	const { state, findings } = await look(registration, signal);
 	return { state, findings: findings.map(({ pointer, text }) => [pointer, text.replace(/^\S+ /, "")]) };
 }
 
@@ -154,6 +154,21 @@ test("registrations of version 2.0: named layers of a WMS are checked, pictures 
 	assert.equal(peer.asked, ["/tiles?f=json", "/tiles?f=json"], "no picture");
 	assert.is((await watch(version2({ service_type: "ogcWmts" }))).state, "wrong");
 	assert.is((await watch(version2({ service_type: "ogcWms", scrape_only: ["roads"] }))).state, "empty");
+});
+
+test("the time of a layer also ends the requests for its capabilities and its document", async () => {
+	peer.on("/wms", hang);
+	peer.on(mapLayer, hang);
+	const late = AbortSignal.timeout(100);
+	const ended = "was not asked to the end";
+	for (const registration of [wms(), featureAt(peer.origin + mapLayer)]) {
+		const { state, findings } = await watch(registration, late);
+		assert.is(state, "down");
+		assert.equal(
+			findings.map(([, words]) => words),
+			[ended, ended],
+		);
+	}
 });
 
 test.run();
