@@ -2,6 +2,5 @@
 const wanted = navigator.languages
 	.map((one) => one.slice(0, 2).toLowerCase())
 	.find((one) => one === "en" || one === "fr");
-location.replace(
-	new URL(`${wanted ?? "en"}/${location.search}${location.hash}`, location.href.split(/[?#]/)[0]),
-);
+const here = location.href.split(/[?#]/)[0];
+location.replace(new URL(`${wanted ?? "en"}/${location.search}${location.hash}`, here));

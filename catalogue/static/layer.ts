@@ -95,8 +95,8 @@ function fragmentLinks(
 	const key = encodeURIComponent(smallkey);
 	return targets.flatMap((target) => {
 		const read = langs.filter((lang) => !unread.includes(`${target}/${lang}`));
-		const pathIn = (lang: Lang) => root + targetPath(target, lang, key);
-		return read.map((lang) => html`<a href="${pathIn(lang)}">${textOf(target, lang)}</a>`);
+		const at = (lang: Lang) => root + targetPath(target, lang, key);
+		return read.map((lang) => html`<a href="${at(lang)}">${textOf(target, lang)}</a>`);
 	});
 }
 
@@ -129,6 +129,8 @@ ${publicUrl && thumbnail && html`<meta property="og:image" content="${publicUrl 
 /** The Dataset as JSON-LD. It is a data block, not a script, so the content policy allows it. */
 function dataset(entry: Entry, lang: Lang, description: string, url: string): Html {
 	const { smallkey, bounds, changed, keywords, sender } = entry;
+	// South, west, north, east (schema.org, GeoShape).
+	const box = bounds && [bounds[1], bounds[0], bounds[3], bounds[2]].join(" ");
 	return scriptData({
 		"@context": "https://schema.org/",
 		"@type": "Dataset",
@@ -140,18 +142,8 @@ function dataset(entry: Entry, lang: Lang, description: string, url: string): Ht
 		...(keywords && { keywords }),
 		...(changed && { dateModified: changed.date }),
 		...(sender !== undefined && { creator: { "@type": "Organization", name: senderOf(entry, lang) } }),
-		...(bounds && {
-			spatialCoverage: {
-				"@type": "Place",
-				// South, west, north, east (schema.org, GeoShape).
-				geo: { "@type": "GeoShape", box: [bounds[1], bounds[0], bounds[3], bounds[2]].join(" ") },
-			},
-		}),
-		distribution: {
-			"@type": "DataDownload",
-			encodingFormat: entry.type,
-			contentUrl: addressOf(entry, lang),
-		},
+		...(box && { spatialCoverage: { "@type": "Place", geo: { "@type": "GeoShape", box } } }),
+		distribution: { "@type": "DataDownload", encodingFormat: entry.type, contentUrl: addressOf(entry, lang) },
 	});
 }
 
@@ -164,10 +156,8 @@ export function listPages(layers: number): number {
 
 /** Sorts layers by their titles in a language; equal titles by smallkey. */
 export function byTitle(entries: readonly Entry[], lang: Lang): Entry[] {
-	const ordered = entries.map((entry) => ({
-		entry,
-		order: `${sortKey(titleOf(entry, lang))}\0${entry.smallkey}`,
-	}));
+	const orderOf = (entry: Entry) => `${sortKey(titleOf(entry, lang))}\0${entry.smallkey}`;
+	const ordered = entries.map((entry) => ({ entry, order: orderOf(entry) }));
 	return ordered.sort((one, other) => (one.order < other.order ? -1 : 1)).map(({ entry }) => entry);
 }
 
