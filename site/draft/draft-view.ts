@@ -2,7 +2,7 @@ import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { packDraft, unpackDraft } from "../../registry/draft.ts";
 import { canonicalText, maxRegistrationBytes } from "../../registry/registration.ts";
-import { parseSmallkey } from "../../registry/smallkey.ts";
+import { type Lang, parseSmallkey } from "../../registry/smallkey.ts";
 import { copyBox, copyButton, debounce, field, warning } from "../page/dom.ts";
 import { bothLanguages, type Drawables, type MapPanel, mapPanel } from "../page/drawables.ts";
 import { refresh, type View } from "../page/page.ts";
@@ -23,24 +23,20 @@ const empty = `{
 }
 `;
 
-/** A layer that exists, to try and to change. */
-const example = `{
-  "version": "1.0.0",
-  "payload_type": "wms",
-  "en": {
-    "service_url": "https://maps.geogratis.gc.ca/wms/canvec_en",
-    "layer": "hydro",
-    "service_name": "Rivers and lakes (CanVec)",
-    "legend_format": "image/png"
-  },
-  "fr": {
-    "service_url": "https://maps.geogratis.gc.ca/wms/canvec_fr",
-    "layer": "hydro",
-    "service_name": "Cours d’eau et lacs (CanVec)",
-    "legend_format": "image/png"
-  }
-}
-`;
+/** One language of a layer that exists, to try and to change. */
+const exampleIn = (lang: Lang, service_name: string) => ({
+	service_url: `https://maps.geogratis.gc.ca/wms/canvec_${lang}`,
+	layer: "hydro",
+	service_name,
+	legend_format: "image/png",
+});
+
+const example = canonicalText({
+	version: "1.0.0",
+	payload_type: "wms",
+	en: exampleIn("en", "Rivers and lakes (CanVec)"),
+	fr: exampleIn("fr", "Cours d’eau et lacs (CanVec)"),
+});
 
 /** A draft on the map. It is drawn again only if its fragments have changed. */
 interface DrawnDraft {
@@ -156,11 +152,8 @@ export class DraftView implements View {
 		const isLarge = file.size > maxRegistrationBytes;
 		const text = isLarge ? null : await file.text().catch(() => null);
 		if (text === null) {
-			const large = t(
-				"The file is larger than {0} bytes, which no registration may be.",
-				maxRegistrationBytes,
-			);
-			this.#notice = isLarge ? large : t("The file could not be read.");
+			const large = "The file is larger than {0} bytes, which no registration may be.";
+			this.#notice = isLarge ? t(large, maxRegistrationBytes) : t("The file could not be read.");
 			return refresh();
 		}
 		const [, name = ""] = /^(.+?)(?:\.service)?\.json$/.exec(file.name) ?? [];

@@ -5,8 +5,8 @@ import { capabilitiesOf } from "../map/drawable.ts";
 import { textIn } from "../page/dom.ts";
 import { layers as countText, t } from "../page/texts.ts";
 
-/** Cancels the newest question of each language. */
-const asking: Partial<Record<Lang, AbortController>> = {};
+/** The newest question of each language: answers to older ones are not shown. */
+const asked: Partial<Record<Lang, string>> = {};
 
 /**
  * A button that asks a service for its layers, and a list to choose one from.
@@ -20,20 +20,17 @@ export function layerChoice(
 ): TemplateResult {
 	const find = async ({ currentTarget }: Event) => {
 		const place = (currentTarget as HTMLElement).nextElementSibling as HTMLElement;
-		asking[lang]?.abort();
-		const controller = new AbortController();
-		asking[lang] = controller;
-		const { signal } = controller;
+		const question = `${kind} ${address}`;
+		asked[lang] = question;
 		const chooseName = (name: string) =>
 			choose(kind === "wms" ? name : `${arcgisServiceOf(address)}/${name}`);
 		render(t("Asking the service…"), place);
 		try {
-			const layers = await layersOf(kind, address, signal);
-			if (!signal.aborted) render(layerSelect(layers.slice(0, maxOffered), chooseName), place);
+			const layers = await layersOf(kind, address);
+			if (asked[lang] === question) render(layerSelect(layers.slice(0, maxOffered), chooseName), place);
 		} catch (error) {
-			if (signal.aborted) return;
 			if (!(error instanceof ServiceFailed)) throw error;
-			render(html`<span class="bad">${error.message}</span>`, place);
+			if (asked[lang] === question) render(html`<span class="bad">${error.message}</span>`, place);
 		}
 	};
 	const label = t(`List the layers of the service (${lang === "en" ? "English" : "French"})`);
@@ -67,13 +64,13 @@ function arcgisServiceOf(address: string): string {
  * Reads the layers of a service, in its own order: their names in a WMS, or their numbers in an ArcGIS service.
  * @throws {ServiceFailed}
  */
-async function layersOf(kind: "wms" | "feature", address: string, signal: AbortSignal) {
+async function layersOf(kind: "wms" | "feature", address: string) {
 	if (kind === "feature") {
-		const { layers } = await askJson(`${arcgisServiceOf(address)}?f=json`, signal);
+		const { layers } = await askJson(`${arcgisServiceOf(address)}?f=json`);
 		if (!Array.isArray(layers)) throw new ServiceFailed(address, oddAnswer);
 		return layers.map(({ id, name }) => ({ name: String(id), title: String(name) }));
 	}
-	const { text } = await ask(capabilitiesOf(address), signal);
+	const { text } = await ask(capabilitiesOf(address));
 	const names = new DOMParser().parseFromString(text, "text/xml").querySelectorAll("Layer > Name");
 	const layers = [...names].flatMap((element) => {
 		const name = element.textContent.trim();

@@ -68,17 +68,12 @@ export class RegisterPanel {
 		const [sender, secret] = [input("sender"), input("secret")];
 		const empty = [sender, secret].find(({ value }) => value.trim() === "");
 		if (empty) return empty.focus();
-		this.#showAnswer(t("Sending…"));
-		try {
-			const answer = await sendSigned(address, sender.value.trim(), secret.value, text, now());
-			this.#showAnswer(answerContent(answer, smallkey));
-		} catch {
-			this.#showAnswer(html`<p class="bad">${t("The service did not answer.")}</p>`);
-		}
-	}
-
-	#showAnswer(answer: Content): void {
-		this.#answer = answer;
+		this.#answer = t("Sending…");
+		refresh();
+		this.#answer = await sendSigned(address, sender.value.trim(), secret.value, text, now()).then(
+			(answer) => answerContent(answer, smallkey),
+			() => html`<p class="bad">${t("The service did not answer.")}</p>`,
+		);
 		refresh();
 	}
 }

@@ -20,14 +20,8 @@ export async function sign(
 		.replaceAll("=", "");
 }
 
-/** The members of an answer to a write that the page shows. */
-interface Answer {
-	errors?: string[];
-	warnings?: string[];
-	/** Given if a reviewer has to approve the registration first. */
-	branch?: string;
-	pull_request?: string;
-}
+/** The members of an answer that the page shows. A change that a reviewer has to approve first has the last two. */
+type Answer = Partial<Record<"errors" | "warnings", string[]> & Record<"branch" | "pull_request", string>>;
 
 /** Signs a registration and sends it. @throws {TypeError} if the service does not answer */
 export async function sendSigned(address: URL, sender: string, secret: string, body: string, now: Date) {

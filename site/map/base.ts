@@ -145,13 +145,9 @@ export function openOverview(
 	moved: (view: Box) => void,
 	signal: AbortSignal,
 ): (view: Box | null) => void {
+	const label = t("Map of Canada. Arrow keys move it, plus and minus zoom.");
 	render(
-		mapFrame(
-			"map small",
-			t("Map of Canada. Arrow keys move it, plus and minus zoom."),
-			(steps) => base.zoom(steps),
-			null,
-		),
+		mapFrame("map small", label, (steps) => base.zoom(steps), null),
 		place,
 	);
 	const base = openBaseMap(place.querySelector(".map") as HTMLElement, signal);

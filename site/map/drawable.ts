@@ -91,9 +91,7 @@ export function drawnTargets(targets: readonly TargetName[]): TargetName[] {
 export function drawableOf(
 	fragments: readonly (readonly [target: TargetName, text: string | null])[],
 ): Drawable | null {
-	const parsed = fragments.flatMap(
-		([target, text]) => (text === null ? null : parseFragment(target, text)) ?? [],
-	);
+	const parsed = fragments.flatMap(([target, text]) => parseFragment(target, text ?? "") ?? []);
 	const [drawable] = parsed;
 	// For pictures, only fragments of v2 have the addresses of a layer's metadata.
 	const first = (name: "metadataUrl" | "catalogueUrl") => parsed.find((one) => one[name])?.[name] ?? "";

@@ -21,8 +21,6 @@ const mapLabel: Text =
 const reprojected: Text =
 	"The service does not draw in the map’s reference (EPSG:{0}): its picture was reprojected here. Viewers that do not reproject pictures show nothing.";
 
-const noInfo: Text = "The registration names no type of information: viewers ask nothing of this layer.";
-
 /** What is around a map: its status, a button that helps if it is not drawn, the answer to a click, and the legend. */
 const nothingYet = {
 	status: "",
@@ -184,12 +182,10 @@ export class LayerMap {
 			layer.getSource()?.clear(true);
 			layer.getSource()?.addFeatures(features);
 			this.#target.dataset.features = String(features.length);
-			if (features.length === 0) return this.#setStatus(t("There is nothing in this view."));
-			this.#setStatus(
-				hasMore
-					? t("Only {0} features are drawn: zoom in for the others.", features.length)
-					: plural(features.length, "{0} feature drawn.", "{0} features drawn."),
-			);
+			const { length } = features;
+			if (length === 0) return this.#setStatus(t("There is nothing in this view."));
+			const some = t("Only {0} features are drawn: zoom in for the others.", length);
+			this.#setStatus(hasMore ? some : plural(length, "{0} feature drawn.", "{0} features drawn."));
 		} catch (error) {
 			if (signal.aborted) return;
 			if (!(error instanceof ServiceFailed)) throw error;
@@ -218,10 +214,8 @@ export class LayerMap {
 			return show(featureInfo(this.#drawable, attributes));
 		}
 		if (this.#drawable.kind !== "wms") return;
-		const info = pictureInfo(this.#pictures, this.#drawable, coordinate, this.#base.view);
-		if (!info) return show(t(noInfo));
 		show(t("Asking the service…"));
-		show(await info);
+		show(await pictureInfo(this.#pictures, this.#drawable, coordinate, this.#base.view));
 	}
 }
 

@@ -6,6 +6,7 @@ import type View from "ol/View.js";
 import { tryJson } from "../../registry/try-json.ts";
 import { breakable, type Content, outside } from "../page/dom.ts";
 import { t } from "../page/texts.ts";
+import type { Text } from "../text/translate.ts";
 import { ask, ServiceFailed } from "./ask.ts";
 import type { Drawable } from "./drawable.ts";
 import { projectionOf } from "./grid.ts";
@@ -51,41 +52,37 @@ export function legendPicture(pictures: Pictures, { entries }: Drawable): Conten
 		<img class="picture" alt=${t("Legend")} referrerpolicy="no-referrer" src=${address} @load=${show}></div>`;
 }
 
-/** What a WMS says about a place (GetFeatureInfo); null if the layer has no information. */
-export function pictureInfo(
-	pictures: Pictures | null,
-	{ entries, infoType }: Drawable,
-	coordinate: number[],
-	view: View,
-): Promise<TemplateResult> | null {
-	const source = pictures?.getSource();
-	if (!(source instanceof ImageWMS) || infoType === "") return null;
-	const parameters = { INFO_FORMAT: infoType, QUERY_LAYERS: entries.join(","), FEATURE_COUNT: 10 };
-	const resolution = view.getResolution() ?? 1;
-	const address = source.getFeatureInfoUrl(coordinate, resolution, view.getProjection(), parameters);
-	return address ? serviceInfo(address, infoType) : null;
-}
-
 /** Most characters of an answer that are shown. */
 const maxText = 20_000;
 
 /** Most features that are shown. */
 const maxShown = 10;
 
+const noInfo: Text = "The registration names no type of information: viewers ask nothing of this layer.";
+
 /**
- * The answer of a WMS to GetFeatureInfo, as the viewer's parser would show it. HTML is shown in a sandboxed frame
+ * What a WMS says about a place (GetFeatureInfo), as the viewer's parser would show it. HTML is shown in a sandboxed frame
  * without scripts, forms and this page's origin, so that it cannot affect the page.
  */
-async function serviceInfo(address: string, type: string): Promise<TemplateResult> {
-	if (type === "text/html") {
-		return html`<iframe sandbox="" referrerpolicy="no-referrer" title=${t("The service’s answer")} src=${address}></iframe>`;
-	}
+export async function pictureInfo(
+	pictures: Pictures | null,
+	{ entries, infoType }: Drawable,
+	coordinate: number[],
+	view: View,
+): Promise<Content> {
+	const source = pictures?.getSource();
+	if (!(source instanceof ImageWMS) || infoType === "") return t(noInfo);
+	const parameters = { INFO_FORMAT: infoType, QUERY_LAYERS: entries.join(","), FEATURE_COUNT: maxShown };
+	const resolution = view.getResolution() ?? 1;
+	const address = source.getFeatureInfoUrl(coordinate, resolution, view.getProjection(), parameters) ?? "";
+	const name = t("The service’s answer");
+	if (infoType === "text/html")
+		return html`<iframe sandbox="" referrerpolicy="no-referrer" title=${name} src=${address}></iframe>`;
 	try {
 		const { text } = await ask(address);
 		if (text.trim() === "") return html`<p>${t("There is nothing here.")}</p>`;
-		const value = type === "application/json" ? tryJson(text) : null;
+		const value = infoType === "application/json" ? tryJson(text) : null;
 		const shown = value === null ? text : JSON.stringify(value, null, 2);
-		const name = t("The service’s answer");
 		return html`<pre tabindex="0" role="region" aria-label=${name}>${shown.slice(0, maxText)}</pre>`;
 	} catch (error) {
 		if (!(error instanceof ServiceFailed)) throw error;

@@ -31,11 +31,10 @@ export function select(
 	options: readonly (readonly [value: string, text: string])[],
 	choose: (value: string) => void,
 ): TemplateResult {
-	const items = options.map(
-		([value, text]) => html`<option value=${value} .selected=${live(value === chosen)}>${text}</option>`,
-	);
 	const change = (event: Event) => choose(textIn(event));
-	return html`<select id=${id} @change=${change}>${items}</select>`;
+	return html`<select id=${id} @change=${change}>${options.map(([value, text]) => {
+		return html`<option value=${value} .selected=${live(value === chosen)}>${text}</option>`;
+	})}</select>`;
 }
 
 /** The value of an event's control. */

@@ -80,9 +80,9 @@ export class Filters {
 		const hosts = offered?.facets.host.slice(0, maxOffered) ?? [];
 		const host = html`<input type="text" id="host" list="hosts" autocomplete="off" spellcheck="false"
 			aria-describedby="hosthint" .value=${state.host} @change=${(event: Event) => this.#set({ host: textIn(event).trim() })}>`;
-		const hostList = html`<datalist id="hosts">${hosts.map(
-			([value, number]) => html`<option value=${value} label="${value} (${number})"></option>`,
-		)}</datalist><p class="hint" id="hosthint">${t("Begin to type the name of a server")}</p>`;
+		const option = (value: string, count: number) =>
+			html`<option value=${value} label="${value} (${count})"></option>`;
+		const hostList = html`<datalist id="hosts">${hosts.map((one) => option(...one))}</datalist><p class="hint" id="hosthint">${t("Begin to type the name of a server")}</p>`;
 		return html`<div>
 			<details class="filters" @toggle=${toggle}>
 				<summary>${count > 0 ? plural(count, "Filters (1 on)", "Filters ({0} on)") : t("Filters")}</summary>
@@ -136,10 +136,11 @@ export class Filters {
 			title: t("No French title of its own"),
 			view: t("In the map’s view"),
 		};
-		const active = (Object.keys(texts) as (keyof typeof texts)[]).filter((name) => state[name] !== "");
-		const chip = (name: keyof typeof texts) => html`<li><button type="button" class="chip"
-			aria-label=${t("Remove the filter {0}", texts[name])} @click=${remove({ [name]: "" })}>${texts[name]}<span aria-hidden="true"> ×</span></button></li>`;
-		const chips = active.map(chip);
+		const active = Object.entries(texts).filter(([name]) => state[name as keyof typeof texts] !== "");
+		const chips = active.map(
+			([name, text]) => html`<li><button type="button" class="chip"
+			aria-label=${t("Remove the filter {0}", text)} @click=${remove({ [name]: "" })}>${text}<span aria-hidden="true"> ×</span></button></li>`,
+		);
 		const all = html`<li><button type="button" class="chip all"
 			@click=${remove(noFilters)}>${t("Remove all filters")}</button></li>`;
 		return html`<ul class="chips" ?hidden=${chips.length === 0}>${chips}${chips.length > 1 ? all : ""}</ul>`;

@@ -46,7 +46,13 @@ export class ListView implements View {
 	 */
 	constructor(left: string, signal: AbortSignal) {
 		this.#focused = left;
-		signal.addEventListener("abort", () => this.#close());
+		signal.addEventListener("abort", () => {
+			this.#serial += 1;
+			this.#typed = null;
+			clearTimeout(this.#timer);
+			this.#filters.close();
+			catalogue.onChange = () => undefined;
+		});
 		catalogue.onChange = () => this.#showLoaded();
 		void catalogue.load();
 	}
@@ -91,14 +97,6 @@ export class ListView implements View {
 	update(state: State): void {
 		this.#filters.update(state);
 		void this.#search(state);
-	}
-
-	#close(): void {
-		this.#serial += 1;
-		this.#typed = null;
-		clearTimeout(this.#timer);
-		this.#filters.close();
-		catalogue.onChange = () => undefined;
 	}
 
 	/** Writes the typed text into the address. *Back* restores the state before the first typed letter. */

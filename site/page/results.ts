@@ -28,11 +28,8 @@ export function results(found: Found, isBusy: boolean, more: () => void, retry: 
 	const { hits, state, words } = found;
 	const sort = (value: string) => go({ ...currentState(), sort: value as Sort, n: firstShown });
 	const orders = sorts.map((one) => [one, t(sortTexts[one])] as const);
-	const rows = repeat(
-		hits.slice(0, state.n),
-		({ smallkey }) => smallkey,
-		(hit) => row(state, hit, words),
-	);
+	const rowOf = (hit: Entry) => row(state, hit, words);
+	const rows = repeat(hits.slice(0, state.n), ({ smallkey }) => smallkey, rowOf);
 	return html`<div aria-busy=${isBusy ? "true" : nothing}>
 		<div class="resultshead">
 			<p class="count" role="status">${isBusy && hits.length === 0 ? t("Searching…") : countText(hits.length)}</p>
