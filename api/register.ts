@@ -11,7 +11,7 @@ import {
 import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { type TextCode, textAt, textOf } from "../registry/texts.ts";
 import { blobId } from "../store/hashes.ts";
-import { type Edit, type Edits, isRefusal, type Layer, type Reader, type Refusal } from "../store/store.ts";
+import type { Edit, Edits, Layer, Reader, Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
 
 /** The change that a valid write asks for. */
@@ -108,45 +108,46 @@ function parseStored(layer: Layer | null): Registration | null {
 
 type Members = Readonly<Record<string, unknown>>;
 
-/** Parses an update: members of either language or both, and of the document: `{"fr": {"service_name": "…"}}`. */
-function parseUpdate(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
-	const members = parseMembers(body);
-	if (isRefusal(members)) return members;
-	const { en = {}, fr = {}, ...whole } = members;
-	for (const [lang, node] of Object.entries({ en, fr })) {
-		if (!isObject(node)) return invalid(textAt(`/${lang}`, "object"));
-	}
-	return requestUpdate(smallkey, { en: en as Members, fr: fr as Members, whole }, "any layer");
+/** Members that replace stored ones: of each language, and of the document. */
+type Update = Readonly<Partial<Record<Lang | "whole", Members>>>;
+
+/**
+ * Returns a function that parses the body of an update.
+ * @param kind the layers that it may change
+ * @param updateOf what the members of the body replace, or an error as a text
+ */
+function updateParser(kind: "any layer" | "features", updateOf: (members: Members) => Update | string) {
+	return (smallkey: string, body: Uint8Array): RequestedChange | Refusal => {
+		const { value, problems } = parseJson(body);
+		if (problems.length > 0) return { status: 400, errors: textsOf(problems) };
+		if (!isObject(value)) return invalid(textAt("the document", "object"));
+		if (Object.keys(value).length === 0) return invalid(textAt("the document", "members"));
+		const update = updateOf(value);
+		return typeof update === "string" ? invalid(update) : requestUpdate(smallkey, update, kind);
+	};
 }
 
-/** Parses an update of a feature layer: members for both languages, or exactly `{"en": {…}, "fr": {…}}`. */
-function parseUpdateFeature(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
-	const members = parseMembers(body);
-	if (isRefusal(members)) return members;
+/** Members of either language or both, and of the document: `{"fr": {"service_name": "…"}}`. */
+const parseUpdate = updateParser("any layer", ({ en = {}, fr = {}, ...whole }) => {
+	if (!isObject(en)) return textAt("/en", "object");
+	return isObject(fr) ? { en, fr, whole } : textAt("/fr", "object");
+});
+
+/** Members for both languages, or exactly `{"en": {…}, "fr": {…}}`. */
+const parseUpdateFeature = updateParser("features", (members) => {
 	const { en, fr } = members;
 	const isByLang = Object.keys(members).length === langs.length && isObject(en) && isObject(fr);
-	const update = isByLang ? { en, fr, whole: {} } : { en: members, fr: members, whole: {} };
-	return requestUpdate(smallkey, update, "features");
-}
+	return isByLang ? { en, fr } : { en: members, fr: members };
+});
 
-/** Parses `{"factor": <int>, "user": <text>}`; the user is ignored. */
-function parseSimplify(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
-	const members = parseMembers(body);
-	if (isRefusal(members)) return members;
-	const { factor, user: _user, ...unknown } = members;
+/** `{"factor": <int>, "user": <text>}`; the user is ignored. */
+const parseSimplify = updateParser("features", ({ factor, user: _user, ...unknown }) => {
 	const [name] = Object.keys(unknown);
-	if (name !== undefined) return invalid(textAt(`/${name}`, "additionalProperties"));
-	if (!Number.isInteger(factor)) return invalid(textAt("/factor", "whole-number"));
+	if (name !== undefined) return textAt(`/${name}`, "additionalProperties");
+	if (!Number.isInteger(factor)) return textAt("/factor", "whole-number");
 	const offset = { max_allowable_offset: factor };
-	return requestUpdate(smallkey, { en: offset, fr: offset, whole: {} }, "features");
-}
-
-function parseMembers(body: Uint8Array): Members | Refusal {
-	const { value, problems } = parseJson(body);
-	if (problems.length > 0) return { status: 400, errors: textsOf(problems) };
-	if (!isObject(value)) return invalid(textAt("the document", "object"));
-	return Object.keys(value).length > 0 ? value : invalid(textAt("the document", "members"));
-}
+	return { en: offset, fr: offset };
+});
 
 function isObject(value: unknown): value is Members {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
@@ -156,13 +157,10 @@ function invalid(error: string): Refusal {
 	return { status: 400, errors: [error] };
 }
 
-/**
- * A write that merges an update into the stored registration, and checks the result like a new registration.
- * @param update members that replace stored ones: of each language, and of the document
- */
+/** A write that merges an update into the stored registration, and checks the result like a new registration. */
 function requestUpdate(
 	smallkey: string,
-	update: Readonly<Record<Lang | "whole", Members>>,
+	{ en, fr, whole }: Update,
 	kind: "any layer" | "features",
 ): RequestedChange {
 	let merged: Registration | null = null;
@@ -177,7 +175,6 @@ function requestUpdate(
 		const before = stored.registration;
 		const isFeature = langs.every((lang) => serviceTypeOf(before, lang) === "esriFeature");
 		if (kind === "features" && !isFeature) return invalid(textAt("smallkey", "not-feature", smallkey));
-		const { en, fr, whole } = update;
 		const wanted = { ...before, ...whole, en: { ...before.en, ...en }, fr: { ...before.fr, ...fr } };
 		const body = new TextEncoder().encode(JSON.stringify(wanted));
 		const { registration, problems } = judgeBody(smallkey, body);
