@@ -85,16 +85,18 @@ export function refuseFile(): Reply {
 }
 
 /**
- * The answer to a CORS preflight: pages of any site may read, with any header. `*` does not include `Authorization`
- * (Fetch Standard, "CORS non-wildcard request-header name").
+ * Headers of a CORS preflight, beside `Access-Control-Allow-Origin`: pages of any site may read, with any header. `*` does
+ * not include `Authorization` (Fetch Standard, "CORS non-wildcard request-header name").
  */
+export const preflightHeaders = {
+	"Access-Control-Allow-Methods": "GET, HEAD",
+	"Access-Control-Allow-Headers": "*, Authorization",
+	"Access-Control-Max-Age": "86400",
+} as const;
+
+/** The answer to a CORS preflight. */
 export function allowReads(): Reply {
-	const headers = {
-		"Access-Control-Allow-Origin": "*",
-		"Access-Control-Allow-Methods": "GET, HEAD",
-		"Access-Control-Allow-Headers": "*, Authorization",
-		"Access-Control-Max-Age": "86400",
-	};
+	const headers = { "Access-Control-Allow-Origin": "*", ...preflightHeaders };
 	return { status: 204, headers, body: emptyBody };
 }
 

@@ -1,4 +1,4 @@
-import { fragmentHeaders } from "../api/reply.ts";
+import { fragmentHeaders, preflightHeaders, refusalCaching } from "../api/reply.ts";
 import { pageTypes, patternOf, type SiteGroup, siteGroups } from "../api/site-headers.ts";
 import { layerFolders } from "../catalogue/static/addresses.ts";
 import { langs } from "../registry/smallkey.ts";
@@ -16,16 +16,7 @@ interface StaticHost {
 }
 
 /** How long a browser caches a preflight, in seconds. */
-const preflightSeconds = 86_400;
-/** `Cache-Control` of a 404, short enough not to hide a new registration. */
-const missingCaching = "public, max-age=5";
-
-/** Headers of a preflight's answer, beside `Access-Control-Allow-Origin`. */
-const preflightHeaders = {
-	"Access-Control-Allow-Methods": "GET, HEAD",
-	"Access-Control-Allow-Headers": "*, Authorization",
-	"Access-Control-Max-Age": String(preflightSeconds),
-};
+const preflightSeconds = Number(preflightHeaders["Access-Control-Max-Age"]);
 
 /** `always`: headers of every answer. The others: headers of existing files only. */
 const { "Content-Type": contentType, "Cache-Control": caching, ...always } = fragmentHeaders;
@@ -84,7 +75,7 @@ ${lines(pageTypes, (ending, type) => `		AddType "${type}" .${ending}`)}	</Direct
 	<LocationMatch "${pathsOf(targets)}">
 		ForceType "${contentType}"
 ${lines(always, (name, value) => `		Header always set ${name} "${value}"`)}		Header set Cache-Control "${caching}" "expr=%{REQUEST_STATUS} in {'200', '304'}"
-		Header always set Cache-Control "${missingCaching}" "expr=%{REQUEST_STATUS} == '404'"
+		Header always set Cache-Control "${refusalCaching}" "expr=%{REQUEST_STATUS} == '404'"
 ${lines(preflightHeaders, (name, value) => `		Header always set ${name} "${value}" "expr=%{REQUEST_METHOD} == 'OPTIONS'"`)}	</LocationMatch>
 ${siteGroups.map(apacheGroup).join("")}	RewriteEngine On
 	RewriteCond %{REQUEST_METHOD} =OPTIONS
@@ -129,7 +120,7 @@ ${siteGroups.map(caddyGroup).join("")}${lines(
 )}		file_server
 	}
 	handle_errors {
-${lines(always, (name, value) => `		header ${name} "${value}"`)}		header Cache-Control "${missingCaching}"
+${lines(always, (name, value) => `		header ${name} "${value}"`)}		header Cache-Control "${refusalCaching}"
 		respond "" {http.error.status_code}
 	}
 }
