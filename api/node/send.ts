@@ -6,9 +6,6 @@ import type { Reply } from "../reply.ts";
 /** Most bytes of unread answers; beyond this number, the connection with the oldest unread answer is closed. */
 const maxUnreadBytes = 256 * 1024 * 1024;
 
-/** A reply. Its body may also be there as a text, with one character for each byte. */
-type Sent = Reply & { text?: string };
-
 /**
  * Returns a function that writes the answers of one server. If a client does not read its answer in time, the connection
  * is closed.
@@ -34,11 +31,10 @@ export function createSend(timeoutMs: number, bytesPerSecond: number) {
 		if (unreadBytes > maxUnreadBytes) oldest?.socket?.destroy();
 	}
 
-	return (response: ServerResponse, { status, headers, body, text }: Sent): void => {
+	return (response: ServerResponse, { status, headers, body }: Reply): void => {
 		if (status !== 304 && status !== 204) headers["Content-Length"] = String(body.length);
 		response.writeHead(status, headers);
 		if (response.req.method === "HEAD" || body.length === 0) response.end();
-		else if (text !== undefined) response.end(text, "latin1");
 		else if (body instanceof Uint8Array) response.end(body);
 		else pipeline(Readable.from(body), response, () => undefined);
 		// The operating system's buffer takes most answers at once.
@@ -49,18 +45,15 @@ export function createSend(timeoutMs: number, bytesPerSecond: number) {
 /** Most bytes of all kept answers, with their targets; and of the body of one. */
 const maxKeptBytes = 4_000_000;
 const maxBodyBytes = 250_000;
-/** Longest body that is also kept as a text, in bytes. */
-const maxTextBytes = 8_192;
 
 /**
  * Keeps the answers to recent reads of fragments, until any fragment changes. All viewers of a map request the same list,
- * and joining 50 fragments takes longer than sending them: row `docs-50` of `npx fragments bench` needs this. Node sends
- * a short text and the answer's head in one write: row `doc-cpu` needs these texts.
+ * and joining 50 fragments takes longer than sending them: rows `docs-50` and `doc-cpu` of `npx fragments bench` need this.
  * @param version returns another number after each change of any fragment
  */
 export function keepReplies(version: () => number) {
 	/** Request target → its answer. */
-	const kept = new Map<string, { kind: "doc" | "docs"; reply: Sent }>();
+	const kept = new Map<string, { kind: "doc" | "docs"; reply: Reply }>();
 	let keptVersion = version();
 	let bytes = 0;
 	const clear = () => {
@@ -78,12 +71,11 @@ export function keepReplies(version: () => number) {
 			const { status, body } = reply;
 			if ((kind !== "doc" && kind !== "docs") || status !== 200) return;
 			if (!(body instanceof Uint8Array) || body.length > maxBodyBytes) return;
-			const text = body.length > maxTextBytes ? undefined : Buffer.from(body).toString("latin1");
 			// A character of a target may take two bytes, and the rest of an answer some 2,000.
-			const taken = body.length + (text?.length ?? 0) + 2 * target.length + 2_000;
+			const taken = body.length + 2 * target.length + 2_000;
 			if (bytes + taken > maxKeptBytes) clear();
 			bytes += taken;
-			kept.set(target, { kind, reply: text === undefined ? reply : { ...reply, text } });
+			kept.set(target, { kind, reply });
 		},
 	};
 }
