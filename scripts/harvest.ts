@@ -34,12 +34,6 @@ import { mapWithProgress } from "../terminal/progress.ts";
 
 const smallkeysArgument = ["[smallkey...]", "which layers; all where none is named"] as const;
 
-/** Sorts layers of one service together, so that its capabilities are still cached when the last of them is asked. */
-function byAddress(one: CheckedLayer, other: CheckedLayer): number {
-	const [a, b] = [one.registration.en.service_url, other.registration.en.service_url];
-	return a < b ? -1 : a > b ? 1 : 0;
-}
-
 function parseAge(text: string): number {
 	const age = parseSpan(text);
 	if (age === null) throw new InvalidArgumentError("It must be a time such as 7d, 12h, 30m or 45s.");
@@ -114,7 +108,11 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 		return { smallkey, findings: harvested.findings, changed };
 	}
 
-	const asked = layers.filter((layer) => harvestedLangs(layer.registration).length > 0).sort(byAddress);
+	const addressOf = ({ registration }: CheckedLayer) => registration.en.service_url;
+	const asked = layers
+		.filter((layer) => harvestedLangs(layer.registration).length > 0)
+		// Layers of one service come together, so that its capabilities are still cached for the last of them.
+		.sort((one, other) => addressOf(one).localeCompare(addressOf(other)));
 	const areDue = await pMap(asked, isDue, { concurrency: layersAtOnce });
 	const wanted = asked.filter((_, index) => areDue[index]);
 	const outcomes = await mapWithProgress(wanted, "harvesting", layersAtOnce, harvestOne);

@@ -8,7 +8,7 @@ import { readPicturePairs } from "../prove/proposed.ts";
 import { resolveCommit } from "../publish/collect.ts";
 import { repairedTrailer } from "../repair/branches.ts";
 import { proposalLines } from "../review/audit/audit.ts";
-import { type Links, linksInto, noLinks, renderComment } from "../review/comment.ts";
+import { linksInto, noLinks, renderComment } from "../review/comment.ts";
 import { acceptReview, declineReview, parseReason, parseReviewer, refuseOthers } from "../review/decide.ts";
 import {
 	annotationsOf,
@@ -30,13 +30,6 @@ import { plain } from "../terminal/plain.ts";
 const help = `
 Without a verb it compares two commits, as for a pull request. The verbs are for the changes that wait in the repository
 of a service on this machine; a review is named by its key or by its branch. A map server that is down blocks nothing.`;
-
-/** Links to files and owners, if the variables of GitHub Actions name a repository on GitHub. */
-async function readLinks(environment: Environment, repository: string, head: string): Promise<Links> {
-	const { GITHUB_SERVER_URL: web, GITHUB_REPOSITORY: name } = environment;
-	if (!web || !name) return noLinks;
-	return linksInto(web, name, await resolveCommit(repository, head));
-}
 
 /** Finds the repository of a service, and reads the settings of this machine. */
 async function open(repo: string | undefined, environment: Environment) {
@@ -103,7 +96,10 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 					throw new Error(plain(error.message));
 				});
 				for (const remark of annotationsOf(outcome)) io.print(remarkLine(remark));
-				const comment = renderComment(outcome, await readLinks(environment, repository, head));
+				// In GitHub Actions the comment has links to files and owners.
+				const { GITHUB_SERVER_URL: web, GITHUB_REPOSITORY: name } = environment;
+				const links = web && name && linksInto(web, name, await resolveCommit(repository, head));
+				const comment = renderComment(outcome, links || noLinks);
 				if (out !== undefined) await writeFile(out, comment);
 				if (report !== undefined) await writeFile(report, JSON.stringify(reportOf(outcome, comment)));
 				for (const text of [...approvalLines(outcome), summaryLine(outcome)]) io.print(text);

@@ -5,7 +5,6 @@ import { setUp } from "../review/setup-github/setup.ts";
 import { connectToGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";
 import { createRun, exitCodes } from "../terminal/command-line.ts";
-import type { Io } from "../terminal/io.ts";
 import { plain } from "../terminal/plain.ts";
 
 const help = `
@@ -36,20 +35,6 @@ const words: Record<Outcome["state"], [sign: string, sum: string]> = {
 	unseen: ["look at", "to look at"],
 };
 
-/** Prints the outcomes. @returns exit code: 1 if something is missing */
-function print({ outcomes, target }: Awaited<ReturnType<typeof setUp>>, io: Io): number {
-	for (const { what, state, text } of outcomes) {
-		io.print(plain(`${words[state][0].padEnd(11)}${what}${text === "" ? "" : `: ${text}`}`));
-	}
-	if (target?.private) io.print(paidNote);
-	const of = (state: Outcome["state"]) => outcomes.filter((one) => one.state === state).length;
-	const parts = (Object.keys(words) as Outcome["state"][])
-		.filter((state) => of(state) > 0)
-		.map((state) => `${of(state)} ${words[state][1]}`);
-	io.print(parts.join(", "));
-	return of("missing") + of("would be set") === 0 ? exitCodes.done : exitCodes.wrong;
-}
-
 export const run = createRun("setup-github", async ({ read, environment, io }) => {
 	const [options, repository] = await read((line) =>
 		line
@@ -70,5 +55,13 @@ export const run = createRun("setup-github", async ({ read, environment, io }) =
 	const configuration = readConfiguration({ ...environment, GITHUB_REPOSITORY: repository });
 	io.warn(`Looking at ${repository}${options.dryRun ? "; nothing is written" : ""}`);
 	const github = connectToGithub(configuration);
-	return print(await setUp(github, { ...options, configuration, environment, token }), io);
+	const { outcomes, target } = await setUp(github, { ...options, configuration, environment, token });
+	for (const { what, state, text } of outcomes) {
+		io.print(plain(`${words[state][0].padEnd(11)}${what}${text === "" ? "" : `: ${text}`}`));
+	}
+	if (target?.private) io.print(paidNote);
+	const of = (state: Outcome["state"]) => outcomes.filter((one) => one.state === state).length;
+	const states = (Object.keys(words) as Outcome["state"][]).filter((state) => of(state) > 0);
+	io.print(states.map((state) => `${of(state)} ${words[state][1]}`).join(", "));
+	return of("missing") + of("would be set") === 0 ? exitCodes.done : exitCodes.wrong;
 });

@@ -19,9 +19,7 @@ import { warningsOf } from "../registry/warnings.ts";
 import { createRun, exitCodes } from "../terminal/command-line.ts";
 import { counted, plain } from "../terminal/plain.ts";
 
-interface Named extends LayerFile {
-	name: string;
-}
+type Named = LayerFile & { name: string };
 
 /** Reads a file on the command line. Its path in the repository starts at the last folder called `layers`. */
 async function readNamed(name: string): Promise<Named> {

@@ -16,20 +16,12 @@ export type CatalogueReport = { outcome: CatalogueOutcome; residentBytes: number
 
 let running: Promise<void> = Promise.resolve();
 
-process.on("message", (order: CatalogueOrder) => {
-	running = carryOut(order).then((report) => {
+process.on("message", ({ repository, commit, out, options }: CatalogueOrder) => {
+	running = updateCatalogue({ repository, commit }, out, options)
+		.then((outcome): CatalogueReport => ({ outcome, residentBytes: process.memoryUsage.rss() }))
+		.catch(({ message }: Error): CatalogueReport => ({ reason: message }))
 		// The callback ignores the error of `send` if the service has ended meanwhile.
-		process.send?.(report, undefined, undefined, () => undefined);
-	});
+		.then((report) => void process.send?.(report, undefined, undefined, () => undefined));
 });
 // A running update ends first: an incomplete catalogue would have to be built from nothing.
 process.on("disconnect", () => void running.finally(() => process.exit(0)));
-
-async function carryOut({ repository, commit, out, options }: CatalogueOrder): Promise<CatalogueReport> {
-	try {
-		const outcome = await updateCatalogue({ repository, commit }, out, options);
-		return { outcome, residentBytes: process.memoryUsage.rss() };
-	} catch (error) {
-		return { reason: (error as Error).message };
-	}
-}

@@ -137,10 +137,8 @@ export function createMetrics() {
 			return {
 				url: `${address}/metrics`,
 				async close() {
-					const closed = once(server, "close");
-					server.close();
-					server.closeAllConnections();
-					await closed;
+					server.close().closeAllConnections();
+					await once(server, "close");
 				},
 			};
 		},

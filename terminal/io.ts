@@ -16,7 +16,12 @@ export interface Io {
 
 /** The output, clock, terminal and signals of this process. */
 export function processIo(): Io {
-	for (const output of [process.stdout, process.stderr]) output.on("error", ignoreClosedPipe);
+	for (const output of [process.stdout, process.stderr]) {
+		output.on("error", (error: NodeJS.ErrnoException) => {
+			// The command keeps running if the reader of its output closes the pipe, as `head` does.
+			if (error.code !== "EPIPE") throw error;
+		});
+	}
 	return {
 		print: (text) => process.stdout.write(`${text}\n`),
 		warn: (text) => process.stderr.write(`${text}\n`),
@@ -24,11 +29,6 @@ export function processIo(): Io {
 		ask: askAtTerminal,
 		interrupted,
 	};
-}
-
-/** Keeps the command running if the reader of its output closes the pipe, as `head` does. */
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-	if (error.code !== "EPIPE") throw error;
 }
 
 function interrupted(): AbortSignal {

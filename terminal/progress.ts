@@ -4,13 +4,11 @@ import pMap from "p-map";
 /** Time before a progress bar appears, in milliseconds. */
 const delayMs = 1000;
 
-export type Screen = NodeJS.WriteStream;
-
 /**
  * Shows a progress bar on standard error, only on a terminal, and only after a second of work.
  * @returns `tick` adds to the steps done; `stop` removes the bar, and is called in a `finally`
  */
-export function progress(total: number, label: string, screen: Screen = process.stderr) {
+export function progress(total: number, label: string, screen: NodeJS.WriteStream = process.stderr) {
 	const bar = new SingleBar(
 		{ format: `${label} {bar} {value}/{total}`, stream: screen, clearOnComplete: true, hideCursor: false },
 		Presets.shades_classic,

@@ -1,17 +1,17 @@
 import { PassThrough } from "node:stream";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { progress, type Screen } from "../../terminal/progress.ts";
+import { progress } from "../../terminal/progress.ts";
 import { eventually } from "../wait.ts";
 
 /** A screen that keeps what is written to it. */
-function screen(isTTY: boolean): { screen: Screen; shown: () => string } {
+function screen(isTTY: boolean): { screen: NodeJS.WriteStream; shown: () => string } {
 	const stream = Object.assign(new PassThrough(), { isTTY, columns: 80, rows: 24 });
 	let shown = "";
 	stream.on("data", (data) => {
 		shown += data;
 	});
-	return { screen: stream as unknown as Screen, shown: () => shown };
+	return { screen: stream as unknown as NodeJS.WriteStream, shown: () => shown };
 }
 
 test("on a terminal the bar is shown once the work has taken over a second", async () => {
