@@ -56,11 +56,6 @@ function authorship(meta: Meta, now: Date) {
 	return { message: commitMessage(meta), author, committer: personAt(serviceAuthor, now) };
 }
 
-export interface CommitWithTree {
-	commit: string;
-	tree: string;
-}
-
 /**
  * Makes a commit of a tree on top of `parent`, on no branch yet. Its author is the author of the change, its committer
  * the service. The same arguments give the same commit.
@@ -69,12 +64,12 @@ export interface CommitWithTree {
  */
 export async function commitTree(
 	{ rest, repo }: Github,
-	parent: CommitWithTree,
+	parent: string,
 	tree: string,
 	meta: Meta,
 	now: Date,
 ): Promise<string> {
-	const asked = rest.git.createCommit({ ...repo, ...authorship(meta, now), tree, parents: [parent.commit] });
+	const asked = rest.git.createCommit({ ...repo, ...authorship(meta, now), tree, parents: [parent] });
 	return (await dataOf(asked, "make a commit")).sha;
 }
 

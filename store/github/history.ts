@@ -14,14 +14,7 @@ export interface Head {
 /** How many commits are read with the head. In a quiet repository, `wasUsed` needs no others. */
 const recentCommits = 20;
 
-type Listed = Awaited<ReturnType<Github["rest"]["repos"]["listCommits"]>>["data"][number];
-
-type PastCommit = ReturnType<typeof pastCommit>;
-
-/** A commit, with its committer's time in milliseconds since 1970. */
-function pastCommit({ sha, commit }: Listed) {
-	return { sha, time: Date.parse(commit.committer?.date ?? ""), message: commit.message };
-}
+type PastCommit = Awaited<ReturnType<Github["rest"]["repos"]["listCommits"]>>["data"][number];
 
 /**
  * The head of a branch; null if the repository is empty.
@@ -35,7 +28,7 @@ export async function readHead({ rest, repo }: Github, branch: string): Promise<
 	});
 	const [newest] = commits;
 	if (!newest) return null;
-	return { commit: newest.sha, tree: newest.commit.tree.sha, recent: commits.map(pastCommit) };
+	return { commit: newest.sha, tree: newest.commit.tree.sha, recent: commits };
 }
 
 const maxLagMs = 10_000;
@@ -71,7 +64,7 @@ export class Heads {
 }
 
 /** Whether a commit has the trailer `Request` of a change. */
-export function carriesRequest(commit: PastCommit, { request }: Meta): boolean {
+export function carriesRequest({ commit }: PastCommit, { request }: Meta): boolean {
 	return request !== null && commit.message.split("\n").includes(`Request: ${request}`);
 }
 
@@ -82,7 +75,7 @@ export function carriesRequest(commit: PastCommit, { request }: Meta): boolean {
 export async function wasUsed(github: Github, head: Head, meta: Meta, now: Date): Promise<boolean> {
 	if (meta.request === null) return false;
 	const from = now.getTime() - requestMemoryMs;
-	const lately = head.recent.filter(({ time }) => time >= from);
+	const lately = head.recent.filter(({ commit }) => Date.parse(commit.committer?.date ?? "") >= from);
 	if (lately.some((commit) => carriesRequest(commit, meta))) return true;
 	if (lately.length < recentCommits || meta.smallkey === null) return false;
 	const path = layerPath(meta.smallkey);
@@ -111,7 +104,7 @@ async function readHistory(
 	for (let page = 1; page <= maxPages; page += 1) {
 		const parameters = { ...repo, sha: head.commit, path, since, per_page: commitsPerPage, page };
 		const commits = await dataOf(rest.repos.listCommits(parameters), `show the history of ${path}`);
-		found.push(...commits.map(pastCommit));
+		found.push(...commits);
 		if (commits.length < commitsPerPage) return found;
 	}
 	throw new Error(`${path}: has ${found.length} commits of late and more`);

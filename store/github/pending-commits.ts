@@ -13,7 +13,7 @@ import {
 } from "../store.ts";
 import { Conflict, type Github } from "./answer.ts";
 import { type Connection, GithubBusy, LostAnswer, spread } from "./client.ts";
-import { type CommitWithTree, commitTree, makeFirstCommit, moveBranch, writeTree } from "./commit.ts";
+import { commitTree, makeFirstCommit, moveBranch, writeTree } from "./commit.ts";
 import { filesAt } from "./commit-files.ts";
 import { type Head, type Heads, wasUsed } from "./history.ts";
 import { type Batch, failing } from "./queue.ts";
@@ -191,7 +191,7 @@ async function makeCommits(
 		{ concurrency: treesAtOnce, backpressure: Number.POSITIVE_INFINITY },
 	)[Symbol.asyncIterator]();
 	const outcomes: Outcome[] = [];
-	let tip: CommitWithTree = head;
+	let tip: Pick<Head, "commit" | "tree"> = head;
 	for (const [index, decision] of decisions.entries()) {
 		if (!Array.isArray(decision)) {
 			outcomes.push(decision);
@@ -203,7 +203,7 @@ async function makeCommits(
 			const tree: string = (await trees.next()).value;
 			const { meta, started } = changes[index] as Change;
 			changed = tree !== tip.tree;
-			if (changed) tip = { commit: await commitTree(github, tip, tree, meta, started), tree };
+			if (changed) tip = { commit: await commitTree(github, tip.commit, tree, meta, started), tree };
 		}
 		const { commit } = tip;
 		outcomes.push(() => ({ commit, changed }));

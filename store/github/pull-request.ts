@@ -65,7 +65,7 @@ export async function proposeChange(
 	if (await wasUsed(github, base, meta, now())) return usedBefore;
 	const tree = await writeTree(github, base.tree, wanted);
 	if (tree === base.tree) return { commit: base.commit, changed: false, ...receipt };
-	const commit = await commitTree(github, base, tree, meta, started);
+	const commit = await commitTree(github, base.commit, tree, meta, started);
 	tried.text = await text();
 	await (open ? moveBranch : placeBranch)(github, proposal, commit);
 	if (open) heads.noteReplaced(base.commit);
