@@ -1,13 +1,6 @@
 import type { GitObject } from "./cat-file.ts";
 import { readRecords } from "./run.ts";
 
-/** An entry of a tree: a file or a folder. */
-export interface TreeEntry {
-	/** Its mode, such as `100644`. */
-	mode: string;
-	id: string;
-}
-
 /** The change of one path between two commits. */
 export interface PathChange {
 	path: string;
@@ -99,8 +92,8 @@ export const folderMode = "40000";
  * Parses a tree object: name → entry, in its order. Each entry is `<mode> <name>\0<id>`, with the id in bytes
  * (Pro Git, "Git Objects").
  */
-export function parseTree({ id, body }: GitObject): Map<string, TreeEntry> {
-	const entries = new Map<string, TreeEntry>();
+export function parseTree({ id, body }: GitObject): Map<string, { mode: string; id: string }> {
+	const entries = new Map<string, { mode: string; id: string }>();
 	for (let start = 0; start < body.length; ) {
 		const space = body.indexOf(0x20, start);
 		const end = body.indexOf(0, space);

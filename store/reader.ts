@@ -3,7 +3,7 @@ import { blobId } from "./hashes.ts";
 import type { Edit, Layer, LayerIds } from "./store.ts";
 
 /** A file or another entry of a folder, as git stores it. */
-interface FileEntry {
+export interface FileEntry {
 	/** `100644` or `100755` if it is a plain file. */
 	mode: string;
 	id: string;

@@ -1,9 +1,9 @@
 import type { CatFile, GitObject } from "../../git/cat-file.ts";
 import { GitDamage } from "../../git/run.ts";
-import { folderMode, kindOfMode, parseTree, type TreeEntry } from "../../git/tree.ts";
+import { folderMode, kindOfMode, parseTree } from "../../git/tree.ts";
 import type { LayerFile } from "../../registry/judge.ts";
 import { folderOf } from "../../registry/smallkey.ts";
-import { type Folder, readerOf } from "../reader.ts";
+import { type FileEntry, type Folder, readerOf } from "../reader.ts";
 
 /** Reads the state at one commit, with later edits that are not committed yet. Each folder is read once. */
 export type CommitReader = ReturnType<typeof openReader>;
@@ -59,7 +59,7 @@ export function openReader(catFile: Pick<CatFile, "read">, commitId: string) {
 		return readTree(all.get("layers"), "layers");
 	}
 
-	async function readTree(entry: TreeEntry | undefined, path: string): Promise<Folder> {
+	async function readTree(entry: FileEntry | undefined, path: string): Promise<Folder> {
 		return entry?.mode === folderMode ? parseTree(await object(entry.id, "tree", path)) : new Map();
 	}
 
