@@ -23,6 +23,8 @@ interface World {
 
 const writers = suite<World>("a writer");
 
+const outside = { now: Date.now, sync: syncPath, log: logTo([]), measure: () => undefined };
+
 writers.before.each(async (world) => {
 	const { path: repository, remove } = await temporaryFolder();
 	const git = async (...args: string[]) => (await runGit(repository, args)).toString().trim();
@@ -31,7 +33,6 @@ writers.before.each(async (world) => {
 	const identity = ["-c", "user.name=first", "-c", "user.email=first@example.org"];
 	const tip = await git(...identity, "commit-tree", "-m", "first", tree);
 	await git("update-ref", "refs/heads/main", tip);
-	const outside = { now: Date.now, sync: syncPath, log: logTo([]), measure: () => undefined };
 	const writer = openWriter({ ...outside, repository, limits: defaultLimits }, { renew: () => undefined });
 	const end = async () => {
 		await writer.renew();
@@ -127,6 +128,24 @@ writers("is replaced, as after a repack, while a group is written", async (world
 	await eventually(
 		() => !descendantsWith(process.pid, repository, "fast-import").includes(before[0] as number),
 	);
+});
+
+writers("keeps no process that has started during a repack", async ({ repository, writer, git, tip }) => {
+	const [first = ""] = await land(writer, tip, "first");
+	await writer.renew();
+	const limits = { ...defaultLimits, maxIdlePacks: 1 };
+	const eager = openWriter({ ...outside, repository, limits }, { renew: () => undefined });
+	try {
+		await eager.repackIfMany(true);
+		const landing = land(eager, first, "during");
+		const started = descendantsWith(process.pid, repository, "fast-import");
+		assert.is(started.length, 1);
+		const [during] = await landing;
+		await eventually(() => descendantsWith(process.pid, repository, "fast-import").length === 0);
+		assert.is(await git("rev-parse", "refs/heads/main"), during);
+	} finally {
+		eager.kill();
+	}
 });
 
 writers("writes any path and any text as it is", async ({ repository, writer, git, tip }) => {

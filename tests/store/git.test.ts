@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
 import { readFile, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -158,6 +159,7 @@ store("a restart keeps everything, whatever a killed writer left behind", async 
 	];
 	for (const name of leftovers) await writeFile(join(local.repository, name), "");
 	await local.start();
+	for (const name of leftovers) assert.not(existsSync(join(local.repository, name)), name);
 	assert.is(status(local, "two"), 200);
 	assert.is((await local.put("three")).status, 201);
 	assert.is(await local.git("fsck", "--strict", "--no-dangling"), "");
