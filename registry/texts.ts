@@ -74,14 +74,12 @@ function translateValue(value: string): string {
 
 /** Whether an `Accept-Language` header (RFC 9110, section 12.5.4) prefers French to English. */
 export function prefersFrench(header: string | null): boolean {
+	const text = (header ?? "").slice(0, 500).replaceAll(/\s/g, "").toLowerCase();
 	const weights = { en: 0, fr: 0 };
-	for (const part of (header ?? "").slice(0, 500).split(",")) {
-		const [, tag = "", weight = "1"] =
-			/^\s*([a-z]{2})(?:-[a-z0-9-]+)?\s*(?:;\s*q=([0-9.]+)\s*)?$/i.exec(part) ?? [];
-		const lang = tag.toLowerCase();
+	for (const part of text.split(",")) {
+		const [, lang, weight = "1"] = /^(en|fr)(?:-[a-z0-9-]+)?(?:;q=([0-9.]+))?$/.exec(part) ?? [];
 		if (lang === "en" || lang === "fr") weights[lang] = Math.max(weights[lang], Number(weight) || 0);
 	}
-	return (
-		weights.fr > weights.en || (weights.fr > 0 && weights.fr === weights.en && /^\s*fr/i.test(header ?? ""))
-	);
+	const { en, fr } = weights;
+	return fr > en || (fr > 0 && fr === en && text.startsWith("fr"));
 }
