@@ -10,38 +10,26 @@ export function limitOf(path: string): number {
 	return maxBytesOf(path) + 1;
 }
 
-/** A file of a folder; its path starts with `layers/`, whatever the folder is called. */
-type FoundFile = Pick<LayerFile, "path" | "kind">;
-
 /**
- * Lists every file of a folder of layers, including links and files in wrong places, sorted by path.
+ * Reads every file of a folder of layers, including links and files in wrong places, sorted by path. Paths start with
+ * `layers/`, whatever the folder is called. A file over the limit is not read: its content is replaced by `limitOf` zero
+ * bytes. Synchronous: for 100,000 small files this takes a fifth of the time.
  * @throws {Error} if the folder does not exist
  */
-export function listFolder(folder: string): FoundFile[] {
+export function collectFolder(folder: string): LayerFile[] {
 	if (!lstatSync(folder, { throwIfNoEntry: false })?.isDirectory())
 		throw new Error(`${folder}: is not a folder`);
 	return filesIn(folder, "layers").sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-function filesIn(folder: string, name: string): FoundFile[] {
-	return readdirSync(folder, { withFileTypes: true }).flatMap((entry): FoundFile[] => {
-		const path = `${name}/${entry.name}`;
-		if (entry.isDirectory()) return filesIn(join(folder, entry.name), path);
-		return [{ path, kind: entry.isFile() ? "file" : entry.isSymbolicLink() ? "symlink" : "other" }];
-	});
-}
-
-/**
- * Reads every file of a folder of layers, sorted by path. A file over the limit is not read: its content is replaced by
- * `limitOf` zero bytes. Synchronous: for 100,000 small files this takes a fifth of the time.
- * @throws {Error} if the folder does not exist
- */
-export function collectFolder(folder: string): LayerFile[] {
-	return listFolder(folder).map(({ path, kind }) => {
-		if (kind !== "file") return { path, kind, bytes: new Uint8Array(0) };
-		const file = join(folder, path.slice("layers/".length));
+function filesIn(folder: string, name: string): LayerFile[] {
+	return readdirSync(folder, { withFileTypes: true }).flatMap((entry): LayerFile[] => {
+		const [file, path] = [join(folder, entry.name), `${name}/${entry.name}`];
+		if (entry.isDirectory()) return filesIn(file, path);
+		const kind = entry.isFile() ? "file" : entry.isSymbolicLink() ? "symlink" : "other";
+		if (kind !== "file") return [{ path, kind, bytes: new Uint8Array(0) }];
 		const isLarge = lstatSync(file).size > limitOf(path);
-		return { path, kind, bytes: isLarge ? new Uint8Array(limitOf(path)) : readFileSync(file) };
+		return [{ path, kind, bytes: isLarge ? new Uint8Array(limitOf(path)) : readFileSync(file) }];
 	});
 }
 

@@ -2,7 +2,8 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { collectFolder, listFolder } from "../publish/collect.ts";
+import { filesBelow } from "../files/below.ts";
+import { collectFolder } from "../publish/collect.ts";
 import { parseLayerPath } from "../registry/smallkey.ts";
 import { openGitStore } from "../store/git/store.ts";
 import { installHook } from "../store/hook/install.ts";
@@ -28,8 +29,8 @@ export async function seed({ isTrial }: Pick<Configuration, "isTrial">): Promise
 
 /** Counts how many of this checkout's layers are served, and how many are not. */
 export function countExamples(isServed: (smallkey: string) => boolean): { served: number; lacking: number } {
-	const paths = existsSync(checkoutLayers) ? listFolder(checkoutLayers) : [];
-	const names = paths.map(({ path }) => parseLayerPath(path));
+	const paths = existsSync(checkoutLayers) ? filesBelow(checkoutLayers) : [];
+	const names = paths.map((path) => parseLayerPath(`layers/${path}`));
 	const smallkeys = names.flatMap((name) => (name?.kind === "registration" ? [name.smallkey] : []));
 	const served = smallkeys.filter(isServed).length;
 	return { served, lacking: smallkeys.length - served };
