@@ -80,11 +80,9 @@ export const buildRows: Row[] = [
 			const repository = await world.clone("commit");
 			const words = ["--repo", repository, "--out", world.path("commit-out")];
 			await build(...words);
-			let changes = 0;
 			return {
-				ours: async () => {
-					changes += 1;
-					await changeOneLayer(world, repository, changes);
+				ours: async (round) => {
+					await changeOneLayer(world, repository, round);
 					return build(...words);
 				},
 				reference: async () => (await startOnly()) + allowanceSeconds,

@@ -88,19 +88,16 @@ async function importAloneMs(repository: string, round: number): Promise<number>
 		];
 		git.stdin.write(`${commit.join("")}checkpoint\nprogress checked\n`);
 		await lines.next();
-		for (const folder of ["objects/pack", "refs/heads"]) syncFolder(join(repository, folder));
+		for (const name of ["objects/pack", "refs/heads"]) {
+			const folder = openSync(join(repository, name), "r");
+			fsyncSync(folder);
+			closeSync(folder);
+		}
 		times.push(performance.now() - start);
 	}
 	git.stdin.end();
 	await once(git, "close");
 	return quantile(times, 0.5);
-}
-
-/** Writes a folder's directory entries to the disk (fsync). */
-function syncFolder(path: string): void {
-	const folder = openSync(path, "r");
-	fsyncSync(folder);
-	closeSync(folder);
 }
 
 const many = `signed PUTs, ${publishers} publishers at once`;
@@ -118,14 +115,10 @@ export const writeRows: Row[] = [
 		prepare: async (world) => {
 			const service = await world.serve("puts", { site: "on" });
 			const clone = await world.clone("puts-clone");
-			let commits = 0;
 			return {
 				ours: async () =>
 					perSecond(await publish(service, Math.min(putsPerRound, world.layers), publishersBesideGit)),
-				reference: () => {
-					commits += commitsPerRound;
-					return commitsPerSecond(world, clone, commits);
-				},
+				reference: (round) => commitsPerSecond(world, clone, round * commitsPerRound),
 			};
 		},
 	},
@@ -138,13 +131,9 @@ export const writeRows: Row[] = [
 		prepare: async (world) => {
 			const service = await world.serve("alone", { site: "on" });
 			const bare = join(await world.dataFolder("alone-git"), "repository.git");
-			let round = 0;
 			return {
 				ours: () => aloneMs(service, 0.5),
-				reference: () => {
-					round += 1;
-					return importAloneMs(bare, round);
-				},
+				reference: (round) => importAloneMs(bare, round),
 			};
 		},
 	},

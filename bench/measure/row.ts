@@ -17,10 +17,7 @@ export interface Row {
 }
 
 /** The two sides of a row. Each is measured once per round, ours first. */
-export interface Pair {
-	ours: () => Promise<number>;
-	reference: () => Promise<number>;
-}
+export type Pair = Record<"ours" | "reference", (round: number) => Promise<number>>;
 
 /** A row that was measured. */
 export type Measured = Awaited<ReturnType<typeof measure>>;
@@ -43,8 +40,8 @@ export async function measure(row: Row, world: World, rounds: number) {
 	try {
 		const pair = await row.prepare(world);
 		for (let round = 0; round < rounds; round += 1) {
-			ours.push(await pair.ours());
-			reference.push(await pair.reference());
+			ours.push(await pair.ours(round));
+			reference.push(await pair.reference(round));
 		}
 	} finally {
 		await world.clear();
@@ -55,8 +52,8 @@ export async function measure(row: Row, world: World, rounds: number) {
 	/** Of the ratios of each round, not the ratio of the medians; null if the reference is 0. */
 	const ratio = ratios.every(Number.isFinite) ? spreadOf(ratios) : null;
 	const { median } = (of === "ours" ? spreadOf(ours) : ratio) ?? { median: NaN };
-	const spreads = { ours: spreadOf(ours), reference: spreadOf(reference), ratio };
 	const what = { ours: row.ours, reference: row.reference };
+	const spreads = { ours: spreadOf(ours), reference: spreadOf(reference), ratio };
 	return { name, unit, reach, what, ...spreads, reached: median <= most && median >= least };
 }
 
