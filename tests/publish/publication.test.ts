@@ -241,6 +241,14 @@ service("what was kept counts only whole", async ({ local }) => {
 	}
 });
 
+service("what was served with other settings is rendered again", async ({ local }) => {
+	const before = textOf(local.get("/v2/doc/en/one"));
+	await local.stop();
+	local.variables = { TARGETS: "v2" };
+	await local.start();
+	assert.is(textOf(local.get("/v2/doc/en/one")), before);
+});
+
 service("layers that the repository does not have any more are not served", async ({ local }) => {
 	await local.put("two");
 	await local.stop();
