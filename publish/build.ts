@@ -13,19 +13,12 @@ import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./ren
 /** What is built: a folder of layers, or one commit of a git repository. */
 export type Source = { folder: string } | { repository: string; ref: string };
 
-/** What a build changed in its output folder, in files. */
-export interface Written {
-	/** Files that were added or changed. */
-	written: number;
-	removed: number;
-	unchanged: number;
-}
-
-/** The result of a build: `written` is null if the build wrote nothing because of its problems. */
+/** The result of a build. */
 export interface Built {
 	/** One line each: file, JSON pointer and reason. */
 	problems: string[];
-	written: Written | null;
+	/** The number of files that were added or changed, removed, or stayed; null if nothing was written because of problems. */
+	written: Record<"written" | "removed" | "unchanged", number> | null;
 }
 
 /** The layers to build, and the problems of their files. */

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, renameSync, rmSync, statSync, wr
 import { basename, dirname, join } from "node:path";
 
 /** Endings of the compressed copies that a web server looks for beside a file. */
-export const companionEndings = /** @type {const} */ ([".gz", ".br"]);
+const companionEndings = /** @type {const} */ ([".gz", ".br"]);
 
 /**
  * Whether a name is that of a compressed copy. A smallkey never has a dot.

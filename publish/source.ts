@@ -27,7 +27,7 @@ export function withSource<Args extends unknown[], Options extends OptionValues>
 	return line.addOption(layersOption).addOption(repoOption).addOption(refOption);
 }
 
-export interface SourceOptions {
+interface SourceOptions {
 	layers?: string | undefined;
 	repo?: string | undefined;
 	ref?: string | undefined;

@@ -9,7 +9,7 @@ import { fragmentOf, isSame, pack, type RenderedLayer, type Row, renderedIn, typ
 import { eachInSlices } from "./slices.ts";
 
 /** The changes of one commit: smallkey → its fragments, or null if the layer is removed. */
-export type Changes = ReadonlyMap<string, RenderedLayer | null>;
+type Changes = ReadonlyMap<string, RenderedLayer | null>;
 
 /** Most changes that are applied without a pause. */
 const maxAtOnce = 1_000;
