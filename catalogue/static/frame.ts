@@ -5,7 +5,6 @@ import { tagline } from "../../site/text/translate.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
 import { type Assets, Html, html, inBoth, type Part, scriptData, textsIn } from "./html.ts";
 
-/** The parts of a page that are its own. */
 interface Frame {
 	lang: Lang;
 	/** Relative address from the page to the site's root, such as `../`. */

@@ -68,7 +68,6 @@ export interface PageSettings {
 	assets: Assets;
 	/** Address of the site with a slash at its end; empty if unknown. */
 	publicUrl: string;
-	/** Names of the targets that are served. */
 	targets: readonly TargetName[];
 	/** Address of the public repository; empty if there is none. */
 	repository: string;

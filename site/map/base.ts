@@ -18,9 +18,6 @@ import { projectionOf, resolutions } from "./grid.ts";
 /** A map with its background, without any layer on it. */
 export type BaseMap = ReturnType<typeof openBaseMap>;
 
-/** Metres per pixel, finer than the official grid: some layers are drawn only at these scales. */
-const closerResolutions = [0.8, 0.4, 0.2, 0.1];
-
 /** The extent of Canada in the map's spatial reference. */
 export function canadaBox(): Box {
 	const { xmin, ymin, xmax, ymax } = layerExtent(null, settings.mapWkid);
@@ -32,7 +29,8 @@ export function openBaseMap(target: HTMLElement, signal: AbortSignal) {
 	const projection = projectionOf(settings.mapWkid);
 	const view = new View({
 		projection,
-		resolutions: settings.mapWkid === 3978 ? [...resolutions, ...closerResolutions] : undefined,
+		// Some layers are drawn only at scales that the official grid does not have.
+		resolutions: settings.mapWkid === 3978 ? [...resolutions, 0.8, 0.4, 0.2, 0.1] : undefined,
 		constrainResolution: false,
 		showFullExtent: true,
 		enableRotation: false,

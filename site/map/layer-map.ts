@@ -32,12 +32,9 @@ const nothingYet = {
 
 /** A map of one layer, with its status, its legend, and information about a clicked place. */
 export class LayerMap {
-	readonly #place: HTMLElement;
-	readonly #drawable: Drawable;
 	readonly #target: HTMLElement;
 	readonly #base: BaseMap;
 	#texts = nothingYet;
-	readonly #signal: AbortSignal;
 	#pictures: Pictures | null = null;
 	#features: Features | null = null;
 	#controller: AbortController | null = null;
@@ -45,10 +42,11 @@ export class LayerMap {
 	#timer: ReturnType<typeof setTimeout> | undefined;
 
 	/** @param place element for the map; it must be in the page already @param signal closes the map */
-	constructor(place: HTMLElement, drawable: Drawable, signal: AbortSignal) {
-		this.#place = place;
-		this.#drawable = drawable;
-		this.#signal = signal;
+	constructor(
+		readonly place: HTMLElement,
+		readonly drawable: Drawable,
+		readonly signal: AbortSignal,
+	) {
 		this.#show({});
 		this.#target = place.querySelector(".map") as HTMLElement;
 		this.#base = openBaseMap(this.#target, signal);
@@ -57,24 +55,23 @@ export class LayerMap {
 	}
 
 	#show(changes: Partial<typeof nothingYet>): void {
-		if (this.#signal.aborted) return;
+		if (this.signal.aborted) return;
 		this.#texts = { ...this.#texts, ...changes };
 		const { status, isBad, help, info, legend } = this.#texts;
 		const zoom = (steps: number) => this.#base.zoom(steps);
-		const content = html`${mapFrame("map", t(mapLabel, this.#drawable.title), zoom, () => this.#showWhole())}
+		const content = html`${mapFrame("map", t(mapLabel, this.drawable.title), zoom, () => this.#showWhole())}
 			${opacitySlider((value) => this.#group.setOpacity(value))}
 			<p class=${isBad ? "mapstatus bad" : "mapstatus"} role="status">${status}</p>
 			<p class="maphelp" ?hidden=${help === ""}>${help}</p>
 			<div class="info">${info}</div>
 			<div class="legend">${legend}</div>`;
-		render(keyed(this, content), this.#place);
+		render(keyed(this, content), this.place);
 	}
 
 	#showWhole(): void {
-		this.#base.show(this.#drawable.extent ?? canadaBox());
+		this.#base.show(this.drawable.extent ?? canadaBox());
 	}
 
-	/** @param help a button that helps */
 	#setStatus(text: string, isBad = false, help: Content = ""): void {
 		const state = isBad ? "failed" : text === t("Drawing…") ? "loading" : "drawn";
 		// `npx fragments prove` and tests wait for this state.
@@ -95,7 +92,7 @@ export class LayerMap {
 	}
 
 	async draw(): Promise<void> {
-		const { kind, url } = this.#drawable;
+		const { kind, url } = this.drawable;
 		if (kind === "none" || kind === "tiles")
 			return this.#setStatus(t("This kind of layer cannot be drawn here."), true);
 		const blocked = blockedReason(url);
@@ -114,7 +111,7 @@ export class LayerMap {
 
 	/** @param wkid spatial reference of the requests */
 	#drawPictures(wkid: number): void {
-		const { kind, url } = this.#drawable;
+		const { kind, url } = this.drawable;
 		const { mapWkid } = settings;
 		const drawn = [
 			t("Drawn."),
@@ -122,7 +119,7 @@ export class LayerMap {
 			wkid !== mapWkid && t(reprojected, String(mapWkid)),
 		];
 		const failed = (address: string) => void this.#pictureFailed(address, wkid);
-		const pictures = pictureLayer(this.#drawable, wkid, failed);
+		const pictures = pictureLayer(this.drawable, wkid, failed);
 		pictures.getSource()?.on("imageloadstart", () => {
 			this.#setStatus(t("Drawing…"));
 			clearTimeout(this.#timer);
@@ -134,7 +131,7 @@ export class LayerMap {
 		});
 		this.#pictures = pictures;
 		this.#group.setLayers(new Collection([pictures]));
-		this.#show({ legend: legendPicture(pictures, this.#drawable) });
+		this.#show({ legend: legendPicture(pictures, this.drawable) });
 	}
 
 	async #pictureFailed(address: string, wkid: number): Promise<void> {
@@ -151,10 +148,10 @@ export class LayerMap {
 
 	async #drawFeatures(): Promise<void> {
 		const { featureLayer, legendOf } = await import("./features.ts");
-		const features = featureLayer(this.#drawable);
+		const features = featureLayer(this.drawable);
 		this.#features = features;
 		this.#group.setLayers(new Collection([features]));
-		const { symbology } = this.#drawable;
+		const { symbology } = this.drawable;
 		if (symbology) this.#show({ legend: legendOf(symbology) });
 		this.#base.map.on("moveend", () => void this.#drawView(features));
 		// The map may have stopped moving before the code for features was loaded.
@@ -164,9 +161,9 @@ export class LayerMap {
 	async #drawView(layer: Features): Promise<void> {
 		this.#controller?.abort();
 		this.#controller = new AbortController();
-		const signal = AbortSignal.any([this.#signal, this.#controller.signal]);
+		const signal = AbortSignal.any([this.signal, this.#controller.signal]);
 		const resolution = this.#base.view.getResolution() ?? 1;
-		const scale = drawnScale(this.#drawable, resolution / pixelMetres);
+		const scale = drawnScale(this.drawable, resolution / pixelMetres);
 		if (scale !== resolution / pixelMetres) {
 			const help = helpButton(t("Zoom to where it is drawn"), () => {
 				this.#base.view.setResolution(scale * pixelMetres);
@@ -177,7 +174,7 @@ export class LayerMap {
 		this.#setStatus(t("Drawing…"));
 		try {
 			const { readFeatures } = await import("./features.ts");
-			const read = readFeatures(this.#drawable.url, this.#base.shown(), resolution, signal);
+			const read = readFeatures(this.drawable.url, this.#base.shown(), resolution, signal);
 			const { features, hasMore } = await read;
 			layer.getSource()?.clear(true);
 			layer.getSource()?.addFeatures(features);
@@ -211,11 +208,11 @@ export class LayerMap {
 			const options = { hitTolerance: 5, layerFilter: (one: object) => one === layer };
 			const found = this.#base.map.getFeaturesAtPixel(pixel, options);
 			const attributes = found.map((feature) => feature.get("attributes"));
-			return show(featureInfo(this.#drawable, attributes));
+			return show(featureInfo(this.drawable, attributes));
 		}
-		if (this.#drawable.kind !== "wms") return;
+		if (this.drawable.kind !== "wms") return;
 		show(t("Asking the service…"));
-		show(await pictureInfo(this.#pictures, this.#drawable, coordinate, this.#base.view));
+		show(await pictureInfo(this.#pictures, this.drawable, coordinate, this.#base.view));
 	}
 }
 

@@ -10,7 +10,6 @@ const maxShown = 1_000;
 /** Longest value of a parameter, in UTF-16 units. */
 export const longestText = 500;
 
-/** The state of the start page. */
 const start = {
 	page: "layers" as "layers" | "health" | "draft",
 	/** The text that is searched for. */
@@ -73,7 +72,6 @@ export function writeState(state: State): string {
 	return query.size === 0 ? "" : `?${query}`;
 }
 
-/** The names of the filters. */
 const filters = ["type", "host", "sender", "health", "title", "view"] as const;
 
 /** The number of filters that are on. */

@@ -33,8 +33,7 @@ function focusHeading(): void {
 /** Opens the draft page for an address with a draft, whatever page the address names. */
 function acceptDraft(): void {
 	const { page, layer } = currentState();
-	const isOpen = page === "draft" && layer === "";
-	if (isOpen || !location.hash.startsWith("#draft=")) return;
+	if ((page === "draft" && layer === "") || !location.hash.startsWith("#draft=")) return;
 	history.replaceState(null, "", `${location.pathname}?page=draft${location.hash}`);
 }
 
