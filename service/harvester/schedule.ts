@@ -1,8 +1,3 @@
-/** Whether a layer becomes due after `since`, up to `until`; both in milliseconds since 1970. */
-export function isDue(smallkey: string, since: number, until: number, periodMs: number): boolean {
-	return nextMoment(smallkey, since, periodMs) <= until;
-}
-
 /** When a layer is next due, in milliseconds since 1970. A hash of its smallkey decides its moment in each period. */
 export function nextMoment(smallkey: string, now: number, periodMs: number): number {
 	const moment = (hashOf(smallkey) / 2 ** 32) * periodMs;
@@ -59,7 +54,7 @@ export function pollDue(
 		timer = timers.set(async () => {
 			const until = now().getTime();
 			for (const smallkey of [...allKeys()]) {
-				if (!signal.aborted && isDue(smallkey, since, until, everyMs)) await due(smallkey);
+				if (!signal.aborted && nextMoment(smallkey, since, everyMs) <= until) await due(smallkey);
 			}
 			pollLater(until);
 		}, intervalMs);
