@@ -5,8 +5,8 @@ import { InvalidArgumentError } from "commander";
 import pMap from "p-map";
 import { ifThere, readIfThere, readTextIfThere } from "../files/if-there.ts";
 import { runGit } from "../git/run.ts";
-import { type CheckedServices, createCheckLayer, type LayerFacts } from "../harvest/check-layer.ts";
-import { type Finding, mergeDescription, quote } from "../harvest/finding.ts";
+import { createCheckLayer, type LayerFacts } from "../harvest/check-layer.ts";
+import { type Finding, mergeDescription, quote, seenOf } from "../harvest/finding.ts";
 import { createHarvestLayer } from "../harvest/layer.ts";
 import { placeFile } from "../publish/place-file.mjs";
 import { layersOption, nameSource, withSource, workingFolder } from "../publish/source.ts";
@@ -22,7 +22,6 @@ import {
 	layersAtOnce,
 	pathInLayers,
 	readLayers,
-	statesOf,
 	watchAll,
 	writeHealth,
 } from "../service/harvester/layers.ts";
@@ -125,22 +124,14 @@ const harvest = createRun("harvest", async ({ read, environment, io }) => {
 	return printFindings(sorted, harvestTitles, io);
 });
 
-/** A line for each language: whether the layer exists, its title, and for WMS its formats. */
-function factLines({ smallkey, facts: known }: CheckedLayer & CheckedServices): string[] {
-	return langs.map((lang) => {
-		const facts = known[lang];
-		return plain(`${smallkey} ${lang}: ${facts ? factsText(facts) : "not found, see below"}`);
-	});
-}
-
+/** What a service says of a layer: its title, and for WMS its formats. */
 function factsText(facts: LayerFacts): string {
 	const title = quote(facts.title) || "(no title)";
 	if (!("queryable" in facts)) return title;
 	const types = facts.featureInfoFormats.join(", ") || "no type";
 	const query = facts.queryable ? `queryable as ${types}` : "not queryable";
-	const legend =
-		facts.legendFormats.length > 0 ? `legend as ${facts.legendFormats.join(", ")}` : "no legend named";
-	return quote(`${title}; ${query}; ${legend}`);
+	const formats = facts.legendFormats.join(", ");
+	return quote(`${title}; ${query}; ${formats ? `legend as ${formats}` : "no legend named"}`);
 }
 
 const checkServices = createRun("check-services", async ({ read, environment, io }) => {
@@ -153,7 +144,12 @@ const checkServices = createRun("check-services", async ({ read, environment, io
 	const results = await mapWithProgress(layers, "checking", layersAtOnce, async (layer) => {
 		return { ...layer, ...(await check(layer.registration)) };
 	});
-	for (const result of results) io.print(factLines(result).join("\n"));
+	for (const { smallkey, facts: known } of results) {
+		for (const lang of langs) {
+			const facts = known[lang];
+			io.print(plain(`${smallkey} ${lang}: ${facts ? factsText(facts) : "not found, see below"}`));
+		}
+	}
 	return printFindings(results, harvestTitles, io);
 });
 
@@ -192,7 +188,7 @@ const watchServices = createRun("watch-services", async ({ read, environment, io
 	const layers = await readLayers({ folder }, smallkeys, io);
 	const all = await watchAll(layers, ask);
 	const week = weekOf(io.now());
-	const states = statesOf(all);
+	const states = new Map(all.map((layer) => [layer.smallkey, seenOf(layer)]));
 	const health = await writeHealth(folder, states, registered, io.now());
 	if (textFile !== undefined) {
 		const changed = await changedDescriptions(folder);

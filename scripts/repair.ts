@@ -33,9 +33,8 @@ async function readHealthBefore(repository: string, base: string, day: string): 
 /** Marks in a file of health the layers for which a repair waits. @param before its text; null if it does not exist */
 async function noteRepairs(file: string, before: string | null, repository: string, base: string) {
 	const open = await readOpen(repository, base);
-	const text = healthText(
-		markRepairs(parseHealth(before), new Set(open.flatMap(({ smallkeys }) => smallkeys))),
-	);
+	const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
+	const text = healthText(markRepairs(parseHealth(before), proposed));
 	if (text !== null && text !== before) await writeFile(file, text);
 }
 

@@ -27,14 +27,8 @@ export function fetchFromGithub({ harvest }: Configuration): typeof fetch {
 export function connectToGithub(configuration: Configuration, now = () => new Date()): Github {
 	const { github } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");
-	const connection = {
-		...github,
-		fetch: fetchFromGithub(configuration),
-		now,
-		sleep: (ms: number) => sleep(ms),
-		random: Math.random,
-		requestTimeoutMs,
-	};
+	const fetch = fetchFromGithub(configuration);
+	const connection = { ...github, fetch, now, sleep, random: Math.random, requestTimeoutMs };
 	return connect(connection, authorizeWith(github.auth, now))(now().getTime() + scriptTimeoutMs);
 }
 

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { readTextIfThere } from "../../files/if-there.ts";
-import { seenOf, type Watched } from "../../harvest/finding.ts";
+import type { Watched } from "../../harvest/finding.ts";
 import { createWatchLayer } from "../../harvest/layer.ts";
 import type { Ask } from "../../harvest/net/ask.ts";
 import type { Source } from "../../publish/build.ts";
@@ -65,13 +65,9 @@ export async function watchAll(
 	return all;
 }
 
-/** Smallkey → the problem of the layer; null: healthy. */
-export function statesOf(all: readonly (CheckedLayer & Watched)[]): Map<string, Seen | null> {
-	return new Map(all.map((layer) => [layer.smallkey, seenOf(layer)]));
-}
-
 /**
  * Writes the results of checks into the health.json of the layers' folder. Without a change, the file is not written.
+ * @param seen smallkey → the problem of a checked layer; null: healthy
  * @param all every layer of the folder
  */
 export async function writeHealth(
