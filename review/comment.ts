@@ -158,9 +158,7 @@ export function linksInto(web: string, repository: string, head: string): Links 
 
 /** Percent-encodes a part of an address, including all characters that Markdown could interpret. */
 function escaped(text: string): string {
-	// A lone surrogate has no percent-encoding.
-	const whole = text.replace(/\p{Cs}/gu, "\ufffd");
-	return encodeURIComponent(whole).replace(/[!'()*~]/g, (character) => {
+	return encodeURIComponent(text.toWellFormed()).replace(/[!'()*~]/g, (character) => {
 		return `%${character.charCodeAt(0).toString(16).toUpperCase()}`;
 	});
 }

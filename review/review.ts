@@ -11,28 +11,19 @@ import { mapWithProgress } from "../terminal/progress.ts";
 import { type ChangedLayer, checkChanges, locate, readChanges } from "./changes.ts";
 import { type FragmentChange, fragmentChanges } from "./fragments.ts";
 
-interface ReviewSettings extends FragmentSettings {
-	/** Address of the service, for links to drafts, if it is known. */
-	publicUrl?: string;
-}
-
 interface ReviewOptions {
 	/** Path of a git repository; nothing of it is checked out. */
 	repository: string;
 	/** The commit that the change would be merged into. The owners are read from it. */
 	base: string;
 	head: string;
-	settings: ReviewSettings;
+	/** The address of the service is for links to drafts, if it is known. */
+	settings: FragmentSettings & { publicUrl?: string };
 	check: CheckServices;
 }
 
 /** A changed layer, with what a reviewer looks at. */
-export interface LayerChange extends ChangedLayer {
-	/** null if there are too many layers to render them all. */
-	fragments: FragmentChange[] | null;
-	/** Address of the page that shows the layer as a draft; null if there is none. */
-	draft: string | null;
-}
+export type LayerChange = Awaited<ReturnType<typeof layerChange>>;
 
 /** The services of a layer as it will be; none if it is removed or wrong. */
 export function servicesOf({ after }: ChangedLayer): { lang: Lang; address: string }[] {
@@ -77,12 +68,17 @@ export async function review(options: ReviewOptions) {
 	};
 }
 
-async function layerChange(layer: ChangedLayer, settings: ReviewSettings | null): Promise<LayerChange> {
-	if (!settings) return { ...layer, fragments: null, draft: null };
+async function layerChange(layer: ChangedLayer, settings: ReviewOptions["settings"] | null) {
 	const { verb } = layer;
-	const address = verb === "removed" ? null : await draftAddress(settings.publicUrl ?? "", layer);
-	const draft = address !== null && address.length <= maxDraftLength ? address : null;
-	return { ...layer, fragments: verb === "wrong" ? [] : fragmentChanges(layer, settings), draft };
+	const publicUrl = verb === "removed" ? "" : (settings?.publicUrl ?? "");
+	const address = await draftAddress(publicUrl, layer);
+	return {
+		...layer,
+		/** null if there are too many layers to render them all. */
+		fragments: verb === "wrong" ? [] : settings && fragmentChanges(layer, settings),
+		/** Address of the page that shows the layer as a draft; null if there is none. */
+		draft: address !== null && address.length <= maxDraftLength ? address : null,
+	};
 }
 
 /** Asks the services behind a layer; never rejects. */

@@ -21,9 +21,8 @@ export async function checkActions({ check, github: { rest, repo, paginate } }: 
 	const isSelected = allowed?.allowed_actions === "selected";
 	// GitHub's types do not know the member yet ("Set GitHub Actions permissions for a repository").
 	const isPinned = (allowed as { sha_pinning_required?: boolean } | null)?.sha_pinning_required === true;
-	const isLimited = allowed?.enabled && (isSelected || allowed.allowed_actions === "local_only") && isPinned;
 	const selected = isSelected ? (await actions.getAllowedActionsRepository(repo)).data : null;
-	const isRight = isLimited && selected?.github_owned_allowed;
+	const isRight = allowed?.enabled && isPinned && selected?.github_owned_allowed;
 	const limits = "are not limited to GitHub's own, each by the id of a commit";
 	await check("actions that may run", !isRight && limits, async () => {
 		const wanted = { enabled: true, allowed_actions: "selected" as const, sha_pinning_required: true };
