@@ -145,6 +145,7 @@ test("for pull requests there is a patch, a message and a text in both languages
 	);
 	const text = await read("text.md");
 	assert.match(text, "| geometry | <code>esriGeometryPoint</code> | <code>esriGeometryPoint</code> | yes |");
+	assert.is(text.match(/^(?:Registered|Inscrit) \(en, fr\): /gm)?.length, 2, "once in each language");
 	assert.match(text, "| géométrie | <code>esriGeometryPoint</code> | <code>esriGeometryPoint</code> | oui |");
 	assert.is(await readFile(join(out, "withdrawn.txt"), "utf8"), "");
 	assert.match(await readFile(health, "utf8"), '"repair":true');
