@@ -9,7 +9,7 @@ import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { clientsWith } from "../service/ask.ts";
 import { mapWithProgress } from "../terminal/progress.ts";
 import { type ChangedLayer, checkChanges, locate, readChanges } from "./changes.ts";
-import { type FragmentChange, fragmentChanges } from "./fragments.ts";
+import { fragmentChanges } from "./fragments.ts";
 
 interface ReviewOptions {
 	/** Path of a git repository; nothing of it is checked out. */
