@@ -10,8 +10,8 @@ const maxReadLength = 100_000;
 /** Longest packed draft in an address that is shown, in characters: mail programs and terminals cut longer addresses. */
 const maxShownLength = 16_000;
 
-/** Longest unpacked draft, in characters: escaping in JSON may double the length of a registration. */
-const maxLength = 140_000;
+/** Most bytes of an unpacked draft: escaping in JSON may double the length of a registration. */
+const maxBytes = 140_000;
 
 /**
  * Packs a draft as JSON, raw deflate (RFC 1951) and URL-safe base64 (RFC 4648, section 5). The result follows `#draft=` in
@@ -32,7 +32,7 @@ export async function packDraft({ smallkey, text }: Draft): Promise<string> {
  * @returns null without a public address, and for a draft that is too long for one
  */
 export async function draftAddress(publicUrl: string, draft: Draft): Promise<string | null> {
-	if (publicUrl === "" || draft.text.length > maxLength / 2) return null;
+	if (publicUrl === "" || draft.text.length > maxBytes / 2) return null;
 	const packed = await packDraft(draft);
 	if (packed.length > maxShownLength) return null;
 	return `${publicUrl.replace(/(?<!\/)\/+$/, "")}/?page=draft#draft=${packed}`;
@@ -45,11 +45,31 @@ export async function unpackDraft(link: string): Promise<Draft | null> {
 		const binary = atob(link.replaceAll("-", "+").replaceAll("_", "/"));
 		const bytes = Uint8Array.from(binary, (unit) => unit.charCodeAt(0));
 		const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
-		const text = await new Response(stream).text();
-		const value: unknown = text.length > maxLength ? null : JSON.parse(text);
+		const value: unknown = JSON.parse(await readBounded(stream));
 		if (!Array.isArray(value) || typeof value[0] !== "string" || typeof value[1] !== "string") return null;
 		return { smallkey: value[0].slice(0, 64), text: value[1] };
 	} catch {
 		return null;
+	}
+}
+
+/**
+ * Reads UTF-8. It stops after `maxBytes`, because a short link can unpack to 77 MB.
+ * @throws {Error} if the stream has more bytes, or is not UTF-8
+ */
+async function readBounded(stream: ReadableStream<Uint8Array>): Promise<string> {
+	const reader = stream.getReader();
+	const decoder = new TextDecoder("utf-8", { fatal: true });
+	let text = "";
+	let length = 0;
+	for (;;) {
+		const { done, value } = await reader.read();
+		if (done) return text + decoder.decode();
+		length += value.length;
+		if (length > maxBytes) {
+			await reader.cancel();
+			throw new Error(`unpacks to over ${maxBytes} bytes`);
+		}
+		text += decoder.decode(value, { stream: true });
 	}
 }

@@ -1,3 +1,4 @@
+import { deflateRawSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { draftAddress, packDraft, unpackDraft } from "../../registry/draft.ts";
@@ -34,6 +35,34 @@ draft("what is cut off, no draft or unpacks to very much is null", async () => {
 		await packDraft({ smallkey: "a", text: "x".repeat(150_000) }),
 	])
 		assert.is(await unpackDraft(link), null, link.slice(0, 20));
+});
+
+draft("a short link that unpacks to very much is refused before most of it is unpacked", async () => {
+	let unpacked = 0;
+	const Real = DecompressionStream;
+	globalThis.DecompressionStream = class extends Real {
+		override readable = super.readable.pipeThrough(
+			new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+				transform(chunk, controller) {
+					unpacked += chunk.length;
+					controller.enqueue(chunk);
+				},
+			}),
+		);
+	};
+	try {
+		const link = deflateRawSync(JSON.stringify(["a", " ".repeat(70_000_000)])).toString("base64url");
+		assert.ok(link.length < 100_000);
+		assert.is(await unpackDraft(link), null);
+		assert.ok(unpacked > 140_000 && unpacked < 1_000_000, `${unpacked} bytes unpacked`);
+	} finally {
+		globalThis.DecompressionStream = Real;
+	}
+});
+
+draft("what is not UTF-8 is null", async () => {
+	const link = deflateRawSync(Buffer.from('["a","\xe9"]', "latin1")).toString("base64url");
+	assert.is(await unpackDraft(link), null);
 });
 
 draft.run();
