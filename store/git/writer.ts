@@ -105,10 +105,8 @@ export function openWriter(base: StoreBase, catFile: Pick<CatFile, "renew">) {
 	 * @throws {GitFailure} if git does not answer
 	 */
 	async function probe(starts: boolean): Promise<void> {
-		await Promise.all([
-			(starts || moving) && askRefs("abort\n"),
-			(starts || importing) && askImport(["progress alive\n"]),
-		]);
+		if (starts || moving) await askRefs("abort\n");
+		if (starts || importing) await askImport(["progress alive\n"]);
 	}
 
 	/**
@@ -129,8 +127,8 @@ export function openWriter(base: StoreBase, catFile: Pick<CatFile, "renew">) {
 		try {
 			await measured(base, "repack", () => runGit(repository, repackArgs, options));
 			// The processes would keep packs open that the repack has removed.
-			void renew();
 			catFile.renew();
+			await renew();
 		} catch (error) {
 			log.error(error);
 			pausedUntilMs = performance.now() + limits.repackMs;

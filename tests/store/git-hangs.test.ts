@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { GitTimeout, runGit } from "../../git/run.ts";
@@ -217,6 +218,20 @@ test("a command that takes too long is ended, with what it has started", async (
 		assert.match(String(error), "git log: did not answer within 1 s and was ended");
 		await eventually(() => !started.some((pid) => existsSync(`/proc/${pid}/exe`)));
 	});
+});
+
+test("a git that is missing for a while, as during an update, ends no service", async ({ folder, store }) => {
+	store.start();
+	await withGit(null, async () => {
+		for (const command of ["update-ref", "fast-import"]) signal(folder, command, "SIGKILL");
+		await eventually(() => descendantsWith(process.pid, folder, "fast-import").length === 0);
+		assert.match(String(await outcomeOf(put(store, "while"))), "git could not be started");
+		// A few checks of the writer fail meanwhile.
+		await sleep(5 * limits.probeMs);
+		assert.is(store.state(), "git could not be started");
+	});
+	await eventually(() => store.state() === null);
+	await committed(put(store, "after"));
 });
 
 test("no git, or one that is too old, is a start that says so", async ({ folder }) => {
