@@ -79,8 +79,10 @@ function readBody(request: IncomingMessage, timeoutMs: number): Promise<WriteBod
 		let length = 0;
 		request.on("data", (chunk: Buffer) => {
 			length += chunk.length;
-			if (length <= maxRegistrationBytes) chunks.push(chunk);
-			else settle("too large");
+			if (length <= maxRegistrationBytes) return void chunks.push(chunk);
+			// The rest is discarded, and may take long to arrive.
+			chunks.length = 0;
+			settle("too large");
 		});
 		finished(request, (error) => settle(error ? answerGone() : Buffer.concat(chunks)));
 	});
