@@ -39,14 +39,22 @@ function parseGlob(text: string, before: string[] = []): string[] {
 	throw new InvalidArgumentError("It must be a smallkey, in which * is any run of characters and ? is one.");
 }
 
-/** The members of a sender that the options of `add` and `change` set, or remove. */
-function fieldsOf(options: { smallkeys?: string[]; allLayers?: true; review?: boolean }): SenderFields {
-	const { allLayers, review, ...given } = options;
-	if (given.smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
+interface RightsOptions {
+	smallkeys?: string[];
+	allLayers?: true;
+	review?: boolean;
+	contact?: string;
+	name?: string;
+}
+
+/** The members that the options of `add` and `change` set, or remove, in the order that the file has them. */
+function fieldsOf({ smallkeys, allLayers, review, contact, name }: RightsOptions): SenderFields {
+	if (smallkeys && allLayers) throw new Error("--smallkeys, --all-layers: only one of them");
 	return {
-		...given,
-		...(allLayers && { smallkeys: undefined }),
+		...((smallkeys || allLayers) && { smallkeys }),
 		...(review !== undefined && { review: review || undefined }),
+		...(contact !== undefined && { contact }),
+		...(name !== undefined && { name }),
 	};
 }
 
@@ -101,7 +109,7 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 			.option("--no-review", "they do not")
 			.action(async (id, options) => {
 				const fields = fieldsOf(options);
-				await changeSender(dataDir, id, () => fields);
+				await changeSender(dataDir, id, (before) => ({ ...before, ...fields }));
 				await printSender(id);
 				await printService();
 			});
@@ -110,11 +118,10 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 			.option("--keep <time>", "how long the previous secret stays valid: 7d, 12h, 30m", parseKeep)
 			.action(async (id, { keep }) => {
 				const until = keep && new Date(io.now().getTime() + keep).toISOString();
-				await changeSender(dataDir, id, ({ key }) => ({
-					key: randomSecret(),
-					previous_key: until && key,
-					previous_key_until: until,
-				}));
+				await changeSender(dataDir, id, (before) => {
+					const { key, previous_key: _key, previous_key_until: _until, ...rest } = before;
+					return { key: randomSecret(), previous_key: until && key, previous_key_until: until, ...rest };
+				});
 				const state = until ? `valid until ${until}` : "invalid";
 				io.print(`${id} has a new secret in ${place}, and the previous one is ${state}`);
 				await printService();

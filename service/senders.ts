@@ -3,13 +3,14 @@ import { parseSenders, type Sender } from "../api/senders.ts";
 import { WrongError } from "../terminal/command-line.ts";
 import { changeSenders, randomSecret, type SenderEntry, sendersPath } from "./senders-file.ts";
 
-/** Members of a sender in the file. A member that is undefined is removed. */
+/** Members of a sender, in the order that the file has them. The file does not get a member that is undefined. */
 export type SenderFields = Record<string, unknown>;
 
 /** The shortest form of an entry: only the secret if nothing else is set. */
-function entryOf({ key, ...rest }: SenderFields): SenderEntry {
+function entryOf(fields: SenderFields): SenderEntry {
+	const { key, ...rest } = fields;
 	const isAlone = Object.values(rest).every((value) => value === undefined);
-	return isAlone && typeof key === "string" ? key : { key, ...rest };
+	return isAlone && typeof key === "string" ? key : fields;
 }
 
 /** Adds a sender with a random secret. @throws {WrongError} if the id exists */
@@ -22,7 +23,7 @@ export async function addSender(dataDir: string, id: string, fields: SenderField
 
 /**
  * Changes or removes a sender.
- * @param change gets its members, and returns those that change; null removes the sender
+ * @param change gets its members, and returns the new ones; null removes the sender
  * @throws {WrongError} if there is no such sender
  */
 export async function changeSender(
@@ -33,9 +34,8 @@ export async function changeSender(
 	await changeSenders(dataDir, (entries) => {
 		const { [id]: entry, ...others } = entries;
 		if (!Object.hasOwn(entries, id) || entry === undefined) throw unknownSender(dataDir, id);
-		const fields = typeof entry === "string" ? { key: entry } : entry;
-		const changed = change(fields);
-		return changed ? { ...entries, [id]: entryOf({ ...fields, ...changed }) } : others;
+		const after = change(typeof entry === "string" ? { key: entry } : entry);
+		return after ? { ...entries, [id]: entryOf(after) } : others;
 	});
 }
 

@@ -91,6 +91,20 @@ test("a rotation keeps the secret so far for a time, or not at all", async (scen
 	assert.is.not(third, second);
 });
 
+test("the members of a sender keep one order in the file, whatever the order of the options", async (scene) => {
+	const members = async () => Object.keys((await entries(scene)).x as object);
+	const rights = ["--name", "X", "--contact", "x@example.ca", "--review", "--smallkeys", "x*"];
+	assert.is((await sender(scene, "add", "x", ...rights)).code, 0);
+	assert.equal(await members(), ["key", "smallkeys", "review", "contact", "name"]);
+	const later = ["smallkeys", "review", "contact", "name"];
+	assert.is((await sender(scene, "rotate", "x", "--keep", "7d")).code, 0);
+	assert.equal(await members(), ["key", "previous_key", "previous_key_until", ...later]);
+	const byHand = { name: "X", review: true, key: "by-hand" };
+	await writeFile(scene.path, JSON.stringify({ x: byHand }));
+	assert.is((await sender(scene, "change", "x", "--name", "Y", "--smallkeys", "x*")).code, 0);
+	assert.equal(await members(), ["name", "review", "key", "smallkeys"]);
+});
+
 test("which layers a new sender may change is a question, and no omission", async (scene) => {
 	const before = await state(scene);
 	const alone = await sender(scene, "add", "x");
