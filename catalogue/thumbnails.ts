@@ -44,8 +44,12 @@ export function placeThumbnails(out: string, thumbnails: Thumbnails, layers: Cat
 		mkdirSync(dirname(place), { recursive: true });
 		copyFileSync(file, place);
 	}
-	const present = ifThereSync(out, () => readdirSync(join(out, thumbnailFolder), { recursive: true })) ?? [];
-	for (const name of present.map(String).filter((one) => one.endsWith(".webp")))
-		if (!paths.has(`${thumbnailFolder}/${name.replaceAll("\\", "/")}`))
-			rmSync(join(out, thumbnailFolder, name), { force: true });
+	for (const path of thumbnailsIn(out)) if (!paths.has(path)) rmSync(join(out, path), { force: true });
+}
+
+/** Paths of the thumbnails in an output. */
+export function thumbnailsIn(out: string): string[] {
+	const names = ifThereSync(out, () => readdirSync(join(out, thumbnailFolder), { recursive: true })) ?? [];
+	const pictures = names.map(String).filter((name) => name.endsWith(".webp"));
+	return pictures.map((name) => `${thumbnailFolder}/${name.replaceAll("\\", "/")}`);
 }

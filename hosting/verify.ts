@@ -5,6 +5,7 @@ import pMap from "p-map";
 import { fragmentHeaders } from "../api/reply.ts";
 import { pageHeaders } from "../api/site-headers.ts";
 import { presentFiles } from "../catalogue/output.ts";
+import { thumbnailsIn } from "../catalogue/thumbnails.ts";
 import { ifThere } from "../files/if-there.ts";
 import { diffTree } from "../git/tree.ts";
 import { resolveCommit } from "../publish/collect.ts";
@@ -36,9 +37,9 @@ export async function listBuild(dist: string): Promise<string[]> {
 	return paths.sort();
 }
 
-/** All served files of a build, sorted: fragments, and the catalogue if there is one. @throws {Error} without fragments */
+/** All served files of a build, sorted: fragments, and the catalogue's files and pictures. @throws {Error} without fragments */
 export async function listServed(dist: string): Promise<string[]> {
-	return [...(await listBuild(dist)), ...presentFiles(dist)].sort();
+	return [...(await listBuild(dist)), ...presentFiles(dist), ...thumbnailsIn(dist)].sort();
 }
 
 /** The headers of a file that is served. A fragment has no extension. */

@@ -12,7 +12,8 @@ const [configPath, persist, dist, list] = process.argv.slice(2);
 const { env, dispose } = await getPlatformProxy({ configPath, persist: { path: join(persist, "v3") } });
 try {
 	const wanted = JSON.parse(await readFile(list, "utf8"));
-	const put = async (path) => env.OBJECTS.put(path, await readFile(join(dist, path), "utf8"));
+	// The runtime's library cannot pass on a Buffer.
+	const put = async (path) => env.OBJECTS.put(path, new Uint8Array(await readFile(join(dist, path))));
 	await pMap(wanted, put, { concurrency: 16 });
 	const names = new Set(wanted);
 	const stale = (await listObjects(env.OBJECTS)).filter((name) => !names.has(name));

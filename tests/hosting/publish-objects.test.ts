@@ -1,4 +1,4 @@
-import { readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -67,6 +67,14 @@ test("the first publication uploads everything, with type and caching, in a stor
 	assert.is(headers.get("content-type"), "application/json; charset=utf-8");
 	assert.match(headers.get("cache-control") ?? "", /^public, max-age=60,/);
 	assert.is(scene.peer.passed.at(-1)?.name, "manifest.json", "the manifest is written last");
+});
+
+test("the pictures of layers are uploaded with the catalogue", async (scene) => {
+	await mkdir(join(scene.dist, "assets/pictures/ab"), { recursive: true });
+	await writeFile(join(scene.dist, "assets/pictures/ab/0123456789.webp"), "picture");
+	assert.is((await run(scene)).stdout, "19 uploaded, 0 removed, 0 unchanged\n");
+	const { status, headers, text } = await scene.peer.read("assets/pictures/ab/0123456789.webp");
+	assert.equal([status, headers.get("content-type"), text], [200, "image/webp", "picture"]);
 });
 
 test("the next one uploads what changed, and then removes what is gone", async (scene) => {

@@ -1,4 +1,4 @@
-import { mkdir, readdir, stat } from "node:fs/promises";
+import { copyFile, mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
@@ -152,6 +152,23 @@ test("npx fragments verify finds what is served as it was built", async ({ engin
 		stdout,
 		/^40 of 2010 fragments and (\d+) of \1 files of the catalogue checked: all as built\n$/,
 	);
+});
+
+test("with --objects pictures are in the local bucket, byte for byte", async ({ dist, folder }) => {
+	const picture = Buffer.from([0x52, 0x49, 0x46, 0x46, 0xff, 0xfe, 0x80, 0]);
+	const place = join(folder, "with-picture");
+	await mkdir(join(place, "v0.9/doc/en"), { recursive: true });
+	await mkdir(join(place, "assets/pictures/ab"), { recursive: true });
+	await copyFile(join(dist, "v0.9/doc/en/layer-7"), join(place, "v0.9/doc/en/layer-7"));
+	await writeFile(join(place, "assets/pictures/ab/0123456789.webp"), picture);
+	const engine = await startWorkers(place, ["--objects"], { SITE: "on" });
+	try {
+		const answer = await fetch(`${engine.origin}/assets/pictures/ab/0123456789.webp`);
+		assert.equal([answer.status, answer.headers.get("Content-Type")], [200, "image/webp"]);
+		assert.equal(Buffer.from(await answer.arrayBuffer()), picture);
+	} finally {
+		await engine.stop();
+	}
 });
 
 test("SIGTERM ends the engine with it, and removes its folder", async ({ engine, folder }) => {
