@@ -79,7 +79,7 @@ export class RegisterPanel {
 }
 
 function answerContent(
-	{ status, errors = [], warnings = [], branch, pull_request }: Awaited<ReturnType<typeof sendSigned>>,
+	{ status, errors, warnings, isReviewed }: Awaited<ReturnType<typeof sendSigned>>,
 	smallkey: string,
 ): TemplateResult {
 	if (status < 200 || status >= 300)
@@ -89,7 +89,7 @@ function answerContent(
 	setTimeout(() => renewCatalogue(), catalogueDelayMs);
 	const state = { ...currentState(), page: "layers" as const, layer: smallkey };
 	const review = t("A reviewer has to agree before it is served.");
-	const next = branch || pull_request ? review : stateLink(state, t("Open the layer"));
+	const next = isReviewed ? review : stateLink(state, t("Open the layer"));
 	return html`<p class="good">${t("Accepted ({0}).", status)}</p>
 		<p>${next}</p>
 		${warnings.length > 0 ? html`<p>${t("Worth knowing:")}</p>` : ""}${problemList(placed(warnings))}`;

@@ -20,9 +20,6 @@ export async function sign(
 		.replaceAll("=", "");
 }
 
-/** The members of an answer that the page shows. A change that a reviewer has to approve first has the last two. */
-type Answer = Partial<Record<"errors" | "warnings", string[]> & Record<"branch" | "pull_request", string>>;
-
 /** Signs a registration and sends it. @throws {TypeError} if the service does not answer */
 export async function sendSigned(address: URL, sender: string, secret: string, body: string, now: Date) {
 	const timestamp = now.toISOString();
@@ -39,8 +36,20 @@ export async function sendSigned(address: URL, sender: string, secret: string, b
 		},
 		credentials: "omit",
 	});
-	const answer: Answer = await response.json().catch(() => ({}));
-	return { status: response.status, ...answer };
+	const answer = ((await response.json().catch(() => null)) ?? {}) as Record<string, unknown>;
+	return {
+		// A receipt has a member `status`, too: the address of the layer's status.
+		status: response.status,
+		errors: textsOf(answer.errors),
+		warnings: textsOf(answer.warnings),
+		/** Whether a reviewer has to approve the registration first. */
+		isReviewed: answer.branch !== undefined || answer.pull_request !== undefined,
+	};
+}
+
+/** The texts of a list. The answer may come from a proxy, and have anything else in its place. */
+function textsOf(value: unknown): string[] {
+	return Array.isArray(value) ? value.filter((text): text is string => typeof text === "string") : [];
 }
 
 /** A problem or a warning of a registration. Its JSON pointer (RFC 6901) is empty for the whole document. */

@@ -192,6 +192,7 @@ draft(
 		const sent = takePut(world, "/base/register/a+b=1", 201, {
 			smallkey: "a+b=1",
 			warnings: ["/en: <b>odd</b>"],
+			status: "/base/status/a+b=1",
 		});
 		await page.getByLabel("Sender id").fill("jstest");
 		await page.getByLabel("Secret").fill("test_-k");
@@ -229,6 +230,9 @@ draft("what the service refuses is shown in its words", async ({ browser, maps, 
 	await page.getByRole("button", { name: "Sign and send" }).click();
 	await page.getByText("Refused (401):").waitFor();
 	await page.getByText("the <i>signature</i> is wrong").waitFor();
+	void takePut(world, "/base/register/a+b=1", 502, { errors: "a proxy’s" });
+	await page.getByRole("button", { name: "Sign and send" }).click();
+	await page.getByText("Refused (502):").waitFor();
 	await context.close();
 });
 
