@@ -1,3 +1,4 @@
+import type { Bounds } from "../../registry/entries.ts";
 import { parseSmallkey } from "../../registry/smallkey.ts";
 import type { Box } from "../map/drawable.ts";
 import { type Sort, sorts } from "../search/select.ts";
@@ -62,6 +63,16 @@ export function boxOf(text: string): Box | null {
 	if (text === "" || numbers.length !== 4 || !numbers.every(Number.isFinite)) return null;
 	const [xmin, ymin, xmax, ymax] = numbers as Box;
 	return xmin < xmax && ymin < ymax ? [xmin, ymin, xmax, ymax] : null;
+}
+
+/** The bounds in degrees of a rectangle on the map; the whole earth if a part of the rectangle is on no map. */
+export async function boundsOf([xmin, ymin, xmax, ymax]: Box, wkid: number): Promise<Bounds> {
+	const { boundsOfExtent, reproject } = await import("../../registry/projections.ts");
+	const bounds = boundsOfExtent({ wkid, xmin, ymin, xmax, ymax }) ?? [-180, -90, 180, 90];
+	const pole = reproject({ wkid: 4326, xmin: 0, ymin: 90, xmax: 0, ymax: 90 }, wkid);
+	const hasPole = pole && pole.xmin > xmin && pole.xmax < xmax && pole.ymin > ymin && pole.ymax < ymax;
+	// The edges of the rectangle do not reach the pole inside it, around which are all longitudes.
+	return hasPole ? [-180, bounds[1], 180, 90] : bounds;
 }
 
 /** The query string of a state, with its question mark; empty for the start page. */

@@ -1,12 +1,10 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import type { Bounds } from "../../registry/entries.ts";
-import type { Box } from "../map/drawable.ts";
 import { catalogue, renewCatalogue } from "../search/catalogue.ts";
 import { titleOf } from "../search/entry.ts";
 import type { Chosen } from "../search/select.ts";
 import { tagline } from "../text/translate.ts";
-import { boxOf, filterCount, firstShown, longestText, moreShown, type State } from "./address.ts";
+import { boundsOf, boxOf, filterCount, firstShown, longestText, moreShown, type State } from "./address.ts";
 import { type Content, debounce, textIn } from "./dom.ts";
 import { Filters } from "./filters.ts";
 import { currentState, go, refresh, settings, stateLink, type View } from "./page.ts";
@@ -130,7 +128,7 @@ export class ListView implements View {
 		}
 		const [matched, bounds] = await Promise.all([
 			text === "" ? null : catalogue.match(text),
-			box && boundsOf(box),
+			box && boundsOf(box, settings.mapWkid),
 		]);
 		if (serial !== this.#serial) return;
 		const chosen = catalogue.selection.select(matched?.ids ?? null, { ...state, bounds });
@@ -161,12 +159,6 @@ export class ListView implements View {
 			${rows.length > 0 ? html`<h2>${t("Changed last")}</h2><ul class="newest">${rows}</ul>` : ""}
 		</div>`;
 	}
-}
-
-/** The bounds in degrees of a rectangle on the map; the whole earth if it goes past a pole. */
-async function boundsOf([xmin, ymin, xmax, ymax]: Box): Promise<Bounds> {
-	const { boundsOfExtent } = await import("../../registry/projections.ts");
-	return boundsOfExtent({ wkid: settings.mapWkid, xmin, ymin, xmax, ymax }) ?? [-180, -90, 180, 90];
 }
 
 /** Focuses a layer's link, unless the user has moved the focus. @returns false if the layer is not listed yet */

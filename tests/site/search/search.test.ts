@@ -1,6 +1,7 @@
 import { suite, test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Entry } from "../../../registry/entries.ts";
+import { boundsOf } from "../../../site/page/address.ts";
 import { Matcher } from "../../../site/search/matcher.ts";
 import { type Choice, Selection, sorts } from "../../../site/search/select.ts";
 import { TextSearch, type ToMatcher } from "../../../site/search/text-search.ts";
@@ -158,6 +159,13 @@ test("layers without a French title of their own", () => {
 	const entries = [entry("same", "Radon "), entry("two", "Rivers", "Rivières")];
 	assert.equal(chosen(entries, { title: "same" }).keys, ["same"]);
 	assert.equal(chosen(entries, {}).facets.title, [["same", 1]]);
+});
+
+test("the bounds of a map's view have the pole that is inside it", async () => {
+	const [west, south, east, north] = await boundsOf([-5e6, -3e6, 5e6, 6e6], 3978);
+	assert.equal([west, Math.floor(south), east, north], [-180, 13, 180, 90]);
+	assert.equal((await boundsOf([0, 0, 100_000, 100_000], 3978)).map(Math.round), [-95, 49, -94, 50]);
+	assert.equal((await boundsOf([0, 0, 1_000_000, 1_000_000], 3857)).map(Math.round), [0, 0, 9, 9]);
 });
 
 test("a map filter takes what meets it, also across the date line, and nothing of unknown extent", () => {
