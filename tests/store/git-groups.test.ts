@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
 import { type GitStore, openGitStore } from "../../store/git/store.ts";
-import type { Commit, Refusal } from "../../store/store.ts";
+import { authorMail, type Commit, type Refusal, serviceAuthor } from "../../store/store.ts";
 import { noon, temporaryFolder, wms } from "../local.ts";
 import { metaOf } from "./contract.ts";
 import { committed, git, openEmpty, optionsIn, put } from "./git-store.ts";
@@ -99,6 +99,17 @@ test("a change that would change nothing is judged on what others have brought t
 	}, metaOf("one"));
 	assert.is("changed" in outcome && outcome.changed, true);
 	assert.is((await store.read("one"))?.registration, text);
+});
+
+test("a request that a commit from elsewhere has carried out is not carried out again", async ({ world }) => {
+	const { store, folder, now } = world;
+	const tip = await committed(put(store, "one", "first"));
+	const identity = ["-c", `user.name=${serviceAuthor}`, "-c", `user.email=${authorMail(serviceAuthor)}`];
+	const trailers = [`TimeStamp: ${new Date(now).toISOString()}`, `Request: ${"b".repeat(64)}`];
+	const message = ["register one (wms)", trailers.join("\n")].join("\n\n");
+	const words = ["commit-tree", "-p", tip, "-m", message, `${tip}^{tree}`];
+	await git(folder, "update-ref", "refs/heads/main", await git(folder, ...identity, ...words));
+	await world.refusesAgain("second", "b", now);
 });
 
 test("groups follow each other in the order in which their changes came", async ({ world }) => {

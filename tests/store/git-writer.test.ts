@@ -136,7 +136,8 @@ writers("keeps no process that has started during a repack", async ({ repository
 	const limits = { ...defaultLimits, maxIdlePacks: 1 };
 	const eager = openWriter({ ...outside, repository, limits }, { renew: () => undefined });
 	try {
-		await eager.repackIfMany(true);
+		for (const _ of ["starts one", "starts no other"]) await eager.repackIfMany(true);
+		assert.is(descendantsWith(process.pid, repository, "repack").length, 1);
 		const landing = land(eager, first, "during");
 		const started = descendantsWith(process.pid, repository, "fast-import");
 		assert.is(started.length, 1);

@@ -132,6 +132,8 @@ store(
 		await eventually(() => status(local, "good") === 200 && local.warnings.length >= 4);
 		assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"one"');
 		for (const key of ["stray", "goose", "On"]) assert.is(status(local, key), 404, key);
+		assert.is(await local.store.read("goose"), null, "a link's target is no layer");
+		assert.is(await local.store.ids("goose"), null);
 		const rule = 'must be an http or https address, not "ftp://wms.ess-ws.nrcan.gc.ca/wms/toporama_en"';
 		assert.ok(
 			local.warnings.includes(`layers/on/one.json: /en/service_url: ${rule}`),
@@ -158,8 +160,11 @@ store("a restart keeps everything, whatever a killed writer left behind", async 
 		"fast_import_crash_1",
 	];
 	for (const name of leftovers) await writeFile(join(local.repository, name), "");
+	const operators = join(local.repository, "objects/pack/pack-kept.keep");
+	await writeFile(operators, "kept by the operator\n");
 	await local.start();
 	for (const name of leftovers) assert.not(existsSync(join(local.repository, name)), name);
+	assert.ok(existsSync(operators));
 	assert.is(status(local, "two"), 200);
 	assert.is((await local.put("three")).status, 201);
 	assert.is(await local.git("fsck", "--strict", "--no-dangling"), "");

@@ -1,6 +1,7 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { etagOf } from "../../../api/etag.ts";
+import { eventually } from "../../wait.ts";
 import { type TestOptions, TestServer } from "./node-server.ts";
 
 const kept = suite("answers that are kept");
@@ -101,6 +102,24 @@ kept("what is pipelined behind a write is not the answer that was kept before it
 	await one.closed;
 	assert.equal(one.statuses, [201, 200]);
 	assert.match(one.text, /"new"$/);
+	await server.end();
+});
+
+kept("what is kept is no answer for a client that has disconnected", async () => {
+	const { server, measured } = await startWith('"x"');
+	await answerOf(`${server.url}/v0.9/doc/en/a`);
+	let open = (): void => undefined;
+	server.gate = new Promise((resolve) => {
+		open = resolve;
+	});
+	const gone = server.connect();
+	gone.send(`${await server.put("a")}GET /v0.9/doc/en/a HTTP/1.1\r\nHost: h\r\n\r\n`);
+	// Once this is answered, what was sent before has been read.
+	await answerOf(`${server.url}/healthz`);
+	gone.socket.resetAndDestroy();
+	await eventually(() => measured.includes("doc 499"));
+	assert.is(server.reads, 2);
+	open();
 	await server.end();
 });
 

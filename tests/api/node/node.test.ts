@@ -1,3 +1,5 @@
+import { Socket } from "node:net";
+import { queryObjects } from "node:v8";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { TokenBuckets, type WriteLimiter } from "../../../api/limits.ts";
@@ -50,6 +52,34 @@ node("what waits behind a write is bounded", async () => {
 	held.open();
 	await eventually(() => server.stored.includes("held"));
 	assert.is((await fetch(`${server.url}/v0.9/doc/en/held`)).status, 200);
+	await server.end();
+});
+
+node("only a client of HTTP/1.1 is told to send its body", async () => {
+	const server = await TestServer.start();
+	for (const [version, statuses] of [
+		["1.1", [100, 201]],
+		["1.0", [201]],
+	] as const) {
+		const publisher = server.connect();
+		const expecting = await server.put(`from-${version.at(-1)}`, `${close}Expect: 100-continue\r\n`);
+		publisher.send(expecting.replace("HTTP/1.1", `HTTP/${version}`));
+		await publisher.closed;
+		assert.equal(publisher.statuses, statuses, version);
+	}
+	await server.end();
+});
+
+node("a connection that has ended takes no memory", async () => {
+	const server = await TestServer.start();
+	const sockets = () => queryObjects(Socket, { format: "count" });
+	const before = sockets();
+	for (let count = 0; count < 20; count += 1) {
+		const client = server.connect();
+		client.send(get("/healthz", close));
+		await client.closed;
+	}
+	await eventually(() => sockets() < before + 10);
 	await server.end();
 });
 
