@@ -60,13 +60,7 @@ export async function measured<T>(
 }
 
 /** Errors of folders that cannot be synced by themselves: network file systems, Windows, a parent of another user. */
-const unsupported: ReadonlySet<string | undefined> = new Set([
-	"EACCES",
-	"EINVAL",
-	"EISDIR",
-	"ENOTSUP",
-	"EPERM",
-]);
+const unsupported = ["EACCES", "EINVAL", "EISDIR", "ENOTSUP", "EPERM"];
 
 /**
  * Syncs a file, or the names in a folder, to the disk. Git syncs the files that it writes, but not the folders in which
@@ -78,7 +72,7 @@ export async function syncPath(path: string): Promise<void> {
 		const file = await open(path, "r");
 		await file.sync().finally(() => file.close());
 	} catch (error) {
-		if (!unsupported.has((error as NodeJS.ErrnoException).code)) throw error;
+		if (!unsupported.includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
 	}
 }
 

@@ -1,4 +1,5 @@
 import { GitFailure } from "../../git/run.ts";
+import { folderOf } from "../../registry/smallkey.ts";
 import { textAt } from "../../registry/texts.ts";
 import {
 	type Commit,
@@ -47,8 +48,9 @@ export async function judgeGroup(
 	{ requests, health }: { requests: UsedRequests; health: WriteHealth },
 ): Promise<Judged[]> {
 	const judged: Judged[] = [];
-	// Reads the state of all changes in advance, while the first ones are judged.
-	for (const { meta } of group) if (meta.smallkey !== null) reader.prefetch(meta.smallkey);
+	// Reads the folders of all changes in advance, while the first ones are judged; the next reader handles a failure.
+	for (const { smallkey } of group.map(({ meta }) => meta))
+		if (smallkey !== null) reader.folder(folderOf(smallkey)).catch(() => undefined);
 	for (const pending of group) {
 		const { edits, meta } = pending;
 		try {

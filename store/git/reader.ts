@@ -2,7 +2,6 @@ import type { CatFile, GitObject } from "../../git/cat-file.ts";
 import { GitDamage } from "../../git/run.ts";
 import { folderMode, kindOfMode, parseTree } from "../../git/tree.ts";
 import type { LayerFile } from "../../registry/judge.ts";
-import { folderOf } from "../../registry/smallkey.ts";
 import { type FileEntry, type Folder, readerOf } from "../reader.ts";
 
 /** Reads the state at one commit, with later edits that are not committed yet. Each folder is read once. */
@@ -22,19 +21,6 @@ export function openReader(catFile: Pick<CatFile, "read">, commitId: string) {
 		const kind = kindOfMode(found.mode);
 		if (kind !== "file") return { path, kind, bytes: new Uint8Array(0) };
 		return { path, kind, bytes: (await object(found.id, "blob", path)).body };
-	}
-
-	/** The stored smallkeys that equal a smallkey except for case, sorted: `["Ab", "ab"]`. */
-	async function spellings(smallkey: string): Promise<string[]> {
-		const lower = smallkey.toLowerCase();
-		const found = await reader.keys(folderOf(smallkey));
-		return found.filter((key) => key.length === lower.length && key.toLowerCase() === lower);
-	}
-
-	/** Begins to read the state that a change of `smallkey` will be judged on. */
-	function prefetch(smallkey: string): void {
-		// The next reader of this promise handles the failure.
-		folder(folderOf(smallkey)).catch(() => undefined);
 	}
 
 	/** One folder under `layers/` of the commit. */
@@ -70,5 +56,5 @@ export function openReader(catFile: Pick<CatFile, "read">, commitId: string) {
 		return found;
 	}
 
-	return { ...reader, file, spellings, prefetch };
+	return { ...reader, folder, file };
 }
