@@ -169,7 +169,7 @@ test("nothing is waited for after a refusal or a dry run", async (scene) => {
 	);
 });
 
-test("with PUBLIC_URL a refusal names the page on which the registration can be mended", async (scene) => {
+test("with PUBLIC_URL a refusal names the page on which the registration can be corrected", async (scene) => {
 	scene.answer = { status: 400, text: '{"errors":["/en: is missing"]}' };
 	const env = { SENDER_SECRET: secret, PUBLIC_URL: "https://layers.example/base/" };
 	const words = ["my-layer", scene.file];
@@ -187,6 +187,10 @@ test("with PUBLIC_URL a refusal names the page on which the registration can be 
 	assert.is((await run(scene, "put", words, env)).stderr, "");
 	scene.answer = { status: 503, text: "" };
 	assert.not.match((await run(scene, "put", words, env)).stderr, "draft");
+	scene.answer = { status: 400, text: '{"errors":["/en: is missing"]}' };
+	const { code, stderr } = await run(scene, "put", words, { ...env, PUBLIC_URL: "layers.example" });
+	assert.is(code, 2);
+	assert.match(stderr, /\/en: is missing.*^PUBLIC_URL: must be an http or https address without \? and #/ms);
 });
 
 test("no answer at all names the address", async (scene) => {

@@ -1,6 +1,12 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { type Description, descriptionText, isImage, parseDescription } from "../../registry/description.ts";
+import {
+	type Description,
+	descriptionText,
+	isImage,
+	parseDescription,
+	plainKeywords,
+} from "../../registry/description.ts";
 
 const dot = "data:image/png;base64,QUJD";
 const features = {
@@ -88,6 +94,13 @@ test("an image is a data URI of a known type in whole base64, of at most 100,000
 	]) {
 		assert.not(isImage(text), String(text));
 	}
+});
+
+test("keywords are plain, each once, at most 20 of at most 100 characters", () => {
+	assert.equal(plainKeywords(["water", "<b>water</b>", " ", "air"]), ["water", "air"]);
+	const many = Array.from({ length: 30 }, (_, index) => `${index} ${"x".repeat(200)}`);
+	assert.is(plainKeywords(many).length, 20);
+	assert.ok(plainKeywords(many).every((keyword) => keyword.length <= 100));
 });
 
 test.run();

@@ -56,6 +56,14 @@ test("a query of a WMS address stays whole in QGIS, which takes addresses apart 
 	assert.match(textOf(wms, "QGIS (Python)") ?? "", "url=https%3A%2F%2Fmaps.example.ca%2Fwms%3Fmap%3Da");
 });
 
+test("an address has no ? or & at its end, to which libraries append their own", () => {
+	for (const end of ["?", "?map=a&"]) {
+		const layer = layerOf("wms", `https://maps.example.ca/wms${end}`, ["roads"]);
+		const url = `https://maps.example.ca/wms${end.slice(0, -1)}`;
+		assert.match(textOf(layer, "OpenLayers") ?? "", `"${url}"`);
+	}
+});
+
 test("French snippets have the French address and title; no title ends a script or an attribute", () => {
 	const layer = {
 		...layerOf("wms", "https://m.example.ca/en", ["a"]),
