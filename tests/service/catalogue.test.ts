@@ -53,7 +53,7 @@ async function filesOf(out: string): Promise<Map<string, string>> {
 	const files = new Map<string, string>();
 	for (const entry of entries.filter((one) => one.isFile())) {
 		const path = join(entry.parentPath ?? entry.path, entry.name).slice(out.length + 1);
-		if (!/^(?:v0\.9|v1|v2|ramp4|terria)\//.test(path))
+		if (!targetNames.some((name) => path.startsWith(`${name}/`)))
 			files.set(path, await readFile(join(out, path), "latin1"));
 	}
 	return files;

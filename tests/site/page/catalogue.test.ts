@@ -1,6 +1,7 @@
 import type { Browser } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { targetNames } from "../../../registry/targets/table.ts";
 import { eventually } from "../../wait.ts";
 import { executable, openBrowser, openWindow } from "../browser.ts";
 import { SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
@@ -415,7 +416,7 @@ page("a layer that cannot be read is not said to be away", async ({ browser, wor
 	const { page: window, context } = await openWindow(browser);
 	await window.goto(world.url("en/"));
 	await window.getByText("44 layers", { exact: true }).waitFor();
-	const unreadable = /\/(?:index|v0\.9|v1|v2|ramp4|terria)\//;
+	const unreadable = new RegExp(`/(?:index|${targetNames.join("|")})/`);
 	await window.route(unreadable, (route) => route.abort());
 	await window.goto(world.url("en/?layer=sick-one"));
 	await window.getByRole("alert").getByText("This site does not answer").waitFor();
