@@ -41,21 +41,29 @@ export async function describeLayer(
 	const troubles: Trouble[] = [];
 	const legend = await askLegend(address, ask, troubles);
 	const count = await askCount(address, ask, troubles);
+	if (hasTooManyClasses(layer)) throw tooMuch(`more than ${maxClasses} classes`);
 	const parts = { fields: fields.map(readField), legend, count };
 	const description = buildDescription(address, layer, parts, mapWkid);
-	const { renderer } = description;
-	if (renderer.type !== "simple" && renderer.classes.length > maxClasses)
-		throw tooMuch(`more than ${maxClasses} classes`);
 	if (JSON.stringify(description).length > maxDescriptionLength) {
 		throw tooMuch(`symbols and fields of more than ${maxDescriptionLength / 1024} KiB`);
 	}
 	return { description, missing: troubles[0] ?? null };
 }
 
-/** Describes a layer from its document alone, without its legend and its number of features. */
+/**
+ * Describes a layer from its document alone, without its legend and its number of features, and without a renderer of too
+ * many classes.
+ */
 export function sketchLayer(address: string, layer: Record<string, unknown>): FeatureDescription {
 	const fields = listOf(layer.fields).filter(isObject).slice(0, maxFields).map(readField);
-	return buildDescription(address, layer, { fields, legend: [], count: null }, sketchWkid);
+	const known = hasTooManyClasses(layer) ? { ...layer, drawingInfo: {} } : layer;
+	return buildDescription(address, known, { fields, legend: [], count: null }, sketchWkid);
+}
+
+/** Checked before the classes are read: an answer may have a million of them, and each one gets an image. */
+function hasTooManyClasses({ drawingInfo }: Record<string, unknown>): boolean {
+	const { type, classBreakInfos, uniqueValueInfos } = objectOf(objectOf(drawingInfo).renderer);
+	return listOf(type === "classBreaks" ? classBreakInfos : uniqueValueInfos).length > maxClasses;
 }
 
 /** The documents of all layers of the service that a layer is in; empty if the service does not have them at once. */

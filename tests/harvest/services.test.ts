@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { sketchLayer } from "../../harvest/arcgis/feature-layer.ts";
 import type { Finding } from "../../harvest/finding.ts";
 import { mergeDescription } from "../../harvest/finding.ts";
 import { createHarvestLayer } from "../../harvest/layer.ts";
@@ -399,6 +400,15 @@ test("a gzip bomb, deep nesting, 10,000 fields, 10,000 classes, long names: name
 		assert.equal(odd.node, good.node);
 	}
 	assert.ok(process.memoryUsage().rss - heap < 300_000_000, "memory stays bounded");
+});
+
+test("a sketch reads no renderer of too many classes", () => {
+	const typeOf = (classes: number) =>
+		sketchLayer(mapLayer, uniqueValues("KIND", new Array(classes).fill({}))).renderer.type;
+	assert.is(typeOf(1_000), "unique");
+	const start = performance.now();
+	assert.is(typeOf(1_000_000), "simple");
+	assert.ok(performance.now() - start < 500, "none of the classes is drawn");
 });
 
 test("pictures that are too large together become plain ones, the default symbol's last", async () => {
