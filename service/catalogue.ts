@@ -115,8 +115,8 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 		const ended = once(asked, "exit", over).then(([code, name]) => {
 			throw new Error(`its process ended with ${name ?? code}`);
 		});
-		// If the process has just ended, `send` fails, and the `exit` event follows.
-		asked.send(order, () => undefined);
+		// Without a channel the process has not started, or has ended: an event follows, as when `send` fails.
+		if (asked.connected) asked.send(order, () => undefined);
 		const [report] = await Promise.race([answered, ended]).finally(() => over.abort());
 		return report;
 	}

@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Index } from "../../catalogue/chunks.ts";
@@ -12,7 +14,7 @@ import { readConfiguration } from "../../service/settings.ts";
 import { Clone } from "../clone.ts";
 import { listen } from "../listen.ts";
 import { Local, manual, wms } from "../local.ts";
-import { descendantsWith, signalIfThere } from "../process.ts";
+import { cleanEnvironment, descendantsWith, root, signalIfThere } from "../process.ts";
 import { eventually } from "../wait.ts";
 
 interface Context {
@@ -274,6 +276,31 @@ catalogue("a process that cannot be started is a warning, and is started later",
 	}
 	await inStep(local);
 	assert.ok(local.warnings.includes("the catalogue is current again"));
+});
+
+const withoutFiles = `
+import { closeSync, openSync } from "node:fs";
+import { setTimeout as sleep } from "node:timers/promises";
+import { openCatalogue } from "./service/catalogue.ts";
+const log = { info() {}, warn: console.log, error: console.log };
+const limits = { collectMs: 0, retryMs: 50, maxRetryMs: 50 };
+const catalogue = openCatalogue({ repository: "none", out: "none", options: () => ({}), log, limits });
+const open = [];
+try {
+	for (;;) open.push(openSync("/dev/null", "r"));
+} catch {}
+catalogue.changed("none");
+await sleep(300);
+for (const file of open) closeSync(file);
+await catalogue.close();
+console.log("closed");
+`;
+
+catalogue("too many open files are a warning, and do not end the service", async () => {
+	const node = [process.execPath, "--import", "tsx", "--input-type=module", "--eval", withoutFiles];
+	const words = ["-c", 'ulimit -n 120 && exec "$@"', "sh", ...node];
+	const { stdout } = await promisify(execFile)("sh", words, { cwd: root, env: cleanEnvironment({}) });
+	assert.match(stdout, /^the catalogue cannot be updated: spawn .* EMFILE\nclosed\n$/);
 });
 
 catalogue.run();
