@@ -76,13 +76,14 @@ export async function checkOutput(out: string): Promise<void> {
 }
 
 /**
- * Writes `manifest.json` into a build: path → SHA-256 of every other file, sorted by path, so that the same files give
- * the same bytes. Without `wanted` it removes those of an earlier build, which are outdated.
+ * Replaces the `manifest.json` of an earlier build: path → SHA-256 of every other file, sorted by path, so that the same
+ * files give the same bytes.
+ * @param isWanted whether the build gets one; otherwise the earlier one is only removed
  */
-export async function writeChecksums(out: string, wanted = false): Promise<void> {
+export async function updateChecksums(out: string, isWanted = false): Promise<void> {
 	const manifestName = "manifest.json";
 	await rm(join(out, manifestName), { force: true });
-	if (!wanted) return;
+	if (!isWanted) return;
 	const paths = filesBelow(out).sort();
 	const hashOf = async (path: string) => {
 		const bytes = await readFile(join(out, path));

@@ -5,7 +5,7 @@ import { Argument } from "@commander-js/extra-typings";
 import { schemaFiles } from "../catalogue/openapi.ts";
 import { openBucket, prepareUpload, publish } from "../hosting/bucket.ts";
 import { type StaticHostName, staticHosts } from "../hosting/headers.ts";
-import { buildOutput, catalogueLine, checkOutput, writeChecksums } from "../hosting/output.ts";
+import { buildOutput, catalogueLine, checkOutput, updateChecksums } from "../hosting/output.ts";
 import { nameSource, withSource } from "../publish/source.ts";
 import { targetNames } from "../registry/targets/table.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
@@ -33,7 +33,7 @@ const build = createRun("build", async ({ read, environment, io }) => {
 	for (const problem of problems) io.warn(plain(problem));
 	const found = counted(problems.length, "problem");
 	if (!written) throw new WrongError(`${found}; nothing was written`);
-	await writeChecksums(out, options.manifest);
+	await updateChecksums(out, options.manifest);
 	io.print(`${written.written} written, ${written.unchanged} unchanged, ${written.removed} removed`);
 	if (catalogue) io.print(catalogueLine(catalogue));
 	if (problems.length > 0)

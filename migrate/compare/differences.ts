@@ -8,7 +8,10 @@ import { type Json, listOf, objectOf } from "./json.ts";
  */
 type Difference = readonly [kind: string, isRelevant: boolean];
 
-/** Compares a layer's node on the older service with the one on this service, at v0.9, v1 or v2. */
+/**
+ * Compares a layer's node on the older service with the one on this service, at v0.9, v1 or v2.
+ * @returns each kind of difference, and whether it is relevant
+ */
 export function differences(before: Json, now: Json): ReadonlyMap<string, boolean> {
 	const isOtherForm = isOtherMapServerForm(before, now);
 	const found = memberNames(before, now).flatMap((name) => {
@@ -28,7 +31,11 @@ function memberNames(before: Json, now: Json): string[] {
 	return Object.keys({ ...before, ...now });
 }
 
-/** @param otherwise the difference if no rule knows it as cosmetic */
+/**
+ * Compares a member.
+ * @param rule the name of its rule
+ * @param otherwise the kind of the difference, unless that rule, or the escaping of markup, makes it cosmetic
+ */
 function memberDifferences(rule: string, before: unknown, now: unknown, otherwise: string): Difference[] {
 	if (isDeepStrictEqual(before, now)) return [];
 	const [isKnown, kind] = rules[rule] ?? [];
@@ -55,7 +62,7 @@ const noScale = "a scale that is none";
 const numberColumn = "columns of numbers that sort as numbers";
 const emptyField = "symbology: an empty second or third field";
 
-/** Member → the difference in it that is cosmetic. */
+/** Member of a node, of a `column` of its grid or of its `symbol`s → which difference in it is cosmetic, and its kind. */
 const rules: Readonly<Record<string, readonly [isKnown: Test, kind: string]>> = {
 	geometryType: [onlyBefore, "geometryType: no viewer reads it"],
 	imageUrl: [onlyNow, "a picture of a wms layer for the list of layers"],

@@ -55,7 +55,7 @@ export function* readDump(bytes: Buffer): Generator<DumpRecord> {
 /** Finds start and end of each element of the array `docs` or `rows`, without parsing the elements. */
 function* elementsOf(bytes: Buffer): Generator<[start: number, end: number]> {
 	const start = startOfArray(bytes);
-	/** The text around the elements, with a 0 for each of them. */
+	/** The text around the elements, with a 0 in place of each, so that it can be checked as JSON. */
 	let around = bytes.toString("utf8", 0, start).replace(/^\ufeff/, "");
 	let at = start;
 	for (;;) {
