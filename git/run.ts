@@ -34,20 +34,16 @@ export class GitDamage extends GitFailure {
 }
 
 /**
- * The environment variables with which a hook's git processes see the pushed objects before the hook accepts them
- * (git-receive-pack(1), "Quarantine environment").
- */
-const quarantineNames = ["GIT_QUARANTINE_PATH", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"];
-
-/**
  * The environment of every git process. It has no secret of the service, and excludes the operator's own git settings.
  * The repository's own configuration and hooks still apply.
  */
 function environment(): NodeJS.ProcessEnv {
-	const inherited = process.env.GIT_QUARANTINE_PATH === undefined ? [] : quarantineNames;
+	const { PATH, GIT_QUARANTINE_PATH, GIT_OBJECT_DIRECTORY, GIT_ALTERNATE_OBJECT_DIRECTORIES } = process.env;
+	// With these, the git processes of a hook see the pushed objects (git-receive-pack(1), "Quarantine environment").
+	const quarantine = { GIT_QUARANTINE_PATH, GIT_OBJECT_DIRECTORY, GIT_ALTERNATE_OBJECT_DIRECTORIES };
 	return {
-		...Object.fromEntries(inherited.map((name) => [name, process.env[name]])),
-		PATH: process.env.PATH,
+		...(GIT_QUARANTINE_PATH !== undefined && quarantine),
+		PATH,
 		LC_ALL: "C",
 		GIT_CONFIG_NOSYSTEM: "1",
 		GIT_CONFIG_GLOBAL: "/dev/null",

@@ -22,18 +22,17 @@ export async function diffTree(
 ): Promise<PathChange[]> {
 	const args = ["diff-tree", "-r", "-z", "--no-renames", from, to, "--", folder];
 	const changes: PathChange[] = [];
-	let fields: string[] | null = null;
+	let head = "";
 	// git's raw diff format with `-z`: `:<mode> <mode> <id> <id> <status>\0<path>\0`.
 	for await (const texts of readRecords(repository, args)) {
 		for (const text of texts) {
-			if (fields === null) {
-				fields = text.slice(1).split(" ");
+			if (head === "") {
+				head = text;
 				continue;
 			}
-			const [, mode = "", , id = "", status = ""] = fields;
-			const isRemoved = status === "D";
-			changes.push({ path: text, mode: isRemoved ? null : mode, id: isRemoved ? null : id });
-			fields = null;
+			const [, mode = "", , id = "", status] = head.split(" ");
+			changes.push({ path: text, ...(status === "D" ? { mode: null, id: null } : { mode, id }) });
+			head = "";
 		}
 	}
 	return changes;
