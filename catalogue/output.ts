@@ -61,6 +61,11 @@ export function readState(out: string): CatalogueState | null {
 	return state && state.files === presentFiles(out).length ? state : null;
 }
 
+/** Removes the state of a catalogue, before its files change: an interrupted catalogue has none. */
+export function removeState(out: string): void {
+	rmSync(statePath(out), { force: true });
+}
+
 /** Paths of the catalogue's files in an output. */
 export function presentFiles(out: string): string[] {
 	const beside = catalogueFiles.filter((name) => existsSync(join(out, name)));
@@ -89,7 +94,7 @@ const writer = "-catalogue";
 
 /**
  * Writes the files whose content differs, the deepest paths first, so that a file exists before an index names it. Then
- * it removes files. Each file is replaced atomically. An interrupted catalogue has no state.
+ * it removes files, and writes the catalogue's state. Each file is replaced atomically.
  * @param isCompressed whether each file gets compressed copies (`.gz`, and `.br` if its name has a hash)
  * @param state what the catalogue is made from; null without a commit
  * @returns the numbers of written and removed files
@@ -100,7 +105,6 @@ export function writeFiles(
 	isCompressed: boolean,
 	state: Omit<CatalogueState, "files"> | null,
 ) {
-	rmSync(statePath(out), { force: true });
 	removeTemporaryFiles(out, writer);
 	const count = { written: 0, removed: 0 };
 	const depthOf = (path: string) => path.split("/").length;
@@ -147,7 +151,7 @@ function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uin
 export function removeCatalogue(out: string): void {
 	const names = ifThereSync(out, () => readdirSync(out)) ?? [];
 	if (!names.includes("index") && !names.includes("site.json")) return;
-	rmSync(statePath(out), { force: true });
+	removeState(out);
 	for (const folder of catalogueFolders) rmSync(join(out, folder), { recursive: true, force: true });
 	for (const name of catalogueFiles) placeFile(out, name, null);
 }

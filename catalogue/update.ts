@@ -10,6 +10,7 @@ import {
 	presentFiles,
 	readerOf,
 	readState,
+	removeState,
 	writeFiles,
 } from "./output.ts";
 import { type CatalogueLayers, readChanges } from "./read-layers.ts";
@@ -78,6 +79,7 @@ export async function updateCatalogue(
 		for (const path of state ? filesIn(out, chunksFolder) : presentFiles(out)) {
 			if (!files.has(path) && !kept.has(path)) files.set(path, null);
 		}
+		removeState(out);
 		// Changed pictures change the stamp, and with another stamp the range is from nothing.
 		if (!state) placeThumbnails(out, thumbnails, changes.layers);
 		const made = commit === null ? null : { stamp, commit, pages };

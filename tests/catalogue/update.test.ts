@@ -7,6 +7,7 @@ import { Index } from "../../catalogue/chunks.ts";
 import type { CatalogueOptions } from "../../catalogue/options.ts";
 import { catalogueOptions, senderNamesOf } from "../../catalogue/options.ts";
 import { readerOf } from "../../catalogue/output.ts";
+import { proofsFile } from "../../catalogue/thumbnails.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../../catalogue/update.ts";
 import { runGit } from "../../git/run.ts";
 import { chunksFolder, manifestPath, parseManifest } from "../../registry/entries.ts";
@@ -263,6 +264,22 @@ update("what is deleted, cut off or of another history is made anew", async ({ f
 	assert.equal(Object.keys(await entries(folder)).sort(), ["23ax5t", "abc", "abf"]);
 	await assertWhole(folder);
 });
+
+update(
+	"an update that ended while it placed pictures is made anew, with its options and those before",
+	async ({ folder }) => {
+		await bring(folder);
+		const pictures = join(folder, "pictures");
+		const layers = { abc: { picture: "ab/abc.0123456789ab.webp" } };
+		// A folder cannot be copied as a file.
+		await mkdir(join(pictures, layers.abc.picture), { recursive: true });
+		await writeFile(join(pictures, proofsFile), JSON.stringify({ version: 1, layers }));
+		const failure = await bring(folder, "out", { pictures }).catch((error: unknown) => error);
+		assert.match(String(failure), "abc.0123456789ab.webp");
+		assert.is((await bring(folder)).how, "all");
+		await assertWhole(folder);
+	},
+);
 
 update("a catalogue of a folder is always made anew", async ({ folder }) => {
 	const fromFolder = () =>
