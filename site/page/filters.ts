@@ -50,6 +50,7 @@ export class Filters {
 			const { openOverview } = await import("../map/base.ts");
 			if (!signal.aborted) this.#show = openOverview(this.#place, boxOf(currentState().view), moved, signal);
 		} catch {
+			if (signal.aborted) return;
 			this.#closing = null;
 			render(warning(t("The map could not be loaded. Everything else on this page works.")), this.#place);
 		}

@@ -49,13 +49,10 @@ async function show(): Promise<void> {
 		closing.abort();
 		closing = new AbortController();
 		const { signal } = closing;
-		try {
-			const other = await openView(state, before?.layer ?? "", signal);
-			if (signal.aborted) return;
-			view = other;
-		} catch {
-			render(warning(t(noAnswer)), main);
-		}
+		const other = await openView(state, before?.layer ?? "", signal).catch(() => null);
+		if (signal.aborted) return;
+		view = other;
+		if (!other) render(warning(t(noAnswer)), main);
 	}
 	document.body.classList.toggle("embed", state.embed !== "" && state.layer !== "");
 	refresh();
