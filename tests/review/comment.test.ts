@@ -4,9 +4,12 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { unpackDraft } from "../../registry/draft.ts";
+import type { Registration } from "../../registry/registration.ts";
 import { marker, maxCommentLength, renderComment } from "../../review/comment.ts";
-import { parseReport, remarkLine } from "../../review/report.ts";
+import { fragmentChanges } from "../../review/fragments.ts";
+import { parseReport, remarkLine, viewerLines } from "../../review/report.ts";
 import type { Review } from "../../review/review.ts";
+import { plainSettings } from "../catalogue/pages.ts";
 import { runScript } from "../process.ts";
 import { type Files, ownersFile, Repository, wmsFile } from "./repository.ts";
 
@@ -260,6 +263,24 @@ const empty: Review = {
 	approvals: [],
 	outside: [],
 };
+
+test("80 lines of a long difference are shown, and the others are counted", () => {
+	const names = Array.from({ length: 40 }, (_, number) => `layer${number}`);
+	const node = { service_type: "ogcWms", service_url: nowhere, scrape_only: names };
+	const registration = { version: "2.0", en: node, fr: node } as Registration;
+	const after = { smallkey: "abc", registration, description: null };
+	const [change] = fragmentChanges({ smallkey: "abc", before: null, after }, plainSettings);
+	assert.ok(change);
+	assert.is(change.lines.length, 80);
+	assert.ok(change.hidden > 0);
+	const shown = viewerLines([change, { lang: "fr", lines: [], hidden: 0 }]);
+	assert.is(shown[0], "  viewers in en read:");
+	assert.equal(
+		shown.slice(1, -1),
+		change.lines.map((line) => `    ${line}`),
+	);
+	assert.is(shown.at(-1), `    … ${change.hidden} more lines`);
+});
 
 test("the longest of every list fits beside the others", () => {
 	const located = Array.from({ length: 500 }, (_, index) => {
