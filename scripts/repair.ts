@@ -45,7 +45,7 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 			.option("--ref <ref>", "the commit that the proposals are for", servedRef)
 			.option(
 				"--health <file>",
-				"a layers/health.json of an earlier day, instead of that of the commit; proposals are noted in it",
+				"a layers/health.json of an earlier day, instead of that of the commit; proposals are noted in it; without such a file, no layer was sick",
 			)
 			.option(
 				"--out <dir>",
