@@ -2,9 +2,11 @@ import { appendFile, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { GitFailure } from "../../git/run.ts";
 import { layerPath } from "../../registry/smallkey.ts";
+import { createGroupWriter, type StoreContext } from "../../store/git/groups.ts";
 import { type GitStore, openGitStore } from "../../store/git/store.ts";
-import { authorMail, type Commit, type Refusal, serviceAuthor } from "../../store/store.ts";
+import { authorMail, type Commit, type Refusal, StoreBusy, serviceAuthor } from "../../store/store.ts";
 import { noon, temporaryFolder, wms } from "../local.ts";
 import { metaOf } from "./contract.ts";
 import { committed, git, openEmpty, optionsIn, put } from "./git-store.ts";
@@ -195,6 +197,56 @@ test("a request that was refused stays refused, behind a line of the log that wa
 	await world.open();
 	await world.refusesAgain("refused", "a", signed);
 	await committed(world.put("cut off", "b"));
+});
+
+test("after a failure that may have left a commit on a review's branch, its request is read from there", async () => {
+	let isFailing = true;
+	let moved = false;
+	let read = 0;
+	const context = {
+		catFile: { read: async () => null },
+		branch: {
+			commit: "a".repeat(40),
+			follow: async () => {
+				if (moved && isFailing) throw new GitFailure("cat-file");
+			},
+			readerAt: () => ({ folder: async () => new Map(), overlay: () => undefined }),
+		},
+		requests: {
+			find: () => null,
+			isForgotten: () => false,
+			noteCommitted: () => undefined,
+			keep: async () => undefined,
+			readCommitted: async () => {
+				read += 1;
+			},
+		},
+		health: { failed: () => new StoreBusy("git failed", 5), recovered: () => undefined },
+		writer: {
+			store: async () => ["b".repeat(40)],
+			move: async () => {
+				moved = true;
+				if (isFailing) throw new GitFailure("update-ref");
+			},
+			syncNames: async () => undefined,
+			kill: () => undefined,
+		},
+		measure: () => undefined,
+	};
+	const write = createGroupWriter(context as unknown as StoreContext);
+	const propose = () =>
+		new Promise((resolve, reject) => {
+			const meta = metaOf("one", { review: true });
+			const edits = async () => [{ path: layerPath("one"), text: "" }];
+			void write([{ edits, meta, sinceMs: 0, resolve, reject }]);
+		});
+	assert.instance(await propose().catch((error: unknown) => error), StoreBusy);
+	assert.is(read, 0);
+	isFailing = false;
+	await propose();
+	assert.is(read, 1);
+	await propose();
+	assert.is(read, 1, "once is enough");
 });
 
 test.run();
