@@ -138,7 +138,7 @@ function refusedPath(status: number, error: string): Route {
 
 /**
  * Answers a request that needs neither its body nor a fragment.
- * @param problem returns why the service serves nothing, in one line; null where it works
+ * @param problem returns why the service serves nothing, in one line; null if it works
  */
 export function answerPlain(
 	route: Extract<Route, { kind: "version" | "healthz" | "readyz" } | { reply: Reply }>,
@@ -178,7 +178,7 @@ export function answerFailure(error: unknown, kind: Route["kind"], log: Context[
 /**
  * GET <base>/status/<smallkey>: the status of a layer. Refusals have `errors`, like those of writes.
  * @param segment the last segment of the target, still encoded
- * @param read null where the layers are not on this machine; then the catalogue has their status
+ * @param read null if the layers are not on this machine; then the catalogue has their status
  * @param address the client, for the limit of look-ups; null: not limited
  */
 export async function answerStatus(

@@ -28,9 +28,9 @@ export interface CatalogueFile {
 
 /** The files of a catalogue, where an engine has them. */
 interface CatalogueFiles {
-	/** Finds a file, in a coding that `Accept-Encoding` allows; null where there is no such file. */
+	/** Finds a file, in a coding that `Accept-Encoding` allows; null if there is no such file. */
 	find(file: string, acceptEncoding: string): Promise<CatalogueFile | null>;
-	/** Reads a file from which pages are rendered; null where there is no such file. */
+	/** Reads a file from which pages are rendered; null if there is no such file. */
 	text(file: string): Promise<string | null>;
 	/** Headers of each file and page. */
 	headers: Record<string, string>;
@@ -43,7 +43,7 @@ interface CatalogueFiles {
 	isLive: boolean;
 }
 
-/** Answers a request for a file of the catalogue or for records. `acceptEncoding` is empty where there is no such header. */
+/** Answers a request for a file of the catalogue or for records. `acceptEncoding` is empty if there is no such header. */
 export type Pages = (
 	wanted: PageRoute,
 	question: { ifNoneMatch: string | null; acceptEncoding: string },
@@ -84,7 +84,7 @@ export class Catalogue {
 		return answerErrorPage("building", 503, root, { "Retry-After": String(reloadSeconds) });
 	};
 
-	/** Renders the page of a layer or a page of the plain list; null where the file is neither, or there is no such layer. */
+	/** Renders the page of a layer or a page of the plain list; null if the file is neither, or there is no such layer. */
 	async #render(file: string): Promise<CatalogueFile | null> {
 		const settings = file.endsWith(".html") ? await this.#settings() : null;
 		const html = settings && (await this.#html(file, settings));
@@ -173,7 +173,7 @@ export class Catalogue {
 		return all;
 	}
 
-	/** The layers of a chunk. @throws {Error} with its path where the file is missing or invalid */
+	/** The layers of a chunk. @throws {Error} with its path if the file is missing or invalid */
 	async #chunk(number: number, manifest: ReturnType<typeof parseManifest>): Promise<readonly Entry[]> {
 		let path = manifest?.chunks[number] ?? null;
 		for (let attempt = 1; path !== null; attempt += 1) {

@@ -36,7 +36,7 @@ export class Variables {
 		return this.#fitting(name, fallback, (text) => text === "" || pattern.test(text), rule);
 	}
 
-	/** An http or https address without ? and #. The result has no slash at its end; it is empty where it is not set. */
+	/** An http or https address without ? and #. The result has no slash at its end; it is empty if it is not set. */
 	address(name: string): string {
 		const rule = "an http or https address without ? and #";
 		return this.matching(name, "", /^https?:\/\/[^\s"<>?#]+$/, rule).replace(/(?<!\/)\/+$/, "");
@@ -96,7 +96,7 @@ export function readServing(variables: Variables, docsMaxKeys: { fallback: numbe
 	};
 }
 
-/** The repository on GitHub and its credentials; null where the layers are on this machine. */
+/** The repository on GitHub and its credentials; null if the layers are on this machine. */
 export function readGitHub(variables: Variables) {
 	const repository = variables.matching("GITHUB_REPOSITORY", "", /^[\w.-]+\/[\w.-]+$/, "owner/name");
 	if (repository === "") return null;

@@ -9,7 +9,7 @@ import type { ReadSettings } from "./wanted.ts";
 /** The settings, read once by the adapter from its environment. */
 export interface Settings extends ReadSettings, Omit<FragmentSettings, "targets"> {
 	senders: Senders;
-	/** The public address of the service, with its base path; empty or absent where it is not known. */
+	/** The public address of the service, with its base path; empty or absent if it is not known. */
 	publicUrl?: string;
 }
 
@@ -22,7 +22,7 @@ export interface Refresh {
 }
 
 /**
- * Reads the status of a layer; null where there is neither a layer nor a waiting change.
+ * Reads the status of a layer; null if there is neither a layer nor a waiting change.
  * @param address the client, for the limit of look-ups; null: not limited
  * @throws {StoreBusy}
  */
@@ -38,13 +38,13 @@ export interface Context {
 	now: () => Date;
 	/** Gets internal errors, which clients must not see. */
 	log: Pick<Log, "error">;
-	/** Why the service is not ready, in one line, for `/readyz`; null where it is. */
+	/** Why the service is not ready, in one line, for `/readyz`; null if it is. */
 	readiness: () => string | null;
-	/** Harvests layers again and returns how many; absent where the service does not harvest. */
+	/** Harvests layers again and returns how many; absent if the service does not harvest. */
 	refresh?: (refresh: Refresh) => number;
-	/** Reads the status of a layer; absent where this engine does not know it. */
+	/** Reads the status of a layer; absent if this engine does not know it. */
 	status?: ReadStatus;
-	/** First digits of the commit of the running code; null or absent where it is not known. */
+	/** First digits of the commit of the running code; null or absent if it is not known. */
 	commit?: string | null;
 	limiter?: WriteLimiter;
 }

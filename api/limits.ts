@@ -1,4 +1,4 @@
-/** Limits writes, never reads. `address` and `sender` return the seconds to wait, or 0 where the write is allowed. */
+/** Limits writes, never reads. `address` and `sender` return the seconds to wait, or 0 if the write is allowed. */
 export interface WriteLimiter {
 	/** Called when only the path and the method of a write are known. */
 	address(address: string): number | Promise<number>;

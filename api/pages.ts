@@ -39,7 +39,7 @@ const layerPage = new RegExp(`^(${layerFolders.en}|${layerFolders.fr})/([^/]{1,2
 
 /**
  * Parses a request target of the catalogue or of the OGC API.
- * @returns the address of a redirect where a folder lacks its slash; null where the path is not the catalogue's
+ * @returns the address of a redirect if a folder lacks its slash; null if the path is not the catalogue's
  */
 export function parsePage(target: string, basePath: string): PageRoute | string | null {
 	if (!target.startsWith(basePath)) return null;

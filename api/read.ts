@@ -11,7 +11,7 @@ export interface Fragment {
 	body: Uint8Array;
 	/** Its strong entity tag (RFC 9110, section 8.8.3). */
 	etag: string;
-	/** The layer's rank in drawing order, lowest first; absent where it is not known. */
+	/** The layer's rank in drawing order, lowest first; absent if it is not known. */
 	rank?: number;
 }
 
@@ -54,7 +54,7 @@ export function answerRead(wanted: Wanted, ifNoneMatch: string | null, fragments
 	return answerTagged(headers, ifNoneMatch, () => bodyOf(found.pieces));
 }
 
-/** The fragment, as a function call where the request names a callback (JSONP); else the status of the refusal. */
+/** The fragment, as a function call if the request names a callback (JSONP); else the status of the refusal. */
 function findDoc({ target, lang, items, callback }: Wanted, fragments: Fragments): Found | number {
 	const found = fragments(target, lang, items[0] ?? "");
 	if (!found) return 404;
@@ -130,7 +130,7 @@ function lengthOf(pieces: readonly Uint8Array[]): number {
 }
 
 /**
- * Escapes U+2028 and U+2029 in UTF-8 JSON, since they end a line in JavaScript before ES2019. Returns the same array where
+ * Escapes U+2028 and U+2029 in UTF-8 JSON, since they end a line in JavaScript before ES2019. Returns the same array if
  * there are none.
  */
 function escapeSeparators(json: Uint8Array): Uint8Array {

@@ -24,7 +24,7 @@ export interface RequestedChange {
 	registration: () => Registration | null;
 }
 
-/** Code of a problem → status of the refusal, where it is not 400. */
+/** Code of a problem → status of the refusal, if it is not 400. */
 const statusOf: Readonly<Partial<Record<TextCode, number>>> = {
 	"case-twin": 409,
 	"case-twin-here": 409,
@@ -71,7 +71,7 @@ function parseRemove(smallkey: string, body: Uint8Array): RequestedChange | Refu
 }
 
 /**
- * The edits that store a registration; none where it is stored already.
+ * The edits that store a registration; none if it is stored already.
  * @param comparison with the stored registration: of the parsed `payload`, which may be spelt differently, or of the
  * canonical `text` only, which reads no file
  */
@@ -101,7 +101,7 @@ export async function putEdits(
 	return edits;
 }
 
-/** The stored registration; null where it is absent or invalid. */
+/** The stored registration; null if it is absent or invalid. */
 function parseStored(layer: Layer | null): Registration | null {
 	return layer && parseRegistration(new TextEncoder().encode(layer.registration), "stored").registration;
 }

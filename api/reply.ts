@@ -58,7 +58,7 @@ const encoder = new TextEncoder();
 
 export const emptyBody = new Uint8Array(0);
 
-/** The answer to a read with an entity tag: 304 where the request names this tag (RFC 9110, section 13.1.2), else 200. */
+/** The answer to a read with an entity tag: 304 if the request names this tag (RFC 9110, section 13.1.2), else 200. */
 export function answerTagged(
 	headers: Record<string, string> & { ETag: string },
 	ifNoneMatch: string | null,

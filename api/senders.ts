@@ -71,7 +71,7 @@ function sameText(expected: string, given: string): boolean {
 }
 
 /**
- * Says what is wrong with the form of a signature; null where it is 32 bytes in URL-safe base64 without padding. The hint
+ * Says what is wrong with the form of a signature; null if it is 32 bytes in URL-safe base64 without padding. The hint
  * reveals nothing of a secret.
  */
 export function shapeHint(text: string): string | null {
@@ -100,7 +100,7 @@ export function isTimely(timestamp: string, now: Date): boolean {
 	return time !== null && Math.abs(now.getTime() - time) < maxClockSkewMs;
 }
 
-/** The secret that is hashed where a sender has none, so that every request takes the same time. */
+/** The secret that is hashed if a sender has none, so that every request takes the same time. */
 const dummySecret = "no sender has this secret";
 
 /**

@@ -16,7 +16,7 @@ export const pageTypes: Readonly<Record<string, string>> = {
 	json: fragmentHeaders["Content-Type"],
 };
 
-/** The start of a file's name → its `Content-Type`, where the extension does not determine it. */
+/** The start of a file's name → its `Content-Type`, if the extension does not determine it. */
 const namedTypes = [
 	["opensearch-", "application/opensearchdescription+xml; charset=utf-8"],
 	["sitemap", "application/xml; charset=utf-8"],

@@ -9,7 +9,7 @@ export interface Wanted {
 	/** Name of the target: `v0.9`. */
 	target: TargetName;
 	lang: Lang;
-	/** The JSONP callback; null where JSON is requested. */
+	/** The JSONP callback; null if JSON is requested. */
 	callback: string | null;
 	/** The requested keys, decoded and trimmed. A `doc` has one smallkey; those of `docs` may be invalid smallkeys. */
 	items: string[];
@@ -66,7 +66,7 @@ export function readPaths(names: readonly TargetName[]): readonly ReadPath[] {
 /**
  * Splits `<basePath><prefix><lang>/<keys>?<query>`, where `/sort` may follow the keys, or
  * `<basePath><path>?lang=<lang>&id=<keys>` with its parameters in any order, into its parts, still encoded. A missing
- * parameter is empty. Null where the target is not a read's.
+ * parameter is empty. Null if the target is not a read's.
  */
 function splitTarget(target: string, { basePath, targets }: ReadSettings) {
 	if (!target.startsWith(basePath)) return null;
@@ -94,7 +94,7 @@ function parameterOf(query: string, name: string): string {
 /**
  * Parses a request target: `<basePath>/v0.9/doc/<lang>/<smallkey>` or `…/docs/<lang>/<smallkey>{,<smallkey>}`.
  * The language is checked before the keys (specification, "Endpoints").
- * @returns the read, the status of its refusal, or null where the path is not a read's
+ * @returns the read, the status of its refusal, or null if the path is not a read's
  */
 export function parseRead(method: string, target: string, settings: ReadSettings): Wanted | number | null {
 	const parts = splitTarget(target, settings);
@@ -117,7 +117,7 @@ export function parseRead(method: string, target: string, settings: ReadSettings
 	return smallkey ? { kind: "doc", ...wanted, items: [smallkey] } : 404;
 }
 
-/** The items of a list; null where there are too many. */
+/** The items of a list; null if there are too many. */
 function itemsOf(keys: string, maxKeys: number): string[] | null {
 	// Decoded before the split, since a comma may arrive as %2C. A key that cannot be decoded is kept as sent.
 	const items = decodeSegment(keys)?.split(",") ?? keys.split(",").map((item) => decodeSegment(item) ?? item);

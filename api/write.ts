@@ -25,7 +25,7 @@ export interface Write {
 	sender: string;
 	timestamp: string;
 	signature: string;
-	/** The announced length of the body in bytes; null where only the body itself shows its length. */
+	/** The announced length of the body in bytes; null if only the body itself shows its length. */
 	length: number | null;
 }
 
@@ -37,7 +37,7 @@ export type WriteBody = Uint8Array | "too large";
  * payload → 400, ownership → 403, store → the action's answer. A write that its head shows to be wrong is refused before
  * its body is read.
  * @param readBody reads the body, or returns the refusal to read it
- * @throws {StoreBusy} where the store cannot be written now
+ * @throws {StoreBusy} if the store cannot be written now
  */
 export async function answerWrite(
 	write: Write,
@@ -115,7 +115,7 @@ async function verifyWrite(
 	return { sender, request };
 }
 
-/** Checks what needs neither the body nor a hash, so that an invalid request costs little; null where it passes. */
+/** Checks what needs neither the body nor a hash, so that an invalid request costs little; null if it passes. */
 function judgeHead(write: Write, context: Context): Refusal | null {
 	const { sender, timestamp, signature } = write;
 	if (shapeHint(signature) !== null || sender === "" || timestamp === "") return unauthorized(write, context);

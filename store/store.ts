@@ -42,7 +42,7 @@ export interface Meta {
 	subject: string;
 	/** Name and text of each trailer, in order. */
 	trailers: readonly (readonly [string, string])[];
-	/** SHA-256 of the signature's text in hex, which is also the trailer `Request`; null where the change is not signed. */
+	/** SHA-256 of the signature's text in hex, which is also the trailer `Request`; null if the change is not signed. */
 	request: string | null;
 	/** Method of the signed request, which its signature does not cover: `PUT`. */
 	method?: string;
@@ -54,7 +54,7 @@ export interface Meta {
 export interface Commit {
 	/** Id of the commit that contains the requested state; `""` in a repository without commits. */
 	commit: string;
-	/** False where the requested state was stored already, so that no commit was made. */
+	/** False if the requested state was stored already, so that no commit was made. */
 	changed: boolean;
 	/** The branch of a change that waits for review. */
 	branch?: string;
@@ -68,7 +68,7 @@ export interface Commit {
 export interface Refusal {
 	status: number;
 	errors: string[];
-	/** The reason in a word or two, where it differs from the status's usual one (`refusalReasons` in api/reply.ts). */
+	/** The reason in a word or two, if it differs from the status's usual one (`refusalReasons` in api/reply.ts). */
 	reason?: string;
 	/** What the sender can check. */
 	hint?: string;
@@ -79,7 +79,7 @@ export interface Refusal {
 /** The git blob ids of a layer's files (SHA-1 in hex): equal ids are equal texts. */
 export interface LayerIds {
 	registration: string;
-	/** Null where there is no description. */
+	/** Null if there is no description. */
 	description: string | null;
 	/** Whether the registration is known to be in canonical form. Then a different text is a different registration. */
 	isCanonical?: boolean;
@@ -89,9 +89,9 @@ export interface LayerIds {
 export interface Reader {
 	/** The layer of a smallkey, or null. */
 	read(smallkey: string): Promise<Layer | null>;
-	/** The ids of a layer's files, without reading them; null where there is no such layer. */
+	/** The ids of a layer's files, without reading them; null if there is no such layer. */
 	ids(smallkey: string): Promise<LayerIds | null>;
-	/** The smallkeys in one folder under `layers/`, sorted; empty where there is no such folder. */
+	/** The smallkeys in one folder under `layers/`, sorted; empty if there is no such folder. */
 	keys(folder: string): Promise<string[]>;
 }
 
@@ -119,16 +119,16 @@ export interface Store extends Reader {
 	readonly published: boolean;
 	/**
 	 * Makes one commit of `edits` on the branch. The commit is durable when the promise resolves. No edits: no commit.
-	 * @returns the commit; the refusal of `edits`; or a refusal with status 401 where a commit of this key in the last
+	 * @returns the commit; the refusal of `edits`; or a refusal with status 401 if a commit of this key in the last
 	 * five minutes has the same `request`, and this change would change something again
-	 * @throws {StoreBusy} where the change cannot be made now; it was not made
+	 * @throws {StoreBusy} if the change cannot be made now; it was not made
 	 */
 	change(edits: Edits, meta: Meta): Promise<Commit | Refusal>;
 	/**
 	 * Remembers a signed request that was refused, or that changed no layer, so that it cannot take effect later. The
 	 * record is durable when the promise resolves. A store without this method remembers only the requests of its commits.
-	 * @returns whether the request is new; false also where the store no longer knows whether it is
-	 * @throws {StoreBusy} where the request cannot be remembered
+	 * @returns whether the request is new; false also if the store no longer knows whether it is
+	 * @throws {StoreBusy} if the request cannot be remembered
 	 */
 	remember?(used: UsedRequest): Promise<boolean>;
 }
@@ -136,7 +136,7 @@ export interface Store extends Reader {
 /** How long a request is remembered for its key, in milliseconds: longer than a signature is valid. */
 export const requestMemoryMs = 300_000;
 
-/** The refusal of a signature that was used before, where the layer has changed since. */
+/** The refusal of a signature that was used before the layer changed. */
 export const usedBefore: Refusal = {
 	status: 401,
 	reason: "used before",

@@ -32,9 +32,9 @@ export const defaultTimes = {
 export interface NodeOptions {
 	context: Context;
 	fragments: Fragments;
-	/** Returns another number after each change of any fragment; null where changes are not known. */
+	/** Returns another number after each change of any fragment; null if changes are not known. */
 	version: (() => number) | null;
-	/** Answers requests for the catalogue; left out where it is not served. */
+	/** Answers requests for the catalogue; left out if it is not served. */
 	pages?: Pages | undefined;
 	/** Called for each write and for each answer from 400 up; for every answer with `allReads`. */
 	log: (answered: Answered) => void;

@@ -7,7 +7,7 @@ import { etagOf } from "../etag.ts";
 const codings = Object.entries({ br: ".br", gzip: ".gz" });
 
 /**
- * Serves the catalogue from a folder, compressed where there is a compressed copy. Another process may write the files, so
+ * Serves the catalogue from a folder, compressed if it has compressed copies. Another process may write the files, so
  * each request checks whether the file has changed.
  * @param isSecure whether the catalogue is served over https only
  */
@@ -43,7 +43,7 @@ const maxKeptBytes = 32_000_000;
 
 /**
  * Reads files, and keeps them in memory until they change, so that all answers with a file share its bytes. The returned
- * function gives null where there is no such file.
+ * function gives null if there is no such file.
  */
 function fileReader(): (path: string) => Promise<CatalogueFile | null> {
 	const kept = new Map<string, { stamp: string; size: number; file: Promise<CatalogueFile> }>();

@@ -8,10 +8,10 @@ import type { Context } from "../context.ts";
 import { emptyBody, type Reply, refuseWrite } from "../reply.ts";
 import { answerWrite, type WriteBody } from "../write.ts";
 
-/** The status, as in nginx, where the client disconnected before there was an answer. */
+/** The status of a request whose client disconnected before its answer, as in nginx. */
 export const clientGone = 499;
 
-/** The answer that the log and the metrics have where the client has disconnected. */
+/** The answer to a client that has disconnected, for the log and the metrics. */
 export function answerGone(): Reply {
 	return { status: clientGone, headers: {}, body: emptyBody };
 }

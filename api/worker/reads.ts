@@ -42,7 +42,7 @@ const maxConcurrentFetches = 24;
 
 /**
  * Answers a read with fragments from the hosting, each of which is fetched once.
- * @throws {Error} where a binding is missing or fails
+ * @throws {Error} if a binding is missing or fails
  */
 export async function handleFetchedRead(
 	wanted: Wanted,

@@ -16,7 +16,7 @@ const docsMaxKeys = { fallback: 45, max: 900 };
 /** Most changes that one request makes together: each takes up to five of the free plan's 50 fetches. */
 const maxBatch = 4;
 
-/** `Retry-After` of a write where the service has no store, in seconds. */
+/** `Retry-After` of a write if the service has no store, in seconds. */
 const retryWithoutStore = 3600;
 
 /** Reads the configuration for reads. @throws {Error} with a line for each bad variable */

@@ -16,7 +16,7 @@ export function createWorker(log: (fields: object) => void) {
 	const settingsOf = once(readSettings);
 	const contextOf = once((bindings) => makeContext(bindings, errors));
 
-	/** Why the worker cannot serve; null where it can. */
+	/** Why the worker cannot serve; null if it can. */
 	function problemOf(bindings: Bindings): string | null {
 		try {
 			filesOf(bindings);
