@@ -37,7 +37,7 @@ interface Known {
 	entry: Entry | null;
 	drawables: Drawables;
 	map: MapPanel;
-	/** The fragment for RAMP4, or a text that there is none; null if it could not be read. */
+	/** The fragment for RAMP4, or a text that there is none; null until it is read. */
 	ramp4: string | null;
 }
 
@@ -86,11 +86,11 @@ export class LayerView implements View {
 			return null;
 		};
 		const read = (one: Lang) => readDrawable(this.smallkey, one, signal, note);
-		const [entry, en, fr, ramp4] = await Promise.all([
+		const ramp4 = this.#readRamp4().catch(() => null);
+		const [entry, en, fr] = await Promise.all([
 			catalogue.find(this.smallkey).catch(note),
 			read("en"),
 			read("fr"),
-			this.#readRamp4().catch(() => null),
 		]);
 		if (signal.aborted) return;
 		this.#isReading = false;
@@ -99,11 +99,13 @@ export class LayerView implements View {
 			this.#known?.map.close();
 			const drawables = { en, fr };
 			const map = mapPanel(drawables);
-			this.#known = { entry, drawables, map, ramp4 };
+			const known: Known = { entry, drawables, map, ramp4: null };
+			this.#known = known;
 			refresh();
-			return map.open();
-		}
-		if (problems.length === 0) this.#known = null;
+			map.open();
+			known.ramp4 = await ramp4;
+			if (signal.aborted) return;
+		} else if (problems.length === 0) this.#known = null;
 		refresh();
 	}
 

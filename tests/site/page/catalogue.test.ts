@@ -374,6 +374,9 @@ page(
 		const own = window.getByRole("row", { name: "The service’s own page" }).getByRole("link").first();
 		const capabilities = "https://maps.example.ca/wms?SERVICE=WMS&REQUEST=GetCapabilities";
 		assert.is(await own.getAttribute("href"), capabilities);
+		await window
+			.locator(".copybox pre", { hasText: '"layerType": "ogc-wms"' })
+			.waitFor({ state: "attached" });
 		const copies = await window.locator(".copybox pre").allTextContents();
 		const starter = `RAMP.configServiceURL = "${world.url("v0.9/")}";\n`;
 		assert.ok(copies.some((text) => text.startsWith(starter) && text.endsWith("?keys=same")));
@@ -411,6 +414,20 @@ page(
 		await world.close();
 	},
 );
+
+page("a layer is shown while its configuration for RAMP4 is not read yet", async ({ browser, world }) => {
+	const { page: window, context } = await openWindow(browser);
+	let answer = () => {};
+	const asked = new Promise<void>((resolve) => {
+		answer = resolve;
+	});
+	await window.route(/\/ramp4\//, (route) => asked.then(() => route.continue()));
+	await window.goto(world.url("en/?layer=same"));
+	await window.getByRole("heading", { level: 1, name: "Radon" }).waitFor({ timeout: 10_000 });
+	answer();
+	await window.locator(".copybox pre", { hasText: '"layerType": "ogc-wms"' }).waitFor({ state: "attached" });
+	await context.close();
+});
 
 page("a layer that cannot be read is not said to be away", async ({ browser, world }) => {
 	const { page: window, context } = await openWindow(browser);
