@@ -120,8 +120,9 @@ const importDump = createRun("import", async ({ read, environment, io }) => {
 		return exitCodes.wrong;
 	}
 	if (senders && !dryRun) {
-		// The senders file may have changed since it was read.
-		await changeSenders(dataDir, (entries) => ({ ...Object.fromEntries(senders.added), ...entries }));
+		// The senders file may have changed since it was read. Its senders stay first and as they are.
+		const added = Object.fromEntries(senders.added);
+		await changeSenders(dataDir, (entries) => ({ ...entries, ...added, ...entries }));
 	}
 
 	function printNotMoved(what: string, { key, reason, offset }: NotMoved, file: string | undefined): void {

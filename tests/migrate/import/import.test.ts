@@ -536,7 +536,9 @@ importing("senders are added to the senders file, and none that is there is chan
 	};
 	const again = await run(context, { docs: [release15] }, { senders: changed });
 	assert.match(again.stderr, /sender jstest: is a sender here, with another secret: left as it is/);
-	assert.equal(JSON.parse(await readFile(place, "utf8")), { jstest: "test_-k", second: "two" });
+	const stored = JSON.parse(await readFile(place, "utf8"));
+	assert.equal(stored, { jstest: "test_-k", second: "two" });
+	assert.is(Object.keys(stored)[0], "jstest", "the first sender signs where none is named");
 });
 
 importing("a dump of senders that cannot be read keeps the layers from being stored", async (context) => {
