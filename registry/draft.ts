@@ -13,6 +13,9 @@ const maxShownLength = 16_000;
 /** Most bytes of an unpacked draft: escaping in JSON may double the length of a registration. */
 const maxBytes = 140_000;
 
+/** Bytes of a packed draft that are unpacked at a time, to half a megabyte at most. */
+const pieceBytes = 500;
+
 /**
  * Packs a draft as JSON, raw deflate (RFC 1951) and URL-safe base64 (RFC 4648, section 5). The result follows `#draft=` in
  * an address: browsers never send that part to a server.
@@ -44,13 +47,25 @@ export async function unpackDraft(link: string): Promise<Draft | null> {
 	try {
 		const binary = atob(link.replaceAll("-", "+").replaceAll("_", "/"));
 		const bytes = Uint8Array.from(binary, (unit) => unit.charCodeAt(0));
-		const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+		const stream = inPieces(bytes).pipeThrough(new DecompressionStream("deflate-raw"));
 		const value: unknown = JSON.parse(await readBounded(stream));
 		if (!Array.isArray(value) || typeof value[0] !== "string" || typeof value[1] !== "string") return null;
 		return { smallkey: value[0].slice(0, 64), text: value[1] };
 	} catch {
 		return null;
 	}
+}
+
+/** Bytes in small pieces: Chromium unpacks a whole piece before it passes on any of it. */
+function inPieces(bytes: Uint8Array<ArrayBuffer>): ReadableStream<Uint8Array<ArrayBuffer>> {
+	let at = 0;
+	return new ReadableStream({
+		pull(controller) {
+			if (at >= bytes.length) return controller.close();
+			controller.enqueue(bytes.subarray(at, at + pieceBytes));
+			at += pieceBytes;
+		},
+	});
 }
 
 /**
