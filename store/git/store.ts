@@ -74,6 +74,7 @@ function storeOf(context: StoreContext) {
 	/** The outcomes of changes without an answer. */
 	const open = new Set<Promise<unknown>>();
 	let isPollDue = false;
+	/** The loop, while it runs. */
 	let working: Promise<void> | null = null;
 	let timer: NodeJS.Timeout | undefined;
 	/** When the last group was written, when the writer was checked last, and the end of a pause after a failure. */
@@ -81,23 +82,24 @@ function storeOf(context: StoreContext) {
 	let probedMs = performance.now();
 	let pausedUntilMs = Number.NEGATIVE_INFINITY;
 	let isClosed = false;
+	const closing = new StoreBusy("the service is about to end", 5);
 
 	/** Starts the timer that looks for pushes and checks the writer. */
 	function start(): void {
 		timer ??= setInterval(() => {
 			if (performance.now() < pausedUntilMs) return;
 			isPollDue = true;
-			work();
+			working ??= loop();
 		}, limits.pollMs);
 	}
 
 	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
-		if (isClosed) throw closingError();
+		if (isClosed) throw closing;
 		const outcome = new Promise<Commit | Refusal>((resolve, reject) => {
 			waiting.push({ edits, meta, sinceMs: performance.now(), resolve, reject });
 		});
 		open.add(outcome);
-		work();
+		working ??= loop();
 		return outcome.finally(() => open.delete(outcome));
 	}
 
@@ -123,16 +125,11 @@ function storeOf(context: StoreContext) {
 		};
 		const isInTime = await Promise.race([ended(), sleep(limits.closeMs, false, { ref: false })]);
 		if (!isInTime) {
-			for (const { reject } of waiting.splice(0)) reject(closingError());
+			for (const { reject } of waiting.splice(0)) reject(closing);
 			writer.kill();
 			catFile.kill();
 		}
 		await requests.close().catch((error) => log.error(error));
-	}
-
-	/** Starts the loop, unless it is running. */
-	function work(): void {
-		working ??= loop();
 	}
 
 	async function loop(): Promise<void> {
@@ -211,8 +208,4 @@ function storeOf(context: StoreContext) {
 		remember,
 		close,
 	};
-}
-
-function closingError(): StoreBusy {
-	return new StoreBusy("the service is about to end", 5);
 }
