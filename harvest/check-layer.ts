@@ -19,7 +19,7 @@ export type LayerFacts =
 	| { title: string }
 	| { title: string; queryable: boolean; legendFormats: string[]; featureInfoFormats: string[] };
 
-export interface CheckedServices {
+interface CheckedServices {
 	facts: Partial<Record<Lang, LayerFacts>>;
 	findings: Finding[];
 }

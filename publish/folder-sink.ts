@@ -79,6 +79,8 @@ export type FolderTimes = typeof defaultTimes;
 
 /** A change of at most so many layers waits for its files. */
 const maxSmall = 1_000;
+/** While more layers than this are being written, the disk hangs, or nearly so: further small changes do not wait. */
+const maxWriting = 10_000;
 /** Layers that are written in one round. A small change waits for at most one round of a large one. */
 const layersAtOnce = 100;
 
@@ -129,9 +131,14 @@ export function openFolderSink(options: {
 			work();
 			return [];
 		}
+		const behind = ["the files of the web server in front are behind this registration for now"];
+		if (writing > maxWriting) {
+			// A set takes no more memory than the layers, however often they change.
+			for (const smallkey of smallkeys) later.add(smallkey);
+			return behind;
+		}
 		const report = await Promise.race([write(smallkeys), sleep(waitMs, null, { ref: false })]);
-		const isBehind = report === null || report.failed.length > 0;
-		return isBehind ? ["the files of the web server in front are behind this registration for now"] : [];
+		return report === null || report.failed.length > 0 ? behind : [];
 	}
 
 	/**
