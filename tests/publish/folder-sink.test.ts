@@ -27,7 +27,7 @@ const test = suite<Scene>("the folder of rendered files");
 test.before.each(async (scene) => {
 	const { path, remove } = await temporaryFolder();
 	Object.assign(scene, { folder: path, table: new Table(slots), warnings: [], remove });
-	const times = { waitMs: 200, retryMs: 20, maxRetryMs: 20 };
+	const times = { waitMs: 2_000, retryMs: 20, maxRetryMs: 20 };
 	const log = logTo(scene.warnings);
 	scene.files = openFolderSink({ out: join(path, "out"), slots, table: scene.table, log, times });
 });
@@ -40,33 +40,39 @@ function pathOf({ folder }: Scene, smallkey: string): string {
 	return join(folder, "out", "v0.9", "doc", "en", smallkey);
 }
 
-/** Changes layers in the table, and then their files. */
-async function change({ table, files }: Scene, text: string, ...smallkeys: string[]): Promise<string[]> {
+/** Gives layers a text in the table, and begins to write their files. */
+async function change({ table, files }: Scene, text: string, ...smallkeys: string[]) {
 	await table.change(new Map(smallkeys.map((smallkey) => [smallkey, joinFragments([text], 1)])));
-	return files.changed(smallkeys);
+	return { written: files.changed(smallkeys) };
+}
+
+async function warningsOf(...args: Parameters<typeof change>): Promise<string[]> {
+	return (await change(...args)).written;
 }
 
 test("a publisher hears that a file could not be written, and it is written later", async (scene) => {
 	await mkdir(join(pathOf(scene, "a"), "below"), { recursive: true });
-	assert.equal(await change(scene, "1", "a", "b"), behind);
+	assert.equal(await warningsOf(scene, "1", "a", "b"), behind);
 	assert.is(await readFile(pathOf(scene, "b"), "utf8"), "1");
 	assert.match(scene.files.state() ?? "", /^the rendered files of 1 layer are behind: EISDIR/);
 	await rm(pathOf(scene, "a"), { recursive: true });
 	await eventually(() => scene.files.state() === null);
 	assert.is(await readFile(pathOf(scene, "a"), "utf8"), "1");
-	assert.equal(await change(scene, "2", "a"), []);
+	assert.equal(await warningsOf(scene, "2", "a"), []);
 	assert.is(await readFile(pathOf(scene, "a"), "utf8"), "2");
 });
 
 test("while the disk hangs, changes wait as long as they may, and do not pile up", async (scene) => {
-	assert.equal(await change(scene, "0", "first"), []);
+	await warningsOf(scene, "0", "first");
+	await scene.files.idle();
 	// The next temporary file is a pipe without a reader: the thread waits for one.
 	const pipe = join(scene.folder, `.out.${process.pid}.1.tmp`);
 	await promisify(execFile)("mkfifo", [pipe]);
-	assert.equal(await change(scene, "1", "a"), behind);
+	assert.equal(await warningsOf(scene, "1", "a"), behind);
 	const many = Array.from({ length: 1_000 }, (_, index) => `k${index}`);
 	const waiting = [];
-	for (let round = 0; round < 30; round += 1) waiting.push(change(scene, `${round}`, ...many));
+	for (let round = 0; round < 30; round += 1)
+		waiting.push((await change(scene, `${round}`, ...many)).written);
 	const warnings = await Promise.all(waiting);
 	const most = scene.files.behind;
 	await readFile(pipe);

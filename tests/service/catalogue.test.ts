@@ -282,16 +282,22 @@ const withoutFiles = `
 import { closeSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { openCatalogue } from "./service/catalogue.ts";
-const log = { info() {}, warn: console.log, error: console.log };
-const limits = { collectMs: 0, retryMs: 50, maxRetryMs: 50 };
-const catalogue = openCatalogue({ repository: "none", out: "none", options: () => ({}), log, limits });
+const said = [];
+const log = { info() {}, warn: (text) => said.push(text), error: (error) => said.push(error) };
 const open = [];
-try {
-	for (;;) open.push(openSync("/dev/null", "r"));
-} catch {}
+// Called just before a process is started.
+const options = () => {
+	try {
+		for (;;) open.push(openSync("/dev/null", "r"));
+	} catch {}
+	return {};
+};
+const catalogue = openCatalogue({ repository: "none", out: "none", options, log, limits: { retryMs: 50 } });
 catalogue.changed("none");
-await sleep(300);
+while (said.length === 0) await sleep(10);
+await sleep(200);
 for (const file of open) closeSync(file);
+console.log(...said);
 await catalogue.close();
 console.log("closed");
 `;

@@ -101,6 +101,16 @@ test("a PUT is answered and served at once, enriched when its service answers, a
 	assert.equal(peer.asked, [], "what was harvested is not asked for again at start");
 });
 
+test("what was seen of a layer is stored when the service ends", async () => {
+	server = await start("on");
+	await put("gone");
+	await eventually(async () => (await statusOf("gone")).health.state === "wrong");
+	await server.stop();
+	const words = ["-C", join(folder.path, "repository.git"), "show", "main:layers/health.json"];
+	const { stdout } = await promisify(execFile)("git", words);
+	assert.equal(Object.keys(JSON.parse(stdout).sick), ["gone"]);
+});
+
 test("a WMS layer gets its title, words and box beside it; its fragment stays as it is", async () => {
 	const words =
 		"<Title>Roads</Title><Abstract>All roads.</Abstract><KeywordList><Keyword>road</Keyword></KeywordList>";
