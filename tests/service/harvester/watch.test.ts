@@ -78,6 +78,17 @@ test("sick layers are written with the week since which they are so; where all a
 	assert.is(await health(), null);
 });
 
+test("only findings of the state of a layer have its week", async () => {
+	serveLayer(peer, { feature: json({ features: [] }) });
+	const file = join(folder.path, layerPath("mixed"));
+	const [en, fr] = ["/nothing/MapServer/1", mapLayer].map((path) => ({ service_url: peer.origin + path }));
+	await mkdir(dirname(file), { recursive: true });
+	await writeFile(file, JSON.stringify({ version: "1.0.0", payload_type: "feature", en, fr }));
+	const { output } = await run();
+	assert.match(output, /\/en\/service_url: .* answers with status 404 \(week 1\)\n/);
+	assert.match(output, /\/fr\/service_url: .* has no features\n/);
+});
+
 test("layers that are not named keep what is known of them", async () => {
 	serveLayer(peer, { feature: json({ features: [] }) });
 	await storeFeature("ozone");
