@@ -1,7 +1,10 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Finding } from "../../harvest/finding.ts";
-import { isWrong, type Review, review } from "../../review/review.ts";
+import type { Registration } from "../../registry/registration.ts";
+import { createCheckServices, isWrong, type Review, review } from "../../review/review.ts";
+import { readConfiguration } from "../../service/settings.ts";
+import { Peer } from "../harvest/peer.ts";
 import { largeWhenStored } from "../local.ts";
 import { type Files, featureFile, ownersFile, Repository, wmsFile } from "./repository.ts";
 
@@ -369,5 +372,29 @@ for (const [base, head] of [
 		}
 	});
 }
+
+test("a service that is not asked in the time for all services is down", async () => {
+	const peer = await Peer.open();
+	const { timeout } = AbortSignal;
+	AbortSignal.timeout = (ms) => (ms === 8 * 60_000 ? AbortSignal.abort() : timeout.call(AbortSignal, ms));
+	try {
+		const { harvest } = readConfiguration({ HARVEST_ALLOW_PRIVATE: "on" });
+		const entry = { service_url: `${peer.origin}/wms`, layer: "roads" };
+		const registration = { version: "1.0.0", payload_type: "wms", en: entry, fr: entry } as Registration;
+		const { findings } = await createCheckServices(harvest)({
+			smallkey: "abc",
+			registration,
+			description: null,
+		});
+		assert.equal(
+			findings.map(({ state }) => state),
+			["down", "down"],
+		);
+		assert.equal(peer.asked, []);
+	} finally {
+		AbortSignal.timeout = timeout;
+		await peer.close();
+	}
+});
 
 test.run();
