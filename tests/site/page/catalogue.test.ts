@@ -415,6 +415,21 @@ page(
 	},
 );
 
+page("more rows take the focus, and a click with Ctrl opens another tab", async ({ browser, world }) => {
+	const { page: window, context } = await openWindow(browser);
+	await window.goto(world.url("en/?sort=title"));
+	const more = window.getByRole("button", { name: "Show more" });
+	await more.click();
+	const added = window.locator(".results li").nth(10).getByRole("link");
+	await eventually(() => added.evaluate((link) => link === link.ownerDocument.activeElement));
+	assert.ok(await more.isVisible());
+	const opened = context.waitForEvent("page", { timeout: 20_000 });
+	await added.click({ modifiers: ["Control"] });
+	await (await opened).waitForURL(/[?&]layer=/);
+	assert.not.match(window.url(), "layer=");
+	await context.close();
+});
+
 page("a layer is shown while its configuration for RAMP4 is not read yet", async ({ browser, world }) => {
 	const { page: window, context } = await openWindow(browser);
 	let answer = () => {};

@@ -229,6 +229,34 @@ test("layers are sent to the worker a part at a time, all of them before the tex
 	assert.equal(posted, [...Array.from({ length: 10 }, () => 600), 7, "ab"]);
 });
 
+test("after a worker has failed, the next one gets all layers", async () => {
+	const workers: { posted: ToMatcher[]; onerror: () => void }[] = [];
+	class FakeWorker {
+		readonly posted: ToMatcher[] = [];
+		onerror = () => {};
+		constructor() {
+			workers.push(this);
+		}
+		postMessage(message: ToMatcher): void {
+			this.posted.push(message);
+		}
+		terminate(): void {}
+	}
+	const own = globalThis.Worker;
+	globalThis.Worker = FakeWorker as unknown as typeof Worker;
+	const search = new TextSearch(new URL("file:///worker.js"));
+	const layers = [entry("k", "K")];
+	search.add(layers);
+	const failed = search.match("a").catch(() => "failed");
+	workers[0]?.onerror();
+	assert.is(await failed, "failed");
+	void search.match("b");
+	await eventually(async () => workers[1]?.posted.length === 2);
+	search.close();
+	globalThis.Worker = own;
+	assert.equal(workers[1]?.posted, [{ add: layers }, { serial: 2, text: "b" }]);
+});
+
 test("texts of any kind find nothing wrong and end", () => {
 	const matcher = new Matcher();
 	matcher.add([entry("odd", "(.*)+[\\", "<b>"), entry("arabic", "خريطة الأنهار")]);
