@@ -130,24 +130,34 @@ writers("is replaced, as after a repack, while a group is written", async (world
 	);
 });
 
-writers("keeps no process that has started during a repack", async ({ repository, writer, git, tip }) => {
-	const [first = ""] = await land(writer, tip, "first");
-	await writer.renew();
-	const limits = { ...defaultLimits, maxIdlePacks: 1 };
-	const eager = openWriter({ ...outside, repository, limits }, { renew: () => undefined });
-	try {
-		for (const _ of ["starts one", "starts no other"]) await eager.repackIfMany(true);
-		assert.is(descendantsWith(process.pid, repository, "repack").length, 1);
-		const landing = land(eager, first, "during");
-		const started = descendantsWith(process.pid, repository, "fast-import");
-		assert.is(started.length, 1);
-		const [during] = await landing;
-		await eventually(() => descendantsWith(process.pid, repository, "fast-import").length === 0);
-		assert.is(await git("rev-parse", "refs/heads/main"), during);
-	} finally {
-		eager.kill();
-	}
-});
+writers(
+	"keeps no process that has started during a repack, and starts one repack at a time",
+	async (world) => {
+		const { repository, writer, git, tip } = world;
+		const [first = ""] = await land(writer, tip, "first");
+		await writer.renew();
+		const measured: string[] = [];
+		const measure = (operation: string) => measured.push(operation);
+		const limits = { ...defaultLimits, maxIdlePacks: 1 };
+		let landing: Promise<string[]> | null = null;
+		// Called at the end of a repack, before the writer's own processes are replaced.
+		const renew = () => {
+			landing = land(eager, first, "during");
+			assert.is(descendantsWith(process.pid, repository, "fast-import").length, 1);
+		};
+		const eager = openWriter({ ...outside, repository, limits, measure }, { renew });
+		try {
+			for (const _ of ["starts one", "starts no other"]) await eager.repackIfMany(true);
+			await eventually(() => landing !== null);
+			const [during] = (await landing) ?? [];
+			await eventually(() => descendantsWith(process.pid, repository, "fast-import").length === 0);
+			assert.is(await git("rev-parse", "refs/heads/main"), during);
+			assert.equal(measured, ["repack"]);
+		} finally {
+			eager.kill();
+		}
+	},
+);
 
 writers("writes any path and any text as it is", async ({ repository, writer, git, tip }) => {
 	const names = ['"quoted"', "back\\slash", "line\nbreak", "é ü", "from :1"];
