@@ -1,6 +1,5 @@
 // npm start: runs the service on this machine
 import { once } from "node:events";
-import { setFlagsFromString } from "node:v8";
 import { TokenBuckets } from "../api/limits.ts";
 import { createNodeServer } from "../api/node/serve.ts";
 import { versionLine } from "../files/version.ts";
@@ -20,8 +19,6 @@ export const run = createRun("serve", async ({ read, environment, io }) => {
 	);
 	const configuration = readConfiguration(environment);
 	for (const line of misspeltSettings(environment)) io.warn(line);
-	// The heap keeps less room for what is no longer needed: row `push-memory` of `npx fragments bench`.
-	setFlagsFromString("--optimize-for-size");
 	const { dataDir } = configuration;
 	await makeDataDir(dataDir);
 	const lock = await lockFolder(dataDir, { waiting: io.warn });
