@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setFlagsFromString } from "node:v8";
 import { GitFailure } from "../git/run.ts";
 import { problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
@@ -111,12 +110,7 @@ export function openPublication(options: {
 	async function applyRange({ from, to, changes: paths, at }: CommitRange): Promise<string[]> {
 		const isLarge = paths.length > maxSmall;
 		const read = isLarge ? commitLayers(repository, to, from === null ? paths : null) : storeLayers(at);
-		// V8 keeps less room for what is no longer needed while a large range is read: row `push-memory` of
-		// `npx fragments bench`. Always, it would take a tenth of the rate of row `doc`.
-		if (isLarge) setFlagsFromString("--optimize-for-size");
-		const range = await readRange(paths, read, (layer) => renderFragments(layer, settings)).finally(() => {
-			if (isLarge) setFlagsFromString("--no-optimize-for-size");
-		});
+		const range = await readRange(paths, read, (layer) => renderFragments(layer, settings));
 		for (const problem of range.problems) log.warn(problemLine(problem));
 		const changed = await table.change(range.layers);
 		served = to;
