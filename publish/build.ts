@@ -7,7 +7,7 @@ import { tryJson } from "../registry/try-json.ts";
 import { progress } from "../terminal/progress.ts";
 import { readServed } from "./changes.ts";
 import { collectFolder, resolveCommit } from "./collect.ts";
-import { type Entries, openFolder } from "./folder-sink.ts";
+import { type Entries, openFolder } from "./folder.ts";
 import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
 
 /** What is built: a folder of layers, or one commit of a git repository. */
