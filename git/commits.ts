@@ -183,7 +183,7 @@ export const endCommand = `${forgetBranch}done\n`;
 /**
  * The commands that make one commit and print its id, in pieces: all commands of a batch may be longer than the longest
  * possible string.
- * @param from its parent; null: the last commit since `storeCommand`, or no parent if there is none
+ * @param from its parent; null: the last commit since `storeCommand`; without one, the commit has no parent
  */
 export function commitCommands(
 	from: string | null,

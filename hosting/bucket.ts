@@ -60,7 +60,7 @@ export function openBucket(env: Environment) {
 	}
 
 	return {
-		/** Reads an object; null if there is none. */
+		/** Reads an object; null if it does not exist. */
 		get: (name: string) => send("GET", name),
 		/** Stores an object atomically. @param sha256 SHA-256 of the bytes in hex, which the store checks */
 		put: (name: string, bytes: Buffer, sha256: string, headers: Record<string, string>) =>

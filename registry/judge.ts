@@ -48,7 +48,7 @@ export function orphanProblem(smallkey: string): Problem {
 	return problemOf(descriptionPath(smallkey), "orphan", layerPath(smallkey));
 }
 
-/** The text for what should be a smallkey, and is none. */
+/** The text about a value that is not a smallkey. */
 export function smallkeyText(text: string): string {
 	return textAt("smallkey", "smallkey", JSON.stringify(text.slice(0, 80)));
 }

@@ -76,7 +76,7 @@ async function layerChange(layer: ChangedLayer, settings: ReviewOptions["setting
 		...layer,
 		/** null if there are too many layers to render them all. */
 		fragments: verb === "wrong" ? [] : settings && fragmentChanges(layer, settings),
-		/** Address of the page that shows the layer as a draft; null if there is none. */
+		/** Address of the page that shows the layer as a draft; null without such a page. */
 		draft: address !== null && address.length <= maxDraftLength ? address : null,
 	};
 }

@@ -58,7 +58,7 @@ export function readerOf(files: CommitFiles) {
 		return stems.filter((stem) => parseSmallkey(stem) !== null).sort();
 	}
 
-	/** The new text of a changed file, or the entry of another one; null if there is none. */
+	/** The new text of a changed file, or the entry of an unchanged one; null if the file does not exist. */
 	async function find(path: string): Promise<string | FileEntry | null> {
 		const [folder, name] = splitPath(path);
 		const text = changed.get(folder)?.get(name);

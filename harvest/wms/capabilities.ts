@@ -73,7 +73,7 @@ export function parseCapabilities(bytes: Uint8Array, contentType: string, servic
 	return readCapabilities(document, service);
 }
 
-/** The text of a service exception; null if the document is none. @param root from `parseXml` */
+/** The text of a service exception; null for any other document. @param root from `parseXml` */
 export function exceptionIn(root: XmlElement | null): string | null {
 	if (root?.name !== "ServiceExceptionReport" && root?.name !== "ExceptionReport") return null;
 	const all = root.children.flatMap((element) => [element, ...element.children]);

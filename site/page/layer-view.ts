@@ -37,7 +37,7 @@ interface Known {
 	entry: Entry | null;
 	drawables: Drawables;
 	map: MapPanel;
-	/** The fragment for RAMP4, or a text that there is none; null until it is read. */
+	/** The fragment for RAMP4, or the text that RAMP4 cannot show the layer; null until it is read. */
 	ramp4: string | null;
 }
 
