@@ -285,8 +285,10 @@ import { openCatalogue } from "./service/catalogue.ts";
 const said = [];
 const log = { info() {}, warn: (text) => said.push(text), error: (error) => said.push(error) };
 const open = [];
+let attempts = 0;
 // Called just before a process is started.
 const options = () => {
+	attempts += 1;
 	try {
 		for (;;) open.push(openSync("/dev/null", "r"));
 	} catch {}
@@ -294,8 +296,7 @@ const options = () => {
 };
 const catalogue = openCatalogue({ repository: "none", out: "none", options, log, limits: { retryMs: 50 } });
 catalogue.changed("none");
-while (said.length === 0) await sleep(10);
-await sleep(200);
+while (said.length === 0 || attempts < 3) await sleep(10);
 for (const file of open) closeSync(file);
 console.log(...said);
 await catalogue.close();
