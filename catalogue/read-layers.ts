@@ -8,7 +8,7 @@ import { collectFolder, readEntries, resolveCommit } from "../publish/collect.ts
 import type { Entry } from "../registry/entries.ts";
 import { type Health, healthPath, parseHealth } from "../registry/health.ts";
 import { judgeFiles, type LayerFile, problemLine } from "../registry/judge.ts";
-import { ownersOf, ownersPath, parseOwners } from "../registry/owners.ts";
+import { nameOf, ownersOf, ownersPath, parseOwners } from "../registry/owners.ts";
 import { layerPath } from "../registry/smallkey.ts";
 import type { CatalogueChanges, OwnersOf } from "./catalogue.ts";
 import { type Index, IndexBroken } from "./chunks.ts";
@@ -110,6 +110,6 @@ function parseReviewers(files: readonly LayerFile[]): { health: Health; owners: 
 	const { owners } = parseOwners(bytesOf(ownersPath));
 	return {
 		health: parseHealth(new TextDecoder().decode(bytesOf(healthPath))),
-		owners: (smallkey) => (owners ? ownersOf(owners, layerPath(smallkey)) : []),
+		owners: (smallkey) => (owners ? ownersOf(owners, layerPath(smallkey)) : []).map(nameOf),
 	};
 }

@@ -2,7 +2,7 @@ import type { FromSchema } from "json-schema-to-ts";
 import type { owners as schema } from "../schemas/owners.ts";
 import { validateOwners } from "../schemas/validate-owners.ts";
 import { parseJson } from "./json.ts";
-import { listed, schemaProblems } from "./problems.ts";
+import { type Found, listed, pointerOf, schemaProblems } from "./problems.ts";
 import { parseLayerPath } from "./smallkey.ts";
 import { type BrokenRule, broken } from "./texts.ts";
 
@@ -20,12 +20,23 @@ export interface Owners {
 	operators: string[];
 	/** General rules before specific ones: the last rule that matches applies. */
 	rules: OwnerRule[];
+	/** Sender to the people who have its secret, and cannot approve what it sends. */
+	senders: ReadonlyMap<string, readonly string[]>;
+}
+
+/** An account of GitHub. A login becomes free for others after a rename; the id stays. */
+export interface Account {
+	login: string;
+	id: number;
 }
 
 /** Largest file of owners, in bytes: about ten thousand globs. */
 const maxOwnersBytes = 1024 * 1024;
 
-/** @returns the owners; null where there are problems: at most 20 and a count of the others */
+/**
+ * @returns the owners, and the problems: at most 20 and a count of the others. The owners are null where the file is
+ * unusable; a login without an id is a problem, and an owner who can approve nothing.
+ */
 export function parseOwners(bytes: Uint8Array): { owners: Owners | null; problems: BrokenRule[] } {
 	if (bytes.length > maxOwnersBytes)
 		return { owners: null, problems: [broken("size-of-document", maxOwnersBytes)] };
@@ -33,9 +44,33 @@ export function parseOwners(bytes: Uint8Array): { owners: Owners | null; problem
 	const invalid = parsed.problems.length === 0 ? listed(schemaProblems(validateOwners, parsed.value)) : [];
 	const problems = [...parsed.problems, ...invalid];
 	if (problems.length > 0) return { owners: null, problems };
-	const { operators, layers } = parsed.value as FromSchema<typeof schema>;
+	const { operators, layers, senders = {} } = parsed.value as FromSchema<typeof schema>;
 	const rules = Object.entries(layers).map(([glob, owners]) => ({ glob: glob.replace(/\*+/g, "*"), owners }));
-	return { owners: { operators, rules: rules.sort(byGenerality) }, problems: [] };
+	const owners = { operators, rules: rules.sort(byGenerality), senders: new Map(Object.entries(senders)) };
+	const lists = Object.entries({ layers, senders }).flatMap(([member, of]) =>
+		Object.entries(of).map(([name, names]) => ({ at: [member, name], names })),
+	);
+	const withoutId = [{ at: ["operators"], names: operators }, ...lists].flatMap(({ at, names }) =>
+		names.flatMap((name, index): Found[] =>
+			hasNoId(name) ? [() => [pointerOf([...at, index]), broken("owner-id", name)]] : [],
+		),
+	);
+	return { owners, problems: listed(withoutId) };
+}
+
+/** Whether an owner is a team, `@organisation/team`, and not an account. */
+export const isTeam = (owner: string) => owner.includes("/");
+
+/** Whether an owner is a login without the id of its account. */
+export const hasNoId = (owner: string) => !/[/#]/.test(owner);
+
+/** An owner as people read it: without the id. */
+export const nameOf = (owner: string) => owner.replace(/#\d+$/, "");
+
+/** The account of an owner `@login#id`; null for a team, and for a login without an id. */
+export function accountOf(owner: string): Account | null {
+	const [, login = "", id] = /^@([^/#]+)#(\d+)$/.exec(owner) ?? [];
+	return id === undefined ? null : { login, id: Number(id) };
 }
 
 /** Orders by the number of fixed characters, then of `?`, then by text, so that the order is total. */
@@ -52,7 +87,7 @@ export function ownersOf(owners: Owners, path: string): string[] {
 	return rule?.owners ?? owners.operators;
 }
 
-/** All names in the owners file, each once: teams (`@organisation/team`) and people (`@user`). */
+/** All owners of layers and other files, each once: teams (`@organisation/team`) and accounts (`@login#id`). */
 export function allOwners({ operators, rules }: Owners): string[] {
 	return [...new Set([...operators, ...rules.flatMap(({ owners }) => owners)])];
 }

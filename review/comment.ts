@@ -1,5 +1,6 @@
 import { maxAddressLength } from "../registry/addresses.ts";
 import { code, fenced, linesWithin } from "../registry/markdown.ts";
+import { nameOf } from "../registry/owners.ts";
 import { counted, firstOf } from "../terminal/plain.ts";
 import type { Located } from "./changes.ts";
 import type { FragmentChange } from "./fragments.ts";
@@ -99,7 +100,7 @@ function titled(title: string, items: string[]): string[] {
 function approvalBlocks({ approvals }: Review, links: Links): string[] {
 	const unusable = "The branch below has no usable `layers/owners.json` that says it.";
 	const items = approvals?.map(({ owners, paths }) => {
-		const names = owners.map((owner) => linked(owner, links.owner(owner)));
+		const names = owners.map((owner) => linked(nameOf(owner), links.owner(nameOf(owner))));
 		return `- ${names.join(" or ")}, for ${firstOf(paths.map(code), 3, ", ")}`;
 	});
 	return titled("Who has to approve", items ?? [unusable]);

@@ -5,7 +5,7 @@ import { findCheckRun, readCheckRuns } from "./post.ts";
 
 export interface OpenPull {
 	number: number;
-	user: { login: string } | null;
+	user: { login: string; id: number } | null;
 	head: { sha: string; ref: string; repo: { full_name: string } | null };
 	requested_reviewers?: { login: string }[] | null;
 }

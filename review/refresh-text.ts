@@ -1,7 +1,7 @@
 import type { Watched } from "../harvest/finding.ts";
 import { type Health, weeksSince } from "../registry/health.ts";
 import { code, linesWithin } from "../registry/markdown.ts";
-import { type Owners, ownersOf } from "../registry/owners.ts";
+import { nameOf, type Owners, ownersOf } from "../registry/owners.ts";
 import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { counted } from "../terminal/plain.ts";
 
@@ -39,7 +39,7 @@ export function refreshText(
 	const notable = all.map((layer): Notable => {
 		const sick = health.get(layer.smallkey);
 		const weeks = sick ? weeksSince(sick.since, week) : 0;
-		const names = owners && ownersOf(owners, layerPath(layer.smallkey)).map(code).join(" or ");
+		const names = owners && ownersOf(owners, layerPath(layer.smallkey)).map(nameOf).map(code).join(" or ");
 		const isLongDown = sick?.state === "down" && weeks >= minNamedWeeks;
 		return { ...layer, owners: names ?? "no known owner", weeks, isLongDown };
 	});

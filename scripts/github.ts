@@ -4,7 +4,8 @@ import { Option } from "@commander-js/extra-typings";
 import { readIfThere, readTextIfThere } from "../files/if-there.ts";
 import { fenced } from "../registry/markdown.ts";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
-import { judgePull, readTeams, unknownOwners } from "../review/approvals/github.ts";
+import { judgePull } from "../review/approvals/github.ts";
+import { readTeams, unknownOwners } from "../review/approvals/owners.ts";
 import { maxCommentLength } from "../review/comment.ts";
 import { readComments, setCheckRun, writeComment } from "../review/post.ts";
 import { findPulls, labelPull, openPulls, type PullRef, parsePulls } from "../review/pulls.ts";
@@ -148,7 +149,7 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 	for (const text of unknown) io.print(sign + plain(text));
 	const approvals = { github, base, owners, teams, author: options.author, isRequesting: wanted !== null };
 	const judgeOne = async (pull: (typeof pulls)[number]) => {
-		return ((await judgePull(approvals, pull)) ?? ["has a newer commit meanwhile"]).join("; ");
+		return ((await judgePull(approvals, pull)) ?? ["has changed meanwhile"]).join("; ");
 	};
 	return forEach(pulls, judgeOne, "could not be judged: ", io);
 });

@@ -167,9 +167,17 @@ export function commitMessage(meta: Meta): string {
 	return [meta.subject, ...(trailers.length > 0 ? ["", ...trailers] : [])].join("\n");
 }
 
-/** The mail address of a commit's author; a domain under `.invalid` never receives mail (RFC 2606). */
+/** A domain under `.invalid` never receives mail (RFC 2606). */
+const mailDomain = "@sender.invalid";
+
+/** The mail address of a commit's author. */
 export function authorMail(author: string): string {
-	return `${author}@sender.invalid`;
+	return `${author}${mailDomain}`;
+}
+
+/** The author whose mail address this is; null for another address. */
+export function authorOf(mail: string): string | null {
+	return mail.endsWith(mailDomain) ? mail.slice(0, -mailDomain.length) : null;
 }
 
 /** Folders of the branches on which changes wait for review: `register` for senders, `repair` for proposed repairs. */

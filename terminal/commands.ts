@@ -12,6 +12,7 @@ export const commands = {
 		"pull-requests": "list the open pull requests that the workflow layers checks",
 		comment: "post what review found on its pull request, and set the check layers",
 		approvals: "set the check of the owners' approval on pull requests, and say who can still approve",
+		owners: "write the ids of GitHub accounts into layers/owners.json",
 		"check-services": "check that the services behind the layers have what the registrations say",
 	},
 	host: {

@@ -29,7 +29,9 @@ export const english = {
 	"service-type":
 		"must be esriFeature, esriTile, esriImage, ogcWms, ogcWmts, esriMapServer or esriFeatureServer, not {}",
 	glob: "must be a glob: 1 to 64 of A-Z a-z 0-9 _ - + = * ?, not {}",
-	"owner-name": "must be a GitHub team or user, such as @organisation/team or @user, not {}",
+	"owner-name": "must be a GitHub team or account, such as @organisation/team or @ada#123, not {}",
+	"owner-id": "{} must have the id of the account, as in @ada#123: npx fragments owners writes it",
+	"sender-name": "must be the id of a sender: 1 to 64 of A-Z a-z 0-9 . _ -, not {}",
 	// Addresses of services.
 	"address-credentials": "must not hold a user name or password",
 	"address-characters": "must be percent-encoded where it has other characters than RFC 3986 allows: {}",

@@ -26,7 +26,9 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 		"doit être esriFeature, esriTile, esriImage, ogcWms, ogcWmts, esriMapServer ou esriFeatureServer, et non {}",
 	glob: "doit être un motif : 1 à 64 caractères A-Z a-z 0-9 _ - + = * ?, et non {}",
 	"owner-name":
-		"doit être une équipe ou une personne de GitHub, comme @organisation/equipe ou @personne, et non {}",
+		"doit être une équipe ou un compte de GitHub, comme @organisation/equipe ou @ada#123, et non {}",
+	"owner-id": "{} doit avoir le numéro du compte, comme dans @ada#123 : npx fragments owners l’écrit",
+	"sender-name": "doit être le nom d’un expéditeur : 1 à 64 caractères A-Z a-z 0-9 . _ -, et non {}",
 	// Addresses of services.
 	"address-credentials": "ne doit contenir ni nom d’utilisateur ni mot de passe",
 	"address-characters":

@@ -25,17 +25,37 @@ export function renderApprovals({ state, description, groups }: Judgement): stri
 	].join("\n");
 }
 
-function groupLine({ paths, approvedBy, canApprove, unknownTeams }: ApprovalGroup): string {
+function groupLine({ paths, approvedBy, canApprove, unknownTeams, withoutId }: ApprovalGroup): string {
 	const files = listed(paths, maxPaths);
-	if (approvedBy.length > 0) return `- ${files}: approved by ${listed(approvedBy, maxPeople)}`;
+	const loginsOf = (accounts: typeof canApprove) =>
+		listed(
+			accounts.map(({ login }) => login),
+			maxPeople,
+		);
+	if (approvedBy.length > 0) return `- ${files}: approved by ${loginsOf(approvedBy)}`;
 	const teams = listed(unknownTeams, maxPeople);
-	const people =
-		canApprove.length > 0 ? `can approve ${listed(canApprove, maxPeople)}` : "no one can approve";
-	return `- ${files}: ${people}${teams && `; no members are known of ${teams}`}`;
+	const people = canApprove.length > 0 ? `can approve ${loginsOf(canApprove)}` : "no one can approve";
+	const logins = listed(withoutId, maxPeople);
+	const noMembers = teams && `; no members are known of ${teams}`;
+	return `- ${files}: ${people}${noMembers}${logins && `; ${logins} cannot approve without an id in layers/owners.json`}`;
 }
 
 function listed(names: readonly string[], max: number): string {
 	return firstOf(names.map(code), max, ", ");
+}
+
+/** First line of a comment that asks owners for their approval. A later run finds it; GitHub does not show it. */
+export const askedMarker = "<!-- fragment-publisher: asked -->";
+
+/** The comment that asks owners by a mention, which reaches those without write access. @param logins as GitHub knows them */
+export function askingText(logins: readonly string[]): string {
+	const mentions = logins.map((login) => `@${login}`).join(" ");
+	return `${askedMarker}\n${mentions}: you own files of this change. To approve it: *Files changed*, *Review changes*, *Approve*.\n`;
+}
+
+/** Logins in lower case that a comment of `askingText` mentions. */
+export function askedIn(text: string): string[] {
+	return [...text.matchAll(/@([\w-]+)/g)].map(([, login = ""]) => login.toLowerCase());
 }
 
 /** First line of the comment on a conflict. A later run finds the comment by it; GitHub does not show it. */

@@ -1,11 +1,20 @@
 import { healthPath } from "../../registry/health.ts";
-import { allOwners, type Owners } from "../../registry/owners.ts";
+import type { Owners } from "../../registry/owners.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
-import { dataOf, dataOrNull, type Github, listOf } from "../../store/github/answer.ts";
+import { dataOf, type Github, listOf } from "../../store/github/answer.ts";
+import { authorOf } from "../../store/store.ts";
 import { findCheckRun, findComment, readComments, setCheckRun, writeComment } from "../post.ts";
 import { ignoreAnswer, isOfRepository, isReviewBranch, nullIfRefused, type OpenPull } from "../pulls.ts";
-import { conflictIsOver, conflictMarker, conflictText, renderApprovals } from "./comment.ts";
-import { isTeam, type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";
+import {
+	askedIn,
+	askedMarker,
+	askingText,
+	conflictIsOver,
+	conflictMarker,
+	conflictText,
+	renderApprovals,
+} from "./comment.ts";
+import { type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";
 
 /** The check that a ruleset requires. */
 const checkName = "owners";
@@ -18,6 +27,9 @@ const maxListedCommits = 250;
 
 /** People that one run asks for a review: GitHub accepts 15 per pull request. */
 const maxRequests = 10;
+
+/** Events after which a pull request is for another branch than before ("Issue event types"). */
+const baseChanges = ["base_ref_changed", "automatic_base_change_succeeded"];
 
 /** Reviews in these states are decisions; a comment is none. */
 const decisions = ["APPROVED", "CHANGES_REQUESTED", "DISMISSED"];
@@ -39,47 +51,65 @@ interface ApprovalRun {
 interface PullState extends Proposal {
 	/** Whether GitHub can merge it; null while GitHub computes that. */
 	isMergeable: boolean | null;
-	/** Logins in lower case of the people who have reviewed this commit. */
-	reviewers: ReadonlySet<string>;
+	/** Ids of the accounts that have reviewed this commit. */
+	reviewers: ReadonlySet<number>;
+}
+
+type Review = Awaited<ReturnType<Github["rest"]["pulls"]["listReviews"]>>["data"][number];
+
+/**
+ * The last decisions of reviewers on a commit, without those from before the pull request was pointed at this branch: an
+ * owner has approved what it changed in another one.
+ */
+async function approvalsOf({ rest, repo, paginate }: Github, number: number, reviews: Review[], sha: string) {
+	const deciding = reviews.filter(({ state }) => decisions.includes(state));
+	const last = [...new Map(deciding.map((review) => [review.user?.id, review])).values()];
+	const approvals = last.filter(({ commit_id, state }) => commit_id === sha && state === "APPROVED");
+	if (approvals.length === 0) return [];
+	const listed = paginate(rest.issues.listEvents, { ...repo, issue_number: number, per_page: 100 });
+	const events = await listOf(listed, "list the events");
+	const times = events.filter(({ event }) => baseChanges.includes(event)).map((one) => one.created_at);
+	const newest = Math.max(0, ...times.map((time) => Date.parse(time)));
+	return approvals.filter(({ submitted_at }) => Date.parse(submitted_at ?? "") > newest);
 }
 
 /**
  * Reads the data of a pull request that its judgement needs.
- * @returns null if the pull request has a newer commit: the files and commits read could be that commit's
+ * @returns null if the pull request has a newer commit, or is for another branch now: what was read could be that one's
  */
-async function readState({ github, author }: ApprovalRun, pull: OpenPull): Promise<PullState | null> {
+async function readState({ github, base, author }: ApprovalRun, pull: OpenPull): Promise<PullState | null> {
 	const { rest, repo, paginate } = github;
+	const { number } = pull;
 	const { sha, ref } = pull.head;
-	const about = { ...repo, pull_number: pull.number };
+	const about = { ...repo, pull_number: number };
 	const parameters = { ...about, per_page: 100 };
 	const reviews = await listOf(paginate(rest.pulls.listReviews, parameters), "list the reviews");
 	const files = await listOf(paginate(rest.pulls.listFiles, parameters), "list the changed files");
 	const commits = await listOf(paginate(rest.pulls.listCommits, parameters), "list the commits");
 	const shown = await dataOf(rest.pulls.get(about), "show the pull request");
-	if (shown.head.sha !== sha) return null;
-	const isRefresh = isOfRepository(github, pull) && ref === "refresh" && pull.user?.login === author;
+	if (shown.head.sha !== sha || shown.base.ref !== base) return null;
+	const isOwn = isOfRepository(github, pull);
+	const isRefresh = isOwn && ref === "refresh" && pull.user?.login === author;
 	const paths = files.flatMap(({ filename, previous_filename }) => [filename, previous_filename ?? filename]);
-	const people = commits.flatMap((commit) => [commit.author?.login, commit.committer?.login]);
-	const deciding = reviews.filter(({ state }) => decisions.includes(state));
-	const last = new Map(deciding.map((review) => [review.user?.login.toLowerCase(), review]));
-	const ofHead = ({ commit_id }: { commit_id: string | null }) => commit_id === sha;
-	const approvals = [...last.values()].filter(ofHead).filter(({ state }) => state === "APPROVED");
+	const people = commits.flatMap((commit) => [commit.author?.id, commit.committer?.id]);
+	const mails = isOwn && isReviewBranch(ref) ? commits.map(({ commit }) => commit.author?.email ?? "") : [];
+	const approvals = await approvalsOf(github, number, reviews, sha);
 	const hasAllFiles = files.length === shown.changed_files && files.length < maxListedFiles;
 	const hasAllCommits = commits.length === shown.commits && commits.length < maxListedCommits;
 	const manyCommits = hasAllCommits ? null : "too many commits for GitHub to list them: squash them";
 	return {
 		paths: [...new Set(paths)].filter((path) => !isRefresh || !isWrittenByRefresh(path)),
-		makers: lowerSet([pull.user?.login, ...people, ...(await readPushers(github, pull))]),
-		approvers: lowerSet(approvals.map(({ user }) => user?.login)),
+		makers: idsOf([pull.user?.id, ...people, ...(await readPushers(github, pull))]),
+		senders: new Set(mails.flatMap((mail) => authorOf(mail) ?? [])),
+		approvers: idsOf(approvals.map(({ user }) => user?.id)),
 		incomplete: hasAllFiles ? manyCommits : "too many files for GitHub to list them: split the change",
 		isMergeable: shown.mergeable,
-		reviewers: lowerSet(reviews.filter(ofHead).map(({ user }) => user?.login)),
+		reviewers: idsOf(reviews.filter(({ commit_id }) => commit_id === sha).map(({ user }) => user?.id)),
 	};
 }
 
-/** GitHub compares logins without regard to case. */
-function lowerSet(logins: readonly (string | undefined)[]): Set<string> {
-	return new Set(logins.flatMap((login) => login?.toLowerCase() ?? []));
+function idsOf(ids: readonly (number | undefined)[]): Set<number> {
+	return new Set(ids.filter((id) => id !== undefined));
 }
 
 /**
@@ -91,66 +121,49 @@ function isWrittenByRefresh(path: string): boolean {
 }
 
 /**
- * Logins of the people who pushed to a pull request's branch: anyone can write any mail address as a commit's author.
+ * Ids of the accounts that pushed to a pull request's branch: anyone can write any mail address as a commit's author.
  * Empty if GitHub does not show the pushes, such as of a private fork ("List repository activities").
  */
-async function readPushers({ rest }: Github, { head }: OpenPull): Promise<(string | undefined)[]> {
+async function readPushers({ rest }: Github, { head }: OpenPull): Promise<(number | undefined)[]> {
 	const [owner, repo] = head.repo?.full_name.split("/") ?? [];
 	if (!owner || !repo) return [];
 	const about = { owner, repo, ref: `refs/heads/${head.ref}`, per_page: 100 };
 	const pushes = await rest.repos.listActivities(about).catch(nullIfRefused);
-	return (pushes?.data ?? []).map(({ actor }) => actor?.login);
+	return (pushes?.data ?? []).map(({ actor }) => actor?.id);
 }
 
-/** Reads the members of each team among the owners. A team may not exist, or the token may not see it. */
-export async function readTeams({ rest, paginate }: Github, owners: Owners): Promise<Teams> {
-	const teams = new Map<string, string[] | null>();
-	for (const name of allOwners(owners).filter(isTeam)) {
-		const [org = "", team_slug = ""] = name.slice(1).split("/");
-		const listed = paginate(rest.teams.listMembersInOrg, { org, team_slug, per_page: 100 });
-		const members = await listed.catch(nullIfRefused);
-		teams.set(name, members?.map(({ login }) => login) ?? null);
-	}
-	return teams;
-}
-
-/** The owners who can never approve, each with the reason: teams without members, and names without an account. */
-export async function unknownOwners({ rest }: Github, owners: Owners, teams: Teams): Promise<string[]> {
-	const unknown: string[] = [];
-	for (const [team, members] of teams) {
-		if (!members) unknown.push(`${team}: there is no such team, or the token may not see it`);
-		else if (members.length === 0) unknown.push(`${team}: the team has no members`);
-	}
-	for (const owner of allOwners(owners).filter((name) => !isTeam(name))) {
-		const request = rest.users.getByUsername({ username: owner.slice(1) });
-		if (!(await dataOrNull(request, `show ${owner}`))) unknown.push(`${owner}: there is no such account`);
-	}
-	return unknown;
-}
-
-/** Requests the missing reviews. GitHub accepts requests only for people with access; the comment names the others. */
-async function requestReviews(
-	{ rest, repo }: Github,
+/**
+ * Asks the owners whose approval is missing: by a request for a review where GitHub accepts it, which it does only for
+ * people with access, else by a comment that mentions them. Each is asked once.
+ */
+async function askOwners(
+	{ github: { rest, repo } }: ApprovalRun,
 	{ number, requested_reviewers }: OpenPull,
 	{ groups }: Judgement,
-	reviewers: ReadonlySet<string>,
+	reviewers: ReadonlySet<number>,
+	comments: Awaited<ReturnType<typeof readComments>>,
 ): Promise<void> {
-	const known = lowerSet([...reviewers, ...(requested_reviewers ?? []).map(({ login }) => login)]);
+	const asked = comments.flatMap(({ body }) => (body?.startsWith(askedMarker) ? askedIn(body) : []));
+	const known = new Set([...asked, ...(requested_reviewers ?? []).map(({ login }) => login.toLowerCase())]);
 	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
-	const people = [...new Set(missing.flatMap(({ canApprove }) => canApprove))];
-	const open = people.filter((login) => !known.has(login.toLowerCase()));
-	for (const login of open.slice(0, maxRequests)) {
+	const people = new Map(missing.flatMap(({ canApprove }) => canApprove.map((one) => [one.id, one.login])));
+	const open = [...people].filter(([id, login]) => !reviewers.has(id) && !known.has(login.toLowerCase()));
+	const outside: string[] = [];
+	for (const [, login] of open.slice(0, maxRequests)) {
 		const request = rest.pulls.requestReviewers({ ...repo, pull_number: number, reviewers: [login] });
-		// A person without access cannot be asked, and can approve all the same.
-		await request.catch(ignoreAnswer);
+		const answer = await request.catch(ignoreAnswer);
+		if (!answer) outside.push(login);
 	}
+	if (outside.length === 0) return;
+	const body = askingText(outside);
+	await dataOf<unknown>(rest.issues.createComment({ ...repo, issue_number: number, body }), "ask the owners");
 }
 
 /**
  * Judges one pull request: sets its check `owners`, comments on the approvals that are missing and on a conflict, and
  * merges the pull request if the service opened it and the owners have approved it.
- * @returns the judgement and other things done, in words (`the conflict is over`); null if the pull request has a newer
- * commit, which another run judges
+ * @returns the judgement and other things done, in words (`the conflict is over`); null if the pull request has changed
+ * meanwhile, which another run judges
  */
 export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<string[] | null> {
 	const { github, owners, teams, author } = run;
@@ -164,7 +177,7 @@ export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<strin
 	const checks = await setCheckRun(github, head.sha, check, author);
 	const comments = await readComments(github, number, author);
 	if (groups.length > 0) await writeComment(github, number, summary, comments);
-	if (run.isRequesting) await requestReviews(github, pull, judgement, state.reviewers);
+	if (run.isRequesting) await askOwners(run, pull, judgement, state.reviewers, comments);
 	const conflict = await noteConflict(run, pull, state.isMergeable, comments);
 	const isMerged = state.isMergeable === true && (await mergeApproved(run, pull, judgement, checks));
 	return [`${conclusion}: ${title}`, ...(conflict ? [conflict] : []), ...(isMerged ? ["merged"] : [])];

@@ -92,7 +92,7 @@ test("owners with fifteen thousand wrong entries, and with long ones, are bounde
 	const wrong = Object.fromEntries(Array.from({ length: 15_000 }, (_, index) => [`k-${index}`, ["nobody"]]));
 	assert.is(
 		of(wrong)[0],
-		'/layers/k-0/0: must be a GitHub team or user, such as @organisation/team or @user, not "nobody"',
+		'/layers/k-0/0: must be a GitHub team or account, such as @organisation/team or @ada#123, not "nobody"',
 	);
 	assert.is(of(wrong).at(-1), "the document has 14980 more problems");
 	of({ ["g".repeat(100_000)]: Array(15_000).fill("nobody") });

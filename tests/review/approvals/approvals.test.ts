@@ -1,16 +1,24 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseOwners } from "../../../registry/owners.ts";
-import { judgePull, readTeams } from "../../../review/approvals/github.ts";
+import { judgePull } from "../../../review/approvals/github.ts";
+import { readTeams, unknownOwners } from "../../../review/approvals/owners.ts";
 import { openPulls } from "../../../review/pulls.ts";
 import { connectToGithub } from "../../../service/github.ts";
 import { readConfiguration } from "../../../service/settings.ts";
-import { runScript } from "../../process.ts";
-import { bot, type PeerCheck, type PeerPull, type ReviewPeer, startReviewPeer } from "./review-peer.ts";
+import { temporaryFolder } from "../../local.ts";
+import { root, runScript } from "../../process.ts";
+import { bot, idOf, type PeerCheck, type PeerPull, type ReviewPeer, startReviewPeer } from "./review-peer.ts";
 
 const ownersFile = {
-	operators: ["@boss"],
-	layers: { "*": ["@maps/reviewers", "@rita"], "energy-*": ["@maps/energy"], "empty-*": ["@maps/empty"] },
+	operators: [`@boss#${idOf("boss")}`],
+	layers: {
+		"*": ["@maps/reviewers", `@rita#${idOf("rita")}`],
+		"energy-*": ["@maps/energy"],
+		"empty-*": ["@maps/empty"],
+	},
 };
 
 const owners = parseOwners(new TextEncoder().encode(JSON.stringify(ownersFile))).owners;
@@ -44,6 +52,9 @@ function propose(peer: ReviewPeer, parts: Partial<PeerPull> = {}): PeerPull {
 }
 
 const approval = (login: string | null, commit = head) => ({ login, state: "APPROVED", commit });
+
+const approvalComments = ({ comments }: ReviewPeer) =>
+	comments.filter(({ body }) => body.startsWith("<!-- fragment-publisher: approvals -->"));
 
 /** Looks at all open pull requests, as the workflow does. */
 async function judge(peer: ReviewPeer, isRequesting = true, known = owners): Promise<string[]> {
@@ -83,7 +94,7 @@ approvals(
 		assert.equal(await judge(peer), ["failure: can still approve: eve"]);
 		pull.reviews.push(approval("eve"));
 		assert.equal(await judge(peer), ["success: approved by Ann, eve"]);
-		assert.is(peer.comments.length, 1, "one comment, edited");
+		assert.is(approvalComments(peer).length, 1, "one comment, edited");
 		assert.match(peer.comments[0]?.body ?? "", "The owners have approved");
 	},
 );
@@ -117,6 +128,103 @@ for (const [what, parts, people] of refused) {
 		assert.equal(await judge(peer), [`failure: can still approve: ${people}`]);
 	});
 }
+
+approvals(
+	"an approval is compared by the account's id: who claims an owner's old login is a stranger",
+	async ({ peer }) => {
+		const pull = propose(peer, { reviews: [approval("rita")] });
+		peer.ids.set("rita", 666);
+		assert.equal(await judge(peer), ["failure: can still approve: Ann, bob, rita"]);
+		peer.ids.set("rita", 666).set("rita-two", idOf("rita"));
+		pull.reviews.push(approval("rita-two"));
+		assert.equal(await judge(peer), ["success: approved by rita"]);
+	},
+);
+
+approvals(
+	"an author is known by the id, too: a rename does not let him approve his own change",
+	async ({ peer }) => {
+		peer.ids.set("rita-two", idOf("rita"));
+		propose(peer, { author: "rita-two", reviews: [approval("rita")] });
+		assert.equal(await judge(peer), ["failure: can still approve: Ann, bob"]);
+	},
+);
+
+approvals("an owner without an id approves nothing, and the check says what to do", async ({ peer }) => {
+	const file = { ...ownersFile, layers: { "*": ["@rita"] } };
+	const { owners: known, problems } = parseOwners(new TextEncoder().encode(JSON.stringify(file)));
+	assert.equal(
+		problems.map(({ text }) => text),
+		["/layers/*/0: @rita must have the id of the account, as in @ada#123: npx fragments owners writes it"],
+	);
+	propose(peer, { reviews: [approval("rita")] });
+	assert.equal(await judge(peer, true, known), [
+		"failure: npx fragments owners has to write the id of @rita",
+	]);
+	assert.match(peer.comments[0]?.body ?? "", /rita<\/code> cannot approve without an id/);
+});
+
+approvals(
+	"an approval from before the pull request was pointed at this branch is needed again",
+	async ({ peer }) => {
+		const pull = propose(peer, {
+			reviews: [{ ...approval("bob"), at: "2026-01-02T00:00:00Z" }],
+			baseChanges: ["2026-01-01T00:00:00Z"],
+		});
+		assert.equal(await judge(peer), ["success: approved by bob"]);
+		pull.baseChanges?.push("2026-01-02T00:00:00Z");
+		assert.equal(await judge(peer), ["failure: can still approve: Ann, bob, rita"]);
+		pull.reviews.push({ ...approval("bob"), at: "2026-01-02T00:00:01Z" });
+		assert.equal(await judge(peer), ["success: approved by bob"]);
+	},
+);
+
+approvals(
+	"a pull request that is pointed at another branch during the judgement is not judged",
+	async ({ peer }) => {
+		const pull = propose(peer, { reviews: [approval("bob")] });
+		peer.meanwhile = () => {
+			pull.base = "other";
+		};
+		assert.equal(await judge(peer), ["newer"]);
+		assert.equal(peer.checks, []);
+	},
+);
+
+approvals(
+	"who has the secret of a sender does not approve what it sent, and may approve other changes",
+	async ({ peer }) => {
+		const file = { ...ownersFile, senders: { energy: [`@rita#${idOf("rita")}`, "@maps/energy"] } };
+		const known = parseOwners(new TextEncoder().encode(JSON.stringify(file))).owners;
+		const service = { author: "maps-service[bot]", commits: [{ author: null, committer: null }] };
+		const reviews = [approval("rita")];
+		const pull = propose(peer, {
+			...{ ...service, reviews, from: "maps:register/abc", mails: ["energy@sender.invalid"] },
+		});
+		assert.equal(await judge(peer, true, known), ["failure: can still approve: Ann, bob"]);
+		pull.mails = ["other@sender.invalid"];
+		assert.equal(await judge(peer, true, known), ["success: approved by rita"]);
+		// On a branch of another repository anyone can write such an address.
+		Object.assign(pull, { from: "mallory:register/abc", mails: ["energy@sender.invalid"] });
+		assert.equal(await judge(peer, true, known), ["success: approved by rita"]);
+	},
+);
+
+approvals("owners whom GitHub cannot ask for a review are mentioned, once each", async ({ peer }) => {
+	peer.collaborators.add("Ann");
+	const pull = propose(peer);
+	const asked = () => peer.comments.map(({ body }) => body).filter((body) => body.includes(": asked -->"));
+	for (let run = 0; run < 2; run += 1) {
+		await judge(peer);
+		assert.equal(peer.requested, [{ number: 1, login: "Ann" }]);
+		assert.is(asked().length, 1);
+		assert.match(asked()[0] ?? "", /^<!-- .*-->\n@bob @rita: you own files of this change\./);
+	}
+	pull.files.push({ filename: "layers/en/energy-x.json" });
+	await judge(peer);
+	assert.is(asked().length, 2);
+	assert.match(asked()[1] ?? "", /\n@eve: /);
+});
 
 approvals("a comment after an approval takes nothing back", async ({ peer }) => {
 	propose(peer, { reviews: [approval("bob"), { ...approval("bob"), state: "COMMENTED" }] });
@@ -344,7 +452,7 @@ approvals(
 		// The workflow's runs wait for each other, so that the last one sees both.
 		assert.equal(await judge(peer), ["success: approved by bob, eve"]);
 		assert.is(peer.checks.at(-1)?.conclusion, "success");
-		assert.is(peer.comments.length, 1);
+		assert.is(approvalComments(peer).length, 1);
 	},
 );
 
@@ -476,6 +584,53 @@ approvals(
 			assert.is((await command(peer, ["--pulls", wrong])).code, 2, wrong);
 	},
 );
+
+approvals(
+	"an owner who was renamed, or whose account is gone, is named with what to do",
+	async ({ peer }) => {
+		peer.accounts.add("boss-two").add("rita");
+		peer.ids.set("boss-two", idOf("boss")).set("rita", 666);
+		const github = connectToGithub(
+			readConfiguration({ GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "t", GITHUB_API_URL: peer.url }),
+		);
+		assert.ok(owners);
+		assert.equal(await unknownOwners(github, owners, new Map()), [
+			`@boss#${idOf("boss")}: is called @boss-two now, which npx fragments owners writes`,
+			`@rita#${idOf("rita")}: there is no such account`,
+		]);
+	},
+);
+
+approvals("npx fragments owners writes the ids, and the new login of a renamed account", async ({ peer }) => {
+	const { path, remove } = await temporaryFolder();
+	const file = join(path, "layers/owners.json");
+	await mkdir(join(path, "layers"));
+	const run = async (text: string) => {
+		await writeFile(file, text);
+		const env = { GITHUB_TOKEN: "t", GITHUB_API_URL: peer.url };
+		process.chdir(path);
+		const ended = await runScript("owners", [], env).finally(() => process.chdir(root));
+		return { ...ended, text: await readFile(file, "utf8") };
+	};
+	peer.accounts.add("Ada").add("eve-two");
+	peer.ids.set("eve-two", 5);
+	const layers = `"layers": {"*": ["@ada", "@maps/energy"],\n"x*": ["@eve#5"]}`;
+	const filled = await run(`{ "operators": ["@ada"], ${layers} }`);
+	assert.is(filled.code, 0, filled.stderr);
+	const ada = `"@Ada#${idOf("ada")}"`;
+	assert.is(
+		filled.text,
+		`{ "operators": [${ada}], "layers": {"*": [${ada}, "@maps/energy"],\n"x*": ["@eve-two#5"]} }`,
+	);
+	assert.equal(parseOwners(new TextEncoder().encode(filled.text)).problems, []);
+	assert.match((await run(filled.text)).stdout, "has the id of each account");
+	const wrong = `{ "operators": ["@ada", "@gone"], "layers": {} }`;
+	const refused = await run(wrong);
+	assert.is(refused.code, 1);
+	assert.match(refused.stdout, 'layers/owners.json: "@gone": there is no such account');
+	assert.is(refused.text, wrong, "nothing is written");
+	await remove();
+});
 
 approvals("a pull request costs seven requests", async ({ peer }) => {
 	propose(peer);

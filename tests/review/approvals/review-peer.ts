@@ -19,7 +19,11 @@ export interface PeerPull {
 	merged?: boolean;
 	/** Where GitHub lists fewer files than there are. */
 	changedFiles?: number;
-	reviews: { login: string | null; state: string; commit: string }[];
+	reviews: { login: string | null; state: string; commit: string; at?: string }[];
+	/** When it was pointed at another branch. */
+	baseChanges?: string[];
+	/** Mail addresses of its commits' authors. */
+	mails?: string[];
 }
 
 /** A check run. */
@@ -41,6 +45,8 @@ export interface ReviewPeer {
 	teams: Map<string, string[]>;
 	/** Accounts that are known. */
 	accounts: Set<string>;
+	/** Ids of accounts that are not `idOf` their login. */
+	ids: Map<string, number>;
 	/** Logins that may be asked for a review. */
 	collaborators: Set<string>;
 	checks: PeerCheck[];
@@ -57,6 +63,11 @@ export interface ReviewPeer {
 /** The workflows' App, which sets checks and writes comments. */
 export const bot = "maps-workflows[bot]";
 
+/** The id of an account, the same in any case of letters: what an account keeps that is renamed. */
+export function idOf(login: string): number {
+	return [...login.toLowerCase()].reduce((sum, character) => sum * 31 + character.charCodeAt(0), 7) % 1e9;
+}
+
 type Handler = (match: RegExpExecArray, body: Record<string, unknown>, query: URLSearchParams) => unknown;
 
 export async function startReviewPeer(): Promise<ReviewPeer> {
@@ -64,6 +75,7 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		pulls: [],
 		teams: new Map(),
 		accounts: new Set(),
+		ids: new Map(),
 		meanwhile: null,
 		collaborators: new Set(),
 		checks: [],
@@ -74,11 +86,13 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 	};
 	const pullOf = (number: string) => peer.pulls.find((pull) => pull.number === Number(number));
 	const commitsOf = ({ commits, author }: PeerPull) => commits ?? [{ author, committer: author }];
-	const account = (login: string | null) => (login === null ? null : { login });
+	const known = (login: string) => ({ login, id: peer.ids.get(login) ?? idOf(login) });
+	const account = (login: string | null) => (login === null ? null : known(login));
 	const shown = (pull: PeerPull) => ({
 		number: pull.number,
 		html_url: `https://github.example/pull/${pull.number}`,
-		user: pull.author === null ? null : { login: pull.author },
+		user: account(pull.author),
+		base: { ref: pull.base },
 		head: {
 			sha: pull.sha,
 			ref: pull.from.split(":")[1],
@@ -90,7 +104,7 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		changed_files: pull.changedFiles ?? pull.files.length,
 		requested_reviewers: peer.requested
 			.filter(({ number }) => number === pull.number)
-			.map(({ login }) => ({ login })),
+			.map(({ login }) => known(login)),
 	});
 	const routes: [string, RegExp, Handler][] = [
 		[
@@ -114,11 +128,18 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 			"GET",
 			/^\/pulls\/(\d+)\/reviews$/,
 			([, number = ""]) =>
-				pullOf(number)?.reviews.map(({ login, state, commit }) => ({
+				pullOf(number)?.reviews.map(({ login, state, commit, at }) => ({
 					user: account(login),
 					state,
 					commit_id: commit,
+					submitted_at: at ?? "2026-01-02T00:00:00Z",
 				})),
+		],
+		[
+			"GET",
+			/^\/issues\/(\d+)\/events$/,
+			([, number = ""]) =>
+				(pullOf(number)?.baseChanges ?? []).map((created_at) => ({ event: "base_ref_changed", created_at })),
 		],
 		[
 			"POST",
@@ -134,9 +155,10 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 			"GET",
 			/^\/pulls\/(\d+)\/commits$/,
 			([, number = ""]) =>
-				commitsOf(pullOf(number) as PeerPull).map(({ author, committer }) => ({
+				commitsOf(pullOf(number) as PeerPull).map(({ author, committer }, index) => ({
 					author: account(author),
 					committer: account(committer),
+					commit: { author: { email: pullOf(number)?.mails?.[index] ?? "a@b.example" } },
 				})),
 		],
 		[
@@ -207,14 +229,19 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		query: URLSearchParams,
 	): unknown {
 		const team = /^\/orgs\/([^/]+)\/teams\/([^/]+)\/members$/.exec(path);
-		if (team) return peer.teams.get(`${team[1]}/${team[2]}`)?.map((login) => ({ login })) ?? null;
+		if (team) return peer.teams.get(`${team[1]}/${team[2]}`)?.map(known) ?? null;
 		const login = /^\/users\/([^/]+)$/.exec(path)?.[1];
-		if (login !== undefined) return peer.accounts.has(login) ? { login } : null;
+		if (login !== undefined)
+			return (
+				[...peer.accounts].map(known).find((one) => one.login.toLowerCase() === login.toLowerCase()) ?? null
+			);
+		const id = /^\/user\/(\d+)$/.exec(path)?.[1];
+		if (id !== undefined) return [...peer.accounts].map(known).find((one) => one.id === Number(id)) ?? null;
 		const activity = /^\/repos\/([^/]+)\/layers\/activity$/.exec(path);
 		if (activity) {
 			const from = `${activity[1]}:${query.get("ref")?.replace("refs/heads/", "")}`;
 			const pushers = peer.pulls.find((pull) => pull.from === from)?.pushers;
-			return pushers?.map((actor) => ({ activity_type: "push", actor: { login: actor } })) ?? null;
+			return pushers?.map((actor) => ({ activity_type: "push", actor: known(actor) })) ?? null;
 		}
 		const own = path.replace("/repos/maps/layers", "");
 		for (const [wanted, pattern, handler] of routes) {

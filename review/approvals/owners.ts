@@ -1,0 +1,63 @@
+import { type Account, accountOf, allOwners, isTeam, type Owners } from "../../registry/owners.ts";
+import { dataOrNull, type Github } from "../../store/github/answer.ts";
+import { nullIfRefused } from "../pulls.ts";
+import type { Teams } from "./judge.ts";
+
+/** Reads the members of each team among the owners. A team may not exist, or the token may not see it. */
+export async function readTeams({ rest, paginate }: Github, owners: Owners): Promise<Teams> {
+	const teams = new Map<string, Account[] | null>();
+	const names = new Set([...allOwners(owners), ...[...owners.senders.values()].flat()]);
+	for (const name of [...names].filter(isTeam)) {
+		const [org = "", team_slug = ""] = name.slice(1).split("/");
+		const listed = paginate(rest.teams.listMembersInOrg, { org, team_slug, per_page: 100 });
+		const members = await listed.catch(nullIfRefused);
+		teams.set(name, members?.map(({ login, id }) => ({ login, id })) ?? null);
+	}
+	return teams;
+}
+
+/** The owners who can never approve, each with the reason: teams without members, and names without an account. */
+export async function unknownOwners({ rest }: Github, owners: Owners, teams: Teams): Promise<string[]> {
+	const unknown: string[] = [];
+	for (const [team, members] of teams) {
+		if (!members) unknown.push(`${team}: there is no such team, or the token may not see it`);
+		else if (members.length === 0) unknown.push(`${team}: the team has no members`);
+	}
+	for (const owner of allOwners(owners).filter((name) => !isTeam(name))) {
+		const account = accountOf(owner);
+		if (!account) {
+			unknown.push(`${owner}: approves nothing without an id, which npx fragments owners writes`);
+			continue;
+		}
+		const found = await dataOrNull(rest.users.getById({ account_id: account.id }), `show ${owner}`);
+		if (!found) unknown.push(`${owner}: there is no such account`);
+		else if (found.login.toLowerCase() !== account.login.toLowerCase())
+			unknown.push(`${owner}: is called @${found.login} now, which npx fragments owners writes`);
+	}
+	return unknown;
+}
+
+/** An owner in the text of the owners file: a string that starts with `@`, which no glob and no sender does. */
+const quotedLogin = /"@([A-Za-z0-9][A-Za-z0-9_-]*)(?:#(\d+))?"/g;
+
+/**
+ * Writes the ids of accounts into the text of an owners file, and the logins that renamed accounts have now; the rest of
+ * the text stays.
+ * @returns the text, and the owners that are no account of a person
+ */
+export async function fillIds({ rest }: Github, text: string) {
+	const filled = new Map<string, string>();
+	const problems: string[] = [];
+	for (const [quoted, login = "", id] of text.matchAll(quotedLogin)) {
+		if (filled.has(quoted)) continue;
+		const request = id
+			? rest.users.getById({ account_id: Number(id) })
+			: rest.users.getByUsername({ username: login });
+		const found = await dataOrNull(request, `show ${quoted}`);
+		const isPerson = found !== null && found.type !== "Organization";
+		if (!found) problems.push(`${quoted}: there is no such account`);
+		else if (!isPerson) problems.push(`${quoted}: is an organisation; name one of its teams`);
+		filled.set(quoted, isPerson ? `"@${found.login}#${found.id}"` : quoted);
+	}
+	return { text: text.replace(quotedLogin, (quoted) => filled.get(quoted) ?? quoted), problems };
+}
