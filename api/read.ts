@@ -3,7 +3,7 @@ import { type Lang, parseSmallkey } from "../registry/smallkey.ts";
 import { targetOf } from "../registry/targets/table.ts";
 import type { Envelope, TargetName } from "../registry/targets/target.ts";
 import { etagOfTags } from "./etag.ts";
-import { answerTagged, fragmentHeaders, type Reply, refuseRead } from "./reply.ts";
+import { answerTagged, fragmentHeaders, type Reply, refusalCaching, refuseRead } from "./reply.ts";
 import type { Wanted } from "./wanted.ts";
 
 export interface Fragment {
@@ -33,6 +33,8 @@ const comma = encoder.encode(",");
 interface Found {
 	etag: string;
 	pieces: readonly Uint8Array[];
+	/** Whether a requested key is unknown. Then the answer is cached briefly, so that no cache hides a new layer. */
+	isIncomplete?: boolean;
 }
 
 /**
@@ -47,7 +49,7 @@ export function answerRead(wanted: Wanted, ifNoneMatch: string | null, fragments
 		"Content-Type": wanted.callback === null ? fragmentHeaders["Content-Type"] : scriptType,
 		"Access-Control-Allow-Origin": fragmentHeaders["Access-Control-Allow-Origin"],
 		"Access-Control-Expose-Headers": fragmentHeaders["Access-Control-Expose-Headers"],
-		"Cache-Control": fragmentHeaders["Cache-Control"],
+		"Cache-Control": found.isIncomplete ? refusalCaching : fragmentHeaders["Cache-Control"],
 		"X-Content-Type-Options": fragmentHeaders["X-Content-Type-Options"],
 		ETag: found.etag,
 	};
@@ -74,9 +76,11 @@ function findDocs(wanted: Wanted, fragments: Fragments): Found | number {
 	const elements: Uint8Array[] = [];
 	const tags: string[] = [];
 	let bytes = 0;
+	let isIncomplete = false;
 	const items = wanted.isSorted ? inDrawingOrder(wanted, fragments) : wanted.items;
 	for (const item of items) {
 		const found = parseSmallkey(item) ? fragments(target, lang, item) : null;
+		isIncomplete ||= found === null;
 		const fragment = found && rules.isUnlisted?.(found.body) ? null : found;
 		const missing = fragment ? null : rules.absent(item, items.length);
 		if (!fragment && missing === null) continue;
@@ -87,18 +91,16 @@ function findDocs(wanted: Wanted, fragments: Fragments): Found | number {
 		bytes += element.length;
 		if (bytes > maxDocsBytes) return 414;
 	}
-	const { open, between, close } = rules.envelope ?? { open: "", between: null, close: "" };
-	const list = elements.flatMap((element, index) => (index === 0 ? [element] : [comma, element]));
+	const { open, close } = rules.envelope ?? { open: "", close: "" };
 	const pieces = [
 		encoder.encode(`${callback === null ? "" : `/**/${callback}(`}${open}[`),
-		...list,
-		...(between === null ? [] : [encoder.encode(`]${between}[`), ...list]),
+		...elements.flatMap((element, index) => (index === 0 ? [element] : [comma, element])),
 		encoder.encode(`]${close}${callback === null ? "" : ");"}`),
 	];
 	if (lengthOf(pieces) > maxDocsBytes) return 414;
 	if (callback !== null) tags.push(callback);
-	if (rules.envelope) tags.push(open + between);
-	return { etag: etagOfTags(tags), pieces };
+	if (rules.envelope) tags.push(open);
+	return { etag: etagOfTags(tags), pieces, isIncomplete };
 }
 
 function inDrawingOrder({ target, lang, items }: Wanted, fragments: Fragments): string[] {

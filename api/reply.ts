@@ -18,8 +18,8 @@ export const fragmentHeaders = {
 	"Access-Control-Allow-Origin": "*",
 	// Headers that pages of other sites may read.
 	"Access-Control-Expose-Headers": "ETag, Date",
-	// A cache may use it for a minute, and longer while it fetches it again or the origin is down (RFC 5861).
-	"Cache-Control": "public, max-age=60, stale-while-revalidate=600, stale-if-error=86400",
+	// A cache may use it for a minute, another one while it fetches it again, and longer while the origin is down (RFC 5861).
+	"Cache-Control": "public, max-age=60, stale-while-revalidate=60, stale-if-error=86400",
 	"X-Content-Type-Options": "nosniff",
 } as const;
 

@@ -34,7 +34,7 @@ export function snippetsOf(
   rv-service-endpoint="${attribute(root)}" rv-keys='["${smallkey}"]'></div>`;
 	const geoView = {
 		map: { listOfGeoviewLayerConfig: [{ geoviewLayerType: "geoCore", geoviewLayerId: smallkey }] },
-		// GeoView from 1.0.0 on reads `/vcs` below this address (docs/reading.md).
+		// GeoView from 2.0.0 on reads `/vcs` below this address (docs/reading.md).
 		serviceUrls: { geocoreUrl: root.replace(/\/$/, "") },
 	};
 	const terria = { type: "terria-reference", url: at("terria"), path: [`rcs.${smallkey}.${lang}`] };

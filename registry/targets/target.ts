@@ -6,8 +6,6 @@ export type TargetName = string;
 /** The ASCII JSON text around an array of layers, where the array is not the whole answer. */
 export interface Envelope {
 	open: string;
-	/** The text between the array and its repetition; null where the answer has the array only once. */
-	between: string | null;
 	close: string;
 }
 

@@ -11,7 +11,7 @@ export const terria: Target = {
 	doc: "terria",
 	docs: "terria",
 	aliases: [],
-	envelope: { open: '{"catalog":', between: null, close: "}" },
+	envelope: { open: '{"catalog":', close: "}" },
 	absent: () => null,
 };
 

@@ -10,15 +10,10 @@ export const v2: Target = {
 	docs: "v2/docs",
 	// GeoView's own default address ends with a slash.
 	aliases: [{ doc: "v2/doc/", docs: "v2/docs/" }],
-	// The path that the geo.ca portal and GeoView request. GeoView 1.0.0 reads `reponse`. Unknown keys are left out: on
-	// null, every GeoView loads for ever.
+	// The path that the geo.ca portal and GeoView request. Unknown keys are left out: on null, GeoView loads for ever.
 	queryDoor: {
 		path: "vcs",
-		envelope: (lang) => ({
-			open: `{"response":{"rcs":{"${lang}":`,
-			between: `},"gcs":[]},"reponse":{"rcs":{"${lang}":`,
-			close: '},"gcs":[]}}',
-		}),
+		envelope: (lang) => ({ open: `{"response":{"rcs":{"${lang}":`, close: '},"gcs":[]}}' }),
 	},
 	// FGPV requests a list. It drops empty elements, and throws on an object that is not a layer. GeoView requests one key.
 	// On null it loads for ever, and it shows an empty array as an error of that layer.

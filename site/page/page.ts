@@ -52,7 +52,7 @@ export interface View {
 /**
  * Reads a file below the site's root; null if it does not exist.
  * @param cache with `no-cache`, the browser always asks the server, which may answer 304. Otherwise it could show a removed
- * layer for a minute (`max-age`), and once more within ten minutes (`stale-while-revalidate`). With `default`, a file with a
+ * layer for a minute (`max-age`), and once more within the next minute (`stale-while-revalidate`). With `default`, a file with a
  * hash in its name is requested only once
  * @throws {TypeError} if the server does not answer in time, or answers with an error
  */

@@ -49,7 +49,7 @@ test("npx fragments build writes Cloudflare's headers, and nothing twice", async
   Content-Type: application/json; charset=utf-8
   Access-Control-Allow-Origin: *
   Access-Control-Expose-Headers: ETag, Date
-  Cache-Control: public, max-age=60, stale-while-revalidate=600, stale-if-error=86400
+  Cache-Control: public, max-age=60, stale-while-revalidate=60, stale-if-error=86400
   X-Content-Type-Options: nosniff
 `,
 	);

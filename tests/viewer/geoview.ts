@@ -12,7 +12,7 @@ export interface GeoviewLayer {
 /** What GeoView makes of an answer of `/v2/docs/`. @throws {Error} where it would fail, or never end loading */
 // biome-ignore lint/suspicious/noExplicitAny: it reads whatever it gets
 export function readAsGeoview(elements: any[]): GeoviewLayer[] {
-	// An empty list is caught, and shown as an error of that layer; an element that is null is not (1.0.0 to June 2026).
+	// An empty list is caught, and shown as an error of that layer; an element that is null is not (2.0.0 to June 2026).
 	if (elements.some((element) => element === null)) throw new Error("GeoView never ends loading on null");
 	return elements.flatMap(({ layers }) => readNode(layers[0]));
 }
@@ -21,12 +21,6 @@ export function readAsGeoview(elements: any[]): GeoviewLayer[] {
 // biome-ignore lint/suspicious/noExplicitAny: it reads whatever it gets
 export function readAsPortal(answer: any, lang: string): GeoviewLayer[] {
 	return readAsGeoview(answer.response.rcs[lang]);
-}
-
-/** The same as GeoView 1.0.0 reads it: by its own spelling. */
-// biome-ignore lint/suspicious/noExplicitAny: it reads whatever it gets
-export function readAsGeoview1(answer: any, lang: string): GeoviewLayer[] {
-	return readAsGeoview(answer.reponse.rcs[lang]);
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: it reads whatever it gets
