@@ -47,6 +47,9 @@ interface CheckRun {
 	annotations?: readonly Annotation[];
 }
 
+/** The title of a check that no review was made for: the hourly run makes one. */
+export const unableTitle = "could not be checked";
+
 /** Reads the newest check run of each name and App on a commit ("List check runs for a Git reference"). */
 export async function readCheckRuns({ rest, repo, paginate }: Github, sha: string) {
 	const listed = paginate(rest.checks.listForRef, { ...repo, ref: sha, filter: "latest", per_page: 100 });

@@ -1,7 +1,7 @@
 import { parseLayerPath } from "../registry/smallkey.ts";
 import { dataOf, type Github, isAnswered, listOf } from "../store/github/answer.ts";
 import { reviewFolders } from "../store/store.ts";
-import { findCheckRun, readCheckRuns } from "./post.ts";
+import { findCheckRun, readCheckRuns, unableTitle } from "./post.ts";
 
 export interface OpenPull {
 	number: number;
@@ -17,8 +17,18 @@ export interface PullRef {
 	head: string;
 }
 
-/** Pull requests of one run: GitHub starts at most 256 jobs for a matrix. */
-const maxPulls = 256;
+/**
+ * Pull requests that one run looks at: at some 15 requests for each, so many stay below half of the 5,000 an hour that an
+ * App has ("Rate limits for the REST API"), and below the 256 jobs of a matrix.
+ */
+const maxPulls = 150;
+
+/** The pull requests that the run of an hour looks at: all of them, or in turn a part of them each hour. */
+export function partOf<Pull>(pulls: readonly Pull[], now: Date): Pull[] {
+	const parts = Math.max(1, Math.ceil(pulls.length / maxPulls));
+	const hour = Math.floor(now.getTime() / 3_600_000);
+	return pulls.filter((_pull, index) => index % parts === hour % parts);
+}
 
 export async function openPulls({ rest, repo, paginate }: Github, base: string): Promise<OpenPull[]> {
 	const parameters = { ...repo, state: "open" as const, base, per_page: 100 };
@@ -28,20 +38,21 @@ export async function openPulls({ rest, repo, paginate }: Github, base: string):
 /**
  * The open pull requests for the matrix of a workflow.
  * @param head if given, only pull requests whose newest commit is this one
- * @param missing if given, only pull requests without a check of this name from the App `author`
+ * @param missing if given, only pull requests without a check of this name from the App `author`, and those that it could
+ * not check
  */
 export async function findPulls(
 	github: Github,
 	base: string,
-	options: { head?: string | undefined; missing?: string | undefined; author: string },
+	options: { head?: string | undefined; missing?: string | undefined; author: string; now: Date },
 ): Promise<PullRef[]> {
-	const { missing, author } = options;
+	const { missing, author, now } = options;
+	const open = await openPulls(github, base);
+	const wanted = options.head === undefined ? open : open.filter(({ head }) => head.sha === options.head);
 	const found: PullRef[] = [];
-	for (const { number, head } of await openPulls(github, base)) {
-		if (found.length === maxPulls) break;
-		if (options.head !== undefined && head.sha !== options.head) continue;
-		const has = missing && findCheckRun(await readCheckRuns(github, head.sha), missing, author);
-		if (!has) found.push({ number, head: head.sha });
+	for (const { number, head } of partOf(wanted, now)) {
+		const run = missing && findCheckRun(await readCheckRuns(github, head.sha), missing, author);
+		if (!run || run.output.title === unableTitle) found.push({ number, head: head.sha });
 	}
 	return found;
 }

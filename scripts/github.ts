@@ -5,10 +5,10 @@ import { readIfThere, readTextIfThere } from "../files/if-there.ts";
 import { fenced } from "../registry/markdown.ts";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
 import { judgePull } from "../review/approvals/github.ts";
-import { readTeams, unknownOwners } from "../review/approvals/owners.ts";
+import { checkBranch, readTeams, unknownOwners } from "../review/approvals/owners.ts";
 import { maxCommentLength } from "../review/comment.ts";
-import { readComments, setCheckRun, writeComment } from "../review/post.ts";
-import { findPulls, labelPull, openPulls, type PullRef, parsePulls } from "../review/pulls.ts";
+import { readComments, setCheckRun, unableTitle, writeComment } from "../review/post.ts";
+import { findPulls, labelPull, openPulls, type PullRef, parsePulls, partOf } from "../review/pulls.ts";
 import { parseReport, type Report } from "../review/report.ts";
 import { connectToGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";
@@ -20,19 +20,27 @@ import { plain } from "../terminal/plain.ts";
 const authorOf = (what: string) => ["--author <login>", what, "github-actions[bot]"] as const;
 
 const listHelp = `
-Prints JSON, [{"number": 1, "head": "<commit>"}], for --pulls of npx fragments comment and npx fragments approvals.`;
+Prints JSON, [{"number": 1, "head": "<commit>"}], for --pulls of npx fragments comment and npx fragments approvals.
+Of more than 150, each hour prints another part.`;
 
 const list = createRun("pull-requests", async ({ read, environment, io }) => {
 	const [options] = await read((line) =>
 		line
 			.option("--head <commit>", "only those whose newest commit is this one")
-			.addOption(new Option("--missing <check>", "only those without this check").conflicts("head"))
+			.addOption(
+				new Option(
+					"--missing <check>",
+					"only those without this check, or that could not be checked",
+				).conflicts("head"),
+			)
 			.option(...authorOf("the App that sets the check"))
 			.addHelpText("after", listHelp),
 	);
 	const configuration = readConfiguration(environment);
 	const base = configuration.github?.branch ?? "main";
-	io.print(JSON.stringify(await findPulls(connectToGithub(configuration), base, options)));
+	io.print(
+		JSON.stringify(await findPulls(connectToGithub(configuration), base, { ...options, now: io.now() })),
+	);
 });
 
 /** Does something for each pull request. @returns exit code: 2 where an error kept it from one of them */
@@ -82,8 +90,9 @@ const titles = {
 const unable = {
 	name: checkName,
 	conclusion: "failure" as const,
-	title: "could not be checked",
-	summary: "The workflow `layers` has failed; its log says why. It looks again with the next push.",
+	title: unableTitle,
+	summary:
+		"The workflow `layers` has failed; its log says why. It looks again each hour, and with the next push.",
 };
 
 /** Posts a report on its pull request. @returns what was done, in words */
@@ -129,7 +138,7 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 		line
 			.option(
 				"--pulls <json>",
-				"only these, as npx fragments pull-requests prints them, whose owners are asked for a review; without it all open ones",
+				"only these, as npx fragments pull-requests prints them, whose owners are asked for a review; without it all open ones, or of more than 150 each hour another part",
 			)
 			.option(...authorOf("the App that sets checks and comments"))
 			.addHelpText("after", approvalsHelp),
@@ -139,14 +148,16 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 	const { owners } = parseOwners((await readIfThere(ownersPath)) ?? new Uint8Array(0));
 	const github = connectToGithub(configuration);
 	const base = configuration.github?.branch ?? "main";
-	const isWanted = (number: number) => !wanted || wanted.some((pull) => pull.number === number);
-	const pulls = (await openPulls(github, base)).filter(({ number }) => isWanted(number));
+	const open = await openPulls(github, base);
+	const isWanted = (number: number) => wanted?.some((pull) => pull.number === number);
+	const pulls = wanted ? open.filter(({ number }) => isWanted(number)) : partOf(open, io.now());
 	const teams = owners && (pulls.length > 0 || !wanted) ? await readTeams(github, owners) : new Map();
 	const unknown = owners && !wanted ? await unknownOwners(github, owners, teams) : [];
 	// In GitHub Actions these lines become annotations of the file.
 	const isAction = environment.GITHUB_ACTIONS === "true";
 	const sign = isAction ? `::warning file=${ownersPath},title=Owners::` : "warning ";
 	for (const text of unknown) io.print(sign + plain(text));
+	if (!wanted) await checkBranch(github, base, owners, unknown, options.author);
 	const approvals = { github, base, owners, teams, author: options.author, isRequesting: wanted !== null };
 	const judgeOne = async (pull: (typeof pulls)[number]) => {
 		return ((await judgePull(approvals, pull)) ?? ["has changed meanwhile"]).join("; ");

@@ -15,9 +15,7 @@ import {
 	renderApprovals,
 } from "./comment.ts";
 import { type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";
-
-/** The check that a ruleset requires. */
-const checkName = "owners";
+import { checkName } from "./owners.ts";
 
 /** Files of a pull request that GitHub lists (REST API, "List pull requests files"). */
 const maxListedFiles = 3_000;

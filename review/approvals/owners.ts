@@ -1,7 +1,12 @@
+import { code } from "../../registry/markdown.ts";
 import { type Account, accountOf, allOwners, isTeam, type Owners } from "../../registry/owners.ts";
-import { dataOrNull, type Github } from "../../store/github/answer.ts";
+import { dataOf, dataOrNull, type Github } from "../../store/github/answer.ts";
+import { setCheckRun } from "../post.ts";
 import { nullIfRefused } from "../pulls.ts";
 import type { Teams } from "./judge.ts";
+
+/** The check that a ruleset requires. */
+export const checkName = "owners";
 
 /** Reads the members of each team among the owners. A team may not exist, or the token may not see it. */
 export async function readTeams({ rest, paginate }: Github, owners: Owners): Promise<Teams> {
@@ -35,6 +40,29 @@ export async function unknownOwners({ rest }: Github, owners: Owners, teams: Tea
 			unknown.push(`${owner}: is called @${found.login} now, which npx fragments owners writes`);
 	}
 	return unknown;
+}
+
+/**
+ * Sets the check `owners` of the branch's newest commit: whether each owner of its file can approve. A ruleset can name an
+ * App as the source of a check only once that App has set one ("Available rules for rulesets").
+ * @param unknown owners who can never approve
+ */
+export async function checkBranch(
+	github: Github,
+	branch: string,
+	owners: Owners | null,
+	unknown: readonly string[],
+	author: string,
+): Promise<void> {
+	const { rest, repo } = github;
+	const asked = rest.git.getRef({ ...repo, ref: `heads/${branch}` });
+	const { object } = await dataOf(asked, "show the branch");
+	const isRight = owners !== null && unknown.length === 0;
+	const reason = owners ? `${unknown.length} owners can approve nothing` : "cannot be read";
+	const title = `layers/owners.json: ${isRight ? "each owner can approve" : reason}`;
+	const summary = unknown.length > 0 ? unknown.map((text) => `- ${code(text)}`).join("\n") : title;
+	const conclusion = isRight ? ("success" as const) : ("failure" as const);
+	await setCheckRun(github, object.sha, { name: checkName, conclusion, title, summary }, author);
 }
 
 /** An owner in the text of the owners file: a string that starts with `@`, which no glob and no sender does. */

@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { parseOwners } from "../../../registry/owners.ts";
 import { judgePull } from "../../../review/approvals/github.ts";
 import { readTeams, unknownOwners } from "../../../review/approvals/owners.ts";
-import { openPulls } from "../../../review/pulls.ts";
+import { openPulls, partOf } from "../../../review/pulls.ts";
 import { connectToGithub } from "../../../service/github.ts";
 import { readConfiguration } from "../../../service/settings.ts";
 import { temporaryFolder } from "../../local.ts";
@@ -483,10 +483,11 @@ approvals(
 	},
 );
 
-/** Runs `npx fragments approvals` as the workflow does. */
+/** Runs `npx fragments approvals` as the workflow does, in a checkout with the owners of the fixtures. */
 async function command(peer: ReviewPeer, words: string[] = []) {
 	const env = { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "t", GITHUB_API_URL: peer.url };
-	return runScript("approvals", ["--author", bot, ...words], env);
+	process.chdir(join(root, "tests/fixtures"));
+	return runScript("approvals", ["--author", bot, ...words], env).finally(() => process.chdir(root));
 }
 
 approvals("one that cannot be judged keeps its check, and the others are judged", async ({ peer }) => {
@@ -503,7 +504,7 @@ approvals("one that cannot be judged keeps its check, and the others are judged"
 	assert.match(stdout, /^#2: failure: /m);
 	assert.equal(
 		peer.checks.map(({ head_sha }) => head_sha),
-		[head],
+		[peer.tip, head],
 	);
 });
 
@@ -567,7 +568,6 @@ approvals(
 	async ({ peer }) => {
 		propose(peer, { sha: older });
 		propose(peer, { sha: head });
-		// The owners are those of this checkout.
 		peer.teams.set("fragment-publisher/layer-reviewers", ["Ann"]);
 		peer.collaborators.add("Ann");
 		const pulls = JSON.stringify([{ number: 2, head }]);
@@ -630,6 +630,70 @@ approvals("npx fragments owners writes the ids, and the new login of a renamed a
 	assert.match(refused.stdout, 'layers/owners.json: "@gone": there is no such account');
 	assert.is(refused.text, wrong, "nothing is written");
 	await remove();
+});
+
+/** What `npx fragments pull-requests --missing layers` prints. */
+async function missing(peer: ReviewPeer, now = new Date()): Promise<number[]> {
+	const env = { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "t", GITHUB_API_URL: peer.url };
+	const words = ["--missing", "layers", "--author", bot];
+	const { stdout } = await runScript("pull-requests", words, env, { now: () => now });
+	return (JSON.parse(stdout) as { number: number }[]).map(({ number }) => number);
+}
+
+approvals(
+	"the hourly run looks again at what it could not check, and not at what is wrong",
+	async ({ peer }) => {
+		const output = { title: "something has to be corrected", summary: "", annotations: [] };
+		const check = { id: 0, name: "layers", conclusion: "failure", app: "maps-workflows" };
+		propose(peer, { sha: older });
+		propose(peer);
+		peer.checks.push({ ...check, head_sha: older, output });
+		peer.checks.push({ ...check, head_sha: head, output: { ...output, title: "could not be checked" } });
+		assert.equal(await missing(peer), [2]);
+	},
+);
+
+approvals(
+	"with 1,000 open pull requests each hour looks at a part, and within seven hours at all",
+	async ({ peer }) => {
+		const sha = (index: number) => index.toString(16).padStart(40, "0");
+		for (let index = 0; index < 1_000; index += 1) propose(peer, { sha: sha(index) });
+		const hour = (index: number) => new Date(Date.UTC(2026, 0, 1, index, 41));
+		const all = peer.pulls.map(({ number, sha: id }) => ({ number, head: id }));
+		const parts = Array.from({ length: 7 }, (_, index) => partOf(all, hour(index)));
+		assert.is(new Set(parts.flat()).size, 1_000);
+		assert.equal(
+			await missing(peer, hour(3)),
+			parts[3]?.map(({ number }) => number),
+		);
+		assert.ok(peer.requests.length <= 160, `${peer.requests.length} requests`);
+		peer.requests.length = 0;
+		const { stdout } = await command(peer);
+		assert.ok((stdout.match(/^#\d+: /gm)?.length ?? 0) >= 142, stdout);
+		// Of the 5,000 an hour that an App has. The first look at a pull request also writes a check and a comment.
+		assert.ok(peer.requests.length < 2_000, `${peer.requests.length} requests`);
+	},
+);
+
+approvals("the App sets a check on the branch, with the owners who can approve nothing", async ({ peer }) => {
+	await command(peer);
+	const [check, ...others] = peer.checks;
+	assert.equal(others, []);
+	assert.equal([check?.head_sha, check?.name, check?.conclusion], [peer.tip, "owners", "failure"]);
+	assert.match(check?.output.title ?? "", /^layers\/owners\.json: \d+ owners can approve nothing$/);
+	assert.match(check?.output.summary ?? "", /there is no such team/);
+	for (const name of ["operators", "layer-reviewers", "energy", "weather", "environment"])
+		peer.teams.set(`fragment-publisher/${name}`, ["Ann"]);
+	await command(peer);
+	assert.is(peer.checks[1]?.conclusion, "success");
+	await command(peer);
+	assert.is(peer.checks.length, 2, "and none while nothing has changed");
+	propose(peer);
+	await command(peer, ["--pulls", JSON.stringify([{ number: 1, head }])]);
+	assert.equal(
+		peer.checks.slice(2).map(({ head_sha }) => head_sha),
+		[head],
+	);
 });
 
 approvals("a pull request costs seven requests", async ({ peer }) => {

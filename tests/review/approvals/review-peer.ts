@@ -52,6 +52,8 @@ export interface ReviewPeer {
 	checks: PeerCheck[];
 	comments: { number: number; id: number; body: string }[];
 	requested: { number: number; login: string }[];
+	/** Newest commit of the branch main. */
+	tip: string;
 	/** Happens once, before files are listed. */
 	meanwhile: (() => void) | null;
 	/** Each request so far, and answers that take the place of the peer's own. */
@@ -76,6 +78,7 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		teams: new Map(),
 		accounts: new Set(),
 		ids: new Map(),
+		tip: "f".repeat(40),
 		meanwhile: null,
 		collaborators: new Set(),
 		checks: [],
@@ -114,6 +117,7 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 				return peer.pulls.filter(({ base, merged }) => base === query.get("base") && !merged).map(shown);
 			},
 		],
+		["GET", /^\/git\/ref\/heads%2Fmain$/, () => ({ object: { sha: peer.tip } })],
 		["GET", /^\/pulls\/(\d+)$/, ([, number = ""]) => shown(pullOf(number) as PeerPull)],
 		[
 			"GET",
