@@ -70,12 +70,11 @@ const checkName = "layers";
 const maxReportLength = 8 * maxCommentLength;
 
 const commentHelp = `
-DIR has a folder review-<number> for each pull request, with the report.json that npx fragments review --report wrote.
-Where there is none, the check says that the change could not be checked.`;
+DIR has the file review-<number>.json of each pull request, which npx fragments review --report wrote. Where there is none, the check says that the change could not be checked.`;
 
 /** Reads the report of a pull request; null if there is none. @throws {Error} if no review can have written it */
 async function readReport(folder: string, { number }: PullRef): Promise<Report | null> {
-	const path = join(folder, `review-${number}`, "report.json");
+	const path = join(folder, `review-${number}.json`);
 	const text = await readTextIfThere(path);
 	if (text === null) return null;
 	if (text.length > maxReportLength) throw new Error(`${path}: has more than ${maxReportLength} characters`);

@@ -450,7 +450,7 @@ test("no secret and no right to write is near foreign data", () => {
 	const download = report?.steps.find(({ uses }) => uses?.startsWith("actions/download-artifact@"));
 	assert.equal(
 		download?.with,
-		{ pattern: "review-*", path: "reports" },
+		{ pattern: "review-*", path: "reports", "merge-multiple": true },
 		"of this run, not of the pull request's",
 	);
 	for (const [path, { on }] of workflows) assert.not.ok("pull_request_target" in on, path);

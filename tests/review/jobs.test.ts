@@ -9,10 +9,10 @@ import { ownersFile, Repository, wmsFile } from "./repository.ts";
 /** Where the commands of each job are run, beside this file; of two jobs with the same commands one is enough. */
 const elsewhere: Record<string, string> = {
 	"check: test": "CI itself",
-	"layers: find": "workflow.test.ts",
+	"layers: find": "pull-request.test.ts",
 	"layers: look": "workflow.test.ts",
-	"layers: report": "workflow.test.ts",
-	"layers: approvals": "tests/faults/jobs.fault.ts",
+	"layers: report": "pull-request.test.ts",
+	"layers: approvals": "pull-request.test.ts",
 	"publish: publish": "publish.test.ts, up to the hand-over; that is tests/hosting",
 	"publish: validate": "publish.test.ts",
 	"publish: harvest": "publish.test.ts",

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "uvu";
@@ -29,12 +29,10 @@ function report(comment: string, more: Partial<Report> = {}): object {
 
 /** Runs `npx fragments comment` as the workflow does. */
 async function comment(text: string | object | null, pulls: object = [{ number, head }], author = "maps") {
-	await rm(join(folder, `review-${number}`), { recursive: true, force: true });
-	if (text !== null) {
-		await mkdir(join(folder, `review-${number}`));
-		const json = typeof text === "string" ? report(text) : text;
-		await writeFile(join(folder, `review-${number}`, "report.json"), JSON.stringify(json));
-	}
+	const path = join(folder, `review-${number}.json`);
+	await rm(path, { force: true });
+	const json = typeof text === "string" ? report(text) : text;
+	if (text !== null) await writeFile(path, JSON.stringify(json));
 	const words = ["--pulls", JSON.stringify(pulls), "--reports", folder, "--author", author];
 	return runScript("comment", words, settings());
 }

@@ -1,10 +1,9 @@
-import { cpSync, existsSync, mkdirSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parseReport } from "../../review/report.ts";
 import { root } from "../process.ts";
-import { startPeer } from "../store/github-peer.ts";
 import { commands, Origin, runJob } from "./origin.ts";
 import { type Files, wmsFile } from "./repository.ts";
 
@@ -24,9 +23,13 @@ async function check(number: number, files: Files) {
 	const HEAD = origin.propose(number, files);
 	const cwd = origin.checkout();
 	const summary = join(cwd, "summary.md");
-	const ended = await runJob(cwd, commands("layers", "look"), { HEAD, GITHUB_STEP_SUMMARY: summary });
+	const ended = await runJob(cwd, commands("layers", "look"), {
+		HEAD,
+		NUMBER: "1",
+		GITHUB_STEP_SUMMARY: summary,
+	});
 	const read = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : "");
-	const report = parseReport(read(join(cwd, "report.json")));
+	const report = parseReport(read(join(cwd, "review-1.json")));
 	return { ...ended, cwd, report, summary: read(summary) };
 }
 
@@ -76,53 +79,11 @@ test("code that a pull request brings is read and never run", async () => {
 	assert.not.match(readFileSync(join(cwd, "package.json"), "utf8"), "preinstall");
 });
 
-test("a wrong pull request from a fork gets its comment, made anew and posted with the number that GitHub says", async () => {
-	const peer = await startPeer();
-	try {
-		const [first] = await peer.commits();
-		await peer.api("POST", "/git/refs", { ref: "refs/heads/change", sha: first?.sha });
-		await peer.push("x", "x", "change");
-		const [newest] = await peer.commits("change");
-		const pull = { title: "A change", head: "change", base: "main" };
-		const { number } = (await peer.api<{ number: number }>("POST", "/pulls", pull)).data;
-
-		const reviewed = await check(4, {
-			"layers/ne/new.json": wmsFile("a", "ftp://maps.example/@maps/all"),
-		});
-		const env = { GITHUB_TOKEN: peer.token, GITHUB_API_URL: peer.proxy.url };
-		const cwd = origin.checkout();
-		const output = join(cwd, "output");
-		const event = { EVENT: "workflow_run", HEAD: newest?.sha as string, GITHUB_OUTPUT: output };
-		const found = await runJob(cwd, commands("layers", "find"), { ...env, ...event });
-		assert.is(found.status, 0, found.output);
-		const PULLS = JSON.stringify([{ number, head: newest?.sha }]);
-		assert.is(readFileSync(output, "utf8"), `pulls=${PULLS}\n`);
-
-		mkdirSync(join(cwd, "reports", `review-${number}`), { recursive: true });
-		cpSync(join(reviewed.cwd, "report.json"), join(cwd, "reports", `review-${number}`, "report.json"));
-		const posted = await runJob(cwd, commands("layers", "report"), { ...env, PULLS, AUTHOR: "maps" });
-		assert.is(posted.status, 0, posted.output);
-		assert.match(posted.output, `#${number}: posted`);
-		const path = `/commits/${newest?.sha}/check-runs`;
-		const { check_runs } = (await peer.api<{ check_runs: Record<string, unknown>[] }>("GET", path)).data;
-		assert.equal(
-			check_runs.map(({ name, conclusion }) => [name, conclusion]),
-			[["layers", "failure"]],
-		);
-		const comments = (await peer.api<{ body: string }[]>("GET", `/issues/${number}/comments`)).data;
-		assert.is(comments.length, 1);
-		assert.match(comments[0]?.body ?? "", "### 2 things to correct in this change");
-		assert.not.match(comments[0]?.body ?? "", "@maps/all");
-	} finally {
-		await peer.close();
-	}
-});
-
 test("a review that cannot be made fails, and leaves no report behind", async () => {
 	const cwd = origin.checkout();
-	const env = { HEAD: "1".repeat(40), GITHUB_STEP_SUMMARY: join(cwd, "summary.md") };
+	const env = { HEAD: "1".repeat(40), NUMBER: "1", GITHUB_STEP_SUMMARY: join(cwd, "summary.md") };
 	assert.ok((await runJob(cwd, commands("layers", "look"), env)).status !== 0);
-	assert.not.ok(existsSync(join(cwd, "report.json")));
+	assert.not.ok(existsSync(join(cwd, "review-1.json")));
 });
 
 test.run();

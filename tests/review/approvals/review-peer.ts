@@ -1,4 +1,4 @@
-import { startJsonServer } from "../../scripts/json-server.ts";
+import { type JsonAnswer, type JsonRequest, startJsonServer } from "../../scripts/json-server.ts";
 
 /** A pull request of the peer's. */
 export interface PeerPull {
@@ -59,6 +59,10 @@ export interface ReviewPeer {
 	/** Each request so far, and answers that take the place of the peer's own. */
 	requests: string[];
 	answers: { path: RegExp; status: number; message: string }[];
+	/** Answers that a larger GitHub has beside these; null where it has none. */
+	extra: ((request: JsonRequest) => JsonAnswer | null) | null;
+	/** The merge by a larger GitHub. */
+	merge: ((number: number, body: Record<string, unknown>) => JsonAnswer) | null;
 	close(): Promise<void>;
 }
 
@@ -86,6 +90,8 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		requested: [],
 		requests: [],
 		answers: [],
+		extra: null,
+		merge: null,
 	};
 	const pullOf = (number: string) => peer.pulls.find((pull) => pull.number === Number(number));
 	const commitsOf = ({ commits, author }: PeerPull) => commits ?? [{ author, committer: author }];
@@ -255,8 +261,13 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		throw new Error(`${method} ${path} is no route of the peer's`);
 	}
 
-	const server = await startJsonServer(({ method, path, query, body }) => {
+	const server = await startJsonServer((request) => {
+		const { method, path, query, body } = request;
 		peer.requests.push(`${method} ${path}`);
+		const merged = /^\/repos\/maps\/layers\/pulls\/(\d+)\/merge$/.exec(path);
+		if (peer.merge && merged) return peer.merge(Number(merged[1]), body);
+		const more = peer.extra?.(request);
+		if (more) return more;
 		const fault = peer.answers.find((one) => one.path.test(path));
 		if (fault) return { status: fault.status, body: { message: fault.message } };
 		const answer = answerTo(method, path, body, query);

@@ -1,0 +1,86 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { ownersFile, wmsFile } from "./repository.ts";
+import { World } from "./runner/world.ts";
+
+/** An address that is never asked: it is not of the public internet. */
+const nowhere = "http://127.0.0.1:9/wms";
+
+let world: World;
+
+test.before.each(async () => {
+	world = await World.open({
+		"layers/owners.json": ownersFile,
+		"layers/aa/aaa.json": wmsFile("a", nowhere),
+		"layers/bb/bbb.json": wmsFile("b", nowhere),
+	});
+	world.peer.teams.set("maps/reviewers", ["ann"]).set("maps/operators", ["olga"]);
+});
+test.after.each(() => world.close());
+
+/** A registration with another title only: its service is not asked. */
+const retitled = (layer: string) => wmsFile(layer, nowhere, { service_name: "Another title" });
+
+const resultsOf = (name: string) =>
+	Object.values(world.last(name).jobs).map(({ name, result }) => `${name} ${result}`);
+
+test("a first pull request from a fork, from zero to merged", async () => {
+	const pull = world.propose("carl", "carl:change", { "layers/aa/aaa.json": retitled("a") });
+	await world.settle();
+	assert.equal(world.obstacles(pull), ["owners is failure"]);
+	assert.match(world.peer.comments[0]?.body ?? "", "### The layers of this change are in order");
+	assert.equal(pull.labels, ["layer"]);
+	world.review(pull, "ann", "APPROVED");
+	await world.settle();
+	assert.equal(world.obstacles(pull), []);
+	world.merge(pull);
+	assert.match(world.file("layers/aa/aaa.json") ?? "", "Another title");
+	const { requests } = world.peer;
+	assert.ok(
+		requests.length <= 50,
+		`${requests.length} requests: 5,000 an hour are allowed\n${requests.join("\n")}`,
+	);
+	assert.equal(resultsOf("layers"), ["find success", "look skipped", "report skipped", "approvals success"]);
+});
+
+test("two pull requests at once: each has its own comment, whether their reports come together or not", async () => {
+	const first = world.propose("carl", "carl:change", { "layers/aa/aaa.json": retitled("a") });
+	const second = world.propose("dora", "dora:change", { "layers/bb/bbb.json": retitled("b") });
+	await world.settle();
+	// By hand all pull requests are reviewed in one run, whose reports are downloaded together.
+	world.peer.checks.length = 0;
+	world.begin("layers", "workflow_dispatch");
+	await world.settle();
+	assert.is(world.last("layers").artifacts.size, 2);
+	for (const { number, sha } of [first, second]) {
+		const isReport = ({ head_sha, name }: (typeof world.peer.checks)[number]) =>
+			head_sha === sha && name === "layers";
+		assert.equal(
+			world.peer.checks.filter(isReport).map(({ conclusion }) => conclusion),
+			["success"],
+		);
+		const texts = world.peer.comments.filter((comment) => comment.number === number).map(({ body }) => body);
+		const [review = "", ...others] = texts.filter((text) => text.includes("publisher: review -->"));
+		assert.match(review, number === 1 ? "<code>aaa</code> changed" : "<code>bbb</code> changed");
+		assert.equal(others, [], "one comment, edited");
+	}
+});
+
+test("a broken file: the place is an annotation, a correction turns the check green", async () => {
+	const broken = { "layers/ne/new.json": wmsFile("a", "ftp://maps.example/@maps/all") };
+	const pull = world.propose("carl", "carl:change", broken);
+	await world.settle();
+	assert.equal(world.obstacles(pull), ["layers is failure", "owners is failure"]);
+	const { output } = world.peer.checks.find(({ name }) => name === "layers") ?? {};
+	assert.match(JSON.stringify(output?.annotations), '"path":"layers/ne/new.json","start_line":5');
+	const comment = () =>
+		world.peer.comments.find(({ body }) => body.includes("publisher: review"))?.body ?? "";
+	assert.match(comment(), "### 2 things to correct in this change");
+	assert.not.match(comment(), "@maps/all");
+	world.update(pull, { "layers/ne/new.json": null, "layers/aa/aaa.json": retitled("a") });
+	await world.settle();
+	assert.equal(world.obstacles(pull), ["owners is failure"]);
+	assert.match(comment(), "### The layers of this change are in order");
+});
+
+test.run();

@@ -1,0 +1,80 @@
+import type { PeerPull } from "../approvals/review-peer.ts";
+
+/** Runs git in the repository that GitHub has. */
+type Git = (...words: string[]) => string;
+
+/** A pull request whose commits, files and merge are those of a git repository, as GitHub computes them. */
+export class Pull implements PeerPull {
+	merged = false;
+	reviews: PeerPull["reviews"] = [];
+	pushers: string[];
+	labels: string[] = [];
+
+	constructor(
+		readonly git: Git,
+		readonly number: number,
+		readonly author: string,
+		/** `owner:branch`. */
+		readonly from: string,
+		public base: string,
+		public title: string,
+	) {
+		this.pushers = [author];
+	}
+
+	get sha(): string {
+		return this.git("rev-parse", `refs/pull/${this.number}/head`);
+	}
+
+	/** GitHub lists the differences to one merge base, with renames. */
+	get files() {
+		const fork = this.git("merge-base", this.#base, this.sha);
+		const listed = this.git("diff-tree", "-r", "-M", "-z", "--name-status", fork, this.sha).split("\0");
+		const files: { filename: string; previous_filename?: string; status: string }[] = [];
+		for (let at = 0; at + 1 < listed.length; at += 2) {
+			const [letter = "", first = ""] = listed.slice(at);
+			if (letter.startsWith("R"))
+				files.push({ filename: listed[++at + 1] ?? "", previous_filename: first, status: "renamed" });
+			else files.push({ filename: first, status: letter === "D" ? "removed" : "modified" });
+		}
+		return files;
+	}
+
+	/** Each commit with its author's name as a login. */
+	get commits() {
+		const log = this.git("log", "--format=%an%x00%cn%x00%B%x01", `${this.#base}..${this.sha}`);
+		const all = log.split("\u0001").filter((one) => one.trim() !== "");
+		return all.reverse().map((one) => {
+			const [author = "", committer = "", message = ""] = one.trim().split("\0");
+			return { author, committer, message };
+		});
+	}
+
+	/** The commit that GitHub makes to try the merge; null where there is a conflict. */
+	get mergeSha(): string | null {
+		const ref = `refs/pull/${this.number}/merge`;
+		const tree = this.tree;
+		if (tree === null) return null;
+		const parents = ["-p", this.#base, "-p", this.sha];
+		const merge = this.git("commit-tree", tree, ...parents, "-m", `Merge ${this.sha} into ${this.#base}`);
+		this.git("update-ref", ref, merge);
+		return merge;
+	}
+
+	/** The tree that a merge makes; null where there is a conflict. */
+	get tree(): string | null {
+		try {
+			return this.git("merge-tree", "--write-tree", this.#base, this.sha);
+		} catch {
+			return null;
+		}
+	}
+
+	get mergeable(): boolean {
+		return this.tree !== null;
+	}
+
+	get #base(): string {
+		return this.git("rev-parse", `refs/heads/${this.base}`);
+	}
+}
