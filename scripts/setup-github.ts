@@ -11,7 +11,7 @@ const help = `
 GITHUB_TOKEN: a token of a person who may administer the repository; never write it on the command line. A classic
 one needs the scopes repo and workflow (and read:org), a fine-grained one the permissions Administration, Actions,
 Contents, Environments, Issues, Secrets, Variables and Workflows.
-The workflows' variables (HOSTING, PUBLIC_URL, CLOUDFLARE_ACCOUNT_ID, …) are set as they are set here.
+The workflows' settings (HOSTING, PUBLIC_URL, CLOUDFLARE_ACCOUNT_ID, …) are in the file published.env of the clone.
 A fine-grained one for a repository that does not exist yet has to be for *all repositories*.
 Run it again as often as you like: what is right is left alone, and what others have added to a ruleset stays. Exit code
 1: something is missing.`;
@@ -55,7 +55,7 @@ export const run = createRun("setup-github", async ({ read, environment, io }) =
 	const configuration = readConfiguration({ ...environment, GITHUB_REPOSITORY: repository });
 	io.warn(`Looking at ${repository}${options.dryRun ? "; nothing is written" : ""}`);
 	const github = connectToGithub(configuration);
-	const { outcomes, target } = await setUp(github, { ...options, configuration, environment, token });
+	const { outcomes, target } = await setUp(github, { ...options, configuration, token });
 	for (const { what, state, text } of outcomes) {
 		io.print(plain(`${words[state][0].padEnd(11)}${what}${text === "" ? "" : `: ${text}`}`));
 	}

@@ -15,7 +15,11 @@ const purposes = {
 	workflow: {
 		what: "the workflows' App",
 		suffix: "workflows",
-		permissions: { contents: "write", pull_requests: "write", checks: "write", members: "read" },
+		// A ruleset names an App as the source of a check only if it may write statuses ("Available rules for rulesets").
+		permissions: {
+			...{ contents: "write", pull_requests: "write", checks: "write", statuses: "write" },
+			members: "read",
+		},
 	},
 };
 
@@ -42,22 +46,24 @@ function registrationAddress({ owner, name, html_url }: Target, purpose: Purpose
 }
 
 /**
- * Finds the Apps.
+ * Finds the Apps, and the names among the options by which GitHub shows none.
  * @param names the names in their addresses, by the options; without one an App is that of an earlier run
  * @param stored the variables that an earlier run has set
- * @throws {Error} if GitHub shows no App of a name, or both are the same
+ * @throws {Error} if both are the same
  */
 export async function findApps(
 	{ rest }: Github,
 	names: Readonly<Record<Purpose, string | undefined>>,
 	stored: ReadonlyMap<string, string>,
 ) {
+	const unknown = new Map<Purpose, string>();
 	const find = async (purpose: Purpose): Promise<App | null> => {
 		const slug = names[purpose];
 		if (slug) {
 			const found = await dataOrNull(rest.apps.getBySlug({ app_slug: slug }), `show the App ${slug}`);
 			if (found) return { id: found.id, login: `${slug}[bot]` };
-			throw new Error(`GitHub shows no App called ${slug}; its name is in its address, github.com/apps/NAME`);
+			unknown.set(purpose, slug);
+			return null;
 		}
 		const variable = `${purpose.toUpperCase()}_APP`;
 		const id = Number(stored.get(`${variable}_ID`));
@@ -69,18 +75,20 @@ export async function findApps(
 		throw new Error(
 			"--workflow-app: must be another App than --service-app: no workflow may hold the service's key",
 		);
-	return apps;
+	return { apps, unknown };
 }
 
 /** Checks that both Apps are known; for one that is not, the problem says how to make it. */
-export async function checkApps({ check, target, apps }: Setup): Promise<void> {
+export async function checkApps({ check, target, apps, unknownApps }: Setup): Promise<void> {
 	for (const purpose of allPurposes) {
 		const { what } = purposes[purpose];
 		const app = apps[purpose];
 		const address = registrationAddress(target, purpose);
 		const after = `make a private key there, install the App on ${target.owner.login}/${target.name} only`;
 		const how = `press the button at ${address} , ${after}, and run this again with --${purpose}-app <its name>`;
-		await check(app ? `${what}, ${app.id}` : what, !app && how);
+		const name = unknownApps.get(purpose);
+		const wrong = `GitHub shows no App called ${name}; its name is in its address, github.com/apps/NAME`;
+		await check(app ? `${what}, ${app.id}` : what, !app && (name ? wrong : how));
 	}
 }
 
@@ -105,7 +113,7 @@ export async function checkInstallations({ check, outcomes, github, target, apps
 	for (const purpose of known) {
 		const one = installed.find(({ app_id }) => app_id === apps[purpose]?.id);
 		const isSuspended = one !== undefined && one.suspended_at !== null;
-		const problem = one ? `is suspended: see ${page}` : `is not there: install it, see ${page}`;
+		const problem = one ? `is suspended: see ${page}` : `install it, see ${page}`;
 		await check(`installation of ${purposes[purpose].what}`, (!one || isSuspended) && problem);
 	}
 }

@@ -55,10 +55,12 @@ export interface Setup {
 	branch: string;
 	/** The two Apps; null for one that is not known yet. */
 	apps: Readonly<Record<"service" | "workflow", App | null>>;
+	/** Names that the options give to Apps, by which GitHub shows none. */
+	unknownApps: ReadonlyMap<"service" | "workflow", string>;
 	/** Variables of the workflows that the fixes set. */
 	wanted: ReadonlyMap<string, string>;
-	/** All variables of the workflows, as they will be after this command. */
-	variables: ReadonlyMap<string, string>;
+	/** The settings of the workflows, in this clone's file. */
+	published: ReadonlyMap<string, string>;
 }
 
 /** Takes a list that GitHub does not show as empty. The fix then sets what is missing, or its failure is reported. */

@@ -54,7 +54,7 @@ export async function checkCode({ check, github, branch }: Setup, push: () => Pr
 		if (error.status === 404 || error.status === 409) return null;
 		throw error;
 	});
-	if (!ref) return check(what, "is not there: this clone's HEAD", push);
+	if (!ref) return check(what, "new, from this clone's HEAD", push);
 	const tree = await rest.git.getTree({ ...repo, tree_sha: ref.data.object.sha });
 	const theirs = new Map(tree.data.tree.map(({ path, sha }) => [path, sha]));
 	const own = (await runGit(".", ["ls-tree", "-z", "HEAD"])).toString("utf8").split("\0");

@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from "node:util";
 import { readIfThere } from "../../files/if-there.ts";
-import { allOwners, ownersPath, parseOwners } from "../../registry/owners.ts";
+import { accountOf, allOwners, matchesGlob, ownersPath, parseOwners } from "../../registry/owners.ts";
 import { dataOrNull, type Github } from "../../store/github/answer.ts";
+import { nullIfRefused } from "../pulls.ts";
 import { type App, emptyOn404, type Setup } from "./checklist.ts";
 import defaultBranch from "./rulesets/default-branch.json" with { type: "json" };
 import ownBranches from "./rulesets/own-branches.json" with { type: "json" };
@@ -26,9 +27,8 @@ interface Ruleset extends Json {
 /** Whether one person is the only owner in this clone's owners file. A team is not one person. */
 async function hasLoneOperator(): Promise<boolean> {
 	const { owners } = parseOwners((await readIfThere(ownersPath)) ?? new Uint8Array(0));
-	const names = owners ? allOwners(owners) : [];
-	const [first = "", ...others] = new Set(names.map((name) => name.toLowerCase()));
-	return first !== "" && others.length === 0 && !first.includes("/");
+	const accounts = owners ? allOwners(owners).map(accountOf) : [];
+	return accounts[0]?.id !== undefined && accounts.every((account) => account?.id === accounts[0]?.id);
 }
 
 /** The rulesets of the files beside this one, with the Apps' ids in place of their names. */
@@ -79,13 +79,49 @@ function merged(value: unknown, wanted: unknown): unknown {
 	return { ...members, ...Object.fromEntries(own.map(([name, one]) => [name, merged(members[name], one)])) };
 }
 
+/** Whether the pattern of an exclusion has this ref. A character class or a brace may have any. */
+function excludes(pattern: string, ref: string): boolean {
+	return /^~|[[{\\]/.test(pattern) || matchesGlob(pattern, ref);
+}
+
+/**
+ * Takes from a ruleset what weakens it: exclusions of what it protects, and the bypass of a role that is not wanted, such
+ * as everyone who may write.
+ */
+function withoutWeakness(body: Json, wanted: Ruleset, branch: string): Json {
+	const { ref_name: names, ...conditions } = body.conditions as { ref_name: { exclude: string[] } };
+	const isOfLayers = wanted.name === defaultBranch.name;
+	const keeps = (pattern: string) => isOfLayers && !excludes(pattern, `refs/heads/${branch}`);
+	const isWanted = (actor: Json) => wanted.bypass_actors.some((one) => identityOf(one) === identityOf(actor));
+	const actors = body.bypass_actors as Json[];
+	return {
+		...body,
+		conditions: { ...conditions, ref_name: { ...names, exclude: names.exclude.filter(keeps) } },
+		bypass_actors: actors.filter((one) => one.actor_type !== "RepositoryRole" || isWanted(one)),
+	};
+}
+
+/** Whether the App has set a check on the branch: GitHub accepts an App as the source of a check only then. */
+async function hasSetCheck({ github: { rest, repo, paginate }, branch }: Setup, app: App): Promise<boolean> {
+	const listed = paginate(rest.checks.listForRef, {
+		...repo,
+		ref: `heads/${branch}`,
+		app_id: app.id,
+		per_page: 100,
+	});
+	// Where this token may not see checks, GitHub's answer to the ruleset says it.
+	const runs = await listed.catch(nullIfRefused);
+	return runs === null || runs.length > 0;
+}
+
 async function listRulesets({ rest, repo, paginate }: Github) {
 	const parameters = { ...repo, includes_parents: false, per_page: 100 };
 	return emptyOn404(paginate(rest.repos.getRepoRulesets, parameters));
 }
 
 /** Checks the rulesets of the files beside this one. */
-export async function checkRulesets({ check, github, apps }: Setup): Promise<void> {
+export async function checkRulesets(setup: Setup): Promise<void> {
+	const { check, outcomes, github, target, branch, apps } = setup;
 	const { service, workflow } = apps;
 	if (!service || !workflow)
 		return check("rulesets", "waits for both Apps: without their bypass every PUT would be refused");
@@ -94,17 +130,29 @@ export async function checkRulesets({ check, github, apps }: Setup): Promise<voi
 	for (const wanted of await rulesetsOf(github, service, workflow)) {
 		const what = `ruleset ${wanted.name}`;
 		const listed = all.find(({ name }) => name === wanted.name);
+		if (!listed && wanted.name === defaultBranch.name && !(await hasSetCheck(setup, workflow))) {
+			const start = `gh workflow run layers.yml --repo ${target.owner.login}/${target.name}`;
+			const why = "waits for a first check of the workflows' App, which GitHub wants to see before";
+			await check(what, `${why}: ${start}, and run this again once that has ended`);
+			continue;
+		}
 		if (!listed) {
-			await check(what, "is not there", () => rest.repos.createRepoRuleset({ ...repo, ...wanted } as never));
+			await check(what, "new", () => rest.repos.createRepoRuleset({ ...repo, ...wanted } as never));
 			continue;
 		}
 		const about = { ...repo, ruleset_id: listed.id };
 		const data = (await rest.repos.getRepoRuleset(about)).data as unknown as Json;
 		const names = Object.keys(wanted);
-		const body = Object.fromEntries(names.map((name) => [name, merged(data[name], wanted[name])]));
+		const whole = Object.fromEntries(names.map((name) => [name, merged(data[name], wanted[name])]));
+		const body = withoutWeakness(whole, wanted, branch);
 		const lacking = names.filter((name) => !isDeepStrictEqual(data[name], body[name]));
 		const update = () => rest.repos.updateRepoRuleset({ ...about, ...body } as never);
-		await check(what, lacking.length > 0 && `lacks what it needs in: ${lacking.join(", ")}`, update);
+		await check(what, lacking.length > 0 && `is weaker than it has to be in: ${lacking.join(", ")}`, update);
+		for (const actor of body.bypass_actors as Json[]) {
+			if (wanted.bypass_actors.some((one) => identityOf(one) === identityOf(actor))) continue;
+			const text = `${actor.actor_type} ${actor.actor_id ?? ""} may pass it without an owner, see ${target.html_url}/rules/${listed.id}`;
+			outcomes.push({ what: `bypass of the ${what}`, state: "unseen", text });
+		}
 	}
 }
 

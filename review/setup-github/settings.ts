@@ -1,4 +1,3 @@
-import type { Environment } from "../../api/configuration.ts";
 import { dataOrNull, type Github } from "../../store/github/answer.ts";
 import { labels } from "../pulls.ts";
 import { emptyOn404, type Setup } from "./checklist.ts";
@@ -9,7 +8,7 @@ export async function checkLabels({ check, github: { rest, repo, paginate } }: S
 	for (const label of labels) {
 		const isThere = all.some(({ name }) => name === label.name);
 		const create = () => rest.issues.createLabel({ ...repo, ...label });
-		await check(`label ${label.name}`, !isThere && "is not there", create);
+		await check(`label ${label.name}`, !isThere && "new", create);
 	}
 }
 
@@ -58,13 +57,15 @@ export async function checkEnvironment(
 	let names: string[] = [];
 	if (found?.deployment_branch_policy?.custom_branch_policies) {
 		const listed = paginate(rest.repos.listDeploymentBranchPolicies, { ...about, per_page: 100 });
-		names = (await listed).flatMap(({ name }) => name ?? []);
+		// A tag of the branch's name is another ref. GitHub Enterprise Server 3.9 and older give no type.
+		const policies = (await listed).map(({ name, type = "branch" }) => ({ name, isTag: type === "tag" }));
+		names = policies.flatMap(({ name, isTag }) => (isTag ? `the tag ${name}` : (name ?? [])));
 		const others = names.filter((name) => name !== branch).join(", ");
 		const how = `remove that at ${html_url}/settings/environments`;
 		await check(what, others !== "" && `gives its secrets to ${others} too: ${how}`);
 	} else {
 		const custom = { protected_branches: false, custom_branch_policies: true };
-		await check(what, found ? "gives its secrets to other branches" : "is not there", () =>
+		await check(what, found ? "gives its secrets to other branches" : "new", () =>
 			rest.repos.createOrUpdateEnvironment({ ...about, deployment_branch_policy: custom }),
 		);
 	}
@@ -73,7 +74,10 @@ export async function checkEnvironment(
 	);
 }
 
-/** Variables of the workflows that this command sets from its own environment. */
+/** The file of settings that the workflows read. It is reviewed, which a variable of the repository is not. */
+export const settingsPath = "published.env";
+
+/** Settings that the workflows read from that file. */
 const settable = [
 	["HOSTING", "PUBLIC_URL", "CLOUDFLARE_ACCOUNT_ID", "WORKERS_PLAN"],
 	["OBJECTS_ENDPOINT", "OBJECTS_BUCKET", "OBJECTS_REGION"],
@@ -81,10 +85,15 @@ const settable = [
 	["SITE", "BASE_MAP", "BASE_MAP_ATTRIBUTION", "REPOSITORY_URL"],
 ].flat();
 
-/** The variables to set, from the environment and the Apps: those without a value are left as they are. */
-export function variablesFrom(environment: Environment, { service, workflow }: Setup["apps"]) {
+/** Parses the file as the workflows' action does: `NAME=value` in a line, and everything else is a comment. */
+export function parsePublished(text: string): Map<string, string> {
+	const lines = text.matchAll(/^([A-Z][A-Z0-9_]*)=(.*)$/gm);
+	return new Map(Array.from(lines, ([, name = "", value = ""]) => [name, value]));
+}
+
+/** The variables to set, from the Apps. They name no code and no content: with another App's id its key is no use. */
+export function variablesFrom({ service, workflow }: Setup["apps"]) {
 	const all = [
-		...settable.map((name) => [name, environment[name]] as const),
 		["SERVICE_APP_ID", service?.id] as const,
 		["WORKFLOW_APP_ID", workflow?.id] as const,
 		["WORKFLOW_APP_LOGIN", workflow?.login] as const,
@@ -92,17 +101,38 @@ export function variablesFrom(environment: Environment, { service, workflow }: S
 	return new Map(all.flatMap(([name, value]) => (value ? [[name, String(value)] as const] : [])));
 }
 
-/** Variables that the workflows need, each with an example, and the hostings that need it; all of them without a list. */
-const needed: [name: string, example: string, hostings?: string[]][] = [
-	["HOSTING", "workers, objects, or none where npx fragments follow serves"],
-	["PUBLIC_URL", "the address that readers use, once it is known", ["workers", "objects", "none"]],
-	["CLOUDFLARE_ACCOUNT_ID", "the id beside the account's name", ["workers"]],
-	["OBJECTS_ENDPOINT", "https://<account>.r2.cloudflarestorage.com", ["objects"]],
-	["OBJECTS_BUCKET", "the bucket's name", ["objects"]],
+/** Settings that the workflows need, each with what to write, and the hostings that need it; all without a list. */
+const needed: [name: string, what: string, hostings?: string[]][] = [
+	["HOSTING", "HOSTING=workers, HOSTING=objects or, where npx fragments follow serves, HOSTING=none"],
+	["PUBLIC_URL", "PUBLIC_URL=<the address that readers use>", ["workers", "objects", "none"]],
+	["CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_ACCOUNT_ID=<the id beside the account's name>", ["workers"]],
+	["OBJECTS_ENDPOINT", "OBJECTS_ENDPOINT=https://<account>.r2.cloudflarestorage.com", ["objects"]],
+	["OBJECTS_BUCKET", "OBJECTS_BUCKET=<the bucket's name>", ["objects"]],
 ];
 
+/** Checks the settings of the file in this clone, and that no variable of the repository seems to set one. */
+export async function checkSettings({ check, github, published }: Setup): Promise<void> {
+	const hosting = published.get("HOSTING") ?? "";
+	const isHosting = ["", "workers", "objects", "none"].includes(hosting);
+	for (const [name, what, hostings = [hosting]] of needed) {
+		const isMissing = !published.get(name) || (name === "HOSTING" && !isHosting);
+		if (!hostings.includes(hosting)) continue;
+		await check(`setting ${name}`, isMissing && `write ${what} into ${settingsPath}, and commit it`);
+	}
+	for (const name of published.keys()) {
+		const problem = `${settingsPath}: no workflow reads it`;
+		if (!settable.includes(name)) await check(`setting ${name}`, problem);
+	}
+	const { owner, repo } = github.repo;
+	for (const name of (await readVariables(github)).keys()) {
+		const how = `gh variable delete ${name} --repo ${owner}/${repo}`;
+		const problem = `is not read: ${settingsPath} has the settings, since these are reviewed: ${how}`;
+		if (settable.includes(name)) await check(`variable ${name}`, problem);
+	}
+}
+
 /** Checks the variables that the workflows read. The fixes set those in `wanted`; others stay as they are. */
-export async function checkVariables({ check, github, wanted, variables }: Setup): Promise<void> {
+export async function checkVariables({ check, github, wanted }: Setup): Promise<void> {
 	const stored = await readVariables(github);
 	const { rest, repo } = github;
 	for (const [name, value] of wanted) {
@@ -113,12 +143,6 @@ export async function checkVariables({ check, github, wanted, variables }: Setup
 			before === undefined ? rest.actions.createRepoVariable(one) : rest.actions.updateRepoVariable(one),
 		);
 	}
-	const hosting = variables.get("HOSTING") ?? "";
-	for (const [name, example, hostings = [hosting]] of needed) {
-		if (wanted.has(name) || !hostings.includes(hosting)) continue;
-		const problem = `is not set: run this again with ${name}=${example} in front`;
-		await check(`variable ${name}`, !stored.has(name) && problem);
-	}
 }
 
 export async function readVariables({ rest, repo, paginate }: Github): Promise<Map<string, string>> {
@@ -127,16 +151,16 @@ export async function readVariables({ rest, repo, paginate }: Github): Promise<M
 }
 
 /** Checks that the secrets exist. GitHub never shows a value, and accepts one only encrypted; `gh` encrypts it. */
-export async function checkSecrets({ check, github, variables }: Setup): Promise<void> {
+export async function checkSecrets({ check, github, published }: Setup): Promise<void> {
 	const { rest, repo, paginate } = github;
 	const secretsOf = (environment_name: string) =>
 		emptyOn404(paginate(rest.actions.listEnvironmentSecrets, { ...repo, environment_name, per_page: 100 }));
 	const ofRepository = await emptyOn404(paginate(rest.actions.listRepoSecrets, { ...repo, per_page: 100 }));
 	const present = { review: await secretsOf("review"), production: await secretsOf("production") };
 	const slug = `${repo.owner}/${repo.repo}`;
-	const hosting = variables.get("HOSTING");
+	const hosting = published.get("HOSTING");
 	const isObjects = hosting === "objects";
-	const deploys = hosting === "workers" || (isObjects && variables.get("CLOUDFLARE_ACCOUNT_ID"));
+	const deploys = hosting === "workers" || (isObjects && published.get("CLOUDFLARE_ACCOUNT_ID"));
 	const ofHosting = [
 		...(deploys ? ["CLOUDFLARE_API_TOKEN"] : []),
 		...(isObjects ? ["OBJECTS_ACCESS_KEY_ID", "OBJECTS_SECRET_ACCESS_KEY"] : []),

@@ -1,4 +1,4 @@
-import type { Environment } from "../../api/configuration.ts";
+import { readTextIfThere } from "../../files/if-there.ts";
 import type { Configuration } from "../../service/settings.ts";
 import { dataOrNull, type Github } from "../../store/github/answer.ts";
 import { checkApps, checkInstallations, findApps } from "./apps.ts";
@@ -10,8 +10,11 @@ import {
 	checkEnvironment,
 	checkLabels,
 	checkSecrets,
+	checkSettings,
 	checkVariables,
+	parsePublished,
 	readVariables,
+	settingsPath,
 	variablesFrom,
 } from "./settings.ts";
 
@@ -22,7 +25,6 @@ interface SetupOptions {
 	serviceApp?: string | undefined;
 	workflowApp?: string | undefined;
 	configuration: Configuration;
-	environment: Environment;
 	/** A token of a person who may administer the repository. */
 	token: string;
 }
@@ -32,7 +34,7 @@ const unseenAfterMaking =
 
 /** Checks everything that a repository needs, and corrects what it can. */
 export async function setUp(github: Github, options: SetupOptions) {
-	const { configuration, environment, token, dryRun = false, serviceApp, workflowApp } = options;
+	const { configuration, token, dryRun = false, serviceApp, workflowApp } = options;
 	const branch = configuration.github?.branch ?? "main";
 	const outcomes: Outcome[] = [];
 	const check = checkInto(outcomes, dryRun);
@@ -40,10 +42,11 @@ export async function setUp(github: Github, options: SetupOptions) {
 	if (!target && outcomes[0]?.state === "set") await check("settings of the repository", unseenAfterMaking);
 	if (!target) return { outcomes, target };
 	const stored = await readVariables(github).catch(() => new Map<string, string>());
-	const apps = await findApps(github, { service: serviceApp, workflow: workflowApp }, stored);
-	const wanted = variablesFrom(environment, apps);
-	const variables = new Map([...stored, ...wanted]);
-	const setup: Setup = { check, outcomes, github, target, branch, apps, wanted, variables };
+	const names = { service: serviceApp, workflow: workflowApp };
+	const { apps, unknown: unknownApps } = await findApps(github, names, stored);
+	const wanted = variablesFrom(apps);
+	const published = parsePublished((await readTextIfThere(settingsPath)) ?? "");
+	const setup: Setup = { check, outcomes, github, target, branch, apps, unknownApps, wanted, published };
 	await checkRepository(setup);
 	if (target.archived) return { outcomes, target };
 	const push = () => pushHead(target, branch, token, configuration.harvest.httpsProxy);
@@ -55,6 +58,7 @@ export async function setUp(github: Github, options: SetupOptions) {
 		["environment production", () => checkEnvironment(setup, "production")],
 		["Apps", checkApps],
 		["installation of the Apps", checkInstallations],
+		["settings", checkSettings],
 		["variables", checkVariables],
 		["secrets", checkSecrets],
 		["rulesets", checkRulesets],
@@ -77,10 +81,11 @@ async function findTarget(
 	const read = () => dataOrNull(github.rest.repos.get(github.repo), "show the repository");
 	const target = await read();
 	const isPrivate = create === "private";
-	const problem = `${slug} is not there, or the token may not see it`;
-	if (target) await check(`repository ${slug}`, false);
-	else if (create) await check("repository", problem, () => createRepository(github, isPrivate));
-	else await check("repository", `${problem}: run this again with --create public or --create private`);
+	const what = `repository ${slug}`;
+	const how = "GitHub shows none to this token: run this again with --create public or --create private";
+	if (target) await check(what, false);
+	else if (create) await check(what, "new", () => createRepository(github, isPrivate));
+	else await check(what, how);
 	if (target || !create) return target;
 	return dryRun ? targetToBe(github, isPrivate, configuration) : read();
 }

