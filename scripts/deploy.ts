@@ -52,7 +52,7 @@ or past that the fragments in a bucket: npx fragments publish-objects, then npx 
 (docs/hosting.md, "Past the file limit")`);
 }
 
-const deploy = createRun("deploy", async ({ read, environment }) => {
+const deploy = createRun("deploy", async ({ read, environment, io }) => {
 	const [options, further] = await read((line) =>
 		line
 			.argument("[option...]", "after another --: further options of wrangler deploy")
@@ -75,7 +75,7 @@ const deploy = createRun("deploy", async ({ read, environment }) => {
 			.option("--dry-run", "everything but the deployment"),
 	);
 	const dist = resolve(options.dist ?? "dist");
-	const secrets = await readSecretFiles(options.secret ?? []);
+	const secrets = await readSecretFiles(options.secret ?? [], io.warn);
 	const bucket = environment.OBJECTS_BUCKET;
 	if (options.objects && !bucket) throw new Error("OBJECTS_BUCKET: must be set, to the bucket's name");
 	if (!options.objects) {

@@ -18,7 +18,8 @@ export function sendersPath(dataDir: string): string {
 	return join(dataDir, "senders.json");
 }
 
-const firstSender = "publisher";
+/** The sender of a first start, which may change every layer. */
+export const firstSender = "publisher";
 
 /** The senders as text and parsed, and where they were read from: `SENDERS`, or the file's path. */
 interface FoundSenders {

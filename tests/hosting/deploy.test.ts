@@ -26,14 +26,11 @@ async function makeDist(folder: string, count: number): Promise<string> {
 	return dist;
 }
 
-/** What publish.yml hands on where nothing is set in the repository: GitHub makes empty texts of that. */
-async function unsetVariables(): Promise<Record<string, string>> {
+/** What publish.yml hands on where no secret is set: GitHub makes empty texts of that. */
+async function unsetSecrets(): Promise<Record<string, string>> {
 	const text = await readFile(".github/workflows/publish.yml", "utf8");
-	const names = Array.from(
-		text.matchAll(/^ +([A-Z_]+): \$\{\{ (?:vars|secrets)\./gm),
-		([, name]) => name as string,
-	);
-	assert.ok(names.includes("WORKERS_PLAN"));
+	const names = Array.from(text.matchAll(/^ +([A-Z_]+): \$\{\{ secrets\./gm), ([, name]) => name as string);
+	assert.ok(names.includes("CLOUDFLARE_API_TOKEN"));
 	return Object.fromEntries(names.map((name) => [name, ""]));
 }
 
@@ -45,7 +42,7 @@ test("more files than the plan takes are an error that names the way out", async
 	assert.match(stderr, /--plan paid.* 100,000/);
 	assert.match(stderr, /npx fragments publish-objects, then npx fragments deploy --objects/);
 	assert.is(stdout, "", "nothing was begun");
-	const asWorkflow = await runScript("deploy", ["--dist", dist, "--dry-run"], await unsetVariables());
+	const asWorkflow = await runScript("deploy", ["--dist", dist, "--dry-run"], await unsetSecrets());
 	assert.is(asWorkflow.stderr, stderr, "with no variable set in the repository");
 });
 
@@ -107,7 +104,7 @@ test("senders that exceed one secret come in several, which the worker reads as 
 		names.map((id) => [id, { key: `the secret of the é sender ${id}`, name: "Énergie 🗺" }]),
 	);
 	await writeFile(path, JSON.stringify(senders, null, 2));
-	const secrets = await readSecretFiles([{ name: "SENDERS", path }]);
+	const secrets = await readSecretFiles([{ name: "SENDERS", path }], () => undefined);
 	assert.ok(secrets.size > 4, `${secrets.size} parts`);
 	for (const [name, text] of secrets) assert.ok(Buffer.byteLength(text) <= 5_000, name);
 	const read = (bindings: object) =>
@@ -117,7 +114,13 @@ test("senders that exceed one secret come in several, which the worker reads as 
 	assert.equal([...read(Object.fromEntries(secrets))], [...whole]);
 	// Fewer senders later: what an earlier deployment left behind does not count.
 	await writeFile(path, JSON.stringify({ one: "the only one's secret" }));
-	const later = await readSecretFiles([{ name: "SENDERS", path }]);
+	const warnings: string[] = [];
+	const limited = { publisher: { key: "secret", smallkeys: ["x-*"] }, a: "another secret" };
+	await writeFile(path, JSON.stringify(limited));
+	await readSecretFiles([{ name: "SENDERS", path }], (text) => warnings.push(text));
+	assert.equal(warnings, []);
+	await writeFile(path, JSON.stringify({ one: "the only one's secret" }));
+	const later = await readSecretFiles([{ name: "SENDERS", path }], () => undefined);
 	assert.equal([...read(Object.fromEntries([...secrets, ...later])).keys()], ["one"]);
 });
 
@@ -142,17 +145,19 @@ if (workers.missing !== null) console.log(`skipped: wrangler's dry run: ${worker
 withEngine("a dry run goes through wrangler, for assets and for a bucket", async ({ folder }) => {
 	const words = ["--layers", "layers", "--dry-run"];
 	const dist = await makeDist(folder, 3);
-	const assets = await runScriptProcess("deploy", ["--dist", dist, "--dry-run"], await unsetVariables());
+	const assets = await runScriptProcess("deploy", ["--dist", dist, "--dry-run"], await unsetSecrets());
 	assert.is(assets.code, 0, assets.stderr);
 	assert.match(assets.stdout, /env\.ASSETS/);
 	assert.match(assets.stdout, /--dry-run: exiting now/);
-	await writeFile(join(folder, "senders.json"), JSON.stringify({ a: "a secret of sixteen bytes" }));
+	const trial = { a: "a secret of sixteen bytes", publisher: "a secret of a trial" };
+	await writeFile(join(folder, "senders.json"), JSON.stringify(trial));
 	const secrets = ["--secret", `SENDERS=${join(folder, "senders.json")}`];
 	const named = { OBJECTS_BUCKET: "maps-fragments" };
 	const objects = await runScriptProcess("deploy", [...words, "--objects", ...secrets], named);
 	assert.is(objects.code, 0, objects.stderr);
 	assert.match(objects.stdout, /env\.OBJECTS \(maps-fragments\)/);
 	assert.not.match(objects.stdout + objects.stderr, "a secret of");
+	assert.match(objects.stderr, "senders.json: the sender publisher of a trial may change every layer");
 	assert.not.match(objects.stdout, /env\.ASSETS/);
 });
 

@@ -30,7 +30,7 @@ const exampleAddress = "https://fragments.example";
 function asRun(command: string): string {
 	if (command.startsWith("npx fragments deploy"))
 		return `${command.replace("deploy", "deploy --dry-run")} && curl -sf -X POST "$HOOK/deployed"`;
-	if (command.startsWith("PUBLIC_URL=")) return command;
+	if (command.endsWith("echo complete")) return command;
 	// It ends with 1 while something is missing, which the page says.
 	if (command.includes("npx fragments setup-github")) return `${command} || test $? -eq 1`;
 	return command.replaceAll(exampleAddress, '"$(cat worker-url)"');
@@ -41,6 +41,7 @@ const gh = `#!/bin/bash
 set -eu
 case "$1 $2" in
 	"secret set") test -s /dev/stdin; curl -sf -X PUT "$GITHUB_API_URL/repos/$7/environments/$5/secrets/$3" -H 'Content-Type: application/json' -d '{}' ;;
+	"workflow run") curl -sf -X POST "$HOOK/checked" ;;
 	"run watch") curl -sf -X POST "$HOOK/published" ;;
 	*) echo "gh $* is no command of the test's" >&2; exit 2 ;;
 esac
@@ -109,6 +110,9 @@ test("every command of the page works, in its order, up to the fragment that a v
 	const clone = await makeClone(origin, peer);
 	const dist = join(clone, ".git/dist");
 	const hooks = await startHooks({
+		"/checked": async () => {
+			settings.checkedBy.push(202);
+		},
 		"/deployed": async () => {
 			const env = {
 				SENDERS: await readFile(join(clone, ".data/senders.json"), "utf8"),
@@ -134,6 +138,7 @@ test("every command of the page works, in its order, up to the fragment that a v
 	});
 	try {
 		settings.repository = null;
+		settings.accounts.set("ada", 7);
 		for (const [name, id] of [
 			["maps-service", 4711],
 			["maps-workflows", 202],
@@ -152,6 +157,15 @@ test("every command of the page works, in its order, up to the fragment that a v
 		});
 		assert.is(ended.code, 0, ended.output);
 		assert.match(ended.output, /HTTP\/1\.1 200 OK/);
+		assert.match(ended.output, /^complete$/m);
+		const status = execFileSync("git", ["status", "--porcelain"], { cwd: clone, encoding: "utf8" });
+		assert.equal(
+			status.split("\n").filter((line) => /token|key|pem|data/.test(line)),
+			[],
+			"no file of a secret can be committed by mistake",
+		);
+		const owners = execFileSync("git", ["show", "HEAD:layers/owners.json"], { cwd: clone, encoding: "utf8" });
+		assert.match(owners, '"operators": ["@ada#7"]');
 		const [newest] = await peer.commits();
 		assert.match(newest?.commit.message ?? "", /^register nacei-wells /);
 		assert.equal(settings.environments.get("review")?.secrets, ["WORKFLOW_APP_PRIVATE_KEY"]);
@@ -222,13 +236,28 @@ test("the files that the page names are there", async () => {
 		await stat(join(root, path));
 });
 
+test("the files of secrets that the page names are ignored by git", async () => {
+	const page = await text("docs/production.md");
+	const files = [...page.matchAll(/ < (\S+)$|[A-Z_]+=(\S+\.(?:json|pem))/gm)].map(([, a, b]) => a ?? b ?? "");
+	assert.ok(files.includes("token") && files.includes("maps-service.private-key.pem"), files.join());
+	for (const file of files) execFileSync("git", ["check-ignore", "--quiet", file], { cwd: root });
+});
+
+test("with a domain of one's own, the settings of Wrangler have each name once", async () => {
+	const page = await text("docs/production.md");
+	const [, before = "", after = ""] =
+		/replace `([^`]+)` in[^`]+`wrangler[\s\S]*?by\n`([^`]+)`/.exec(page) ?? [];
+	for (const file of ["wrangler.jsonc", "deploy/workers/objects.jsonc"]) {
+		const config = await text(file);
+		assert.match(config, before);
+		assert.is(config.replace(before, after).match(/"workers_dev"/g)?.length, 1, file);
+	}
+});
+
 test("a bucket's name is in no workflow and no configuration that is deployed", async () => {
 	const config = await text("deploy/workers/objects.jsonc");
 	assert.match(config, "This name is for this machine only");
-	assert.match(
-		await text(".github/workflows/publish.yml"),
-		/deploy --objects\n {8}env:\n {10}OBJECTS_BUCKET: \$\{\{ vars/,
-	);
+	assert.not.match(await text(".github/workflows/publish.yml"), "OBJECTS_BUCKET");
 });
 
 test.run();

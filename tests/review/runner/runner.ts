@@ -238,9 +238,14 @@ class JobSteps {
 	): Promise<Record<string, string>> {
 		const { host, workspace, run } = this;
 		const files = mkdtempSync(join(host.folder, "step-"));
-		const [path, output] = [join(files, "script.sh"), join(files, "output")];
+		const [path, output, later] = ["script.sh", "output", "env"].map((name) => join(files, name)) as [
+			string,
+			string,
+			string,
+		];
 		writeFileSync(path, script);
 		writeFileSync(output, "");
+		writeFileSync(later, "");
 		const options = shell === "bash" ? ["--noprofile", "--norc", "-eo", "pipefail"] : ["-e"];
 		const github = contexts.github as Record<string, unknown>;
 		const env = {
@@ -251,7 +256,12 @@ class JobSteps {
 				GITHUB_REF: run.start.ref,
 				GITHUB_SHA: run.start.sha,
 			},
-			...{ GITHUB_OUTPUT: output, GITHUB_STEP_SUMMARY: join(files, "summary.md"), RUNNER_TEMP: files },
+			...{
+				GITHUB_OUTPUT: output,
+				GITHUB_ENV: later,
+				GITHUB_STEP_SUMMARY: join(files, "summary.md"),
+				RUNNER_TEMP: files,
+			},
 			...(contexts.env as Record<string, string>),
 		};
 		mkdirSync(workspace, { recursive: true });
@@ -266,6 +276,7 @@ class JobSteps {
 			});
 		const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
 		if (code !== 0) throw new Error(`Process completed with exit code ${code}.`);
+		Object.assign(this.contexts.env as Texts, parseOutputs(readFileSync(later, "utf8")));
 		return parseOutputs(readFileSync(output, "utf8"));
 	}
 }

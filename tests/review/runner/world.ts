@@ -44,7 +44,6 @@ export class World {
 		WORKFLOW_APP_ID: "4711",
 		WORKFLOW_APP_LOGIN: bot,
 		REPAIR: "off",
-		SITE: "off",
 	};
 	readonly #host: Host;
 	#waiting: Waiting[] = [];
@@ -98,7 +97,8 @@ export class World {
 		const copied = own.map((path) => [path, readFileSync(join(root, path), "utf8")] as const);
 		// CI itself is not played: it passes.
 		const ci: Files = { ".ci/run": { executable: "#!/bin/sh\n" }, "package.json": "{}\n" };
-		world.work.commit("the project", { ...Object.fromEntries(copied), ...ci, ...files });
+		const settings: Files = { "published.env": "SITE=off\n" };
+		world.work.commit("the project", { ...Object.fromEntries(copied), ...ci, ...settings, ...files });
 		world.#send("main", "refs/heads/main");
 		return world;
 	}
