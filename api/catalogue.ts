@@ -2,7 +2,7 @@ import { layerFile, listFile } from "../catalogue/static/addresses.ts";
 import { reloadSeconds } from "../catalogue/static/frame.ts";
 import { type PageSettings, pageSettingsPath } from "../catalogue/static/html.ts";
 import { byTitle, layerHtml, listHtml } from "../catalogue/static/layer.ts";
-import { collectionId, itemPage, itemsPage, recordsPage } from "../catalogue/static/records.ts";
+import { type ApiRoot, collectionId, itemPage, itemsPage, recordsPage } from "../catalogue/static/records.ts";
 import { isWanted, parseItemsQuery, searchedText } from "../catalogue/static/records-query.ts";
 import {
 	chunkCount,
@@ -43,10 +43,13 @@ interface CatalogueFiles {
 	isLive: boolean;
 }
 
-/** Answers a request for a file of the catalogue or for records. `acceptEncoding` is empty if there is no such header. */
+/**
+ * Answers a request for a file of the catalogue or for records. `acceptEncoding` is empty if there is no such header.
+ * `address`: the absolute address of the request, for links; null if it is not known, so that links are relative.
+ */
 export type Pages = (
 	wanted: PageRoute,
-	question: { ifNoneMatch: string | null; acceptEncoding: string },
+	question: { ifNoneMatch: string | null; acceptEncoding: string; address?: string | null },
 ) => Promise<Reply>;
 
 /** Pages, and paths at which a person may expect a page, such as `fr/sante`. */
@@ -69,8 +72,8 @@ export class Catalogue {
 	constructor(readonly files: CatalogueFiles) {}
 
 	/** GET <base>/, /en/, /index/index.json and all other files of the catalogue, and the records of its layers. */
-	readonly answer: Pages = async (wanted, { ifNoneMatch, acceptEncoding }) => {
-		if (wanted.kind === "records") return this.#records(wanted, ifNoneMatch);
+	readonly answer: Pages = async (wanted, { ifNoneMatch, acceptEncoding, address = null }) => {
+		if (wanted.kind === "records") return this.#records(wanted, ifNoneMatch, address);
 		const { file, root } = wanted;
 		const { find, headers: common, isSecure, isLive } = this.files;
 		const found = (await find(file, acceptEncoding)) ?? (await this.#render(file));
@@ -118,12 +121,15 @@ export class Catalogue {
 
 	/** GET <base>/ogc/…, /conformance and /collections… (OGC API Records). */
 	async #records(
-		{ path, query, root: relative }: Extract<PageRoute, { kind: "records" }>,
+		{ path, query, root: relative, isBelowOgc }: Extract<PageRoute, { kind: "records" }>,
 		ifNoneMatch: string | null,
+		address: string | null,
 	): Promise<Reply> {
 		const settings = await this.#settings();
 		if (!settings) return problem(503, "the catalogue is being built", { "Retry-After": "5" });
-		const root = settings.publicUrl || relative;
+		const site = settings.publicUrl || (address === null ? relative : new URL(relative, address).href);
+		// A proxy may publish only what is below `/ogc`.
+		const root = { site, api: isBelowOgc ? `${site}ogc/` : site };
 		const items = `collections/${collectionId}/items`;
 		if (path === items) return this.#items(query, root, ifNoneMatch);
 		if (path.startsWith(`${items}/`)) {
@@ -137,7 +143,7 @@ export class Catalogue {
 		return page ? json(page, ifNoneMatch, "application/json") : problem(404, "there is no such resource");
 	}
 
-	async #items(query: string, root: string, ifNoneMatch: string | null): Promise<Reply> {
+	async #items(query: string, root: ApiRoot, ifNoneMatch: string | null): Promise<Reply> {
 		const wanted = parseItemsQuery(query);
 		if (typeof wanted === "string") return problem(400, wanted);
 		const textOf = (entry: Entry) => {

@@ -30,9 +30,9 @@ export type PageRoute =
 	| { kind: "page"; file: string; root: string }
 	/**
 	 * An answer of the OGC API. Its path is below the API's root, without a slash at its end: `collections/layers/items`;
-	 * empty for the landing page. Its query has no `?`.
+	 * empty for the landing page. Its query has no `?`. `isBelowOgc`: whether the request's path begins with `/ogc`.
 	 */
-	| { kind: "records"; path: string; query: string; root: string };
+	| { kind: "records"; path: string; query: string; root: string; isBelowOgc: boolean };
 
 /** The page of a layer: its folder, and the smallkey as in the request. */
 const layerPage = new RegExp(`^(${layerFolders.en}|${layerFolders.fr})/([^/]{1,200}?)(?:\\.html)?$`);
@@ -52,7 +52,7 @@ export function parsePage(target: string, basePath: string): PageRoute | string 
 	const segment = path.startsWith("/") ? segmentOf(path) : "";
 	if (recordSegments.has(segment)) {
 		const part = below.replace(/^ogc(?:\/|$)/, "").replace(/\/$/, "");
-		return { kind: "records", path: part, query: query.slice(1), root };
+		return { kind: "records", path: part, query: query.slice(1), root, isBelowOgc: segment === "ogc" };
 	}
 	const [, folder, key = ""] = layerPage.exec(below) ?? [];
 	if (folder !== undefined) {

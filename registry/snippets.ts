@@ -43,7 +43,9 @@ export function snippetsOf(
 	const kind = kinds.get(type);
 	const registered = ((lang === "fr" && address.fr) || address.en).replace(/[?&]$/, "");
 	const url = kind === "features" ? featureUrl(registered, layers) : registered;
-	const source = kind ? { kind, url, layers, title } : null;
+	// Libraries draw one layer of a FeatureServer; without its number they would query the whole service.
+	const isDrawable = kind && (kind !== "features" || /\/\d+$/.test(url) || !featureServer.test(url));
+	const source = isDrawable ? { kind, url, layers, title } : null;
 	const page = attribute(`${root}${lang}/?layer=${key}&embed=map`);
 	const frame = `<iframe src="${page}" title="${attribute(title)}" width="800" height="600" loading="lazy"></iframe>`;
 	const found: [name: string, kind: Snippet["kind"], text: string | null][] = [
@@ -87,7 +89,7 @@ const kinds: ReadonlyMap<string, Source["kind"]> = new Map([
 ]);
 
 /** OpenLayers 7 and later, as modules. */
-function openLayers({ kind, url, layers }: Source): string {
+function openLayers({ kind, url, layers }: Source): string | null {
 	const drawn = (layer: "Image" | "Tile", source: string, options: object) =>
 		`import ${layer}Layer from "ol/layer/${layer}.js";
 import ${source} from "ol/source/${source}.js";
@@ -101,7 +103,8 @@ export const layer = new ${layer}Layer({
 		return drawn("Image", "ImageArcGISRest", { url, params });
 	}
 	if (kind === "image") return drawn("Image", "ImageArcGISRest", { url });
-	if (kind === "tiles") return drawn("Tile", "XYZ", { url: `${url}/tile/{z}/{y}/{x}` });
+	// The address does not say in which projection the tiles are cached. XYZ would draw others at the wrong place.
+	if (kind === "tiles") return null;
 	if (kind === "wmts") {
 		const capabilities = `${url}${url.includes("?") ? "&" : "?"}SERVICE=WMTS&REQUEST=GetCapabilities`;
 		return `import TileLayer from "ol/layer/Tile.js";
@@ -109,7 +112,7 @@ import WMTS, { optionsFromCapabilities } from "ol/source/WMTS.js";
 import WMTSCapabilities from "ol/format/WMTSCapabilities.js";
 
 const answer = await fetch(${literal(capabilities)});
-const options = optionsFromCapabilities(new WMTSCapabilities().read(await answer.text()), ${literal({ layer: layers[0] ?? "" })});
+const options = optionsFromCapabilities(new WMTSCapabilities().read(await answer.text()), ${literal({ layer: layers[0] ?? "", projection: "EPSG:3857" })});
 export const layer = new TileLayer({ source: new WMTS(options) });`;
 	}
 	return `import VectorLayer from "ol/layer/Vector.js";
@@ -139,7 +142,7 @@ function leaflet({ kind, url, layers }: Source): string | null {
 	if (kind === "map")
 		return esri("dynamicMapLayer", { url, ...(layers.length > 0 && { layers: layers.map(Number) }) });
 	if (kind === "image") return esri("imageMapLayer", { url });
-	if (kind === "tiles") return esri("tiledMapLayer", { url });
+	// Leaflet places tiles of any other projection as if they were cached in Web Mercator.
 	return null;
 }
 
@@ -171,7 +174,8 @@ function arcgis({ kind, url, layers }: Source): string | null {
 
 export const layer = new ${name}(${literal(options)});`;
 	const named = layers.map((name) => ({ name }));
-	const numbered = layers.map((id) => ({ id: Number(id) }));
+	// Sublayers are listed from bottom to top; in another order, the SDK asks for dynamic layers, which few services have.
+	const numbered = layers.map((id) => ({ id: Number(id) })).sort((one, other) => other.id - one.id);
 	if (kind === "wms") return layer("WMSLayer", { url, sublayers: named });
 	if (kind === "wmts") return layer("WMTSLayer", { url, activeLayer: { id: layers[0] ?? "" } });
 	if (kind === "features") return layer("FeatureLayer", { url });

@@ -57,6 +57,25 @@ export function clientOf(request: IncomingMessage, trusted: TrustedProxies) {
 	return { address: client.toString(), counted: networkOf(client) };
 }
 
+/** Accepts a host name or an address, with or without a port. */
+const hostPattern = /^(?:[A-Za-z0-9._-]{1,255}|\[[0-9A-Fa-f:.]{2,45}\])(?::\d{1,5})?$/;
+
+/**
+ * The origin at which the client sees the service: `https://layers.example.ca`. Null if the request does not say it: a
+ * proxy that is not trusted has forwarded it, or a trusted one without `X-Forwarded-Proto`.
+ */
+export function originOf({ headers, socket }: IncomingMessage, trusted: TrustedProxies): string | null {
+	const { host = "", "x-forwarded-proto": scheme } = headers;
+	if (!hostPattern.test(host) || !URL.canParse(`http://${host}`)) return null;
+	const isForwarded = ["x-forwarded-for", "x-forwarded-proto", "forwarded", "via"].some(
+		(name) => headers[name],
+	);
+	if (!isForwarded) return `http://${host}`;
+	const peer = parseAddress(socket.remoteAddress ?? "");
+	const isTrusted = peer !== null && ipaddr.subnetMatch(peer, { trusted }, "") === "trusted";
+	return isTrusted && (scheme === "http" || scheme === "https") ? `${scheme}://${host}` : null;
+}
+
 /** Goes from the connection's address back through `X-Forwarded-For`, to the first address that is no trusted proxy's. */
 function findClient(peer: Address, forwarded: string, trusted: TrustedProxies): Address {
 	const named = forwarded.slice(-maxForwardedLength).split(",");

@@ -5,7 +5,7 @@ import type { Pages } from "../catalogue.ts";
 import type { Context } from "../context.ts";
 import { answerRead, type Fragments } from "../read.ts";
 import { inLanguageOf, type Reply, refuseRead } from "../reply.ts";
-import { clientOf, type TrustedProxies } from "./address.ts";
+import { clientOf, originOf, type TrustedProxies } from "./address.ts";
 import { countedLog } from "./log.ts";
 import { createSend, keepReplies } from "./send.ts";
 import { answerGone, clientGone, createWriter } from "./writing.ts";
@@ -146,7 +146,9 @@ export class Exchange {
 			case "page":
 			case "records": {
 				const acceptEncoding = String(request.headers["accept-encoding"] ?? "");
-				return pages ? pages(route, { ifNoneMatch, acceptEncoding }) : refuseRead(404);
+				const origin = originOf(request, server.trustedProxies ?? []);
+				const address = origin && origin + request.url;
+				return pages ? pages(route, { ifNoneMatch, acceptEncoding, address }) : refuseRead(404);
 			}
 			case "status":
 				return answerStatus(route.segment, context.status ?? null, context.log, this.#knownClient.counted);

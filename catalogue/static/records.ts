@@ -4,6 +4,7 @@ import { addressOf, titleOf } from "../../site/search/entry.ts";
 import { tagline } from "../../site/text/translate.ts";
 import { layerAddress } from "./addresses.ts";
 import { inBoth } from "./html.ts";
+import { openApiType, recordsApi } from "./records-api.ts";
 import type { ItemsQuery } from "./records-query.ts";
 
 /** OGC API Records 1.0 (OGC 20-004r1): layers as records of the collection `layers`. Pure. */
@@ -29,7 +30,13 @@ type Link = Readonly<Record<"rel" | "href", string> & Record<string, string>>;
 const title = inBoth("Map layers");
 const description = inBoth(tagline);
 
-const itemsAt = (root: string) => `${root}collections/${collectionId}/items`;
+/** Addresses of the site and of the API, each with a slash at its end; relative to the answer, or absolute. */
+export interface ApiRoot {
+	site: string;
+	api: string;
+}
+
+const itemsAt = ({ api }: ApiRoot) => `${api}collections/${collectionId}/items`;
 
 const json = (rel: string, href: string): Link => ({ rel, type: "application/json", href });
 const geoJson = (rel: string, href: string): Link => ({ rel, type: "application/geo+json", href });
@@ -40,26 +47,25 @@ function catalogOf(links: readonly Link[], id = collectionId): object {
 }
 
 /**
- * `GET /ogc`, `/conformance`, `/collections` and `/collections/layers`.
+ * `GET /ogc`, `/ogc/api`, `/conformance`, `/collections` and `/collections/layers`.
  * @param path below the API's root
- * @param root address of the site with a slash at its end, absolute or relative to the answer's address
  * @returns undefined for any other path
  */
-export function recordsPage(path: string, root: string): object | undefined {
-	const self = `${root}collections/${collectionId}`;
+export function recordsPage(path: string, root: ApiRoot): object | undefined {
+	const { site, api } = root;
+	const self = `${api}collections/${collectionId}`;
 	const collection = { ...catalogOf([json("self", self), geoJson("items", itemsAt(root))]), crs: [crs84] };
-	const openApi = "application/vnd.oai.openapi+json;version=3.1";
 	const links = [
-		json("self", `${root}ogc`),
-		{ rel: "service-desc", type: openApi, href: `${root}schemas/openapi.json` },
-		{ rel: "service-doc", type: "text/html", href: `${root}schemas/` },
-		json("conformance", `${root}conformance`),
-		json("data", `${root}collections`),
+		json("self", `${site}ogc`),
+		{ rel: "service-desc", type: openApiType, href: `${api}api` },
+		json("conformance", `${api}conformance`),
+		json("data", `${api}collections`),
 	];
 	return new Map<string, object>([
 		["", { title, description, links }],
+		["api", recordsApi({ title, description }, api)],
 		["conformance", { conformsTo: conformance }],
-		["collections", { links: [json("self", `${root}collections`)], collections: [collection] }],
+		["collections", { links: [json("self", `${api}collections`)], collections: [collection] }],
 		[`collections/${collectionId}`, collection],
 	]).get(path);
 }
@@ -71,9 +77,9 @@ export function recordsPage(path: string, root: string): object | undefined {
 export function itemsPage(
 	found: readonly Entry[],
 	{ limit, offset, text }: ItemsQuery,
-	root: string,
+	root: ApiRoot,
 ): object {
-	const features = found.slice(offset, offset + limit).map((entry) => recordOf(entry, root));
+	const features = found.slice(offset, offset + limit).map((entry) => recordOf(entry, root.site));
 	const query = text && `${text}&`;
 	const link = (rel: string, start: number) =>
 		geoJson(rel, `${itemsAt(root)}?${query}limit=${limit}&offset=${start}`);
@@ -86,16 +92,16 @@ export function itemsPage(
 			link("self", offset),
 			...(offset > 0 ? [link("prev", Math.max(offset - limit, 0))] : []),
 			...(offset + limit < found.length ? [link("next", offset + limit)] : []),
-			json("collection", `${root}collections/${collectionId}`),
+			json("collection", `${root.api}collections/${collectionId}`),
 		],
 	};
 }
 
 /** `GET /collections/layers/items/<smallkey>` */
-export function itemPage(entry: Entry, root: string): object {
+export function itemPage(entry: Entry, root: ApiRoot): object {
 	const href = `${itemsAt(root)}/${encodeURIComponent(entry.smallkey)}`;
-	const { links, ...record } = recordOf(entry, root);
-	const collection = json("collection", `${root}collections/${collectionId}`);
+	const { links, ...record } = recordOf(entry, root.site);
+	const collection = json("collection", `${root.api}collections/${collectionId}`);
 	return { ...record, links: [geoJson("self", href), collection, ...links] };
 }
 
@@ -164,7 +170,7 @@ function ringOf([west, south, east, north]: Bounds): number[][] {
 	];
 }
 
-/** Type of an entry → protocol, by the names that the QGIS plugin MetaSearch recognizes. */
+/** Type of an entry → protocol, by the names that the QGIS plugin MetaSearch recognizes (its `link_types.py`). */
 const protocols: ReadonlyMap<string, string> = new Map([
 	["wms", "OGC:WMS"],
 	["ogcWms", "OGC:WMS"],
@@ -179,8 +185,8 @@ const protocols: ReadonlyMap<string, string> = new Map([
 const oneLayer = /^([^?#]*\/(Map|Feature)Server)\/(\d{1,9})\/?(?=[?#]|$)/i;
 
 /**
- * Links to the layer's service, each address once, from which QGIS adds the layer: by `protocol`, a name of the OGC or of
- * Esri, and by `name`, that of the layer in the service.
+ * Links to the layer's service, each address once, with its `protocol`, a name of the OGC or of Esri, and `name`, that of
+ * the layer in the service. QGIS' MetaSearch adds the service of a link by its `type`, which is the protocol, too.
  */
 function serviceLinks(entry: Entry): Link[] {
 	const different = langs.filter((lang) => lang === "en" || entry.address.fr !== undefined);
@@ -195,7 +201,7 @@ function serviceLinks(entry: Entry): Link[] {
 			href: protocol === ofService ? service : address,
 			hreflang: lang,
 			title: titleOf(entry, lang),
-			...(protocol && { protocol }),
+			...(protocol && { type: protocol, protocol }),
 			...(name && { name }),
 		};
 	});

@@ -30,7 +30,7 @@ test("every kind of layer has snippets, and those in JavaScript are whole module
 	for (const layer of kinds) {
 		const snippets = snippetsOf(layer, "en", root, all);
 		const names = snippets.map(({ name }) => name);
-		for (const name of ["RAMP 4.0", "FGPV", "GeoView", "Terria", "OpenLayers", "ArcGIS Maps SDK", "<iframe>"])
+		for (const name of ["RAMP 4.0", "FGPV", "GeoView", "Terria", "ArcGIS Maps SDK", "<iframe>"])
 			assert.ok(names.includes(name), `${layer.type}: ${name}`);
 		for (const { name, kind, text } of snippets) {
 			if (kind === "js") parse(text, { ecmaVersion: 2022, sourceType: "module" });
@@ -48,7 +48,25 @@ test("a layer of features is asked by its whole address, one of a map service by
 	const asked = layerOf("esriFeatureServer", "https://maps.example.ca/x/FeatureServer?f=json", ["2"]);
 	assert.match(textOf(asked, "QGIS (Python)") ?? "", "x/FeatureServer/2'");
 	assert.match(textOf(map as SnippetLayer, "OpenLayers") ?? "", '"LAYERS":"show:0,4"');
-	assert.match(textOf(map as SnippetLayer, "ArcGIS Maps SDK") ?? "", '"sublayers":[{"id":0},{"id":4}]');
+	assert.match(textOf(map as SnippetLayer, "ArcGIS Maps SDK") ?? "", '"sublayers":[{"id":4},{"id":0}]');
+});
+
+test("a FeatureServer with several layers has no snippet for libraries that draw one layer", () => {
+	const several = layerOf("esriFeatureServer", "https://maps.example.ca/x/FeatureServer", ["2", "3"]);
+	for (const name of ["OpenLayers", "Leaflet", "QGIS (Python)", "ArcGIS Maps SDK"])
+		assert.is(textOf(several, name), undefined, name);
+	assert.match(textOf(several, "GeoView") ?? "", "a+b=");
+});
+
+test("OpenLayers takes the Web Mercator matrix set of a WMTS whose first one is another", () => {
+	const [, , wmts] = kinds as [SnippetLayer, SnippetLayer, SnippetLayer];
+	assert.match(textOf(wmts, "OpenLayers") ?? "", '{"layer":"tiles","projection":"EPSG:3857"}');
+});
+
+test("cached tiles, whose projection is not known, have no snippet for clients of Web Mercator", () => {
+	const tiles = kinds.at(-1) as SnippetLayer;
+	for (const name of ["OpenLayers", "Leaflet"]) assert.is(textOf(tiles, name), undefined, name);
+	assert.match(textOf(tiles, "ArcGIS Maps SDK") ?? "", "TileLayer");
 });
 
 test("a query of a WMS address stays whole in QGIS, which takes addresses apart at &", () => {

@@ -1,80 +1,18 @@
-import { execFile } from "node:child_process";
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { dirname, join } from "node:path";
-import { promisify } from "node:util";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
 import Ajv from "ajv";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
-import { folderPages } from "../../../api/node/pages.ts";
-import { parsePage } from "../../../api/pages.ts";
-import type { Entry } from "../../../registry/entries.ts";
-import { temporaryFolder } from "../../local.ts";
 import { root } from "../../process.ts";
 import { buildCatalogue } from "../entries.ts";
 import { pageSettings } from "../pages.ts";
+import { layers, type RecordsContext, serveRecords } from "./records-world.ts";
 
-const layer = (smallkey: string, type: string, en: string, fr: string, more: Partial<Entry>): Entry => ({
-	smallkey,
-	type,
-	title: { en, fr },
-	address: { en: "https://maps.example.ca/wms", fr: "https://cartes.example.ca/wms" },
-	...more,
-});
+const records = suite<RecordsContext>("OGC API Records");
 
-const layers: Entry[] = [
-	layer("rivers", "wms", "Rivers of Ontario", "Rivières de l’Ontario", {
-		layers: ["hydro:rivers"],
-		bounds: [-95, 41, -74, 57],
-		description: { en: "Every river", fr: "Chaque cours d’eau" },
-		changed: { commit: "0123456789ab", date: "2026-03-04T12:00:00Z" },
-	}),
-	layer("schools", "feature", "Schools", "Écoles", {
-		address: { en: "https://gis.example.ca/arcgis/rest/services/edu/MapServer/3" },
-		bounds: [-141, 41, -52, 84],
-		keywords: ["education"],
-		sender: { en: "Office of Maps", fr: "Bureau des cartes" },
-	}),
-	layer("tiles", "ogcWmts", "Base map", "Fond de carte", { layers: ["base"] }),
-	...Array.from({ length: 200 }, (_, index) =>
-		layer(`many${index}`, "wms", `Census ${index}`, `Recensement ${index}`, {}),
-	),
-];
-
-interface Context {
-	address: string;
-	close: () => Promise<void>;
-}
-
-const records = suite<Context>("OGC API Records");
-
-/** The catalogue as a service answers it: files, and what is made of them. */
 records.before(async (context) => {
-	const folder = await temporaryFolder();
-	const settings = { pages: pageSettings, isServed: true, commit: null, owners: () => [] };
-	const files = buildCatalogue(layers, null, settings).set("pages.json", JSON.stringify(pageSettings));
-	for (const [path, text] of files) {
-		await mkdir(dirname(join(folder.path, path)), { recursive: true });
-		await writeFile(join(folder.path, path), text ?? "");
-	}
-	const pages = folderPages(folder.path, false);
-	const server = createServer(async (request, response) => {
-		const route = parsePage(request.url ?? "", "/base");
-		if (!route || typeof route === "string") return void response.writeHead(404).end();
-		const reply = await pages(route, {
-			ifNoneMatch: request.headers["if-none-match"] ?? null,
-			acceptEncoding: "",
-		});
-		response.writeHead(reply.status, reply.headers).end(reply.body);
-	});
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-	context.address = `http://127.0.0.1:${(server.address() as AddressInfo).port}/base`;
-	context.close = async () => {
-		await new Promise((resolve) => server.close(resolve));
-		await folder.remove();
-	};
+	Object.assign(context, await serveRecords());
 });
 records.after(({ close }) => close());
 
@@ -229,45 +167,6 @@ records("the crawlable form on a hosting of files is as the standard's schemas h
 		return page.records.map(({ id }: { id: string }) => id);
 	});
 	assert.equal(found.sort(), layers.map(({ smallkey }) => smallkey).sort());
-});
-
-/** Reads the service with OWSLib, as QGIS does. */
-const owslib = `
-import json, sys
-from owslib.ogcapi.records import Records
-found = {}
-for base in (sys.argv[1] + "/ogc", sys.argv[1] + "/ogc/"):
-    records = Records(base)
-    found["records"] = records.records()
-    found["conforms"] = len(records.conformance()["conformsTo"])
-    found["title"] = records.collection("layers")["title"]
-    items = records.collection_items("layers", q="rivers", limit=5, bbox=["-80", "40", "-70", "45"])
-    found["ids"] = [one["id"] for one in items["features"]]
-    found["matched"] = records.collection_items("layers", q="census", offset=20)["numberMatched"]
-    found["item"] = records.collection_item("layers", "schools")["properties"]["title"]
-print(json.dumps(found))
-`;
-
-records("OWSLib finds the collection, searches it and reads a record", async ({ address }) => {
-	const python = "/usr/bin/python3";
-	const has = await promisify(execFile)(python, ["-c", "import owslib"]).then(
-		() => true,
-		() => false,
-	);
-	if (!has) {
-		// CI installs it (.ci/run).
-		assert.not.ok(process.env.CI, "python3-owslib is missing");
-		return console.log("SKIPPED: OWSLib is not installed (Debian: python3-owslib)");
-	}
-	const { stdout } = await promisify(execFile)(python, ["-c", owslib, address], { timeout: 60_000 });
-	assert.equal(JSON.parse(stdout), {
-		records: ["layers"],
-		conforms: 7,
-		title: "Map layers · Couches cartographiques",
-		ids: ["rivers"],
-		matched: 200,
-		item: "Schools · Écoles",
-	});
 });
 
 records.run();
