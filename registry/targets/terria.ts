@@ -33,13 +33,25 @@ const kinds: Readonly<Record<ServiceType, (layer: LayerFacts) => object | null>>
 	ogcWms: ({ url, entries }) => (entries.length > 0 ? { type: "wms", url, layers: entries.join(",") } : null),
 	ogcWmts: ({ url, entries }) =>
 		entries.length === 1 ? { type: "wmts", url, layer: String(entries[0]) } : null,
-	esriFeature: ({ url }) => ({ type: "esri-featureServer", url }),
+	esriFeature: ({ url }) => {
+		const plain = withoutQuery(url);
+		// Terria refuses a MapServer as `esri-featureServer`.
+		const [, service, number] = /^(.*\/MapServer)\/(\d{1,9})$/i.exec(plain) ?? [];
+		return service === undefined
+			? { type: "esri-featureServer", url: plain }
+			: { type: "esri-mapServer", url: service, layers: number };
+	},
 	esriFeatureServer: ({ url, entries }) =>
 		entries.length === 1
-			? { type: "esri-featureServer", url: layerAddress(url, entries[0] as number) }
+			? { type: "esri-featureServer", url: layerAddress(withoutQuery(url), entries[0] as number) }
 			: null,
 	esriMapServer: ({ url, entries }) =>
-		entries.length > 0 ? { type: "esri-mapServer", url, layers: entries.join(",") } : null,
-	esriImage: ({ url }) => ({ type: "esri-imageServer", url }),
-	esriTile: ({ url }) => ({ type: "esri-mapServer", url }),
+		entries.length > 0 ? { type: "esri-mapServer", url: withoutQuery(url), layers: entries.join(",") } : null,
+	esriImage: ({ url }) => ({ type: "esri-imageServer", url: withoutQuery(url) }),
+	esriTile: ({ url }) => ({ type: "esri-mapServer", url: withoutQuery(url) }),
 };
+
+/** An address of ArcGIS without its query: Terria sets the format of the answer itself, and requests pictures without a token of the address. */
+function withoutQuery(url: string): string {
+	return url.split(/[?#]/, 1)[0] as string;
+}

@@ -2,7 +2,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { terria } from "../../../registry/targets/terria.ts";
 import { featureAt } from "../../viewer/viewer.ts";
-import { mapServer, metadata, renderAt, wmsWith } from "./samples.ts";
+import { featureServer, mapServer, metadata, renderAt, wmsWith } from "./samples.ts";
 
 const service = "https://host.example/arcgis/rest/services/a";
 
@@ -40,8 +40,13 @@ test("a wms layer is a wms member with its layers, and its metadata as info", ()
 	});
 });
 
-test("a feature layer is an esri-featureServer with its whole address", () => {
-	assert.equal(memberOf(featureAt(mapServer)), { type: "esri-featureServer", url: mapServer });
+test("a feature layer of a FeatureServer has its whole address, and one of a MapServer its number in the service", () => {
+	const url = featureServer;
+	for (const address of [url, `${url}?f=json`, `${url}?token=a`])
+		assert.equal(memberOf(featureAt(address)), { type: "esri-featureServer", url });
+	const service = mapServer.replace("/3", "");
+	for (const address of [mapServer, `${mapServer}/`, `${mapServer}?f=json`, `${mapServer}?token=a`])
+		assert.equal(memberOf(featureAt(address)), { type: "esri-mapServer", url: service, layers: "3" });
 });
 
 // biome-ignore format: a table
@@ -52,7 +57,7 @@ const nodes: [string, object, object | null][] = [
 	["ogcWmts", { service_url: `${service}/wmts`, scrape_only: ["t", "u"] }, null],
 	["esriMapServer", { service_url: `${service}/MapServer`, scrape_only: [0, 12] }, { type: "esri-mapServer", url: `${service}/MapServer`, layers: "0,12" }],
 	["esriFeatureServer", { service_url: `${service}/FeatureServer`, scrape_only: [3] }, { type: "esri-featureServer", url: `${service}/FeatureServer/3` }],
-	["esriFeatureServer", { service_url: `${service}/FeatureServer?token=a`, scrape_only: [3] }, { type: "esri-featureServer", url: `${service}/FeatureServer/3?token=a` }],
+	["esriFeatureServer", { service_url: `${service}/FeatureServer?token=a`, scrape_only: [3] }, { type: "esri-featureServer", url: `${service}/FeatureServer/3` }],
 	["esriFeatureServer", { service_url: `${service}/FeatureServer`, scrape_only: [3, 4] }, null],
 	["esriImage", { service_url: `${service}/ImageServer` }, { type: "esri-imageServer", url: `${service}/ImageServer` }],
 	["esriTile", { service_url: `${service}/MapServer` }, { type: "esri-mapServer", url: `${service}/MapServer` }],
