@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { filesBelow } from "../files/below.ts";
 import { collectFolder } from "../publish/collect.ts";
 import { parseLayerPath } from "../registry/smallkey.ts";
@@ -12,8 +11,8 @@ import type { Edit } from "../store/store.ts";
 import { lockFolder } from "./data-dir.ts";
 import type { Configuration } from "./settings.ts";
 
-/** The folder of this checkout's layers. An npm package does not have it. */
-const checkoutLayers = fileURLToPath(new URL("../layers", import.meta.url));
+/** The folder of the checkout's layers, in which a trial is started. An npm package does not have it. */
+const checkoutLayers = "layers";
 
 const readme = new URL("repository.md", import.meta.url);
 

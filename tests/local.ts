@@ -1,6 +1,7 @@
-import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { answerFailure, answerPlain, routeOf } from "../api/app.ts";
 import type { Context } from "../api/context.ts";
 import { answerRead } from "../api/read.ts";
@@ -29,6 +30,14 @@ const senders = {
 	narrow: { key: secrets.narrow, smallkeys: ["ab*", "x?"] },
 	careful: { key: secrets.careful, review: true },
 };
+
+/** Copies layers with their descriptions into the folder `layers` of a folder, as a checkout of the project has them. */
+export async function copyLayers(folder: string): Promise<void> {
+	for (const name of ["layers", "descriptions"]) {
+		const from = fileURLToPath(new URL(`fixtures/${name}`, import.meta.url));
+		await cp(from, join(folder, "layers"), { recursive: true });
+	}
+}
 
 /** The manual's own payload. */
 export const manual =

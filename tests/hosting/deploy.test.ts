@@ -143,7 +143,7 @@ const withEngine = workers.missing === null ? test : test.skip;
 if (workers.missing !== null) console.log(`skipped: wrangler's dry run: ${workers.missing}`);
 
 withEngine("a dry run goes through wrangler, for assets and for a bucket", async ({ folder }) => {
-	const words = ["--layers", "layers", "--dry-run"];
+	const words = ["--layers", "tests/fixtures/layers", "--dry-run"];
 	const dist = await makeDist(folder, 3);
 	const assets = await runScriptProcess("deploy", ["--dist", dist, "--dry-run"], await unsetSecrets());
 	assert.is(assets.code, 0, assets.stderr);

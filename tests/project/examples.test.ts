@@ -1,27 +1,60 @@
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import glob from "fast-glob";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { readTextIfThere } from "../../files/if-there.ts";
 import { collectFolder } from "../../publish/collect.ts";
 import { describedFor, isDescribed } from "../../registry/description.ts";
 import { judgeFiles } from "../../registry/judge.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { root } from "../process.ts";
 
-const { layers, problems } = judgeFiles(collectFolder(join(root, "layers")));
+/** What a test may not read: docs/production.md begins with the removal of this folder. */
+const productionLayers = [
+	/\b(?:join|resolve)\((?:root, )?"layers\b/,
+	/\bfolder: "layers"/,
+	/\["--layers", "layers"/,
+	/\b(?:readdir|cp|collectFolder)\(\[?"layers\b/,
+	/\bglob\("layers[^)]*cwd: root/,
+];
 
-test("every example has a title and a place in both languages, and a start asks no service for it", () => {
-	assert.equal(problems, []);
-	assert.ok(layers.size >= 22);
-	for (const [smallkey, { registration, description }] of layers) {
-		assert.ok(isDescribed(registration, description), smallkey);
-		for (const lang of langs) {
-			const { title, bounds } = describedFor({ registration, description }, lang);
-			const name = registration[lang].service_name;
-			assert.ok(title && title !== smallkey, `${smallkey}, ${lang}`);
-			if (name) assert.is(title, name);
-			assert.ok(bounds, `${smallkey}, ${lang}`);
-		}
-	}
+/** This test, for the examples, and the pictures of the documents, which are made by hand. */
+const exceptions = ["tests/project/examples.test.ts", "tests/screenshots/take.ts"];
+
+test("no test but this one reads the layers of this checkout, which step 1 of docs/production.md removes", async () => {
+	const files = await glob("tests/**/*.{ts,mjs}", { cwd: root, ignore: exceptions });
+	const reading = files.filter((file) => {
+		const text = readFileSync(join(root, file), "utf8");
+		return productionLayers.some((pattern) => pattern.test(text));
+	});
+	assert.equal(reading, []);
 });
+
+const ownersOf = (folder: string) => readTextIfThere(join(root, folder, "owners.json"));
+
+// With owners of their own, the layers of this checkout are no examples.
+const isOwn = (await ownersOf("layers")) !== (await ownersOf("tests/fixtures/layers"));
+const { layers, problems } = judgeFiles(isOwn ? [] : collectFolder(join(root, "layers")));
+
+const ofExamples = isOwn ? test.skip : test;
+
+ofExamples(
+	"every example has a title and a place in both languages, and a start asks no service for it",
+	() => {
+		assert.equal(problems, []);
+		assert.ok(layers.size >= 22);
+		for (const [smallkey, { registration, description }] of layers) {
+			assert.ok(isDescribed(registration, description), smallkey);
+			for (const lang of langs) {
+				const { title, bounds } = describedFor({ registration, description }, lang);
+				const name = registration[lang].service_name;
+				assert.ok(title && title !== smallkey, `${smallkey}, ${lang}`);
+				if (name) assert.is(title, name);
+				assert.ok(bounds, `${smallkey}, ${lang}`);
+			}
+		}
+	},
+);
 
 test.run();

@@ -10,7 +10,7 @@ import type { CheckedLayer } from "../../registry/judge.ts";
 import { readLayers } from "../../service/harvester/layers.ts";
 import { processIo } from "../../terminal/io.ts";
 import { blank } from "../harvest/pictures.ts";
-import { temporaryFolder } from "../local.ts";
+import { copyLayers, temporaryFolder } from "../local.ts";
 import { drawingNetwork } from "./services.ts";
 
 interface Scene {
@@ -25,8 +25,10 @@ const test = suite<Scene>("proofs of layers");
 test.before(async (scene) => {
 	const { path, remove } = await temporaryFolder();
 	scene.remove = [remove];
-	scene.layers = await readLayers({ folder: "layers" }, [], processIo());
-	await buildOutput({ folder: "layers" }, join(path, "dist"), { SITE: "on" });
+	await copyLayers(path);
+	const folder = join(path, "layers");
+	scene.layers = await readLayers({ folder }, [], processIo());
+	await buildOutput({ folder }, join(path, "dist"), { SITE: "on" });
 	scene.site = await serveFolder(join(path, "dist"));
 });
 test.after(async ({ site, remove }) => {

@@ -4,11 +4,12 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { runGit } from "../../git/run.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import { temporaryFolder, wms } from "../local.ts";
-import { root, runScript, ServerProcess } from "../process.ts";
+import { copyLayers, temporaryFolder, wms } from "../local.ts";
+import { runScript, ServerProcess } from "../process.ts";
 
 test("the start says which layers it serves, which examples are not there, and how to bring them in", async () => {
 	const { path, remove } = await temporaryFolder();
+	await copyLayers(path);
 	const DATA_DIR = join(path, ".data");
 	const repository = join(DATA_DIR, "repository.git");
 	const first = await ServerProcess.start({}, path);
@@ -16,6 +17,7 @@ test("the start says which layers it serves, which examples are not there, and h
 	assert.match(first.output, `\nLayers: the branch main of ${repository}\n`);
 	assert.not.match(first.output, "not there", "the first start has them all");
 	assert.match(first.output, "Register a first layer");
+	assert.match(first.output, "Serving 22 layers at ");
 
 	// A repository of other layers, as an older checkout would have left it.
 	await rm(repository, { recursive: true });
@@ -33,7 +35,7 @@ test("the start says which layers it serves, which examples are not there, and h
 	assert.match(second.output, "Serving 1 layer at ");
 	assert.not.match(second.output, "Register a first layer", "there is one");
 
-	const brought = await runScript("register", [join(root, "layers")], { DATA_DIR });
+	const brought = await runScript("register", [join(path, "layers")], { DATA_DIR });
 	assert.is(brought.code, 0, brought.stderr);
 	assert.match(brought.stdout, `${count} registered, 0 stored already, in the branch main of ${repository}`);
 	const third = await ServerProcess.start({}, path);
