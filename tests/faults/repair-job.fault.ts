@@ -94,7 +94,11 @@ async function propose(searched: string, open: number): Promise<string[]> {
 	const cwd = origin.checkout();
 	cpSync(join(searched, "repairs"), join(cwd, "found"), { recursive: true });
 	const { env, calls } = origin.gh(cwd, open);
-	const ended = await runJob(cwd, commands("refresh", "repair"), { ...env, HARVEST_ALLOW_PRIVATE: "on" });
+	const ended = await runJob(
+		cwd,
+		[...commands("refresh", "judge").slice(0, 1), ...commands("refresh", "repair")],
+		{ ...env, HARVEST_ALLOW_PRIVATE: "on" },
+	);
 	assert.is(ended.status, 0, ended.output);
 	return calls().filter((call) => /^pr (?:create|edit|close)/.test(call));
 }

@@ -16,6 +16,7 @@ const elsewhere: Record<string, string> = {
 	"publish: publish": "publish.test.ts, up to the hand-over; that is tests/hosting",
 	"publish: validate": "publish.test.ts",
 	"publish: harvest": "publish.test.ts",
+	"publish: judge": "publish.test.ts",
 	"publish: describe": "publish.test.ts",
 	"publish: tell": "publish.test.ts",
 	"publish: pictures": "repairs.test.ts",
@@ -25,6 +26,7 @@ const elsewhere: Record<string, string> = {
 	"packages: packages": "npm's own",
 	"refresh: pulls": "tests/faults/repair-job.fault.ts",
 	"refresh: harvest": "refresh.test.ts, tests/faults/repair-job.fault.ts",
+	"refresh: judge": "refresh.test.ts, repairs.test.ts",
 	"refresh: propose": "refresh.test.ts",
 	"refresh: repair": "repairs.test.ts",
 	"refresh: tell": "as publish: tell",
@@ -42,7 +44,7 @@ test("the commands of every job are run somewhere", async () => {
 	assert.equal(all.sort(), [...Object.keys(elsewhere), ...here].sort());
 });
 
-test("the trigger does nothing, and check fails unless every version of Node passed", async () => {
+test("the trigger does nothing; check fails unless every version of Node passed, or no code changed", async () => {
 	assert.is((await runJob(".", commands("pull-request", "trigger"), {})).status, 0);
 	for (const [result, status] of [
 		["success", 0],
@@ -50,7 +52,12 @@ test("the trigger does nothing, and check fails unless every version of Node pas
 		["cancelled", 1],
 		["skipped", 1],
 	] as const)
-		assert.is((await runJob(".", commands("check", "check"), { RESULT: result })).status, status);
+		assert.is(
+			(await runJob(".", commands("check", "check"), { RESULT: result, CODE: "true" })).status,
+			status,
+		);
+	const env = { RESULT: "skipped", CODE: "false" };
+	assert.is((await runJob(".", commands("check", "check"), env)).status, 0);
 });
 
 test("a pull request that changes only layers is no code; one that changes anything else is", async () => {

@@ -76,14 +76,18 @@ async function harvest(): Promise<string> {
 
 /** Runs the job that proposes; what gh was called with. */
 async function propose(harvested: string, open = 0): Promise<string[]> {
-	const cwd = origin.checkout();
-	mkdirSync(join(cwd, "harvested"));
-	for (const name of ["refresh.patch", "text.md"])
-		copyFileSync(join(harvested, name), join(cwd, "harvested", name));
+	const [judging, cwd] = [origin.checkout(), origin.checkout()];
+	for (const folder of [judging, cwd]) {
+		mkdirSync(join(folder, "found"));
+		for (const name of ["refresh.patch", "text.md"])
+			copyFileSync(join(harvested, name), join(folder, "found", name));
+	}
+	const looked = await runJob(judging, commands("refresh", "judge"), { HEALTH: "yes" });
+	assert.is(looked.status, 0, looked.output);
 	const { env, calls } = origin.gh(cwd, open);
 	const [judge = "", push = ""] = commands("refresh", "propose");
 	const output = join(cwd, ".git", "output");
-	const judged = await runJob(cwd, [judge], { ...env, GITHUB_OUTPUT: output });
+	const judged = await runJob(cwd, [judge], { ...env, HEALTH: "yes", GITHUB_OUTPUT: output });
 	assert.is(judged.status, 0, judged.output);
 	const CHANGED = readFileSync(output, "utf8").trim().replace("changed=", "");
 	const pushed = await runJob(cwd, [push], { ...env, CHANGED });
@@ -103,7 +107,7 @@ test("a refresh is one commit on the branch refresh and one pull request, with t
 	assert.match(text, /<code>wells<\/code> \| changed \| well \| well \|/);
 	assert.match(text, /\| <code>energy<\/code> \| {2}\| down: .* \| 1 \|/);
 	assert.equal(await propose(harvested), [
-		"pr create --head refresh --base main --title Refresh service descriptions --body-file harvested/text.md",
+		"pr create --head refresh --base main --title Refresh service descriptions --body-file found/text.md",
 	]);
 	assert.is(origin.git("rev-parse", "main"), main);
 	assert.is(origin.git("rev-parse", "refresh~1"), main);
@@ -126,7 +130,7 @@ test("the next one takes its place, and counts on from its branch", async () => 
 	const text = readFileSync(join(harvested, "text.md"), "utf8");
 	assert.match(text, "### Services that have been down for 3 weeks and more");
 	assert.match(text, /- <code>energy<\/code>, of <code>&#64;maps&#47;energy<\/code>: 3 weeks in a row/);
-	assert.equal(await propose(harvested, 1), ["pr edit refresh --body-file harvested/text.md"]);
+	assert.equal(await propose(harvested, 1), ["pr edit refresh --body-file found/text.md"]);
 	assert.is(origin.git("rev-parse", "refresh~1"), origin.git("rev-parse", "main"));
 	const { sick } = JSON.parse(origin.file("layers/health.json", "refresh") ?? "");
 	assert.equal(sick, { energy: { ...before.sick.energy, cause } });

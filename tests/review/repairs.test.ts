@@ -28,10 +28,13 @@ function found(change: Record<string, string>): string {
 	return cwd;
 }
 
-/** Runs the job that proposes repairs; what gh was called with. */
+/** What the job that judges does for repairs, and the job that proposes them. */
+const judgeAndPropose = () => [...commands("refresh", "judge").slice(0, 1), ...commands("refresh", "repair")];
+
+/** Runs the jobs that judge and propose repairs; what gh was called with. */
 async function propose(cwd: string, open = 0): Promise<string[]> {
 	const { env, calls } = origin.gh(cwd, open);
-	const ended = await runJob(cwd, commands("refresh", "repair"), env);
+	const ended = await runJob(cwd, judgeAndPropose(), env);
 	assert.is(ended.status, 0, ended.output);
 	return calls().filter((call) => !call.startsWith("auth ") && !call.startsWith("pr list "));
 }
@@ -90,13 +93,12 @@ test("with 20 open none is opened, nor is its branch pushed; one that waits is s
 	const gh = join(cwd, ".git/bin/gh");
 	const answer = readFileSync(gh, "utf8").replace('"pr list"*)', '"pr list --head"*) echo 0 ;; "pr list"*)');
 	writeFileSync(gh, answer);
-	assert.is((await runJob(cwd, commands("refresh", "repair"), env)).status, 0);
+	assert.is((await runJob(cwd, judgeAndPropose(), env)).status, 0);
 	assert.not(calls().some((call) => call.startsWith("pr create") || call.startsWith("pr edit")));
 	assert.is(origin.git("for-each-ref", "refs/heads/repair"), "", "and nothing was pushed");
 	writeFileSync(gh, answer.replace("echo 20", "echo 19"));
 	assert.is(
-		(await runJob(found({ "layers/mo/moved.json": wmsFile("after") }), commands("refresh", "repair"), env))
-			.status,
+		(await runJob(found({ "layers/mo/moved.json": wmsFile("after") }), judgeAndPropose(), env)).status,
 		0,
 	);
 	assert.is(calls().filter((call) => call.startsWith("pr create")).length, 1);
@@ -131,6 +133,8 @@ test("pictures are one commit on a branch without history, and the publication t
 		const cwd = origin.checkout();
 		mkdirSync(join(cwd, "pictures/mo"), { recursive: true });
 		writeFileSync(join(cwd, "pictures/mo/moved.0.webp"), `${picture} ${round}`);
+		for (const name of ["mo/large.webp", "mo/page.html", "index.html", ".git-hooks"])
+			writeFileSync(join(cwd, "pictures", name), "x".repeat(20_000));
 		const ended = await runJob(cwd, commands("prove", "keep"), origin.gh(cwd).env);
 		assert.is(ended.status, 0, ended.output);
 		assert.is(origin.git("rev-list", "--count", "pictures"), "1", "the branch has no history");

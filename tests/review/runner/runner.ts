@@ -59,6 +59,8 @@ export interface Host
 	secrets: Record<string, Record<string, string>>;
 	/** The token of a run, which may read. */
 	token: string;
+	/** Happens when a job has ended: what another one could have handed over. */
+	afterJob?: (id: string, run: Run) => void;
 	/** Texts that may not be handed from one job to another. */
 	isSecret: (text: string) => boolean;
 }
@@ -116,6 +118,7 @@ export async function play(workflow: Workflow, start: Start, host: Host): Promis
 		await Promise.all(needed.map((one) => playing.get(one)));
 		const needs = Object.fromEntries(needed.map((one) => [one, run.jobs[one]]));
 		run.jobs[id] = await playJob(id, job, { ...contexts, needs }, ancestorsOf(workflow, needed));
+		host.afterJob?.(id, run);
 	};
 	// A job that is needed may stand below the one that needs it.
 	const begin = (id: string): Promise<void> => {

@@ -45,7 +45,7 @@ export class World {
 		WORKFLOW_APP_LOGIN: bot,
 		REPAIR: "off",
 	};
-	readonly #host: Host;
+	readonly host: Host;
 	#waiting: Waiting[] = [];
 	#tokens = 0;
 
@@ -68,8 +68,15 @@ export class World {
 		const path = `${makeShims(this.folder)}:${process.env.PATH}`;
 		const quiet = { GIT_CONFIG_GLOBAL: "/dev/null", GIT_CONFIG_NOSYSTEM: "1", npm_config_loglevel: "error" };
 		const { COMPILED_START = "" } = process.env;
-		const own = { PATH: path, GITHUB_API_URL: peer.url, COMPILED_START, ...quiet };
-		this.#host = {
+		// The services of the tests are on this machine.
+		const own = {
+			PATH: path,
+			GITHUB_API_URL: peer.url,
+			HARVEST_ALLOW_PRIVATE: "on",
+			COMPILED_START,
+			...quiet,
+		};
+		this.host = {
 			defaultBranch: "main",
 			remote: `file://${this.bare}`,
 			folder: this.folder,
@@ -94,7 +101,10 @@ export class World {
 	static async open(files: Files): Promise<World> {
 		const world = new World(await startReviewPeer());
 		const own = await glob([".github/**"], { cwd: root, dot: true });
-		const copied = own.map((path) => [path, readFileSync(join(root, path), "utf8")] as const);
+		const copied = own.map((path): [string, Files[string]] => {
+			const text = readFileSync(join(root, path), "utf8");
+			return [path, path.endsWith(".sh") ? { executable: text } : text];
+		});
 		// CI itself is not played: it passes.
 		const ci: Files = { ".ci/run": { executable: "#!/bin/sh\n" }, "package.json": "{}\n" };
 		const settings: Files = { "published.env": "SITE=off\n" };
@@ -111,6 +121,19 @@ export class World {
 		]);
 		const env = { ...cleanEnvironment({}), ...Object.fromEntries(names), GIT_CONFIG_GLOBAL: "/dev/null" };
 		return execFileSync("git", ["-C", this.bare, ...words], { env, encoding: "utf8", stdio: "pipe" }).trim();
+	}
+
+	/** A file with a text, for git. */
+	write(text: string): string {
+		const path = join(this.folder, "text");
+		writeFileSync(path, text);
+		return path;
+	}
+
+	/** Makes a tree of lines as `git ls-tree` prints them; its id. */
+	makeTree(lines: string): string {
+		const words = ["-C", this.bare, "mktree"];
+		return execFileSync("git", words, { input: `${lines}\n`, encoding: "utf8" }).trim();
 	}
 
 	/** The text of a file on a branch; null where there is none. */
@@ -153,6 +176,11 @@ export class World {
 		if (owner === "maps") this.#send("head", `refs/heads/${branch}`);
 		this.work.git("checkout", "-q", "main");
 		return this.open(author, from, title);
+	}
+
+	/** Does something in GitHub's repository, by commands of a shell, while a job pushes: it loses that race. */
+	meanwhile(script: string): void {
+		writeFileSync(join(this.bare, "meanwhile"), script);
 	}
 
 	/** Opens a pull request of a branch that is there, or of the head that was pushed for it. */
@@ -199,7 +227,7 @@ export class World {
 		const rule = rules.find(({ type }) => type === "required_status_checks")?.parameters as
 			| undefined
 			| { required_status_checks: { context: string; integration_id: string }[] };
-		const apps: Record<string, string> = { WORKFLOW_APP: this.#host.appSlug, ACTIONS_APP: "github-actions" };
+		const apps: Record<string, string> = { WORKFLOW_APP: this.host.appSlug, ACTIONS_APP: "github-actions" };
 		return (rule?.required_status_checks ?? []).flatMap(({ context, integration_id }) => {
 			const isIt = (run: (typeof this.peer.checks)[number]) =>
 				run.head_sha === pull.sha && run.name === context && run.app === apps[integration_id];
@@ -259,7 +287,7 @@ export class World {
 	}
 
 	async #play({ file, workflow, start }: Waiting): Promise<void> {
-		const run = await play(workflow, start, this.#host);
+		const run = await play(workflow, start, this.host);
 		this.runs.push(run);
 		const { pull_request: pull } = start.payload as { pull_request?: { head: { sha: string } } };
 		for (const { name, result } of start.event === "pull_request" ? Object.values(run.jobs) : []) {
@@ -340,6 +368,7 @@ export class World {
 				on?.types ?? (start.event === "pull_request" ? ["opened", "synchronize", "reopened"] : null);
 			if (types && action && !types.includes(action)) continue;
 			if (on?.branches && !on.branches.includes(start.ref.replace("refs/heads/", ""))) continue;
+			if (on?.tags && !start.ref.startsWith("refs/tags/")) continue;
 			// Of the filters of paths: what starts `packages`, and what keeps `check` from a push of layers.
 			if (on?.paths || (on?.["paths-ignore"] && start.event === "push")) continue;
 			this.#waiting.push({ file, workflow, start });

@@ -1,0 +1,106 @@
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { Peer } from "../harvest/peer.ts";
+import { featureFile, ownersFile, Repository } from "./repository.ts";
+import type { Run } from "./runner/runner.ts";
+import { World } from "./runner/world.ts";
+
+const test = suite("a publication, as GitHub runs it");
+
+let services: Peer;
+let world: World;
+
+test.before(async () => {
+	services = await Peer.open();
+	services.on("/MapServer/1", (request, response) => {
+		response.setHeader("Content-Type", "application/json");
+		const layer = { id: 1, type: "Feature Layer", name: "Wells", displayField: "NAME", fields: [] };
+		response.end(JSON.stringify(request.url?.includes("returnCountOnly") ? { count: 3 } : layer));
+	});
+});
+test.after(() => services.close());
+
+test.before.each(async () => {
+	world = await World.open({
+		"SECURITY.md": "how to report\n",
+		"layers/owners.json": ownersFile,
+		"layers/we/wells.json": featureFile(`${services.origin}/MapServer/1`),
+	});
+});
+test.after.each(() => world.close());
+
+const resultsOf = ({ jobs }: Run) =>
+	Object.fromEntries(Object.entries(jobs).map(([id, { result }]) => [id, result]));
+
+const described = () => world.file("layers/we/wells.service.json");
+
+test("a race that is lost: descriptions are pushed upon the branch, and not upon a tag of its name", async () => {
+	const main = world.git("rev-parse", "refs/heads/main");
+	const child = (parent: string, text: string) => {
+		const blob = world.git("hash-object", "-w", "--", world.write(text));
+		const tree = world
+			.git("ls-tree", parent)
+			.replace(/^.*\tSECURITY\.md$/m, `100644 blob ${blob}\tSECURITY.md`);
+		return world.git("commit-tree", world.makeTree(tree), "-p", parent, "-m", text);
+	};
+	const newer = child(main, "a push that came first");
+	const evil = child(newer, "what no one has looked at");
+	world.git("update-ref", "refs/tags/main", evil);
+	world.meanwhile(`git update-ref refs/heads/main ${newer} ${main}`);
+	world.pushed("main");
+	await world.settle();
+	const [first, second] = world.runs.filter(({ workflow }) => workflow.name === "publish");
+	assert.is(first?.jobs.describe?.result, "success", first?.jobs.describe?.log);
+	assert.match(described() ?? "", '"name": "Wells"');
+	assert.is(world.file("SECURITY.md"), "a push that came first");
+	assert.is(
+		world.git("log", "-1", "--format=%s, %an", "refs/heads/main"),
+		"describe layers, fragment-publisher",
+	);
+	assert.is(second, undefined, "a push by the App is another event");
+
+	// Started again, it has its old commit: it is neither published nor described.
+	world.again(first as Run);
+	await world.settle();
+	const { pictures, validate, ...withKey } = resultsOf(world.last("publish"));
+	assert.equal([pictures, validate], ["success", "success"]);
+	assert.equal(withKey, {
+		publish: "skipped",
+		harvest: "skipped",
+		judge: "skipped",
+		describe: "skipped",
+		tell: "skipped",
+	});
+});
+
+const renames: [string, string][] = [
+	["another file that is renamed", "SECURITY.md"],
+	["a layer that is renamed", "layers/we/wells.json"],
+];
+
+for (const [what, path] of renames) {
+	test(`a patch with ${what} ends the job, and nothing is pushed`, async () => {
+		const repository = new Repository({ [path]: `${world.file(path)}\n` });
+		repository.write("layers/we/wells.service.json", `${world.file(path)}\n`);
+		repository.write(path, null);
+		repository.git("add", "-A");
+		const patch = repository.git("diff", "--cached", "--binary", "-M50%");
+		assert.match(patch, `rename from ${path}`);
+		repository.remove();
+		world.host.afterJob = (id, { artifacts }) => {
+			const folder = artifacts.get("descriptions");
+			if (id === "harvest" && folder) writeFileSync(join(folder, "descriptions.patch"), patch);
+		};
+		const main = world.git("rev-parse", "refs/heads/main");
+		world.pushed("main");
+		await world.settle();
+		const { judge, describe } = world.last("publish").jobs;
+		assert.match(`${judge?.log}${describe?.log}`, `${path}: D 000000 is no change of a service description`);
+		assert.is(world.git("rev-parse", "refs/heads/main"), main);
+		assert.is(described(), null);
+	});
+}
+
+test.run();
