@@ -81,9 +81,12 @@ export function nullIfRefused(error: unknown): null {
 	throw error;
 }
 
-/** Whether the service, or a program that proposes changes, makes branches of this name. */
+/**
+ * Whether the service, or a program that proposes changes, makes branches of this name; a ruleset closes these to people.
+ * The name after the folder is a smallkey or the name of a batch, without a further folder.
+ */
 export function isReviewBranch(branch: string): boolean {
-	return reviewFolders.some((folder) => branch.startsWith(`${folder}/`));
+	return reviewFolders.some((folder) => branch.startsWith(`${folder}/`)) && branch.split("/").length === 2;
 }
 
 /** Like `isReviewBranch`, with the branch of the weekly refresh. */

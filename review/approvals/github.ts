@@ -1,21 +1,13 @@
 import { healthPath } from "../../registry/health.ts";
-import type { Owners } from "../../registry/owners.ts";
+import { type Account, allOwners, type Owners } from "../../registry/owners.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { dataOf, type Github, listOf } from "../../store/github/answer.ts";
 import { authorOf } from "../../store/store.ts";
 import { findCheckRun, findComment, readComments, setCheckRun, writeComment } from "../post.ts";
-import { ignoreAnswer, isOfRepository, isReviewBranch, nullIfRefused, type OpenPull } from "../pulls.ts";
-import {
-	askedIn,
-	askedMarker,
-	askingText,
-	conflictIsOver,
-	conflictMarker,
-	conflictText,
-	renderApprovals,
-} from "./comment.ts";
-import { type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";
-import { checkName } from "./owners.ts";
+import { isOfRepository, isReviewBranch, nullIfRefused, type OpenPull } from "../pulls.ts";
+import { conflictIsOver, conflictMarker, conflictText, renderApprovals } from "./comment.ts";
+import { accountsOf, type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";
+import { askOwners, checkName } from "./owners.ts";
 
 /** Files of a pull request that GitHub lists (REST API, "List pull requests files"). */
 const maxListedFiles = 3_000;
@@ -23,8 +15,8 @@ const maxListedFiles = 3_000;
 /** Commits of a pull request that GitHub lists ("List commits on a pull request"). */
 const maxListedCommits = 250;
 
-/** People that one run asks for a review: GitHub accepts 15 per pull request. */
-const maxRequests = 10;
+/** Who pushes with the token of a workflow's run, whoever has started that run. */
+const workflowPusher = "github-actions[bot]";
 
 /** Events after which a pull request is for another branch than before ("Issue event types"). */
 const baseChanges = ["base_ref_changed", "automatic_base_change_succeeded"];
@@ -49,19 +41,25 @@ interface ApprovalRun {
 interface PullState extends Proposal {
 	/** Whether GitHub can merge it; null while GitHub computes that. */
 	isMergeable: boolean | null;
+	/** Ids of the accounts whose last decision, on any commit, asks for changes. */
+	objectors: ReadonlySet<number>;
 	/** Ids of the accounts that have reviewed this commit. */
 	reviewers: ReadonlySet<number>;
 }
 
 type Review = Awaited<ReturnType<Github["rest"]["pulls"]["listReviews"]>>["data"][number];
 
-/**
- * The last decisions of reviewers on a commit, without those from before the pull request was pointed at this branch: an
- * owner has approved what it changed in another one.
- */
-async function approvalsOf({ rest, repo, paginate }: Github, number: number, reviews: Review[], sha: string) {
+/** The last decision of each reviewer. */
+function lastDecisions(reviews: readonly Review[]): Review[] {
 	const deciding = reviews.filter(({ state }) => decisions.includes(state));
-	const last = [...new Map(deciding.map((review) => [review.user?.id, review])).values()];
+	return [...new Map(deciding.map((review) => [review.user?.id, review])).values()];
+}
+
+/**
+ * The approvals of a commit, without those from before the pull request was pointed at this branch: an owner has approved
+ * what it changed in another one.
+ */
+async function approvalsOf({ rest, repo, paginate }: Github, number: number, last: Review[], sha: string) {
 	const approvals = last.filter(({ commit_id, state }) => commit_id === sha && state === "APPROVED");
 	if (approvals.length === 0) return [];
 	const listed = paginate(rest.issues.listEvents, { ...repo, issue_number: number, per_page: 100 });
@@ -91,17 +89,23 @@ async function readState({ github, base, author }: ApprovalRun, pull: OpenPull):
 	const paths = files.flatMap(({ filename, previous_filename }) => [filename, previous_filename ?? filename]);
 	const people = commits.flatMap((commit) => [commit.author?.id, commit.committer?.id]);
 	const mails = isOwn && isReviewBranch(ref) ? commits.map(({ commit }) => commit.author?.email ?? "") : [];
-	const approvals = await approvalsOf(github, number, reviews, sha);
+	const last = lastDecisions(reviews);
+	const approvals = await approvalsOf(github, number, last, sha);
+	const objections = last.filter(({ state }) => state === "CHANGES_REQUESTED");
+	const pushers = await readPushers(github, pull);
+	const isHidden = pushers.some((actor) => actor?.login === workflowPusher);
 	const hasAllFiles = files.length === shown.changed_files && files.length < maxListedFiles;
 	const hasAllCommits = commits.length === shown.commits && commits.length < maxListedCommits;
-	const manyCommits = hasAllCommits ? null : "too many commits for GitHub to list them: squash them";
+	const hidden = isHidden ? "a workflow has pushed to it, which hides who made it: use another branch" : null;
+	const manyCommits = hasAllCommits ? hidden : "too many commits for GitHub to list them: squash them";
 	return {
 		paths: [...new Set(paths)].filter((path) => !isRefresh || !isWrittenByRefresh(path)),
-		makers: idsOf([pull.user?.id, ...people, ...(await readPushers(github, pull))]),
+		makers: idsOf([pull.user?.id, ...people, ...pushers.map((actor) => actor?.id)]),
 		senders: new Set(mails.flatMap((mail) => authorOf(mail) ?? [])),
 		approvers: idsOf(approvals.map(({ user }) => user?.id)),
 		incomplete: hasAllFiles ? manyCommits : "too many files for GitHub to list them: split the change",
 		isMergeable: shown.mergeable,
+		objectors: idsOf(objections.map(({ user }) => user?.id)),
 		reviewers: idsOf(reviews.filter(({ commit_id }) => commit_id === sha).map(({ user }) => user?.id)),
 	};
 }
@@ -119,42 +123,15 @@ function isWrittenByRefresh(path: string): boolean {
 }
 
 /**
- * Ids of the accounts that pushed to a pull request's branch: anyone can write any mail address as a commit's author.
+ * The accounts that pushed to a pull request's branch: anyone can write any mail address as a commit's author.
  * Empty if GitHub does not show the pushes, such as of a private fork ("List repository activities").
  */
-async function readPushers({ rest }: Github, { head }: OpenPull): Promise<(number | undefined)[]> {
+async function readPushers({ rest }: Github, { head }: OpenPull): Promise<(Account | undefined)[]> {
 	const [owner, repo] = head.repo?.full_name.split("/") ?? [];
 	if (!owner || !repo) return [];
 	const about = { owner, repo, ref: `refs/heads/${head.ref}`, per_page: 100 };
 	const pushes = await rest.repos.listActivities(about).catch(nullIfRefused);
-	return (pushes?.data ?? []).map(({ actor }) => actor?.id);
-}
-
-/**
- * Asks the owners whose approval is missing: by a request for a review where GitHub accepts it, which it does only for
- * people with access, else by a comment that mentions them. Each is asked once.
- */
-async function askOwners(
-	{ github: { rest, repo } }: ApprovalRun,
-	{ number, requested_reviewers }: OpenPull,
-	{ groups }: Judgement,
-	reviewers: ReadonlySet<number>,
-	comments: Awaited<ReturnType<typeof readComments>>,
-): Promise<void> {
-	const asked = comments.flatMap(({ body }) => (body?.startsWith(askedMarker) ? askedIn(body) : []));
-	const known = new Set([...asked, ...(requested_reviewers ?? []).map(({ login }) => login.toLowerCase())]);
-	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
-	const people = new Map(missing.flatMap(({ canApprove }) => canApprove.map((one) => [one.id, one.login])));
-	const open = [...people].filter(([id, login]) => !reviewers.has(id) && !known.has(login.toLowerCase()));
-	const outside: string[] = [];
-	for (const [, login] of open.slice(0, maxRequests)) {
-		const request = rest.pulls.requestReviewers({ ...repo, pull_number: number, reviewers: [login] });
-		const answer = await request.catch(ignoreAnswer);
-		if (!answer) outside.push(login);
-	}
-	if (outside.length === 0) return;
-	const body = askingText(outside);
-	await dataOf<unknown>(rest.issues.createComment({ ...repo, issue_number: number, body }), "ask the owners");
+	return (pushes?.data ?? []).map(({ actor }) => actor ?? undefined);
 }
 
 /**
@@ -175,9 +152,10 @@ export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<strin
 	const checks = await setCheckRun(github, head.sha, check, author);
 	const comments = await readComments(github, number, author);
 	if (groups.length > 0) await writeComment(github, number, summary, comments);
-	if (run.isRequesting) await askOwners(run, pull, judgement, state.reviewers, comments);
+	if (run.isRequesting) await askOwners(github, pull, judgement, state.reviewers, comments);
 	const conflict = await noteConflict(run, pull, state.isMergeable, comments);
-	const isMerged = state.isMergeable === true && (await mergeApproved(run, pull, judgement, checks));
+	const isMerged =
+		state.isMergeable === true && (await mergeApproved(run, pull, judgement, checks, state.objectors));
 	return [`${conclusion}: ${title}`, ...(conflict ? [conflict] : []), ...(isMerged ? ["merged"] : [])];
 }
 
@@ -205,23 +183,29 @@ const passed = new Set(["success", "skipped", "neutral"]);
 /**
  * Merges a pull request from `register/*` or `repair/*` that the owners have approved, so that no one with write access
  * has to press a button. The App can bypass the ruleset, so this function checks what the ruleset requires: `layers`,
- * which only this App sets, and `check`, which CI sets.
+ * which only this App sets, and `check`, which CI sets. Nor does it pass over an owner who asks for changes, or any check that
+ * has not passed.
  * @param runs the check runs of the newest commit
  * @returns whether it was merged
  * @throws {Error} if GitHub refuses, such as for a newer commit
  */
 async function mergeApproved(
-	{ github, author }: ApprovalRun,
+	{ github, owners, teams, author }: ApprovalRun,
 	pull: OpenPull,
 	{ state, groups }: Judgement,
 	runs: Awaited<ReturnType<typeof setCheckRun>>,
+	objectors: ReadonlySet<number>,
 ): Promise<boolean> {
 	const { rest, repo } = github;
 	const isOwn = isOfRepository(github, pull) && isReviewBranch(pull.head.ref);
 	const isApproved = state === "success" && groups.length > 0;
 	const isInOrder = findCheckRun(runs, "layers", author)?.conclusion === "success";
-	const checks = runs.filter(({ name, app }) => name === "check" && app?.slug === "github-actions");
-	const hasPassed = checks.length > 0 && checks.every(({ conclusion }) => passed.has(conclusion ?? ""));
+	// The check of this run was made after they were read.
+	const own = findCheckRun(runs, checkName, author);
+	const hasCheck = runs.some(({ name, app }) => name === "check" && app?.slug === "github-actions");
+	const hasPassed = hasCheck && runs.every((run) => run === own || passed.has(run.conclusion ?? ""));
+	const people = owners ? accountsOf([...allOwners(owners)], teams) : [];
+	if (people.some(({ id }) => objectors.has(id))) return false;
 	if (!isOwn || !isApproved || !isInOrder || !hasPassed) return false;
 	// GitHub refuses this if the branch has a newer commit.
 	const request = rest.pulls.merge({ ...repo, pull_number: pull.number, sha: pull.head.sha });

@@ -58,7 +58,7 @@ function judgement(state: "success" | "failure", text: string, groups: ApprovalG
 }
 
 /** The accounts of owners, each once: a team's members, and those that are named. */
-function accountsOf(owners: readonly string[], teams: Teams): Account[] {
+export function accountsOf(owners: readonly string[], teams: Teams): Account[] {
 	const all = owners.flatMap((owner) =>
 		isTeam(owner) ? (teams.get(owner) ?? []) : (accountOf(owner) ?? []),
 	);

@@ -1,12 +1,16 @@
 import { code } from "../../registry/markdown.ts";
 import { type Account, accountOf, allOwners, isTeam, type Owners } from "../../registry/owners.ts";
 import { dataOf, dataOrNull, type Github } from "../../store/github/answer.ts";
-import { setCheckRun } from "../post.ts";
-import { nullIfRefused } from "../pulls.ts";
-import type { Teams } from "./judge.ts";
+import { type readComments, setCheckRun } from "../post.ts";
+import { ignoreAnswer, nullIfRefused, type OpenPull } from "../pulls.ts";
+import { askedIn, askedMarker, askingText } from "./comment.ts";
+import type { Judgement, Teams } from "./judge.ts";
 
 /** The check that a ruleset requires. */
 export const checkName = "owners";
+
+/** People that one run asks for a review: GitHub accepts 15 per pull request. */
+const maxRequests = 10;
 
 /** Reads the members of each team among the owners. A team may not exist, or the token may not see it. */
 export async function readTeams({ rest, paginate }: Github, owners: Owners): Promise<Teams> {
@@ -40,6 +44,33 @@ export async function unknownOwners({ rest }: Github, owners: Owners, teams: Tea
 			unknown.push(`${owner}: is called @${found.login} now, which npx fragments owners writes`);
 	}
 	return unknown;
+}
+
+/**
+ * Asks the owners whose approval is missing: by a request for a review where GitHub accepts it, which it does only for
+ * people with access, else by a comment that mentions them. Each is asked once.
+ */
+export async function askOwners(
+	{ rest, repo }: Github,
+	{ number, requested_reviewers }: OpenPull,
+	{ groups }: Judgement,
+	reviewers: ReadonlySet<number>,
+	comments: Awaited<ReturnType<typeof readComments>>,
+): Promise<void> {
+	const asked = comments.flatMap(({ body }) => (body?.startsWith(askedMarker) ? askedIn(body) : []));
+	const known = new Set([...asked, ...(requested_reviewers ?? []).map(({ login }) => login.toLowerCase())]);
+	const missing = groups.filter(({ approvedBy }) => approvedBy.length === 0);
+	const people = new Map(missing.flatMap(({ canApprove }) => canApprove.map((one) => [one.id, one.login])));
+	const open = [...people].filter(([id, login]) => !reviewers.has(id) && !known.has(login.toLowerCase()));
+	const outside: string[] = [];
+	for (const [, login] of open.slice(0, maxRequests)) {
+		const request = rest.pulls.requestReviewers({ ...repo, pull_number: number, reviewers: [login] });
+		const answer = await request.catch(ignoreAnswer);
+		if (!answer) outside.push(login);
+	}
+	if (outside.length === 0) return;
+	const body = askingText(outside);
+	await dataOf<unknown>(rest.issues.createComment({ ...repo, issue_number: number, body }), "ask the owners");
 }
 
 /**

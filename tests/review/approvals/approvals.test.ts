@@ -296,6 +296,15 @@ approvals("who pushed to its branch under another name does not count", async ({
 	assert.equal(await judge(peer), Array(2).fill("success: approved by Ann"));
 });
 
+approvals("what a workflow has pushed is not approved: that hides who made it", async ({ peer }) => {
+	propose(peer, { from: "maps:patch", pushers: ["carl", "github-actions[bot]"], reviews: [approval("bob")] });
+	propose(peer, { from: "maps:other", pushers: ["carl", "maps-service[bot]"], reviews: [approval("bob")] });
+	assert.equal(await judge(peer), [
+		"failure: a workflow has pushed to it, which hides who made it: use another branch",
+		"success: approved by bob",
+	]);
+});
+
 approvals("more commits than GitHub lists are not approved", async ({ peer }) => {
 	const commits = Array.from({ length: 250 }, () => ({ author: "carl", committer: "carl" }));
 	propose(peer, { commits, allCommits: 251, reviews: [approval("bob")] });
@@ -347,6 +356,14 @@ for (const [what, parts, checks] of [
 	["of a fork", { from: "mallory:register/abc" }, []],
 	["with a conflict", { mergeable: false }, []],
 	["that GitHub still looks at", { mergeable: null }, []],
+	["of a person's branch below repair", { author: "carl", from: "maps:repair/a/b" }, []],
+	[
+		"to which an operator asks for changes",
+		{ reviews: [{ ...approval("boss", older), state: "CHANGES_REQUESTED" }, approval("bob")] },
+		[],
+	],
+	["whose other check is red", {}, [["spelling", "another-app", "failure"]]],
+	["whose other check has not ended", {}, [["spelling", "another-app", ""]]],
 	["whose check layers is red", {}, [["layers", "maps-workflows", "failure"]]],
 	["whose check is red", {}, [["check", "github-actions", "failure"]]],
 	["that needs no approval", { author: bot, from: "maps:refresh", files: machineMade }, []],

@@ -168,6 +168,7 @@ test("a ruleset asks for both checks from the workflows' App; another keeps the 
 		"refs/heads/register/*",
 		"refs/heads/register/**/*",
 		"refs/heads/repair/*",
+		"refs/heads/repair/**/*",
 		"refs/heads/pictures",
 		"refs/heads/refresh",
 	];
