@@ -15,7 +15,7 @@ const maxListedFiles = 3_000;
 /** Commits of a pull request that GitHub lists ("List commits on a pull request"). */
 const maxListedCommits = 250;
 
-/** Who pushes with the token of a workflow's run, whoever has started that run. */
+/** The account that pushes with the token of a workflow's run. It does not show who has started that run. */
 const workflowPusher = "github-actions[bot]";
 
 /** Events after which a pull request is for another branch than before ("Issue event types"). */
