@@ -17,6 +17,9 @@ const productionLayers = [
 	/\["--layers", "layers"/,
 	/\b(?:readdir|cp|collectFolder)\(\[?"layers\b/,
 	/\bglob\("layers[^)]*cwd: root/,
+	// A path of an example that is handed to a command, or read.
+	/\bwords = \["\w+", "layers\/\w+\/[\w-]+\.json"/,
+	/\bjoin\(root, path\)[\s\S]{0,80}\["layers\//,
 ];
 
 /** This test, for the examples, and the pictures of the documents, which are made by hand. */

@@ -151,9 +151,11 @@ test("the last valid form has its harvested description, and a description alone
 	build,
 	out,
 }) => {
-	const stored = (path: string) => readFileSync(join(root, path), "utf8");
-	const paths = ["layers/oz/ozone.json", "layers/oz/ozone.service.json"];
-	repository.commit("described", Object.fromEntries(paths.map((path) => [path, stored(path)])));
+	const fixture = (path: string) => readFileSync(join(root, "tests/fixtures", path), "utf8");
+	repository.commit("described", {
+		"layers/oz/ozone.json": fixture("layers/oz/ozone.json"),
+		"layers/oz/ozone.service.json": fixture("descriptions/oz/ozone.service.json"),
+	});
 	assert.is((await build()).code, 0);
 	const fragment = () => readFileSync(join(out, "v0.9/doc/en/ozone"), "utf8");
 	const before = fragment();

@@ -33,7 +33,7 @@ test("on Ctrl-C it says what it finishes; its welcome was the last it had said",
 
 test("a closed log ends neither the service nor a write", async ({ server, folder }) => {
 	server.closeLog();
-	const words = ["piped", "layers/to/toporama.json", "--url", server.url];
+	const words = ["piped", "tests/fixtures/layers/to/toporama.json", "--url", server.url];
 	for (let write = 0; write < 3; write += 1) {
 		const { code, stderr } = await runScript("put", words, { DATA_DIR: folder });
 		assert.is(code, 0, stderr);
