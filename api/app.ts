@@ -168,7 +168,7 @@ function answerHealth(problem: string | null, ok: string): Reply {
 export function answerFailure(error: unknown, kind: Route["kind"], log: Context["log"]): Reply {
 	if (error instanceof StoreBusy) {
 		const errors = [textOf("busy", error.message)];
-		return refuseWrite({ status: 503, errors, retryAfter: error.retryAfter });
+		return refuseWrite({ status: 503, errors, retryAfter: error.retryAfter, reason: error.label });
 	}
 	log.error(error);
 	if (kind === "write") return refuseWrite({ status: 500, errors: [textOf("failed")] });

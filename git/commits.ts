@@ -93,6 +93,14 @@ export async function isAncestor(repository: string, earlier: string, later: str
 	);
 }
 
+/**
+ * Whether a commit has another one in its history.
+ * @throws {GitFailure} if either of them is missing, or git fails: unlike `isAncestor`, which is false then
+ */
+export async function isDescendant(repository: string, earlier: string, later: string): Promise<boolean> {
+	return (await listCommits(repository, ["--max-count=1", earlier, `^${later}`])).length === 0;
+}
+
 /** The lines of a commit's header. A continuation line, such as in a signature, starts with a space. */
 export function headerLines(body: Buffer): string[] {
 	const end = body.indexOf("\n\n");

@@ -33,6 +33,21 @@ export class GitDamage extends GitFailure {
 	override name = "GitDamage";
 }
 
+/** The served branch has moved to a commit that does not have the served one in its history: it went back, or was replaced. */
+export class NotDescendant extends GitFailure {
+	override name = "NotDescendant";
+
+	/** @param served the commit that is served; @param found the commit that the branch is at */
+	constructor(
+		readonly served: string,
+		found: string,
+	) {
+		super(
+			`the branch main is at ${found.slice(0, 12)}, which does not have ${served.slice(0, 12)}, the last commit served, in its history`,
+		);
+	}
+}
+
 /**
  * The environment of every git process. It has no secret of the service, and excludes the operator's own git settings.
  * The repository's own configuration and hooks still apply.

@@ -17,12 +17,13 @@ import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
 import { openCatalogue } from "./catalogue.ts";
-import { createDisk } from "./data-dir.ts";
+import { createDisk, repositoryPath } from "./data-dir.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
+import { noteStart, refuseEmptyStart } from "./last-start.ts";
 import { createReadStatus } from "./layer-status.ts";
 import { serviceLog } from "./log.ts";
 import type { Gauges, Metrics } from "./metrics.ts";
-import { repositoryPath, seed } from "./open-store.ts";
+import { seed } from "./open-store.ts";
 import type { Configuration } from "./settings.ts";
 
 /** The service behind the HTTP server. It is closed after the server. */
@@ -73,6 +74,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	const { guard = installHook, seed: firstFiles = seed } = outside;
 	const { dataDir } = configuration;
 	const repository = repositoryPath(dataDir);
+	await refuseEmptyStart(configuration);
 	let harvester: ServiceHarvester | null = null;
 	const publication = openPublication({
 		dataDir,
@@ -119,6 +121,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		await store.close();
 		throw error;
 	}
+	await noteStart(configuration, { commit: store.tip, layers: publication.table.size, now: now() }, log);
 	store.start();
 	await disk.start();
 	if (configuration.harvest.on) {

@@ -34,6 +34,11 @@ async function makeFolder(folder: string): Promise<void> {
 	});
 }
 
+/** Path of the local repository in a data folder. */
+export function repositoryPath(dataDir: string): string {
+	return join(dataDir, "repository.git");
+}
+
 /** Time between two attempts to get a held lock, in milliseconds. */
 const attemptEveryMs = 100;
 

@@ -1,6 +1,5 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { filesBelow } from "../files/below.ts";
 import { collectFolder } from "../publish/collect.ts";
 import { parseLayerPath } from "../registry/smallkey.ts";
@@ -8,7 +7,8 @@ import { openGitStore } from "../store/git/store.ts";
 import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
-import { lockFolder } from "./data-dir.ts";
+import { lockFolder, repositoryPath } from "./data-dir.ts";
+import { refuseEmptyStart } from "./last-start.ts";
 import type { Configuration } from "./settings.ts";
 
 /** The folder of the checkout's layers, in which a trial is started. An npm package does not have it. */
@@ -33,11 +33,6 @@ export function countExamples(isServed: (smallkey: string) => boolean): { served
 	const smallkeys = names.flatMap((name) => (name?.kind === "registration" ? [name.smallkey] : []));
 	const served = smallkeys.filter(isServed).length;
 	return { served, lacking: smallkeys.length - served };
-}
-
-/** Path of the local repository in a data folder. */
-export function repositoryPath(dataDir: string): string {
-	return join(dataDir, "repository.git");
 }
 
 /** The log of a script: warnings and errors on standard error. */
@@ -69,6 +64,7 @@ export async function openStore(configuration: Configuration) {
 		const place = `${github.repository} at GitHub`;
 		return { store: githubStore(options), place, close: async () => undefined };
 	}
+	await refuseEmptyStart(configuration);
 	await mkdir(dataDir, { recursive: true });
 	const lock = await lockFolder(dataDir, { maxWaitMs: 0 });
 	try {

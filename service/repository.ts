@@ -4,7 +4,7 @@ import { trailersOf } from "../git/commits.ts";
 import { runGit } from "../git/run.ts";
 import { healthPath } from "../registry/health.ts";
 import { declinedFolder, reviewFolders } from "../store/store.ts";
-import { repositoryPath } from "./open-store.ts";
+import { repositoryPath } from "./data-dir.ts";
 
 /** The branch that is served. */
 export const servedRef = "refs/heads/main";

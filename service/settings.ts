@@ -40,6 +40,8 @@ function readAll(variables: Variables, env: Environment) {
 		host: variables.text("HOST", "127.0.0.1"),
 		/** Absolute path. */
 		dataDir: resolve(variables.text("DATA_DIR", trialDataDir)),
+		/** The file that records the last start, outside `dataDir`; empty: there is none. */
+		lastStart: variables.text("LAST_START", ""),
 		/** Whether this is a trial: no setting names a place for layers, so it starts with the checkout's examples. */
 		isTrial: isTrial(env),
 		...readServing(variables, { fallback: 1000, max: 1000 }),

@@ -152,10 +152,14 @@ export function isRefusal<T extends object>(outcome: T | Refusal): outcome is Re
 export class StoreBusy extends Error {
 	override name = "StoreBusy";
 
-	/** @param retryAfter seconds after which the client should try again */
+	/**
+	 * @param retryAfter seconds after which the client should try again
+	 * @param label the reason for the log and the metrics, one of a few
+	 */
 	constructor(
 		message: string,
 		readonly retryAfter: number,
+		readonly label = "busy",
 	) {
 		super(message);
 	}

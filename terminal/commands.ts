@@ -29,6 +29,7 @@ export const commands = {
 	operate: {
 		serve: "serve on this machine",
 		sender: "add, change and remove senders, who may publish",
+		backup: "copy the layers and the senders of DATA_DIR to another disk, and read the copy back",
 		status:
 			"show the status of a layer, or of all: sick, never harvested, waiting for a review, free disk space",
 		audit: "show who changed a layer, when and how, and what it changed for viewers",

@@ -10,7 +10,7 @@ export interface Io {
 	now(): Date;
 	/** Asks the person at the terminal; `hidden` does not echo the answer. Null without a terminal. */
 	ask(question: string, hidden?: boolean): Promise<string | null>;
-	/** Returns a signal that aborts at the first Ctrl-C or SIGTERM. Without this call they end the process. */
+	/** Returns a signal that aborts at the first Ctrl-C, SIGTERM or SIGHUP (the terminal was closed). Without this call they end the process. */
 	interrupted(): AbortSignal;
 }
 
@@ -33,7 +33,7 @@ export function processIo(): Io {
 
 function interrupted(): AbortSignal {
 	const controller = new AbortController();
-	const names = ["SIGTERM", "SIGINT"] as const;
+	const names = ["SIGTERM", "SIGINT", "SIGHUP"] as const;
 	const abort = () => {
 		// The next signal ends the process.
 		for (const name of names) process.off(name, abort);

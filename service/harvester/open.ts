@@ -1,7 +1,7 @@
 import type { Store } from "../../store/store.ts";
+import { repositoryPath } from "../data-dir.ts";
 import { serviceLog } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
-import { repositoryPath } from "../open-store.ts";
 import { readHealth } from "../repository.ts";
 import type { Configuration } from "../settings.ts";
 import { createHarvester } from "./harvester.ts";

@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { CatFile } from "../../git/cat-file.ts";
-import { isAncestor, listCommits, personText, type RawCommit, readCommits } from "../../git/commits.ts";
-import { GitDamage } from "../../git/run.ts";
+import { isDescendant, listCommits, personText, type RawCommit, readCommits } from "../../git/commits.ts";
+import { GitDamage, NotDescendant } from "../../git/run.ts";
 import { diffTree, listTree, type PathChange } from "../../git/tree.ts";
 import { visible } from "../../registry/markdown.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
@@ -59,23 +59,29 @@ export function openBranch(
 
 	/**
 	 * The range from an earlier commit to the published one.
-	 * @returns null if that commit is not in its history: this may be another repository, or an older copy
+	 * @returns null if the repository does not have that commit: this may be another repository, or an older copy
+	 * @throws {NotDescendant} if it has that commit, and the branch has gone back or aside
 	 */
 	async function rangeSince(earlier: string): Promise<CommitRange | null> {
-		if (!(await isAncestor(repository, earlier, commit))) return null;
+		if ((await catFile.read(earlier)) === null) return null;
+		if (!(await isDescendant(repository, earlier, commit))) throw new NotDescendant(earlier, commit);
 		const range = await rangeBetween(earlier, commit);
 		// The range may have commits that were pushed while the service was down.
 		report(range);
 		return range;
 	}
 
-	/** Publishes commits that other processes have pushed. @returns whether there were any */
+	/**
+	 * Publishes commits that other processes have pushed. @returns whether there were any
+	 * @throws {NotDescendant} if the branch has gone back or aside: a standby does not follow a service that lost its layers
+	 */
 	async function follow(): Promise<boolean> {
 		try {
 			const head = await readTip();
 			const isMoved = head !== commit;
 			if (isMoved) {
 				behind = "a push is being taken in";
+				if (!(await isDescendant(repository, commit, head))) throw new NotDescendant(commit, head);
 				await measured(base, "push", async () => {
 					const range = await rangeBetween(commit, head);
 					// Its commits may carry out signed requests.

@@ -1,4 +1,5 @@
-import { GitDamage, GitFailure, GitTimeout } from "../../git/run.ts";
+import { dirname, join } from "node:path";
+import { GitDamage, GitFailure, GitTimeout, NotDescendant } from "../../git/run.ts";
 import type { Log } from "../log.ts";
 import { StoreBusy } from "../store.ts";
 import { DiskTimeout } from "./base.ts";
@@ -25,7 +26,7 @@ const reasons: readonly [pattern: RegExp, reason: string][] = [
 
 /** Why something failed, in a few words without a path. */
 export function reasonOf(error: unknown): string {
-	if (error instanceof StoreBusy) return error.message;
+	if (error instanceof StoreBusy || error instanceof NotDescendant) return error.message;
 	if (error instanceof DiskTimeout) return "the disk does not answer";
 	if (error instanceof GitTimeout) return "git does not answer";
 	if (error instanceof GitDamage) return damaged;
@@ -41,14 +42,29 @@ export function diskReasonOf(error: unknown): string | null {
 	return reason === noRoom || reason === readOnly ? reason : null;
 }
 
+/** The labels of failures whose reason differs each time. */
+const movedAside = "the branch has gone back or aside";
+
+/** A line for the log about a failure that needs no stack trace; null for any other. */
+function plainLineOf(error: unknown, reason: string, repository: string): string | null {
+	if (error instanceof NotDescendant)
+		return [
+			`${repository}: ${error.message}. What was served stays served, and nothing is written.`,
+			`"git -C ${repository} update-ref refs/heads/main ${error.served}" goes back to it. To serve the branch as it is, end the`,
+			`service, remove ${join(dirname(repository), "fragments")}, and start it`,
+		].join(" ");
+	return reason === noRoom || reason === readOnly ? `layers cannot be changed: ${reason}` : null;
+}
+
 /** Tracks whether changes can be made now, from the results of the last ones. */
 export type WriteHealth = ReturnType<typeof createHealth>;
 
 /**
+ * @param repository its path, for the log
  * @param log gets each failure; a repeated failure only once
  * @param onDamage runs each time that the repository is found damaged, so that a repair takes effect
  */
-export function createHealth(log: Log, onDamage: () => void) {
+export function createHealth(repository: string, log: Log, onDamage: () => void) {
 	let reason: string | null = null;
 	let lastReported: string | null = null;
 	return {
@@ -65,11 +81,13 @@ export function createHealth(log: Log, onDamage: () => void) {
 			// On a full disk, a retry of git does not always name the reason again.
 			if (reason === null || found !== unknownFailure) reason = found;
 			if (reason === damaged) onDamage();
-			const text = String(error);
+			const line = plainLineOf(error, reason, repository);
+			const text = line ?? String(error);
 			// A lasting failure may repeat several times a second.
-			if (text !== lastReported) log.error(error);
+			if (text !== lastReported) line === null ? log.error(error) : log.warn(line);
 			lastReported = text;
-			return new StoreBusy(reason, retryAfterSeconds);
+			const label = error instanceof NotDescendant ? movedAside : reason;
+			return new StoreBusy(reason, retryAfterSeconds, label);
 		},
 
 		/** Records that a change was made. */

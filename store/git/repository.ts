@@ -189,8 +189,8 @@ export async function commitSeed(writer: Writer, edits: Edit[], time: number): P
 	return id;
 }
 
-/** The text of the branch in its own file or in `packed-refs`; null if neither has it (gitrepository-layout(5)). */
-async function readRef(repository: string): Promise<string | null> {
+/** The text of the served branch in its own file or in `packed-refs`; null if neither has it (gitrepository-layout(5)). */
+export async function readRef(repository: string): Promise<string | null> {
 	const read = (name: string) =>
 		readFile(join(repository, name), "utf8").catch((error: NodeJS.ErrnoException) => {
 			// After a branch with a slash in its name was removed, git may leave a folder at this path.

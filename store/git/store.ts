@@ -58,7 +58,7 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 		const tip = head ?? (await commitSeed(writer, await seed(), base.now()));
 		const requests = await openUsedRequests(base, tip);
 		const branch = openBranch(base, catFile, tip, requests, publish);
-		const health = createHealth(log, () => catFile.renew());
+		const health = createHealth(repository, log, () => catFile.renew());
 		return storeOf({ ...base, catFile, branch, requests, health, writer });
 	} catch (error) {
 		catFile.kill();

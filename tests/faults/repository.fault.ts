@@ -1,4 +1,5 @@
-import { chmod, open, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, open, readdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -159,17 +160,15 @@ for (const [what, text] of [
 
 test("a deleted repository", async ({ world }) => {
 	await world.stop();
-	await rm(world.repository, { recursive: true });
+	await rename(world.repository, `${world.repository}.away`);
+	const log = await world.refusedStart();
+	assert.not(existsSync(world.repository));
+	await rename(`${world.repository}.away`, world.repository);
 	await world.start();
-	const heard = `${await world.put("three")}, in a new repository`;
-	const reader = `the layers of the new repository: of the others ${await world.read("one")}`;
-	noteFault({
-		section: "repository",
-		fault: "deleted, before a start",
-		reader,
-		publisher: heard,
-		log: world.log(),
-	});
+	const reader = `files of a web server in front; once it is put back, ${await world.readAll()}`;
+	const publisher = `nothing; once it is put back, ${await world.put("three")}`;
+	noteFault({ section: "repository", fault: "deleted, before a start", reader, publisher, log });
+	await world.check();
 });
 
 test.run();

@@ -26,7 +26,7 @@ function commandsOf(heading: string): string[] {
 	return blocks;
 }
 
-/** Runs commands of the page as a shell would, with the variables that it speaks of. */
+/** Runs commands of the page as a shell would, with the variables that it speaks of, and `npx` of this checkout. */
 async function run(commands: string, variables: Record<string, string>): Promise<void> {
 	const git = {
 		GIT_AUTHOR_NAME: "op",
@@ -35,20 +35,25 @@ async function run(commands: string, variables: Record<string, string>): Promise
 		GIT_COMMITTER_EMAIL: "op@x",
 	};
 	const env = cleanEnvironment({ ...git, GIT_CONFIG_GLOBAL: "/dev/null", ...variables });
-	await promisify(execFile)("bash", ["-euc", commands], { env });
+	await promisify(execFile)("bash", ["-euc", commands], { env, cwd: root });
 }
 
-const test = suite<{ local: Local; folder: string; remove: () => Promise<void>; serving: Serving[] }>(
-	"docs/operate.md",
-);
+const test = suite<{
+	local: Local;
+	folder: string;
+	remove: () => Promise<void>;
+	serving: Serving[];
+	closing: (() => Promise<void>)[];
+}>("docs/operate.md");
 
 test.before.each(async (scene) => {
 	const { path, remove } = await temporaryFolder();
-	Object.assign(scene, { folder: path, remove, serving: [] });
+	Object.assign(scene, { folder: path, remove, serving: [], closing: [] });
 	scene.local = await Local.open([{ path: layerPath("first"), text: wms("first") }]);
 	await writeFile(join(scene.local.folder, "senders.json"), '{"jstest":"test_-k"}');
 });
-test.after.each(async ({ local, serving, remove }) => {
+test.after.each(async ({ local, serving, remove, closing }) => {
+	for (const close of closing) await close();
 	for (const one of serving) await one.end();
 	await local.end();
 	await remove();
@@ -65,14 +70,12 @@ test("what was backed up while the service wrote is restored and served", async 
 }) => {
 	const [backup = "", restore = ""] = commandsOf("## Backup and restore");
 	const [BACKUP, DATA_DIR] = [join(folder, "backup"), join(folder, "restored")];
-	await mkdir(BACKUP);
 	await mkdir(DATA_DIR);
 	assert.is((await local.put("before", wms("before"))).status, 201);
 	const writes = Array.from({ length: 20 }, (_, index) => local.put(`while${index}`, wms(`w${index}`)));
 	await run(backup, { DATA_DIR: local.folder, BACKUP });
 	for (const answer of await Promise.all(writes)) assert.is(answer.status, 201);
-	await run('git -C "$BACKUP/repository.git" fetch --quiet --prune', { BACKUP });
-	assert.match(page, 'git -C "$BACKUP/repository.git" fetch --quiet --prune');
+	await run(backup, { DATA_DIR: local.folder, BACKUP });
 	await run(restore, { BACKUP, DATA_DIR });
 	const restored = await serve({ DATA_DIR });
 	serving.push(restored);
@@ -105,9 +108,14 @@ test("a change is taken back by git revert, and a running service serves what wa
 	);
 });
 
-test("a standby on a clone follows, and takes no writes", async ({ local, folder, serving }) => {
+test("a standby on a clone follows, and takes no writes; it never goes back with a service that lost its layers", async ({
+	local,
+	folder,
+	serving,
+	closing,
+}) => {
 	const [commands = ""] = commandsOf("A standby on a clone");
-	const [once = "", fetchLine = ""] = commands.split(/(?<=\n)/);
+	const [once = "", fetchLine = ""] = commands.split(/\n(?=git)/);
 	const STANDBY = join(folder, "standby");
 	await mkdir(STANDBY);
 	const variables = { PRIMARY: local.folder, STANDBY };
@@ -123,6 +131,23 @@ test("a standby on a clone follows, and takes no writes", async ({ local, folder
 	);
 	const answer = await fetch(`${standby.url}/register/x`, { method: "PUT", body: "{}" });
 	assert.is(answer.status, 401);
+	// The first service loses its layers, and begins empty.
+	const repository = join(STANDBY, "repository.git");
+	const [served, other] = [await runText(STANDBY, "rev-parse", "main"), await Local.open()];
+	closing.push(() => other.end());
+	await run(`git -C "$STANDBY/repository.git" config remote.origin.url "${other.repository}"`, variables);
+	const refused = await run(fetchLine, variables).catch((error: { code: number; stderr: string }) => error);
+	assert.is(refused?.code, 1);
+	assert.match(refused?.stderr ?? "", "[rejected]");
+	assert.is(await runText(STANDBY, "rev-parse", "main"), served);
+	// The same with a command that forces: what was served stays served.
+	await runGit(repository, ["fetch", "-q", other.repository, "+refs/heads/*:refs/heads/*"]);
+	const said = `the branch main is at ${other.store.tip.slice(0, 12)}, which does not have ${served.slice(0, 12)}`;
+	const readiness = async () => (await fetch(`${standby.url}/readyz`)).text();
+	await eventually(async () => (await readiness()).startsWith(said));
+	assert.is(await read(standby, "followed"), 200);
+	await runGit(repository, ["update-ref", "refs/heads/main", served]);
+	await eventually(async () => (await readiness()) === "ok\n");
 });
 
 test("a data folder of an older version is taken over as it is", async ({ folder, serving }) => {

@@ -31,7 +31,10 @@ test("on Ctrl-C it says what it finishes; its welcome was the last it had said",
 	);
 });
 
-test("a closed log ends neither the service nor a write", async ({ server, folder }) => {
+test("a closed log ends neither the service nor a write, and SIGHUP ends it gracefully", async ({
+	server,
+	folder,
+}) => {
 	server.closeLog();
 	const words = ["piped", "tests/fixtures/layers/to/toporama.json", "--url", server.url];
 	for (let write = 0; write < 3; write += 1) {
@@ -39,7 +42,8 @@ test("a closed log ends neither the service nor a write", async ({ server, folde
 		assert.is(code, 0, stderr);
 	}
 	assert.is((await fetch(`${server.url}/v0.9/doc/en/piped`)).status, 200);
-	assert.is(await server.stop(), 0);
+	assert.is(await server.stop("SIGHUP"), 0);
+	assert.match(server.output, "\nEnding: what was accepted is answered and stored first.");
 });
 
 test("a signal to npm start gets to the service, whatever shell npm has", async ({ folder }) => {

@@ -93,8 +93,10 @@ test("a change that would change nothing is judged on what others have brought t
 }) => {
 	const { store, folder } = world;
 	const first = await committed(put(store, "one", "first"));
-	await committed(put(store, "one", "second"));
-	await git(folder, "update-ref", "refs/heads/main", first);
+	const second = await committed(put(store, "one", "second"));
+	const identity = ["-c", "user.name=other", "-c", "user.email=other@example.org"];
+	const words = ["commit-tree", "-p", second, "-m", "revert", `${first}^{tree}`];
+	await git(folder, "update-ref", "refs/heads/main", await git(folder, ...identity, ...words));
 	const text = wms("second");
 	const outcome = await store.change(async (now) => {
 		return (await now.read("one"))?.registration === text ? [] : [{ path: layerPath("one"), text }];

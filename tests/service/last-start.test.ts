@@ -1,0 +1,92 @@
+import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { Local, wms } from "../local.ts";
+import { runScript } from "../process.ts";
+import { eventually } from "../wait.ts";
+
+const test = suite<{ local: Local; lastStart: string }>("a start after another one");
+
+test.before.each(async (scene) => {
+	scene.local = await Local.open();
+	scene.lastStart = `${scene.local.folder}.last-start`;
+	await scene.local.stop();
+	scene.local.variables = { LAST_START: scene.lastStart };
+	await scene.local.start();
+	await scene.local.put("one", wms("one"));
+});
+test.after.each(async ({ local, lastStart }) => {
+	await local.end();
+	await rm(lastStart, { force: true });
+});
+
+test("without the layers that the last start served is refused, and makes nothing", async ({
+	local,
+	lastStart,
+}) => {
+	await local.stop();
+	await local.start();
+	await local.stop();
+	const { commit, layers } = JSON.parse(await readFile(lastStart, "utf8"));
+	assert.equal([commit, layers], [local.store.tip, 1]);
+	const lost = `${local.folder}.lost`;
+	await rename(local.folder, lost);
+	await mkdir(local.folder);
+	const refusal = await local.start().catch((error: Error) => error.message);
+	assert.match(
+		String(refusal),
+		`${local.repository}: has no layers, and ${lastStart} says that 1 layer at commit`,
+	);
+	const environment = { DATA_DIR: local.folder, LAST_START: lastStart };
+	const { code, stderr } = await runScript("register", [join(lost, "dist")], environment);
+	assert.is(code === 0, false, stderr);
+	assert.equal(await readdir(local.folder), []);
+	await rm(local.folder, { recursive: true });
+	await rename(lost, local.folder);
+	await local.start();
+	assert.is(local.get("/v0.9/doc/en/one").status, 200);
+});
+
+test("without its repository is refused while DATA_DIR/fragments says what was served", async ({ local }) => {
+	await local.stop();
+	local.variables = {};
+	await rename(local.repository, `${local.repository}.away`);
+	const refusal = await local.start().catch((error: Error) => error.message);
+	assert.match(String(refusal), `has no layers, and ${join(local.folder, "fragments")} has what was served`);
+	assert.not((await readdir(local.folder)).includes("repository.git"));
+	await rename(`${local.repository}.away`, local.repository);
+	await local.start();
+});
+
+test("on an older copy serves it, and says so", async ({ local }) => {
+	const tip = local.store.tip;
+	await local.stop();
+	await local.start();
+	await local.stop();
+	await local.git("update-ref", "refs/heads/main", `${tip}~1`);
+	await rm(join(local.folder, "fragments"));
+	await local.start();
+	assert.is(local.get("/v0.9/doc/en/one").status, 404);
+	assert.ok(local.warnings.some((text) => text.includes(`does not have commit ${tip} of the last start`)));
+});
+
+test("on a branch that has gone back serves what was served, and writes nothing until it is back", async ({
+	local,
+}) => {
+	const tip = local.store.tip;
+	await local.stop();
+	await local.git("update-ref", "refs/heads/main", `${tip}~1`);
+	await local.start();
+	assert.is(local.get("/v0.9/doc/en/one").status, 200);
+	const refused = await local.put("two", wms("two"));
+	assert.is(refused.status, 503);
+	assert.match(await refused.text(), "which does not have");
+	assert.is(await local.git("rev-parse", "main"), await local.git("rev-parse", `${tip}~1`));
+	assert.is(local.warnings.filter((text) => text.includes(`update-ref refs/heads/main ${tip}`)).length, 1);
+	await local.git("update-ref", "refs/heads/main", tip);
+	await eventually(async () => (await local.put("two", wms("two"))).status === 201);
+	assert.equal(local.reported, []);
+});
+
+test.run();
