@@ -300,6 +300,15 @@ test("what was harvested is judged in a job without a key, and committed in one 
 	}
 });
 
+test("a merge commit made by hand has to equal GitHub's own, which a rule on stale reviews demands", () => {
+	const file = "review/setup-github/rulesets/default-branch.json";
+	const { rules } = JSON.parse(readFileSync(file, "utf8")) as {
+		rules: { type: string; parameters?: object }[];
+	};
+	const { parameters } = rules.find(({ type }) => type === "pull_request") ?? {};
+	assert.is((parameters as Record<string, unknown>).dismiss_stale_reviews_on_push, true);
+});
+
 test("a run that is started again does nothing with a key: it has an old commit", () => {
 	for (const [name, job] of jobs())
 		if (job.environment) assert.match(job.if ?? "", "github.run_attempt == 1", name);
