@@ -96,7 +96,11 @@ export function openFolderSink(options: {
 	/** Starts the next round in the background, unless one runs, or the pause after a failure. Another round follows it. */
 	function work(): void {
 		if (working || pause || isClosing) return;
-		if (check === "none" && later.size === 0) return settle();
+		if (check === "none" && later.size === 0) {
+			// While layers are being written, it is not known yet whether all files are current.
+			if (writing === 0) settle();
+			return;
+		}
 		working = (check === "none" ? writeLater() : list()).then(() => {
 			working = null;
 			work();
