@@ -1,7 +1,8 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
-import { join } from "node:path";
+import { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { run } from "../scripts/fragments.ts";
@@ -58,6 +59,24 @@ export function startWords(name: string): string[] {
 		? ["--enable-source-maps", COMPILED_START]
 		: [join(root, "scripts/fragments.cjs")];
 	return [...starter, name];
+}
+
+/**
+ * The search path with an `npx` in front that starts `npx fragments` as the test command has compiled it: in a checkout of
+ * a test's own, tsx would compile several hundred modules again.
+ */
+export function pathWithCompiled(path = process.env.PATH ?? ""): string {
+	const { COMPILED_START } = process.env;
+	if (!COMPILED_START) return path;
+	const folder = join(tmpdir(), "compiled-npx");
+	const lines = [
+		"#!/bin/sh",
+		`[ "$1" != fragments ] || { shift; exec '${process.execPath}' --enable-source-maps '${COMPILED_START}' "$@"; }`,
+		`PATH='${path}' exec npx "$@"`,
+	];
+	mkdirSync(folder, { recursive: true });
+	writeFileSync(join(folder, "npx"), `${lines.join("\n")}\n`, { mode: 0o755 });
+	return folder + delimiter + path;
 }
 
 /** Runs one of the project's commands in a process of its own, to its end. */

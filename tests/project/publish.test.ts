@@ -8,7 +8,7 @@ import { parseRegistration } from "../../registry/registration.ts";
 import { receipt } from "../../schemas/answers.ts";
 import { registration1 } from "../../schemas/registration.ts";
 import { temporaryFolder } from "../local.ts";
-import { cleanEnvironment, type Ended, root, ServerProcess } from "../process.ts";
+import { cleanEnvironment, type Ended, pathWithCompiled, root, ServerProcess } from "../process.ts";
 
 const page = await readFile(join(root, "docs/publish.md"), "utf8");
 
@@ -79,13 +79,9 @@ function namesIn(head: string): string[] {
 		.flatMap((row) => [...(row.split("|")[1] ?? "").matchAll(/`(\w+)`/g)].map(([, name]) => name as string));
 }
 
-/** The words of the program `npx fragments`, in a folder that is no checkout. */
-const npx = `${process.execPath} ${join(root, "scripts/fragments.cjs")}`;
-
 async function shell(text: string, cwd: string, variables: Record<string, string>): Promise<Ended> {
-	const env = cleanEnvironment(variables);
-	const command = text.replaceAll("npx fragments", npx);
-	return promisify(execFile)("sh", ["-c", command], { cwd, env }).then(
+	const env = cleanEnvironment({ ...variables, PATH: pathWithCompiled() });
+	return promisify(execFile)("sh", ["-c", text], { cwd, env }).then(
 		({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
 		({ code, stdout, stderr }) => ({ code, stdout, stderr }),
 	);

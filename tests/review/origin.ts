@@ -14,7 +14,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
-import { cleanEnvironment, root } from "../process.ts";
+import { cleanEnvironment, pathWithCompiled, root } from "../process.ts";
 import { type Files, Repository } from "./repository.ts";
 
 interface Step {
@@ -142,13 +142,17 @@ case "$*" in "pr list"*) echo ${open} ;; "run list"*) echo ${runs} ;; esac
 	}
 }
 
-/** Runs a job's commands as GitHub's runner does: each in bash, ending at the first that fails. */
-export async function runJob(cwd: string, runs: string[], env: Record<string, string>) {
+/**
+ * Runs a job's commands as GitHub's runner does: each in bash, ending at the first that fails.
+ * @param fromCheckout whether the code that runs is the checkout's, as on GitHub, and not the same code as compiled
+ */
+export async function runJob(cwd: string, runs: string[], env: Record<string, string>, fromCheckout = false) {
+	const path: Record<string, string> = fromCheckout ? {} : { PATH: pathWithCompiled(env.PATH) };
 	let output = "";
 	for (const run of runs) {
 		const words = ["--noprofile", "--norc", "-eo", "pipefail", "-c", run];
 		const runner = { GITHUB_ACTIONS: "true", GITHUB_REPOSITORY: "maps/layers", npm_config_loglevel: "error" };
-		const child = spawn("bash", words, { cwd, env: cleanEnvironment({ ...runner, ...env }) });
+		const child = spawn("bash", words, { cwd, env: cleanEnvironment({ ...runner, ...env, ...path }) });
 		for (const stream of [child.stdout, child.stderr]) {
 			stream.on("data", (data) => {
 				output += data;

@@ -19,15 +19,12 @@ test.before(() => {
 test.after(() => origin.remove());
 
 /** The review of a pull request by the workflow `layers`: its report, and the summary on the run's page. */
-async function check(number: number, files: Files) {
+async function check(number: number, files: Files, fromCheckout = false) {
 	const HEAD = origin.propose(number, files);
 	const cwd = origin.checkout();
 	const summary = join(cwd, "summary.md");
-	const ended = await runJob(cwd, commands("layers", "look"), {
-		HEAD,
-		NUMBER: "1",
-		GITHUB_STEP_SUMMARY: summary,
-	});
+	const env = { HEAD, NUMBER: "1", GITHUB_STEP_SUMMARY: summary };
+	const ended = await runJob(cwd, commands("layers", "look"), env, fromCheckout);
 	const read = (path: string) => (existsSync(path) ? readFileSync(path, "utf8") : "");
 	const report = parseReport(read(join(cwd, "review-1.json")));
 	return { ...ended, cwd, report, summary: read(summary) };
@@ -62,7 +59,7 @@ test("the check of a wrong one fails, with the place as an annotation", async ()
 test("code that a pull request brings is read and never run", async () => {
 	const pwned = join(origin.folder, "pwned");
 	const evil = `require("node:fs").writeFileSync(${JSON.stringify(pwned)}, "")`;
-	const { status, output, report, cwd } = await check(3, {
+	const files = {
 		"scripts/review.ts": `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(pwned)}, "");\n`,
 		"package.json": JSON.stringify({
 			scripts: { review: `node -e '${evil}'`, preinstall: `node -e '${evil}'` },
@@ -71,7 +68,8 @@ test("code that a pull request brings is read and never run", async () => {
 		".gitattributes": "* filter=evil diff=evil",
 		".github/workflows/layers.yml": "on: push",
 		"layers/ne/new.json": wmsFile("a", nowhere),
-	});
+	};
+	const { status, output, report, cwd } = await check(3, files, true);
 	assert.is(status, 0, output);
 	assert.is(report.conclusion, "failure", "the registered address is not of the public internet");
 	assert.match(output, "approval of @fragment-publisher/operators for 5 files");

@@ -1,30 +1,42 @@
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { join, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 
 /** Replaces `import.meta.url` in a compiled module. */
 const urlName = "sourceUrl";
 
-/**
- * Keeps the source's `import.meta.url`, since modules read and start files beside their sources.
- * @type {import("esbuild").Plugin}
- */
-const sourceUrls = {
-	name: "source-urls",
-	setup(setup) {
-		setup.initialOptions.define = { "import.meta.url": urlName };
-		setup.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
-			const text = await readFile(path, "utf8");
-			const url = JSON.stringify(pathToFileURL(path).href);
-			// In the first line, which keeps the line numbers.
-			return { contents: `const ${urlName} = ${url}; ${text}`, loader: "ts" };
-		});
-	},
-};
-
 /** The command that tests start in processes. */
 const program = resolve("scripts/fragments.ts");
+
+/** The processes that the service starts beside its source. */
+const workers = ["service/catalogue-worker.ts"].map((path) => resolve(path));
+
+/**
+ * Keeps the source's `import.meta.url`, since modules read and start files beside their sources. Only a worker is started
+ * as it was compiled.
+ * @param {string} folder of the compiled files
+ * @returns {import("esbuild").Plugin}
+ */
+function sourceUrls(folder) {
+	return {
+		name: "source-urls",
+		setup(setup) {
+			setup.initialOptions.define = { "import.meta.url": urlName };
+			setup.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+				let text = await readFile(path, "utf8");
+				for (const worker of workers) {
+					const compiled = join(folder, relative(".", worker).replace(/\.ts$/, ".js"));
+					const own = `new URL("./${relative(dirname(path), worker)}", import.meta.url)`;
+					text = text.replace(own, `new URL(${JSON.stringify(pathToFileURL(compiled).href)})`);
+				}
+				const url = JSON.stringify(pathToFileURL(path).href);
+				// In the first line, which keeps the line numbers.
+				return { contents: `const ${urlName} = ${url}; ${text}`, loader: "ts" };
+			});
+		},
+	};
+}
 
 /**
  * Compiles test files once for a run. With tsx each process loads several hundred modules through a second thread, which
@@ -41,7 +53,7 @@ export async function compileTests(files) {
 	const remove = () => rm(folder, { recursive: true, force: true });
 	try {
 		const { metafile } = await build({
-			entryPoints: [program, ...files.filter((file) => file.endsWith(".ts"))],
+			entryPoints: [program, ...workers, ...files.filter((file) => file.endsWith(".ts"))],
 			bundle: true,
 			splitting: true,
 			packages: "external",
@@ -57,7 +69,7 @@ export async function compileTests(files) {
 			outbase: ".",
 			metafile: true,
 			logLevel: "silent",
-			plugins: [sourceUrls],
+			plugins: [sourceUrls(folder)],
 		});
 		/** @type {Map<string, string>} */
 		const compiled = new Map();

@@ -1,7 +1,6 @@
-import { existsSync } from "node:fs";
+import { existsSync, watch } from "node:fs";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { GitTimeout, runGit } from "../../git/run.ts";
@@ -226,8 +225,13 @@ test("a git that is missing for a while, as during an update, ends no service", 
 		for (const command of ["update-ref", "fast-import"]) signal(folder, command, "SIGKILL");
 		await eventually(() => descendantsWith(process.pid, folder, "fast-import").length === 0);
 		assert.match(String(await outcomeOf(put(store, "while"))), "git could not be started");
-		// A few checks of the writer fail meanwhile.
-		await sleep(5 * limits.probeMs);
+		let checks = 0;
+		// Each check of a store that has failed writes this file first.
+		const watcher = watch(join(folder, "repository.git"), (_, name) => {
+			if (name === "probe") checks += 1;
+		});
+		await eventually(() => checks >= 6);
+		watcher.close();
 		assert.is(store.state(), "git could not be started");
 	});
 	await eventually(() => store.state() === null);
