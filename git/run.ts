@@ -1,4 +1,5 @@
 import { spawn } from "node:child_process";
+import { getPriority, setPriority } from "node:os";
 
 /** How much of a command's error output is kept, in characters. */
 const maxComplaint = 64 * 1024;
@@ -71,6 +72,18 @@ function environment(): NodeJS.ProcessEnv {
 	};
 }
 
+/**
+ * Lowers the priority of a process that was just started, from 0 to 19 below that of this process. A failure has no
+ * consequence: a filter of system calls, as systemd and containers have it, may forbid setpriority(2).
+ */
+export function lowerPriority(pid: number, niceness: number): void {
+	try {
+		setPriority(pid, Math.min(getPriority() + niceness, 19));
+	} catch {
+		// The process works at the same priority.
+	}
+}
+
 /** The options of one command. */
 interface RunOptions {
 	/** Its standard input. */
@@ -81,7 +94,7 @@ interface RunOptions {
 	environment?: Readonly<Record<string, string>>;
 	/** Settings for this command only: `pack.compression=1`. */
 	config?: readonly string[];
-	/** Lowers its priority, from 0 to 19 (nice(1)). */
+	/** Lowers its priority, from 0 to 19 (`lowerPriority`). */
 	niceness?: number;
 }
 
@@ -170,10 +183,7 @@ export function startGit(
 ) {
 	// The data folder may belong to another user than the service's, such as a volume or a restored copy.
 	const settings = ["safe.directory=*", ...config].flatMap((setting) => ["-c", setting]);
-	const command = ["git", ...settings, "-C", repository, ...args];
-	// nice(1) replaces itself by git, so all processes that git starts inherit the priority.
-	const [program = "", ...words] = niceness === 0 ? command : ["nice", "-n", String(niceness), ...command];
-	const child = spawn(program, words, {
+	const child = spawn("git", [...settings, "-C", repository, ...args], {
 		env: { ...environment(), ...further },
 		stdio: "pipe",
 		// A process group of its own: its child processes can be ended with it, and Ctrl-C reaches only the service.
@@ -183,6 +193,8 @@ export function startGit(
 	child.on("error", () => undefined);
 	const { pid, stdin, stdout } = child;
 	if (pid === undefined) throw new GitFailure("git could not be started");
+	// The processes that git starts inherit the priority.
+	if (niceness > 0) lowerPriority(pid, niceness);
 	let complaint = "";
 	child.stderr.on("data", (data: Buffer) => {
 		complaint = (complaint + data).slice(-maxComplaint);

@@ -1,8 +1,8 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
-import { setPriority } from "node:os";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { CatalogueOptions } from "../catalogue/options.ts";
+import { lowerPriority } from "../git/run.ts";
 import type { Log } from "../store/log.ts";
 import type { CatalogueOrder, CatalogueReport } from "./catalogue-worker.ts";
 
@@ -128,7 +128,7 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 			// This process's environment is not inherited: it holds secrets.
 			env: { PATH: process.env.PATH },
 		});
-		if (started.pid !== undefined) setPriority(started.pid, niceness);
+		if (started.pid !== undefined) lowerPriority(started.pid, niceness);
 		const forget = () => {
 			if (worker === started) worker = null;
 		};

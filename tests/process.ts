@@ -1,7 +1,8 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
+import os, { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -153,6 +154,19 @@ function readIfThere(path: string): string {
 	} catch {
 		return "";
 	}
+}
+
+/** Makes every call of setpriority(2) in this process fail, as a filter of system calls does. @returns what ends that */
+export function forbidPriorities(): () => void {
+	const { setPriority } = os;
+	const replace = (by: typeof setPriority) => {
+		os.setPriority = by;
+		syncBuiltinESMExports();
+	};
+	replace(() => {
+		throw Object.assign(new Error("EPERM: operation not permitted"), { code: "ERR_SYSTEM_ERROR" });
+	});
+	return () => replace(setPriority);
 }
 
 /** Sends a signal to a process that may have ended meanwhile. */

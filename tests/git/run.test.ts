@@ -1,8 +1,9 @@
-import { getPriority } from "node:os";
+import { getPriority, tmpdir } from "node:os";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { runGit } from "../../git/run.ts";
+import { runGit, startGit } from "../../git/run.ts";
 import { temporaryFolder } from "../local.ts";
+import { descendantsWith, forbidPriorities } from "../process.ts";
 
 /** The environment that a process of git's sees, by name. */
 async function seen(): Promise<Map<string, string>> {
@@ -60,17 +61,33 @@ test("a hook's git sees what is pushed, and nothing else of its parent's", async
 	}
 });
 
-test("what git does in the background is nicer than who starts it, by as much as was asked for", async () => {
+/** The priority of a git process that waits for input. */
+async function priorityOf(niceness: number): Promise<number> {
 	const { path, remove } = await temporaryFolder();
+	const git = startGit(path, ["hash-object", "--stdin"], { niceness });
+	const [pid = 0] = descendantsWith(process.pid, path, "hash-object");
 	try {
-		const nicenessOf = async (niceness: number) => {
-			const output = await runGit(path, ["-c", "alias.own=!nice", "own"], { niceness });
-			return Number(output.toString("utf8"));
-		};
-		assert.is(await nicenessOf(7), Math.min(getPriority() + 7, 19));
-		assert.is(await nicenessOf(0), getPriority());
+		return getPriority(pid);
 	} finally {
+		git.stdin.end();
+		await git.ended;
 		await remove();
+	}
+}
+
+test("git in the background has a lower priority than the process that starts it, by the given number", async () => {
+	assert.is(await priorityOf(7), Math.min(getPriority() + 7, 19));
+	assert.is(await priorityOf(0), getPriority());
+});
+
+test("git runs at the same priority where a lower one cannot be set", async () => {
+	const restore = forbidPriorities();
+	try {
+		assert.is(await priorityOf(7), getPriority());
+		const hash = await runGit(tmpdir(), ["hash-object", "--stdin"], { niceness: 7, input: "" });
+		assert.is(hash.toString("utf8"), "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391\n");
+	} finally {
+		restore();
 	}
 });
 

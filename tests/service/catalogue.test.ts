@@ -1,5 +1,6 @@
 import { execFile } from "node:child_process";
 import { readdir, readFile, rm } from "node:fs/promises";
+import { getPriority } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { suite } from "uvu";
@@ -14,7 +15,7 @@ import { readConfiguration } from "../../service/settings.ts";
 import { Clone } from "../clone.ts";
 import { listen } from "../listen.ts";
 import { Local, manual, wms } from "../local.ts";
-import { cleanEnvironment, descendantsWith, root, signalIfThere } from "../process.ts";
+import { cleanEnvironment, descendantsWith, forbidPriorities, root, signalIfThere } from "../process.ts";
 import { eventually } from "../wait.ts";
 
 interface Context {
@@ -244,13 +245,32 @@ catalogue("its process stays from change to change, until it has much memory", a
 	local.catalogueLimits = {};
 });
 
+catalogue("its process works at the same priority where a lower one cannot be set", async ({ local }) => {
+	const priorities = () => catalogueWorkers().map((pid) => getPriority(pid));
+	// An idle process with much memory is replaced.
+	await eventually(() => catalogueWorkers().length === 1);
+	assert.equal(priorities(), [Math.min(getPriority() + 10, 19)]);
+	await local.stop();
+	const restore = forbidPriorities();
+	try {
+		await local.start();
+		assert.is((await put(local, "priority")).status, 201);
+		await inStep(local);
+		await eventually(() => catalogueWorkers().length === 1);
+		assert.equal(priorities(), [getPriority()]);
+		assert.equal(local.reported, []);
+	} finally {
+		restore();
+	}
+});
+
 catalogue("after a restart it is updated, and with SITE=off nothing of it is left", async ({ local }) => {
 	await local.stop();
 	assert.equal(catalogueWorkers(), []);
 	await local.start();
 	assert.is((await put(local, "later")).status, 201);
 	await inStep(local);
-	assert.is(await layersIn(local), 1_210);
+	assert.is(await layersIn(local), 1_211);
 	await local.stop();
 	local.variables.SITE = "off";
 	await local.start();
