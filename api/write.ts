@@ -48,9 +48,8 @@ export async function answerWrite(
 	const { limiter, store, refresh } = context;
 	const addressWait = address === null ? 0 : ((await limiter?.address(address)) ?? 0);
 	if (addressWait > 0) return refuseLimited("address", addressWait);
-	// The size is checked before the signature, and the size of a chunked body is known only at its end (RFC 9112,
-	// section 6.3).
-	const early = length === null ? null : length > maxRegistrationBytes ? tooLarge : judgeHead(write, context);
+	// The size is checked before the signature; that of a body in chunks is known only at its end (RFC 9112, section 6.3).
+	const early = length !== null && length > maxRegistrationBytes ? tooLarge : judgeHead(write, context);
 	if (early) return refuseWrite(early);
 	const body = await readBody();
 	if (body === "too large") return refuseWrite(tooLarge);

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import ipaddr from "ipaddr.js";
+import type { Client } from "../room.ts";
 
 type Address = ipaddr.IPv4 | ipaddr.IPv6;
 
@@ -45,16 +46,29 @@ function parseAddress(text: string): Address | null {
  * The client that sent a request. Call it before the connection ends: a closed connection has no address.
  * @returns `address`: that of the connection, or the one that trusted proxies have forwarded. `counted`: the address for the
  * limit of writes: with IPv6 the network of 64 bits, since one client has a whole network; null for a connection from this
- * machine without a forwarded address, whose writes are not limited: it may be a proxy that does not name its clients
+ * machine without a forwarded address, whose writes are not limited: it may be a proxy that does not name its clients.
+ * `shares`: the client for rooms that clients share
  */
 export function clientOf(request: IncomingMessage, trusted: TrustedProxies) {
 	const address = request.socket.remoteAddress ?? "";
 	const peer = parseAddress(address);
-	if (!peer) return { address, counted: address };
+	if (!peer) return { address, counted: address, shares: [{ name: address, parts: addressParts }] };
 	const forwarded = trusted.length > 0 ? request.headers["x-forwarded-for"] : undefined;
-	if (typeof forwarded !== "string") return { address, counted: isLoopback(peer) ? null : networkOf(peer) };
+	if (typeof forwarded !== "string")
+		return isLoopback(peer) ? { address, counted: null, shares: [] } : { address, ...limitedAs(peer) };
 	const client = findClient(peer, forwarded, trusted);
-	return { address: client.toString(), counted: networkOf(client) };
+	return { address: client.toString(), ...limitedAs(client) };
+}
+
+/** An address has an eighth of a room; all networks of 64 bits in one of 48, which is what a site gets (RFC 6177), a quarter. */
+const addressParts = 8;
+const siteParts = 4;
+
+function limitedAs(client: Address): { counted: string; shares: Client } {
+	const counted = networkOf(client, 64);
+	const own = { name: counted, parts: addressParts };
+	if (client.kind() === "ipv4") return { counted, shares: [own] };
+	return { counted, shares: [own, { name: `${networkOf(client, 48)}/48`, parts: siteParts }] };
 }
 
 /** Accepts a host name or an address, with or without a port. */
@@ -95,10 +109,10 @@ function isLoopback(address: Address): boolean {
 	return address.range() === "loopback";
 }
 
-/** An address of IPv4, or the network of 64 bits of one of IPv6. */
-function networkOf(address: Address): string {
+/** An address of IPv4, or the network of one of IPv6. */
+function networkOf(address: Address, bits: number): string {
 	const isIpv4 = address.kind() === "ipv4";
-	return isIpv4 ? `${address}` : `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/64`)}`;
+	return isIpv4 ? `${address}` : `${ipaddr.IPv6.networkAddressFromCIDR(`${address}/${bits}`)}`;
 }
 
 /** `192.0.2.1:4711` and `[2001:db8::1]:4711` without the port. */

@@ -142,7 +142,7 @@ export class Exchange {
 			case "doc":
 				return answerRead(route, ifNoneMatch, fragments);
 			case "write":
-				return server.write(response, route.action, this.#knownClient.counted);
+				return server.write(response, route.action, this.#knownClient.shares);
 			case "page":
 			case "records": {
 				const acceptEncoding = String(request.headers["accept-encoding"] ?? "");

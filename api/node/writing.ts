@@ -6,6 +6,7 @@ import type { Refusal } from "../../store/store.ts";
 import type { WriteAction } from "../app.ts";
 import type { Context } from "../context.ts";
 import { emptyBody, type Reply, refuseWrite } from "../reply.ts";
+import { type Client, type Holding, Room } from "../room.ts";
 import { answerWrite, type WriteBody } from "../write.ts";
 
 /** The status of a request whose client disconnected before its answer, as in nginx. */
@@ -16,10 +17,10 @@ export function answerGone(): Reply {
 	return { status: clientGone, headers: {}, body: emptyBody };
 }
 
-/** Room for 512 of the largest bodies. */
+/** Most bytes of bodies in memory: 512 of the largest ones. */
 const defaultHeldBytes = 32 * 1024 * 1024;
-/** The bytes that a smaller body is counted as: about the memory of its connection. */
-const minHeldBytes = 16_384;
+/** Most bodies that are awaited or being written: each one also takes some 16 KiB for its connection. */
+const maxBodies = 4_096;
 
 const noRoom: Refusal = {
 	status: 503,
@@ -33,24 +34,25 @@ const noRoom: Refusal = {
  * @param maxHeldBytes most bytes of bodies in memory, including those of writes that are being made
  */
 export function createWriter(context: Context, timeoutMs: number, maxHeldBytes = defaultHeldBytes) {
-	let heldBytes = 0;
+	const bodies = new Room(maxBodies);
+	const bytes = new Room(maxHeldBytes);
 	let lastTurn: Promise<void> = Promise.resolve();
 
-	/** @param address the client, for the limit of writes */
-	return async (response: ServerResponse, action: WriteAction, address: string | null): Promise<Reply> => {
+	return async (response: ServerResponse, action: WriteAction, client: Client): Promise<Reply> => {
 		const request = response.req;
 		const { headers, url: target = "", httpVersion } = request;
 		const { sender = "", timestamp = "", authorization: signature = "" } = headers as Record<string, string>;
 		const length = headers["transfer-encoding"] === undefined ? Number(headers["content-length"] ?? 0) : null;
-		let bytes = 0;
+		const address = client[0]?.name ?? null;
+		const [one, held] = [bodies.hold(client), bytes.hold(client)];
 		const readHeld = async (): Promise<WriteBody | Reply> => {
+			if (one.take(1)) return refuseWrite(noRoom);
 			// The client waits for `100 Continue` before it sends the body (RFC 9110, section 10.1.1).
 			if (headers.expect !== undefined && httpVersion === "1.1") response.writeContinue();
-			const wanted = Math.max(minHeldBytes, length ?? maxRegistrationBytes);
-			if (heldBytes + wanted > maxHeldBytes) return refuseWrite(noRoom);
-			bytes = wanted;
-			heldBytes += bytes;
-			const body = await readBody(request, timeoutMs);
+			const body = await readBody(request, timeoutMs, held);
+			// A head without its body costs as much as a wrong signature.
+			const isMissing = body !== "too large" && !(body instanceof Uint8Array) && body.status !== noRoom.status;
+			if (isMissing && address !== null) context.limiter?.punish(address);
 			// One write is verified in each iteration of the event loop: hashing 64 KiB takes as long as several reads.
 			lastTurn = lastTurn.then(() => nextIteration());
 			await lastTurn;
@@ -60,29 +62,40 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 			const write = { action, target, address, sender, timestamp, signature, length };
 			return await answerWrite(write, readHeld, context);
 		} finally {
-			heldBytes -= bytes;
+			one.end();
+			held.end();
 		}
 	};
 }
 
-/** Reads a whole body, or returns the answer to a client whose body does not arrive. What is too much is discarded. */
-function readBody(request: IncomingMessage, timeoutMs: number): Promise<WriteBody | Reply> {
+/**
+ * Reads a whole body, or returns the answer to a client whose body does not arrive. What is too much is discarded.
+ * @param held takes the bytes that have arrived; those that are announced take no room
+ */
+function readBody(request: IncomingMessage, timeoutMs: number, held: Holding): Promise<WriteBody | Reply> {
 	return new Promise((resolve) => {
 		const settle = (body: WriteBody | Reply) => {
 			clearTimeout(timer);
 			resolve(body);
 		};
 		const errors = [`the body did not arrive within ${timeoutMs / 1000} seconds`];
-		const refuse = () => settle(refuseWrite({ status: 408, errors }, { Connection: "close" }));
-		const timer = setTimeout(refuse, timeoutMs);
+		const late = () => discard(refuseWrite({ status: 408, errors }, { Connection: "close" }));
+		const timer = setTimeout(late, timeoutMs);
 		const chunks: Buffer[] = [];
 		let length = 0;
-		request.on("data", (chunk: Buffer) => {
-			length += chunk.length;
-			if (length <= maxRegistrationBytes) return void chunks.push(chunk);
-			// The rest is discarded, and may take long to arrive.
+		let isDiscarded = false;
+		/** The rest is discarded, and may take long to arrive. */
+		const discard = (body: WriteBody | Reply) => {
+			isDiscarded = true;
 			chunks.length = 0;
-			settle("too large");
+			settle(body);
+		};
+		request.on("data", (chunk: Buffer) => {
+			if (isDiscarded) return;
+			length += chunk.length;
+			if (length > maxRegistrationBytes) discard("too large");
+			else if (held.take(chunk.length)) discard(refuseWrite(noRoom));
+			else chunks.push(chunk);
 		});
 		finished(request, (error) => settle(error ? answerGone() : Buffer.concat(chunks)));
 	});

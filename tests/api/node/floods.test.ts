@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
 import { eventually } from "../../wait.ts";
 import { notingHashes } from "../noted-hashes.ts";
-import { type TestOptions, TestServer } from "./node-server.ts";
+import { plausibleHead, type TestOptions, TestServer } from "./node-server.ts";
 
 const flood = suite("floods");
 flood.after.each(() => TestServer.closeAll());
@@ -122,10 +122,10 @@ flood("a client that asks before it sends a body gets its refusal instead of 100
 	await server.end();
 });
 
-flood("of a body in chunks the size comes first: too large is 413, whatever its signature", async () => {
+flood("of a body in chunks the size comes before the signature: too large is 413", async () => {
 	const server = await TestServer.start();
-	const head =
-		"PUT /register/large HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n";
+	const chunked = { "Content-Length": null, "Transfer-Encoding": "chunked", Connection: "close" };
+	const head = await headOf(server, { ...chunked, Authorization: "x".repeat(43) });
 	const chunk = `8000\r\n${"x".repeat(0x8000)}\r\n`;
 	const large = server.connect();
 	large.send(`${head}${chunk.repeat(3)}0\r\n\r\n`);
@@ -140,6 +140,10 @@ flood("of a body in chunks the size comes first: too large is 413, whatever its 
 	small.send(`${head}${chunk}0\r\n\r\n`);
 	await small.closed;
 	assert.equal(small.statuses, [401]);
+	const unsigned = server.connect();
+	unsigned.send(await headOf(server, { ...chunked, Authorization: null }));
+	await unsigned.closed;
+	assert.equal(unsigned.statuses, [401], "without a header of the signature, before the body");
 	assert.equal(server.stored, []);
 	await server.end();
 });
@@ -150,6 +154,54 @@ function startTrusting(options: TestOptions = {}): Promise<TestServer> {
 }
 
 const client = "X-Forwarded-For: 192.0.2.1\r\n";
+
+flood("heads without their bodies, from many addresses, take no room from a publisher elsewhere", async () => {
+	const server = await startTrusting({ maxHeldBytes: 100_000 });
+	const chunked = await headOf(server, { "Content-Length": null, "Transfer-Encoding": "chunked" });
+	const waiting = Array.from({ length: 90 }, (_, at) => {
+		const connection = server.connect();
+		const address = `X-Forwarded-For: 192.0.2.${at % 9}\r\n`;
+		connection.send(at % 2 ? plausibleHead(60_000, address) : chunked.replace("\r\n", `\r\n${address}`));
+		return connection;
+	});
+	for (let round = 0; round < 6; round += 1) {
+		const publisher = server.connect();
+		publisher.send(await server.put(`key${round}`, "X-Forwarded-For: 198.51.100.1\r\n"));
+		await eventually(() => publisher.statuses.length === 1);
+		assert.equal(publisher.statuses, [201]);
+	}
+	assert.equal([...new Set(waiting.flatMap(({ statuses }) => statuses))], [], "the others still wait");
+	assert.is(server.stored.length, 6);
+});
+
+flood("an address whose bodies stop before their ends fills its own share of the room only", async () => {
+	const server = await startTrusting({ maxHeldBytes: 160_000 });
+	const unfinished = Array.from({ length: 20 }, () => {
+		const connection = server.connect();
+		connection.send(plausibleHead(11_000, client) + "x".repeat(10_000));
+		return connection;
+	});
+	await eventually(() => unfinished.filter(({ statuses }) => statuses[0] === 503).length === 18);
+	const publisher = server.connect();
+	publisher.send(await server.put("wanted", "X-Forwarded-For: 198.51.100.1\r\n"));
+	await eventually(() => publisher.statuses.length === 1);
+	assert.equal(publisher.statuses, [201]);
+	assert.equal(server.stored, ["wanted"]);
+});
+
+flood("a body that does not come costs its address as much as a wrong signature", async () => {
+	const punished: string[] = [];
+	const limiter = { address: () => 0, sender: () => 0, punish: (address: string) => punished.push(address) };
+	const server = await startTrusting({ context: { limiter }, times: { bodyTimeoutMs: 50 } });
+	const [late, gone, whole] = [server.connect(), server.connect(), server.connect()];
+	whole.send(await server.put("whole", client));
+	late.send(plausibleHead(100, client));
+	gone.send(plausibleHead(100, client));
+	gone.socket.end(() => gone.socket.destroy());
+	await eventually(() => punished.length === 2 && late.statuses.length === 1 && whole.statuses.length === 1);
+	assert.equal([late.statuses, whole.statuses, punished], [[408], [201], ["192.0.2.1", "192.0.2.1"]]);
+	assert.equal(server.stored, ["whole"]);
+});
 
 flood("a bad signature waits for its answer, and what is sent behind it waits, too", async () => {
 	const punished: string[] = [];
