@@ -51,7 +51,8 @@ export function createWriter(context: Context, timeoutMs: number, maxHeldBytes =
 			if (headers.expect !== undefined && httpVersion === "1.1") response.writeContinue();
 			const body = await readBody(request, timeoutMs, held);
 			// A head without its body costs as much as a wrong signature.
-			const isMissing = body !== "too large" && !(body instanceof Uint8Array) && body.status !== noRoom.status;
+			const isMissing =
+				body !== "too large" && !(body instanceof Uint8Array) && body.status !== noRoom.status;
 			if (isMissing && address !== null) context.limiter?.punish(address);
 			// One write is verified in each iteration of the event loop: hashing 64 KiB takes as long as several reads.
 			lastTurn = lastTurn.then(() => nextIteration());

@@ -5,7 +5,9 @@ import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { parseTrustedProxies, type TrustedProxies } from "../../api/node/address.ts";
 import { pageHeaders } from "../../api/site-headers.ts";
+import { plausibleHead, TestServer } from "../api/node/node-server.ts";
 import { ask } from "../conformance/client.ts";
 import { layers, wmsFragment } from "../conformance/engine.ts";
 import { buildDist } from "../conformance/engines.ts";
@@ -196,6 +198,89 @@ test("writes of one address are limited in number and at once, and reads are not
 	} finally {
 		await front.stop();
 		await held.stop();
+	}
+});
+
+test("heads without bodies from nine addresses wait in nginx, and a publisher elsewhere is answered", async ({
+	dist,
+}) => {
+	const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;
+	const server = await TestServer.start({ maxHeldBytes: 1024 * 1024, trustedProxies });
+	const front = await spawnNginx(new URL(server.url).host, dist);
+	const port = Number(new URL(front.origin).port);
+	const answers: string[] = [];
+	const connectFrom = (localAddress: string) => {
+		const socket = connect({ port, host: "127.0.0.1", localAddress });
+		socket.on("data", (data) => answers.push(data.toString("latin1")));
+		return socket;
+	};
+	const putAll = async () => {
+		for (let round = 0; round < 6; round += 1) {
+			answers.length = 0;
+			const publisher = connectFrom("127.0.0.50");
+			publisher.write(await server.put(`key${round}`));
+			await eventually(() => answers.length > 0);
+			publisher.destroy();
+			assert.match(answers.join(""), /^HTTP\/1\.1 201 /);
+		}
+	};
+	try {
+		await putAll();
+		const heads = Array.from({ length: 90 }, (_, at) => connectFrom(`127.0.0.${11 + (at % 9)}`));
+		const chunked = plausibleHead(0).replace("Content-Length: 0", "Transfer-Encoding: chunked");
+		for (const [at, socket] of heads.entries()) socket.write(at % 2 ? plausibleHead(60_000) : chunked);
+		await putAll();
+		assert.ok(
+			heads.every((socket) => !socket.destroyed),
+			"the heads still wait",
+		);
+		// A connection that is refused by nginx shows that their connections are the ones that its limit sees.
+		const last = Array.from({ length: 65 }, () => connectFrom("127.0.0.11"));
+		answers.length = 0;
+		for (const socket of last) socket.write(plausibleHead(60_000));
+		await eventually(() => answers.some((text) => text.startsWith("HTTP/1.1 429 ")));
+		for (const socket of [...heads, ...last]) socket.destroy();
+		assert.is(server.stored.length, 12);
+		assert.equal(
+			server.logged.filter(({ status }) => status !== 201),
+			[],
+			"the service saw none of them",
+		);
+	} finally {
+		await front.stop();
+		TestServer.closeAll();
+	}
+});
+
+test("of IPv6, nginx limits a network of 64 bits as one address, and a site of 48 bits as two", async ({
+	service,
+	dist,
+}) => {
+	const front = await spawnNginx(service, dist, "", (text) =>
+		text
+			.replace("fragment_writers 64", "fragment_writers 1")
+			.replace("fragment_writing_sites 128", "fragment_writing_sites 2")
+			.replace("server_tokens off;", "set_real_ip_from 127.0.0.1; real_ip_header X-Real-IP;"),
+	);
+	const { hostname, port } = new URL(front.origin);
+	const hold = (address: string) => {
+		const socket = connect(Number(port), hostname);
+		socket.write(`PUT /a HTTP/1.1\r\nHost: h\r\nX-Real-IP: ${address}\r\nContent-Length: 10\r\n\r\n1`);
+		return socket;
+	};
+	const statusOf = async (address: string) =>
+		(await ask(front.origin, "PUT", "/register/b", { headers: { "X-Real-IP": address } })).status;
+	const first = hold("2001:db8:1:a00::1");
+	try {
+		await eventually(async () => (await statusOf("2001:db8:1:a00::2")) === 429);
+		assert.is(await statusOf("2001:db8:1:b::1"), 200, "another network of the site");
+		const second = hold("2001:db8:1:c::1");
+		await eventually(async () => (await statusOf("2001:db8:1:b::1")) === 429);
+		assert.is(await statusOf("2001:db8:2:b::1"), 200, "another site");
+		second.destroy();
+	} finally {
+		first.destroy();
+		await front.stop();
 	}
 });
 

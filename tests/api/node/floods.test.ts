@@ -155,24 +155,27 @@ function startTrusting(options: TestOptions = {}): Promise<TestServer> {
 
 const client = "X-Forwarded-For: 192.0.2.1\r\n";
 
-flood("heads without their bodies, from many addresses, take no room from a publisher elsewhere", async () => {
-	const server = await startTrusting({ maxHeldBytes: 100_000 });
-	const chunked = await headOf(server, { "Content-Length": null, "Transfer-Encoding": "chunked" });
-	const waiting = Array.from({ length: 90 }, (_, at) => {
-		const connection = server.connect();
-		const address = `X-Forwarded-For: 192.0.2.${at % 9}\r\n`;
-		connection.send(at % 2 ? plausibleHead(60_000, address) : chunked.replace("\r\n", `\r\n${address}`));
-		return connection;
-	});
-	for (let round = 0; round < 6; round += 1) {
-		const publisher = server.connect();
-		publisher.send(await server.put(`key${round}`, "X-Forwarded-For: 198.51.100.1\r\n"));
-		await eventually(() => publisher.statuses.length === 1);
-		assert.equal(publisher.statuses, [201]);
-	}
-	assert.equal([...new Set(waiting.flatMap(({ statuses }) => statuses))], [], "the others still wait");
-	assert.is(server.stored.length, 6);
-});
+flood(
+	"heads without their bodies, from many addresses, take no room from a publisher elsewhere",
+	async () => {
+		const server = await startTrusting({ maxHeldBytes: 100_000 });
+		const chunked = await headOf(server, { "Content-Length": null, "Transfer-Encoding": "chunked" });
+		const waiting = Array.from({ length: 90 }, (_, at) => {
+			const connection = server.connect();
+			const address = `X-Forwarded-For: 192.0.2.${at % 9}\r\n`;
+			connection.send(at % 2 ? plausibleHead(60_000, address) : chunked.replace("\r\n", `\r\n${address}`));
+			return connection;
+		});
+		for (let round = 0; round < 6; round += 1) {
+			const publisher = server.connect();
+			publisher.send(await server.put(`key${round}`, "X-Forwarded-For: 198.51.100.1\r\n"));
+			await eventually(() => publisher.statuses.length === 1);
+			assert.equal(publisher.statuses, [201]);
+		}
+		assert.equal([...new Set(waiting.flatMap(({ statuses }) => statuses))], [], "the others still wait");
+		assert.is(server.stored.length, 6);
+	},
+);
 
 flood("an address whose bodies stop before their ends fills its own share of the room only", async () => {
 	const server = await startTrusting({ maxHeldBytes: 160_000 });
