@@ -3,7 +3,7 @@ import { reloadSeconds } from "../catalogue/static/frame.ts";
 import { type PageSettings, pageSettingsPath } from "../catalogue/static/html.ts";
 import { byTitle, layerHtml, listHtml } from "../catalogue/static/layer.ts";
 import { type ApiRoot, collectionId, itemPage, itemsPage, recordsPage } from "../catalogue/static/records.ts";
-import { isWanted, parseItemsQuery, searchedText } from "../catalogue/static/records-query.ts";
+import { parseItemsQuery } from "../catalogue/static/records-query.ts";
 import {
 	chunkCount,
 	chunkOf,
@@ -16,6 +16,8 @@ import { decodeSegment, type Lang, langs, parseSmallkey } from "../registry/smal
 import { etagOf } from "./etag.ts";
 import { answerErrorPage, type PageRoute } from "./pages.ts";
 import { answerTagged, jsonReply, machineHeaders, type Reply, refusalCaching, refuseFile } from "./reply.ts";
+import type { Client } from "./room.ts";
+import { Searches } from "./search.ts";
 import { pageHeaders } from "./site-headers.ts";
 
 /** A file of the catalogue as it is sent. */
@@ -43,14 +45,18 @@ interface CatalogueFiles {
 	isLive: boolean;
 }
 
-/**
- * Answers a request for a file of the catalogue or for records. `acceptEncoding` is empty if there is no such header.
- * `address`: the absolute address of the request, for links; null if it is not known, so that links are relative.
- */
-export type Pages = (
-	wanted: PageRoute,
-	question: { ifNoneMatch: string | null; acceptEncoding: string; address?: string | null },
-) => Promise<Reply>;
+/** What the headers of a request say. `acceptEncoding` is empty if there is no such header. */
+interface Question {
+	ifNoneMatch: string | null;
+	acceptEncoding: string;
+	/** The absolute address of the request, for links; null or absent if it is not known, so that links are relative. */
+	address?: string | null;
+	/** Who asks, for the limit of searches; absent: not limited. */
+	client?: Client;
+}
+
+/** Answers a request for a file of the catalogue or for records. */
+export type Pages = (wanted: PageRoute, question: Question) => Promise<Reply>;
 
 /** Pages, and paths at which a person may expect a page, such as `fr/sante`. */
 const pagePath = /\.html$|^(?:en|fr|list|guide)\//;
@@ -64,16 +70,17 @@ const maxAttempts = 3;
  */
 export class Catalogue {
 	readonly #chunks = new Map<number, { path: string; entries: readonly Entry[] }>();
-	/** All layers sorted by title, as long as the manifest is the same. */
-	readonly #sorted = new Map<Lang, { manifest: string; entries: Entry[] }>();
-	/** The text of each entry in which a search looks; made by the first search. */
-	readonly #texts = new WeakMap<Entry, string>();
+	/** All layers sorted by title, or by smallkey, as long as the manifest is the same. */
+	readonly #sorted = new Map<Lang | "smallkey", { manifest: string; entries: Promise<Entry[]> }>();
 
-	constructor(readonly files: CatalogueFiles) {}
+	constructor(
+		readonly files: CatalogueFiles,
+		readonly searches = new Searches(),
+	) {}
 
 	/** GET <base>/, /en/, /index/index.json and all other files of the catalogue, and the records of its layers. */
-	readonly answer: Pages = async (wanted, { ifNoneMatch, acceptEncoding, address = null }) => {
-		if (wanted.kind === "records") return this.#records(wanted, ifNoneMatch, address);
+	readonly answer: Pages = async (wanted, { ifNoneMatch, acceptEncoding, address = null, client = [] }) => {
+		if (wanted.kind === "records") return this.#records(wanted, ifNoneMatch, address, client);
 		const { file, root } = wanted;
 		const { find, headers: common, isSecure, isLive } = this.files;
 		const found = (await find(file, acceptEncoding)) ?? (await this.#render(file));
@@ -105,17 +112,21 @@ export class Catalogue {
 				return entry && layerHtml(lang, entry, settings);
 			}
 			if (this.files.isLive && page > 0 && listFile(lang, page) === file)
-				return listHtml(lang, await this.#byTitle(lang), page, settings);
+				return listHtml(lang, await this.#sortedBy(lang), page, settings);
 		}
 		return null;
 	}
 
-	async #byTitle(lang: Lang): Promise<Entry[]> {
+	/** All layers in an order; sorted once for each manifest, also for requests that arrive meanwhile. */
+	async #sortedBy(order: Lang | "smallkey"): Promise<Entry[]> {
 		const manifest = (await this.files.text(manifestPath)) ?? "";
-		const known = this.#sorted.get(lang);
+		const known = this.#sorted.get(order);
 		if (known?.manifest === manifest) return known.entries;
-		const entries = byTitle(await this.#all(), lang);
-		this.#sorted.set(lang, { manifest, entries });
+		const entries = this.#all().then((all) =>
+			order === "smallkey" ? all.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1)) : byTitle(all, order),
+		);
+		this.#sorted.set(order, { manifest, entries });
+		entries.catch(() => this.#sorted.delete(order));
 		return entries;
 	}
 
@@ -124,6 +135,7 @@ export class Catalogue {
 		{ path, query, root: relative, isBelowOgc }: Extract<PageRoute, { kind: "records" }>,
 		ifNoneMatch: string | null,
 		address: string | null,
+		client: Client,
 	): Promise<Reply> {
 		const settings = await this.#settings();
 		if (!settings) return problem(503, "the catalogue is being built", { "Retry-After": "5" });
@@ -131,7 +143,7 @@ export class Catalogue {
 		// A proxy may publish only what is below `/ogc`.
 		const root = { site, api: isBelowOgc ? `${site}ogc/` : site };
 		const items = `collections/${collectionId}/items`;
-		if (path === items) return this.#items(query, root, ifNoneMatch);
+		if (path === items) return this.#items(query, root, ifNoneMatch, client);
 		if (path.startsWith(`${items}/`)) {
 			const smallkey = parseSmallkey(decodeSegment(path.slice(items.length + 1)) ?? "");
 			const entry = smallkey === null ? null : await this.#find(smallkey);
@@ -143,16 +155,11 @@ export class Catalogue {
 		return page ? json(page, ifNoneMatch, "application/json") : problem(404, "there is no such resource");
 	}
 
-	async #items(query: string, root: ApiRoot, ifNoneMatch: string | null): Promise<Reply> {
+	async #items(query: string, root: ApiRoot, ifNoneMatch: string | null, client: Client): Promise<Reply> {
 		const wanted = parseItemsQuery(query);
 		if (typeof wanted === "string") return problem(400, wanted);
-		const textOf = (entry: Entry) => {
-			const text = this.#texts.get(entry) ?? searchedText(entry);
-			this.#texts.set(entry, text);
-			return text;
-		};
-		const found = (await this.#all()).filter((entry) => isWanted(entry, wanted, textOf));
-		found.sort((one, other) => (one.smallkey < other.smallkey ? -1 : 1));
+		const found = await this.searches.find(() => this.#sortedBy("smallkey"), wanted, client);
+		if (!found) return problem(503, "too many searches wait", { "Retry-After": "1" });
 		return json(itemsPage(found, wanted, root), ifNoneMatch, geoJson);
 	}
 

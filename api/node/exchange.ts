@@ -148,7 +148,8 @@ export class Exchange {
 				const acceptEncoding = String(request.headers["accept-encoding"] ?? "");
 				const origin = originOf(request, server.trustedProxies ?? []);
 				const address = origin && origin + request.url;
-				return pages ? pages(route, { ifNoneMatch, acceptEncoding, address }) : refuseRead(404);
+				const client = route.kind === "records" ? this.#knownClient.shares : [];
+				return pages ? pages(route, { ifNoneMatch, acceptEncoding, address, client }) : refuseRead(404);
 			}
 			case "status":
 				return answerStatus(route.segment, context.status ?? null, context.log, this.#knownClient.counted);

@@ -17,7 +17,11 @@ export interface ItemsQuery {
 }
 
 const defaultLimit = 10;
-const maxLimit = 1_000;
+const maxLimit = 200;
+/** Most phrases of `q`, characters of all of them, and characters of a whole query. */
+const maxPhrases = 10;
+const maxPhrasesLength = 200;
+const maxQueryLength = 8_000;
 
 /** The accepted parameters: whether a value is valid, and what it must be, for the error text. */
 const rules: ReadonlyMap<string, { is: (text: string) => boolean; must: string }> = new Map([
@@ -32,6 +36,7 @@ const rules: ReadonlyMap<string, { is: (text: string) => boolean; must: string }
 
 /** Parses a query for items; returns an error text if it is invalid. @param query without its `?` */
 export function parseItemsQuery(query: string): ItemsQuery | string {
+	if (query.length > maxQueryLength) return `query: must have at most ${maxQueryLength} characters`;
 	const given = new URLSearchParams(query);
 	for (const [name, value] of given) {
 		const rule = rules.get(name);
@@ -44,6 +49,8 @@ export function parseItemsQuery(query: string): ItemsQuery | string {
 		return items.length > 0 ? new Set(items) : null;
 	};
 	const phrases = itemsOf("q");
+	if (phrases && (phrases.size > maxPhrases || (given.get("q") ?? "").length > maxPhrasesLength))
+		return `q: must have at most ${maxPhrases} phrases, and ${maxPhrasesLength} characters`;
 	const limit = Math.min(Number(given.get("limit") ?? defaultLimit), maxLimit);
 	const offset = Number(given.get("offset") ?? 0);
 	given.delete("limit");
@@ -100,5 +107,7 @@ export function isWanted(
 	if (types && !types.has(entry.type)) return false;
 	// A record without a geometry matches every box (OGC API Features 1.0.1, /req/core/fc-bbox-response, C).
 	if (bbox && entry.bounds && !intersects(entry.bounds, bbox)) return false;
-	return q === null || q.some((phrase) => text(entry).includes(phrase));
+	if (q === null) return true;
+	const searched = text(entry);
+	return q.some((phrase) => searched.includes(phrase));
 }

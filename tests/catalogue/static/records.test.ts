@@ -66,6 +66,7 @@ records(
 			"datetime=2026-13-01",
 			"datetime=a/b/c",
 			"what=1",
+			`q=${"a,".repeat(30)}`.replace(/a/g, () => crypto.randomUUID().slice(0, 4)),
 		]) {
 			const { code, description } = await read(`${items}?${wrong}`, 400);
 			assert.is(code, "InvalidParameterValue", wrong);
@@ -144,6 +145,7 @@ async function standard(): Promise<(name: string, value: unknown) => string[]> {
 records("answers are as the standard's schemas have them", async ({ address }) => {
 	const faults = await standard();
 	const items = await read(`${address}/collections/layers/items?limit=1000`);
+	assert.is(items.features.length, 200, "no more than 200 at once");
 	assert.equal(faults("recordCollectionGeoJSON", items), []);
 	assert.equal(faults("recordGeoJSON", await read(`${address}/collections/layers/items/rivers`)), []);
 	assert.equal(faults("catalog", await read(`${address}/collections/layers`)), []);
