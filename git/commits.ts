@@ -1,5 +1,5 @@
 import { type GitObject, readObjects } from "./cat-file.ts";
-import { defaultSilenceMs, GitTimeout, readRecords, runGit } from "./run.ts";
+import { defaultSilenceMs, GitFailure, GitTimeout, readRecords, runGit } from "./run.ts";
 
 /** A commit as it is stored. A pushed commit may have any content. */
 export interface RawCommit {
@@ -98,7 +98,15 @@ export async function isAncestor(repository: string, earlier: string, later: str
  * @throws {GitFailure} if either of them is missing, or git fails: unlike `isAncestor`, which is false then
  */
 export async function isDescendant(repository: string, earlier: string, later: string): Promise<boolean> {
-	return (await listCommits(repository, ["--max-count=1", earlier, `^${later}`])).length === 0;
+	if (earlier === later) return true;
+	// `git rev-list` stops early where dates of commits go back. `--is-ancestor` ends with 1 for no.
+	return runGit(repository, ["merge-base", "--is-ancestor", earlier, later]).then(
+		() => true,
+		(error) => {
+			if (error instanceof GitFailure && error.code === 1) return false;
+			throw error;
+		},
+	);
 }
 
 /** The lines of a commit's header. A continuation line, such as in a signature, starts with a space. */

@@ -13,6 +13,14 @@ export const defaultSilenceMs = 25_000;
 /** Git failed: it could not be started, ended with an error, or did not answer. */
 export class GitFailure extends Error {
 	override name = "GitFailure";
+
+	/** @param code the exit code of git; null if it did not end with one */
+	constructor(
+		message: string,
+		readonly code: number | null = null,
+	) {
+		super(message);
+	}
 }
 
 /** Git did not answer within its time limit and was ended. */
@@ -203,7 +211,9 @@ export function startGit(
 	stdin.on("error", () => undefined);
 	const failureOf = (code: number | null, signal: NodeJS.Signals | null) => {
 		if (signal) return new GitKilled(`git ${args[0]} was ended by ${signal}`);
-		return code === 0 ? null : new GitFailure(`git ${args[0]}: ${complaint.trim() || `ended with ${code}`}`);
+		return code === 0
+			? null
+			: new GitFailure(`git ${args[0]}: ${complaint.trim() || `ended with ${code}`}`, code);
 	};
 	const ended = new Promise<GitFailure | null>((resolve) => {
 		child.once("close", (code, signal) => resolve(failureOf(code, signal)));

@@ -301,8 +301,9 @@ test("a pushed commit's trailers count for nothing", async ({ local }) => {
 	assert.is((await local.store.read("k"))?.registration.includes('"two"'), true);
 });
 
-/** Takes the ends of all requests out of the journal: as if the process had been killed before it wrote them. */
+/** Takes the ends of all requests out of the journal, and the saved table: as if the process had been killed before both. */
 async function forgetEnds(local: Local): Promise<void> {
+	await rm(join(local.folder, "fragments"), { recursive: true, force: true });
 	const folder = join(local.folder, "requests");
 	for (const name of await readdir(folder)) {
 		const lines = (await readFile(join(folder, name), "utf8")).split("\n");
