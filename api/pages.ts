@@ -91,10 +91,14 @@ export function answerErrorPage(
 	return { status, headers: { ...own, ...headers }, body };
 }
 
+/** Longest relative root: an error page repeats it, and a path may have thousands of folders. */
+const maxRootLength = 60;
+
 /** The answer to a request for a page that does not exist, at any target below the base path. */
 export function answerNoPage(target: string, basePath: string): Reply {
 	const [path = ""] = target.slice(basePath.length + 1).split("?", 1);
-	return answerErrorPage("notFound", 404, rootFrom(path));
+	const root = rootFrom(path);
+	return answerErrorPage("notFound", 404, root.length > maxRootLength ? `${basePath}/` : root);
 }
 
 export function answerMoved(location: string): Reply {

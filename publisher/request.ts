@@ -150,15 +150,19 @@ export async function sendRequest(
 	const sent = body.length > 0 && { body: body as Uint8Array<ArrayBuffer> };
 	const answer = await askService(address, timeoutMs, { method, headers, ...sent });
 	if (answer.ok) {
-		const receipt = answer.text === "" ? `${answer.status} ${smallkey}` : tryJson(answer.text);
-		if (receipt === null) throw new Error(`${address}: its answer is not a receipt`);
-		const text = typeof receipt === "string" ? receipt : JSON.stringify(receipt, null, 2);
+		const receipt = tryJson(answer.text);
+		if (answer.text !== "" && receipt === null) throw new Error(`${address}: its answer is not a receipt`);
+		const text = answer.text === "" ? `${answer.status} ${smallkey}` : JSON.stringify(receipt, null, 2);
 		for (const line of text.split("\n")) io.print(plain(line));
 		return exitCodes.done;
 	}
 	io.warn(`${answer.status} from ${address}`);
-	for (const error of errorsOf(answer)) io.warn(plain(error));
+	// A line of another's text must not begin like a command of a CI runner, such as `::error::`.
+	const warn = (text: string) => {
+		for (const line of plain(text).split("\n")) io.warn(`the service: ${line}`);
+	};
+	errorsOf(answer).forEach(warn);
 	const { hint } = (tryJson(answer.text) ?? {}) as { hint?: unknown };
-	if (typeof hint === "string") io.warn(plain(hint));
+	if (typeof hint === "string") warn(hint);
 	return answer.status >= 500 || answer.status === 429 ? exitCodes.unable : exitCodes.wrong;
 }

@@ -1,4 +1,5 @@
 import { type Description, parseDescription } from "./description.ts";
+import { parseJson } from "./json.ts";
 import { judgeKey } from "./key-rules.ts";
 import { visible } from "./markdown.ts";
 import { matchesGlob, ownersPath, parseOwners } from "./owners.ts";
@@ -190,7 +191,7 @@ export interface JudgedFile {
 	problems: Problem[];
 }
 
-/** Judges one file by itself: its kind, size and content. `layers/health.json` may have any content. */
+/** Judges one file by itself: its kind, size and content. `layers/health.json` may be any JSON. */
 export function judgeFile({ path, kind, bytes }: LayerFile, rules: Rules): JudgedFile {
 	const judged: JudgedFile = { registration: null, description: null, problems: [] };
 	const refuse = (problems: readonly BrokenRule[]): JudgedFile => {
@@ -199,7 +200,7 @@ export function judgeFile({ path, kind, bytes }: LayerFile, rules: Rules): Judge
 	const wrongKind = judgeKind(path, kind, bytes.length);
 	if (wrongKind) return refuse([wrongKind]);
 	if (path === ownersPath) return refuse(parseOwners(bytes).problems);
-	if (isOtherFile(path)) return judged;
+	if (isOtherFile(path)) return refuse(parseJson(bytes).problems);
 	if (path.endsWith(".service.json")) {
 		const description = parseDescription(new TextDecoder().decode(bytes));
 		return description ? { ...judged, description } : refuse([broken("description")]);

@@ -158,16 +158,34 @@ async function askJson(address: string, ask: Ask): Promise<Record<string, unknow
 	return answer.ok ? objectOf(parseAnswer(answer.bytes)) : {};
 }
 
+/** Most links of a page that are read. */
+const maxLinks = 200;
+
+/** A link that may be registered: without the characters that an address may not have. A URL parser needs long for a long host. */
+const plainLink = /^(?:https?:\/\/[^\s"<>/?#@]{1,253}(?=[/?#]|$)|(?![a-z][a-z0-9+.-]*:|[/\\]{2}))[^\s"<>]*$/i;
+
+/** The first links of a page, each address once. */
+function linksOf(html: string, front: URL): URL[] {
+	const found = new Map<string, URL>();
+	let seen = 0;
+	for (const [, text = ""] of html.matchAll(/\bhref\s*=\s*["']([^"'<>]{1,2000})["']/gi)) {
+		seen += 1;
+		if (seen > maxLinks) break;
+		const link = text.replaceAll("&amp;", "&");
+		if (!plainLink.test(link) || !URL.canParse(link, front)) continue;
+		const url = new URL(link, front);
+		found.set(url.href, url);
+	}
+	return [...found.values()];
+}
+
 /** The WMS addresses on the same host to which the host's home page links. */
 async function linkedServices(address: string, ask: Ask): Promise<string[]> {
 	const front = new URL("/", address);
 	const answer = await ask(front.href);
 	if (!answer.ok) return [];
 	const html = new TextDecoder().decode(answer.bytes);
-	const urls = [...html.matchAll(/\bhref\s*=\s*["']([^"'<>]{1,2000})["']/gi)].flatMap(([, text = ""]) => {
-		const link = text.replaceAll("&amp;", "&");
-		return URL.canParse(link, front) ? [new URL(link, front)] : [];
-	});
-	const own = urls.filter(({ host, href }) => host === front.host && /\bwms\b/i.test(href));
-	return [...new Set(own.map(plainAddress))];
+	return linksOf(html, front)
+		.filter(({ host, href }) => host === front.host && /\bwms\b/i.test(href))
+		.map(plainAddress);
 }

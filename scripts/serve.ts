@@ -7,7 +7,7 @@ import { closeAll, openLocal } from "../service/composition.ts";
 import { lockFolder, makeDataDir } from "../service/data-dir.ts";
 import { listen, welcome } from "../service/listen.ts";
 import { countReads, serviceLog } from "../service/log.ts";
-import { followSenders, readSenders } from "../service/senders-file.ts";
+import { followSenders, readSenders, warnOfReaders } from "../service/senders-file.ts";
 import { misspeltSettings, readConfiguration } from "../service/settings.ts";
 import { createRun } from "../terminal/command-line.ts";
 
@@ -25,6 +25,8 @@ export const run = createRun("serve", async ({ read, environment, io }) => {
 	const closing: (() => unknown)[] = [lock.release];
 	try {
 		const configured = await readSenders(environment, dataDir);
+		const readers = warnOfReaders(configured.place);
+		if (readers) io.warn(readers);
 		const senders = new Map(configured.senders);
 		const { metrics: metricsPlace, github } = configuration;
 		// Imported on demand, to save memory.

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { readFileSync, unwatchFile, watchFile } from "node:fs";
+import { readFileSync, statSync, unwatchFile, watchFile } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parseSenders, type Sender, type Senders } from "../api/senders.ts";
@@ -91,6 +91,14 @@ export async function changeSenders(
 	} finally {
 		await lock.release();
 	}
+}
+
+/** Warns if other users of the machine may read the senders file; null if they may not. @param place of the senders */
+export function warnOfReaders(place: string): string | null {
+	const mode = place === "SENDERS" ? 0 : (statSync(place, { throwIfNoEntry: false })?.mode ?? 0);
+	if ((mode & 0o077) === 0) return null;
+	const shown = (mode & 0o777).toString(8).padStart(4, "0");
+	return `${place}: has mode ${shown}, so that other users may read the secrets: chmod 600 ${place}`;
 }
 
 /** How often the file is checked, in milliseconds: a change takes effect within a second. */

@@ -11,8 +11,7 @@ import {
 	namesOf,
 	type Remark,
 } from "../../registry/judge.ts";
-import { ownersPath } from "../../registry/owners.ts";
-import { parseLayerPath } from "../../registry/smallkey.ts";
+import { isOtherFile, parseLayerPath } from "../../registry/smallkey.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 
 /** Up to this number of folders, only these folders are listed; above it, all of `layers/` is. */
@@ -72,7 +71,7 @@ async function judgeContents(
 		const maxBytes = isLayer ? maxBytesOf(path) : maxOtherBytes;
 		const problem = judgeKind(path, kind, sizes.get(id) ?? 0, maxBytes);
 		if (problem) problems.push(problem);
-		return !problem && (isLayer || path === ownersPath);
+		return !problem && (isLayer || isOtherFile(path));
 	});
 	const files = read.values();
 	const ids = read.map(({ id }) => id);

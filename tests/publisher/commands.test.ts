@@ -103,7 +103,7 @@ test("register --url sends a folder, each layer signed; a refusal names it, and 
 	scene.answer = { status: 403, text: '{"errors":["not yours"]}' };
 	const refused = await run(scene, "register", [batch]);
 	assert.equal([refused.code, refused.stdout], [1, `0 of 3 layers accepted by ${scene.url}\n`]);
-	assert.match(refused.stderr, `403 from ${scene.url}/register/three\nnot yours\n`);
+	assert.match(refused.stderr, `403 from ${scene.url}/register/three\nthe service: not yours\n`);
 	assert.equal(paths(), expected);
 });
 
@@ -140,9 +140,9 @@ for (const [status, text, code, said] of [
 		400,
 		'{"errors":["/en: is missing","/fr: is missing"]}',
 		1,
-		/^400 from .*\n\/en: is missing\n\/fr: is missing\n$/,
+		/^400 from .*\nthe service: \/en: is missing\nthe service: \/fr: is missing\n$/,
 	],
-	[401, "not JSON", 1, /^401 from .*\nnot JSON\n$/],
+	[401, "not JSON", 1, /^401 from .*\nthe service: not JSON\n$/],
 	[404, "", 1, /^404 from .*\n$/],
 	[429, '{"errors":["too many"]}', 2, /too many/],
 	[503, '{"errors":["later"]}', 2, /later/],
@@ -211,11 +211,22 @@ test("what a server answers is printed with its control characters spelled out, 
 	scene.answer = { status: 400, text: JSON.stringify({ errors: [hostile, { toString: 1 }] }) };
 	const refused = await run(scene, "put", words);
 	assert.is(refused.code, 1);
-	assert.is(refused.stderr, `400 from ${scene.url}/register/my-layer\n${shown}\n{"toString":1}\n`);
+	assert.is(
+		refused.stderr,
+		`400 from ${scene.url}/register/my-layer\nthe service: ${shown}\nthe service: {"toString":1}\n`,
+	);
 	scene.answer = { status: 502, text: `<html>${hostile}\nBad gateway` };
 	const proxy = await run(scene, "remove", ["my-layer"]);
 	assert.is(proxy.code, 2);
-	assert.is(proxy.stderr, `502 from ${scene.url}/register/my-layer\n<html>${shown}\nBad gateway\n`);
+	assert.is(
+		proxy.stderr,
+		`502 from ${scene.url}/register/my-layer\nthe service: <html>${shown}\nthe service: Bad gateway\n`,
+	);
+	const command = "::error::merge this";
+	scene.answer = { status: 400, text: JSON.stringify({ errors: [`x\n${command}`], hint: command }) };
+	assert.not.match((await run(scene, "put", words)).stderr, /^\s*::/m, "no line is a command of a CI runner");
+	scene.answer = { status: 201, text: JSON.stringify(command) };
+	assert.is((await run(scene, "put", words)).stdout, `"${command}"\n`);
 	scene.answer = { status: 200, text: hostile };
 	const page = await run(scene, "put", words);
 	assert.equal([page.code, page.stdout], [2, ""]);

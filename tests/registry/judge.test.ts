@@ -1,6 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { judgeFiles, judgeNames, type LayerFile } from "../../registry/judge.ts";
+import { judgeFile, judgeFiles, judgeNames, type LayerFile } from "../../registry/judge.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import type { TextCode } from "../../registry/texts.ts";
 import { wms } from "../local.ts";
@@ -87,6 +87,16 @@ test("each problem of stored files has the code of its rule, and good layers are
 			["xy/abi.json", "folder"],
 		],
 	);
+});
+
+test("layers/health.json has to be JSON", () => {
+	const codes = (text: string) => {
+		const bytes = new TextEncoder().encode(text);
+		const judged = judgeFile({ path: "layers/health.json", kind: "file", bytes }, "written");
+		return judged.problems.map(({ code }) => code);
+	};
+	assert.equal(codes("not JSON"), ["json"]);
+	assert.equal(codes('{"sick":{}}'), []);
 });
 
 test.run();

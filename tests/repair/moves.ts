@@ -593,6 +593,18 @@ const pictures: Move[] = [
 		expected: { sure: "same", ...to(`${maps}/geo/wms`) },
 	},
 	{
+		name: "of a front page 200 links are read, and none that no address could be",
+		...{ registered: river, before: wmsBefore },
+		after: {
+			[maps]: host(wms("/geo/wms", [rivers]), (url) =>
+				url.pathname === "/"
+					? { type: "text/html", body: `${'<a href="/x">'.repeat(200)}<a href="/geo/wms">` }
+					: null,
+			),
+		},
+		expected: "nothing",
+	},
+	{
 		name: "the WMS of an ArcGIS server moves into a folder",
 		registered: wmsAt(`${maps}/arcgis/services/Air/MapServer/WMSServer`, "0"),
 		before: { [maps]: wms("/arcgis/services/Air/MapServer/WMSServer", [{ ...rivers, name: "0" }]) },

@@ -135,6 +135,11 @@ const refused: [title: string, craft: Craft, words: string | RegExp][] = [
 		"layers/fe/feature.service.json: describes a layer that is not at layers/fe/feature.json",
 	],
 	["wrong owners", commits({ "layers/owners.json": "{}" }), "layers/owners.json: /operators: is missing"],
+	[
+		"health that is no JSON",
+		commits({ "layers/health.json": "x" }),
+		"layers/health.json: the document must be JSON",
+	],
 	["no owners", commits({ "layers/owners.json": null }), "layers/owners.json: must not be removed"],
 	[
 		"a link to a file of the machine",

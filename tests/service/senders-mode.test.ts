@@ -1,0 +1,23 @@
+import { chmod, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { warnOfReaders } from "../../service/senders-file.ts";
+import { temporaryFolder } from "../local.ts";
+
+test("a senders file that other users may read has a warning, with its mode", async () => {
+	const { path: folder, remove } = await temporaryFolder();
+	const path = join(folder, "senders.json");
+	await writeFile(path, "{}");
+	await chmod(path, 0o644);
+	assert.is(
+		warnOfReaders(path),
+		`${path}: has mode 0644, so that other users may read the secrets: chmod 600 ${path}`,
+	);
+	await chmod(path, 0o600);
+	assert.is(warnOfReaders(path), null);
+	assert.is(warnOfReaders("SENDERS"), null);
+	await remove();
+});
+
+test.run();
