@@ -65,7 +65,7 @@ export function createAsk({
 	// Failures are recorded by origin: a host that does not answer http may answer https.
 	async function askHost(address: string, origin: string, signal?: AbortSignal): Promise<Answer> {
 		const known = failed.get(origin);
-		if (known && known.untilMs > now()) return known.answer;
+		if (known && known.untilMs > now()) return notAsked(known.answer);
 		const { answer, host: state } = await askWithRetries(address, signal);
 		if (answer.ok || !state) {
 			if (!signal?.aborted) failed.delete(origin);
@@ -83,6 +83,13 @@ export function createAsk({
 		hosts.set(host, oneByOne);
 		return oneByOne(() => askHost(address, origin, signal));
 	};
+}
+
+/** The answer for an address that was not asked, because its host did not answer for another one. */
+function notAsked({ message, isTemporary }: Trouble): Trouble {
+	return new Trouble("down", `was not asked yet, since its host failed for another address: ${message}`, {
+		isTemporary,
+	});
 }
 
 /** Statuses that mean that nothing is at the address; any other refusal may be temporary. */

@@ -128,7 +128,8 @@ test("a host that does not answer is left alone for a minute, its neighbours are
 	});
 	assert.not((await ask("http://dead.example/1")).ok);
 	const second = await ask("http://dead.example/2");
-	assertTrouble(second, "down", "refuses the connection", null);
+	const reason = "was not asked yet, since its host failed for another address: refuses the connection";
+	assertTrouble(second, "down", reason, null);
 	assert.ok((await ask("http://alive.example/")).ok);
 	assert.equal(asked, ["http://dead.example/1", "http://alive.example/"]);
 	clock.now = 60_001;
