@@ -127,7 +127,7 @@ export async function fillRunFolder(path: string, hosting: Hosting, variables: [
 	await copyFile(configurations[hosting], configuration);
 	const text = variables.map(([name, value]) => `${name}=${quoted(name, value)}\n`).join("");
 	await writeFile(join(path, ".dev.vars"), text, { mode: 0o600 });
-	const own = { HOME: path, XDG_CONFIG_HOME: path, WRANGLER_LOG_PATH: path };
+	const own = { HOME: path, XDG_CONFIG_HOME: path, TMPDIR: path, WRANGLER_LOG_PATH: path };
 	return { configuration, environment: { PATH: process.env.PATH, ...own } };
 }
 

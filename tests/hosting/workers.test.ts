@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, stat, writeFile } from "node:fs/promises";
+import { copyFile, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
@@ -11,7 +11,7 @@ import { ask, errorsOf, write } from "../conformance/client.ts";
 import { senders, wms, wmsFragment } from "../conformance/engine.ts";
 import { buildDist, startWorkers, workers } from "../conformance/engines.ts";
 import { manual, temporaryFolder } from "../local.ts";
-import { runScript } from "../process.ts";
+import { descendantsWith, runScript } from "../process.ts";
 import { addressOf, contentOf, pages, writePages } from "./pages.ts";
 
 interface Scene {
@@ -169,6 +169,13 @@ test("with --objects pictures are in the local bucket, byte for byte", async ({ 
 	} finally {
 		await engine.stop();
 	}
+});
+
+test("the engine's processes have a temporary folder of the run", async ({ folder }) => {
+	const engines = descendantsWith(process.pid, "workerd", "serve");
+	assert.ok(engines.length > 0);
+	for (const pid of engines)
+		assert.match(await readFile(`/proc/${pid}/environ`, "utf8"), `\0TMPDIR=${join(folder, "tmp/workers-")}`);
 });
 
 test("SIGTERM ends the engine with it, and removes its folder", async ({ engine, folder }) => {

@@ -8,26 +8,36 @@ import * as assert from "uvu/assert";
 import { browserPlaces } from "../../prove/browser.ts";
 import { temporaryFolder } from "../local.ts";
 import { root } from "../process.ts";
+import { eventually } from "../wait.ts";
 
-/** Runs .ci/run on a machine that has none of the packages, where apt knows all or only the most common ones; the last line of apt-get. */
+/** Runs .ci/run on a machine that has none of the packages, where apt knows all or only the most common ones; its exit code. */
+async function runCi(path: string, knowsAll: boolean, tests = "exit 0"): Promise<number> {
+	const bin = join(path, "bin");
+	await mkdir(bin);
+	await cp(join(root, ".ci/run"), join(path, ".ci/run"));
+	const commands = {
+		"dpkg-query": "exit 1",
+		"apt-cache": `exit ${knowsAll ? 0 : 100}`,
+		"apt-get": `echo "$*" >> ${path}/apt`,
+		sudo: 'exec "$@"',
+		npm: `echo "$*" >> ${path}/npm\n[ "$1" != test ] || { ${tests}; }`,
+	};
+	for (const [name, line] of Object.entries(commands)) {
+		await writeFile(join(bin, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
+	}
+	const env = { PATH: `${bin}:${process.env.PATH}` };
+	const run = promisify(execFile)(join(path, ".ci/run"), [], { env });
+	return run.then(
+		() => 0,
+		({ code }: { code: number }) => code,
+	);
+}
+
+/** The packages that it installs there. */
 async function installed(knowsAll: boolean): Promise<string[]> {
 	const { path, remove } = await temporaryFolder();
 	try {
-		const bin = join(path, "bin");
-		await mkdir(bin);
-		await cp(join(root, ".ci/run"), join(path, ".ci/run"));
-		const commands = {
-			"dpkg-query": "exit 1",
-			"apt-cache": `exit ${knowsAll ? 0 : 100}`,
-			"apt-get": `echo "$*" >> ${path}/apt`,
-			sudo: 'exec "$@"',
-			npm: `echo "$*" >> ${path}/npm`,
-		};
-		for (const [name, line] of Object.entries(commands)) {
-			await writeFile(join(bin, name), `#!/bin/sh\n${line}\n`, { mode: 0o755 });
-		}
-		const env = { PATH: `${bin}:${process.env.PATH}` };
-		await promisify(execFile)(join(path, ".ci/run"), [], { env });
+		assert.is(await runCi(path, knowsAll), 0);
 		const npm = await readFile(join(path, "npm"), "utf8");
 		assert.match(npm, /^ci$/m);
 		assert.match(npm, /ci --prefix \S+\n(?:ci\n)?run lint\ntest\n$/);
@@ -46,5 +56,19 @@ test("CI installs a browser only where none is, and brotli only where the distri
 	assert.equal(await installed(false), isThere ? wanted : [...wanted, "chromium"]);
 	assert.equal(await installed(true), isThere ? all.slice(0, -1) : all);
 });
+
+for (const code of [0, 1])
+	test(`CI runs the tests beside a busy loop, which ends with it: exit code ${code}`, async () => {
+		const { path, remove } = await temporaryFolder();
+		const children = 'cat "/proc/$PPID/task/$PPID/children"';
+		const tests = `${children} > ${path}/children; echo $$ > ${path}/own; exit ${code}`;
+		assert.is(await runCi(path, true, tests), code);
+		const read = async (name: string) => (await readFile(join(path, name), "utf8")).trim().split(" ");
+		const [own] = await read("own");
+		const others = (await read("children")).filter((pid) => pid !== own);
+		assert.is(others.length, 1, others.join());
+		await eventually(() => !existsSync(`/proc/${others[0]}`));
+		await remove();
+	});
 
 test.run();

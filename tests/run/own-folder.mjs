@@ -1,9 +1,12 @@
 // node --import own-folder.mjs FILE: gives a process a temporary folder of its own. At its end, kills the processes that it
 // left behind and removes the folder, also after a failed test.
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statfsSync, symlinkSync } from "node:fs";
-import { tmpdir, userInfo } from "node:os";
+import { spawn } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, statfsSync, symlinkSync } from "node:fs";
+import { constants, tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { isMainThread } from "node:worker_threads";
+import { clearUp } from "./clear-up.mjs";
 
 /**
  * TMPDIR; else the file system in memory of Linux (shm_overview(7)), which is twice as fast as a disk for many small files
@@ -22,18 +25,32 @@ function parentFolder() {
 	}
 }
 
-/** Kills the processes whose temporary folder is in a folder. Only with /proc. */
-function endProcessesOf(/** @type {string} */ folder) {
-	for (const name of readdirSync("/proc").filter((one) => /^\d+$/.test(one))) {
-		try {
-			const environment = readFileSync(`/proc/${name}/environ`, "utf8").split("\0");
-			if (Number(name) === process.pid || !environment.some((one) => one.startsWith(`TMPDIR=${folder}`)))
-				continue;
-			process.kill(Number(name), "SIGKILL");
-		} catch {
-			// The process has ended, or belongs to another user.
-		}
-	}
+/** What is removed at the end of this process. */
+/** @type {string[]} */
+const folders = [];
+
+/** @type {import("node:child_process").ChildProcess | undefined} */
+let watcher;
+
+/** Removes a folder at the end of this process, also where the process is killed if it is the runner. */
+export function removeAtEnd(/** @type {string} */ path) {
+	folders.push(path);
+	watcher?.stdin?.write(`${path}\n`);
+}
+
+/** The runner: a process beside it clears up after it, and an end by a signal is an end like any other. */
+function prepareRunner() {
+	const script = fileURLToPath(new URL("clear-up.mjs", import.meta.url));
+	// A session of its own: a signal to all processes of a terminal does not reach it.
+	watcher = spawn(process.execPath, [script], { detached: true, stdio: ["pipe", "ignore", "ignore"] });
+	watcher.unref();
+	/** @type {import("node:net").Socket} */ (watcher.stdin).unref();
+	for (const signal of /** @type {const} */ (["SIGHUP", "SIGINT", "SIGTERM"]))
+		process.once(signal, () => process.exit(128 + constants.signals[signal]));
+	// npm may be killed without a signal to what it has started.
+	const parent = process.ppid;
+	if (process.env.npm_lifecycle_event !== undefined)
+		setInterval(() => process.ppid === parent || process.exit(1), 1_000).unref();
 }
 
 if (isMainThread) {
@@ -43,13 +60,13 @@ if (isMainThread) {
 	const cache = `tsx-${process.geteuid?.() ?? userInfo().username}`;
 	mkdirSync(join(parent, cache), { recursive: true });
 	symlinkSync(join(parent, cache), join(folder, cache), "junction");
+	if (!process.env.NODE_TEST_CONTEXT) prepareRunner();
 	process.env.TMPDIR = folder;
-	process.on("exit", () => {
-		if (process.platform === "linux") endProcessesOf(folder);
-		rmSync(folder, { recursive: true, force: true, maxRetries: 5 });
-	});
-	// The standard input of a test file ends with the runner.
+	removeAtEnd(folder);
+	process.on("exit", () => clearUp(folders));
 	if (process.env.NODE_TEST_CONTEXT) {
+		await import("./results.mjs");
+		// The standard input of a test file ends with the runner.
 		process.stdin.once("end", () => process.exit(1)).resume();
 		/** @type {import("node:net").Socket} */ (process.stdin).unref();
 	}

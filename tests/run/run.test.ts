@@ -1,8 +1,9 @@
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { temporaryFolder } from "../local.ts";
@@ -82,7 +83,7 @@ test("a file that does not end is ended, and fails", async ({ folder }) => {
 test("what a failed file leaves behind is cleared up: processes and temporary files", async ({ folder }) => {
 	const left = join(folder, "left");
 	const leaves = `${head}
-import { spawn } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -102,22 +103,63 @@ test.run();
 	await eventually(() => !isRunning(pid));
 });
 
-test("when it is ended, its test files end with it", async ({ folder }) => {
-	const [file, note] = [join(folder, "hangs.test.mjs"), join(folder, "pid")];
-	const noting = `import { writeFileSync } from "node:fs";\nwriteFileSync(${JSON.stringify(note)}, String(process.pid));\n`;
-	await writeFile(
-		file,
-		`${head}${noting}test("a", () => new Promise((r) => setInterval(() => {}, 1000)));\ntest.run();\n`,
-	);
-	const child = spawn(process.execPath, testWords([file]), {
+test("a suite that was started and did not end is a failure, whatever the file's exit code is", async ({
+	folder,
+}) => {
+	const exits = `${head}test("a", () => {});\ntest.run();\nprocess.exit(0);\n`;
+	const prints = `console.log("  Total:     5\\n  Passed:    5\\n  Skipped:   0");\n`;
+	const { code, stdout } = await runFiles(folder, { exits, prints });
+	assert.is(code, 1);
+	assert.match(stdout, /\n0 passed, 2 failed\n$/);
+});
+
+test("it starts no more files at once than there are processors", async ({ folder }) => {
+	const log = join(folder, "log");
+	const notes = `${head}import { appendFileSync } from "node:fs";
+const note = (word) => appendFileSync(${JSON.stringify(log)}, word);
+note("start ");
+test("a", () => new Promise((resolve) => setTimeout(resolve, 200)));
+test.after(() => note("end "));
+test.run();
+`;
+	const names = ["a", "b", "c"].map((name) => join(folder, `${name}.test.mjs`));
+	for (const name of names) await writeFile(name, notes);
+	// util-linux: one processor of those that this process may use.
+	const { stdout } = await promisify(execFile)("taskset", ["-cp", String(process.pid)]);
+	const [processor = "0"] = /\d+(?=\D*$)/.exec(stdout) ?? [];
+	await promisify(execFile)("taskset", ["-c", processor, process.execPath, ...testWords(names)], {
 		cwd: root,
 		env: cleanEnvironment({}),
-		stdio: "ignore",
 	});
-	await eventually(() => existsSync(note) && readFileSync(note, "utf8") !== "");
-	const pid = Number(readFileSync(note, "utf8"));
-	child.kill("SIGKILL");
-	await eventually(() => !isRunning(pid));
+	assert.is(readFileSync(log, "utf8"), "start end ".repeat(3));
 });
+
+for (const signal of ["SIGINT", "SIGTERM", "SIGKILL"] as const) {
+	test(`ended by ${signal}, it leaves no process and no folder, not even of a file that is busy`, async ({
+		folder,
+	}) => {
+		const [file, note] = [join(folder, "busy.test.ts"), join(folder, "note")];
+		await writeFile(
+			file,
+			`import { execFile, spawn } from "node:child_process";
+import { renameSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname } from "node:path";
+const child = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
+const folders = [tmpdir(), process.env.TEST_RESULTS, dirname(process.argv[1] as string)];
+writeFileSync(${JSON.stringify(`${note}.part`)}, JSON.stringify({ pids: [process.pid, child.pid], folders }));
+renameSync(${JSON.stringify(`${note}.part`)}, ${JSON.stringify(note)});
+for (;;);
+`,
+		);
+		const words = testWords([file]);
+		const runner = spawn(process.execPath, words, { cwd: root, env: cleanEnvironment({}), stdio: "ignore" });
+		await eventually(() => existsSync(note));
+		const { pids, folders } = JSON.parse(readFileSync(note, "utf8")) as { pids: number[]; folders: string[] };
+		assert.ok(pids.every(isRunning) && folders.every((path) => existsSync(path)));
+		runner.kill(signal);
+		await eventually(() => !pids.some(isRunning) && !folders.some((path) => existsSync(path)));
+	});
+}
 
 test.run();

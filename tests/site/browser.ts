@@ -41,8 +41,8 @@ export async function openWindow(browser: Browser, options: WindowOptions = {}):
 		locale,
 		bypassCSP,
 	});
+	context.setDefaultTimeout(patienceMs);
 	const page = await context.newPage();
-	page.setDefaultTimeout(patienceMs);
 	const faults: string[] = [];
 	page.on("pageerror", (error) => faults.push(String(error)));
 	page.on("console", (message) => {

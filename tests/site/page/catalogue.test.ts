@@ -418,12 +418,14 @@ page(
 page("more rows take the focus, and a click with Ctrl opens another tab", async ({ browser, world }) => {
 	const { page: window, context } = await openWindow(browser);
 	await window.goto(world.url("en/?sort=title"));
+	// A chunk that arrives later may have a row before the added ones.
+	await window.getByText("44 layers", { exact: true }).waitFor();
 	const more = window.getByRole("button", { name: "Show more" });
 	await more.click();
 	const added = window.locator(".results li").nth(10).getByRole("link");
 	await eventually(() => added.evaluate((link) => link === link.ownerDocument.activeElement));
 	assert.ok(await more.isVisible());
-	const opened = context.waitForEvent("page", { timeout: 20_000 });
+	const opened = context.waitForEvent("page");
 	await added.click({ modifiers: ["Control"] });
 	await (await opened).waitForURL(/[?&]layer=/);
 	assert.not.match(window.url(), "layer=");
@@ -438,7 +440,7 @@ page("a layer is shown while its configuration for RAMP4 is not read yet", async
 	});
 	await window.route(/\/ramp4\//, (route) => asked.then(() => route.continue()));
 	await window.goto(world.url("en/?layer=same"));
-	await window.getByRole("heading", { level: 1, name: "Radon" }).waitFor({ timeout: 10_000 });
+	await window.getByRole("heading", { level: 1, name: "Radon" }).waitFor();
 	answer();
 	await window.locator(".copybox pre", { hasText: '"layerType": "ogc-wms"' }).waitFor({ state: "attached" });
 	await context.close();
