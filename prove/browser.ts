@@ -23,13 +23,19 @@ export function needBrowser(): void {
 	throw new Error(`there is no Chromium: ${how}`);
 }
 
-/** Starts a browser that reaches only this machine, since it resolves no names. @throws {Error} like `needBrowser` */
-export async function openBrowser(): Promise<Browser> {
+/** What a browser is started with that reaches only this machine, since it resolves no names. @throws {Error} like `needBrowser` */
+export function launchOptions() {
 	needBrowser();
-	const { chromium } = await import("playwright-core");
 	const offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1";
 	const args = process.getuid?.() === 0 ? [offline, "--no-sandbox"] : [offline];
-	return chromium.launch({ executablePath: browserPath as string, args });
+	return { executablePath: browserPath as string, args };
+}
+
+/** Starts a browser. @throws {Error} like `needBrowser` */
+export async function openBrowser(): Promise<Browser> {
+	const options = launchOptions();
+	const { chromium } = await import("playwright-core");
+	return chromium.launch(options);
 }
 
 /** Serves a build on this machine, on a free port. @returns its address, with a slash at its end */

@@ -38,11 +38,16 @@ function sourceUrls(folder) {
 	};
 }
 
+/** Starts the browser of a run, and what its page tests import. */
+const sharedBrowser = resolve("tests/site/shared-browser.ts");
+const browserUser = "tests/site/browser.ts";
+
 /**
  * Compiles test files once for a run. With tsx each process loads several hundred modules through a second thread, which
  * takes longer than most tests. Shared modules are not duplicated, so that tests can compare their classes.
  * @param {readonly string[]} files absolute paths; JavaScript files are not in the result
- * @returns the compiled file of each test file, that of `scripts/fragments.ts`, and a function that removes them
+ * @returns the compiled file of each test file, that of `scripts/fragments.ts`, that of the browser's start where a test
+ * needs one, and a function that removes them
  * @throws {Error} with esbuild's messages where one cannot be read
  */
 export async function compileTests(files) {
@@ -77,7 +82,8 @@ export async function compileTests(files) {
 			if (entryPoint) compiled.set(resolve(entryPoint), resolve(output));
 		const start = join(folder, "start.mjs");
 		await writeFile(start, `import { main } from ${JSON.stringify(compiled.get(program))};\nawait main();\n`);
-		return { files: compiled, start, remove };
+		const browser = browserUser in metafile.inputs ? (compiled.get(sharedBrowser) ?? null) : null;
+		return { files: compiled, start, browser, remove };
 	} catch (error) {
 		await remove();
 		throw error;

@@ -71,10 +71,13 @@ async function runTests() {
 		for (const [line] of output.matchAll(/^skipped: .*$/gm)) console.log(`  ${line}`);
 	}
 
+	let browser = null;
 	try {
 		if (compiled) {
 			removeAtEnd(dirname(compiled.start));
 			process.env.COMPILED_START = compiled.start;
+			if (compiled.browser) browser = await (await import(compiled.browser)).startSharedBrowser();
+			if (browser) process.env.BROWSER_ENDPOINT = browser.wsEndpoint();
 		}
 		process.env[resultsFolder] = await mkdtemp(join(tmpdir(), "results-"));
 		const all = [...files.keys()];
@@ -88,6 +91,7 @@ async function runTests() {
 				await report(data.name, data.details);
 		}
 	} finally {
+		await browser?.close();
 		await compiled?.remove();
 	}
 	if (failed.length > 0) console.log(["", "Failed:", ...failed.sort().map((name) => `  ${name}`)].join("\n"));

@@ -1,14 +1,18 @@
 import { decode } from "fast-png";
-import type { Browser, BrowserContext, Page } from "playwright-core";
-import { browserPath } from "../../prove/browser.ts";
-
-export { openBrowser } from "../../prove/browser.ts";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { browserPath, openBrowser as openOwn } from "../../prove/browser.ts";
 
 /** How long a page is waited for, in milliseconds: a machine may be slow. */
 const patienceMs = 120_000;
 
 /** Path of a Chromium; undefined where there is none. */
 export const executable = browserPath;
+
+/** Connects to the one browser of a run; its `close` ends only what was opened by this connection. Without one, starts one. */
+export async function openBrowser(): Promise<Browser> {
+	const { BROWSER_ENDPOINT } = process.env;
+	return BROWSER_ENDPOINT ? chromium.connect(BROWSER_ENDPOINT) : openOwn();
+}
 
 /** A window of its own, with what its console said. */
 export interface Window {
