@@ -146,7 +146,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname } from "node:path";
 const child = spawn("sleep", ["600"], { detached: true, stdio: "ignore" });
-const folders = [tmpdir(), process.env.TEST_RESULTS, dirname(process.argv[1] as string)];
+const folders = [tmpdir(), process.env.TEST_RESULTS, dirname(process.env.COMPILED_START as string)];
 writeFileSync(${JSON.stringify(`${note}.part`)}, JSON.stringify({ pids: [process.pid, child.pid], folders }));
 renameSync(${JSON.stringify(`${note}.part`)}, ${JSON.stringify(note)});
 for (;;);
