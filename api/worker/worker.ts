@@ -49,7 +49,8 @@ export function createWorker(log: (fields: object) => void) {
 					const [sender, timestamp] = [header("Sender"), header("TimeStamp")];
 					const signed = { sender, timestamp, signature: header("Authorization") };
 					const address = request.headers.get("CF-Connecting-IP");
-					const write = { action: route.action, target, address, length: null, ...signed };
+					const length = body === "too large" ? Number.POSITIVE_INFINITY : body.length;
+					const write = { action: route.action, target, address, length, ...signed };
 					return await answerWrite(write, async () => body, contextOf(bindings));
 				}
 				case "doc":
