@@ -71,17 +71,13 @@ export async function auditLayer(smallkey: string, options: AuditOptions): Promi
 			const { verb, lines } = await changeOf(catFile, commit, smallkey, settings);
 			entries.push(entryOf(commit, verb, merged, lines));
 		}
-		for (const declined of await readDeclined(options, history, smallkey)) {
-			const place = entries.findIndex(({ timeMs }) => timeMs < declined.timeMs);
-			entries.splice(place < 0 ? entries.length : place, 0, declined);
-		}
-		return entries;
+		return inOrder(entries, await readDeclined(options, history, smallkey));
 	} finally {
 		await catFile.close();
 	}
 }
 
-/** All commits that claim to be a sender's: the declined ones first, then the others, each the newest first. */
+/** All commits that claim to be a sender's, declined ones among them, the newest first. */
 export async function auditSender(sender: string, options: AuditOptions): Promise<AuditEntry[]> {
 	const isNamed = ({ message, author }: Commit) =>
 		trailersOf(message, "Sender").includes(sender) || author.name === sender;
@@ -89,7 +85,18 @@ export async function auditSender(sender: string, options: AuditOptions): Promis
 	const commits = await history(servedRef);
 	const own = commits.filter((commit) => isNamed(commit) && commit.committer.timeMs >= options.sinceMs);
 	const declined = await readDeclined(options, history, null, isNamed);
-	return [...declined, ...own.map((commit) => entryOf(commit, `changed ${keysText(commit)}`, []))];
+	const entries = own.map((commit) => entryOf(commit, `changed ${keysText(commit)}`, []));
+	return inOrder(entries, declined);
+}
+
+/** Puts declined changes among the commits of the history, which keep git's order. */
+function inOrder(entries: AuditEntry[], declined: AuditEntry[]): AuditEntry[] {
+	const ordered = [...entries];
+	for (const one of declined) {
+		const place = ordered.findIndex(({ timeMs }) => timeMs < one.timeMs);
+		ordered.splice(place < 0 ? ordered.length : place, 0, one);
+	}
+	return ordered;
 }
 
 function pathsOf(smallkey: string): string[] {

@@ -239,6 +239,19 @@ test("a declined change is off the list; status and audit say who declined it an
 	assert.equal([again.review.branch, again.declined], ["register/waits", null]);
 });
 
+test("what a sender did is listed in order of time, declined changes among the others", async ({ local }) => {
+	await propose(local, "before", wms("before"));
+	assert.is((await accept(local, "before", "--by", "Ann")).code, 0);
+	await propose(local, "waits", wms("waits"));
+	assert.is((await run(local, "review", "decline", "waits", "--why", "no", "--by", "Ann")).code, 0);
+	local.now = Date.parse("2090-01-01T00:00:00Z");
+	await propose(local, "after", wms("after"));
+	assert.is((await accept(local, "after", "--by", "Ann")).code, 0);
+	const { stdout } = await run(local, "audit", "--sender", "careful");
+	const events = stdout.match(/(?<= {2})(?:changed \w+|declined)$/gm);
+	assert.equal(events, ["changed after", "declined", "changed before"]);
+});
+
 test("a layer that has changed since is no longer declined", async ({ local }) => {
 	await local.write({ target: "/register/first", sender: "careful", body: wms("careful") });
 	await run(local, "review", "decline", "first", "--why", "no");
