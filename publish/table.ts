@@ -131,7 +131,7 @@ export function loadSnapshot(
 	if (!file) return null;
 	const end = file.length - checksumLength;
 	if (!isWhole(file, end)) {
-		log.warn(`${path} is not whole, or of another version, and not used: all layers are read again`);
+		log.warn(`${path} is of another version, or not whole: all layers are read again, and nothing is lost`);
 		return null;
 	}
 	const [source, start] = readLine<SnapshotSource>(file, 0);
