@@ -25,7 +25,9 @@ export async function replaceFile(
 		await calls.rename(temporary, path);
 	} catch (error) {
 		await calls.rm(temporary, { force: true }).catch(() => undefined);
-		throw error;
+		if ((error as NodeJS.ErrnoException).code !== "ENOSPC") throw error;
+		const what = "there is no room on the disk, and the file stays as it was";
+		throw Object.assign(new Error(`${path}: ${what}`, { cause: error }), { code: "ENOSPC" });
 	}
 	// Syncing the folder makes the new name durable.
 	await using folder = await calls.open(dirname(path), "r");

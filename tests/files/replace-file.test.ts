@@ -33,6 +33,7 @@ for (const name of ["writeFile", "sync", "rename"] as const) {
 		await replaceFile(path, "every secret");
 		const error = await replaceFile(path, "every secret, and one more", failing(name)).catch((one) => one);
 		assert.is(error.code, "ENOSPC");
+		assert.is(error.message, `${path}: there is no room on the disk, and the file stays as it was`);
 		assert.is(await promises.readFile(path, "utf8"), "every secret");
 		assert.equal(await promises.readdir(folder.path), ["senders.json"]);
 		await folder.remove();
