@@ -1,5 +1,5 @@
+import type { LayerStatus } from "../registry/schemas/answers.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
-import type { LayerStatus } from "../schemas/answers.ts";
 import type { Log } from "../store/log.ts";
 import type { Store } from "../store/store.ts";
 import type { WriteLimiter } from "./limits.ts";

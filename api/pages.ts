@@ -1,6 +1,6 @@
-import { layerFile, layerFolders, listFolders } from "../catalogue/static/addresses.ts";
-import { type ErrorKind, errorHtml } from "../catalogue/static/frame.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
+import { layerFile, layerFolders, listFolders } from "../site/static/addresses.ts";
+import { type ErrorKind, errorHtml } from "../site/static/frame.ts";
 import { emptyBody, type Reply, refusalCaching } from "./reply.ts";
 import { documentHeaders, pageTypes, siteGroups } from "./site-headers.ts";
 

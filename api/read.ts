@@ -1,22 +1,11 @@
 import { middleRank } from "../registry/description.ts";
-import { type Lang, parseSmallkey } from "../registry/smallkey.ts";
+import { etagOfTags } from "../registry/etag.ts";
+import type { Fragments } from "../registry/fragment.ts";
+import { parseSmallkey } from "../registry/smallkey.ts";
 import { targetOf } from "../registry/targets/table.ts";
-import type { Envelope, TargetName } from "../registry/targets/target.ts";
-import { etagOfTags } from "./etag.ts";
+import type { Envelope } from "../registry/targets/target.ts";
 import { answerTagged, fragmentHeaders, type Reply, refusalCaching, refuseRead } from "./reply.ts";
 import type { Wanted } from "./wanted.ts";
-
-export interface Fragment {
-	/** UTF-8 JSON. */
-	body: Uint8Array;
-	/** Its strong entity tag (RFC 9110, section 8.8.3). */
-	etag: string;
-	/** The layer's rank in drawing order, lowest first; absent if it is not known. */
-	rank?: number;
-}
-
-/** Reads the fragment of a target (`v0.9`), a language and a smallkey; null if there is none. */
-export type Fragments = (target: TargetName, lang: Lang, smallkey: string) => Fragment | null;
 
 /** Largest answer to one `docs` in bytes, repeated layers included. */
 export const maxDocsBytes = 32_000_000;

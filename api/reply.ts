@@ -1,6 +1,6 @@
+import { matchesEtag } from "../registry/etag.ts";
 import { frenchOf, prefersFrench, textOf } from "../registry/texts.ts";
 import type { Refusal } from "../store/store.ts";
-import { matchesEtag } from "./etag.ts";
 
 /** An answer. A GET sends `body`; a HEAD sends only its length. */
 export interface Reply {

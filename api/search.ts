@@ -1,5 +1,5 @@
-import { type ItemsQuery, isWanted, searchedText } from "../catalogue/static/records-query.ts";
 import type { Entry } from "../registry/entries.ts";
+import { type ItemsQuery, isWanted, searchedText } from "../site/static/records-query.ts";
 import { type Client, Room } from "./room.ts";
 
 /** Most searches that run or wait; they run one after the other. */

@@ -1,9 +1,10 @@
 import type { PublicName } from "../registry/entries.ts";
 import { parseJson } from "../registry/json.ts";
+import { isSenderId } from "../registry/sender-id.ts";
 import { langs } from "../registry/smallkey.ts";
 import { textAt } from "../registry/texts.ts";
+import { maxClockSkewMs, parseTimestamp } from "../registry/timestamp.ts";
 import { base64url, hashes, hexOf, joined } from "../store/hashes.ts";
-import { maxClockSkewMs, parseTimestamp } from "../store/store.ts";
 
 const encoder = new TextEncoder();
 
@@ -23,12 +24,6 @@ export interface Sender {
 }
 
 export type Senders = ReadonlyMap<string, Sender>;
-
-const senderPattern = /^[A-Za-z0-9._-]{1,64}$/;
-
-export function isSenderId(id: string): boolean {
-	return senderPattern.test(id);
-}
 
 /** The signed parts, in their order (specification, "Signature computation"). */
 export interface Signed {

@@ -1,7 +1,8 @@
-import { openSearchFile } from "../catalogue/static/addresses.ts";
-import { pageSettingsPath } from "../catalogue/static/html.ts";
 import { chunksFolder, manifestPath } from "../registry/entries.ts";
 import { langs } from "../registry/smallkey.ts";
+import { openSearchFile } from "../site/static/addresses.ts";
+import { contentPolicy } from "../site/static/content-policy.ts";
+import { pageSettingsPath } from "../site/static/html.ts";
 import { fragmentHeaders, machineHeaders } from "./reply.ts";
 
 /** The `Content-Type` of the catalogue's files, by the extension of their names. */
@@ -23,25 +24,6 @@ const namedTypes = [
 ] as const;
 
 const nosniff = { "X-Content-Type-Options": "nosniff" };
-
-/**
- * The pages' Content-Security-Policy: scripts and styles of the site only, none inline; images, requests and frames from
- * any map service.
- * @param isSecure whether the pages are served over https only; otherwise services over http are allowed, too
- */
-export function contentPolicy(isSecure: boolean): string {
-	const services = isSecure ? "https:" : "https: http:";
-	return [
-		"default-src 'none'",
-		"script-src 'self'",
-		"style-src 'self'",
-		`img-src 'self' data: blob: ${services}`,
-		`connect-src 'self' ${services}`,
-		`frame-src ${services}`,
-		"base-uri 'none'",
-		"form-action 'none'",
-	].join("; ");
-}
 
 /** Headers of a page for people. @param isSecure whether it is served over https only */
 export function documentHeaders(isSecure: boolean): Record<string, string> {

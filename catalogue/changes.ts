@@ -1,7 +1,7 @@
 import { tryJson } from "../registry/try-json.ts";
+import { feedPath } from "../site/static/addresses.ts";
+import { escapeHtml } from "../site/static/html.ts";
 import { type Files, IndexBroken, type ReadFile } from "./chunks.ts";
-import { feedPath } from "./static/addresses.ts";
-import { escapeHtml } from "./static/html.ts";
 
 /** Version of the files in `changes/`; a reader stops at a version that it does not know. */
 const changesVersion = 2;

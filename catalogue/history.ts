@@ -1,9 +1,9 @@
-import { isSenderId } from "../api/senders.ts";
-import { isShallow, type LoggedCommit, personText, readLog, trailersOf } from "../git/commits.ts";
 import type { Entry, PublicName } from "../registry/entries.ts";
 import { healthPath, repairTrailer } from "../registry/health.ts";
+import { isSenderId } from "../registry/sender-id.ts";
 import { parseLayerPath, parseSmallkey } from "../registry/smallkey.ts";
 import { serviceIdentity } from "../store/store.ts";
+import { isShallow, type LoggedCommit, personText, readLog, trailersOf } from "../system/git/commits.ts";
 import type { ChangeKind, CommitChanges } from "./changes.ts";
 import type { KnownOfLayer } from "./entry.ts";
 

@@ -1,17 +1,17 @@
 import { readdirSync, readFileSync } from "node:fs";
-import { readVersion } from "../files/version.ts";
+import { errors, layerStatus, missing, receipt } from "../registry/schemas/answers.ts";
+import { description } from "../registry/schemas/description.ts";
+import { owners } from "../registry/schemas/owners.ts";
+import { registration, registration1, registration2 } from "../registry/schemas/registration.ts";
 import { targets } from "../registry/targets/table.ts";
 import type { Target, TargetName } from "../registry/targets/target.ts";
 import { type TextCode, texts } from "../registry/texts.ts";
-import { errors, layerStatus, missing, receipt } from "../schemas/answers.ts";
-import { description } from "../schemas/description.ts";
-import { owners } from "../schemas/owners.ts";
-import { registration, registration1, registration2 } from "../schemas/registration.ts";
+import { frameHtml } from "../site/static/frame.ts";
+import { type Assets, html, type Part, textsIn } from "../site/static/html.ts";
 import type { Text } from "../site/text/translate.ts";
-import { frameHtml } from "./static/frame.ts";
-import { type Assets, html, type Part, textsIn } from "./static/html.ts";
+import { readVersion } from "../system/files/version.ts";
 
-const folder = new URL("../schemas/", import.meta.url);
+const folder = new URL("../registry/schemas/", import.meta.url);
 
 function readJson<T>(name: string): T {
 	return JSON.parse(readFileSync(new URL(name, folder), "utf8"));

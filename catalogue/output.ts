@@ -2,16 +2,16 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { codeStamp } from "../files/code-stamp.ts";
-import { ifThereSync } from "../files/if-there.ts";
 import { isCompanion, placeFile, removeTemporaryFiles } from "../publish/place-file.mjs";
 import { chunksFolder } from "../registry/entries.ts";
 import { langs } from "../registry/smallkey.ts";
 import { tryJson } from "../registry/try-json.ts";
+import { layerFolders, listFolders, openSearchFile } from "../site/static/addresses.ts";
+import { type PageSettings, pageSettingsPath } from "../site/static/html.ts";
+import { codeStamp } from "../system/files/code-stamp.ts";
+import { ifThereSync } from "../system/files/if-there.ts";
 import type { ReadFile } from "./chunks.ts";
 import type { CatalogueOptions } from "./options.ts";
-import { layerFolders, listFolders, openSearchFile } from "./static/addresses.ts";
-import { type PageSettings, pageSettingsPath } from "./static/html.ts";
 import { picturesStamp } from "./thumbnails.ts";
 
 /** Path below an output → the file's content, or null if the file is to be removed. */

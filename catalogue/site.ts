@@ -3,16 +3,16 @@ import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, type Metafile, type Plugin, stop } from "esbuild";
-import { contentPolicy } from "../api/site-headers.ts";
-import { compiledSchemas } from "../publish/validators.ts";
+import { compiledSchemas } from "../registry/schemas/validators.ts";
 import { langs } from "../registry/smallkey.ts";
 import type { SiteSettings } from "../site/page/settings.ts";
+import { contentPolicy } from "../site/static/content-policy.ts";
+import { catalogueHtml, rootHtml } from "../site/static/frame.ts";
+import { type Assets, type PageSettings, pageSettingsPath } from "../site/static/html.ts";
+import { searchEngineFiles } from "../site/static/search-engines.ts";
 import { readGuidePages, renderGuide } from "./guide/guide.ts";
 import { apiHtml, schemaFiles } from "./openapi.ts";
 import type { CatalogueOptions } from "./options.ts";
-import { catalogueHtml, rootHtml } from "./static/frame.ts";
-import { type Assets, type PageSettings, pageSettingsPath } from "./static/html.ts";
-import { searchEngineFiles } from "./static/search-engines.ts";
 
 /** The folder of files whose names have a hash of their content: they never change. */
 const assetFolder = "assets";
@@ -94,7 +94,7 @@ const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g 
 /** Bundles scripts and styles: path → content, and esbuild's notes about them. The parts for maps and drafts are separate files, loaded on demand. */
 async function bundlePage() {
 	const [page, worker] = await Promise.all([
-		bundle(["site/page/main.ts", "catalogue/static/choose.ts", "catalogue/static/styles.css"], true),
+		bundle(["site/page/main.ts", "site/static/choose.ts", "site/static/styles.css"], true),
 		// Bundled on its own: code shared with the page would be in further files, each a request before the first row.
 		bundle(["site/search/worker.ts"], false),
 	]);

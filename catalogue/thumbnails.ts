@@ -1,8 +1,8 @@
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { ifThereSync } from "../files/if-there.ts";
 import { tryJson } from "../registry/try-json.ts";
-import type { CatalogueChanges } from "./catalogue.ts";
+import { ifThereSync } from "../system/files/if-there.ts";
+import type { CatalogueChanges } from "./files.ts";
 
 /** The file in a folder of pictures that lists them; `npx fragments prove` writes it. */
 export const proofsFile = "proofs.json";

@@ -1,6 +1,6 @@
 import { chunksFolder, manifestPath, parseManifest } from "../registry/entries.ts";
-import { catalogueFiles, hasLayerPages } from "./catalogue.ts";
 import { Index, IndexBroken } from "./chunks.ts";
+import { catalogueFiles, hasLayerPages } from "./files.ts";
 import type { CatalogueOptions } from "./options.ts";
 import {
 	type CatalogueState,

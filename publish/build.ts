@@ -1,17 +1,14 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { ifThereSync } from "../files/if-there.ts";
-import { diffTree, type PathChange } from "../git/tree.ts";
 import { type CheckedLayer, judgeFiles, problemLine, type Remark } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { tryJson } from "../registry/try-json.ts";
-import { progress } from "../terminal/progress.ts";
+import { ifThereSync } from "../system/files/if-there.ts";
+import { diffTree, type PathChange } from "../system/git/tree.ts";
+import { progress } from "../system/terminal/progress.ts";
 import { readServed } from "./changes.ts";
-import { collectFolder, resolveCommit } from "./collect.ts";
+import { collectFolder, resolveCommit, type Source } from "./collect.ts";
 import { type Entries, openFolder } from "./folder.ts";
 import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
-
-/** What is built: a folder of layers, or one commit of a git repository. */
-export type Source = { folder: string } | { repository: string; ref: string };
 
 /** The result of a build. */
 export interface Built {

@@ -1,5 +1,3 @@
-import { runGit } from "../git/run.ts";
-import { listTree, type PathChange } from "../git/tree.ts";
 import {
 	type CheckedLayer,
 	type JudgedFile,
@@ -12,6 +10,8 @@ import {
 } from "../registry/judge.ts";
 import { descriptionPath, folderOf, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import type { CommitReader } from "../store/git/reader.ts";
+import { runGit } from "../system/git/run.ts";
+import { listTree, type PathChange } from "../system/git/tree.ts";
 import { readEntries } from "./collect.ts";
 import { eachInSlices } from "./slices.ts";
 

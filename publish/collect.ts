@@ -1,9 +1,12 @@
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { readObjects } from "../git/cat-file.ts";
-import { runGit } from "../git/run.ts";
-import { kindOfMode, listTree, type PathChange } from "../git/tree.ts";
 import { type LayerFile, maxBytesOf } from "../registry/judge.ts";
+import { readObjects } from "../system/git/cat-file.ts";
+import { runGit } from "../system/git/run.ts";
+import { kindOfMode, listTree, type PathChange } from "../system/git/tree.ts";
+
+/** What is built: a folder of layers, or one commit of a git repository. */
+export type Source = { folder: string } | { repository: string; ref: string };
 
 /** How many bytes of a file are read: one more than allowed, which shows that a file is too large. */
 export function limitOf(path: string): number {
@@ -60,4 +63,10 @@ export async function readEntries(repository: string, entries: readonly PathChan
 		const kind = kindOfMode(mode ?? "");
 		return { path, kind, bytes: (kind === "file" && contents.get(id)) || new Uint8Array(0) };
 	});
+}
+
+/** Reads every file of the source, sorted by path. @throws {Error} if the folder or the commit does not exist */
+export async function collectSource(source: Source): Promise<LayerFile[]> {
+	if ("folder" in source) return collectFolder(source.folder);
+	return collectCommit(source.repository, await resolveCommit(source.repository, source.ref));
 }

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Log } from "../store/log.ts";
-import { counted } from "../terminal/plain.ts";
+import { counted } from "../system/terminal/plain.ts";
 import { openFolder } from "./folder.ts";
 import { bodyOf, type RenderedLayer, type Slot } from "./rendered.ts";
 import { eachInSlices } from "./slices.ts";

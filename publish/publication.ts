@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { GitFailure } from "../git/run.ts";
 import { problemLine } from "../registry/judge.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Branch, CommitRange, Published } from "../store/git/branch.ts";
 import type { Log } from "../store/log.ts";
+import { GitFailure } from "../system/git/run.ts";
 import { commitLayers, findEarlier, maxWrong, readRange, storeLayers } from "./changes.ts";
 import { type FolderTimes, openFolderSink } from "./folder-sink.ts";
 import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";

@@ -1,14 +1,14 @@
 import { createHash } from "node:crypto";
-import { etagOf } from "../api/etag.ts";
-import type { Fragment } from "../api/read.ts";
-import { codeStamp } from "../files/code-stamp.ts";
 import { drawingRank } from "../registry/description.ts";
+import { etagOf } from "../registry/etag.ts";
 import { defaultMapWkid } from "../registry/extent.ts";
+import type { Fragment } from "../registry/fragment.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { type FragmentSettings, mapServerTypes } from "../registry/targets/facts.ts";
 import { renderLayer, targetNames, targetOf, targetPath } from "../registry/targets/table.ts";
 import type { TargetName } from "../registry/targets/target.ts";
+import { codeStamp } from "../system/files/code-stamp.ts";
 
 /** The settings that decide how layers are rendered, with all defaults: a plain object that other processes can get. */
 export function fragmentSettings(settings: FragmentSettings): Required<FragmentSettings> {

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { rename, rm, writeFile } from "node:fs/promises";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { Fragments } from "../api/read.ts";
-import { ifThereSync } from "../files/if-there.ts";
+import type { Fragments } from "../registry/fragment.ts";
 import type { Log } from "../store/log.ts";
+import { ifThereSync } from "../system/files/if-there.ts";
 import { fragmentOf, isSame, pack, type RenderedLayer, type Row, renderedIn, type Slot } from "./rendered.ts";
 import { eachInSlices } from "./slices.ts";
 

@@ -1,5 +1,5 @@
-import { address as addressSchema } from "../schemas/definitions.ts";
 import { type Found, pointerOf, type Rules, shownValue } from "./problems.ts";
+import { address as addressSchema } from "./schemas/definitions.ts";
 import { langs } from "./smallkey.ts";
 import { type BrokenRule, broken } from "./texts.ts";
 

@@ -1,17 +1,17 @@
 import type { FromSchema } from "json-schema-to-ts";
-import { formats } from "../schemas/definitions.ts";
+import type { Bounds } from "./entries.ts";
+import { plainText } from "./markup.ts";
+import { boundsOfExtent } from "./projections.ts";
+import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "./registration.ts";
+import { formats } from "./schemas/definitions.ts";
 import {
 	maxAbstract,
 	maxKeyword,
 	maxKeywords,
 	maxTitle,
 	type description as schema,
-} from "../schemas/description.ts";
-import { validateLangDescription } from "../schemas/validate-description.ts";
-import type { Bounds } from "./entries.ts";
-import { plainText } from "./markup.ts";
-import { boundsOfExtent } from "./projections.ts";
-import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "./registration.ts";
+} from "./schemas/description.ts";
+import { validateLangDescription } from "./schemas/validate-description.ts";
 import { type Lang, parseLang } from "./smallkey.ts";
 import { tryJson } from "./try-json.ts";
 

@@ -1,5 +1,5 @@
 import type { FromSchema } from "json-schema-to-ts";
-import type { description } from "../schemas/description.ts";
+import type { description } from "./schemas/description.ts";
 
 /** A rectangle in the spatial reference of its `wkid`. */
 export interface Extent extends FromSchema<(typeof description)["definitions"]["extent"]> {}

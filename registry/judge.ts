@@ -1,7 +1,7 @@
+import { visible } from "../system/untrusted-text.ts";
 import { type Description, parseDescription } from "./description.ts";
 import { parseJson } from "./json.ts";
 import { judgeKey } from "./key-rules.ts";
-import { visible } from "./markdown.ts";
 import { matchesGlob, ownersPath, parseOwners } from "./owners.ts";
 import type { Rules } from "./problems.ts";
 import { maxRegistrationBytes, parseRegistration, type Registration } from "./registration.ts";

@@ -1,8 +1,8 @@
 import type { FromSchema } from "json-schema-to-ts";
-import type { owners as schema } from "../schemas/owners.ts";
-import { validateOwners } from "../schemas/validate-owners.ts";
 import { parseJson } from "./json.ts";
 import { type Found, listed, pointerOf, schemaProblems } from "./problems.ts";
+import type { owners as schema } from "./schemas/owners.ts";
+import { validateOwners } from "./schemas/validate-owners.ts";
 import { parseLayerPath } from "./smallkey.ts";
 import { type BrokenRule, broken } from "./texts.ts";
 

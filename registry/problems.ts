@@ -1,5 +1,5 @@
 import type { ErrorObject } from "ajv";
-import type { Validator } from "../schemas/compile.ts";
+import type { Validator } from "./schemas/compile.ts";
 import { type BrokenRule, broken, type TextCode } from "./texts.ts";
 
 /** Most problems of one document that are listed; the others are counted. */

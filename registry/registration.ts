@@ -1,9 +1,9 @@
 import type { FromSchema } from "json-schema-to-ts";
-import { registration1, registration2 } from "../schemas/registration.ts";
-import { validateRegistration1, validateRegistration2 } from "../schemas/validate-registration.ts";
 import { addressProblems } from "./addresses.ts";
 import { parseJson } from "./json.ts";
 import { listed, type Rules, schemaProblems } from "./problems.ts";
+import { registration1, registration2 } from "./schemas/registration.ts";
+import { validateRegistration1, validateRegistration2 } from "./schemas/validate-registration.ts";
 import { type Lang, langs } from "./smallkey.ts";
 import { type BrokenRule, broken } from "./texts.ts";
 

@@ -1,6 +1,3 @@
-import { readSizes } from "../git/cat-file.ts";
-import { runGit } from "../git/run.ts";
-import { diffTree, findTooMany, kindOfMode, listTree, type PathChange } from "../git/tree.ts";
 import { limitOf, readEntries, resolveCommit } from "../publish/collect.ts";
 import { lineAt, linesOf } from "../registry/json.ts";
 import {
@@ -16,6 +13,9 @@ import {
 import { ownersPath } from "../registry/owners.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
+import { readSizes } from "../system/git/cat-file.ts";
+import { runGit } from "../system/git/run.ts";
+import { diffTree, findTooMany, kindOfMode, listTree, type PathChange } from "../system/git/tree.ts";
 
 /** Path → file. */
 type Files = ReadonlyMap<string, LayerFile>;

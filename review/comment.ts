@@ -1,7 +1,7 @@
 import { maxAddressLength } from "../registry/addresses.ts";
-import { code, fenced, linesWithin } from "../registry/markdown.ts";
 import { nameOf } from "../registry/owners.ts";
-import { counted, firstOf } from "../terminal/plain.ts";
+import { counted, firstOf } from "../system/terminal/plain.ts";
+import { code, fenced, linesWithin } from "../system/untrusted-text.ts";
 import type { Located } from "./changes.ts";
 import type { FragmentChange } from "./fragments.ts";
 import { isWrong, type LayerChange, type Review, servicesOf } from "./review.ts";

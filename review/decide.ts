@@ -1,9 +1,9 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { GitFailure, runGit } from "../git/run.ts";
 import { mainTrailer, type Review, servedRef } from "../service/repository.ts";
 import { declinedFolder } from "../store/store.ts";
-import { WrongError } from "../terminal/command-line.ts";
+import { GitFailure, runGit } from "../system/git/run.ts";
+import { WrongError } from "../system/terminal/command-line.ts";
 
 /** Attempts of a merge while other processes move the branch. */
 const maxAttempts = 5;

@@ -1,5 +1,5 @@
 import { dataOf, type Github, listOf } from "../store/github/answer.ts";
-import { plain } from "../terminal/plain.ts";
+import { plain } from "../system/terminal/plain.ts";
 import type { Annotation } from "./report.ts";
 
 type Comment = Awaited<ReturnType<typeof readComments>>[number];

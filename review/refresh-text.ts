@@ -1,9 +1,9 @@
 import type { Watched } from "../harvest/finding.ts";
 import { type Health, weeksSince } from "../registry/health.ts";
-import { code, linesWithin } from "../registry/markdown.ts";
 import { nameOf, type Owners, ownersOf } from "../registry/owners.ts";
 import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
-import { counted } from "../terminal/plain.ts";
+import { counted } from "../system/terminal/plain.ts";
+import { code, linesWithin } from "../system/untrusted-text.ts";
 
 /** Characters of a pull request's text: GitHub accepts 65,536. */
 const maxBodyLength = 60_000;

@@ -1,5 +1,5 @@
 import { problemLine } from "../registry/judge.ts";
-import { counted, plain } from "../terminal/plain.ts";
+import { counted, plain } from "../system/terminal/plain.ts";
 import type { Located } from "./changes.ts";
 import { marker, maxCommentLength } from "./comment.ts";
 import type { FragmentChange } from "./fragments.ts";

@@ -7,7 +7,7 @@ import { type LangEntry, type Registration, serviceTypeOf } from "../registry/re
 import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { clientsWith } from "../service/ask.ts";
-import { mapWithProgress } from "../terminal/progress.ts";
+import { mapWithProgress } from "../system/terminal/progress.ts";
 import { type ChangedLayer, checkChanges, locate, readChanges } from "./changes.ts";
 import { fragmentChanges } from "./fragments.ts";
 

@@ -5,13 +5,13 @@ import { isDescribed } from "../registry/description.ts";
 import { parseHealth } from "../registry/health.ts";
 import { judgeFiles, problemLine } from "../registry/judge.ts";
 import { harvestedLangs } from "../registry/registration.ts";
+import type { LayerStatus } from "../registry/schemas/answers.ts";
 import { tryJson } from "../registry/try-json.ts";
-import type { LayerStatus } from "../schemas/answers.ts";
 import { askService, errorsOf, type ServiceAnswer } from "../service/ask.ts";
 import { type Review, readHealth, readReviews, servedRef } from "../service/repository.ts";
-import { exitCodes } from "../terminal/command-line.ts";
-import type { Io } from "../terminal/io.ts";
-import { counted, plain } from "../terminal/plain.ts";
+import { exitCodes } from "../system/terminal/command-line.ts";
+import type { Io } from "../system/terminal/io.ts";
+import { counted, plain } from "../system/terminal/plain.ts";
 
 /** Longest wait for one answer, and the pause between two requests, in milliseconds. */
 const timeoutMs = 15_000;

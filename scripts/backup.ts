@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { backUp, backupLines } from "../service/backup.ts";
 import { readConfiguration } from "../service/settings.ts";
-import { createRun } from "../terminal/command-line.ts";
+import { createRun } from "../system/terminal/command-line.ts";
 
 const help = `
 The service may run meanwhile. The first backup copies everything, later ones what is new. The branch main of the backup only

@@ -3,14 +3,14 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Argument } from "@commander-js/extra-typings";
 import { schemaFiles } from "../catalogue/openapi.ts";
-import { openBucket, prepareUpload, publish } from "../hosting/bucket.ts";
-import { type StaticHostName, staticHosts } from "../hosting/headers.ts";
-import { buildOutput, catalogueLine, checkOutput, updateChecksums } from "../hosting/output.ts";
-import { nameSource, withSource } from "../publish/source.ts";
 import { targetNames } from "../registry/targets/table.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
-import { createRun, parseCount, WrongError } from "../terminal/command-line.ts";
-import { counted, plain } from "../terminal/plain.ts";
+import { createRun, parseCount, WrongError } from "../system/terminal/command-line.ts";
+import { counted, plain } from "../system/terminal/plain.ts";
+import { openBucket, prepareUpload, publish } from "./host/bucket.ts";
+import { type StaticHostName, staticHosts } from "./host/headers.ts";
+import { buildOutput, catalogueLine, checkOutput, updateChecksums } from "./host/output.ts";
+import { nameSource, withSource } from "./source.ts";
 
 const buildHelp = `
 A wrong file of a folder prevents the whole build. With --repo everything else is built, and a wrong file in its last

@@ -6,11 +6,16 @@ import { createServer } from "node:net";
 import { join, resolve } from "node:path";
 import { createInterface } from "node:readline";
 import { Option } from "@commander-js/extra-typings";
-import { filesBelow } from "../files/below.ts";
-import { withTemporaryFolder } from "../files/temporary-folder.ts";
-import { buildWorker, bundlePath } from "../hosting/bundle.ts";
-import { buildFolder } from "../hosting/output.ts";
-import { parseSecretFile, readSecretFiles } from "../hosting/secrets.ts";
+import { isCompanion } from "../publish/place-file.mjs";
+import { readSenders } from "../service/senders-file.ts";
+import { type Configuration, readConfiguration } from "../service/settings.ts";
+import { filesBelow } from "../system/files/below.ts";
+import { withTemporaryFolder } from "../system/files/temporary-folder.ts";
+import { createRun, exitCodes } from "../system/terminal/command-line.ts";
+import type { Io } from "../system/terminal/io.ts";
+import { buildWorker, bundlePath } from "./host/bundle.ts";
+import { buildFolder } from "./host/output.ts";
+import { parseSecretFile, readSecretFiles } from "./host/secrets.ts";
 import {
 	deploymentEnvironment,
 	ended,
@@ -20,12 +25,7 @@ import {
 	installEngine,
 	spawnWrangler,
 	workerVariables,
-} from "../hosting/wrangler.ts";
-import { isCompanion } from "../publish/place-file.mjs";
-import { readSenders } from "../service/senders-file.ts";
-import { type Configuration, readConfiguration } from "../service/settings.ts";
-import { createRun, exitCodes } from "../terminal/command-line.ts";
-import type { Io } from "../terminal/io.ts";
+} from "./host/wrangler.ts";
 
 const layersOption = new Option("--layers <dir>", "the folder of layers that is built into dist")
 	.default("layers")

@@ -2,14 +2,14 @@
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { filesBelow } from "../files/below.ts";
-import { runGit } from "../git/run.ts";
-import { buildOutput, checkOutput } from "../hosting/output.ts";
 import { lockFolder } from "../service/data-dir.ts";
 import { gitRemote } from "../service/github.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
-import { createRun, parseCount } from "../terminal/command-line.ts";
-import { plain } from "../terminal/plain.ts";
+import { filesBelow } from "../system/files/below.ts";
+import { runGit } from "../system/git/run.ts";
+import { createRun, parseCount } from "../system/terminal/command-line.ts";
+import { plain } from "../system/terminal/plain.ts";
+import { buildOutput, checkOutput } from "./host/output.ts";
 
 const help = `
 GITHUB_REPOSITORY and its credentials as for npm start, which serves what is built (docs/hosting.md); with --remote none.

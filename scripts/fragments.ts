@@ -1,10 +1,10 @@
 // npx fragments <command>: loads and runs the module of the command
 import { Command } from "@commander-js/extra-typings";
-import { versionLine } from "../files/version.ts";
 import { withSettingsFile } from "../service/settings.ts";
-import { exitCodes, type Run, withErrors, withOutput } from "../terminal/command-line.ts";
-import { type CommandName, commands, isCommand } from "../terminal/commands.ts";
-import { type Io, processIo } from "../terminal/io.ts";
+import { versionLine } from "../system/files/version.ts";
+import { exitCodes, type Run, withErrors, withOutput } from "../system/terminal/command-line.ts";
+import { type CommandName, commands, isCommand } from "../system/terminal/commands.ts";
+import { type Io, processIo } from "../system/terminal/io.ts";
 
 const closing = `
 <command> --help lists its options.
@@ -36,7 +36,7 @@ const modules: Readonly<Record<string, readonly CommandName[]>> = {
 };
 
 async function load(name: CommandName): Promise<Run> {
-	if (name === "bench") return (await import("../bench/run.ts")).run;
+	if (name === "bench") return (await import("./bench/run.ts")).run;
 	const file = Object.keys(modules).find((one) => modules[one]?.includes(name)) ?? name;
 	const { run, runs } = await import(`./${file}.ts`);
 	return run ?? runs[name];

@@ -1,8 +1,6 @@
 // npx fragments pull-requests, comment, approvals and tell-failure: what the workflows do on GitHub
 import { join } from "node:path";
 import { Option } from "@commander-js/extra-typings";
-import { readIfThere, readTextIfThere } from "../files/if-there.ts";
-import { fenced } from "../registry/markdown.ts";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
 import { judgePull } from "../review/approvals/github.ts";
 import { checkBranch, readTeams, unknownOwners } from "../review/approvals/owners.ts";
@@ -13,9 +11,11 @@ import { parseReport, type Report } from "../review/report.ts";
 import { connectToGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";
 import { dataOf, type Github, listOf } from "../store/github/answer.ts";
-import { createRun, exitCodes, needed } from "../terminal/command-line.ts";
-import type { Io } from "../terminal/io.ts";
-import { plain } from "../terminal/plain.ts";
+import { readIfThere, readTextIfThere } from "../system/files/if-there.ts";
+import { createRun, exitCodes, needed } from "../system/terminal/command-line.ts";
+import type { Io } from "../system/terminal/io.ts";
+import { plain } from "../system/terminal/plain.ts";
+import { fenced } from "../system/untrusted-text.ts";
 
 const authorOf = (what: string) => ["--author <login>", what, "github-actions[bot]"] as const;
 

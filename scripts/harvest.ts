@@ -3,13 +3,10 @@ import { stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InvalidArgumentError } from "commander";
 import pMap from "p-map";
-import { ifThere, readIfThere, readTextIfThere } from "../files/if-there.ts";
-import { runGit } from "../git/run.ts";
 import { createCheckLayer, type LayerFacts } from "../harvest/check-layer.ts";
 import { type Finding, mergeDescription, quote, seenOf } from "../harvest/finding.ts";
 import { createHarvestLayer } from "../harvest/layer.ts";
 import { placeFile } from "../publish/place-file.mjs";
-import { layersOption, nameSource, withSource, workingFolder } from "../publish/source.ts";
 import { descriptionText, isDescribed } from "../registry/description.ts";
 import { type SickState, weekOf, weeksSince } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
@@ -26,10 +23,13 @@ import {
 	writeHealth,
 } from "../service/harvester/layers.ts";
 import { parseSpan, readConfiguration, withoutStore } from "../service/settings.ts";
-import { createRun, exitCodes } from "../terminal/command-line.ts";
-import type { Io } from "../terminal/io.ts";
-import { counted, plain } from "../terminal/plain.ts";
-import { mapWithProgress } from "../terminal/progress.ts";
+import { ifThere, readIfThere, readTextIfThere } from "../system/files/if-there.ts";
+import { runGit } from "../system/git/run.ts";
+import { createRun, exitCodes } from "../system/terminal/command-line.ts";
+import type { Io } from "../system/terminal/io.ts";
+import { counted, plain } from "../system/terminal/plain.ts";
+import { mapWithProgress } from "../system/terminal/progress.ts";
+import { layersOption, nameSource, withSource, workingFolder } from "./source.ts";
 
 const smallkeysArgument = ["[smallkey...]", "which layers; all where none is named"] as const;
 

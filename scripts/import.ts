@@ -1,27 +1,28 @@
 // npx fragments register, import and compare: store many registrations, import an older service's, and compare the two
 import { existsSync } from "node:fs";
 import pMap from "p-map";
-import { isSenderId } from "../api/senders.ts";
-import { listTree } from "../git/tree.ts";
-import { readBatch, storeBatch } from "../migrate/batch.ts";
-import { comparedTargets, compareServices, reportLines } from "../migrate/compare/compare.ts";
-import { keyOf } from "../migrate/import/document.ts";
-import { type NotMoved, readDump, readDumpFile } from "../migrate/import/dump.ts";
-import { readLayersDump, readSendersDump, summaryLines } from "../migrate/import/import.ts";
-import { storeLayers } from "../migrate/import/store.ts";
-import { findSecret, sendRequest, signRequest } from "../publisher/request.ts";
 import { canonicalText, type Registration } from "../registry/registration.ts";
+import { isSenderId } from "../registry/sender-id.ts";
 import { parseLayerPath, parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
 import { repositoryPath } from "../service/data-dir.ts";
 import { openStore } from "../service/open-store.ts";
 import { servedRef } from "../service/repository.ts";
 import { changeSenders, sendersPath } from "../service/senders-file.ts";
-import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
+import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { isRefusal } from "../store/store.ts";
-import { createRun, exitCodes, parseUrl, WrongError } from "../terminal/command-line.ts";
-import type { Io } from "../terminal/io.ts";
-import { counted, plain } from "../terminal/plain.ts";
-import { progress } from "../terminal/progress.ts";
+import type { Environment } from "../system/environment.ts";
+import { listTree } from "../system/git/tree.ts";
+import { createRun, exitCodes, parseUrl, WrongError } from "../system/terminal/command-line.ts";
+import type { Io } from "../system/terminal/io.ts";
+import { counted, plain } from "../system/terminal/plain.ts";
+import { progress } from "../system/terminal/progress.ts";
+import { readBatch, storeBatch } from "./move/batch.ts";
+import { comparedTargets, compareServices, reportLines } from "./move/compare/compare.ts";
+import { keyOf } from "./move/import/document.ts";
+import { type NotMoved, readDump, readDumpFile } from "./move/import/dump.ts";
+import { readLayersDump, readSendersDump, summaryLines } from "./move/import/import.ts";
+import { storeLayers } from "./move/import/store-layers.ts";
+import { findSecret, sendRequest, signRequest } from "./publish/request.ts";
 
 /** @throws {Error} if the option `--sender` has no id of a sender */
 function checkSender(id: string): void {

@@ -4,8 +4,8 @@ import { ownersPath } from "../registry/owners.ts";
 import { fillIds } from "../review/approvals/owners.ts";
 import { connectToGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";
-import { createRun, exitCodes } from "../terminal/command-line.ts";
-import { plain } from "../terminal/plain.ts";
+import { createRun, exitCodes } from "../system/terminal/command-line.ts";
+import { plain } from "../system/terminal/plain.ts";
 
 const help = `
 @ada becomes @ada#123. Approvals are compared by the id, since a login becomes free for others after a rename; an account

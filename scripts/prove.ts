@@ -3,14 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
-import { withTemporaryFolder } from "../files/temporary-folder.ts";
 import { seenOf } from "../harvest/finding.ts";
-import { buildOutput } from "../hosting/output.ts";
-import { needBrowser, serveFolder } from "../prove/browser.ts";
-import { runProofs } from "../prove/proofs.ts";
-import { proposedFolder, writeProposedLayers } from "../prove/proposed.ts";
-import { reportHtml, reportOf } from "../prove/report.ts";
-import { layersOption, nameSource, refOption, repoOption } from "../publish/source.ts";
 import { describedFor } from "../registry/description.ts";
 import { healthPath, type Seen } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
@@ -18,8 +11,15 @@ import { type Lang, langs } from "../registry/smallkey.ts";
 import { clientsWith } from "../service/ask.ts";
 import { readLayers, watchAll, writeHealth } from "../service/harvester/layers.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
-import { createRun, parseCount } from "../terminal/command-line.ts";
-import { counted, plain } from "../terminal/plain.ts";
+import { withTemporaryFolder } from "../system/files/temporary-folder.ts";
+import { createRun, parseCount } from "../system/terminal/command-line.ts";
+import { counted, plain } from "../system/terminal/plain.ts";
+import { buildOutput } from "./host/output.ts";
+import { needBrowser, serveFolder } from "./host/prove/browser.ts";
+import { runProofs } from "./host/prove/proofs.ts";
+import { proposedFolder, writeProposedLayers } from "./host/prove/proposed.ts";
+import { reportHtml, reportOf } from "./host/prove/report.ts";
+import { layersOption, nameSource, refOption, repoOption } from "./source.ts";
 
 const help = `
 It draws as the catalogue's map does, one layer at a time for each host. The folder gets a picture for each layer, of at

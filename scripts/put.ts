@@ -1,10 +1,10 @@
 // npx fragments put, remove and sign: register a layer at a service, remove it, and sign such a request for curl -H @-
 import { readFile } from "node:fs/promises";
-import { printDraft, printPreview } from "../publisher/preview.ts";
-import { explain, requestLine, sendRequest, signRequest } from "../publisher/request.ts";
 import { printStatus } from "../review/status.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
-import { createRun, exitCodes, parseCount } from "../terminal/command-line.ts";
+import { createRun, exitCodes, parseCount } from "../system/terminal/command-line.ts";
+import { printDraft, printPreview } from "./publish/preview.ts";
+import { explain, requestLine, sendRequest, signRequest } from "./publish/request.ts";
 
 const defaultWaitSeconds = 120;
 

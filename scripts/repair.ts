@@ -1,19 +1,19 @@
 // npx fragments repair: looks for the services of layers that stay sick, and proposes what to register in their place
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { readTextIfThere } from "../files/if-there.ts";
-import { runGit } from "../git/run.ts";
-import { picturesMarkdown } from "../prove/proposed.ts";
+import { messageOf, readOpen } from "../harvest/repair/branches.ts";
+import { runRepair } from "../harvest/repair/run.ts";
 import { resolveCommit } from "../publish/collect.ts";
 import { healthText, markRepairs, parseHealth } from "../registry/health.ts";
-import { messageOf, readOpen } from "../repair/branches.ts";
-import { runRepair } from "../repair/run.ts";
 import { clientsWith } from "../service/ask.ts";
 import { readLayers } from "../service/harvester/layers.ts";
 import { findRepository, readHealth, servedRef } from "../service/repository.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
-import { createRun } from "../terminal/command-line.ts";
-import { counted, plain } from "../terminal/plain.ts";
+import { readTextIfThere } from "../system/files/if-there.ts";
+import { runGit } from "../system/git/run.ts";
+import { createRun } from "../system/terminal/command-line.ts";
+import { counted, plain } from "../system/terminal/plain.ts";
+import { picturesMarkdown } from "./host/prove/proposed.ts";
 
 const help = `
 It looks at the layers that layers/health.json named before today (UTC), and compares what it finds with what was last

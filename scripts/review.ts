@@ -2,11 +2,8 @@
 import { writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
-import { trailersOf } from "../git/commits.ts";
-import { runGit } from "../git/run.ts";
-import { readPicturePairs } from "../prove/proposed.ts";
+import { repairedTrailer } from "../harvest/repair/branches.ts";
 import { resolveCommit } from "../publish/collect.ts";
-import { repairedTrailer } from "../repair/branches.ts";
 import { proposalLines } from "../review/audit/audit.ts";
 import { linksInto, noLinks, renderComment } from "../review/comment.ts";
 import { acceptReview, declineReview, parseReason, parseReviewer, refuseOthers } from "../review/decide.ts";
@@ -21,11 +18,15 @@ import {
 import { type CheckServices, createCheckServices, isWrong, type Review, review } from "../review/review.ts";
 import { reviewLine } from "../review/status.ts";
 import { findRepository, findWaiting, readReviews, servedRef } from "../service/repository.ts";
-import { type Environment, readConfiguration, withoutStore } from "../service/settings.ts";
+import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { repairBranch } from "../store/store.ts";
-import { createRun, exitCodes, needed, WrongError } from "../terminal/command-line.ts";
-import type { Io } from "../terminal/io.ts";
-import { plain } from "../terminal/plain.ts";
+import type { Environment } from "../system/environment.ts";
+import { trailersOf } from "../system/git/commits.ts";
+import { runGit } from "../system/git/run.ts";
+import { createRun, exitCodes, needed, WrongError } from "../system/terminal/command-line.ts";
+import type { Io } from "../system/terminal/io.ts";
+import { plain } from "../system/terminal/plain.ts";
+import { readPicturePairs } from "./host/prove/proposed.ts";
 
 const help = `
 Without a verb it compares two commits, as for a pull request. The verbs are for the changes that wait in the repository

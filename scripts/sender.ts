@@ -1,6 +1,6 @@
 // npx fragments sender: manages the senders (who may publish) in the senders file of DATA_DIR
 import { InvalidArgumentError } from "commander";
-import { isSenderId } from "../api/senders.ts";
+import { isSenderId } from "../registry/sender-id.ts";
 import { isFolderLocked } from "../service/data-dir.ts";
 import {
 	addSender,
@@ -14,8 +14,8 @@ import {
 } from "../service/senders.ts";
 import { randomSecret, sendersPath } from "../service/senders-file.ts";
 import { parseSpan, readConfiguration } from "../service/settings.ts";
-import { createRun } from "../terminal/command-line.ts";
-import type { Io } from "../terminal/io.ts";
+import { createRun } from "../system/terminal/command-line.ts";
+import type { Io } from "../system/terminal/io.ts";
 
 const help = `
 The senders are in the file senders.json of DATA_DIR, which a file fragments.env in this folder may name. A running

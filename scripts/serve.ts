@@ -2,14 +2,14 @@
 import { once } from "node:events";
 import { TokenBuckets } from "../api/limits.ts";
 import { createNodeServer } from "../api/node/serve.ts";
-import { versionLine } from "../files/version.ts";
 import { closeAll, openLocal } from "../service/composition.ts";
 import { lockFolder, makeDataDir } from "../service/data-dir.ts";
 import { listen, welcome } from "../service/listen.ts";
 import { countReads, serviceLog } from "../service/log.ts";
 import { followSenders, readSenders, warnOfReaders } from "../service/senders-file.ts";
 import { misspeltSettings, readConfiguration } from "../service/settings.ts";
-import { createRun } from "../terminal/command-line.ts";
+import { versionLine } from "../system/files/version.ts";
+import { createRun } from "../system/terminal/command-line.ts";
 
 export const run = createRun("serve", async ({ read, environment, io }) => {
 	await read((line) =>

@@ -4,8 +4,8 @@ import type { Outcome } from "../review/setup-github/checklist.ts";
 import { setUp } from "../review/setup-github/setup.ts";
 import { connectToGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";
-import { createRun, exitCodes } from "../terminal/command-line.ts";
-import { plain } from "../terminal/plain.ts";
+import { createRun, exitCodes } from "../system/terminal/command-line.ts";
+import { plain } from "../system/terminal/plain.ts";
 
 const help = `
 GITHUB_TOKEN: a token of a person who may administer the repository; never write it on the command line. A classic

@@ -1,15 +1,15 @@
 // npx fragments status and audit: how the layers of a repository are, and who changed them, from git alone
 import { dirname } from "node:path";
-import { isSenderId } from "../api/senders.ts";
-import { isShallow } from "../git/commits.ts";
+import { isSenderId } from "../registry/sender-id.ts";
 import { parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
 import { type AuditOptions, auditLayer, auditSender } from "../review/audit/audit.ts";
 import { overviewLines, printStatus } from "../review/status.ts";
 import { isFolderLocked } from "../service/data-dir.ts";
 import { findRepository } from "../service/repository.ts";
 import { parseSpan, readConfiguration, withoutStore } from "../service/settings.ts";
-import { createRun, exitCodes, parseUrl } from "../terminal/command-line.ts";
-import { counted, plain } from "../terminal/plain.ts";
+import { isShallow } from "../system/git/commits.ts";
+import { createRun, exitCodes, parseUrl } from "../system/terminal/command-line.ts";
+import { counted, plain } from "../system/terminal/plain.ts";
 
 const repoWords = [
 	"--repo <dir>",

@@ -2,7 +2,7 @@
 import { readdirSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
-import { collectSource, nameSource, withSource } from "../publish/source.ts";
+import { collectSource } from "../publish/collect.ts";
 import {
 	judgeFile,
 	judgeFiles,
@@ -16,8 +16,9 @@ import { ownersPath } from "../registry/owners.ts";
 import type { Registration } from "../registry/registration.ts";
 import { fileName, layerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
-import { createRun, exitCodes } from "../terminal/command-line.ts";
-import { counted, plain } from "../terminal/plain.ts";
+import { createRun, exitCodes } from "../system/terminal/command-line.ts";
+import { counted, plain } from "../system/terminal/plain.ts";
+import { nameSource, withSource } from "./source.ts";
 
 type Named = LayerFile & { name: string };
 

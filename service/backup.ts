@@ -1,13 +1,13 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { relative, resolve } from "node:path";
 import { parseSenders } from "../api/senders.ts";
-import { readTextIfThere } from "../files/if-there.ts";
-import { replaceFile } from "../files/replace-file.ts";
-import { isDescendant } from "../git/commits.ts";
-import { GitFailure, runGit } from "../git/run.ts";
 import { reasonOf } from "../store/git/health.ts";
-import { WrongError } from "../terminal/command-line.ts";
-import { counted } from "../terminal/plain.ts";
+import { readTextIfThere } from "../system/files/if-there.ts";
+import { replaceFile } from "../system/files/replace-file.ts";
+import { isDescendant } from "../system/git/commits.ts";
+import { GitFailure, runGit } from "../system/git/run.ts";
+import { WrongError } from "../system/terminal/command-line.ts";
+import { counted } from "../system/terminal/plain.ts";
 import { repositoryPath } from "./data-dir.ts";
 import { sendersPath } from "./senders-file.ts";
 

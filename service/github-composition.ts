@@ -1,13 +1,13 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { etagOf } from "../api/etag.ts";
 import { folderPages } from "../api/node/pages.ts";
 import type { Senders } from "../api/senders.ts";
-import { ifThereSync } from "../files/if-there.ts";
-import { readCommit } from "../files/version.ts";
 import { slotFolder, slotPath, slotsOf } from "../publish/rendered.ts";
-import { githubStore } from "../store/github/store.ts";
+import { etagOf } from "../registry/etag.ts";
+import { githubStore } from "../store/github/github-store.ts";
 import { type Store, StoreBusy } from "../store/store.ts";
+import { ifThereSync } from "../system/files/if-there.ts";
+import { readCommit } from "../system/files/version.ts";
 import type { Outside, Service } from "./composition.ts";
 import { fetchFromGithub } from "./github.ts";
 import { serviceLog } from "./log.ts";

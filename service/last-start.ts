@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { readTextIfThere } from "../files/if-there.ts";
-import { replaceFile } from "../files/replace-file.ts";
-import { isAncestor } from "../git/commits.ts";
 import { tryJson } from "../registry/try-json.ts";
 import { readRef } from "../store/git/repository.ts";
 import type { Log } from "../store/log.ts";
-import { counted } from "../terminal/plain.ts";
+import { readTextIfThere } from "../system/files/if-there.ts";
+import { replaceFile } from "../system/files/replace-file.ts";
+import { isAncestor } from "../system/git/commits.ts";
+import { counted } from "../system/terminal/plain.ts";
 import { repositoryPath } from "./data-dir.ts";
 import type { Configuration } from "./settings.ts";
 

@@ -1,12 +1,12 @@
+import pLimit from "p-limit";
 import type { ReadStatus } from "../api/context.ts";
-import { GitTimeout, runGit } from "../git/run.ts";
-import { createPool } from "../harvest/net/pool.ts";
+import { readOpen } from "../harvest/repair/branches.ts";
 import { isDescribed } from "../registry/description.ts";
 import { parseHealth } from "../registry/health.ts";
+import type { LayerStatus } from "../registry/schemas/answers.ts";
 import { layerPath } from "../registry/smallkey.ts";
-import { readOpen } from "../repair/branches.ts";
-import type { LayerStatus } from "../schemas/answers.ts";
 import { type Layer, type Store, StoreBusy } from "../store/store.ts";
+import { GitTimeout, runGit } from "../system/git/run.ts";
 import { descriptionOf, harvestedOf } from "./harvester/commit.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { readHealth, readReviews, servedRef } from "./repository.ts";
@@ -28,7 +28,7 @@ const historyMs = 5_000;
 
 /** Returns a function that reads the status of a layer for its publisher, from the repository and the harvester. */
 export function createReadStatus({ repository, store, harvester }: LayerStatusOptions): ReadStatus {
-	const pool = createPool(maxRunning);
+	const pool = pLimit(maxRunning);
 	/** The client address of each running or waiting look-up. */
 	const lookups: (string | null)[] = [];
 

@@ -3,7 +3,7 @@ import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { relative } from "node:path";
 import { fileURLToPath } from "node:url";
-import { counted } from "../terminal/plain.ts";
+import { counted } from "../system/terminal/plain.ts";
 import { countExamples } from "./open-store.ts";
 import type { readSenders } from "./senders-file.ts";
 import type { Configuration } from "./settings.ts";

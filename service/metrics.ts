@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { statfs } from "node:fs/promises";
 import { createServer } from "node:http";
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
-import { readCommit, readVersion } from "../files/version.ts";
 import type { GitOperation } from "../store/git/base.ts";
 import type { Log } from "../store/log.ts";
 import { isRefusal, type Store } from "../store/store.ts";
+import { readCommit, readVersion } from "../system/files/version.ts";
 import { listen } from "./listen.ts";
 
 /** The current state of a running service; values that are not known are absent or null. */

@@ -1,12 +1,12 @@
 import { existsSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
-import { filesBelow } from "../files/below.ts";
 import { collectFolder } from "../publish/collect.ts";
 import { parseLayerPath } from "../registry/smallkey.ts";
-import { openGitStore } from "../store/git/store.ts";
+import { openGitStore } from "../store/git/git-store.ts";
 import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
+import { filesBelow } from "../system/files/below.ts";
 import { lockFolder, repositoryPath } from "./data-dir.ts";
 import { refuseEmptyStart } from "./last-start.ts";
 import type { Configuration } from "./settings.ts";
@@ -58,7 +58,7 @@ export async function openStore(configuration: Configuration) {
 	const now = () => new Date();
 	if (github) {
 		// Imported on demand, to save memory.
-		const { githubStore } = await import("../store/github/store.ts");
+		const { githubStore } = await import("../store/github/github-store.ts");
 		const { fetchFromGithub } = await import("./github.ts");
 		const options = { ...github, now, fetch: fetchFromGithub(configuration), limits: batchLimits };
 		const place = `${github.repository} at GitHub`;

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { trailersOf } from "../git/commits.ts";
-import { runGit } from "../git/run.ts";
 import { healthPath } from "../registry/health.ts";
 import { declinedFolder, reviewFolders } from "../store/store.ts";
+import { trailersOf } from "../system/git/commits.ts";
+import { runGit } from "../system/git/run.ts";
 import { repositoryPath } from "./data-dir.ts";
 
 /** The branch that is served. */

@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parseSenders, type Sender, type Senders } from "../api/senders.ts";
 import { senderNamesOf } from "../catalogue/options.ts";
-import { readTextIfThere } from "../files/if-there.ts";
-import { replaceFile } from "../files/replace-file.ts";
 import type { Log } from "../store/log.ts";
+import type { Environment } from "../system/environment.ts";
+import { readTextIfThere } from "../system/files/if-there.ts";
+import { replaceFile } from "../system/files/replace-file.ts";
 import { lockFolder, makeDataDir } from "./data-dir.ts";
-import type { Environment } from "./settings.ts";
 
 /** A sender in the file: its secret, or an object (`parseSenders`). */
 export type SenderEntry = string | Record<string, unknown>;

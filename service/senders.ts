@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { parseSenders, type Sender } from "../api/senders.ts";
-import { WrongError } from "../terminal/command-line.ts";
+import { WrongError } from "../system/terminal/command-line.ts";
 import { changeSenders, randomSecret, type SenderEntry, sendersPath } from "./senders-file.ts";
 
 /** Members of a sender, in the order that the file has them. The file does not get a member that is undefined. */

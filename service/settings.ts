@@ -1,12 +1,13 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
-import { type Environment, readGitHub, readServing, Variables } from "../api/configuration.ts";
+import { readGitHub, readServing, Variables } from "../api/configuration.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../api/node/address.ts";
-import { ifThereSync } from "../files/if-there.ts";
 import { nearestName } from "../registry/problems.ts";
 import type { OperatorSettings } from "../site/page/settings.ts";
+import type { Environment } from "../system/environment.ts";
+import { ifThereSync } from "../system/files/if-there.ts";
 
-export { type Environment, parseSpan } from "../api/configuration.ts";
+export { parseSpan } from "../api/configuration.ts";
 
 /** The settings of the harvester. */
 export type HarvestSettings = ReturnType<typeof readHarvest>;

@@ -8,7 +8,6 @@ import { answerRead } from "../api/read.ts";
 import type { Reply } from "../api/reply.ts";
 import { parseSenders, sign } from "../api/senders.ts";
 import { answerWrite, type WriteBody, type Write as WriteHead } from "../api/write.ts";
-import { runGit } from "../git/run.ts";
 import type { FolderTimes } from "../publish/folder-sink.ts";
 import type { Publication } from "../publish/publication.ts";
 import { maxRegistrationBytes } from "../registry/registration.ts";
@@ -17,8 +16,9 @@ import { targetNames, targetPath } from "../registry/targets/table.ts";
 import { type LocalService, type Outside, openLocal } from "../service/composition.ts";
 import { readConfiguration } from "../service/settings.ts";
 import type { StoreLimits } from "../store/git/base.ts";
-import type { GitStore } from "../store/git/store.ts";
+import type { GitStore } from "../store/git/git-store.ts";
 import type { Edit } from "../store/store.ts";
+import { runGit } from "../system/git/run.ts";
 
 /** Noon of a day on which all clocks of these tests stand, unless a test moves them. */
 export const noon = Date.UTC(2026, 2, 4, 12, 0, 0);

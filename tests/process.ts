@@ -7,12 +7,12 @@ import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { run } from "../scripts/fragments.ts";
-import type { Io } from "../terminal/io.ts";
+import type { Io } from "../system/terminal/io.ts";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
 /** The folders of the project that have packages of their own. */
-export const packageFolders = [".", "deploy/workers", "tests/hosting/s3"];
+export const packageFolders = [".", "deploy/workers", "tests/scripts/host/s3"];
 
 /** The environment of a process under test: nothing of the tester's configuration. */
 export function cleanEnvironment(env: Record<string, string>): NodeJS.ProcessEnv {

@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
+import type { Fragments } from "../../registry/fragment.ts";
 import { answerFailure, answerPlain, answerStatus, isWriteMethod, type Route, routeOf } from "../app.ts";
-import type { Pages } from "../catalogue.ts";
+import type { Pages } from "../catalogue-requests.ts";
 import type { Context } from "../context.ts";
-import { answerRead, type Fragments } from "../read.ts";
+import { answerRead } from "../read.ts";
 import { inLanguageOf, type Reply, refuseRead } from "../reply.ts";
 import { clientOf, originOf, type TrustedProxies } from "./address.ts";
 import { countedLog } from "./log.ts";

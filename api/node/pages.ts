@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { Catalogue, type CatalogueFile, type Pages } from "../catalogue.ts";
-import { etagOf } from "../etag.ts";
+import { etagOf } from "../../registry/etag.ts";
+import { Catalogue, type CatalogueFile, type Pages } from "../catalogue-requests.ts";
 
 /** Content coding → the suffix of a file's compressed copy, the best coding first. */
 const codings = Object.entries({ br: ".br", gzip: ".gz" });

@@ -1,8 +1,9 @@
 import pMap from "p-map";
+import { etagOf } from "../../registry/etag.ts";
+import type { Fragment } from "../../registry/fragment.ts";
 import { targetPath } from "../../registry/targets/table.ts";
-import type { CatalogueFile } from "../catalogue.ts";
-import { etagOf } from "../etag.ts";
-import { answerRead, type Fragment, maxDocsBytes } from "../read.ts";
+import type { CatalogueFile } from "../catalogue-requests.ts";
+import { answerRead, maxDocsBytes } from "../read.ts";
 import { type Reply, refuseRead } from "../reply.ts";
 import { smallkeysOf, type Wanted } from "../wanted.ts";
 

@@ -1,6 +1,7 @@
-import { githubStore } from "../../store/github/store.ts";
+import { githubStore } from "../../store/github/github-store.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
-import { type Environment, readGitHub, readServing, Variables } from "../configuration.ts";
+import type { Environment } from "../../system/environment.ts";
+import { readGitHub, readServing, Variables } from "../configuration.ts";
 import type { Context } from "../context.ts";
 import { onceEach, type WriteLimiter } from "../limits.ts";
 import { parseSenders } from "../senders.ts";

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { Marked, type Tokens } from "marked";
 import type { Lang } from "../../registry/smallkey.ts";
-import { frameHtml } from "../static/frame.ts";
-import { type Assets, escapeHtml, Html, html } from "../static/html.ts";
+import { frameHtml } from "../../site/static/frame.ts";
+import { type Assets, escapeHtml, Html, html } from "../../site/static/html.ts";
 
 /** The page of contents in each folder. */
 const contentsName = "README.md";

@@ -1,7 +1,7 @@
 import type { FeatureDescription, Field } from "../../registry/description.ts";
 import { plainText } from "../../registry/markup.ts";
 import { boundsOfExtent, reproject } from "../../registry/projections.ts";
-import { maxAbstract } from "../../schemas/description.ts";
+import { maxAbstract } from "../../registry/schemas/description.ts";
 import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf } from "../answer.ts";
 import { type Described, orTrouble, quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";

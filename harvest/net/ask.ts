@@ -1,7 +1,7 @@
 import { setTimeout } from "node:timers/promises";
+import pLimit from "p-limit";
 import { Trouble } from "../finding.ts";
 import { FetchFailure } from "./failure.ts";
-import { createPool } from "./pool.ts";
 
 /** A service's document, or why there is none. */
 export type Answer = { ok: true; bytes: Uint8Array; type: string } | Trouble;
@@ -48,8 +48,8 @@ export function createAsk({
 	/** The clock, in milliseconds since 1970. */
 	now?: () => number;
 }): Ask {
-	const withSlot = createPool(4);
-	const hosts = new Map<string, ReturnType<typeof createPool>>();
+	const withSlot = pLimit(4);
+	const hosts = new Map<string, ReturnType<typeof pLimit>>();
 	/** Origin → its failures in a row, and the time before which it is not asked, in milliseconds since 1970. */
 	const failed = new Map<string, { failures: number; untilMs: number; answer: Trouble }>();
 
@@ -79,7 +79,7 @@ export function createAsk({
 
 	return async (address, signal) => {
 		const { host, origin } = new URL(address);
-		const oneByOne = hosts.get(host) ?? createPool(1);
+		const oneByOne = hosts.get(host) ?? pLimit(1);
 		hosts.set(host, oneByOne);
 		return oneByOne(() => askHost(address, origin, signal));
 	};

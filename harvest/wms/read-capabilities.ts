@@ -4,7 +4,7 @@ import { type NamedDescription, plainKeywords } from "../../registry/description
 import type { Bounds } from "../../registry/entries.ts";
 import { plainText } from "../../registry/markup.ts";
 import { degreesOf } from "../../registry/projections.ts";
-import { maxAbstract, maxTitle } from "../../schemas/description.ts";
+import { maxAbstract, maxTitle } from "../../registry/schemas/description.ts";
 import { checkEntries, type Described, orTrouble, quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
 import {

@@ -1,7 +1,7 @@
-import { code } from "../../registry/markdown.ts";
-import { firstOf } from "../../terminal/plain.ts";
+import { firstOf } from "../../system/terminal/plain.ts";
+import { code } from "../../system/untrusted-text.ts";
 import { isOwnBranch } from "../pulls.ts";
-import type { ApprovalGroup, Judgement } from "./judge.ts";
+import type { ApprovalGroup, Judgement } from "./approvals.ts";
 
 /** First line of the comment on approvals. A later run finds the comment by it; GitHub does not show it. */
 const approvalsMarker = "<!-- fragment-publisher: approvals -->";

@@ -5,8 +5,8 @@ import { dataOf, type Github, listOf } from "../../store/github/answer.ts";
 import { authorOf } from "../../store/store.ts";
 import { findCheckRun, findComment, readComments, setCheckRun, writeComment } from "../post.ts";
 import { isOfRepository, isReviewBranch, nullIfRefused, type OpenPull } from "../pulls.ts";
+import { accountsOf, type Judgement, judgeApprovals, type Proposal, type Teams } from "./approvals.ts";
 import { conflictIsOver, conflictMarker, conflictText, renderApprovals } from "./comment.ts";
-import { accountsOf, type Judgement, judgeApprovals, type Proposal, type Teams } from "./judge.ts";
 import { askOwners, checkName } from "./owners.ts";
 
 /** Files of a pull request that GitHub lists (REST API, "List pull requests files"). */

@@ -1,10 +1,10 @@
-import { code } from "../../registry/markdown.ts";
 import { type Account, accountOf, allOwners, isTeam, type Owners } from "../../registry/owners.ts";
 import { dataOf, dataOrNull, type Github } from "../../store/github/answer.ts";
+import { code } from "../../system/untrusted-text.ts";
 import { type readComments, setCheckRun } from "../post.ts";
 import { ignoreAnswer, nullIfRefused, type OpenPull } from "../pulls.ts";
+import type { Judgement, Teams } from "./approvals.ts";
 import { askedIn, askedMarker, askingText } from "./comment.ts";
-import type { Judgement, Teams } from "./judge.ts";
 
 /** The check that a ruleset requires. */
 export const checkName = "owners";

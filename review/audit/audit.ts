@@ -1,11 +1,11 @@
-import { type CatFile, openCatFile } from "../../git/cat-file.ts";
-import { personText, readCommits, trailersOf } from "../../git/commits.ts";
 import { parseDescription } from "../../registry/description.ts";
 import { parseRegistration } from "../../registry/registration.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
 import { readReviews, servedRef } from "../../service/repository.ts";
-import { firstOf, plain } from "../../terminal/plain.ts";
+import { type CatFile, openCatFile } from "../../system/git/cat-file.ts";
+import { personText, readCommits, trailersOf } from "../../system/git/commits.ts";
+import { firstOf, plain } from "../../system/terminal/plain.ts";
 import { fragmentChanges } from "../fragments.ts";
 import { viewerLines } from "../report.ts";
 import { type Commit, openHistory, type ReadHistory } from "./history.ts";

@@ -1,3 +1,8 @@
+import { repairedTrailer } from "../../harvest/repair/branches.ts";
+import { parseLayerPath } from "../../registry/smallkey.ts";
+import { maxClockSkewMs, parseTimestamp } from "../../registry/timestamp.ts";
+import { servedRef } from "../../service/repository.ts";
+import { authorMail, serviceAuthor } from "../../store/store.ts";
 import {
 	listCommits,
 	type Person,
@@ -7,11 +12,7 @@ import {
 	readLog,
 	subjectOf,
 	trailersOf,
-} from "../../git/commits.ts";
-import { parseLayerPath } from "../../registry/smallkey.ts";
-import { repairedTrailer } from "../../repair/branches.ts";
-import { servedRef } from "../../service/repository.ts";
-import { authorMail, maxClockSkewMs, parseTimestamp, serviceAuthor } from "../../store/store.ts";
+} from "../../system/git/commits.ts";
 
 /** A commit that changes layers, and how it arrived. A user who may push can write anything into its texts. */
 export interface Commit extends RawCommit {
@@ -113,7 +114,7 @@ function isByGithub({ committer: { name, mail }, parents }: ReadCommit): boolean
 
 /**
  * A commit of the service itself: except for the first one, which seeds the branch, it changes no registration but those
- * that it proposes as a repair (`repair/branches.ts`).
+ * that it proposes as a repair (`harvest/repair/branches.ts`).
  */
 function ownProvenance(commit: ReadCommit): Provenance {
 	const repaired = trailersOf(commit.message, repairedTrailer);

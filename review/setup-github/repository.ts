@@ -1,8 +1,8 @@
-import { isShallow } from "../../git/commits.ts";
-import { runGit } from "../../git/run.ts";
 import { gitEnvironment } from "../../service/github.ts";
 import type { Configuration } from "../../service/settings.ts";
 import { dataOrNull, type Github } from "../../store/github/answer.ts";
+import { isShallow } from "../../system/git/commits.ts";
+import { runGit } from "../../system/git/run.ts";
 import type { Setup, Target } from "./checklist.ts";
 
 /** The repository that `createRepository` would create, for a dry run. */

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { readIfThere } from "../../files/if-there.ts";
 import { accountOf, allOwners, matchesGlob, ownersPath, parseOwners } from "../../registry/owners.ts";
 import { dataOrNull, type Github } from "../../store/github/answer.ts";
+import { readIfThere } from "../../system/files/if-there.ts";
 import { nullIfRefused } from "../pulls.ts";
 import { type App, emptyOn404, type Setup } from "./checklist.ts";
 import defaultBranch from "./rulesets/default-branch.json" with { type: "json" };

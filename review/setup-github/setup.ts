@@ -1,6 +1,6 @@
-import { readTextIfThere } from "../../files/if-there.ts";
 import type { Configuration } from "../../service/settings.ts";
 import { dataOrNull, type Github } from "../../store/github/answer.ts";
+import { readTextIfThere } from "../../system/files/if-there.ts";
 import { checkApps, checkInstallations, findApps } from "./apps.ts";
 import { checkInto, type Outcome, reasonOf, type Setup, type Target } from "./checklist.ts";
 import { checkCode, checkRepository, createRepository, pushHead, targetToBe } from "./repository.ts";

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { seenOf } from "../../harvest/finding.ts";
 import type { WatchLayer } from "../../harvest/layer.ts";
+import { readOpen } from "../../harvest/repair/branches.ts";
 import {
 	type Health,
 	healthPath,
@@ -15,7 +16,6 @@ import {
 	updateHealth,
 	weekOf,
 } from "../../registry/health.ts";
-import { readOpen } from "../../repair/branches.ts";
 import type { Log } from "../../store/log.ts";
 import { isRefusal, type Meta, type Store } from "../../store/store.ts";
 import { servedRef } from "../repository.ts";

@@ -1,11 +1,10 @@
 import { join } from "node:path";
-import { readTextIfThere } from "../../files/if-there.ts";
 import type { Watched } from "../../harvest/finding.ts";
 import { createWatchLayer } from "../../harvest/layer.ts";
 import type { Ask } from "../../harvest/net/ask.ts";
-import type { Source } from "../../publish/build.ts";
+import type { Source } from "../../publish/collect.ts";
+import { collectSource } from "../../publish/collect.ts";
 import { placeFile } from "../../publish/place-file.mjs";
-import { collectSource } from "../../publish/source.ts";
 import {
 	type Health,
 	healthPath,
@@ -17,9 +16,10 @@ import {
 } from "../../registry/health.ts";
 import { type CheckedLayer, judgeFiles, problemLine } from "../../registry/judge.ts";
 import { langs } from "../../registry/smallkey.ts";
-import type { Io } from "../../terminal/io.ts";
-import { plain } from "../../terminal/plain.ts";
-import { mapWithProgress } from "../../terminal/progress.ts";
+import { readTextIfThere } from "../../system/files/if-there.ts";
+import type { Io } from "../../system/terminal/io.ts";
+import { plain } from "../../system/terminal/plain.ts";
+import { mapWithProgress } from "../../system/terminal/progress.ts";
 
 /** Layers that are processed concurrently; `createAsk` bounds the requests. */
 export const layersAtOnce = 64;

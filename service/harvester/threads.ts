@@ -1,6 +1,6 @@
 import { Worker } from "node:worker_threads";
+import pLimit from "p-limit";
 import { findingOf, type Harvested, type Watched } from "../../harvest/finding.ts";
-import { createPool } from "../../harvest/net/pool.ts";
 import type { Description } from "../../registry/description.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
@@ -121,7 +121,7 @@ const idleMs = 30_000;
  */
 export function createHarvestThreads(options: ThreadOptions) {
 	const { timers } = options;
-	const pool = createPool(1);
+	const pool = pLimit(1);
 	let common: ReturnType<typeof startThread> | null = null;
 	/** The thread with a single layer. */
 	let own: ReturnType<typeof startThread> | null = null;

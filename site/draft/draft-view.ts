@@ -7,7 +7,7 @@ import { copyBox, copyButton, debounce, field, warning } from "../page/dom.ts";
 import { bothLanguages, type Drawables, type MapPanel, mapPanel } from "../page/drawables.ts";
 import { refresh, type View } from "../page/page.ts";
 import { t } from "../page/texts.ts";
-import { catalogue } from "../search/catalogue.ts";
+import { catalogue } from "../search/loaded-catalogue.ts";
 import { checkDraft, draftDrawable, draftFragments, verdict } from "./check.ts";
 import { draftForm, isInForm } from "./form.ts";
 import { RegisterPanel } from "./register-panel.ts";

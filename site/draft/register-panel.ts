@@ -4,7 +4,7 @@ import { layerPath } from "../../registry/smallkey.ts";
 import { type Content, copyBox, field, textIn } from "../page/dom.ts";
 import { currentState, now, refresh, root, settings, stateLink } from "../page/page.ts";
 import { t } from "../page/texts.ts";
-import { renewCatalogue } from "../search/catalogue.ts";
+import { renewCatalogue } from "../search/loaded-catalogue.ts";
 import { placed, problemList } from "./check.ts";
 import { curlCommand, sendSigned } from "./send.ts";
 

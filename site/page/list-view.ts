@@ -1,7 +1,7 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
-import { catalogue, renewCatalogue } from "../search/catalogue.ts";
 import { titleOf } from "../search/entry.ts";
+import { catalogue, renewCatalogue } from "../search/loaded-catalogue.ts";
 import type { Chosen } from "../search/select.ts";
 import { tagline } from "../text/translate.ts";
 import { boundsOf, boxOf, filterCount, firstShown, longestText, moreShown, type State } from "./address.ts";

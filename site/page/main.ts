@@ -1,6 +1,6 @@
 import { render } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
-import { noAnswer } from "../search/catalogue.ts";
+import { noAnswer } from "../search/loaded-catalogue.ts";
 import { readState, type State, writeState } from "./address.ts";
 import { warning } from "./dom.ts";
 import { openHealth } from "./health-view.ts";

@@ -1,8 +1,8 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import { repeat } from "lit-html/directives/repeat.js";
 import type { Entry } from "../../registry/entries.ts";
-import { catalogue } from "../search/catalogue.ts";
 import { hostsOf, senderOf, stateOf, titleOf } from "../search/entry.ts";
+import { catalogue } from "../search/loaded-catalogue.ts";
 import { type Sort, sorts } from "../search/select.ts";
 import { fold, maxWordLength, stem } from "../search/words.ts";
 import { firstShown, type State } from "./address.ts";

@@ -1,10 +1,16 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import type { CatFile } from "../../git/cat-file.ts";
-import { isDescendant, listCommits, personText, type RawCommit, readCommits } from "../../git/commits.ts";
-import { GitDamage, NotDescendant } from "../../git/run.ts";
-import { diffTree, listTree, type PathChange } from "../../git/tree.ts";
-import { visible } from "../../registry/markdown.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
+import type { CatFile } from "../../system/git/cat-file.ts";
+import {
+	isDescendant,
+	listCommits,
+	personText,
+	type RawCommit,
+	readCommits,
+} from "../../system/git/commits.ts";
+import { GitDamage, NotDescendant } from "../../system/git/run.ts";
+import { diffTree, listTree, type PathChange } from "../../system/git/tree.ts";
+import { visible } from "../../system/untrusted-text.ts";
 import { serviceIdentity } from "../store.ts";
 import { branchName, measured, type StoreBase } from "./base.ts";
 import { reasonOf } from "./health.ts";

@@ -1,12 +1,12 @@
-import type { CatFile } from "../../git/cat-file.ts";
-import { isAncestor } from "../../git/commits.ts";
-import { GitTimeout } from "../../git/run.ts";
-import type { PathChange } from "../../git/tree.ts";
+import type { CatFile } from "../../system/git/cat-file.ts";
+import { isAncestor } from "../../system/git/commits.ts";
+import { GitTimeout } from "../../system/git/run.ts";
+import type { PathChange } from "../../system/git/tree.ts";
 import { type Edit, reviewBranch, StoreBusy } from "../store.ts";
 import { branchName, DiskTimeout, measured, type StoreBase } from "./base.ts";
 import type { Branch, CommitRange } from "./branch.ts";
 import type { WriteHealth } from "./health.ts";
-import { type Judged, judgeGroup, type Pending, usesOf } from "./judge.ts";
+import { type Judged, judgeGroup, type Pending, usesOf } from "./judge-group.ts";
 import { clearLocks } from "./leftovers.ts";
 import type { CommitReader } from "./reader.ts";
 import type { UsedRequests } from "./used-requests.ts";

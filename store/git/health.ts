@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { GitDamage, GitFailure, GitTimeout, NotDescendant } from "../../git/run.ts";
+import { GitDamage, GitFailure, GitTimeout, NotDescendant } from "../../system/git/run.ts";
 import type { Log } from "../log.ts";
 import { StoreBusy } from "../store.ts";
 import { DiskTimeout } from "./base.ts";

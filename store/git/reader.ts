@@ -1,7 +1,7 @@
-import type { CatFile, GitObject } from "../../git/cat-file.ts";
-import { GitDamage } from "../../git/run.ts";
-import { folderMode, kindOfMode, parseTree } from "../../git/tree.ts";
 import type { LayerFile } from "../../registry/judge.ts";
+import type { CatFile, GitObject } from "../../system/git/cat-file.ts";
+import { GitDamage } from "../../system/git/run.ts";
+import { folderMode, kindOfMode, parseTree } from "../../system/git/tree.ts";
 import { type FileEntry, type Folder, readerOf } from "../reader.ts";
 
 /** Reads the state at one commit, with later edits that are not committed yet. Each folder is read once. */

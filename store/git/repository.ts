@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { access, constants, mkdir, open, readFile, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import type { CatFile } from "../../git/cat-file.ts";
-import { GitFailure, runGit } from "../../git/run.ts";
+import type { CatFile } from "../../system/git/cat-file.ts";
+import { GitFailure, runGit } from "../../system/git/run.ts";
 import { type Edit, type Meta, serviceAuthor } from "../store.ts";
 import { branchName, type StoreBase } from "./base.ts";
 import { diskReasonOf } from "./health.ts";

@@ -1,16 +1,10 @@
 import { type FileHandle, mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { readTextIfThere } from "../../files/if-there.ts";
-import { listCommits, personText, readCommits, trailersOf } from "../../git/commits.ts";
-import { GitTimeout } from "../../git/run.ts";
-import {
-	declinedFolder,
-	maxClockSkewMs,
-	parseTimestamp,
-	reviewFolders,
-	serviceIdentity,
-	type UsedRequest,
-} from "../store.ts";
+import { maxClockSkewMs, parseTimestamp } from "../../registry/timestamp.ts";
+import { readTextIfThere } from "../../system/files/if-there.ts";
+import { listCommits, personText, readCommits, trailersOf } from "../../system/git/commits.ts";
+import { GitTimeout } from "../../system/git/run.ts";
+import { declinedFolder, reviewFolders, serviceIdentity, type UsedRequest } from "../store.ts";
 import { branchName, type StoreBase } from "./base.ts";
 
 /** First and last moment, in milliseconds since 1970. */

@@ -1,9 +1,15 @@
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { CatFile } from "../../git/cat-file.ts";
-import { commitCommands, endCommand, importArgs, importConfig, storeCommand } from "../../git/commits.ts";
-import { type GitProcess, lineAt, startProcess } from "../../git/process.ts";
-import { GitFailure, runGit } from "../../git/run.ts";
+import type { CatFile } from "../../system/git/cat-file.ts";
+import {
+	commitCommands,
+	endCommand,
+	importArgs,
+	importConfig,
+	storeCommand,
+} from "../../system/git/commits.ts";
+import { type GitProcess, lineAt, startProcess } from "../../system/git/process.ts";
+import { GitFailure, runGit } from "../../system/git/run.ts";
 import { authorMail, commitMessage, type Edit, type Meta, StoreBusy, serviceAuthor } from "../store.ts";
 import { measured, type StoreBase } from "./base.ts";
 

@@ -1,7 +1,7 @@
-import { code, linesWithin } from "../../registry/markdown.ts";
 import { pointerSegment } from "../../registry/problems.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/try-json.ts";
+import { code, linesWithin } from "../../system/untrusted-text.ts";
 import { readerOf } from "../reader.ts";
 import {
 	type Commit,

@@ -1,6 +1,4 @@
 import { dirname } from "node:path";
-import { readObjects, readSizes } from "../../git/cat-file.ts";
-import { diffTree, kindOfMode, listTree, type PathChange } from "../../git/tree.ts";
 import {
 	judgeFile,
 	judgeKind,
@@ -13,6 +11,8 @@ import {
 } from "../../registry/judge.ts";
 import { isOtherFile, parseLayerPath } from "../../registry/smallkey.ts";
 import { warningsOf } from "../../registry/warnings.ts";
+import { readObjects, readSizes } from "../../system/git/cat-file.ts";
+import { diffTree, kindOfMode, listTree, type PathChange } from "../../system/git/tree.ts";
 
 /** Up to this number of folders, only these folders are listed; above it, all of `layers/` is. */
 const maxFolders = 200;

@@ -1,8 +1,8 @@
-import { isAncestor } from "../../git/commits.ts";
-import { readRecords } from "../../git/run.ts";
-import { findTooMany } from "../../git/tree.ts";
 import { problemLine, type Remark } from "../../registry/judge.ts";
-import { visible } from "../../registry/markdown.ts";
+import { isAncestor } from "../../system/git/commits.ts";
+import { readRecords } from "../../system/git/run.ts";
+import { findTooMany } from "../../system/git/tree.ts";
+import { visible } from "../../system/untrusted-text.ts";
 import { judgeFiles } from "./changed-files.ts";
 import { findCommitProblem, findRefProblem, isServices, servedRef, type Update } from "./updates.ts";
 

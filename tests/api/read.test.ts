@@ -1,10 +1,11 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { routeOf } from "../../api/app.ts";
-import { etagOf, etagOfTags } from "../../api/etag.ts";
-import { answerRead, type Fragments } from "../../api/read.ts";
+import { answerRead } from "../../api/read.ts";
 import { type Reply, refuseRead } from "../../api/reply.ts";
 import { smallkeysOf } from "../../api/wanted.ts";
+import { etagOf, etagOfTags } from "../../registry/etag.ts";
+import type { Fragments } from "../../registry/fragment.ts";
 import { targetNames, targetPath } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 import { textOf as text } from "../local.ts";

@@ -1,8 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { maxSearches, maxTurnWork, Searches } from "../../api/search.ts";
-import { type ItemsQuery, parseItemsQuery } from "../../catalogue/static/records-query.ts";
 import type { Entry } from "../../registry/entries.ts";
+import { type ItemsQuery, parseItemsQuery } from "../../site/static/records-query.ts";
 
 const test = suite("searches of all records");
 

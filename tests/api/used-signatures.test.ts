@@ -274,7 +274,7 @@ test("20,001 newer commits make no request usable", async ({ local }) => {
 		const from = index === 0 ? `from ${tip}\n` : "";
 		return `commit refs/heads/pushed\ncommitter a <a@b> ${index} +0000\ndata 1\nx\n${from}\n`;
 	});
-	const { runGit } = await import("../../git/run.ts");
+	const { runGit } = await import("../../system/git/run.ts");
 	await runGit(local.repository, ["fast-import", "--quiet"], { input: commits.join("") });
 	tip = await local.git("rev-parse", "refs/heads/pushed");
 	await local.git("update-ref", "refs/heads/main", tip);

@@ -1,8 +1,8 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { type CatalogueSettings, catalogueFiles, maxLayerPages } from "../../catalogue/catalogue.ts";
 import type { CommitChanges } from "../../catalogue/changes.ts";
 import { type Files, IndexBroken } from "../../catalogue/chunks.ts";
+import { type CatalogueSettings, catalogueFiles, maxLayerPages } from "../../catalogue/files.ts";
 import { chunkOf, chunksFolder, type Entry, manifestPath, parseManifest } from "../../registry/entries.ts";
 import { parseHealthReport } from "../../registry/health.ts";
 import { buildCatalogue, generateEntries } from "./entries.ts";

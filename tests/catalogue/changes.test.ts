@@ -11,7 +11,7 @@ import {
 	updateChanges,
 } from "../../catalogue/changes.ts";
 import { type Files, IndexBroken } from "../../catalogue/chunks.ts";
-import { feedPath } from "../../catalogue/static/addresses.ts";
+import { feedPath } from "../../site/static/addresses.ts";
 
 const publicUrl = "";
 

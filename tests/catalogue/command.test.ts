@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { runGit } from "../../git/run.ts";
+import { runGit } from "../../system/git/run.ts";
 import { manual, temporaryFolder, wms } from "../local.ts";
 import { runScript } from "../process.ts";
 

@@ -1,8 +1,8 @@
-import { randomFrom } from "../../bench/layers.ts";
-import { type CatalogueSettings, catalogueFiles } from "../../catalogue/catalogue.ts";
 import type { CommitChanges } from "../../catalogue/changes.ts";
 import type { Files } from "../../catalogue/chunks.ts";
+import { type CatalogueSettings, catalogueFiles } from "../../catalogue/files.ts";
 import type { Entry } from "../../registry/entries.ts";
+import { randomFrom } from "../../scripts/bench/layers.ts";
 
 /** Words as titles of map layers have them, English and French, the frequent ones first. */
 const subjects: [string, string][] = [

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { lastChanges, readHistory } from "../../catalogue/history.ts";
-import { runGit } from "../../git/run.ts";
+import { runGit } from "../../system/git/run.ts";
 import { temporaryFolder } from "../local.ts";
 
 interface Context {

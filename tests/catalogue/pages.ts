@@ -1,6 +1,6 @@
-import type { PageSettings } from "../../catalogue/static/html.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import type { SiteSettings } from "../../site/page/settings.ts";
+import type { PageSettings } from "../../site/static/html.ts";
 
 /** What pages of entries need, with names of assets that are none. */
 export const pageSettings: PageSettings = {

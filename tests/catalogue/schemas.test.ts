@@ -17,7 +17,7 @@ const names = [
 	"changes-piece",
 ] as const;
 const schemas = names.map((name) => {
-	const text = readFileSync(new URL(`../../schemas/${name}.schema.json`, import.meta.url), "utf8");
+	const text = readFileSync(new URL(`../../registry/schemas/${name}.schema.json`, import.meta.url), "utf8");
 	return JSON.parse(text) as object;
 });
 

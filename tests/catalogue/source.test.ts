@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { catalogueSource } from "../../catalogue/read-layers.ts";
-import { runGit } from "../../git/run.ts";
-import { buildOutput } from "../../hosting/output.ts";
+import { buildOutput } from "../../scripts/host/output.ts";
+import { runGit } from "../../system/git/run.ts";
 import { temporaryFolder, wms } from "../local.ts";
 
 const source = suite<{ folder: string; commit: string; remove: () => Promise<void> }>(

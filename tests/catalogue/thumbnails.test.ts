@@ -4,9 +4,9 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { pageHeaders } from "../../api/site-headers.ts";
 import { proofsFile } from "../../catalogue/thumbnails.ts";
-import { buildOutput } from "../../hosting/output.ts";
 import type { Chunk, Manifest } from "../../registry/entries.ts";
 import { layerPath } from "../../registry/smallkey.ts";
+import { buildOutput } from "../../scripts/host/output.ts";
 import { temporaryFolder, wms } from "../local.ts";
 
 const test = suite<{ folder: string; remove: () => Promise<void> }>("thumbnails in the catalogue");

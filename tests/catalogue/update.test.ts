@@ -9,10 +9,10 @@ import { catalogueOptions, senderNamesOf } from "../../catalogue/options.ts";
 import { readerOf } from "../../catalogue/output.ts";
 import { proofsFile } from "../../catalogue/thumbnails.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../../catalogue/update.ts";
-import { runGit } from "../../git/run.ts";
 import { chunksFolder, manifestPath, parseManifest } from "../../registry/entries.ts";
 import { readConfiguration } from "../../service/settings.ts";
 import { serviceIdentity } from "../../store/store.ts";
+import { runGit } from "../../system/git/run.ts";
 import { feature, temporaryFolder, wms } from "../local.ts";
 
 interface Context {

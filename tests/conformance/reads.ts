@@ -1,7 +1,7 @@
 import type { Test } from "uvu";
 import * as assert from "uvu/assert";
 import { version } from "../../api/app.ts";
-import { versionLine } from "../../files/version.ts";
+import { versionLine } from "../../system/files/version.ts";
 import { type Answer, ask } from "./client.ts";
 import { differs } from "./differences.ts";
 import { type Candidate, type Engine, wmsFragment } from "./engine.ts";

@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { browserPath } from "../../prove/browser.ts";
+import { browserPath } from "../../scripts/host/prove/browser.ts";
 import { Peer } from "../harvest/peer.ts";
+import { oddService, serveOdd } from "../harvest/repair/odd-service.ts";
 import { runScript } from "../process.ts";
-import { oddService, serveOdd } from "../repair/odd-service.ts";
 import { command, commands, Origin, runJob } from "../review/origin.ts";
 import { featureFile } from "../review/repository.ts";
 

@@ -3,7 +3,7 @@ import { chmod, open, readdir, readFile, rename, rm, truncate, writeFile } from 
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { runGit } from "../../git/run.ts";
+import { runGit } from "../../system/git/run.ts";
 import { loosen, objectFile } from "../store/loose-objects.ts";
 import { noteFault } from "./row.ts";
 import { World } from "./world.ts";

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { browserPlaces } from "../../prove/browser.ts";
+import { browserPlaces } from "../../scripts/host/prove/browser.ts";
 import { temporaryFolder } from "../local.ts";
 import { root } from "../process.ts";
 import { eventually } from "../wait.ts";

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import glob from "fast-glob";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { readTextIfThere } from "../../files/if-there.ts";
 import { collectFolder } from "../../publish/collect.ts";
 import { describedFor, isDescribed } from "../../registry/description.ts";
 import { judgeFiles } from "../../registry/judge.ts";
 import { langs } from "../../registry/smallkey.ts";
+import { readTextIfThere } from "../../system/files/if-there.ts";
 import { root } from "../process.ts";
 
 /** What a test may not read: docs/production.md begins with the removal of this folder. */

@@ -19,10 +19,10 @@ async function importsOf(file: string): Promise<string[]> {
 	});
 }
 
-/** The drawing of docs/architecture.md: each room, and the rooms that its line names. */
+/** The drawing of docs/architecture.md: each room, and the rooms that its arrow names. */
 async function readRooms(): Promise<Map<string, string[]>> {
 	const text = await readFile(resolve(root, "docs/architecture.md"), "utf8");
-	const lines = text.matchAll(/^ {4}([a-z][\w/]*)(?: +→ ([\w/ ]+?))? {2,}\S/gm);
+	const lines = text.matchAll(/^ {4}([a-z][\w/]*) {2,}\S.*\n(?: {6,}→ ([\w/ ]+)\n)?/gm);
 	return new Map([...lines].map(([, room = "", names = ""]) => [room, names.split(" ").filter(Boolean)]));
 }
 
@@ -43,21 +43,16 @@ function roomOf(file: string): string {
 	return rooms.has(folder) || folder === "." ? folder : roomOf(folder);
 }
 
-/** A room, the rooms that its line names, and what those may import. */
-function reachedFrom(room: string): string[] {
-	return [room, ...(rooms.get(room) ?? []).flatMap(reachedFrom)];
-}
-
 test("there is something to check", () => {
 	assert.ok(files.length > 100);
-	assert.ok(imports.get("store/git/store.ts")?.includes("git/cat-file.ts"));
-	assert.ok(imports.get("git/run.ts")?.includes("node:child_process"));
+	assert.ok(imports.get("store/git/git-store.ts")?.includes("system/git/cat-file.ts"));
+	assert.ok(imports.get("system/git/run.ts")?.includes("node:child_process"));
 	assert.ok(rooms.size > 10);
 });
 
 test("every folder with code is in a room, and every room is a folder", async () => {
 	const code = await glob("*/**/*.ts", { cwd: root, ignore: ["**/node_modules/**"] });
-	const beside = ["tests", "bench", "deploy"];
+	const beside = ["tests", "deploy"];
 	const folders = new Set(code.map((file) => file.split("/")[0] as string));
 	assert.equal([...folders].filter((name) => !beside.includes(name)).sort(), sources.sort());
 	for (const room of rooms.keys())
@@ -79,17 +74,28 @@ test("no room has a name that says nothing", async () => {
 	assert.equal(vague, []);
 });
 
-test("a file imports its own room, and the rooms that docs/architecture.md allows", () => {
-	const wrong: string[] = [];
-	for (const [file, names] of imports) {
-		const allowed = reachedFrom(roomOf(file));
-		for (const name of names.filter((one) => /\.(?:ts|json)$/.test(one))) {
-			// The command starts the bench, which is not a room.
-			if (name !== "package.json" && !name.startsWith("bench/") && !allowed.includes(roomOf(name)))
-				wrong.push(`${file} imports ${name}`);
-		}
-	}
-	assert.equal(wrong, []);
+test("a file imports its own room and those of its arrow, and each arrow has an import", () => {
+	const used = new Map([...rooms.keys()].map((room) => [room, new Set<string>()]));
+	// The bench uses the tests' fixtures.
+	for (const [file, names] of imports)
+		for (const name of names.filter((one) => /^(?!tests\/|package\.json$).*\.(?:ts|json)$/.test(one)))
+			used.get(roomOf(file))?.add(roomOf(name));
+	for (const [room, names] of rooms)
+		assert.equal([...(used.get(room) ?? [])].filter((name) => name !== room).sort(), [...names].sort(), room);
+});
+
+/** Folders before single files. */
+const byKind = (one: string, other: string) =>
+	Number(one.includes(".")) - Number(other.includes(".")) || one.localeCompare(other);
+
+test("the root has at most fifteen folders, and the package and the image have the rooms", async () => {
+	const folders = await glob("*/", { cwd: root, onlyDirectories: true, ignore: ["node_modules", "dist"] });
+	assert.ok(folders.length <= 15, folders.join(" "));
+	const { files: packed } = JSON.parse(await readFile(resolve(root, "package.json"), "utf8"));
+	assert.equal(packed, [...sources.sort(), "docs", "SECURITY.md"].sort(byKind));
+	const ignored = await readFile(resolve(root, ".dockerignore"), "utf8");
+	const copied = [...ignored.matchAll(/^!([a-z]+|SECURITY\.md)$/gm)].map(([, name]) => name);
+	assert.equal(copied, packed);
 });
 
 /** Files that reach themselves by imports; found by Tarjan's strongly connected components. */
@@ -122,7 +128,7 @@ test("no circle of imports, types included", () => {
 /** Whether a file may use Node: everything may but what also runs in a worker or a browser. */
 function mayUseNode(file: string): boolean {
 	if (/^api\/node\//.test(file)) return true;
-	return !/^(?:registry|schemas|site|api|catalogue\/static|store\/github)\/|^store\/[\w-]+\.ts$/.test(file);
+	return !/^(?:registry|site|api|store\/github)\/|^store\/[\w-]+\.ts$/.test(file);
 }
 
 test("what runs in a worker or a browser uses web standards only", async () => {

@@ -5,8 +5,8 @@ import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseRegistration } from "../../registry/registration.ts";
-import { receipt } from "../../schemas/answers.ts";
-import { registration1 } from "../../schemas/registration.ts";
+import { receipt } from "../../registry/schemas/answers.ts";
+import { registration1 } from "../../registry/schemas/registration.ts";
 import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, type Ended, pathWithCompiled, root, ServerProcess } from "../process.ts";
 

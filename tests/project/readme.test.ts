@@ -5,7 +5,7 @@ import glob from "fast-glob";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readGuidePages } from "../../catalogue/guide/guide.ts";
-import { isCommand } from "../../terminal/commands.ts";
+import { isCommand } from "../../system/terminal/commands.ts";
 import { root } from "../process.ts";
 
 const readme = await readFile(join(root, "README.md"), "utf8");

@@ -7,9 +7,9 @@ import glob from "fast-glob";
 import { analyse } from "scslre";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { description } from "../../schemas/description.ts";
-import { owners } from "../../schemas/owners.ts";
-import { registration1, registration2 } from "../../schemas/registration.ts";
+import { description } from "../../registry/schemas/description.ts";
+import { owners } from "../../registry/schemas/owners.ts";
+import { registration1, registration2 } from "../../registry/schemas/registration.ts";
 import { root } from "../process.ts";
 
 interface Found {

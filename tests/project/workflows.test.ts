@@ -7,7 +7,7 @@ import glob from "fast-glob";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
-import { isCommand } from "../../terminal/commands.ts";
+import { isCommand } from "../../system/terminal/commands.ts";
 import { temporaryFolder } from "../local.ts";
 import { packageFolders } from "../process.ts";
 

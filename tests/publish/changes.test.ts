@@ -1,7 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { listTree } from "../../git/tree.ts";
 import { commitLayers } from "../../publish/changes.ts";
+import { listTree } from "../../system/git/tree.ts";
 import { Repository, wmsFile } from "../review/repository.ts";
 
 async function collect(read: ReturnType<ReturnType<typeof commitLayers>>): Promise<string[][]> {

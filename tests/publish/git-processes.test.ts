@@ -3,8 +3,8 @@ import { mkdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { runGit } from "../../git/run.ts";
 import { layerPath } from "../../registry/smallkey.ts";
+import { runGit } from "../../system/git/run.ts";
 import { Local, temporaryFolder, wms } from "../local.ts";
 import { eventually } from "../wait.ts";
 

@@ -2,10 +2,10 @@ import { readdirSync, readFileSync } from "node:fs";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { schemaFiles } from "../../catalogue/openapi.ts";
+import { owners } from "../../registry/schemas/owners.ts";
+import { registration1, registration2 } from "../../registry/schemas/registration.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { frenchOf, prefersFrench, type TextCode, textOf, texts } from "../../registry/texts.ts";
-import { owners } from "../../schemas/owners.ts";
-import { registration1, registration2 } from "../../schemas/registration.ts";
 
 test("the French text of each code has the values of the English one, and is found by it", () => {
 	for (const [code, [en, fr]] of Object.entries(texts)) {

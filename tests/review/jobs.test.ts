@@ -13,14 +13,14 @@ const elsewhere: Record<string, string> = {
 	"layers: look": "workflow.test.ts",
 	"layers: report": "pull-request.test.ts",
 	"layers: approvals": "pull-request.test.ts",
-	"publish: publish": "publish.test.ts, up to the hand-over; that is tests/hosting",
+	"publish: publish": "publish.test.ts, up to the hand-over; that is tests/scripts/host",
 	"publish: validate": "publish.test.ts",
 	"publish: harvest": "publish.test.ts",
 	"publish: judge": "publish.test.ts",
 	"publish: describe": "publish.test.ts",
 	"publish: tell": "publish.test.ts",
 	"publish: pictures": "repairs.test.ts",
-	"prove: prove": "tests/prove/prove.test.ts",
+	"prove: prove": "tests/scripts/host/prove/prove.test.ts",
 	"prove: keep": "repairs.test.ts",
 	"prove: tell": "as publish: tell",
 	"packages: packages": "npm's own",
@@ -30,7 +30,7 @@ const elsewhere: Record<string, string> = {
 	"refresh: propose": "refresh.test.ts",
 	"refresh: repair": "repairs.test.ts",
 	"refresh: tell": "as publish: tell",
-	"release: release": "its build in tests/hosting/checksums.test.ts; the rest is GitHub's own",
+	"release: release": "its build in tests/scripts/host/checksums.test.ts; the rest is GitHub's own",
 };
 
 const here = ["pull-request: trigger", "check: changes", "check: check"];

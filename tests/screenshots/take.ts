@@ -4,8 +4,8 @@ import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Browser, Page } from "playwright-core";
-import { buildOutput } from "../../hosting/output.ts";
-import { needBrowser, openBrowser, serveFolder } from "../../prove/browser.ts";
+import { buildOutput } from "../../scripts/host/output.ts";
+import { needBrowser, openBrowser, serveFolder } from "../../scripts/host/prove/browser.ts";
 
 import { answerAsMapService } from "./map-service.ts";
 

@@ -2,8 +2,8 @@ import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { runGit } from "../../git/run.ts";
 import { layerPath } from "../../registry/smallkey.ts";
+import { runGit } from "../../system/git/run.ts";
 import { Local, noon, temporaryFolder, wms } from "../local.ts";
 import { type Ended, runScript } from "../process.ts";
 

@@ -301,7 +301,7 @@ catalogue("a process that cannot be started is a warning, and is started later",
 const withoutFiles = `
 import { closeSync, openSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { openCatalogue } from "./service/catalogue.ts";
+import { openCatalogue } from "./service/catalogue-process.ts";
 const said = [];
 const log = { info() {}, warn: (text) => said.push(text), error: (error) => said.push(error) };
 const open = [];

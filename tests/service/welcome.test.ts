@@ -2,8 +2,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { runGit } from "../../git/run.ts";
 import { layerPath } from "../../registry/smallkey.ts";
+import { runGit } from "../../system/git/run.ts";
 import { copyLayers, temporaryFolder, wms } from "../local.ts";
 import { runScript, ServerProcess } from "../process.ts";
 

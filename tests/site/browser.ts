@@ -1,6 +1,6 @@
 import { decode } from "fast-png";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { browserPath, openBrowser as openOwn } from "../../prove/browser.ts";
+import { browserPath, openBrowser as openOwn } from "../../scripts/host/prove/browser.ts";
 
 /** How long a page is waited for, in milliseconds: a machine may be slow. */
 const patienceMs = 120_000;

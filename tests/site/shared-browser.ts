@@ -1,5 +1,5 @@
 import { type BrowserServer, chromium } from "playwright-core";
-import { browserPath, launchOptions } from "../../prove/browser.ts";
+import { browserPath, launchOptions } from "../../scripts/host/prove/browser.ts";
 
 /** Starts the browser that all page tests of a run use; null where there is none. The runner ends it. */
 export async function startSharedBrowser(): Promise<BrowserServer | null> {

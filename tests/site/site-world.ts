@@ -1,10 +1,9 @@
 import { createHash } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import { pageHeaders } from "../../api/site-headers.ts";
-import { updateHealth } from "../../catalogue/catalogue.ts";
+import { updateHealth } from "../../catalogue/files.ts";
 import { readGuidePages, renderGuide } from "../../catalogue/guide/guide.ts";
 import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
-import { catalogueHtml } from "../../catalogue/static/frame.ts";
 import type { Description } from "../../registry/description.ts";
 import {
 	type Chunk,
@@ -21,6 +20,7 @@ import { kindOf, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { renderLayer, targetNames, targetPath } from "../../registry/targets/table.ts";
 import type { SiteSettings } from "../../site/page/settings.ts";
+import { catalogueHtml } from "../../site/static/frame.ts";
 import { plainSettings } from "../catalogue/pages.ts";
 import { Peer } from "../harvest/peer.ts";
 

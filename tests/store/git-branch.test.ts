@@ -1,9 +1,9 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import type { CatFile } from "../../git/cat-file.ts";
 import { defaultLimits, syncPath } from "../../store/git/base.ts";
 import { type Branch, openBranch } from "../../store/git/branch.ts";
 import { StoreBusy } from "../../store/store.ts";
+import type { CatFile } from "../../system/git/cat-file.ts";
 import { temporaryFolder } from "../local.ts";
 import { root } from "../process.ts";
 import { git, logTo, openEmpty } from "./git-store.ts";

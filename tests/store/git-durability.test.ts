@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { syncPath } from "../../store/git/base.ts";
-import type { GitStore } from "../../store/git/store.ts";
+import type { GitStore } from "../../store/git/git-store.ts";
 import { isRefusal, StoreBusy } from "../../store/store.ts";
 import { temporaryFolder } from "../local.ts";
 import { metaOf } from "./contract.ts";

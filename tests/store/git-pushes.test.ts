@@ -2,9 +2,9 @@ import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import type { PathChange } from "../../git/tree.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { describePush } from "../../store/git/branch.ts";
+import type { PathChange } from "../../system/git/tree.ts";
 import { temporaryFolder } from "../local.ts";
 
 const run = promisify(execFile);

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { GitStore } from "../../store/git/store.ts";
+import type { GitStore } from "../../store/git/git-store.ts";
 import { StoreBusy } from "../../store/store.ts";
 import { noon, temporaryFolder } from "../local.ts";
 import { committed, git, logTo, openEmpty, put } from "./git-store.ts";

@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { runGit } from "../../git/run.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import { type GitStore, type GitStoreOptions, openGitStore } from "../../store/git/store.ts";
+import { type GitStore, type GitStoreOptions, openGitStore } from "../../store/git/git-store.ts";
 import type { Log } from "../../store/log.ts";
 import { type Commit, isRefusal, type Meta, type Refusal } from "../../store/store.ts";
+import { runGit } from "../../system/git/run.ts";
 import { wms } from "../local.ts";
 import { metaOf } from "./contract.ts";
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { runGit } from "../../git/run.ts";
+import { runGit } from "../../system/git/run.ts";
 import { Clone } from "../clone.ts";
 import { Local, manual, textOf, wms } from "../local.ts";
 import { removedFilesOf } from "../process.ts";

@@ -1,6 +1,6 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createEmulator } from "emulate";
-import { type GithubOptions, githubStore } from "../../store/github/store.ts";
+import { type GithubOptions, githubStore } from "../../store/github/github-store.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
 /** A GitHub of the test's own, with one repository, behind a proxy that makes faults. */

@@ -2,7 +2,7 @@ import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
-import { githubStore } from "../../store/github/store.ts";
+import { githubStore } from "../../store/github/github-store.ts";
 import {
 	type Edit,
 	isRefusal,

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import Ajv from "ajv";
 import * as assert from "uvu/assert";
+import { everyError, type Validator } from "../../registry/schemas/compile.ts";
 import { targets } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
-import { everyError, type Validator } from "../../schemas/compile.ts";
 import { readAsFgpv } from "./fgpv.ts";
 import { readAsGeoview } from "./geoview.ts";
 import { readAsRamp4 } from "./ramp4.ts";
@@ -12,7 +12,10 @@ const ajv = new Ajv(everyError);
 /** The schema of each target: what its consumers' own rules allow. Later ones refer to that of v0.9. */
 const validators = new Map<TargetName, Validator>();
 for (const { name } of targets) {
-	const text = readFileSync(new URL(`../../schemas/fragment-${name}.schema.json`, import.meta.url), "utf8");
+	const text = readFileSync(
+		new URL(`../../registry/schemas/fragment-${name}.schema.json`, import.meta.url),
+		"utf8",
+	);
 	validators.set(name, ajv.compile(JSON.parse(text)));
 }
 

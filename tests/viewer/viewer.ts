@@ -1,9 +1,9 @@
 import * as assert from "uvu/assert";
 import type { Registration1 } from "../../registry/registration.ts";
+import { compile, everyError } from "../../registry/schemas/compile.ts";
+import schema from "../../registry/schemas/fragment-v0.9.schema.json";
 import { layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt } from "../../registry/targets/table.ts";
-import { compile, everyError } from "../../schemas/compile.ts";
-import schema from "../../schemas/fragment-v0.9.schema.json";
 
 type Json = Record<string, unknown>;
 

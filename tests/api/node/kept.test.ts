@@ -1,6 +1,6 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { etagOf } from "../../../api/etag.ts";
+import { etagOf } from "../../../registry/etag.ts";
 import { eventually } from "../../wait.ts";
 import { type TestOptions, TestServer } from "./node-server.ts";
 

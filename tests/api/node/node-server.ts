@@ -1,10 +1,10 @@
 import { type AddressInfo, connect, type Socket } from "node:net";
 import type { Context } from "../../../api/context.ts";
-import { etagOf } from "../../../api/etag.ts";
 import type { Answered, NodeOptions } from "../../../api/node/exchange.ts";
 import { createNodeServer } from "../../../api/node/serve.ts";
-import type { Fragments } from "../../../api/read.ts";
 import { parseSenders, sign } from "../../../api/senders.ts";
+import { etagOf } from "../../../registry/etag.ts";
+import type { Fragments } from "../../../registry/fragment.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
 import type { Commit, Store } from "../../../store/store.ts";
 import { manual, secrets } from "../../local.ts";

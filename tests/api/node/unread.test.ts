@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { Pages } from "../../../api/catalogue.ts";
+import type { Pages } from "../../../api/catalogue-requests.ts";
 import { folderPages } from "../../../api/node/pages.ts";
 import { temporaryFolder } from "../../local.ts";
 import { eventually } from "../../wait.ts";

@@ -5,10 +5,10 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readGuidePages, renderGuide } from "../../../catalogue/guide/guide.ts";
 import { apiHtml } from "../../../catalogue/openapi.ts";
-import { catalogueHtml } from "../../../catalogue/static/frame.ts";
-import { layerHtml, listHtml } from "../../../catalogue/static/layer.ts";
-import { receipt } from "../../../schemas/answers.ts";
-import { registration1 } from "../../../schemas/registration.ts";
+import { receipt } from "../../../registry/schemas/answers.ts";
+import { registration1 } from "../../../registry/schemas/registration.ts";
+import { catalogueHtml } from "../../../site/static/frame.ts";
+import { layerHtml, listHtml } from "../../../site/static/layer.ts";
 import { root } from "../../process.ts";
 import { pageSettings, plainSettings } from "../pages.ts";
 

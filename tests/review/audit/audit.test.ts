@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { runGit } from "../../../git/run.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
+import { runGit } from "../../../system/git/run.ts";
 import { feature, Local, noon, wms } from "../../local.ts";
 import { type Ended, runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";

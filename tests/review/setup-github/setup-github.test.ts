@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { runGit } from "../../../git/run.ts";
+import { runGit } from "../../../system/git/run.ts";
 import { temporaryFolder } from "../../local.ts";
 import { type Ended, root, runScript } from "../../process.ts";
 import { ownersFile, Repository } from "../repository.ts";

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { LayerStatus } from "../../../schemas/answers.ts";
+import type { LayerStatus } from "../../../registry/schemas/answers.ts";
 import { feature, temporaryFolder } from "../../local.ts";
 import { type Ended, runScript } from "../../process.ts";
 import { type JsonAnswer, type JsonServer, startJsonServer } from "../../scripts/json-server.ts";

@@ -2,12 +2,12 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { updateChanges } from "../../../catalogue/changes.ts";
 import { readHistory } from "../../../catalogue/history.ts";
-import { feedPath } from "../../../catalogue/static/addresses.ts";
+import { writeProposal } from "../../../harvest/repair/branches.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
-import { writeProposal } from "../../../repair/branches.ts";
 import { startRepairs } from "../../../service/harvester/health.ts";
 import { createReadStatus } from "../../../service/layer-status.ts";
+import { feedPath } from "../../../site/static/addresses.ts";
 import { Local, wms } from "../../local.ts";
 import { eventually } from "../../wait.ts";
 

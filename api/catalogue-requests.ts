@@ -1,0 +1,222 @@
+import {
+	chunkCount,
+	chunkOf,
+	type Entry,
+	manifestPath,
+	parseChunk,
+	parseManifest,
+} from "../registry/entries.ts";
+import { etagOf } from "../registry/etag.ts";
+import { decodeSegment, type Lang, langs, parseSmallkey } from "../registry/smallkey.ts";
+import { layerFile, listFile } from "../site/static/addresses.ts";
+import { reloadSeconds } from "../site/static/frame.ts";
+import { type PageSettings, pageSettingsPath } from "../site/static/html.ts";
+import { byTitle, layerHtml, listHtml } from "../site/static/layer.ts";
+import { type ApiRoot, collectionId, itemPage, itemsPage, recordsPage } from "../site/static/records.ts";
+import { parseItemsQuery } from "../site/static/records-query.ts";
+import { answerErrorPage, type PageRoute } from "./pages.ts";
+import { answerTagged, jsonReply, machineHeaders, type Reply, refusalCaching, refuseFile } from "./reply.ts";
+import type { Client } from "./room.ts";
+import { Searches } from "./search.ts";
+import { pageHeaders } from "./site-headers.ts";
+
+/** A file of the catalogue as it is sent. */
+export interface CatalogueFile {
+	body: Uint8Array;
+	etag: string;
+	/** Headers of these bytes, such as their coding. */
+	headers?: Record<string, string>;
+}
+
+/** The files of a catalogue, where an engine has them. */
+interface CatalogueFiles {
+	/** Finds a file, in a coding that `Accept-Encoding` allows; null if there is no such file. */
+	find(file: string, acceptEncoding: string): Promise<CatalogueFile | null>;
+	/** Reads a file from which pages are rendered; null if there is no such file. */
+	text(file: string): Promise<string | null>;
+	/** Headers of each file and page. */
+	headers: Record<string, string>;
+	/** Whether the catalogue is served over https only. */
+	isSecure: boolean;
+	/**
+	 * Whether a service writes the files beside this process. Then the plain list is rendered, too, and pages reload
+	 * themselves until the first build.
+	 */
+	isLive: boolean;
+}
+
+/** What the headers of a request say. `acceptEncoding` is empty if there is no such header. */
+interface Question {
+	ifNoneMatch: string | null;
+	acceptEncoding: string;
+	/** The absolute address of the request, for links; null or absent if it is not known, so that links are relative. */
+	address?: string | null;
+	/** Who asks, for the limit of searches; absent: not limited. */
+	client?: Client;
+}
+
+/** Answers a request for a file of the catalogue or for records. */
+export type Pages = (wanted: PageRoute, question: Question) => Promise<Reply>;
+
+/** Pages, and paths at which a person may expect a page, such as `fr/sante`. */
+const pagePath = /\.html$|^(?:en|fr|list|guide)\//;
+
+/** Most attempts to read a chunk: its file may be replaced after the manifest is read. */
+const maxAttempts = 3;
+
+/**
+ * Answers requests for the catalogue. Pages of layers, the plain list and records are rendered from the catalogue's
+ * entries on request. Parsed chunks are kept as long as the manifest names them.
+ */
+export class Catalogue {
+	readonly #chunks = new Map<number, { path: string; entries: readonly Entry[] }>();
+	/** All layers sorted by title, or by smallkey, as long as the manifest is the same. */
+	readonly #sorted = new Map<Lang | "smallkey", { manifest: string; entries: Promise<Entry[]> }>();
+
+	constructor(
+		readonly files: CatalogueFiles,
+		readonly searches = new Searches(),
+	) {}
+
+	/** GET <base>/, /en/, /index/index.json and all other files of the catalogue, and the records of its layers. */
+	readonly answer: Pages = async (wanted, { ifNoneMatch, acceptEncoding, address = null, client = [] }) => {
+		if (wanted.kind === "records") return this.#records(wanted, ifNoneMatch, address, client);
+		const { file, root } = wanted;
+		const { find, headers: common, isSecure, isLive } = this.files;
+		const found = (await find(file, acceptEncoding)) ?? (await this.#render(file));
+		if (found) {
+			const headers = { ...pageHeaders(file, isSecure), ...common, ...found.headers, ETag: found.etag };
+			return answerTagged(headers, ifNoneMatch, () => found.body);
+		}
+		if (!pagePath.test(file)) return refuseFile();
+		const isBuilding = isLive && file.endsWith(".html") && (await this.#settings()) === null;
+		if (!isBuilding) return answerErrorPage("notFound", 404, root);
+		return answerErrorPage("building", 503, root, { "Retry-After": String(reloadSeconds) });
+	};
+
+	/** Renders the page of a layer or a page of the plain list; null if the file is neither, or there is no such layer. */
+	async #render(file: string): Promise<CatalogueFile | null> {
+		const settings = file.endsWith(".html") ? await this.#settings() : null;
+		const html = settings && (await this.#html(file, settings));
+		if (!html) return null;
+		const body = new TextEncoder().encode(html);
+		return { body, etag: etagOf(body) };
+	}
+
+	async #html(file: string, settings: PageSettings): Promise<string | null> {
+		const name = file.slice(file.lastIndexOf("/") + 1, -".html".length);
+		const page = name === "index" ? 1 : /^[1-9]\d{0,5}$/.test(name) ? Number(name) : 0;
+		for (const lang of langs) {
+			if (parseSmallkey(name) && layerFile(lang, name) === file) {
+				const entry = await this.#find(name);
+				return entry && layerHtml(lang, entry, settings);
+			}
+			if (this.files.isLive && page > 0 && listFile(lang, page) === file)
+				return listHtml(lang, await this.#sortedBy(lang), page, settings);
+		}
+		return null;
+	}
+
+	/** All layers in an order; sorted once for each manifest, also for requests that arrive meanwhile. */
+	async #sortedBy(order: Lang | "smallkey"): Promise<Entry[]> {
+		const manifest = (await this.files.text(manifestPath)) ?? "";
+		const known = this.#sorted.get(order);
+		if (known?.manifest === manifest) return known.entries;
+		const entries = this.#all().then((all) =>
+			order === "smallkey" ? all.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1)) : byTitle(all, order),
+		);
+		this.#sorted.set(order, { manifest, entries });
+		entries.catch(() => this.#sorted.delete(order));
+		return entries;
+	}
+
+	/** GET <base>/ogc/…, /conformance and /collections… (OGC API Records). */
+	async #records(
+		{ path, query, root: relative, isBelowOgc }: Extract<PageRoute, { kind: "records" }>,
+		ifNoneMatch: string | null,
+		address: string | null,
+		client: Client,
+	): Promise<Reply> {
+		const settings = await this.#settings();
+		if (!settings) return problem(503, "the catalogue is being built", { "Retry-After": "5" });
+		const site = settings.publicUrl || (address === null ? relative : new URL(relative, address).href);
+		// A proxy may publish only what is below `/ogc`.
+		const root = { site, api: isBelowOgc ? `${site}ogc/` : site };
+		const items = `collections/${collectionId}/items`;
+		if (path === items) return this.#items(query, root, ifNoneMatch, client);
+		if (path.startsWith(`${items}/`)) {
+			const smallkey = parseSmallkey(decodeSegment(path.slice(items.length + 1)) ?? "");
+			const entry = smallkey === null ? null : await this.#find(smallkey);
+			return entry
+				? json(itemPage(entry, root), ifNoneMatch, geoJson)
+				: problem(404, "there is no such layer");
+		}
+		const page = recordsPage(path, root);
+		return page ? json(page, ifNoneMatch, "application/json") : problem(404, "there is no such resource");
+	}
+
+	async #items(query: string, root: ApiRoot, ifNoneMatch: string | null, client: Client): Promise<Reply> {
+		const wanted = parseItemsQuery(query);
+		if (typeof wanted === "string") return problem(400, wanted);
+		const found = await this.searches.find(() => this.#sortedBy("smallkey"), wanted, client);
+		if (!found) return problem(503, "too many searches wait", { "Retry-After": "1" });
+		return json(itemsPage(found, wanted, root), ifNoneMatch, geoJson);
+	}
+
+	async #settings(): Promise<PageSettings | null> {
+		const text = await this.files.text(pageSettingsPath);
+		return text === null ? null : (JSON.parse(text) as PageSettings);
+	}
+
+	async #manifest() {
+		return parseManifest((await this.files.text(manifestPath)) ?? "");
+	}
+
+	async #find(smallkey: string): Promise<Entry | null> {
+		const entries = await this.#chunk(chunkOf(smallkey), await this.#manifest());
+		return entries.find((entry) => entry.smallkey === smallkey) ?? null;
+	}
+
+	async #all(): Promise<Entry[]> {
+		const manifest = await this.#manifest();
+		const all: Entry[] = [];
+		for (let number = 0; number < chunkCount; number += 1) {
+			for (const entry of await this.#chunk(number, manifest)) all.push(entry);
+		}
+		return all;
+	}
+
+	/** The layers of a chunk. @throws {Error} with its path if the file is missing or invalid */
+	async #chunk(number: number, manifest: ReturnType<typeof parseManifest>): Promise<readonly Entry[]> {
+		let path = manifest?.chunks[number] ?? null;
+		for (let attempt = 1; path !== null; attempt += 1) {
+			const known = this.#chunks.get(number);
+			if (known?.path === path) return known.entries;
+			const chunk = parseChunk((await this.files.text(path)) ?? "");
+			if (chunk) {
+				this.#chunks.set(number, { path, entries: chunk.entries });
+				return chunk.entries;
+			}
+			if (attempt === maxAttempts) throw new Error(`${path}: is not there, or not whole`);
+			path = (await this.#manifest())?.chunks[number] ?? null;
+		}
+		this.#chunks.delete(number);
+		return [];
+	}
+}
+
+const geoJson = "application/geo+json";
+
+function json(value: object, ifNoneMatch: string | null, type: string): Reply {
+	const body = new TextEncoder().encode(JSON.stringify(value));
+	const headers = { "Content-Type": type, ...machineHeaders, ETag: etagOf(body) };
+	return answerTagged(headers, ifNoneMatch, () => body);
+}
+
+/** An exception of the OGC API (OGC API Common, "exception.yaml"), with the service's own member `errors`. */
+function problem(status: number, error: string, headers: Record<string, string> = {}): Reply {
+	const code = { 400: "InvalidParameterValue", 404: "NotFound" }[status] ?? "ServerError";
+	const caching = { "Cache-Control": refusalCaching };
+	const value = { code, description: error, errors: [error] };
+	return jsonReply(status, value, { ...machineHeaders, ...caching, ...headers });
+}

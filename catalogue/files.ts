@@ -1,0 +1,126 @@
+import type { Entry } from "../registry/entries.ts";
+import { healthReportPath, healthReportText, parseHealthReport, type SickLayer } from "../registry/health.ts";
+import { langs } from "../registry/smallkey.ts";
+import { layerFile, listFile } from "../site/static/addresses.ts";
+import type { PageSettings } from "../site/static/html.ts";
+import { byTitle, layerHtml, listHtml, listPages } from "../site/static/layer.ts";
+import { crawlableFile, crawlableIndex, crawlablePage, crawlablePath } from "../site/static/records.ts";
+import { sitemapFile, sitemapXml } from "../site/static/search-engines.ts";
+import { type CommitChanges, updateChanges } from "./changes.ts";
+import { type Files, Index, IndexBroken, type ReadFile } from "./chunks.ts";
+
+/** Most layers for which a build writes one page per layer and language. */
+export const maxLayerPages = 2_000;
+
+/** The owners of a layer, who can correct it, by its smallkey. */
+export type OwnersOf = (smallkey: string) => readonly string[];
+
+export interface CatalogueSettings {
+	pages: PageSettings;
+	/**
+	 * Whether a service renders the layer pages, the plain list and the records on request. If not, they are written as
+	 * files, and layer pages only up to `maxLayerPages` layers.
+	 */
+	isServed: boolean;
+	/** The commit that the layers come from; null if unknown. */
+	commit: string | null;
+	owners: OwnersOf;
+}
+
+/** Whether each layer has a page without a script. */
+export function hasLayerPages(layers: number, isServed: boolean): boolean {
+	return isServed || layers <= maxLayerPages;
+}
+
+/** What a range of commits changes in the catalogue. */
+export interface CatalogueChanges {
+	/** Smallkey → the layer's entry, or null if the layer was removed. Layers whose health changed are included. */
+	layers: ReadonlyMap<string, Entry | null>;
+	/** The commits that touched layers, oldest first; empty if no history is known. */
+	history: readonly CommitChanges[];
+}
+
+/**
+ * Renders the catalogue's files that differ after some changes; null for a removed file. Replaced chunks are not removed.
+ * @param read reads the existing files; null if there are none, and then `layers` has all layers
+ * @param index the index of the existing files
+ * @throws {IndexBroken} if the existing files are incomplete or of another version: everything has to be built
+ */
+export function catalogueFiles(
+	read: ReadFile | null,
+	{ layers, history }: CatalogueChanges,
+	{ pages, isServed, commit, owners }: CatalogueSettings,
+	index = new Index(read),
+): Files {
+	const before = index.find(layers.keys());
+	const listedBefore = listPages(index.manifest.layers);
+	const { files, chunks: changedChunks } = index.change(layers, commit);
+	// Lists, sitemap and page settings depend on whether layers have pages: all of them have to be written again.
+	if (read && hasLayerPages(index.manifest.layers, isServed) !== pages.hasLayerPages)
+		throw new IndexBroken("the pages of layers come or go");
+	files.set(healthReportPath, updateHealth(read && (read(healthReportPath) ?? ""), before, layers, owners));
+	const set = (path: string, text: string | null) => {
+		if (read || text !== null) files.set(path, text);
+	};
+	for (const [path, text] of updateChanges(read, history, pages.publicUrl)) files.set(path, text);
+	for (const number of changedChunks) {
+		const entries = index.chunk(number);
+		if (pages.hasLayerPages && pages.publicUrl)
+			set(sitemapFile(number), sitemapXml(entries, pages.publicUrl));
+		if (!isServed) set(crawlableFile(number), crawlablePage(number, entries, pages.publicUrl));
+	}
+	if (isServed) return files;
+	const chunks = index.chunks();
+	set(crawlablePath, crawlableIndex(chunks, pages.publicUrl));
+	for (const lang of langs) {
+		const sorted = byTitle(chunks.flat(), lang);
+		for (let page = 1; page <= Math.max(listPages(sorted.length), listedBefore); page += 1)
+			set(listFile(lang, page), listHtml(lang, sorted, page, pages));
+		if (!pages.hasLayerPages) continue;
+		for (const [smallkey, entry] of layers)
+			set(layerFile(lang, smallkey), entry && layerHtml(lang, entry, pages));
+	}
+	return files;
+}
+
+/** Longest title in the report of health, in characters. */
+const maxTitleLength = 200;
+
+/**
+ * Renders the report of health after some layers have changed.
+ * @param text the earlier report; null if there were no layers
+ * @param before the changed layers as they were
+ * @param after the same layers as they are now, by smallkey; null for a removed layer
+ * @throws {IndexBroken} if the earlier report is incomplete
+ */
+export function updateHealth(
+	text: string | null,
+	before: readonly Entry[],
+	after: ReadonlyMap<string, Entry | null>,
+	ownersOf: OwnersOf,
+): string {
+	const report = text === null ? { checked: 0, unchecked: 0, groups: [] } : parseHealthReport(text);
+	if (!report) throw new IndexBroken(`${healthReportPath}: not whole or of another version`);
+	const now = [...after.values()].filter((entry) => entry !== null);
+	const sick = report.groups.flatMap(({ host, layers }) => layers.map((layer) => ({ host, layer })));
+	const all = sick.filter(({ layer }) => !after.has(layer.smallkey));
+	for (const { smallkey, title, health, address } of now) {
+		const cut = { en: title.en.slice(0, maxTitleLength), fr: title.fr.slice(0, maxTitleLength) };
+		const { host } = new URL(address.en);
+		if (health) all.push({ host, layer: { smallkey, title: cut, ...health } });
+	}
+	const groups = new Map<string, { owner: string; host: string; layers: SickLayer[] }>();
+	for (const { host, layer } of all.sort((a, b) => (a.layer.smallkey < b.layer.smallkey ? -1 : 1))) {
+		const owner = ownersOf(layer.smallkey).join(", ");
+		const name = JSON.stringify([owner, host]);
+		const group = groups.get(name) ?? { owner, host, layers: [] };
+		groups.set(name, group);
+		group.layers.push(layer);
+	}
+	const sorted = [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, group]) => group);
+	const countUnchecked = (entries: readonly Entry[]) =>
+		entries.filter(({ health }) => health === null).length;
+	const unchecked = report.unchecked - countUnchecked(before) + countUnchecked(now);
+	const count = report.checked + report.unchecked - before.length + now.length;
+	return healthReportText(count - unchecked, unchecked, sorted);
+}

@@ -1,0 +1,56 @@
+import { declinedFolder, repairBranch, serviceIdentity } from "../../store/store.ts";
+import { importCommit, trailersOf } from "../../system/git/commits.ts";
+import { runGit } from "../../system/git/run.ts";
+import type { Proposal } from "./proposal.ts";
+
+/** Names of the trailers of a proposal's commit: one of each for every layer. */
+export const repairedTrailer = "Repairs";
+const evidenceTrailer = "Evidence";
+
+/** Reads the proposals that wait in a repository. @param base the branch or commit into which they would be merged */
+export async function readOpen(repository: string, base: string) {
+	const format = "--format=%(refname:lstrip=2)%00%(objectname)%00%(contents)%01";
+	const folder = `refs/heads/${repairBranch("")}`;
+	const output = await runGit(repository, ["for-each-ref", `--no-merged=${base}`, format, folder]);
+	const records = output.toString("utf8").split("\x01\n").filter(Boolean);
+	return records.map((record) => {
+		const [branch = "", commit = "", message = ""] = record.split("\0");
+		const smallkeys = trailersOf(message, repairedTrailer);
+		return { branch, commit, smallkeys, evidence: trailersOf(message, evidenceTrailer) };
+	});
+}
+
+/** Reads the evidence of all declined proposals: the commits of a declined change stay on a branch under `declined/`. */
+export async function declinedEvidence(repository: string, base: string): Promise<Set<string>> {
+	const format = `--format=%(trailers:key=${evidenceTrailer},valueonly)`;
+	const declined = `--glob=refs/heads/${declinedFolder}/${repairBranch("*")}`;
+	const output = await runGit(repository, ["log", format, declined, "--not", base]);
+	return new Set(output.toString("utf8").split("\n").filter(Boolean));
+}
+
+/**
+ * Writes a proposal to its branch, as one commit on top of `base`, in place of an earlier proposal.
+ * @param before the earlier proposal; git fails if the branch has moved since that was read
+ */
+export async function writeProposal(
+	repository: string,
+	base: string,
+	proposal: Proposal,
+	before: Awaited<ReturnType<typeof readOpen>>[number] | undefined,
+	now: Date,
+): Promise<void> {
+	const identity = `${serviceIdentity} ${Math.floor(now.getTime() / 1000)} +0000`;
+	const { branch, text, edits } = proposal;
+	const change = { author: identity, committer: identity, message: messageOf(proposal, text), edits };
+	const commit = await importCommit(repository, base, change);
+	await runGit(repository, ["update-ref", `refs/heads/${branch}`, commit, before?.commit ?? ""]);
+}
+
+/** The message of a proposal's commit, with trailers that later runs read. @param text the evidence, if it is included */
+export function messageOf({ subject, smallkeys, evidence }: Proposal, text = ""): string {
+	const lines = [
+		...smallkeys.map((smallkey) => `${repairedTrailer}: ${smallkey}`),
+		...evidence.map((hash) => `${evidenceTrailer}: ${hash}`),
+	];
+	return `${[subject, text.trim(), lines.join("\n")].filter(Boolean).join("\n\n")}\n`;
+}

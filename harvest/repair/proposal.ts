@@ -1,0 +1,168 @@
+import { createHash } from "node:crypto";
+import { descriptionText } from "../../registry/description.ts";
+import { canonicalText } from "../../registry/registration.ts";
+import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
+import { type Edit, repairBranch } from "../../store/store.ts";
+import { counted, plain } from "../../system/terminal/plain.ts";
+import { code } from "../../system/untrusted-text.ts";
+import { placeOf } from "../finding.ts";
+import type { Candidate } from "./candidates.ts";
+import type { Repair } from "./repair.ts";
+
+/** A change that repairs one layer, or the layers of one service that moved together. */
+export type Proposal = ReturnType<typeof proposalsOf>[number];
+
+/**
+ * Makes proposals of repairs: one for each layer, or for each service whose layers moved together.
+ * @param declined evidence of declined proposals; repairs with this evidence are left out
+ */
+export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<string>) {
+	const groups = new Map<string, Repair[]>();
+	for (const repair of repairs.filter((one) => !declined.has(evidenceOf(one)))) {
+		const name = groupOf(repair);
+		groups.set(name, [...(groups.get(name) ?? []), repair]);
+	}
+	const proposals = [...groups.values()].map((group) => {
+		const sorted = group.toSorted((a, b) => (a.layer.smallkey < b.layer.smallkey ? -1 : 1));
+		const smallkeys = sorted.map(({ layer }) => layer.smallkey);
+		const [{ sure }] = sorted as [Repair];
+		const textIn = (lang: Lang, write: Write) =>
+			sorted.map((repair) => repairText(repair, lang, write)).join("\n");
+		return {
+			/** `repair/<first smallkey>` */
+			branch: repairBranch(smallkeys[0] as string),
+			smallkeys,
+			sure,
+			/** The first line of the commit's message. */
+			subject: subjectOf(smallkeys, sure),
+			/** The evidence: `text` in plain English for the commit, `markdown` in both languages for a pull request. */
+			text: textIn("en", cut),
+			markdown: langs.map((lang) => textIn(lang, code)).join("\n---\n\n"),
+			/** A hash of the evidence for each layer: after a refusal, nothing is proposed again on the same evidence. */
+			evidence: sorted.map(evidenceOf),
+			/** The files that change; empty if a person has to choose. */
+			edits: sure === "choose" ? [] : sorted.flatMap(editsOf),
+		};
+	});
+	return proposals.sort((a, b) => (a.branch < b.branch ? -1 : 1));
+}
+
+/** Repairs of one group become one proposal: sure matches that moved from the same service to the same other service. */
+function groupOf({ layer, registration, langs, sure }: Repair): string {
+	if (sure !== "same") return layer.smallkey;
+	const ways = langs.map(({ lang }) =>
+		[layer.registration, registration].map((one) => one[lang].service_url.replace(/\/\d+\/?$/, "")),
+	);
+	return JSON.stringify(ways);
+}
+
+function subjectOf(smallkeys: readonly string[], sure: Repair["sure"]): string {
+	const [first, ...others] = smallkeys;
+	const what = others.length === 0 ? first : `${first} and ${counted(others.length, "other layer")}`;
+	if (sure === "choose") return `repair ${what}: choose one of several places`;
+	return `repair ${what}: ${sure === "same" ? "" : "perhaps "}the same layer at another place`;
+}
+
+function editsOf({ layer: { smallkey }, registration, description }: Repair): Edit[] {
+	return [
+		{ path: layerPath(smallkey), text: canonicalText(registration) },
+		{ path: descriptionPath(smallkey), text: descriptionText(description) },
+	];
+}
+
+/**
+ * A hash of a repair's evidence: the old place, the new places, and which traits agree. The number of features is left out:
+ * it changes daily, and would bring a declined proposal back.
+ */
+function evidenceOf({ layer, langs }: Repair): string {
+	const facts = langs.map(({ lang, candidates }) => [
+		lang,
+		placeOf(layer.registration, lang),
+		...candidates.map(({ service_url, layer: name = null, agreement }) => [
+			[service_url, name],
+			agreement.rows.filter(({ trait }) => trait !== "count").map(({ trait, agrees }) => [trait, agrees]),
+		]),
+	]);
+	const hash = createHash("sha256").update(JSON.stringify([layer.smallkey, facts]));
+	return hash.digest("hex").slice(0, 16);
+}
+
+/** The words of the evidence, in the order of `langs`. */
+const texts = {
+	layer: ["Layer", "Couche"],
+	choose: [
+		"Several places agree alike. Nothing is changed: register the one that is right.",
+		"Plusieurs endroits concordent également. Rien n’est modifié : inscrivez celui qui est juste.",
+	],
+	registered: ["Registered", "Inscrit"],
+	found: ["Found", "Trouvé"],
+	same: ["the same layer", "la même couche"],
+	perhaps: ["perhaps the same layer", "peut-être la même couche"],
+	head: ["| | known | found | agrees |", "| | connu | trouvé | concorde |"],
+	yes: ["yes", "oui"],
+	no: ["no", "non"],
+	// The attempts.
+	https: ["https in place of http", "https au lieu de http"],
+	redirect: ["the server redirects there permanently", "le serveur y redirige en permanence"],
+	service: ["the same service", "le même service"],
+	folder: ["another folder of the same server", "un autre dossier du même serveur"],
+	// The traits that are compared.
+	name: ["name", "nom"],
+	geometry: ["geometry", "géométrie"],
+	fields: ["fields", "champs"],
+	place: ["extent", "étendue"],
+	symbols: ["symbols", "symboles"],
+	count: ["features", "entités"],
+	title: ["title", "titre"],
+	abstract: ["abstract", "résumé"],
+	keywords: ["keywords", "mots-clés"],
+} as const;
+
+function textOf(name: keyof typeof texts, lang: Lang): string {
+	return texts[name][langs.indexOf(lang)] as string;
+}
+
+/** Makes untrusted text safe for the output. */
+type Write = (text: string) => string;
+
+/** Characters of an untrusted text in a commit. */
+const maxTextLength = 200;
+
+function cut(text: string): string {
+	return plain(text.length > maxTextLength ? `${text.slice(0, maxTextLength).toWellFormed()}…` : text);
+}
+
+/** The evidence of a repair, in one language. */
+function repairText({ layer, langs: found, sure }: Repair, lang: Lang, write: Write): string {
+	const lines = [`${textOf("layer", lang)} ${write(layer.smallkey)}`, ""];
+	if (sure === "choose") lines.push(textOf("choose", lang), "");
+	// Languages with the same service share their candidates.
+	for (const candidates of new Set(found.map((one) => one.candidates))) {
+		const own = found.filter((one) => one.candidates === candidates).map((one) => one.lang);
+		const registered = write(placeOf(layer.registration, own[0] as Lang));
+		lines.push(`${textOf("registered", lang)} (${own.join(", ")}): ${registered}`, "");
+		for (const candidate of candidates) lines.push(...candidateLines(candidate, lang, write));
+	}
+	return lines.join("\n");
+}
+
+function candidateLines(
+	{ service_url, layer, by, agreement: { rows, sure } }: Candidate,
+	lang: Lang,
+	write: Write,
+): string[] {
+	const say = (name: keyof typeof texts) => textOf(name, lang);
+	const place = write(layer === undefined ? service_url : `${service_url} ${layer}`);
+	const cell = (text: string) => (text === "" ? "" : write(text));
+	return [
+		`${say("found")}: ${place} (${say(by)}), ${say(sure === "same" ? "same" : "perhaps")}`,
+		"",
+		say("head"),
+		"|---|---|---|---|",
+		...rows.map(({ trait, before, after, agrees }) => {
+			const agreesText = agrees ? say("yes") : `**${say("no")}**`;
+			return `| ${say(trait)} | ${cell(before)} | ${cell(after)} | ${agreesText} |`;
+		}),
+		"",
+	];
+}

@@ -1,0 +1,150 @@
+import { writeFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Health } from "../../registry/health.ts";
+import type { CheckedLayer } from "../../registry/judge.ts";
+import { tryJson } from "../../registry/try-json.ts";
+import { runGit } from "../../system/git/run.ts";
+import { mapWithProgress } from "../../system/terminal/progress.ts";
+import { Trouble } from "../finding.ts";
+import type { Answer } from "../net/ask.ts";
+import { declinedEvidence, readOpen, writeProposal } from "./branches.ts";
+import type { SearchOptions } from "./candidates.ts";
+import { type Proposal, proposalsOf } from "./proposal.ts";
+import { createFindRepair } from "./repair.ts";
+
+/** The clients of one run. */
+export type Clients = Pick<SearchOptions, "ask" | "fetch">;
+
+/** Host → number of requests today (UTC). */
+type RequestCounts = Map<string, number>;
+
+/** The input of one run. */
+export interface RepairRun extends SearchOptions {
+	/** A git repository, bare or not. */
+	repository: string;
+	/** The commit on which proposals are based. */
+	base: string;
+	/** All layers of that commit. */
+	layers: readonly CheckedLayer[];
+	/** The layers that were sick on an earlier day. */
+	health: Health;
+	now: Date;
+	/** Proposals that may wait at the same time. */
+	maxOpen: number;
+}
+
+/** Requests to one host in a day. */
+const maxPerDay = 200;
+
+/** Answers that are cached for other layers of the same services. */
+const maxCached = 50;
+
+/** Adds a limit of requests to each host to the clients, and a cache of answers, which the layers of a service share. */
+export function limitRequests({ ask, fetch }: Clients, counts: RequestCounts = new Map()): Clients {
+	const cached = new Map<string, Promise<Answer>>();
+
+	function take(address: string): boolean {
+		const { host } = new URL(address);
+		const before = counts.get(host) ?? 0;
+		if (before >= maxPerDay) return false;
+		counts.set(host, before + 1);
+		return true;
+	}
+
+	return {
+		ask(address, signal) {
+			const known = cached.get(address);
+			if (known) return known;
+			const answer = take(address) ? ask(address, signal) : Promise.resolve(refusal);
+			cached.set(address, answer);
+			const [oldest] = cached.keys();
+			if (cached.size > maxCached && oldest !== undefined) cached.delete(oldest);
+			return answer;
+		},
+		async fetch(input, init) {
+			if (!take(String(input))) throw new Error(refusal.message);
+			return fetch(input, init);
+		},
+	};
+}
+
+const refusal = new Trouble("down", "was asked often enough for one day");
+
+/**
+ * Reads the day's numbers of requests from a file in git's folder, so that all runs of a day (UTC) share one limit.
+ * @returns the numbers, which the clients update, and `save`, which writes them
+ */
+async function openRequestCounts(repository: string, now: Date) {
+	const folder = (await runGit(repository, ["rev-parse", "--absolute-git-dir"])).toString("utf8").trim();
+	const file = join(folder, "repair-requests.json");
+	const day = now.toISOString().slice(0, 10);
+	const text = await readFile(file, "utf8").catch(() => "");
+	const stored = tryJson(text) as { day: string; hosts: Record<string, number> } | null;
+	const counts: RequestCounts = new Map(Object.entries((stored?.day === day && stored.hosts) || {}));
+	const save = () => writeFileSync(file, JSON.stringify({ day, hosts: Object.fromEntries(counts) }));
+	return { counts, save };
+}
+
+/** Layers that are checked at the same time; requests to each host are limited. */
+const layersAtOnce = 8;
+
+/**
+ * Looks for the services of the layers that were sick on an earlier day and still are, and writes each proposal to a branch
+ * of its own. `base` itself is never changed.
+ */
+export async function runRepair(options: RepairRun) {
+	const { repository, base, layers, health, now, maxOpen } = options;
+	const { counts, save } = await openRequestCounts(repository, now);
+	const findRepair = createFindRepair({ ...options, ...limitRequests(options, counts) }, layers);
+	const sick = layers.filter(({ smallkey }) => {
+		const state = health.get(smallkey)?.state;
+		return state === "wrong" || state === "down";
+	});
+	const stillSick = new Set<string>();
+	const check = async (layer: CheckedLayer) => {
+		const { isSick, repair } = await findRepair(layer);
+		save();
+		if (isSick) stillSick.add(layer.smallkey);
+		return repair ?? [];
+	};
+	const checked = await mapWithProgress(rotate(sick, now), "looking for services", layersAtOnce, check);
+	const declined = await declinedEvidence(repository, base);
+	const open = await readOpen(repository, base);
+	const wanted = proposalsOf(checked.flat(), declined);
+	const outdated = open.filter(({ branch, smallkeys }) => {
+		return !smallkeys.every((key) => stillSick.has(key)) && !wanted.some((one) => one.branch === branch);
+	});
+	for (const { branch, commit } of outdated)
+		await runGit(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]);
+	const kept = open.filter((one) => !outdated.includes(one));
+	const isKept = ({ evidence }: Proposal) =>
+		kept.some((one) => evidence.every((hash) => one.evidence.includes(hash)));
+	let room = maxOpen - kept.length;
+	const proposed: Proposal[] = [];
+	const postponed: Proposal[] = [];
+	for (const proposal of wanted.filter((one) => !isKept(one))) {
+		const before = kept.find(({ branch }) => branch === proposal.branch);
+		if (!before) room -= 1;
+		const isPostponed = !before && room < 0;
+		(isPostponed ? postponed : proposed).push(proposal);
+		if (!isPostponed) await writeProposal(repository, base, proposal, before, now);
+	}
+	return {
+		/** Number of checked layers. */
+		checked: checked.length,
+		/** Proposals written by this run, in the order of their branches. */
+		proposed,
+		/** Branches of removed proposals, which are no longer needed. */
+		withdrawn: outdated.map(({ branch }) => branch),
+		/** Number of proposals beyond `maxOpen`. */
+		postponed: postponed.length,
+	};
+}
+
+/** Rotates the layers by one each day, so that the limit of requests does not stop the same layers every day. */
+function rotate(layers: readonly CheckedLayer[], now: Date): CheckedLayer[] {
+	const day = Math.floor(now.getTime() / 86_400_000);
+	const first = layers.length === 0 ? 0 : day % layers.length;
+	return [...layers.slice(first), ...layers.slice(0, first)];
+}

@@ -1,0 +1,46 @@
+import Ajv, { _, type AnySchema, type Options } from "ajv";
+import standaloneCode from "ajv/dist/standalone/index.js";
+import type { Plugin } from "esbuild";
+import type { Validator } from "./compile.ts";
+import * as description from "./validate-description.ts";
+import * as owners from "./validate-owners.ts";
+import * as registration from "./validate-registration.ts";
+
+const modules: Record<string, Record<string, Validator>> = {
+	"validate-description.ts": description,
+	"validate-owners.ts": owners,
+	"validate-registration.ts": registration,
+};
+
+/** A schema without its titles and descriptions, which validation does not need. */
+function withoutDescriptions(schema: AnySchema): AnySchema {
+	// A property may be named `title` or `description`, too: its value is an object, not a string.
+	const isText = (keyword: string, value: unknown) =>
+		typeof value === "string" && (keyword === "description" || keyword === "title");
+	return JSON.parse(JSON.stringify(schema, (name, value) => (isText(name, value) ? undefined : value)));
+}
+
+/**
+ * An esbuild plugin. Workers cannot compile a schema, because they forbid code generation, and pages should not. The
+ * plugin replaces each module that compiles schemas by the code that ajv's standalone mode generates for it.
+ */
+export const compiledSchemas: Plugin = {
+	name: "compiled-schemas",
+	setup(setup) {
+		setup.onLoad({ filter: /[/\\]schemas[/\\]validate-[a-z]+\.ts$/ }, ({ path }) => {
+			const end = Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\"));
+			const [folder, file] = [path.slice(0, end), path.slice(end + 1)];
+			const sources = Object.entries(modules[file] ?? {}).flatMap(([name, { madeOf }]) =>
+				madeOf ? [{ name, ...madeOf }] : [],
+			);
+			const ajv = new Ajv({
+				...(sources[0]?.options as Options),
+				schemas: sources.map(({ schema }) => withoutDescriptions(schema)),
+				code: { source: true, esm: true, lines: true, formats: _`formats` },
+			});
+			const names = Object.fromEntries(sources.map(({ name, schema }) => [name, schema.$id]));
+			const code = `import { formats } from "./definitions.ts";\n${standaloneCode(ajv, names)}`;
+			return { contents: code, loader: "js", resolveDir: folder };
+		});
+	},
+};

@@ -1,0 +1,148 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { gzipSync } from "node:zlib";
+import type { Browser } from "playwright-core";
+import type { CommitChanges } from "../../catalogue/changes.ts";
+import { Index } from "../../catalogue/chunks.ts";
+import { catalogueFiles } from "../../catalogue/files.ts";
+import { buildPages } from "../../catalogue/site.ts";
+import { fragmentSettings } from "../../publish/rendered.ts";
+import type { Entry } from "../../registry/entries.ts";
+import { buildCatalogue, generateEntries } from "../../tests/catalogue/entries.ts";
+import { pageSettings, plainSettings } from "../../tests/catalogue/pages.ts";
+import { openBrowser, serveFolder } from "../host/prove/browser.ts";
+import { randomFrom } from "./layers.ts";
+import type { Row } from "./measure/row.ts";
+import type { World } from "./measure/world.ts";
+
+/** Size that the entries of a layer may have, in kB after gzip. */
+const kilobytesPerLayer = 0.1;
+/** CPU time that a change of one layer may take, in milliseconds. */
+const maxChangeMs = 300;
+/** Time until the first rows appear, in seconds. */
+const maxFirstRowsSeconds = 6;
+
+/** Prepares a row whose reference is a limit. @returns the measured side */
+type PrepareOurs = (world: World) => Promise<() => Promise<number>>;
+
+/** The manifest and all chunks of generated entries. */
+function indexFiles(layers: number) {
+	const entries = new Map([...generateEntries(layers)].map((entry) => [entry.smallkey, entry]));
+	return new Index(null).change(entries, "a".repeat(40)).files;
+}
+
+/** Measures the size of everything that a page reads of the index. */
+const prepareEntries: PrepareOurs = async ({ layers }) => {
+	const sizes = [...indexFiles(layers).values()].map((text) => gzipSync(text ?? "", { level: 9 }).length);
+	const kilobytes = sizes.reduce((sum, size) => sum + size, 0) / 1_000;
+	return async () => kilobytes;
+};
+
+/** Changes per round; each starts from the files that the change before left. */
+const changes = 20;
+
+/** Measures the CPU time of the catalogue's work for one changed layer (read, render, compress), the slowest of `changes`. */
+const prepareChange: PrepareOurs = async ({ layers }) => {
+	const entries = [...generateEntries(layers)];
+	const settings = { pages: pageSettings, isServed: true, commit: null, owners: () => ["@org/team"] };
+	const commit = (at: number, smallkey: string): CommitChanges => ({
+		commit: at.toString(16).padStart(40, "0"),
+		date: "2026-05-05T00:00:00Z",
+		layers: [{ smallkey, kind: "changed" }],
+	});
+	const files = buildCatalogue(entries, [commit(0, "first")], settings);
+	const random = randomFrom(5);
+	let at = 0;
+
+	/** @returns milliseconds of CPU time */
+	function change(): number {
+		const one = entries[Math.floor(random() * entries.length)] as Entry;
+		at += 1;
+		const changed = { ...one, title: { ...one.title, en: `${one.title.en} ${at}` } };
+		const start = process.cpuUsage();
+		const written = catalogueFiles(
+			(path) => files.get(path) ?? null,
+			{ layers: new Map([[one.smallkey, changed]]), history: [commit(at, one.smallkey)] },
+			settings,
+		);
+		for (const text of written.values()) if (text) gzipSync(text, { level: 6 });
+		const { user, system } = process.cpuUsage(start);
+		for (const [path, text] of written) files.set(path, text);
+		return (user + system) / 1_000;
+	}
+	return async () => Math.max(...Array.from({ length: changes }, change));
+};
+
+/** Slow 3G as the browser emulates it: bytes per second in each direction, and milliseconds before each answer. */
+const slow3g = { offline: false, downloadThroughput: 50_000, uploadThroughput: 50_000, latency: 400 };
+
+/** Runs in the page: records when the first row appears, in milliseconds since the navigation started. */
+const recordFirstRow = `new MutationObserver((_, observer) => {
+	if (!document.querySelector(".results li")) return;
+	window.firstRow = performance.now();
+	observer.disconnect();
+}).observe(document, { childList: true, subtree: true });`;
+
+/** Measures the seconds until the first row appears, in a browser with an empty cache. */
+async function untilFirstRow(browser: Browser, address: string): Promise<number> {
+	const context = await browser.newContext();
+	try {
+		const page = await context.newPage();
+		await page.addInitScript(recordFirstRow);
+		const session = await context.newCDPSession(page);
+		await session.send("Network.enable");
+		await session.send("Network.emulateNetworkConditions", slow3g);
+		await page.goto(address, { waitUntil: "commit" });
+		await page.locator(".results li").first().waitFor();
+		return ((await page.evaluate("firstRow")) as number) / 1_000;
+	} finally {
+		await context.close();
+	}
+}
+
+const prepareFirstRows: PrepareOurs = async (world) => {
+	const browser = await openBrowser();
+	world.endLater(() => browser.close());
+	const site = await buildPages({
+		fragments: fragmentSettings({ metadataUrl: "", catalogueUrl: "" }),
+		publicUrl: "",
+		site: plainSettings,
+		senderNames: {},
+		isCompressed: false,
+		pictures: "",
+	});
+	const dist = world.path("pages");
+	for (const [path, content] of [...site.files, ...indexFiles(world.layers)]) {
+		if (content === null) continue;
+		await mkdir(dirname(join(dist, path)), { recursive: true });
+		await writeFile(join(dist, path), content);
+		await writeFile(join(dist, `${path}.gz`), gzipSync(content));
+	}
+	const { address, close } = await serveFolder(dist);
+	world.endLater(close);
+	return () => untilFirstRow(browser, `${address}en/`);
+};
+
+function row(
+	name: string,
+	ours: string,
+	unit: Row["unit"],
+	limitOf: (layers: number) => number,
+	prepare: PrepareOurs,
+): Row {
+	const prepareBoth: Row["prepare"] = async (world) => {
+		return { ours: await prepare(world), reference: async () => limitOf(world.layers) };
+	};
+	return { name, ours, reference: "the limit", unit, reach: { of: "ratio", most: 1 }, prepare: prepareBoth };
+}
+
+const entries = "all entries of the catalogue with their manifest, gzip";
+const change = `a change of one layer in the catalogue's files, CPU, slowest of ${changes}`;
+const rows = "from opening the catalogue until its first rows, over slow 3G (400 kbit/s, 400 ms)";
+
+/** Rows about the catalogue. The reference of each is a limit. */
+export const catalogueRows: Row[] = [
+	row("catalogue-entries", entries, "kB", (layers) => layers * kilobytesPerLayer, prepareEntries),
+	row("catalogue-change", change, "ms", () => maxChangeMs, prepareChange),
+	row("first-rows", rows, "s", () => maxFirstRowsSeconds, prepareFirstRows),
+];

@@ -1,0 +1,191 @@
+import { decode } from "fast-png";
+import type { Browser, Page, Route } from "playwright-core";
+import type { Lang } from "../../../registry/smallkey.ts";
+
+/** The result of drawing a layer in one language. */
+export interface Drawn {
+	/** Whether any part of the layer is visible. */
+	isDrawn: boolean;
+	/** Number of features in the first view; absent for pictures. */
+	features?: number;
+	/** Share of the map that the layer colours, from 0 to 1. */
+	share: number;
+	/** Time until the map had drawn, in milliseconds. */
+	ms: number;
+	/** The page's message about its map. */
+	text: string;
+	/** A small picture as WebP; null if nothing is visible. */
+	picture: Uint8Array | null;
+}
+
+/** The browser, the site and the client for drawing. */
+export interface DrawOptions {
+	browser: Browser;
+	/** Address of the catalogue, with a slash at its end. */
+	site: string;
+	/** The guarded fetch, which answers the page's requests to map services. */
+	fetch: typeof fetch;
+}
+
+/** Size of the browser's window; the page's map takes all of its width. */
+const windowSize = { width: 640, height: 900 };
+
+/** Width of a picture in pixels, and its limit in bytes. */
+const pictureWidth = 240;
+const maxPictureBytes = 12_000;
+
+/** Qualities of a picture, tried in this order. */
+const qualities = [80, 60, 40, 20, 5];
+
+/** Time limit for drawing, in milliseconds: the page itself waits 10 s for a service. */
+const maxDrawMs = 40_000;
+
+/** Zooms while nothing is visible: many layers are drawn at large scales only. */
+const maxZooms = 2;
+
+/** Clicks of the zoom button for one zoom. */
+const clicksPerZoom = 3;
+
+/** Draws a layer on the catalogue's own map. @throws {Error} if the browser fails */
+export async function drawLayer(options: DrawOptions, smallkey: string, lang: Lang): Promise<Drawn> {
+	const { browser, site } = options;
+	const context = await browser.newContext({
+		viewport: windowSize,
+		reducedMotion: "reduce",
+		colorScheme: "light",
+		locale: `${lang}-CA`,
+		serviceWorkers: "block",
+	});
+	try {
+		await context.route(
+			(url) => /^https?:$/.test(url.protocol) && !url.href.startsWith(site),
+			(route) => answer(route, options.fetch),
+		);
+		const page = await context.newPage();
+		page.setDefaultTimeout(maxDrawMs);
+		const start = performance.now();
+		await page.goto(`${site}${lang}/?layer=${encodeURIComponent(smallkey)}`);
+		await waitUntilDrawn(page);
+		const ms = Math.round(performance.now() - start);
+		await hideButtons(page);
+		return { ...(await inspectMap(page)), ms };
+	} finally {
+		await context.close();
+	}
+}
+
+const mapSelector = ".map[data-state]";
+
+/** Waits until the map has drawn or failed, or the page says why it has none. */
+async function waitUntilDrawn(page: Page): Promise<void> {
+	const ended = '.map[data-state="drawn"], .map[data-state="failed"], .mapplace .warning, .layerhead a';
+	await page.locator(ended).first().waitFor({ state: "attached" });
+}
+
+/** Checks whether the layer is visible on the map, and zooms in while it is not. */
+async function inspectMap(page: Page): Promise<Omit<Drawn, "ms">> {
+	const map = page.locator(mapSelector);
+	const message = page.locator(".mapstatus, .mapplace .warning").first();
+	const text = (await message.textContent().catch(() => "")) ?? "";
+	if ((await map.count()) === 0) return { isDrawn: false, share: 0, text, picture: null };
+	for (let zooms = 0; ; zooms += 1) {
+		const { state, features } = await map.evaluate((element) => ({ ...(element as HTMLElement).dataset }));
+		const share = state === "drawn" ? await colouredShare(page) : 0;
+		const count = features === undefined ? {} : { features: Number(features) };
+		const isDrawn = share > 0;
+		if (isDrawn || state !== "drawn" || zooms === maxZooms)
+			return { isDrawn, ...count, share, text, picture: isDrawn ? await takePicture(page) : null };
+		await zoomIn(page);
+	}
+}
+
+/** Zooms in: if the page has a button for the scales at which the layer is drawn, with that. */
+async function zoomIn(page: Page): Promise<void> {
+	const offer = page.locator(".maphelp button");
+	if (await offer.isVisible()) await offer.dispatchEvent("click");
+	else
+		for (let click = 0; click < clicksPerZoom; click += 1)
+			await page.locator(".zoom button").first().dispatchEvent("click");
+	await page.waitForLoadState("networkidle");
+	await waitUntilDrawn(page);
+}
+
+/** Hides the buttons over the map, which would be in its pictures. */
+async function hideButtons(page: Page): Promise<void> {
+	await page.locator(".zoom, .ol-attribution").evaluateAll((elements) => {
+		for (const element of elements) (element as HTMLElement).style.visibility = "hidden";
+	});
+}
+
+/** The share of the map's pixels that differ between the map with the layer and without it. */
+async function colouredShare(page: Page): Promise<number> {
+	await setOpacity(page, 0);
+	const without = decode(await stableScreenshot(page));
+	await setOpacity(page, 100);
+	const along = decode(await stableScreenshot(page));
+	const { width, height, channels } = along;
+	const isDifferent = (at: number) => Math.abs((along.data[at] ?? 0) - (without.data[at] ?? 0)) > 3;
+	let different = 0;
+	for (let at = 0; at < along.data.length; at += channels)
+		if ([at, at + 1, at + 2].some(isDifferent)) different += 1;
+	return Math.round((different / (width * height)) * 1e4) / 1e4;
+}
+
+async function setOpacity(page: Page, percent: number): Promise<void> {
+	await page.locator(".opacity input").evaluate((input, value) => {
+		(input as HTMLInputElement).value = String(value);
+		input.dispatchEvent(new Event("input"));
+	}, percent);
+}
+
+/** Screenshots until two are equal: the page loads symbols after features. */
+const maxPictures = 10;
+
+/** Takes screenshots of the map until two in a row are equal. */
+async function stableScreenshot(page: Page): Promise<Buffer> {
+	let last = await page.locator(mapSelector).screenshot();
+	for (let taken = 1; taken < maxPictures; taken += 1) {
+		const next = await page.locator(mapSelector).screenshot();
+		if (next.equals(last)) return next;
+		last = next;
+	}
+	return last;
+}
+
+/** Takes a small picture of the map as WebP; null if it cannot be made small enough. */
+async function takePicture(page: Page): Promise<Uint8Array | null> {
+	const box = await page.locator(mapSelector).evaluate((element) => {
+		const { x, y, width, height } = element.getBoundingClientRect();
+		return { x: x + window.scrollX, y: y + window.scrollY, width, height };
+	});
+	const clip = { ...box, scale: pictureWidth / box.width };
+	const session = await page.context().newCDPSession(page);
+	for (const quality of qualities) {
+		const settings = { format: "webp", quality, clip, captureBeyondViewport: true } as const;
+		const { data } = await session.send("Page.captureScreenshot", settings);
+		const bytes = Buffer.from(data, "base64");
+		if (bytes.length <= maxPictureBytes) return bytes;
+	}
+	return null;
+}
+
+/** An allowed origin that is no page's. Without the header, Playwright would let every page read the answer. */
+const unreadable = "https://none.invalid";
+
+/** Answers a request of the page with the guarded fetch. A request that the fetch refuses fails in the page too. */
+async function answer(route: Route, fetch: DrawOptions["fetch"]): Promise<void> {
+	const request = route.request();
+	if (request.method() !== "GET") return route.abort("blockedbyclient");
+	try {
+		const response = await fetch(request.url());
+		const headers = {
+			"Content-Type": response.headers.get("Content-Type") ?? "",
+			"Access-Control-Allow-Origin": response.headers.get("Access-Control-Allow-Origin") ?? unreadable,
+		};
+		const body = Buffer.from(await response.arrayBuffer());
+		await route.fulfill({ status: response.status, headers, body });
+	} catch {
+		// The page may be closed.
+		await route.abort("failed").catch(() => undefined);
+	}
+}

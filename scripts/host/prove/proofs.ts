@@ -1,0 +1,175 @@
+import { createHash } from "node:crypto";
+import { mkdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import pLimit from "p-limit";
+import { proofsFile } from "../../../catalogue/thumbnails.ts";
+import { placeOf } from "../../../harvest/finding.ts";
+import { placeFile } from "../../../publish/place-file.mjs";
+import type { CheckedLayer } from "../../../registry/judge.ts";
+import { folderOf, type Lang, langs, parseSmallkey } from "../../../registry/smallkey.ts";
+import { tryJson } from "../../../registry/try-json.ts";
+import { readTextIfThere } from "../../../system/files/if-there.ts";
+import { progress } from "../../../system/terminal/progress.ts";
+import { openBrowser } from "./browser.ts";
+import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
+
+/** The result of drawing a layer in one language, without its picture. */
+export type LangProof = Omit<Drawn, "picture">;
+
+/** The result of drawing a layer the last time. */
+export interface Proof {
+	/** The day: `2026-03-04`. */
+	day: string;
+	/** The first day on which it did not draw; absent if it draws. */
+	since?: string;
+	langs: Partial<Record<Lang, LangProof>>;
+	/** Path of its last picture in the folder of proofs. It may be older than `day` if the layer no longer draws. */
+	picture?: string;
+}
+
+/** Smallkey → proof. */
+export type Proofs = Map<string, Proof>;
+
+/** Version of the file's format. */
+const version = 1;
+
+/** Reads the proofs in a folder; empty if there are none, or they cannot be read. */
+export async function readProofs(folder: string): Promise<Proofs> {
+	const text = await readTextIfThere(join(folder, proofsFile)).catch(() => null);
+	const value = tryJson(text ?? "") as { version: number; layers: Record<string, Proof> } | null;
+	const layers = value?.version === version ? Object.entries(value.layers ?? {}) : [];
+	return new Map(layers.filter(([smallkey]) => parseSmallkey(smallkey) !== null));
+}
+
+/** Writes all proofs, sorted by smallkey. */
+function writeProofs(folder: string, proofs: Proofs): void {
+	const lines = [...proofs]
+		.sort(([a], [b]) => (a < b ? -1 : 1))
+		.map(([smallkey, proof]) => `${JSON.stringify(smallkey)}: ${JSON.stringify(proof)}`);
+	placeFile(folder, proofsFile, Buffer.from(`{"version":${version},"layers":{\n${lines.join(",\n")}\n}}\n`));
+}
+
+/** The input of one run. */
+export interface ProveRun extends Omit<DrawOptions, "browser"> {
+	/** The folder of proofs and pictures. */
+	folder: string;
+	/** Whether a layer's picture always has the same name, for texts that link to it. If not, the name has a hash. */
+	hasFixedNames?: boolean;
+	/** The layers to draw. */
+	layers: readonly CheckedLayer[];
+	/** All smallkeys: the proofs of others are removed. */
+	registered: ReadonlySet<string>;
+	/** Whether to draw layers again that were drawn today. */
+	isAgain: boolean;
+	/** The day of the run: `2026-03-04`. */
+	day: string;
+	signal: AbortSignal;
+}
+
+/** Records the result of drawing a layer, and writes its picture into the folder. */
+async function addProof(
+	{ folder, hasFixedNames = false, day }: ProveRun,
+	proofs: Proofs,
+	smallkey: string,
+	drawn: Partial<Record<Lang, Drawn>>,
+): Promise<void> {
+	const before = proofs.get(smallkey);
+	const all = Object.entries(drawn);
+	const seen = Object.fromEntries(all.map(([lang, { picture: _, ...rest }]) => [lang, rest]));
+	const isDrawn = all.every(([, one]) => one.isDrawn);
+	const bytes = all.map(([, { picture }]) => picture).find((one) => one !== null);
+	const hash = bytes && createHash("sha256").update(bytes).digest("hex").slice(0, 12);
+	const name = pictureName(smallkey, hasFixedNames ? undefined : hash);
+	const picture = bytes ? name : before?.picture;
+	if (bytes) {
+		await mkdir(join(folder, folderOf(smallkey)), { recursive: true });
+		placeFile(folder, name, Buffer.from(bytes));
+	}
+	if (before?.picture !== undefined && before.picture !== picture)
+		await rm(join(folder, before.picture), { force: true });
+	proofs.set(smallkey, {
+		day,
+		...(!isDrawn && { since: before?.since ?? day }),
+		langs: seen,
+		...(picture !== undefined && { picture }),
+	});
+}
+
+/** Path of a picture in the folder of proofs. @param hash of its content; absent if the name is fixed */
+export function pictureName(smallkey: string, hash?: string | null): string {
+	return `${folderOf(smallkey)}/${smallkey}${hash ? `.${hash}` : ""}.webp`;
+}
+
+/** Layers that are drawn at the same time, each in a page of its own, and each of other hosts. */
+const layersAtOnce = 3;
+
+/** Layers that one browser draws: its memory grows. After each browser the proofs are written. */
+const layersPerBrowser = 50;
+
+/**
+ * Draws the layers of each host one after the other, and records the results. After an interruption, the next run of the
+ * same day draws the remaining layers.
+ * @returns all proofs
+ */
+export async function runProofs(options: ProveRun): Promise<Proofs> {
+	const { layers, folder, registered, isAgain, day, signal } = options;
+	const proofs = await readProofs(folder);
+	for (const [smallkey, { picture }] of proofs) {
+		if (registered.has(smallkey)) continue;
+		if (picture !== undefined) await rm(join(folder, picture), { force: true });
+		proofs.delete(smallkey);
+	}
+	const left = layers.filter(({ smallkey }) => isAgain || proofs.get(smallkey)?.day !== day);
+	const bar = progress(left.length, "drawing layers");
+	try {
+		for (let at = 0; at < left.length && !signal.aborted; at += layersPerBrowser)
+			await drawSome(left.slice(at, at + layersPerBrowser));
+	} finally {
+		bar.stop();
+		writeProofs(folder, proofs);
+	}
+	return proofs;
+
+	async function drawSome(some: readonly CheckedLayer[]): Promise<void> {
+		const browser = await openBrowser();
+		const inTurn = createTurns();
+		try {
+			const draw = async (layer: CheckedLayer) => {
+				if (signal.aborted) return;
+				const drawn = await drawLangs({ ...options, browser }, layer);
+				await addProof(options, proofs, layer.smallkey, drawn);
+				bar.tick();
+			};
+			await Promise.all(some.map((layer) => inTurn(layer, () => draw(layer))));
+		} finally {
+			writeProofs(folder, proofs);
+			await browser.close();
+		}
+	}
+}
+
+/** Returns a function that runs the work on a layer when no other layer of its hosts, in either language, is worked on. */
+function createTurns() {
+	const withSlot = pLimit(layersAtOnce);
+	const hosts = new Map<string, ReturnType<typeof pLimit>>();
+	return ({ registration }: CheckedLayer, work: () => Promise<void>): Promise<void> => {
+		const own = new Set(langs.map((lang) => new URL(registration[lang].service_url).host));
+		// All layers take their hosts in the same order, so that no two of them wait for each other.
+		const turn = [...own].sort().reduce(
+			(inner, host) => {
+				const oneByOne = hosts.get(host) ?? pLimit(1);
+				hosts.set(host, oneByOne);
+				return () => oneByOne(inner);
+			},
+			() => withSlot(work),
+		);
+		return turn();
+	};
+}
+
+/** Draws a layer in English, and in French if that is another service or English failed: each page says why it fails. */
+async function drawLangs(options: DrawOptions, { smallkey, registration }: CheckedLayer) {
+	const en = await drawLayer(options, smallkey, "en");
+	if (en.isDrawn && placeOf(registration, "en") === placeOf(registration, "fr")) return { en };
+	return { en, fr: await drawLayer(options, smallkey, "fr") };
+}

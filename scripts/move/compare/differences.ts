@@ -1,0 +1,174 @@
+import { isDeepStrictEqual } from "node:util";
+import { escapeMarkup } from "../../../registry/markup.ts";
+import { type Json, listOf, objectOf } from "./json.ts";
+
+/**
+ * A difference between two nodes of one layer: what differs, in words that name no single layer, and whether a viewer draws
+ * or requests something else because of it. If not, it is an improvement, or no viewer reads it.
+ */
+type Difference = readonly [kind: string, isRelevant: boolean];
+
+/**
+ * Compares a layer's node on the older service with the one on this service, at v0.9, v1 or v2.
+ * @returns each kind of difference, and whether it is relevant
+ */
+export function differences(before: Json, now: Json): ReadonlyMap<string, boolean> {
+	const isOtherForm = isOtherMapServerForm(before, now);
+	const found = memberNames(before, now).flatMap((name) => {
+		const [one, other] = [before[name], now[name]];
+		if (isDeepStrictEqual(one, other)) return [];
+		if (name === "datagrid") return gridDifferences(columnsOf(one), columnsOf(other));
+		if (name === "symbology") return symbologyDifferences(objectOf(one), objectOf(other));
+		if (isOtherForm && mapServerMembers.includes(name))
+			return [cosmetic("a layer of a MapServer in the form of V2_MAP_SERVER")];
+		const missing = onlyNow(one) ? ": only now" : onlyBefore(one, other) ? ": only before" : "";
+		return memberDifferences(name, one, other, name + missing);
+	});
+	return new Map(found);
+}
+
+function memberNames(before: Json, now: Json): string[] {
+	return Object.keys({ ...before, ...now });
+}
+
+/**
+ * Compares a member.
+ * @param rule the name of its rule
+ * @param otherwise the kind of the difference, unless that rule, or the escaping of markup, makes it cosmetic
+ */
+function memberDifferences(rule: string, before: unknown, now: unknown, otherwise: string): Difference[] {
+	if (isDeepStrictEqual(before, now)) return [];
+	const [isKnown, kind] = rules[rule] ?? [];
+	if (isKnown?.(before, now)) return [cosmetic(kind as string)];
+	if (typeof before === "string" && escapeMarkup(before) === now) return [cosmetic(escapedMarkup)];
+	return [relevant(otherwise)];
+}
+
+const escapedMarkup = "a text that a viewer would run as HTML: made harmless";
+
+const cosmetic = (kind: string): Difference => [kind, false];
+const relevant = (kind: string): Difference => [kind, true];
+
+type Test = (before: unknown, now: unknown) => boolean;
+
+const onlyBefore: Test = (_before, now) => now === undefined;
+const onlyNow = (before: unknown) => before === undefined || before === null;
+const isNoScale: Test = (before, now) => now === 0 && !(typeof before === "number" && before > 0);
+const isNumberSort: Test = (_before, now) => now === "num";
+const isEmptyField: Test = (before, now) => !before && now === undefined;
+
+const wmsMetadata = "metadata of a wms layer, which RAMP 4.0 refuses: left out";
+const noScale = "a scale that is none";
+const numberColumn = "columns of numbers that sort as numbers";
+const emptyField = "symbology: an empty second or third field";
+
+/** Member of a node, of a `column` of its grid or of its `symbol`s → which difference in it is cosmetic, and its kind. */
+const rules: Readonly<Record<string, readonly [isKnown: Test, kind: string]>> = {
+	geometryType: [onlyBefore, "geometryType: no viewer reads it"],
+	imageUrl: [onlyNow, "a picture of a wms layer for the list of layers"],
+	metadataUrl: [onlyBefore, wmsMetadata],
+	catalogueUrl: [onlyBefore, wmsMetadata],
+	url: [(before, now) => bare(before) === bare(now), "a slash or a ? at the end of the address: left out"],
+	layerExtent: [isProjected, "an extent in the map's spatial reference"],
+	aliasMap: [sameMembers, escapedMarkup],
+	minScale: [isNoScale, noScale],
+	maxScale: [isNoScale, noScale],
+	name: [onlyNow, "a name where there was none"],
+	layerEntries: [sameEntries, "titles of a service's layers: viewers have them from the service"],
+	maxAllowableOffset: [onlyNow, "an offset that a release of the older service lost"],
+	"column title": [
+		(before, now) => fixedTitles[String(before)] === now,
+		"French titles of the fixed columns",
+	],
+	"column sortType": [isNumberSort, numberColumn],
+	"column type": [isNumberSort, numberColumn],
+	"symbol field2": [isEmptyField, emptyField],
+	"symbol field3": [isEmptyField, emptyField],
+	"symbol value": [
+		(before, now) => String(before) === String(now),
+		"symbology: values of a number field as numbers at v0.9, as texts at v1",
+	],
+	"symbol label": [(before, now) => (before ?? "") === (now ?? ""), "symbology: an empty label"],
+};
+
+function bare(address: unknown): unknown {
+	return typeof address === "string" ? address.trim().replace(/(?<![/?])[/?]+$/, "") : address;
+}
+
+/** Whether two lists name the same layers of a service, ignoring other members. */
+function sameEntries(before: unknown, now: unknown): boolean {
+	const named = (entries: unknown) =>
+		listOf(entries).map((entry) => objectOf(entry).id ?? objectOf(entry).index);
+	return isDeepStrictEqual(named(before), named(now));
+}
+
+/** Whether two extents may be equal in different spatial references. */
+function isProjected(before: unknown, now: unknown): boolean {
+	const sides = ["xmin", "ymin", "xmax", "ymax"];
+	if (!sides.every((side) => Number.isFinite(objectOf(now)[side]))) return false;
+	const isRounded = sides.every(
+		(side) => Math.abs(Number(objectOf(before)[side]) - Number(objectOf(now)[side])) <= 1,
+	);
+	return isRounded || "spatialReference" in objectOf(before) || onlyNow(before);
+}
+
+function sameMembers(before: unknown, now: unknown): boolean {
+	const spelled = Object.entries(objectOf(before)).map(([name, alias]) => [
+		escapeMarkup(name),
+		typeof alias === "string" ? escapeMarkup(alias) : alias,
+	]);
+	return isDeepStrictEqual(Object.fromEntries(spelled), now);
+}
+
+const fixedTitles: Readonly<Record<string, string>> = { Icon: "Icône", Details: "Détails" };
+
+function columnsOf(datagrid: unknown): Json[] {
+	return listOf(objectOf(datagrid).gridColumns).map(objectOf);
+}
+
+function gridDifferences(before: Json[], now: Json[]): Difference[] {
+	const idsOf = (columns: Json[]) =>
+		columns.map(({ fieldName, id }) => escapeMarkup(String(fieldName || id)));
+	if (!isDeepStrictEqual(idsOf(before), idsOf(now)))
+		return [relevant("datagrid: other columns, or in another order")];
+	return before.flatMap((column, index) => {
+		const fresh = now[index] as Json;
+		return memberNames(column, fresh).flatMap((name) =>
+			memberDifferences(`column ${name}`, column[name], fresh[name], `datagrid: ${name} of a column`),
+		);
+	});
+}
+
+/** The members of a symbology that are lists of classes. */
+const classLists = ["valueMaps", "rangeMaps"];
+
+function symbologyDifferences(before: Json, now: Json): Difference[] {
+	if (Object.keys(before).length === 0) return [cosmetic("symbols where there were none")];
+	const inner = classLists.flatMap((list) => {
+		const [one, other] = [listOf(before[list]), listOf(now[list])];
+		if (one.length !== other.length) return [relevant("symbology: another number of classes")];
+		return one.flatMap((drawing, index) => symbolDifferences(objectOf(drawing), objectOf(other[index])));
+	});
+	return [...symbolDifferences(before, now), ...inner];
+}
+
+/** Compares the members of a symbology, or of one of its classes. */
+function symbolDifferences(before: Json, now: Json): Difference[] {
+	const names = memberNames(before, now).filter((name) => !classLists.includes(name));
+	return names.flatMap((name) =>
+		memberDifferences(`symbol ${name}`, before[name], now[name], `symbology: ${name}`),
+	);
+}
+
+/** The members in which the two forms of a layer of a MapServer differ at v2. */
+const mapServerMembers = ["layerType", "url", "layerEntries", "nameField"];
+
+/** Whether two nodes of v2 name the same layer of a MapServer, one as `esriDynamic` and the other as `esriFeature`. */
+function isOtherMapServerForm(before: Json, now: Json): boolean {
+	const wholeOf = ({ layerType, url, layerEntries }: Json) => {
+		const { index } = objectOf(listOf(layerEntries)[0]);
+		return layerType === "esriDynamic" ? `${url}/${index}` : layerType === "esriFeature" ? url : null;
+	};
+	const [one, other] = [wholeOf(before), wholeOf(now)];
+	return before.layerType !== now.layerType && one !== null && bare(one) === bare(other);
+}

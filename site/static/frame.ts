@@ -1,0 +1,164 @@
+import { manifestPath } from "../../registry/entries.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import type { SiteSettings } from "../page/settings.ts";
+import { tagline } from "../text/translate.ts";
+import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
+import { type Assets, Html, html, inBoth, type Part, scriptData, textsIn } from "./html.ts";
+
+interface Frame {
+	lang: Lang;
+	/** Relative address from the page to the site's root, such as `../`. */
+	root: string;
+	/** Null for a page with only the site's title. */
+	title: string | null;
+	head?: Part;
+	/** Address of the same page in the other language; null if there is none. */
+	other: string | null;
+	/** Further attributes of `main`. */
+	attributes?: Html;
+	content: Part;
+}
+
+/** Renders a whole page, with the header and the footer that all pages share. */
+export function frameHtml(assets: Assets, { lang, root, title, head, other, ...main }: Frame): string {
+	const { t } = textsIn[lang];
+	const otherLang = lang === "en" ? "fr" : "en";
+	const home = `${root}${lang}/`;
+	const item = (page: string, query: string, text: string) =>
+		html`<li><a href="${home}${query}" data-page="${page}">${text}</a></li>`;
+	const language = html`
+<a class="language" href="${other}" hreflang="${otherLang}" lang="${otherLang}">${t("Français")}</a>`;
+	const french = lang === "fr" ? "fr/" : "";
+	const full = title === null ? t("Map layers") : `${title} · ${t("Map layers")}`;
+	const body = html`<a class="skip" href="#main">${t("Skip to the content")}</a>
+<header class="bar"><div class="head">
+<a class="name" href="${home}" data-page="layers">${t("Map layers")}</a>
+<nav aria-label="${t("Main")}"><ul class="menu">
+${item("layers", "", t("Layers"))}
+${item("health", "?page=health", t("Health"))}
+${item("draft", "?page=draft", t("Try a draft"))}
+</ul></nav>${other !== null && language}
+</div></header>
+<main id="main"${main.attributes}>
+${main.content}
+</main>
+<footer class="foot">
+<p><a href="${root}guide/${french}">${t("Guide")}</a> <a href="${root}list/${french}">${t("Plain list")}</a> <a href="${root}${feedPath}">${t("Feed of changes")}</a>
+${t("Read by machines, too:")} <a href="${root}${manifestPath}">${t("index")}</a> <a href="${root}changes/index.json">${t("changes")}</a>
+<a href="${root}schemas/">${t("schemas")}</a></p>
+</footer>`;
+	return documentHtml(lang, headOf(root, assets, full, head), body);
+}
+
+/** The content of `head` that all pages share. @param root relative address from the page to the site's root */
+function headOf(root: string, assets: Assets, title: string, more: Part): Html {
+	return html`<meta http-equiv="Content-Security-Policy" content="${new Html(assets.policy)}">
+<meta name="referrer" content="strict-origin-when-cross-origin">
+<title>${title}</title>
+<link rel="stylesheet" href="${root}${assets.styles}">
+<link rel="icon" type="image/svg+xml" href="${root}${assets.icon}">
+${more}`;
+}
+
+function alternates(root: string): Html {
+	return html`<link rel="alternate" hreflang="en" href="${root}en/">
+<link rel="alternate" hreflang="fr" href="${root}fr/">
+<link rel="alternate" hreflang="x-default" href="${root || "./"}">
+<link rel="alternate" type="application/atom+xml" href="${root}${feedPath}">`;
+}
+
+/**
+ * Renders `en/index.html` or `fr/index.html`: the page in which the script shows every view. It contains the settings and
+ * preloads the scripts and the index's manifest, so that the first rows appear sooner.
+ * @param publicUrl address of the site with a slash at its end; empty if unknown
+ */
+export function catalogueHtml(lang: Lang, assets: Assets, settings: SiteSettings, publicUrl: string): string {
+	const { t } = textsIn[lang];
+	const imports = [...assets.imports, ...(lang === "fr" ? [assets.french] : [])];
+	const search = html`<link rel="search" type="application/opensearchdescription+xml" title="${t("Map layers")}" href="../${openSearchFile(lang)}">`;
+	return frameHtml(assets, {
+		lang,
+		root: "../",
+		title: null,
+		head: html`<meta name="description" content="${t(tagline)}">
+${alternates("../")}
+${publicUrl && search}<link rel="preload" as="fetch" crossorigin href="../${manifestPath}">
+<script type="module" src="../${assets.script}"></script>
+${imports.map((path) => html`<link rel="modulepreload" href="../${path}">\n`)}
+<script type="application/json" id="settings">${scriptData(settings)}</script>`,
+		other: `../${lang === "en" ? "fr" : "en"}/`,
+		attributes: html` data-land-light="../${assets.landLight}" data-land-dark="../${assets.landDark}" data-worker="../${assets.worker}"`,
+		content: html`<noscript><h1>${t("Map layers")}</h1><p>${t("Searching and maps need JavaScript. Without it there is")} <a href="../${listFolders[lang]}/">${t("the plain list of all layers")}</a>.</p></noscript>`,
+	});
+}
+
+/** Renders `index.html`: its script chooses the browser's language; without a script the page is two links. */
+export function rootHtml(assets: Assets): string {
+	const head = html`${headOf("", assets, inBoth("Map layers"), alternates(""))}
+<script type="module" src="${assets.choose}"></script>`;
+	const link = (lang: Lang, name: string) =>
+		html`<li><a href="${lang}/" hreflang="${lang}" lang="${lang}">${name}</a></li>`;
+	const body = html`<main>
+<h1>${textsIn.en.t("Map layers")} <span lang="fr">· ${textsIn.fr.t("Map layers")}</span></h1>
+<ul class="start">${link("en", "English")}${link("fr", "Français")}</ul>
+</main>`;
+	return documentHtml("en", head, body);
+}
+
+/** Why the requested page cannot be shown, with its title and its hint. */
+const errorTexts = {
+	notFound: [
+		"This page does not exist",
+		"It may have been removed, or its address may be written differently.",
+	],
+	/** The catalogue is still being built. */
+	building: ["The catalogue is being prepared", "This page loads itself again in a few seconds."],
+} as const;
+
+export type ErrorKind = keyof typeof errorTexts;
+
+/** Seconds after which the page `building` reloads itself. */
+export const reloadSeconds = 3;
+
+/** The styles are in the page itself: on an error, other files may be missing, too. */
+const errorStyles =
+	"body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:10vh auto;padding:0 1.5rem}h1{font-size:1.4rem;margin-top:2rem}";
+
+/**
+ * Renders a small page in both languages that needs no other file. Pure.
+ * @param home relative address from the requested address to the site's root
+ */
+export function errorHtml(kind: ErrorKind, home: string): string {
+	const [title, hint] = errorTexts[kind];
+	const isBuilding = kind === "building";
+	const part = (lang: Lang) => {
+		const { t } = textsIn[lang];
+		const way = html` <a href="${home}${lang}/">${t("To the map layers")}</a>`;
+		return html`<section lang="${lang}">
+<h1>${t(title)}</h1>
+<p>${t(hint)}${!isBuilding && way}</p>
+</section>
+`;
+	};
+	const head = html`<meta name="color-scheme" content="light dark">
+<meta name="robots" content="noindex">
+${isBuilding && html`<meta http-equiv="refresh" content="${reloadSeconds}">`}
+<title>${inBoth(title)}</title>
+<style>${errorStyles}</style>`;
+	return documentHtml("en", head, html`<main>\n${langs.map(part)}</main>`);
+}
+
+function documentHtml(lang: Lang, head: Part, body: Part): string {
+	return html`<!doctype html>
+<html lang="${lang}">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+${head}
+</head>
+<body>
+${body}
+</body>
+</html>
+`.text;
+}

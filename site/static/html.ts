@@ -1,0 +1,79 @@
+import { langs } from "../../registry/smallkey.ts";
+import type { TargetName } from "../../registry/targets/target.ts";
+import { french } from "../text/french.ts";
+import { type Text, translator } from "../text/translate.ts";
+
+/** Escapes a text for HTML, inside elements and quoted attributes. */
+export function escapeHtml(text: string): string {
+	return text
+		.replaceAll("&", "&amp;")
+		.replaceAll("<", "&lt;")
+		.replaceAll(">", "&gt;")
+		.replaceAll('"', "&quot;")
+		.replaceAll("'", "&#39;");
+}
+
+/** Text that is HTML already and is not escaped again. */
+export class Html {
+	constructor(readonly text: string) {}
+}
+
+/** A value in a template: a text, which is escaped, HTML, or a list of both. Null, undefined and false render nothing. */
+export type Part = Html | string | number | null | undefined | false | readonly Part[];
+
+/** Template tag that escapes texts. Attributes must be in double quotes. */
+export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
+	return new Html(String.raw({ raw: strings }, ...parts.map(textOf)));
+}
+
+function textOf(part: Part): string {
+	if (part instanceof Html) return part.text;
+	if (Array.isArray(part)) return part.map(textOf).join("");
+	return part === null || part === undefined || part === false ? "" : escapeHtml(String(part));
+}
+
+/** A value as JSON inside a `script` element. It has no `<`, so that it cannot end the element. */
+export function scriptData(value: object): Html {
+	return new Html(JSON.stringify(value).replaceAll("<", "\\u003c"));
+}
+
+/** The texts of pages, by language. */
+export const textsIn = { en: translator(null), fr: translator(french) };
+
+/** A text in both languages, for what exists only once. */
+export function inBoth(text: Text): string {
+	return langs.map((lang) => textsIn[lang].t(text)).join(" · ");
+}
+
+/** The content policy of every page, and the files that pages load: paths below the site's root, with content hashes. */
+export interface Assets {
+	policy: string;
+	script: string;
+	/** The script of the root page, which chooses a language. */
+	choose: string;
+	styles: string;
+	icon: string;
+	landLight: string;
+	landDark: string;
+	/** Scripts that the page's script imports statically. */
+	imports: readonly string[];
+	/** The script with the French texts. */
+	french: string;
+	/** The script of the worker for text search. */
+	worker: string;
+}
+
+/** What a page without a script needs beside the entries: the content of `pages.json`. */
+export interface PageSettings {
+	assets: Assets;
+	/** Address of the site with a slash at its end; empty if unknown. */
+	publicUrl: string;
+	targets: readonly TargetName[];
+	/** Address of the public repository; empty if there is none. */
+	repository: string;
+	/** Whether each layer has a page without a script. */
+	hasLayerPages: boolean;
+}
+
+/** The file with the page settings, for pages that the service renders on request. */
+export const pageSettingsPath = "pages.json";

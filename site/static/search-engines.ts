@@ -1,0 +1,57 @@
+import { chunkCount, type Entry } from "../../registry/entries.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import { tagline } from "../text/translate.ts";
+import { layerAddress, openSearchFile } from "./addresses.ts";
+import { html, type PageSettings, textsIn } from "./html.ts";
+
+/** The file of the sitemap with the layers of one chunk. */
+export function sitemapFile(chunk: number): string {
+	return `sitemap/${String(chunk).padStart(2, "0")}.xml`;
+}
+
+/** Renders the sitemap of one chunk (sitemaps.org, protocol 0.9): each layer page, with its addresses in both languages. */
+export function sitemapXml(entries: readonly Entry[], publicUrl: string): string {
+	const urls = entries.flatMap(({ smallkey, changed }) => {
+		const at = (lang: Lang) => publicUrl + layerAddress(lang, smallkey);
+		const link = (lang: Lang) => html`<xhtml:link rel="alternate" hreflang="${lang}" href="${at(lang)}"/>`;
+		const date = changed && html`<lastmod>${changed.date}</lastmod>`;
+		return langs.map((lang) => html`<url><loc>${at(lang)}</loc>${date}${langs.map(link)}</url>\n`);
+	});
+	return html`<?xml version="1.0" encoding="utf-8"?>
+<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9" xmlns:xhtml="http://www.w3.org/1999/xhtml">
+${urls}</urlset>
+`.text;
+}
+
+/** `robots.txt`, `sitemap.xml` and the OpenSearch descriptions, by path. They depend on no layer. */
+export function searchEngineFiles(settings: Pick<PageSettings, "publicUrl" | "hasLayerPages">) {
+	const { publicUrl, hasLayerPages } = settings;
+	const hasSitemap = publicUrl !== "" && hasLayerPages;
+	const sitemap = hasSitemap ? `Sitemap: ${publicUrl}sitemap.xml\n` : "";
+	const files = new Map([["robots.txt", `User-agent: *\nDisallow:\n${sitemap}`]]);
+	if (publicUrl === "") return files;
+	for (const lang of langs) files.set(openSearchFile(lang), openSearchXml(lang, publicUrl));
+	if (!hasSitemap) return files;
+	const parts = Array.from({ length: chunkCount }, (_, chunk) => {
+		return html`<sitemap><loc>${publicUrl + sitemapFile(chunk)}</loc></sitemap>\n`;
+	});
+	const index = html`<?xml version="1.0" encoding="utf-8"?>
+<sitemapindex xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+${parts}</sitemapindex>
+`;
+	return files.set("sitemap.xml", index.text);
+}
+
+/** Renders an OpenSearch 1.1 description document, whose short name has at most 16 characters. */
+function openSearchXml(lang: Lang, publicUrl: string): string {
+	const { t } = textsIn[lang];
+	return html`<?xml version="1.0" encoding="utf-8"?>
+<OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
+<ShortName>${t("Map layers").slice(0, 16)}</ShortName>
+<Description>${t(tagline)}</Description>
+<InputEncoding>UTF-8</InputEncoding>
+<Language>${lang}</Language>
+<Url type="text/html" template="${publicUrl}${lang}/?q={searchTerms}"/>
+</OpenSearchDescription>
+`.text;
+}

@@ -1,0 +1,211 @@
+import { setTimeout as sleep } from "node:timers/promises";
+import { openCatFile } from "../../system/git/cat-file.ts";
+import {
+	type Commit,
+	type Edit,
+	type Edits,
+	type Meta,
+	type Refusal,
+	StoreBusy,
+	type UsedRequest,
+} from "../store.ts";
+import { defaultLimits, type StoreBase, type StoreLimits, syncPath, syncWithin } from "./base.ts";
+import { openBranch, type Publish } from "./branch.ts";
+import { createGroupWriter, type StoreContext } from "./groups.ts";
+import { createHealth } from "./health.ts";
+import type { Pending } from "./judge-group.ts";
+import { commitSeed, type Guard, openRepository, readHead, startTask, writeProbe } from "./repository.ts";
+import { openUsedRequests } from "./used-requests.ts";
+import { openWriter } from "./writer.ts";
+
+/** The dependencies of a local store. */
+export interface GitStoreOptions
+	extends Pick<StoreBase, "repository" | "log">,
+		Partial<Pick<StoreBase, "sync" | "measure">> {
+	/** The clock. */
+	now: () => Date;
+	/**
+	 * Publishes a range of commits. The range's changes are answered after that. It gets pushed commits, too, in the order
+	 * of the branch. After a failure it gets the same range again.
+	 */
+	publish: Publish;
+	limits?: Partial<StoreLimits>;
+	/** Installs the hook that judges pushes. */
+	guard?: Guard | undefined;
+}
+
+/** A store of layers in a bare git repository on this machine. */
+export type GitStore = Awaited<ReturnType<typeof openGitStore>>;
+
+/**
+ * Opens the repository, and removes files that a killed writer left. On first use, the repository is made and seeded. One
+ * loop takes all waiting changes as a group, judges each of them, stores the group as one pack with a commit for each
+ * change, moves the branch, publishes, and answers. Other processes may push to the repository at any time. A git process
+ * that hangs is ended and replaced.
+ * @param seed returns the files of the first commit; called only if the branch has no commit
+ * @throws {Error} if git is missing or too old, or the repository cannot be used
+ */
+export async function openGitStore(options: GitStoreOptions, seed: () => Promise<Edit[]>) {
+	const { repository, log, guard, publish, measure = () => undefined } = options;
+	const limits = { ...defaultLimits, ...options.limits };
+	const sync = syncWithin(limits.silenceMs, options.sync ?? syncPath);
+	const base: StoreBase = { repository, log, now: () => options.now().getTime(), sync, limits, measure };
+	await openRepository(base, guard);
+	const catFile = openCatFile(repository, limits.silenceMs);
+	const writer = openWriter(base, catFile);
+	try {
+		const head = await startTask(repository, () => readHead(repository, catFile));
+		const tip = head ?? (await commitSeed(writer, await seed(), base.now()));
+		const requests = await openUsedRequests(base, tip);
+		const branch = openBranch(base, catFile, tip, requests, publish);
+		const health = createHealth(repository, log, () => catFile.renew());
+		return storeOf({ ...base, catFile, branch, requests, health, writer });
+	} catch (error) {
+		catFile.kill();
+		writer.kill();
+		throw error;
+	}
+}
+
+function storeOf(context: StoreContext) {
+	const { repository, limits, log, catFile, branch, requests, health, writer } = context;
+	const writeGroup = createGroupWriter(context);
+	let waiting: Pending[] = [];
+	/** The outcomes of changes without an answer. */
+	const open = new Set<Promise<unknown>>();
+	let isPollDue = false;
+	/** The loop, while it runs. */
+	let working: Promise<void> | null = null;
+	let timer: NodeJS.Timeout | undefined;
+	/** When the last group was written, when the writer was checked last, and the end of a pause after a failure. */
+	let changedMs = Number.NEGATIVE_INFINITY;
+	let probedMs = performance.now();
+	let pausedUntilMs = Number.NEGATIVE_INFINITY;
+	let isClosed = false;
+	const closing = new StoreBusy("the service is about to end", 5);
+
+	/** Starts the timer that looks for pushes and checks the writer. */
+	function start(): void {
+		timer ??= setInterval(() => {
+			if (performance.now() < pausedUntilMs) return;
+			isPollDue = true;
+			working ??= loop();
+		}, limits.pollMs);
+	}
+
+	async function change(edits: Edits, meta: Meta): Promise<Commit | Refusal> {
+		if (isClosed) throw closing;
+		const outcome = new Promise<Commit | Refusal>((resolve, reject) => {
+			waiting.push({ edits, meta, sinceMs: performance.now(), resolve, reject });
+		});
+		open.add(outcome);
+		working ??= loop();
+		return outcome.finally(() => open.delete(outcome));
+	}
+
+	/** Stores a signed request that was refused before the store was called: see `Store`. */
+	async function remember(used: UsedRequest): Promise<boolean> {
+		const isFirst = !requests.find(used.request) && !requests.isForgotten(used.time);
+		await requests.keep([used]).catch((error) => {
+			throw health.failed(error);
+		});
+		return isFirst;
+	}
+
+	/** Finishes the waiting changes, then ends git's processes. After `closeMs` it ends them in any case. */
+	async function close(): Promise<void> {
+		isClosed = true;
+		clearInterval(timer);
+		const ended = async () => {
+			await working;
+			await Promise.allSettled(open);
+			await writer.close();
+			await catFile.close();
+			return true;
+		};
+		const isInTime = await Promise.race([ended(), sleep(limits.closeMs, false, { ref: false })]);
+		if (!isInTime) {
+			for (const { reject } of waiting.splice(0)) reject(closing);
+			writer.kill();
+			catFile.kill();
+		}
+		await requests.close().catch((error) => log.error(error));
+	}
+
+	async function loop(): Promise<void> {
+		const lateTimer = setInterval(refuseLate, limits.waitMs / 4);
+		while (waiting.length > 0 || isPollDue) {
+			if (isPollDue) await poll();
+			// Changes that arrive in the same iteration of the event loop share one group.
+			await new Promise(setImmediate);
+			if (waiting.length > 0) await writeWaiting();
+		}
+		clearInterval(lateTimer);
+		working = null;
+	}
+
+	/** Rejects changes that have waited too long. */
+	function refuseLate(): void {
+		const isLate = (one: Pending) => performance.now() - one.sinceMs > limits.waitMs;
+		const reason = health.reason ?? "the changes before this one take too long";
+		for (const { reject } of waiting.filter(isLate)) reject(new StoreBusy(reason, 5));
+		waiting = waiting.filter((one) => !isLate(one));
+	}
+
+	/** Publishes pushed commits, and checks every `probeMs` whether changes can be made. */
+	async function poll(): Promise<void> {
+		try {
+			await branch.follow();
+			if (performance.now() - probedMs >= limits.probeMs) {
+				probedMs = performance.now();
+				const hasFailed = health.reason !== null;
+				if (hasFailed) await writeProbe(repository);
+				await writer.probe(hasFailed);
+				health.recovered();
+			}
+			await writer.repackIfMany(performance.now() - changedMs > limits.restMs);
+		} catch (error) {
+			health.failed(error);
+			pausedUntilMs = performance.now() + limits.probeMs;
+			writer.kill();
+		}
+		isPollDue = false;
+	}
+
+	/** Writes the waiting changes. Of changes with the same signed request, all but the first wait for the next group. */
+	async function writeWaiting(): Promise<void> {
+		const [group, later]: [Pending[], Pending[]] = [[], []];
+		const seen = new Set<string>();
+		for (const one of waiting) {
+			const { request } = one.meta;
+			(request !== null && seen.has(request) ? later : group).push(one);
+			if (request !== null) seen.add(request);
+		}
+		waiting = later;
+		await writeGroup(group);
+		changedMs = performance.now();
+	}
+
+	const served = () => branch.readerAt(branch.commit);
+	return {
+		published: true,
+		branch,
+		/** The commit that is served. */
+		get tip() {
+			return branch.commit;
+		},
+		/** How many changes are waiting or running. */
+		get waiting() {
+			return open.size;
+		},
+		/** Why changes cannot be made, or commits of the branch are not served, in a few words; null if neither is so. */
+		state: () => health.reason ?? branch.behind,
+		read: (smallkey: string) => served().read(smallkey),
+		ids: (smallkey: string) => served().ids(smallkey),
+		keys: (folder: string) => served().keys(folder),
+		start,
+		change,
+		remember,
+		close,
+	};
+}

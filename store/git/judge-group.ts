@@ -1,0 +1,112 @@
+import { folderOf } from "../../registry/smallkey.ts";
+import { textAt } from "../../registry/texts.ts";
+import { GitFailure } from "../../system/git/run.ts";
+import {
+	type Commit,
+	type Edit,
+	type Edits,
+	isRefusal,
+	type Meta,
+	type Refusal,
+	type UsedRequest,
+	usedBefore,
+} from "../store.ts";
+import type { WriteHealth } from "./health.ts";
+import type { CommitReader } from "./reader.ts";
+import type { UsedRequests } from "./used-requests.ts";
+
+/** A change that waits for its answer. */
+export interface Pending {
+	edits: Edits;
+	meta: Meta;
+	/** When it arrived, by the monotonic clock. */
+	sinceMs: number;
+	resolve: (outcome: Commit | Refusal) => void;
+	reject: (error: unknown) => void;
+}
+
+/** The result of judging one change. */
+export interface Judged {
+	pending: Pending;
+	meta: Meta;
+	/** Empty if the change is refused, or changes nothing. */
+	edits: Edit[];
+	refusal: Refusal | null;
+	/** Id of the commit with the requested state; null for the branch's last commit, or if there is no commit yet. */
+	commit: string | null;
+}
+
+/**
+ * Judges the changes of a group in their order, each on the state after the ones before it. If the function of a change
+ * throws, the change is rejected and left out of the results.
+ * @param group no two of them have the same signed request
+ * @param reader the state before the group; the edits of the group are added to it
+ */
+export async function judgeGroup(
+	group: readonly Pending[],
+	reader: CommitReader,
+	{ requests, health }: { requests: UsedRequests; health: WriteHealth },
+): Promise<Judged[]> {
+	const judged: Judged[] = [];
+	// Reads the folders of all changes in advance, while the first ones are judged; the next reader handles a failure.
+	for (const { smallkey } of group.map(({ meta }) => meta))
+		if (smallkey !== null) reader.folder(folderOf(smallkey)).catch(() => undefined);
+	for (const pending of group) {
+		const { edits, meta } = pending;
+		try {
+			const result = judge(meta, await edits(reader), requests);
+			judged.push({ pending, meta, edits: [], refusal: null, commit: null, ...result });
+			reader.overlay(result.edits ?? []);
+		} catch (error) {
+			pending.reject(error instanceof GitFailure ? health.failed(error) : error);
+		}
+	}
+	return judged;
+}
+
+/** The signed requests among judged changes. @param tip the commit of changes without a commit of their own */
+export function usesOf(judged: readonly Judged[], tip: string): UsedRequest[] {
+	return judged.flatMap(({ meta: { request, method = "-", time }, refusal, commit }) =>
+		request === null ? [] : [{ request, method, time, outcome: refusal?.status ?? commit ?? tip }],
+	);
+}
+
+/** Judges one change. @param outcome what the change would do now */
+function judge(
+	{ request, method = "-", time }: Meta,
+	outcome: Edit[] | Refusal,
+	requests: UsedRequests,
+): Partial<Pick<Judged, "edits" | "refusal" | "commit">> {
+	const first = request === null ? null : requests.find(request);
+	if (first) {
+		const refusal = judgeRepeat(first, method, outcome);
+		return refusal ? { refusal } : { commit: String(first.outcome) };
+	}
+	if (isRefusal(outcome)) return { refusal: outcome };
+	if (request !== null && outcome.length > 0 && requests.isForgotten(time)) return { refusal: mayBeUsed };
+	return { edits: outcome };
+}
+
+/**
+ * Judges a repeated request. It gets the first answer again if it would change nothing now; otherwise it is refused as
+ * used before. The method is not signed: the same signature with another method is another request, and refused.
+ * @param first how the request was answered the first time
+ * @returns the refusal; null if the answer is the first commit
+ */
+function judgeRepeat(first: UsedRequest, method: string, outcome: Edit[] | Refusal): Refusal | null {
+	if (first.method !== "" && first.method !== method) return usedBefore;
+	const wasAccepted = typeof first.outcome === "string";
+	if (isRefusal(outcome)) {
+		// A repeated DELETE does not find the layer that the first one removed.
+		if (wasAccepted && method === "DELETE" && outcome.status === 404) return null;
+		return first.outcome === outcome.status ? outcome : usedBefore;
+	}
+	return wasAccepted && outcome.length === 0 ? null : usedBefore;
+}
+
+/** The refusal of a request from a time whose requests are forgotten. */
+const mayBeUsed: Refusal = {
+	status: 401,
+	reason: "used before",
+	errors: [textAt("TimeStamp", "clock")],
+};

@@ -1,0 +1,25 @@
+import { layerDocument } from "../arcgis-server.ts";
+import { json, type Peer, type Route } from "../peer.ts";
+
+export const oddService = "/arcgis/rest/services/Odd/MapServer";
+
+const cors =
+	(value: unknown): Route =>
+	(_request, response) => {
+		response.writeHead(200, { "Content-Type": "application/json", "Access-Control-Allow-Origin": "*" });
+		response.end(JSON.stringify(value));
+	};
+
+/** Serves a service with one layer, which pages may read, too. @param id its number */
+export function serveOdd(peer: Peer, id: number): void {
+	peer.routes.clear();
+	peer.on(oddService, json({ layers: [{ id, name: "Stations", parentLayerId: -1 }] }));
+	peer.on(`${oddService}/${id}`, json(layerDocument({ id, minScale: 0 })));
+	peer.on(`${oddService}/legend`, json({ layers: [] }));
+	peer.on(`${oddService}/${id}/query`, (request, response) => {
+		const isCount = request.url?.includes("returnCountOnly");
+		const geometry = { x: 0, y: 500_000 };
+		const value = isCount ? { count: 1 } : { features: [{ attributes: { OBJECTID: 1 }, geometry }] };
+		cors(value)(request, response);
+	});
+}

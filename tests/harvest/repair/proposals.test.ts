@@ -1,0 +1,212 @@
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { type RepairRun, runRepair } from "../../../harvest/repair/run.ts";
+import { descriptionText } from "../../../registry/description.ts";
+import { parseHealth } from "../../../registry/health.ts";
+import type { CheckedLayer } from "../../../registry/judge.ts";
+import { canonicalText, type Registration } from "../../../registry/registration.ts";
+import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
+import { Repository } from "../../review/repository.ts";
+import { featureAt, together } from "./moves.ts";
+import { type World, WorldServer } from "./world.ts";
+
+const test = suite<{ server: WorldServer; repository: Repository }>("proposals of repairs");
+
+test.before(async (scene) => {
+	scene.server = await WorldServer.open();
+});
+test.after(({ server }) => server.close());
+test.after.each(({ repository }) => repository?.remove());
+
+const { smallkeys, layers: services } = together;
+const registrations = smallkeys.map((_, at) => featureAt(`${together.from}/${at}`));
+
+/** A repository with the five layers, as they were harvested before anything moved. */
+async function register(server: WorldServer, more: Registration[] = []): Promise<CheckedLayer[]> {
+	server.enter(together.before(services));
+	const all = [...registrations, ...more];
+	const keys = [...smallkeys, ...more.map((_, at) => `more${at}`)];
+	return Promise.all(
+		all.map(async (registration, at) => {
+			const { description } = await server.describe(registration, null);
+			return { smallkey: keys[at] as string, registration, description };
+		}),
+	);
+}
+
+function store(layers: readonly CheckedLayer[]): Repository {
+	return new Repository(
+		Object.fromEntries(
+			layers.flatMap(({ smallkey, registration, description }) => [
+				[layerPath(smallkey), canonicalText(registration)],
+				...(description ? [[descriptionPath(smallkey), descriptionText(description)]] : []),
+			]),
+		),
+	);
+}
+
+/** Runs a search for layers that were sick on an earlier day. */
+function run(
+	{ server, repository }: { server: WorldServer; repository: Repository },
+	layers: readonly CheckedLayer[],
+	world: World,
+	more: Partial<RepairRun> = {},
+) {
+	server.enter(world);
+	const sick = Object.fromEntries(
+		layers.map(({ smallkey }) => [smallkey, { state: "down", since: "2026-W09" }]),
+	);
+	return runRepair({
+		...server.clients(),
+		...{ repository: repository.path, base: repository.git("rev-parse", "main").trim() },
+		...{ mapWkid: 3978, layers, maxOpen: 20 },
+		...{
+			health: parseHealth(JSON.stringify({ sick })),
+			now: new Date("2026-03-04T12:00:00Z"),
+		},
+		...more,
+	});
+}
+
+const branches = (repository: Repository) =>
+	repository.git("for-each-ref", "--format=%(refname:short)", "refs/heads/").trim().split("\n");
+
+test("five layers that move with their service are one proposal, and main stays as it is", async (scene) => {
+	const layers = await register(scene.server);
+	scene.repository = store(layers);
+	const { repository } = scene;
+	const before = repository.git("rev-parse", "main");
+	const { checked, proposed } = await run(scene, layers, together.after(services));
+	assert.is(checked, 5);
+	assert.equal(
+		proposed.map(({ branch, sure, smallkeys }) => [branch, sure, smallkeys]),
+		[["repair/five1", "same", smallkeys]],
+	);
+	assert.is(repository.git("rev-parse", "main"), before, "nothing was written to main");
+	assert.equal(branches(repository), ["main", "repair/five1"]);
+	const changed = repository.git("diff", "--name-only", "main", "repair/five1").trim().split("\n");
+	assert.equal(changed, smallkeys.flatMap((key) => [layerPath(key), descriptionPath(key)]).sort());
+	const file = JSON.parse(repository.git("show", `repair/five1:${layerPath("five3")}`));
+	assert.is(file.fr.service_url, `${together.to}/2`);
+	const message = repository.git("log", "-1", "--format=%an <%ae>%n%B", "repair/five1");
+	assert.match(
+		message,
+		/^fragment-publisher <fragment-publisher@sender\.invalid>\nrepair five1 and 4 other layers: the same layer at another place\n/,
+	);
+	assert.match(message, "| fields | 6 | 6 | yes |");
+	assert.is(message.match(/^Repairs: five\d$/gm)?.length, 5);
+	assert.is(message.match(/^Evidence: [0-9a-f]{16}$/gm)?.length, 5);
+});
+
+test("the same evidence is proposed once; what was declined comes back with new evidence only", async (scene) => {
+	const layers = (await register(scene.server)).slice(0, 1);
+	scene.repository = store(layers);
+	const { repository } = scene;
+	const moved = together.after(services);
+	await run(scene, layers, moved);
+	const first = repository.git("rev-parse", "repair/five1");
+	assert.equal((await run(scene, layers, moved)).proposed, []);
+	assert.is(repository.git("rev-parse", "repair/five1"), first, "the branch stays");
+	// As `fragments review decline` does it: a last commit on a branch of declined changes.
+	const tree = repository.git("rev-parse", "repair/five1^{tree}").trim();
+	const last = repository
+		.git("commit-tree", tree, "-p", "repair/five1", "-m", "decline repair/five1", "-m", "No.")
+		.trim();
+	repository.git("branch", `declined/repair/five1/${first.slice(0, 12)}`, last);
+	repository.git("branch", "-D", "repair/five1");
+	assert.equal((await run(scene, layers, moved)).proposed, [], "declined");
+	assert.not(branches(repository).includes("repair/five1"));
+	const grown = services.map((one) => ({ ...one, features: 5_000 }));
+	assert.equal(
+		(await run(scene, layers, together.after(grown))).proposed,
+		[],
+		"a number of features is nothing new",
+	);
+	const other: World = { ...moved, ...together.after([{ ...(services[0] as object), id: 9 } as never]) };
+	const again = await run(scene, layers, other);
+	assert.equal(
+		again.proposed.map(({ branch }) => branch),
+		["repair/five1"],
+		"another place is",
+	);
+});
+
+test("at most so many wait at once, and those that are of no use are withdrawn", async (scene) => {
+	const layers = await register(scene.server);
+	scene.repository = store(layers);
+	const { repository } = scene;
+	// Other symbols: each is perhaps the same layer, so that each is a proposal of its own.
+	const moved = together.after(services.map((one) => ({ ...one, colour: 7 })));
+	const first = await run(scene, layers, moved, { maxOpen: 2 });
+	assert.equal(
+		first.proposed.map(({ branch, sure }) => [branch, sure]),
+		[
+			["repair/five1", "perhaps"],
+			["repair/five2", "perhaps"],
+		],
+	);
+	assert.is(first.postponed, 3);
+	assert.equal(branches(repository), ["main", "repair/five1", "repair/five2"]);
+	const back = await run(scene, layers, together.before(services), { maxOpen: 2 });
+	assert.equal(back.withdrawn, ["repair/five1", "repair/five2"], "the layers are well again");
+	assert.equal(branches(repository), ["main"]);
+});
+
+test("a proposal waits while its layers are sick, also on a day when the new place does not answer", async (scene) => {
+	const layers = await register(scene.server);
+	scene.repository = store(layers);
+	await run(scene, layers, together.after(services));
+	const { proposed, withdrawn } = await run(scene, layers, {});
+	assert.equal([proposed, withdrawn], [[], []]);
+	assert.equal(branches(scene.repository), ["main", "repair/five1"]);
+});
+
+test("two places that agree alike are shown, and nothing is changed", async (scene) => {
+	const layers = (await register(scene.server)).slice(0, 1);
+	scene.repository = store(layers);
+	const { repository } = scene;
+	const twice = [
+		{ ...(services[0] as object), id: 7 },
+		{ ...(services[0] as object), id: 8 },
+	] as never[];
+	const { proposed } = await run(scene, layers, together.before(twice));
+	assert.equal(
+		proposed.map(({ sure, edits }) => [sure, edits]),
+		[["choose", []]],
+	);
+	assert.is(repository.git("diff", "main", "repair/five1"), "");
+	const message = repository.git("log", "-1", "--format=%B", "repair/five1");
+	assert.match(message, `Found: ${together.from}/7 (the same service), the same layer`);
+	assert.match(message, `Found: ${together.from}/8 (the same service), the same layer`);
+});
+
+test("layers that are empty or well are not looked for", async (scene) => {
+	const layers = await register(scene.server);
+	scene.repository = store(layers);
+	for (const sick of ['{"five1":{"state":"empty","since":"2026-W01"}}', "{}"]) {
+		const health = parseHealth(`{"sick":${sick}}`);
+		const { checked, proposed } = await run(scene, layers, together.after(services), { health });
+		assert.equal([checked, proposed, scene.server.asked], [0, [], []]);
+	}
+	assert.equal(branches(scene.repository), ["main"]);
+});
+
+test("no host is asked more often than the limit of a run", async (scene) => {
+	const more = Array.from({ length: 250 }, (_, at) =>
+		featureAt(`${together.from.replace("Five", `S${at}`)}/0`),
+	);
+	const layers = await register(scene.server);
+	const known = layers[0]?.description?.en;
+	const lost = more.map((registration, at): CheckedLayer => {
+		const en = { ...known, service_url: registration.en.service_url } as never;
+		return { smallkey: `lost${at}`, registration, description: { en, fr: en } };
+	});
+	scene.repository = store(lost);
+	const { checked } = await run(scene, lost, together.before(services));
+	assert.is(checked, 250);
+	const hosts = scene.server.asked.map((address) => new URL(address).host);
+	assert.ok(hosts.length > 100, `${hosts.length} requests were made`);
+	assert.ok(hosts.length <= 200, `${hosts.length} requests were made`);
+});
+
+test.run();

@@ -1,0 +1,53 @@
+import { execFile } from "node:child_process";
+import { symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import type { Measured } from "../../../scripts/bench/measure/row.ts";
+import { temporaryFolder } from "../../local.ts";
+import { runScript, runScriptProcess } from "../../process.ts";
+
+test("npx fragments bench measures rows against their references, with tiny sizes", async () => {
+	const rows = ["build-full", "put-alone"];
+	const words = ["--layers", "20", "--rounds", "1", "--json", "--only", rows.join(",")];
+	const { code, stdout, stderr } = await runScript("bench", words);
+	assert.is(code, 0, stderr);
+	const printed = JSON.parse(stdout) as { layers: number; rounds: number; rows: Measured[] };
+	assert.is(printed.layers, 20);
+	assert.equal(
+		printed.rows.map(({ name }) => name),
+		rows,
+	);
+	for (const { name, ours, reference, ratio } of printed.rows) {
+		assert.ok(ours.min <= ours.median && ours.median <= ours.max, name);
+		assert.ok(ours.min > 0 && reference.min > 0 && ratio, name);
+	}
+});
+
+test("a row that cannot be measured ends the bench and the servers that it has started", async () => {
+	const { path, remove } = await temporaryFolder();
+	try {
+		// All that the row needs but wrk, its client.
+		for (const name of ["git", "npm", "node", "bash", "sync"]) {
+			const { stdout } = await promisify(execFile)("which", [name]);
+			await symlink(stdout.trim(), join(path, name));
+		}
+		const words = ["--layers", "20", "--rounds", "1", "--only", "doc"];
+		const { code, stderr } = await runScriptProcess("bench", words, { PATH: path });
+		assert.is(code, 2);
+		assert.match(stderr, "wrk is not installed");
+	} finally {
+		await remove();
+	}
+});
+
+test("an unknown row and a bad number are refused", async () => {
+	const unknown = await runScript("bench", ["--only", "none"]);
+	assert.is(unknown.code, 2);
+	assert.match(unknown.stderr, /--only: none is no row/);
+	const bad = await runScript("bench", ["--rounds", "0"]);
+	assert.match(bad.stderr, /--rounds <n>. argument .0. is invalid\. It must be a whole number from 1/);
+});
+
+test.run();

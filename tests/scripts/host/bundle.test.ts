@@ -1,0 +1,45 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { buildWorker, bundle } from "../../../scripts/host/bundle.ts";
+import { temporaryFolder } from "../../local.ts";
+
+const test = suite<{ path: string; remove: () => Promise<void> }>("bundle");
+
+test.before.each(async (scene) => {
+	const folder = await temporaryFolder();
+	scene.path = join(folder.path, "worker.js");
+	scene.remove = folder.remove;
+});
+test.after.each(async (scene) => scene.remove());
+
+test("the worker is within its limits: 5 kB for reads alone, 84 kB in all, after gzip", async () => {
+	for (const [entry, limit] of [
+		["api/worker/reads.ts", 5_000],
+		["api/worker/worker.ts", 84_000],
+	] as const) {
+		const { length } = gzipSync(await bundle(entry), { level: 9 });
+		assert.ok(length <= limit, `${entry}: ${length} bytes`);
+	}
+});
+
+test("validators are compiled ahead: nothing in the bundle makes code from text, or asks for Node", async ({
+	path,
+}) => {
+	await buildWorker(path);
+	const text = await readFile(path, "utf8");
+	assert.not.match(text, /new Function|\beval\(|from\s*"node:|require\("node:/);
+	assert.match(text, /payload_type/);
+});
+
+test("of GitHub's routes the bundle has those that the store uses, and no others", async ({ path }) => {
+	await buildWorker(path);
+	const text = await readFile(path, "utf8");
+	const routes = ["createInstallationAccessToken", "createTree", "updateRef", "getContent", "listCommits"];
+	for (const route of routes) assert.match(text, `${route}:["`);
+	assert.not.match(text, 'createTag:["');
+});
+
+test.run();

@@ -1,0 +1,325 @@
+import { rename } from "node:fs/promises";
+import { createServer } from "node:http";
+import { type AddressInfo, connect } from "node:net";
+import { join } from "node:path";
+import { brotliDecompressSync, gunzipSync } from "node:zlib";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
+import { pageHeaders } from "../../../api/site-headers.ts";
+import { plausibleHead, TestServer } from "../../api/node/node-server.ts";
+import { ask } from "../../conformance/client.ts";
+import { layers, wmsFragment } from "../../conformance/engine.ts";
+import { buildDist } from "../../conformance/engines.ts";
+import { hasBrotli, nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
+import { temporaryFolder } from "../../local.ts";
+import { runScript } from "../../process.ts";
+import { eventually } from "../../wait.ts";
+import { addressOf, contentOf, pages, writePages } from "./pages.ts";
+
+interface Scene {
+	dist: string;
+	origin: string;
+	/** The service's host and port. */
+	service: string;
+	/** `X-Forwarded-For` of what came through. */
+	forwarded: (string | undefined)[];
+	/** Targets that came through to the service, as they came. */
+	passed: string[];
+	end: () => Promise<void>;
+}
+
+/** nginx with files of a build, in front of a service that notes what it is asked. */
+const test = suite<Scene>("nginx");
+
+test.before(async (scene) => {
+	const folder = await temporaryFolder();
+	scene.dist = await buildDist(layers, folder.path, true);
+	await writePages(scene.dist);
+	scene.passed = [];
+	scene.forwarded = [];
+	const service = createServer((request, response) => {
+		scene.passed.push(`${request.method} ${request.url}`);
+		scene.forwarded.push(request.headers["x-forwarded-for"] as string | undefined);
+		response.end("from the service");
+	});
+	await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
+	scene.service = `127.0.0.1:${(service.address() as AddressInfo).port}`;
+	const front = await spawnNginx(scene.service, scene.dist);
+	scene.origin = front.origin;
+	scene.end = async () => {
+		await front.stop();
+		service.closeAllConnections();
+		await new Promise((resolve) => service.close(resolve));
+		await folder.remove();
+	};
+});
+test.before.each(({ passed }) => {
+	passed.length = 0;
+});
+test.after(async ({ end }) => end());
+
+test("fragments come from disk, compressed at build time, and the service is not asked", async ({
+	origin,
+	passed,
+}) => {
+	const gzip = await ask(origin, "GET", "/v0.9/doc/en/23ax5t", { headers: { "Accept-Encoding": "gzip" } });
+	assert.is(gzip.headers["content-encoding"], "gzip");
+	assert.match(gzip.headers.vary ?? "", /Accept-Encoding/);
+	assert.equal(JSON.parse(gunzipSync(gzip.bytes).toString()), wmsFragment("23ax5t", "en", "limits"));
+	const plain = await ask(origin, "GET", "/v0.9/doc/en/a+b=c?x");
+	assert.is(plain.headers["content-encoding"], undefined);
+	assert.equal(JSON.parse(plain.text), wmsFragment("a+b=c", "en", "plus"));
+	assert.is((await ask(origin, "GET", "/doc/en/a+b=c")).text, plain.text, "another address of the same file");
+	for (const path of ["/v1/doc/fr/23ax5t", "/v2/doc/fr/23ax5t?", "/ramp4/fr/23ax5t"])
+		assert.match((await ask(origin, "GET", path)).text, '"rcs.23ax5t.fr"');
+	assert.equal(passed, []);
+});
+
+test("brotli comes before gzip where a reader knows both", async ({ origin }) => {
+	if (!(await hasBrotli()))
+		return console.log("skipped: brotli: libnginx-mod-http-brotli-static is not installed");
+	const headers = { "Accept-Encoding": "gzip, deflate, br" };
+	const answer = await ask(origin, "GET", "/v0.9/doc/fr/23ax5t", { headers });
+	assert.is(answer.headers["content-encoding"], "br");
+	assert.is(answer.headers["content-type"], "application/json; charset=utf-8");
+	assert.equal(
+		JSON.parse(brotliDecompressSync(answer.bytes).toString()),
+		wmsFragment("23ax5t", "fr", "limits"),
+	);
+});
+
+test("the catalogue comes from disk with the headers that the service gives it", async ({
+	origin,
+	passed,
+}) => {
+	for (const path of pages) {
+		const target = `${addressOf(path)}?q=1`;
+		const answer = await ask(origin, "GET", target, { headers: { "Accept-Encoding": "gzip" } });
+		assert.is(gunzipSync(answer.bytes).toString(), contentOf(path), path);
+		const names = [
+			"Access-Control-Allow-Origin",
+			"Referrer-Policy",
+			"Content-Security-Policy",
+			"Cache-Control",
+		];
+		const expected: Record<string, string | undefined> = pageHeaders(path, true);
+		for (const name of [...names, "X-Content-Type-Options", "Content-Type"])
+			assert.is(answer.headers[name.toLowerCase()], expected[name], `${path}: ${name}`);
+	}
+	assert.equal(passed, []);
+});
+
+test("what is no file in its plain spelling goes to the service, with the literal path", async ({
+	origin,
+	passed,
+}) => {
+	const targets = [
+		"GET /v0.9/docs/en/23ax5t,%2023ax5t",
+		"GET /v0.9/doc/en/%323ax5t",
+		"GET /v0.9/doc/en/23ax5t?callback=x",
+		"GET /doc/en/23ax5t?a=b&%63allback=x",
+		"GET /ramp4/en/23ax5t,none",
+		"GET /v2/doc//en/23ax5t",
+		"GET /vcs?lang=en&id=23ax5t",
+		"GET /v0.9//doc/en/23ax5t",
+		"GET //v0.9/doc/en/23ax5t",
+		"GET /v0.9/doc/en/none",
+		"GET /v0.9/doc/en/23ax5t.gz",
+		"GET /v0.9/doc/en/23ax5t%2e",
+		"GET /_headers",
+		"GET /fr/",
+		"GET /en",
+		"GET /index/none.json",
+		"GET /index/../site.json",
+		"GET /assets/.hidden",
+		"GET /list.json",
+		"PUT /index.html",
+		"POST /v0.9/doc/en/23ax5t",
+		"PUT /v1/register/a%2Bb+c",
+		"PUT /register/./a",
+		"DELETE /register/x?",
+		"GET /healthz",
+	];
+	for (const line of targets) {
+		const [method = "", target = ""] = line.split(" ");
+		assert.is((await ask(origin, method, target)).text, "from the service", line);
+	}
+	assert.equal(passed, targets);
+});
+
+test("files are verified as they were built", async ({ origin, dist, passed }) => {
+	// Encoded spellings and missing keys are the service's, which in this test knows no fragment.
+	const { stderr } = await runScript("verify", [origin, "--dist", dist]);
+	const lines = stderr
+		.split("\n")
+		.filter((line) => !/^$|^Comparing |^Asking |^\S+\/(?:en|fr)\/\S*[+=]/.test(line));
+	assert.equal(lines, []);
+	assert.equal(
+		passed.filter((line) => !/%|nobody/.test(line)),
+		[],
+	);
+});
+
+test("a file that goes is gone at once", async ({ origin, dist, passed }) => {
+	const path = join(dist, "v0.9/doc/en/constructor");
+	await rename(path, `${path}.away`);
+	assert.is((await ask(origin, "GET", "/v0.9/doc/en/constructor")).text, "from the service");
+	await rename(`${path}.away`, path);
+	assert.equal(passed, ["GET /v0.9/doc/en/constructor"]);
+	assert.is((await ask(origin, "GET", "/v0.9/doc/en/constructor")).status, 200);
+});
+
+test("writes of one address are limited in number and at once, and reads are not", async (scene) => {
+	const service = scene.service;
+	const front = await spawnNginx(service, scene.dist, "", (text) =>
+		text.replace("rate=100r/s", "rate=1r/m").replace("burst=30000", "burst=3"),
+	);
+	const held = await spawnNginx(service, scene.dist, "", (text) =>
+		text.replace("fragment_writers 64", "fragment_writers 1"),
+	);
+	try {
+		const statuses: number[] = [];
+		for (let count = 0; count < 5; count += 1)
+			statuses.push((await ask(front.origin, "PUT", "/register/a")).status);
+		assert.equal(statuses, [200, 200, 200, 200, 429]);
+		const refused = await ask(front.origin, "DELETE", "/register/a");
+		assert.equal([refused.status, refused.text, refused.headers["retry-after"]], [429, "", "1"]);
+		for (const target of ["/v0.9/doc/en/23ax5t", "/v0.9/docs/en/a,b", "/v0.9/doc/en/none"]) {
+			for (let count = 0; count < 20; count += 1)
+				assert.is((await ask(front.origin, "GET", target)).status, 200, target);
+		}
+		const { hostname, port } = new URL(held.origin);
+		const dribbling = connect(Number(port), hostname);
+		dribbling.write("PUT /register/a HTTP/1.1\r\nHost: h\r\nContent-Length: 10\r\n\r\n1");
+		await eventually(async () => (await ask(held.origin, "PUT", "/register/b")).status === 429);
+		assert.is((await ask(held.origin, "GET", "/v0.9/docs/en/a")).status, 200);
+		dribbling.destroy();
+	} finally {
+		await front.stop();
+		await held.stop();
+	}
+});
+
+test("heads without bodies from nine addresses wait in nginx, and a publisher elsewhere is answered", async ({
+	dist,
+}) => {
+	const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;
+	const server = await TestServer.start({ maxHeldBytes: 1024 * 1024, trustedProxies });
+	const front = await spawnNginx(new URL(server.url).host, dist);
+	const port = Number(new URL(front.origin).port);
+	const answers: string[] = [];
+	const connectFrom = (localAddress: string) => {
+		const socket = connect({ port, host: "127.0.0.1", localAddress });
+		socket.on("data", (data) => answers.push(data.toString("latin1")));
+		return socket;
+	};
+	const putAll = async () => {
+		for (let round = 0; round < 6; round += 1) {
+			answers.length = 0;
+			const publisher = connectFrom("127.0.0.50");
+			publisher.write(await server.put(`key${round}`));
+			await eventually(() => answers.length > 0);
+			publisher.destroy();
+			assert.match(answers.join(""), /^HTTP\/1\.1 201 /);
+		}
+	};
+	try {
+		await putAll();
+		const heads = Array.from({ length: 90 }, (_, at) => connectFrom(`127.0.0.${11 + (at % 9)}`));
+		const chunked = plausibleHead(0).replace("Content-Length: 0", "Transfer-Encoding: chunked");
+		for (const [at, socket] of heads.entries()) socket.write(at % 2 ? plausibleHead(60_000) : chunked);
+		await putAll();
+		assert.ok(
+			heads.every((socket) => !socket.destroyed),
+			"the heads still wait",
+		);
+		// A connection that is refused by nginx shows that their connections are the ones that its limit sees.
+		const last = Array.from({ length: 65 }, () => connectFrom("127.0.0.11"));
+		answers.length = 0;
+		for (const socket of last) socket.write(plausibleHead(60_000));
+		await eventually(() => answers.some((text) => text.startsWith("HTTP/1.1 429 ")));
+		for (const socket of [...heads, ...last]) socket.destroy();
+		assert.is(server.stored.length, 12);
+		assert.equal(
+			server.logged.filter(({ method, status }) => method === "PUT" && status !== 201),
+			[],
+			"the service saw none of them",
+		);
+	} finally {
+		await front.stop();
+		TestServer.closeAll();
+	}
+});
+
+test("of IPv6, nginx limits a network of 64 bits as one address, and a site of 48 bits as two", async ({
+	service,
+	dist,
+}) => {
+	const front = await spawnNginx(service, dist, "", (text) =>
+		text
+			.replace("fragment_writers 64", "fragment_writers 1")
+			.replace("fragment_writing_sites 128", "fragment_writing_sites 2")
+			.replace("server_tokens off;", "set_real_ip_from 127.0.0.1; real_ip_header X-Real-IP;"),
+	);
+	const { hostname, port } = new URL(front.origin);
+	const hold = (address: string) => {
+		const socket = connect(Number(port), hostname);
+		socket.write(`PUT /a HTTP/1.1\r\nHost: h\r\nX-Real-IP: ${address}\r\nContent-Length: 10\r\n\r\n1`);
+		return socket;
+	};
+	const statusOf = async (address: string) =>
+		(await ask(front.origin, "PUT", "/register/b", { headers: { "X-Real-IP": address } })).status;
+	const first = hold("2001:db8:1:a00::1");
+	try {
+		await eventually(async () => (await statusOf("2001:db8:1:a00::2")) === 429);
+		assert.is(await statusOf("2001:db8:1:b::1"), 200, "another network of the site");
+		const second = hold("2001:db8:1:c::1");
+		await eventually(async () => (await statusOf("2001:db8:1:b::1")) === 429);
+		assert.is(await statusOf("2001:db8:2:b::1"), 200, "another site");
+		second.destroy();
+	} finally {
+		first.destroy();
+		await front.stop();
+	}
+});
+
+test("the service learns of the address that nginx was asked from", async ({ origin, forwarded }) => {
+	await ask(origin, "PUT", "/register/a", { headers: { "X-Forwarded-For": "192.0.2.1" } });
+	assert.is(forwarded.at(-1), "192.0.2.1, 127.0.0.1");
+});
+
+/** The same while the service is away. */
+const alone = suite("nginx without the service");
+
+alone("fragments are served on; what needs the service is refused with an empty body", async () => {
+	const folder = await temporaryFolder();
+	const dist = await buildDist(layers, folder.path);
+	const closed = createServer();
+	await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
+	const { port } = closed.address() as AddressInfo;
+	await new Promise((resolve) => closed.close(resolve));
+	const front = await spawnNginx(`127.0.0.1:${port}`, dist);
+	try {
+		assert.is((await ask(front.origin, "GET", "/v0.9/doc/en/23ax5t")).status, 200);
+		for (const target of ["/v0.9/docs/en/23ax5t", "/healthz", "/v0.9/doc/en/none"]) {
+			const answer = await ask(front.origin, "GET", target);
+			assert.is(answer.status, 502, target);
+			assert.is(answer.text, "");
+			assert.is(answer.headers["access-control-allow-origin"], "*");
+		}
+	} finally {
+		await front.stop();
+		await folder.remove();
+	}
+});
+
+if (nginx.missing === null) {
+	test.run();
+	alone.run();
+} else {
+	console.log(`skipped: nginx: ${nginx.missing}`);
+	const skipped = suite("nginx");
+	skipped.skip("without nginx", () => undefined);
+	skipped.run();
+}

@@ -1,0 +1,232 @@
+import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { layers, wms } from "../../conformance/engine.ts";
+import { buildDist } from "../../conformance/engines.ts";
+import { temporaryFolder } from "../../local.ts";
+import { runScript } from "../../process.ts";
+import { missingS3, type S3Peer, startS3 } from "./s3-server.ts";
+
+interface Scene {
+	peer: S3Peer;
+	folder: string;
+	dist: string;
+	end: () => Promise<void>;
+}
+
+const test = suite<Scene>("publish-objects");
+
+test.before.each(async (scene) => {
+	const folder = await temporaryFolder();
+	scene.folder = folder.path;
+	scene.dist = await buildDist(layers, folder.path, false, ["v0.9"]);
+	scene.peer = await startS3();
+	scene.end = async () => {
+		await scene.peer.close();
+		await folder.remove();
+	};
+});
+test.after.each(async (scene) => scene.end());
+
+function run({ peer, dist }: Scene, ...words: string[]) {
+	return runScript("publish-objects", ["--dist", dist, ...words], peer.env);
+}
+
+/** The fragments of the build, and their texts. */
+async function built({ dist }: Scene): Promise<Map<string, string>> {
+	const texts = new Map<string, string>();
+	for (const lang of ["en", "fr"]) {
+		for (const name of await readdir(join(dist, "v0.9/doc", lang))) {
+			const path = `v0.9/doc/${lang}/${name}`;
+			texts.set(path, await readFile(join(dist, path), "utf8"));
+		}
+	}
+	return texts;
+}
+
+async function assertInStep(scene: Scene): Promise<void> {
+	for (const [name, text] of await built(scene)) {
+		const object = await scene.peer.read(name);
+		assert.is(object.status, 200, name);
+		assert.is(object.text, text, name);
+	}
+}
+
+function changes({ peer }: Scene): string[] {
+	const writes = peer.passed.filter(({ method, name }) => method !== "GET" && name !== "manifest.json");
+	return writes.map(({ method, name }) => `${method} ${name}`).sort();
+}
+
+test("the first publication uploads everything, with type and caching, in a store that checks signatures", async (scene) => {
+	const { code, stdout, stderr } = await run(scene);
+	assert.is(code, 0, stderr);
+	assert.is(stdout, "18 uploaded, 0 removed, 0 unchanged\n");
+	await assertInStep(scene);
+	const { headers } = await scene.peer.read("v0.9/doc/en/a+b=c");
+	assert.is(headers.get("content-type"), "application/json; charset=utf-8");
+	assert.match(headers.get("cache-control") ?? "", /^public, max-age=60,/);
+	assert.is(scene.peer.passed.at(-1)?.name, "manifest.json", "the manifest is written last");
+});
+
+test("the pictures of layers are uploaded with the catalogue", async (scene) => {
+	await mkdir(join(scene.dist, "assets/pictures/ab"), { recursive: true });
+	await writeFile(join(scene.dist, "assets/pictures/ab/0123456789.webp"), "picture");
+	assert.is((await run(scene)).stdout, "19 uploaded, 0 removed, 0 unchanged\n");
+	const { status, headers, text } = await scene.peer.read("assets/pictures/ab/0123456789.webp");
+	assert.equal([status, headers.get("content-type"), text], [200, "image/webp", "picture"]);
+});
+
+test("the next one uploads what changed, and then removes what is gone", async (scene) => {
+	await run(scene);
+	scene.peer.passed.length = 0;
+	const same = await run(scene);
+	assert.is(same.stdout, "0 uploaded, 0 removed, 18 unchanged\n");
+	assert.equal(
+		scene.peer.passed.map(({ method }) => method),
+		["GET"],
+		"only the manifest is read",
+	);
+
+	const next = new Map(layers).set("23ax5t", wms("other")).set("new", wms("new"));
+	next.delete("a+b=c");
+	await rm(join(scene.folder, "layers"), { recursive: true });
+	await buildDist(next, scene.folder, false, ["v0.9"]);
+	scene.peer.passed.length = 0;
+	const dry = await run(scene, "--dry-run");
+	assert.is(
+		dry.stdout,
+		`${["en/23ax5t", "en/new", "fr/23ax5t", "fr/new"].map((path) => `upload v0.9/doc/${path}\n`).join("")}${["en/a+b=c", "fr/a+b=c"].map((path) => `remove v0.9/doc/${path}\n`).join("")}4 to upload, 2 to remove, 14 unchanged; nothing was changed\n`,
+	);
+	assert.equal(changes(scene), []);
+	const { stdout } = await run(scene);
+	assert.is(stdout, "4 uploaded, 2 removed, 14 unchanged\n");
+	await assertInStep(scene);
+	assert.is((await scene.peer.read("v0.9/doc/en/a+b=c")).status, 404);
+	const methods = scene.peer.passed
+		.filter(({ name }) => name !== "manifest.json")
+		.map(({ method }) => method);
+	assert.equal(methods, ["PUT", "PUT", "PUT", "PUT", "DELETE", "DELETE"], "nothing goes before all is there");
+});
+
+test("a publication that is cut leaves the old one serving, and the next run continues it", async (scene) => {
+	await run(scene);
+	const before = await built(scene);
+	const next = new Map([...layers].map(([smallkey]) => [smallkey, wms(`next ${smallkey}`)] as const));
+	next.delete("feature");
+	await rm(join(scene.folder, "layers"), { recursive: true });
+	await buildDist(next, scene.folder, false, ["v0.9"]);
+	const after = await built(scene);
+
+	scene.peer.passed.length = 0;
+	let left = 5;
+	scene.peer.fault = (method, name) =>
+		method === "PUT" && name !== "manifest.json" && left-- <= 0 ? "cut" : undefined;
+	const cut = await run(scene);
+	assert.is(cut.code, 2);
+	assert.match(cut.stderr, /^PUT v0\.9\/doc\/(?:en|fr)\/\S+: /);
+	assert.not.match(cut.stderr, /S3RVER/);
+	for (const [name, text] of before) {
+		const object = await scene.peer.read(name);
+		assert.is(object.status, 200, `${name} is still served`);
+		assert.ok([text, after.get(name)].includes(object.text), `${name} is whole: the old one or the new one`);
+	}
+	const uploaded = changes(scene);
+	assert.is(uploaded.length, 5);
+
+	scene.peer.fault = () => undefined;
+	scene.peer.passed.length = 0;
+	const { stdout } = await run(scene);
+	assert.is(stdout, "25 uploaded, 2 removed, 5 unchanged\n");
+	assert.equal(
+		changes(scene).filter((change) => uploaded.includes(change)),
+		[],
+	);
+	await assertInStep(scene);
+	assert.is((await scene.peer.read("v0.9/doc/en/feature")).status, 404);
+});
+
+test("after a failure no further object is begun", async (scene) => {
+	for (let count = 0; count < 60; count += 1)
+		await writeFile(join(scene.dist, `v0.9/doc/en/more${count}`), "{}");
+	const refused: string[] = [];
+	scene.peer.fault = (method, name) => {
+		if (method !== "PUT" || name === "manifest.json") return undefined;
+		refused.push(name);
+		return 403;
+	};
+	assert.is((await run(scene)).code, 2);
+	assert.ok(refused.length > 0 && refused.length <= 32, `${refused.length}`);
+});
+
+test("an object that a cut left behind is removed when its layer is built no more", async (scene) => {
+	let manifests = 0;
+	// Cut so hard that not even the manifest can be written at the end.
+	scene.peer.fault = (_method, name) => (name === "manifest.json" && ++manifests > 2 ? "cut" : undefined);
+	const cut = await run(scene);
+	assert.is(cut.code, 2);
+	assert.is((await scene.peer.read("v0.9/doc/en/feature")).status, 200);
+
+	const next = new Map(layers);
+	next.delete("feature");
+	await rm(join(scene.folder, "layers"), { recursive: true });
+	await buildDist(next, scene.folder, false, ["v0.9"]);
+	scene.peer.fault = () => undefined;
+	const { stdout } = await run(scene);
+	assert.is(stdout, "16 uploaded, 2 removed, 0 unchanged\n");
+	assert.is((await scene.peer.read("v0.9/doc/en/feature")).status, 404);
+});
+
+test("a store that is busy for a moment is asked again", async (scene) => {
+	const asked = new Map<string, number>();
+	scene.peer.fault = (_method, name) => {
+		asked.set(name, (asked.get(name) ?? 0) + 1);
+		if (asked.get(name) !== 1) return undefined;
+		return name.includes("/en/") ? 503 : name.includes("/fr/") ? 429 : undefined;
+	};
+	assert.is((await run(scene)).code, 0);
+	await assertInStep(scene);
+});
+
+test("a wrong key, a bucket that is not there and a spoiled manifest are reported, and nothing is changed", async (scene) => {
+	const wrong = { ...scene.peer.env, AWS_SECRET_ACCESS_KEY: "another secret" };
+	const forbidden = await runScript("publish-objects", ["--dist", scene.dist], wrong);
+	assert.is(forbidden.code, 2);
+	assert.match(
+		forbidden.stderr,
+		/manifest\.json in the bucket fragments: the store answers 403 SignatureDoesNotMatch/,
+	);
+	assert.not.match(forbidden.stderr, /another secret|^\s+at /m);
+
+	const elsewhere = { ...scene.peer.env, OBJECTS_BUCKET: "no-such-bucket" };
+	const missing = await runScript("publish-objects", ["--dist", scene.dist], elsewhere);
+	assert.is(missing.code, 2);
+	assert.match(missing.stderr, /no-such-bucket: the store answers 404 NoSuchBucket/);
+
+	const unset = await runScript("publish-objects", ["--dist", scene.dist], {});
+	assert.is(unset.code, 2);
+	assert.is(unset.stderr.trim().split("\n").length, 4, "every variable that is missing");
+	assert.equal(changes(scene), []);
+
+	assert.is((await run(scene)).code, 0);
+	const manifest = (await scene.peer.read("manifest.json")).text;
+	assert.ok(JSON.parse(manifest).objects["v0.9/doc/en/23ax5t"]);
+	await writeFile(join(scene.folder, "x"), "");
+	const nothing = await runScript("publish-objects", ["--dist", join(scene.folder, "none")], scene.peer.env);
+	assert.is(nothing.code, 2);
+	assert.match(nothing.stderr, /none: has no fragments/);
+	await assertInStep(scene);
+});
+
+test("--all uploads what the manifest says is there", async (scene) => {
+	await run(scene);
+	assert.is((await run(scene, "--all")).stdout, "18 uploaded, 0 removed, 0 unchanged\n");
+});
+
+if (missingS3 === null) test.run();
+else {
+	console.log(`skipped: publish-objects: ${missingS3}`);
+	const skipped = suite("publish-objects");
+	skipped.skip("without an S3-compatible server", () => undefined);
+	skipped.run();
+}

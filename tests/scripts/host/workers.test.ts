@@ -1,0 +1,222 @@
+import { copyFile, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { type AddressInfo, createServer } from "node:net";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { pageHeaders } from "../../../api/site-headers.ts";
+import { targetNames } from "../../../registry/targets/table.ts";
+import { writeHostingFiles } from "../../../scripts/host/files.ts";
+import { versionLine } from "../../../system/files/version.ts";
+import { ask, errorsOf, write } from "../../conformance/client.ts";
+import { senders, wms, wmsFragment } from "../../conformance/engine.ts";
+import { buildDist, startWorkers, workers } from "../../conformance/engines.ts";
+import { manual, temporaryFolder } from "../../local.ts";
+import { descendantsWith, runScript } from "../../process.ts";
+import { addressOf, contentOf, pages, writePages } from "./pages.ts";
+
+interface Scene {
+	folder: string;
+	dist: string;
+	engine: Awaited<ReturnType<typeof startWorkers>>;
+	remove: () => Promise<void>;
+}
+
+const base = "/rcs";
+const keys = Array.from({ length: 200 }, (_, index) => `layer-${index}`);
+
+/** npx fragments workers without a store, below a prefix, as on Cloudflare's paid plan. */
+const test = suite<Scene>("npx fragments workers");
+
+test.before(async (scene) => {
+	const folder = await temporaryFolder();
+	scene.folder = folder.path;
+	scene.remove = folder.remove;
+	const layers = new Map(keys.map((key) => [key, wms(key)]));
+	scene.dist = await buildDist(layers.set("a+b=c", wms("plus")), folder.path);
+	await writePages(scene.dist);
+	await writeHostingFiles(scene.dist, false, targetNames, true);
+	await mkdir(join(folder.path, "tmp"));
+	scene.engine = await startWorkers(scene.dist, [], {
+		BASE_PATH: base,
+		SITE: "on",
+		DOCS_MAX_KEYS: "900",
+		SENDERS: JSON.stringify(senders),
+		TMPDIR: join(folder.path, "tmp"),
+	});
+});
+test.after(async ({ remove }) => remove());
+
+/** The folders that runs of the engine have made. */
+async function runFolders(folder: string): Promise<string[]> {
+	return (await readdir(join(folder, "tmp"))).filter((name) => name.startsWith("workers-"));
+}
+
+test("a refused write is in French for who asks for that", async ({ engine }) => {
+	const headers = { "Accept-Language": "fr-CA" };
+	const answer = await fetch(`${engine.origin}${base}/register/x`, { method: "PUT", headers, body: "{}" });
+	assert.is(answer.status, 401);
+	const { errors } = (await answer.json()) as { errors: string[] };
+	assert.is(errors[0], "Authorization: l’en-tête est absent");
+});
+
+test("healthz and every read are below BASE_PATH", async ({ engine }) => {
+	const get = (path: string) => ask(engine.origin, "GET", path);
+	assert.is((await get(`${base}/healthz`)).text, `ok ${versionLine()}\n`);
+	for (const key of ["layer-7", "a+b=c", "a%2Bb%3Dc"]) {
+		const answer = await get(`${base}/v0.9/doc/en/${key}`);
+		assert.is(answer.status, 200, key);
+		assert.is(answer.headers["content-type"], "application/json; charset=utf-8");
+	}
+	assert.is((await get(`${base}/v0.9/doc/de/layer-7`)).status, 400);
+	assert.is((await get(`${base}/v0.9/doc/en/none`)).status, 404);
+	assert.is((await get("/healthz")).status, 404);
+	assert.is((await get("/v0.9/docs/en/layer-7")).status, 404);
+});
+
+test("the catalogue is served from the files, and below BASE_PATH by the worker, with the same headers", async ({
+	engine,
+}) => {
+	for (const path of pages) {
+		const expected: Record<string, string | undefined> = pageHeaders(path, true);
+		for (const prefix of ["", base]) {
+			// A page is asked for as its folder; what stands below no prefix is the files under their own names.
+			const target = prefix === "" ? `/${path}` : `${prefix}${addressOf(path)}?q=1`;
+			const answer = await ask(engine.origin, "GET", target);
+			assert.equal([answer.status, answer.text], [200, contentOf(path)], prefix + path);
+			const names = [
+				"Access-Control-Allow-Origin",
+				"Referrer-Policy",
+				"Content-Security-Policy",
+				"Cache-Control",
+			];
+			for (const name of [...names, "X-Content-Type-Options"])
+				assert.is(answer.headers[name.toLowerCase()], expected[name], `${prefix}${path}: ${name}`);
+			const type = (text = "") => text.split(";")[0]?.replace("application/xml", "application/atom+xml");
+			assert.is(type(answer.headers["content-type"]), type(expected["Content-Type"]), prefix + path);
+		}
+	}
+	const moved = await ask(engine.origin, "GET", `${base}/en?q=1`);
+	assert.equal([moved.status, moved.headers.location], [301, `${base}/en/?q=1`]);
+	for (const path of ["/index/none.json", "/_headers", "/list.json.gz"])
+		assert.is((await ask(engine.origin, "GET", base + path)).status, 404, path);
+});
+
+test("docs answers 200 different keys", async ({ engine }) => {
+	const answer = await ask(engine.origin, "GET", `${base}/v0.9/docs/fr/${keys.join(",")}`);
+	assert.is(answer.status, 200);
+	assert.equal(
+		JSON.parse(answer.text),
+		keys.map((key) => wmsFragment(key, "fr", key)),
+	);
+});
+
+test("without a store a write is verified first, and then refused, because there is none", async ({
+	engine,
+}) => {
+	const target = `${base}/register/new`;
+	const unsigned = await write(engine.origin, "PUT", target, { body: manual, secret: "another" });
+	assert.is(unsigned.status, 401);
+	const elsewhere = await write(engine.origin, "PUT", target, { body: manual, path: "/register/new" });
+	assert.is(elsewhere.status, 401, "the prefix is part of the signed path");
+	for (const [method, body] of [
+		["PUT", manual],
+		["DELETE", ""],
+	] as const) {
+		const answer = await write(engine.origin, method, target, { body });
+		assert.is(answer.status, 503);
+		assert.match(errorsOf(answer)[0] ?? "", /GITHUB_REPOSITORY/);
+		assert.match(answer.headers["retry-after"] ?? "", /^\d+$/);
+	}
+	assert.is(
+		(await write(engine.origin, "PUT", target, { body: "{}" })).status,
+		400,
+		"checks come in their order",
+	);
+});
+
+test("the variables are in a file that only its owner reads, and in no output", async ({
+	engine,
+	folder,
+}) => {
+	const [run = ""] = await runFolders(folder);
+	const { mode } = await stat(join(folder, "tmp", run, ".dev.vars"));
+	assert.is(mode & 0o777, 0o600);
+	for (const secret of [senders.jstest, senders.narrow.key]) assert.not.ok(engine.log().includes(secret));
+});
+
+test("npx fragments verify finds what is served as it was built", async ({ engine, dist }) => {
+	const words = [`${engine.origin}${base}`, "--dist", dist, "--sample", "40"];
+	const { code, stdout, stderr } = await runScript("verify", words);
+	assert.is(code, 0, stderr);
+	assert.match(
+		stdout,
+		/^40 of 2010 fragments and (\d+) of \1 files of the catalogue checked: all as built\n$/,
+	);
+});
+
+test("with --objects pictures are in the local bucket, byte for byte", async ({ dist, folder }) => {
+	const picture = Buffer.from([0x52, 0x49, 0x46, 0x46, 0xff, 0xfe, 0x80, 0]);
+	const place = join(folder, "with-picture");
+	await mkdir(join(place, "v0.9/doc/en"), { recursive: true });
+	await mkdir(join(place, "assets/pictures/ab"), { recursive: true });
+	await copyFile(join(dist, "v0.9/doc/en/layer-7"), join(place, "v0.9/doc/en/layer-7"));
+	await writeFile(join(place, "assets/pictures/ab/0123456789.webp"), picture);
+	const engine = await startWorkers(place, ["--objects"], { SITE: "on" });
+	try {
+		const answer = await fetch(`${engine.origin}/assets/pictures/ab/0123456789.webp`);
+		assert.equal([answer.status, answer.headers.get("Content-Type")], [200, "image/webp"]);
+		assert.equal(Buffer.from(await answer.arrayBuffer()), picture);
+	} finally {
+		await engine.stop();
+	}
+});
+
+test("the engine's processes have a temporary folder of the run", async ({ folder }) => {
+	const engines = descendantsWith(process.pid, "workerd", "serve");
+	assert.ok(engines.length > 0);
+	for (const pid of engines)
+		assert.match(await readFile(`/proc/${pid}/environ`, "utf8"), `\0TMPDIR=${join(folder, "tmp/workers-")}`);
+});
+
+test("SIGTERM ends the engine with it, and removes its folder", async ({ engine, folder }) => {
+	await engine.stop();
+	assert.equal(await runFolders(folder), []);
+	const gone = await fetch(`${engine.origin}${base}/healthz`).then(
+		() => false,
+		() => true,
+	);
+	assert.ok(gone, "nothing listens any more");
+});
+
+test("a bad variable, a taken port or a build with problems is reported before anything starts", async ({
+	folder,
+}) => {
+	const env = { DATA_DIR: join(folder, "data"), PORT: "0" };
+	const bad = await runScript("workers", [], { ...env, DOCS_MAX_KEYS: "many" });
+	assert.is(bad.code, 2);
+	assert.match(bad.stderr, /^DOCS_MAX_KEYS: /);
+	const taken = createServer();
+	await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
+	const { port } = taken.address() as AddressInfo;
+	const busy = await runScript("workers", [], { ...env, PORT: String(port) });
+	await new Promise((resolve) => taken.close(resolve));
+	assert.is(busy.code, 2);
+	assert.match(busy.stderr, /^PORT: cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/);
+	const none = await runScript("workers", ["--layers", join(folder, "none")], env);
+	assert.is(none.code, 2);
+	assert.match(none.stderr, /none: is not a folder/);
+	const quotes = await runScript("workers", ["--dist", join(folder, "dist")], {
+		...env,
+		METADATA_URL: "http://x/{0}'`",
+	});
+	assert.is(quotes.code, 2);
+	assert.match(quotes.stderr, /METADATA_URL: must not hold both/);
+});
+
+if (workers.missing === null) test.run();
+else {
+	console.log(`skipped: npx fragments workers: ${workers.missing}`);
+	const skipped = suite("npx fragments workers");
+	skipped.skip("without workerd", () => undefined);
+	skipped.run();
+}

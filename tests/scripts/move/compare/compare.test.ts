@@ -1,0 +1,252 @@
+import { writeFile } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { temporaryFolder } from "../../../local.ts";
+import { type Ended, runScript } from "../../../process.ts";
+import { featureNode, wmsNode } from "../import/documents.ts";
+
+type Nodes = Record<string, object | null | number>;
+
+/** A service that answers lists of layers from a table: smallkey → node, or the status of its whole answer. */
+interface Fake {
+	server: Server;
+	address: string;
+	/** Path of lists → layers: `v1/docs`. */
+	lists: Map<string, Nodes>;
+	/** Paths whose lists lack the first of several layers. */
+	incomplete: Set<string>;
+	asked: string[];
+}
+
+interface Scene {
+	old: Fake;
+	now: Fake;
+	folder: string;
+	remove: () => Promise<void>;
+}
+
+const test = suite<Scene>("compare");
+
+test.before.each(async (scene) => {
+	scene.old = await startFake();
+	scene.now = await startFake();
+	const folder = await temporaryFolder();
+	scene.folder = folder.path;
+	scene.remove = folder.remove;
+});
+test.after.each(async ({ old, now, remove }) => {
+	for (const { server } of [old, now]) await new Promise((resolve) => server.close(resolve));
+	await remove();
+});
+
+async function startFake(): Promise<Fake> {
+	const fake = { lists: new Map<string, Nodes>(), incomplete: new Set<string>(), asked: [] as string[] };
+	const server = createServer((request, response) => {
+		const path = request.url ?? "";
+		fake.asked.push(path);
+		const match = /^\/(.*docs)\/(en|fr)\/(.*)$/.exec(path);
+		const nodes = match && fake.lists.get(match[1] as string);
+		if (!match || !nodes) return void response.writeHead(404, { Connection: "close" }).end();
+		const keys = decodeURIComponent(match[3] as string).split(",");
+		const found = keys.map((key) => nodes[key] ?? null);
+		const failure = found.find((node) => typeof node === "number");
+		response.writeHead((failure as number | undefined) ?? 200, { Connection: "close" });
+		// v2 answers an empty list for a single unknown key.
+		const isUnknown = match[1] === "v2/docs" && found.length === 1 && found[0] === null;
+		if (fake.incomplete.has(match[1] as string) && found.length > 1) found.shift();
+		response.end(JSON.stringify(isUnknown ? [] : found));
+	});
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	return { ...fake, server, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+}
+
+function feature(node: object): object {
+	return { layers: { feature: [node] } };
+}
+
+async function compare({ old, now, folder }: Scene, keys: string, ...words: string[]): Promise<Ended> {
+	const path = join(folder, "keys");
+	await writeFile(path, keys);
+	return runScript("compare", [old.address, `${now.address}/`, "--keys", path, ...words], {
+		DATA_DIR: folder,
+	});
+}
+
+test("a layer that neither service has at v2 is no difference", async (scene) => {
+	for (const { lists } of [scene.old, scene.now]) lists.set("v2/docs", {});
+	const { code, stdout } = await compare(scene, "gone");
+	assert.is(code, 0);
+	assert.match(stdout, /^ +1 {2}in neither: gone$/m);
+	assert.not.match(stdout, /Not compared/);
+});
+
+test("layers are read alike: exit code 0", async (scene) => {
+	const { old, now } = scene;
+	const nodes = { a: feature(featureNode("a", "en")), b: { layers: { wms: [wmsNode("b", "en")] } } };
+	for (const fake of [old, now]) fake.lists.set("v1/docs", nodes).set("v0.9/docs", nodes);
+	const { code, stdout, stderr } = await compare(scene, "a b\n");
+	assert.is(code, 0, stderr);
+	assert.is(stdout, "2 layers read at v0.9, v1, in both languages\n\n       2  the same in both\n");
+	assert.match(stderr, /^Comparing 2 layers of http/);
+});
+
+test("after an answer without some of the layers each layer is read by itself", async (scene) => {
+	const nodes = Object.fromEntries(["a", "b", "c"].map((key) => [key, feature(featureNode(key, "en"))]));
+	for (const { lists } of [scene.old, scene.now]) lists.set("v1/docs", nodes);
+	scene.old.incomplete.add("v1/docs");
+	const { code, stdout } = await compare(scene, "a b c\n");
+	assert.is(code, 0, stdout);
+	assert.match(stdout, /^ +3 {2}the same in both$/m);
+});
+
+test("differences are counted by kind and class, and exit code 1 is for what a viewer sees", async (scene) => {
+	const { old, now } = scene;
+	const node = featureNode("a", "en");
+	old.lists.set("v1/docs", {
+		a: feature(node),
+		b: feature({ ...node, geometryType: "esriGeometryPoint" }),
+		c: feature({ ...node, nameField: "OTHER" }),
+		gone: feature(node),
+		broken: 500,
+		down: feature(node),
+	});
+	now.lists.set("v1/docs", {
+		a: feature(node),
+		b: feature(node),
+		c: feature(node),
+		broken: feature(node),
+		down: 500,
+		fresh: feature(node),
+	});
+	const { code, stdout } = await compare(scene, "a,b,c,gone,broken,down,fresh,never");
+	assert.is(code, 1);
+	const lines = stdout.split("\n");
+	const expected = [
+		"8 layers read at v1, in both languages",
+		"",
+		"Viewer-relevant: layers that a viewer would draw or ask otherwise",
+		"       1  answers 500 (v1): down",
+		"       1  nameField (v1): c",
+		"",
+		"Missing: layers that the new service does not have",
+		"       1  not there (v1): gone",
+		"",
+		"Cosmetic: layers in which no viewer sees a difference, or a better one",
+		"       1  geometryType: no viewer reads it (v1): b",
+		"",
+		"Not compared: layers that the older service cannot serve itself",
+		"       1  answers 500 (v1): broken",
+		"",
+		"       1  the same in both",
+		"       1  only in the new service: fresh",
+		"       1  in neither: never",
+		"",
+	];
+	assert.equal(lines, expected);
+	now.lists.set("v1/docs", {
+		...now.lists.get("v1/docs"),
+		c: old.lists.get("v1/docs")?.c as object,
+		down: feature(node),
+	});
+	assert.is((await compare(scene, "a,b,c,gone,broken,down")).code, 0, "missing and cosmetic alone");
+});
+
+test("three smallkeys of each kind are named, or all", async (scene) => {
+	const keys = Array.from({ length: 45 }, (_, index) => `k${index + 10}`);
+	const of = (more: object) =>
+		Object.fromEntries(keys.map((key) => [key, feature(featureNode(key, "en", more))]));
+	scene.old.lists.set("v1/docs", of({}));
+	scene.now.lists.set("v1/docs", of({ mode: "snapshot" }));
+	const some = await compare(scene, keys.join("\n"));
+	assert.match(some.stdout, /^ +45 {2}mode: only now \(v1\): k10 k11 k12 and 42 more$/m);
+	const all = await compare(scene, keys.join("\n"), "--all");
+	assert.ok(all.stdout.includes(`(v1): ${keys.join(" ")}\n`));
+	const longest = Math.max(...scene.old.asked.map((path) => path.split(",").length));
+	assert.is(longest, 20, "an address is not longer than any server takes");
+});
+
+test("a version that the new service does not serve is missed by all its viewers", async (scene) => {
+	const element = {
+		layers: [{ id: "rcs.a.en", layerType: "ogcWms", url: "https://h/", name: "a", layerEntries: [] }],
+	};
+	scene.old.lists.set("v2/docs", { a: element }).set("v1/docs", { a: feature(featureNode("a", "en")) });
+	scene.now.lists.set("v1/docs", { a: feature(featureNode("a", "en")) });
+	const { code, stdout } = await compare(scene, "a");
+	assert.is(code, 1);
+	assert.match(stdout, /^ +1 {2}the version is not served \(v2\): a$/m);
+	scene.now.lists.set("v2/docs", { a: element });
+	assert.is((await compare(scene, "a")).code, 0);
+});
+
+test("a service of release 1.0 to 1.5 is read at its root", async (scene) => {
+	const nodes = { a: feature(featureNode("a", "en", {}, true)) };
+	scene.old.lists.set("docs", nodes);
+	scene.now.lists.set("v0.9/docs", nodes);
+	const { code, stdout } = await compare(scene, "a");
+	assert.is(code, 0);
+	assert.match(stdout, /^1 layer read at v0\.9, in both languages$/m);
+});
+
+test("the keys may be those of a dump, or of the repository in DATA_DIR", async (scene) => {
+	const nodes = { a: feature(featureNode("a", "en")) };
+	for (const fake of [scene.old, scene.now]) fake.lists.set("v1/docs", nodes);
+	const dump = { docs: [{ _id: "a" }, { _id: "_design/x" }, { _id: "no smallkey" }, { data: { key: "b" } }] };
+	const { stdout } = await compare(scene, JSON.stringify(dump));
+	assert.match(stdout, /^2 layers read/);
+	assert.match(stdout, /^ +1 {2}in neither: b$/m);
+	const dataDir = join(scene.folder, "data");
+	const words = [scene.old.address, scene.now.address];
+	const none = await runScript("compare", words, { DATA_DIR: dataDir });
+	assert.is(none.code, 2);
+	assert.match(none.stderr, /^--keys: is needed: there is no repository at .*repository\.git$/m);
+	const layers = join(scene.folder, "dump.json");
+	await writeFile(
+		layers,
+		JSON.stringify({
+			docs: [{ _id: "a", type: "feature", data: { en: featureNode("a", "en"), fr: featureNode("a", "fr") } }],
+		}),
+	);
+	assert.is((await runScript("import", [layers], { DATA_DIR: dataDir })).code, 0);
+	const stored = await runScript("compare", words, { DATA_DIR: dataDir });
+	assert.is(stored.code, 0, stored.stderr);
+	assert.match(stored.stdout, /^ +1 {2}the same in both$/m);
+});
+
+test("what cannot be compared is exit code 2, with its reason", async (scene) => {
+	const { old, now } = scene;
+	const table: [keys: string, reason: RegExp][] = [
+		["a b/c", /keys: a smallkey must be 1 to 64 of .*, not "b\/c"$/m],
+		["  \n", /keys: holds no smallkeys to compare$/m],
+		["{", /ends in the middle/],
+	];
+	for (const [keys, reason] of table) {
+		const { code, stderr } = await compare(scene, keys);
+		assert.is(code, 2, keys);
+		assert.match(stderr, reason);
+	}
+	assert.equal([...old.asked, ...now.asked], [], "no service is asked");
+	const nothing = await compare(scene, "a");
+	assert.is(nothing.code, 2);
+	assert.match(
+		nothing.stderr,
+		/^http:\/\/127\.0\.0\.1:\d+: serves none of v0\.9, v1, v2 below this address$/m,
+	);
+	const wrong = await runScript("compare", ["rcs.example", now.address], { DATA_DIR: scene.folder });
+	assert.is(wrong.code, 2);
+	assert.match(
+		wrong.stderr,
+		/'rcs\.example' is invalid for argument 'old'\. It must be an http or https address\./,
+	);
+	old.lists.set("v1/docs", {});
+	const path = join(scene.folder, "keys");
+	const gone = await runScript("compare", [old.address, "http://127.0.0.1:9", "--keys", path], {
+		DATA_DIR: scene.folder,
+	});
+	assert.is(gone.code, 2);
+	assert.match(gone.stderr, /^http:\/\/127\.0\.0\.1:9\/v1\/docs\/en\/a: (?!fetch failed)/m);
+});
+
+test.run();

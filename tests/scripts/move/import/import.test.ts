@@ -1,0 +1,551 @@
+import { execFileSync } from "node:child_process";
+import { existsSync } from "node:fs";
+import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { parseDescription } from "../../../../registry/description.ts";
+import { parseRegistration } from "../../../../registry/registration.ts";
+import { descriptionPath, type Lang, langs, layerPath } from "../../../../registry/smallkey.ts";
+import { layerFacts } from "../../../../registry/targets/facts.ts";
+import { renderAt } from "../../../../registry/targets/table.ts";
+import type { TargetName } from "../../../../registry/targets/target.ts";
+import { DumpError } from "../../../../scripts/move/import/dump.ts";
+import { collectMoves } from "../../../../scripts/move/import/moves.ts";
+import { largeWhenStored } from "../../../local.ts";
+import { type Ended, runScript } from "../../../process.ts";
+import { assertAcceptedAt } from "../../../viewer/accepted.ts";
+import {
+	featureNode,
+	release10,
+	release15,
+	release17,
+	release17Wms,
+	release19,
+	release20,
+	release20Many,
+	release20Server,
+	release20Whole,
+	release20Wms,
+	release23,
+	release110,
+	wmsNode,
+} from "./documents.ts";
+
+interface Context {
+	folder: string;
+	dataDir: string;
+}
+
+const importing = suite<Context>("import");
+
+importing.before.each(async (context) => {
+	context.folder = await mkdtemp(join(tmpdir(), "publisher-import-"));
+	context.dataDir = join(context.folder, "data");
+});
+
+importing.after.each(({ folder }) => rm(folder, { recursive: true, force: true }));
+
+interface Given {
+	senders?: object;
+	isTrial?: boolean;
+	partial?: boolean;
+	env?: Record<string, string>;
+}
+
+async function run({ folder, dataDir }: Context, dump: string | object, given: Given = {}): Promise<Ended> {
+	const path = join(folder, "dump.json");
+	await writeFile(path, typeof dump === "string" ? dump : JSON.stringify(dump));
+	const args = [path, ...(given.isTrial ? ["--dry-run"] : []), ...(given.partial ? ["--partial"] : [])];
+	if (given.senders) {
+		args.push("--senders", join(folder, "auth.json"));
+		await writeFile(join(folder, "auth.json"), JSON.stringify(given.senders));
+	}
+	return runScript("import", args, { DATA_DIR: dataDir, ...given.env });
+}
+
+function git({ dataDir }: Context, ...args: string[]): string {
+	const path = join(dataDir, "repository.git");
+	return execFileSync("git", ["-C", path, ...args], {
+		encoding: "utf8",
+		stdio: ["ignore", "pipe", "ignore"],
+	});
+}
+
+/** The smallkeys of layers that were imported, sorted; those of the project's own example are left out. */
+function stored(context: Context): string[] {
+	try {
+		const paths = git(context, "log", "--format=", "--name-only", "--author=import", "main")
+			.trim()
+			.split("\n");
+		const registrations = paths.filter((path) => /^layers\/[^/]+\/[^.]+\.json$/.test(path));
+		return registrations.map((path) => path.replace(/^.*\/|\.json$/g, "")).sort();
+	} catch {
+		return [];
+	}
+}
+
+function fileOf(context: Context, path: string): string | null {
+	try {
+		return git(context, "show", `main:${path}`);
+	} catch {
+		return null;
+	}
+}
+
+/** The node that is served now, at v0.9 or as v1 spells it. */
+function served(context: Context, smallkey: string, lang: Lang, isV1 = false): Record<string, unknown> {
+	const { layers } = rendered(context, isV1 ? "v1" : "v0.9", smallkey, lang);
+	return (layers.wms ?? layers.feature)[0];
+}
+
+/** What is served now at a target; null where the layer cannot be expressed there. */
+// biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
+function rendered(context: Context, target: TargetName, smallkey: string, lang: Lang): any {
+	const text = fileOf(context, layerPath(smallkey)) ?? "";
+	const { registration, problems } = parseRegistration(Buffer.from(text), "stored");
+	if (!registration) throw new Error(JSON.stringify(problems));
+	const described = fileOf(context, descriptionPath(smallkey));
+	const description = described === null ? null : parseDescription(described);
+	const settings = { metadataUrl: "", catalogueUrl: "" };
+	const fragment = renderAt(target, layerFacts(lang, smallkey, registration, description, settings));
+	if (fragment !== null) assertAcceptedAt(target, fragment);
+	return JSON.parse(fragment ?? "null");
+}
+
+/** What the older service served, but for what the viewer reads otherwise or not at all. */
+function expected(node: object, lang: Lang): Record<string, unknown> {
+	const { geometryType: _, ...rest } = node as Record<string, never>;
+	const text = JSON.stringify(rest).replace(',"spatialReference":{"wkid":3978}', "");
+	const french = text.replace('"Icon"', '"Icône"').replace('"Details"', '"Détails"');
+	return JSON.parse(lang === "fr" ? french : text);
+}
+
+const documents = [release15, release17, release17Wms, release110, release19];
+
+importing(
+	"what is served afterwards is what the older service served, for documents of every release",
+	async (context) => {
+		const ran = await run(context, { docs: documents });
+		assert.equal([ran.code, ran.stderr], [0, ""]);
+		assert.equal(stored(context), ["old-110", "old-15", "old-17", "old-17-wms", "old-19"]);
+		for (const lang of langs) {
+			assert.equal(served(context, "old-15", lang), expected(release15.data[lang], lang));
+			for (const { _id, data } of [release110, release19])
+				assert.equal(served(context, _id, lang, true), expected(data[lang], lang));
+			// The viewer reads no empty second or third field.
+			const { symbology, ...rest } = expected(release17.data[lang], lang);
+			const { field2: _field2, field3: _field3, ...others } = symbology as Record<string, unknown>;
+			assert.equal(served(context, "old-17", lang, true), { ...rest, symbology: others });
+			const { imageUrl, ...wms } = served(context, "old-17-wms", lang);
+			assert.type(imageUrl, "string");
+			assert.equal(wms, expected(release17Wms.data[lang], lang));
+		}
+	},
+);
+
+importing("documents of release 1.0 are moved by the key beside MongoDB's id", async (context) => {
+	const { code, stderr } = await run(context, { docs: [release10] });
+	assert.equal([code, stderr], [0, ""]);
+	assert.equal(stored(context), ["old-10"]);
+	for (const lang of langs)
+		assert.equal(served(context, "old-10", lang), expected(release10.data[lang], lang));
+});
+
+/** A node of v2 that is served now. */
+function servedAtV2(context: Context, smallkey: string, lang: Lang) {
+	return rendered(context, "v2", smallkey, lang).layers[0];
+}
+
+importing("documents of version 2.0 are served at v1 and v2 as they were, of every kind", async (context) => {
+	const docs = [release20, release23, release20Wms, release20Many, release20Server, release20Whole];
+	const { code, stdout, stderr } = await run(context, { docs });
+	assert.equal([code, stderr], [0, ""]);
+	assert.match(stdout, /^ +6 {2}layers: 6 of version 2\.0$/m);
+	for (const lang of langs) {
+		// The older service did not serve the type of geometry.
+		assert.equal(served(context, "new-20", lang, true), expected(release20.v1_config[lang] as object, lang));
+		const { symbology, ...rest } = served(context, "new-23", lang, true);
+		assert.equal(rest, expected(release23.v1_config[lang] as object, lang));
+		assert.is((symbology as { type: string }).type, "simple");
+		const { imageUrl: _imageUrl, ...wms } = served(context, "new-wms", lang, true);
+		assert.equal(wms, expected(release20Wms.v1_config[lang] as object, lang));
+		for (const document of [release20Many, release20Server, release20Whole]) {
+			const { layerType, url, layerEntries } = document.layer_config[lang] as Record<string, unknown>;
+			const node = servedAtV2(context, document._id, lang);
+			assert.equal([node.layerType, node.url], [layerType, url]);
+			assert.equal(node.layerEntries.map(nameless), (layerEntries as object[]).map(nameless));
+			assert.is(rendered(context, "v1", document._id, lang), null, "it has no form there, as before");
+		}
+		const node = servedAtV2(context, "new-20", lang);
+		assert.equal([node.tolerance, node.metadataUrl], [5, "http://csw.example/xml?id=abc"]);
+	}
+	const description = JSON.parse(fileOf(context, descriptionPath("new-server")) ?? "");
+	assert.equal(description.fr, {
+		service_url: "http://maps.example/arcgis/rest/services/X/MapServer",
+		from: "import",
+		entries: [4, 0],
+	});
+	assert.match(stdout, /^ +1 {2}no symbols that a viewer accepts: the generic symbol \([\w-]+\)$/m);
+	assert.match(stdout, /^ +2 {2}a metadata uuid: written as its two addresses/m);
+});
+
+function nameless({ id, index }: { id?: string; index?: number }): string | number | undefined {
+	return id ?? index;
+}
+
+importing(
+	"an upgraded request without a type, and one that holds what has no place, are moved",
+	async (context) => {
+		const { service_type: _type, ...untyped } = release20Wms.request.en;
+		const request = { en: { ...untyped, service_name: null, more: 1 }, fr: release20Wms.request.fr };
+		const { code, stderr } = await run(context, { docs: [{ ...release20Wms, version: undefined, request }] });
+		assert.equal([code, stderr], [0, ""]);
+		const { version, en } = JSON.parse(fileOf(context, layerPath("new-wms")) ?? "");
+		assert.equal([version, en.service_type, "more" in en], ["2.0", "ogcWms", false]);
+	},
+);
+
+importing("bad documents of version 2.0 are listed, and keep nothing else back", async (context) => {
+	const withRequest = (_id: string, en: unknown, fr: unknown = en) => ({
+		...release20Server,
+		_id,
+		request: { en, fr },
+	});
+	const good = release20Server.request.en;
+	const large = JSON.parse(largeWhenStored);
+	const { code, stderr } = await run(context, {
+		docs: [
+			withRequest("no-request", undefined),
+			withRequest("text", "x"),
+			withRequest("type", { ...good, service_type: "esriMagic" }),
+			withRequest("scraped", { ...good, scrape_only: [] }),
+			withRequest("large", large.en, large.fr),
+			withRequest("names", { ...good, scrape_only: ["a"] }),
+			withRequest("flag", good, { ...good, recursive: "yes" }),
+			release20Server,
+		],
+	});
+	assert.is(code, 1);
+	assert.match(stderr, /^\d documents could not be moved; --partial says that this is fine$/m);
+	assert.equal(stored(context), ["new-server"]);
+	for (const line of [
+		"not moved: no-request: /en: is missing; /fr: is missing",
+		'not moved: text: /en: must be an object, not "x"',
+		"not moved: type: /en/service_type: must be esriFeature, esriTile",
+		"not moved: scraped: /en/scrape_only: must have at least 1 entry",
+		"not moved: large: the document must have at most 65536 bytes in the form in which it is stored, not ",
+		'not moved: names: /en/scrape_only/0: must be an integer, not "a"',
+		'not moved: flag: /fr/recursive: must be a boolean, not "yes"',
+	])
+		assert.ok(stderr.includes(line), `${line}\n${stderr}`);
+});
+
+importing("each kind of difference is counted and named, and the layers are counted", async (context) => {
+	const { stdout: out } = await run(context, { docs: documents });
+	for (const line of [
+		/^ +5 {2}documents read$/m,
+		/^ +5 {2}layers: 4 feature, 1 wms$/m,
+		/^ +4 {2}of them with what the older service knew of their services$/m,
+		/^ +0 {2}not moved$/m,
+		/^ +5 {2}registered$/m,
+		/^ +4 {2}an extent in the map's spatial reference \([\w -]+\)$/m,
+		/^ +4 {2}French titles of the fixed columns \([\w -]+\)$/m,
+		/^ +1 {2}geometryType: no viewer reads it \([\w -]+\)$/m,
+		/^ +1 {2}symbology: an empty second or third field \([\w -]+\)$/m,
+		/^ +1 {2}a picture of a wms layer for the list of layers \([\w -]+\)$/m,
+		/^commit [0-9a-f]{40}$/m,
+	])
+		assert.match(out, line);
+	assert.not.match(out, /only now|only before/);
+});
+
+importing("a registration is the request; without one it is made of the nodes", async (context) => {
+	await run(context, { docs: documents });
+	const registrationOf = (key: string) => JSON.parse(fileOf(context, layerPath(key)) ?? "");
+	const { en, fr } = registrationOf("old-17-wms");
+	assert.equal(en, {
+		service_url: "http://maps.example/wms",
+		layer: "roads",
+		legend_format: "image/png",
+		feature_info_type: "text/plain",
+	});
+	assert.equal([fr.layer, fr.service_name], ["routes", "Routes du Canada"]);
+	assert.equal(registrationOf("old-15").en.loading_mode, "snapshot");
+	assert.is(registrationOf("old-19").fr.max_allowable_offset, 20);
+	const { version, en: english } = registrationOf("old-110");
+	assert.is(version, "1.2");
+	assert.not("loading_mode" in english, "the older service counted the features");
+	assert.not("legend_format" in english, "the older service had no legend of features");
+	assert.equal(english.metadata, {
+		metadata_url: "http://csw.example/xml?id=abc",
+		catalogue_url: "http://csw.example/page?id=abc",
+	});
+});
+
+importing("a uuid stays one where the templates give the same addresses", async (context) => {
+	const env = {
+		METADATA_URL: "http://csw.example/xml?id={0}",
+		CATALOGUE_URL: "http://csw.example/page?id={0}",
+	};
+	await run(context, { docs: [release110] }, { env });
+	const { en } = JSON.parse(fileOf(context, layerPath("old-110")) ?? "");
+	assert.equal(en.metadata, { uuid: "abc" });
+});
+
+importing("every form of a dump, and what is in it beside documents", async (context) => {
+	const rows = documents.map((doc) => ({ id: doc._id, key: doc._id, value: { rev: "1-a" }, doc }));
+	const design = { _id: "_design/views", views: {} };
+	const gone = { _id: "gone", _deleted: true };
+	const goneRow = { id: "x", key: "x", value: { rev: "2", deleted: true }, doc: null };
+	const dumps = [
+		{ new_edits: false, docs: [design, ...documents, gone] },
+		{ total_rows: 6, offset: 0, rows: [...rows, goneRow] },
+		{ rows: documents.map((doc) => ({ doc })) },
+	];
+	for (const dump of dumps) {
+		const trial = await run(context, dump, { isTrial: true });
+		assert.match(trial.stdout, /^ +5 {2}documents read$/m);
+		assert.match(trial.stdout, /^ +5 {2}would be registered$/m);
+		assert.is(await stat(context.dataDir).catch(() => null), null, "a trial writes nothing");
+	}
+	const marked = await run(context, `\ufeff${JSON.stringify(dumps[0], null, 2)}\n`);
+	assert.is(marked.stderr, "");
+	assert.is(stored(context).length, 5);
+});
+
+importing("a trial in a repository with layers changes nothing", async (context) => {
+	await run(context, { docs: documents.slice(0, 1) });
+	const before = git(context, "rev-parse", "main");
+	const trial = await run(context, { docs: documents }, { isTrial: true });
+	assert.match(trial.stdout, /^ +4 {2}would be registered$/m);
+	assert.match(trial.stdout, /^ +1 {2}stored already$/m);
+	assert.is(git(context, "rev-parse", "main"), before);
+});
+
+importing("importing again changes nothing, and a harvested description stays", async (context) => {
+	await run(context, { docs: documents });
+	const before = git(context, "rev-parse", "main");
+	const again = await run(context, { docs: documents });
+	assert.match(again.stdout, /^ +5 {2}stored already$/m);
+	assert.not.match(again.stdout, /^commit/m);
+	assert.is(git(context, "rev-parse", "main"), before);
+	const harvested = JSON.parse(fileOf(context, descriptionPath("old-15")) ?? "");
+	assert.is(harvested.en.from, "import");
+	for (const lang of langs) {
+		delete harvested[lang].from;
+		harvested[lang].name = "Harvested";
+	}
+	pushFile(context, descriptionPath("old-15"), `${JSON.stringify(harvested, null, 2)}\n`);
+	const pushed = git(context, "rev-parse", "main");
+	const third = await run(context, { docs: documents });
+	assert.match(third.stdout, /^ +5 {2}stored already$/m);
+	assert.is(git(context, "rev-parse", "main"), pushed);
+});
+
+/** Commits one file, as a push would. */
+function pushFile(context: Context, path: string, text: string): void {
+	const head =
+		"commit refs/heads/main\ncommitter a <a@a.invalid> 1 +0000\ndata 1\nx\nfrom refs/heads/main^0\n";
+	const input = `${head}M 644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
+	const repository = join(context.dataDir, "repository.git");
+	execFileSync("git", ["-C", repository, "fast-import", "--quiet"], { input });
+}
+
+importing("what cannot be moved is listed with its reason, and keeps nothing else back", async (context) => {
+	const twice = { ...release17, _id: "twice" };
+	const docs = [
+		release15,
+		{ _id: "no smallkey", type: "wms", data: {} },
+		{ _id: "", type: "wms" },
+		{ _id: "tiles", type: "tiles", data: {} },
+		{ _id: "empty", type: "feature", data: {} },
+		{ _id: "half", type: "wms", data: { en: wmsNode("half", "en") } },
+		twice,
+		twice,
+		{ ...release17, _id: "OLD-15" },
+		{ _id: "password", type: "wms", data: { en: wmsNode("p", "en", { url: "http://a:b@c/" }), fr: {} } },
+		release17,
+	];
+	const { code, stdout: out, stderr: error } = await run(context, { docs });
+	assert.is(code, 1);
+	assert.equal(stored(context), ["old-15", "old-17"]);
+	const again = await run(context, { docs }, { partial: true });
+	assert.is(again.code, 0, "what cannot be moved is fine now");
+	assert.not.match(again.stderr, "--partial");
+	const bytes = Buffer.from(JSON.stringify({ docs }));
+	const [, offset = ""] = /not moved: tiles: .* \(at byte (\d+) of .*dump\.json\)$/m.exec(error) ?? [];
+	assert.match(bytes.subarray(Number(offset)).toString(), /^\{"_id":"tiles"/);
+	for (const line of [
+		"not moved: no smallkey: its key must be 1 to 64 of A-Z a-z 0-9 _ - + =",
+		'not moved: "": its key must be',
+		"not moved: tiles: is neither a wms nor a feature layer",
+		"not moved: empty: /en/service_url: is missing",
+		"not moved: half: /fr/layer: is missing; /fr/service_url: is missing",
+		"not moved: OLD-15: differs only in case from old-15",
+		"not moved: password: ",
+		"/en/service_url: must not hold a user name or password",
+	])
+		assert.ok(error.includes(line), `${line}\n${error}`);
+	assert.is(error.match(/^not moved: twice: has more than one document \(at byte \d+ /gm)?.length, 2);
+	assert.not.match(error, /a:b@/);
+	assert.match(out, /^ +9 {2}not moved$/m);
+});
+
+importing(
+	"documents that the older service could not serve are moved, and a viewer accepts them",
+	async (context) => {
+		const { symbology: _symbology, ...bare } = featureNode("odd", "en") as Record<string, unknown>;
+		const layerExtent = { xmin: "NaN", ymin: "NaN", xmax: "NaN", ymax: "NaN" };
+		const odd = { ...bare, displayName: "<b>Odd</b>", layerExtent, minScale: null, aliasMap: null };
+		const valueMaps = [{ value: "1", imageUrl: "data:image/png;base64,~", label: null }, 7];
+		const broken = featureNode("odd", "fr", {
+			url: "http://maps.example/a b/MapServer/1",
+			symbology: { type: "uniqueValue", field1: "A", valueMaps },
+			datagrid: 7,
+			maxAllowableOffset: 1.5,
+		});
+		const docs = [{ _id: "odd", type: "feature", data: { en: odd, fr: broken } }];
+		const { code, stdout: out, stderr: error } = await run(context, { docs });
+		assert.is(code, 0, error);
+		assert.is(error, "");
+		const english = served(context, "odd", "en");
+		assert.is(english.displayName, "‹b>Odd‹/b>");
+		assert.equal(english.layerExtent, { xmin: -2681457, ymin: -883440, xmax: 3549492, ymax: 3482193 });
+		assert.is(served(context, "odd", "fr").url, "http://maps.example/a%20b/MapServer/1");
+		for (const kind of [
+			"no symbols that a viewer accepts: the generic symbol",
+			"an image that is none: the generic symbol",
+			"an extent that cannot be used: all of Canada",
+			"an offset that is no whole number: left out",
+			"an address with characters that a viewer refuses: percent-encoded",
+		])
+			assert.ok(out.includes(`1  ${kind}`), `${kind}\n${out}`);
+	},
+);
+
+importing("a dump that cannot be read is an error, and nothing is stored", async (context) => {
+	const whole = JSON.stringify({ docs: documents });
+	const bad: [dump: string, rule: RegExp][] = [
+		[whole.slice(0, -1), /dump\.json: ends in the middle, after \d+ bytes/],
+		[whole.slice(0, 400), /ends in the middle/],
+		["", /is not JSON/],
+		["<html>", /is not JSON/],
+		[whole.replace('"feature"', "feature"), /is not JSON: in the document at byte 9/],
+		[`${whole}x`, /is not JSON/],
+		["[]", /must have one array of documents/],
+		['{"docs":[7]}', /holds something else than documents/],
+		['{"rows":[{"id":"a","key":"a","value":{"rev":"1"}}]}', /ask for _all_docs\?include_docs=true/],
+		['{"rows":[{"id":"a","value":{"rev":"1"}}]}', /ask for _all_docs\?include_docs=true/],
+		['{"docs":[],"rows":[]}', /must have one array of documents/],
+	];
+	for (const [dump, rule] of bad) {
+		const { code, stderr: error } = await run(context, dump);
+		assert.is(code, 1);
+		assert.match(error, rule);
+		assert.match(error, /nothing was written\n$/);
+		assert.equal(stored(context), []);
+	}
+});
+
+importing("a document of 64 MB is passed over, without a place in memory", async (context) => {
+	const huge = { ...release17, _id: "huge", junk: "x".repeat(64_000_000) };
+	const { code, stderr: error } = await run(context, { docs: [huge, release15] });
+	assert.is(code, 1);
+	assert.match(
+		error,
+		/^not moved: "": has 640\d+ bytes, and may have 8000000 \(at byte 9 of .*dump\.json\)\n/,
+	);
+	assert.equal(stored(context), ["old-15"]);
+});
+
+importing("a dump of more documents than can be moved is refused, and nothing is stored", async (context) => {
+	const layer = JSON.stringify(release17);
+	const { code, stdout, stderr: error } = await run(context, `{"docs":[${layer}${",{}".repeat(1_000_000)}]}`);
+	assert.equal([code, stdout], [1, ""]);
+	assert.is(error, `${join(context.folder, "dump.json")}: has over 1000000 documents; nothing was written\n`);
+	assert.equal(stored(context), []);
+});
+
+importing("layers that are too large together are refused, and said so with the way out", async () => {
+	const documents = async function* () {
+		for (let number = 0; ; number += 1)
+			yield { document: { ...release17, _id: `layer-${number}` }, offset: 0 };
+	};
+	await collectMoves(documents(), { metadataUrl: "", catalogueUrl: "" }, 20_000).then(
+		() => assert.unreachable(),
+		(error) => {
+			assert.instance(error, DumpError);
+			assert.is(error.message, "has over 20000 characters of layers: import it in parts");
+		},
+	);
+});
+
+importing("a key of millions of characters is cut in the report", async (context) => {
+	const key = "k".repeat(3_000_000);
+	const { code, stderr: error } = await run(
+		context,
+		{ docs: [{ _id: key }] },
+		{ senders: { docs: [{ _id: key }] } },
+	);
+	assert.is(code, 1);
+	const cut = `${"k".repeat(100)}…`;
+	assert.match(
+		error,
+		new RegExp(`^not moved: ${cut}: its key .*\nnot moved: sender ${cut}: a sender's id .*\n`),
+	);
+});
+
+importing(
+	"a dump of senders that is too large is not read to its end, and nothing is stored",
+	async (context) => {
+		const senders = { docs: [{ _id: "one", key: "secret" }], rest: "x".repeat(10_000_000) };
+		const { code, stdout, stderr: error } = await run(context, { docs: [release17] }, { senders });
+		assert.equal([code, stdout], [1, ""]);
+		assert.is(error, `${join(context.folder, "auth.json")}: has over 10000000 bytes; nothing was written\n`);
+		assert.equal(stored(context), []);
+		assert.is(existsSync(join(context.dataDir, "senders.json")), false);
+	},
+);
+
+importing("senders are added to the senders file, and none that is there is changed", async (context) => {
+	const senders = {
+		docs: [
+			{ _id: "jstest", key: "test_-k" },
+			{ _id: "bad id", key: "secret-of-bad" },
+			{ _id: "nobody", key: "" },
+			{ _id: "copy", key: "test_-k" },
+		],
+	};
+	const place = join(context.dataDir, "senders.json");
+	const trial = await run(context, { docs: [release15] }, { senders, isTrial: true });
+	assert.match(trial.stdout, /^1 sender would be added/m);
+	assert.is(await stat(place).catch(() => null), null);
+	const { stdout: out, stderr: error } = await run(context, { docs: [release15] }, { senders });
+	assert.equal(JSON.parse(await readFile(place, "utf8")), { jstest: "test_-k" });
+	assert.is((await stat(place)).mode & 0o777, 0o600);
+	assert.match(out, /^1 sender added to .*senders\.json, 0 there already, 3 not moved$/m);
+	assert.match(error, /^not moved: sender copy: has the same secret as jstest \(at byte \d+ of .*\)$/m);
+	assert.not.match(out + error, /test_-k|secret-of-bad/);
+	const changed = {
+		docs: [
+			{ _id: "jstest", key: "other" },
+			{ _id: "second", key: "two" },
+		],
+	};
+	const again = await run(context, { docs: [release15] }, { senders: changed });
+	assert.match(again.stderr, /sender jstest: is a sender here, with another secret: left as it is/);
+	const stored = JSON.parse(await readFile(place, "utf8"));
+	assert.equal(stored, { jstest: "test_-k", second: "two" });
+	assert.is(Object.keys(stored)[0], "jstest", "the first sender signs where none is named");
+});
+
+importing("a dump of senders that cannot be read keeps the layers from being stored", async (context) => {
+	const { code, stderr: error } = await run(context, { docs: documents }, { senders: { nothing: 1 } });
+	assert.is(code, 1);
+	assert.match(error, /auth\.json: must have one array of documents/);
+	assert.equal(stored(context), []);
+});
+
+importing.run();

@@ -1,0 +1,356 @@
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import { sign } from "../../../api/senders.ts";
+import { unpackDraft } from "../../../registry/draft.ts";
+import { sendRequest } from "../../../scripts/publish/request.ts";
+import type { Io } from "../../../system/terminal/io.ts";
+import { feature, manual, noon, temporaryFolder } from "../../local.ts";
+import { type Ended, runScript } from "../../process.ts";
+
+interface Asked {
+	request: IncomingMessage;
+	body: string;
+}
+
+interface Scene {
+	folder: string;
+	file: string;
+	server: Server;
+	url: string;
+	/** Requests that arrived, with their bodies. */
+	asked: Asked[];
+	/** What the next ones are answered. */
+	answer: { status: number; text: string };
+	end: () => Promise<void>;
+}
+
+const test = suite<Scene>("npx fragments put, remove and sign");
+
+test.before.each(async (scene) => {
+	const { path, remove } = await temporaryFolder();
+	scene.folder = path;
+	scene.file = join(path, "layer.json");
+	await writeFile(scene.file, manual);
+	scene.asked = [];
+	scene.answer = { status: 201, text: '{"smallkey":"my-layer"}' };
+	scene.server = createServer(async (request, response) => {
+		const chunks: Buffer[] = [];
+		for await (const chunk of request) chunks.push(chunk as Buffer);
+		scene.asked.push({ request, body: Buffer.concat(chunks).toString() });
+		response.writeHead(scene.answer.status).end(scene.answer.text);
+	});
+	await new Promise<void>((resolve) => scene.server.listen(0, "127.0.0.1", resolve));
+	scene.url = `http://127.0.0.1:${(scene.server.address() as AddressInfo).port}/base`;
+	scene.end = async () => {
+		scene.server.closeAllConnections();
+		await new Promise((resolve) => scene.server.close(resolve));
+		await remove();
+	};
+});
+test.after.each(({ end }) => end());
+
+const secret = "a secret: -x $é";
+
+const silent: Io = {
+	print: () => undefined,
+	warn: () => undefined,
+	now: () => new Date(noon),
+	ask: async () => null,
+	interrupted: () => new AbortController().signal,
+};
+
+function run({ url }: Scene, name: string, words: string[], env?: Record<string, string>): Promise<Ended> {
+	const all = [...words, "--url", url, "--sender", "jstest"];
+	return runScript(name, all, env ?? { SENDER_SECRET: secret }, { now: () => new Date(noon) });
+}
+
+async function signatureOf(body: string): Promise<string> {
+	const timestamp = new Date(noon).toISOString();
+	const bytes = new TextEncoder().encode(body);
+	return sign(secret, { path: "/base/register/my-layer", sender: "jstest", timestamp, body: bytes });
+}
+
+test("put sends the file as it is, signed, below the base path", async (scene) => {
+	const { code, stdout, stderr } = await run(scene, "put", ["my-layer", scene.file]);
+	assert.equal([code, stdout, stderr], [0, '{\n  "smallkey": "my-layer"\n}\n', ""]);
+	assert.is(scene.asked.length, 1);
+	const { request, body } = scene.asked[0] as Asked;
+	assert.equal([request.method, request.url, body], ["PUT", "/base/register/my-layer", manual]);
+	assert.is(request.headers.authorization, await signatureOf(manual));
+	assert.is(request.headers.timestamp, "2026-03-04T12:00:00.000Z");
+	assert.is(request.headers.sender, "jstest");
+});
+
+test("register --url sends a folder, each layer signed; a refusal names it, and the rest is sent", async (scene) => {
+	const batch = join(scene.folder, "batch");
+	await mkdir(batch);
+	for (const key of ["one", "two", "three"]) await writeFile(join(batch, `${key}.json`), manual);
+	const sent = await run(scene, "register", [batch]);
+	assert.equal([sent.code, sent.stdout, sent.stderr], [0, `3 of 3 layers accepted by ${scene.url}\n`, ""]);
+	const paths = () => scene.asked.map(({ request }) => `${request.method} ${request.url}`).sort();
+	const expected = ["one", "three", "two"].map((key) => `PUT /base/register/${key}`);
+	assert.equal(paths(), expected);
+	for (const { request, body } of scene.asked) {
+		const timestamp = new Date(noon).toISOString();
+		const message = { path: request.url as string, sender: "jstest", timestamp, body: Buffer.from(body) };
+		assert.is(request.headers.authorization, await sign(secret, message));
+	}
+	scene.asked.length = 0;
+	scene.answer = { status: 403, text: '{"errors":["not yours"]}' };
+	const refused = await run(scene, "register", [batch]);
+	assert.equal([refused.code, refused.stdout], [1, `0 of 3 layers accepted by ${scene.url}\n`]);
+	assert.match(refused.stderr, `403 from ${scene.url}/register/three\nthe service: not yours\n`);
+	assert.equal(paths(), expected);
+});
+
+test("register --url sends nothing where a file is wrong, or with --review", async (scene) => {
+	const batch = join(scene.folder, "batch");
+	await mkdir(batch);
+	await writeFile(join(batch, "good.json"), manual);
+	assert.match((await run(scene, "register", [batch, "--review"])).stderr, "--review: with --url");
+	await writeFile(join(batch, "bad.json"), "{}");
+	const { code, stderr } = await run(scene, "register", [batch]);
+	assert.is(code, 1);
+	assert.match(stderr, "bad.json: /version: is missing");
+	assert.is(scene.asked.length, 0);
+});
+
+test("put names its folder as what is wrong, and sends nothing", async (scene) => {
+	const { code, stderr } = await run(scene, "put", ["my-layer", scene.folder]);
+	assert.equal([code, stderr], [2, "the named file: is a folder, and a file is needed (EISDIR, read)\n"]);
+	assert.is(scene.asked.length, 0);
+});
+
+test("remove sends an empty DELETE", async (scene) => {
+	scene.answer = { status: 204, text: "" };
+	const { code, stdout } = await run(scene, "remove", ["my-layer"]);
+	assert.equal([code, stdout], [0, "204 my-layer\n"]);
+	assert.is(scene.asked.length, 1);
+	const { request, body } = scene.asked[0] as Asked;
+	assert.equal([request.method, request.url, body], ["DELETE", "/base/register/my-layer", ""]);
+	assert.is(request.headers.authorization, await signatureOf(""));
+});
+
+for (const [status, text, code, said] of [
+	[
+		400,
+		'{"errors":["/en: is missing","/fr: is missing"]}',
+		1,
+		/^400 from .*\nthe service: \/en: is missing\nthe service: \/fr: is missing\n$/,
+	],
+	[401, "not JSON", 1, /^401 from .*\nthe service: not JSON\n$/],
+	[404, "", 1, /^404 from .*\n$/],
+	[429, '{"errors":["too many"]}', 2, /too many/],
+	[503, '{"errors":["later"]}', 2, /later/],
+] as const) {
+	test(`an answer of ${status} is printed, and the exit code is ${code}`, async (scene) => {
+		scene.answer = { status, text };
+		const ended = await run(scene, "put", ["my-layer", scene.file]);
+		assert.is(ended.code, code);
+		assert.match(ended.stderr, said);
+		assert.is(ended.stdout, "");
+	});
+}
+
+test("nothing is waited for after a refusal or a dry run", async (scene) => {
+	scene.answer = { status: 400, text: "" };
+	for (const [more, code] of [
+		[[], 1],
+		[["--dry-run"], 0],
+	] as const)
+		assert.is((await run(scene, "put", ["my-layer", scene.file, "--wait", "5", ...more])).code, code);
+	assert.equal(
+		scene.asked.map(({ request }) => request.method),
+		["PUT"],
+	);
+});
+
+test("with PUBLIC_URL a refusal names the page on which the registration can be corrected", async (scene) => {
+	scene.answer = { status: 400, text: '{"errors":["/en: is missing"]}' };
+	const env = { SENDER_SECRET: secret, PUBLIC_URL: "https://layers.example/base/" };
+	const words = ["my-layer", scene.file];
+	for (const more of [[], ["--dry-run"]]) {
+		await writeFile(scene.file, manual.replace("1.0.0", "0.9.0"));
+		const { code, stderr } = await run(scene, "put", [...words, ...more], env);
+		assert.is(code, 1);
+		const link = /^Try it as a draft: https:\/\/layers\.example\/base\/\?page=draft#draft=(\S+)$/m.exec(
+			stderr,
+		)?.[1];
+		const draft = await unpackDraft(link ?? "");
+		assert.equal(draft, { smallkey: "my-layer", text: manual.replace("1.0.0", "0.9.0") });
+	}
+	scene.answer = { status: 201, text: "{}" };
+	assert.is((await run(scene, "put", words, env)).stderr, "");
+	scene.answer = { status: 503, text: "" };
+	assert.not.match((await run(scene, "put", words, env)).stderr, "draft");
+	scene.answer = { status: 400, text: '{"errors":["/en: is missing"]}' };
+	const { code, stderr } = await run(scene, "put", words, { ...env, PUBLIC_URL: "layers.example" });
+	assert.is(code, 2);
+	assert.match(stderr, /\/en: is missing.*^PUBLIC_URL: must be an http or https address without \? and #/ms);
+});
+
+test("no answer at all names the address", async (scene) => {
+	await new Promise((resolve) => scene.server.close(resolve));
+	const { code, stderr } = await run(scene, "put", ["my-layer", scene.file]);
+	assert.is(code, 2);
+	assert.is(stderr, `${scene.url}/register/my-layer: refuses the connection\n`);
+	scene.server = createServer().listen(0);
+});
+
+test("what a server answers is printed with its control characters spelled out, whatever it is", async (scene) => {
+	const hostile = "\u001b]0;title\u0007\u009b2J\u202e\r";
+	const shown = "\\u001b]0;title\\u0007\\u009b2J\\u202e\\u000d";
+	const words = ["my-layer", scene.file];
+	scene.answer = { status: 201, text: JSON.stringify({ smallkey: "\u009b2J\u202e", key: "two\nlines" }) };
+	const receipt = await run(scene, "put", words);
+	assert.is(receipt.stdout, '{\n  "smallkey": "\\u009b2J\\u202e",\n  "key": "two\\nlines"\n}\n');
+	scene.answer = { status: 400, text: JSON.stringify({ errors: [hostile, { toString: 1 }] }) };
+	const refused = await run(scene, "put", words);
+	assert.is(refused.code, 1);
+	assert.is(
+		refused.stderr,
+		`400 from ${scene.url}/register/my-layer\nthe service: ${shown}\nthe service: {"toString":1}\n`,
+	);
+	scene.answer = { status: 502, text: `<html>${hostile}\nBad gateway` };
+	const proxy = await run(scene, "remove", ["my-layer"]);
+	assert.is(proxy.code, 2);
+	assert.is(
+		proxy.stderr,
+		`502 from ${scene.url}/register/my-layer\nthe service: <html>${shown}\nthe service: Bad gateway\n`,
+	);
+	const command = "::error::merge this";
+	scene.answer = { status: 400, text: JSON.stringify({ errors: [`x\n${command}`], hint: command }) };
+	assert.not.match((await run(scene, "put", words)).stderr, /^\s*::/m, "no line is a command of a CI runner");
+	scene.answer = { status: 201, text: JSON.stringify(command) };
+	assert.is((await run(scene, "put", words)).stdout, `"${command}"\n`);
+	scene.answer = { status: 200, text: hostile };
+	const page = await run(scene, "put", words);
+	assert.equal([page.code, page.stdout], [2, ""]);
+	assert.is(page.stderr, `${scene.url}/register/my-layer: its answer is not a receipt\n`);
+});
+
+test("an answer without end is given up", async (scene) => {
+	let isClosed: () => void;
+	const closed = new Promise<void>((resolve) => {
+		isClosed = resolve;
+	});
+	scene.server.removeAllListeners("request").on("request", (_request, response) => {
+		const some = Buffer.alloc(65_536, "x");
+		const write = () => {
+			while (!response.destroyed && response.write(some));
+		};
+		response.on("drain", write).on("close", isClosed);
+		write();
+	});
+	const { code, stdout, stderr } = await run(scene, "remove", ["my-layer"]);
+	assert.equal([code, stdout], [2, ""]);
+	assert.is(stderr, `${scene.url}/register/my-layer: answers with more than 1,000,000 bytes\n`);
+	await closed;
+});
+
+test("an answer that never comes, or never ends, is waited for no longer than its time", async (scene) => {
+	const request = {
+		method: "DELETE",
+		smallkey: "my-layer",
+		body: new Uint8Array(0),
+		target: "/base/register/my-layer",
+		url: scene.url,
+		headers: { Authorization: "", TimeStamp: "", Sender: "" },
+	};
+	for (const start of [() => undefined, (response: ServerResponse) => response.write("{")]) {
+		scene.server.removeAllListeners("request").on("request", (_request, response) => void start(response));
+		await sendRequest(request, silent, 300).then(
+			() => assert.unreachable(),
+			({ message, cause }: Error) => {
+				assert.is(message, `${scene.url}/register/my-layer`);
+				assert.match((cause as Error).message, "did not answer completely within 0.3 s");
+			},
+		);
+	}
+});
+
+test("--dry-run shows what viewers would read, and sends nothing", async (scene) => {
+	const words = ["my-layer", scene.file, "--dry-run"];
+	const { code, stdout, stderr } = await run(scene, "put", words, {});
+	assert.is(code, 0, stderr);
+	assert.match(stdout, /^\/v0\.9\/doc\/en\/my-layer\n\{\n {2}"layers": \{\n/);
+	assert.match(stdout, '"id": "rcs.my-layer.fr"');
+	assert.equal(scene.asked, []);
+});
+
+test("--dry-run names every problem of the file and of the smallkey, and what is odd", async (scene) => {
+	await writeFile(scene.file, feature.replaceAll("https:", "ftp:"));
+	const wrong = await run(scene, "put", ["my layer", scene.file, "--dry-run"], {});
+	assert.is(wrong.code, 1);
+	assert.match(wrong.stderr, /^my layer: a smallkey must be 1 to 64 of/);
+	assert.match(wrong.stderr, "layer.json: /en/service_url: must be an http or https address");
+	assert.match(wrong.stderr, "layer.json: /fr/service_url: must be an http or https address");
+	assert.is(wrong.stdout, "");
+	await writeFile(scene.file, '{\n  "version" "1.0.0"\n}');
+	const broken = await run(scene, "put", ["my-layer", scene.file, "--dry-run"], {});
+	assert.match(broken.stderr, "layer.json: the document must be JSON: line 2, column 13");
+	await writeFile(scene.file, manual);
+	const odd = await run(scene, "put", ["my-layer", scene.file, "--dry-run"], {});
+	assert.match(odd.stderr, /^warning: .*layer\.json: /);
+	assert.equal(scene.asked, []);
+});
+
+test("sign prints the three headers, and --explain how they come about, without the secret", async (scene) => {
+	const headers = `Authorization: ${await signatureOf(manual)}\nTimeStamp: 2026-03-04T12:00:00.000Z\nSender: jstest\n`;
+	const signed = await run(scene, "sign", ["my-layer", scene.file]);
+	assert.equal([signed.code, signed.stdout], [0, headers]);
+	const { code, stdout } = await run(scene, "sign", ["my-layer", scene.file, "--explain"]);
+	assert.is(code, 0);
+	assert.match(stdout, `‹/base/register/my-layer›‹jstest›‹2026-03-04T12:00:00.000Z›‹${manual}›`);
+	assert.match(stdout, `  body       ${manual.length} bytes`);
+	assert.match(stdout, "  PUT /base/register/my-layer HTTP/1.1\n");
+	for (const line of headers.trim().split("\n")) assert.match(stdout, `  ${line}\n`);
+	assert.not.match(stdout, secret);
+	const removal = await run(scene, "sign", ["my-layer", "--explain"]);
+	assert.match(removal.stdout, "  DELETE /base/register/my-layer HTTP/1.1\n");
+	assert.match(removal.stdout, "‹2026-03-04T12:00:00.000Z›‹›");
+	assert.equal(scene.asked, []);
+});
+
+test("the secret comes from SENDERS, the senders file, or a person; else the message says what to do", async (scene) => {
+	const header = `Authorization: ${await signatureOf("")}\n`;
+	const now = () => new Date(noon);
+	const words = ["my-layer", "--url", scene.url];
+	const senders = JSON.stringify({ jstest: secret });
+	const named = [...words, "--sender", "jstest"];
+	assert.match((await runScript("sign", words, { SENDERS: senders }, { now })).stdout, header);
+	await writeFile(join(scene.folder, "senders.json"), senders);
+	assert.match((await runScript("sign", words, { DATA_DIR: scene.folder }, { now })).stdout, header);
+	await writeFile(join(scene.folder, "senders.json"), '{"other":"other secret"}');
+	const asked: unknown[] = [];
+	const ask = async (...question: unknown[]) => {
+		asked.push(question);
+		return secret;
+	};
+	assert.match((await runScript("sign", named, { DATA_DIR: scene.folder }, { now, ask })).stdout, header);
+	assert.equal(asked, [["Secret of jstest: ", true]]);
+	const alone = await runScript("sign", named, { DATA_DIR: scene.folder }, { now });
+	assert.is(alone.code, 2);
+	assert.match(alone.stderr, "senders.json: has no sender jstest; set SENDER_SECRET, or DATA_DIR to that of");
+	const nowhere = await runScript("sign", words, { DATA_DIR: join(scene.folder, "none") }, { now });
+	assert.match(nowhere.stderr, "senders.json: is not there; set SENDER_SECRET");
+	const anonymous = await runScript("sign", words, { SENDER_SECRET: secret }, { now });
+	assert.match(anonymous.stderr, "--sender: is needed with SENDER_SECRET");
+	assert.is(await readFile(join(scene.folder, "senders.json"), "utf8"), '{"other":"other secret"}');
+});
+
+test("a file that is not there, and a wrong address, are reported", async (scene) => {
+	const absent = await run(scene, "put", ["my-layer", join(scene.folder, "none.json")]);
+	assert.is(absent.code, 2);
+	assert.match(absent.stderr, "none.json");
+	const nowhere = await runScript("put", ["my-layer", scene.file, "--url", "ftp://x"], {});
+	assert.is(nowhere.code, 2);
+	assert.match(nowhere.stderr, "'ftp://x' is invalid. It must be an http or https address.");
+	assert.equal(scene.asked, []);
+});
+
+test.run();

@@ -1,0 +1,54 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import type { Entry } from "../../../registry/entries.ts";
+import { byTitle, listHtml } from "../../../site/static/layer.ts";
+import { pageSettings } from "../../catalogue/pages.ts";
+
+function layer(smallkey: string, en: string, fr: string): Entry {
+	return { smallkey, type: "wms", title: { en, fr }, address: { en: "https://h.example/wms" } };
+}
+
+test("layers are listed by the title of the language, without regard to accents, figures by their value", () => {
+	const entries = [
+		layer("z9", "Water 10", "Eau 10"),
+		layer("a1", "Water 9", "Eau 9"),
+		layer("b2", "Schools", "Écoles"),
+		layer("c3", "rivers", "Rivières"),
+		layer("d4", "Roads", "Édifices"),
+	];
+	const keys = (lang: "en" | "fr") => byTitle(entries, lang).map(({ smallkey }) => smallkey);
+	assert.equal(keys("en"), ["c3", "d4", "b2", "a1", "z9"]);
+	assert.equal(keys("fr"), ["a1", "z9", "b2", "d4", "c3"]);
+});
+
+test("every layer is on one page of the list, which leads to the others and to the other language", () => {
+	const entries = Array.from({ length: 401 }, (_, index) =>
+		layer(`k${index}`, `Layer ${index}`, `Couche ${index}`),
+	);
+	const sorted = byTitle(entries, "fr");
+	const pages = [1, 2, 3].map((page) => listHtml("fr", sorted, page, pageSettings) ?? "");
+	assert.is(listHtml("fr", sorted, 4, pageSettings), null);
+	assert.is(listHtml("fr", sorted, 0, pageSettings), null);
+	const found = pages.flatMap((html) =>
+		[...html.matchAll(/<li><a href="\.\.\/\.\.\/fr\/couche\/(k\d+)">/g)].map(([, key]) => key),
+	);
+	assert.equal(
+		found,
+		sorted.map(({ smallkey }) => smallkey),
+	);
+	assert.match(pages[1] ?? "", '<a href="../../list/fr/index.html" rel="prev">Page précédente</a>');
+	assert.match(pages[1] ?? "", '<a href="../../list/fr/3.html" rel="next">Page suivante</a>');
+	assert.match(pages[1] ?? "", '<a class="language" href="../../list/2.html" hreflang="en" lang="en">');
+	assert.match(pages[0] ?? "", "<p>401 couches, par titre</p>");
+});
+
+test("without pages of layers a row has the address of the service and the fragments; titles are text", () => {
+	const odd = { ...layer("k", "<img src=x>", "x"), unread: ["v1/en"] };
+	const html = listHtml("en", [odd], 1, { ...pageSettings, hasLayerPages: false }) ?? "";
+	assert.not.match(html, "<img");
+	assert.ok(html.includes('<span class="address">https://h.example/wms</span>'));
+	assert.ok(html.includes('href="../v0.9/doc/en/k"') && html.includes('href="../v1/doc/fr/k"'));
+	assert.not.match(html, 'href="../v1/doc/en/k"');
+});
+
+test.run();
