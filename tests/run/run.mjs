@@ -17,6 +17,7 @@ const { values, positionals } = parseArgs({
 	allowPositionals: true,
 	options: {
 		faults: { type: "boolean", default: false },
+		installed: { type: "boolean", default: false },
 		fuzz: { type: "boolean", default: false },
 		/** Cases that each property is tried with. */
 		runs: { type: "string", default: "100000" },
@@ -28,9 +29,10 @@ const { values, positionals } = parseArgs({
 const plans = {
 	test: { files: ["tests/**/*.test.ts"], timeoutMs: 600_000 },
 	faults: { files: ["tests/faults/**/*.{test,fault}.ts"], timeoutMs: 1_200_000 },
+	installed: { files: ["tests/installed/*.installed.ts"], timeoutMs: 3_600_000 },
 	fuzz: { files: ["tests/**/*.fuzz.test.ts", "tests/conformance/workers.test.ts"], timeoutMs: 3_600_000 },
 };
-const plan = plans[values.faults ? "faults" : values.fuzz ? "fuzz" : "test"];
+const plan = plans[values.faults ? "faults" : values.installed ? "installed" : values.fuzz ? "fuzz" : "test"];
 const timeout = values.timeout === undefined ? plan.timeoutMs : Number(values.timeout);
 const names = positionals.length > 0 ? positionals : (await glob(plan.files)).sort();
 

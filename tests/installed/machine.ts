@@ -1,0 +1,115 @@
+import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { root } from "../process.ts";
+import { eventually } from "../wait.ts";
+import { baseFolder, cache, networkVariables, runBound, spawnBound } from "./base.ts";
+
+/** How a command is run. */
+interface RunOptions {
+	/** The network of this machine, for commands that install something; else the machine's own, which reaches nothing. */
+	network?: "outside" | "own";
+	env?: Record<string, string>;
+	input?: string;
+}
+
+/** Namespaces of a machine in which a command runs (nsenter(1)). */
+const spaces = ["-m", "-u", "-i", "-p", "-C"];
+
+/**
+ * A Debian, booted by systemd, with a network of its own: ports of this machine are not in its way. It ends with this
+ * process, even when that is killed.
+ */
+export class Machine {
+	private constructor(
+		readonly folder: string,
+		readonly nspawn: ChildProcess,
+		readonly init: number,
+		readonly variables: Record<string, string>,
+	) {}
+
+	/** Boots one. `/checkout.git` has the project as it is in the working tree. */
+	static async boot(): Promise<Machine> {
+		const base = await baseFolder();
+		const folder = await mkdtemp(join(cache, "machine-"));
+		await runBound(["cp", "-a", "--reflink=auto", `${base}/.`, folder]);
+		await copyCheckout(join(folder, "checkout.git"));
+		const binds = [`--bind=${join(cache, "npm")}:/var/cache/npm`];
+		const words = ["systemd-nspawn", "-q", "-D", folder, "--register=no", "--keep-unit", "--private-network"];
+		const nspawn = spawnBound([...words, ...binds, "-b"]);
+		let console = "";
+		for (const stream of [nspawn.stdout, nspawn.stderr]) stream?.on("data", (data) => (console += data));
+		let init = 0;
+		await eventually(() => {
+			if (nspawn.exitCode !== null) throw new Error(`the machine did not start: ${console}`);
+			init = initBelow(nspawn.pid as number);
+			return init > 0;
+		});
+		const machine = new Machine(folder, nspawn, init, await networkVariables());
+		const state = () => machine.run("systemctl is-system-running || true").catch(() => "");
+		await eventually(async () => /^(?:running|degraded)$/m.test(await state()));
+		return machine;
+	}
+
+	/** Runs commands in bash. @returns their output @throws {Error} with their output, if one fails */
+	async run(commands: string, { network = "own", env = {}, input = "" }: RunOptions = {}): Promise<string> {
+		const outside = network === "outside" ? { ...this.variables, npm_config_cache: "/var/cache/npm" } : {};
+		const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+		const all = { PATH, HOME: "/root", LC_ALL: "C.UTF-8", ...outside, ...env };
+		const variables = Object.entries(all).map(([name, value]) => `${name}=${value}`);
+		const entered = [...spaces, ...(network === "own" ? ["-n"] : []), "env", "-i", ...variables];
+		const shell = ["bash", "--norc", "-euo", "pipefail", "-c", commands];
+		const child = spawn("nsenter", ["-t", String(this.init), ...entered, ...shell], { cwd: "/" });
+		let output = "";
+		for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (output += data));
+		child.stdin.on("error", () => undefined).end(input);
+		const code = await new Promise((resolve) => child.once("close", resolve));
+		if (code !== 0) throw new Error(`${commands}\nended with ${code}:\n${output.slice(-20_000)}`);
+		return output;
+	}
+
+	/** The last lines of the journal. */
+	async journal(lines = 150): Promise<string> {
+		return this.run(`journalctl --no-pager -o short-monotonic -n ${lines}`).catch(String);
+	}
+
+	/** Ends it, and removes its files. */
+	async end(): Promise<void> {
+		const ended = new Promise((resolve) => this.nspawn.once("close", resolve));
+		if (this.nspawn.exitCode === null && this.nspawn.signalCode === null) {
+			this.nspawn.kill("SIGKILL");
+			await ended;
+		}
+		await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
+	}
+}
+
+/** The process id of the machine's init: the first systemd below a process; 0 if there is none yet. */
+function initBelow(pid: number): number {
+	const of = (path: string) => {
+		try {
+			return readFileSync(`/proc/${path}`, "utf8");
+		} catch {
+			return "";
+		}
+	};
+	for (const child of of(`${pid}/task/${pid}/children`).trim().split(" ").filter(Boolean).map(Number)) {
+		if (/^systemd\n$/.test(of(`${child}/comm`))) return child;
+		const below = initBelow(child);
+		if (below > 0) return below;
+	}
+	return 0;
+}
+
+/** Makes a bare repository with the whole history, whose newest commit is the working tree. */
+async function copyCheckout(folder: string): Promise<void> {
+	const identity = { GIT_AUTHOR_NAME: "test", GIT_AUTHOR_EMAIL: "test@example.invalid" };
+	const committer = { GIT_COMMITTER_NAME: "test", GIT_COMMITTER_EMAIL: "test@example.invalid" };
+	const env = { ...process.env, ...identity, ...committer };
+	const git = (...words: string[]) => execFileSync("git", words, { cwd: root, env, encoding: "utf8" }).trim();
+	git("clone", "--quiet", "--bare", root, folder);
+	const changed = git("stash", "create") || "HEAD";
+	git("push", "--quiet", "--force", folder, `${changed}:refs/heads/main`);
+	git("-C", folder, "symbolic-ref", "HEAD", "refs/heads/main");
+}

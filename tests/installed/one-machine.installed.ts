@@ -1,0 +1,154 @@
+import * as assert from "uvu/assert";
+import { commandsOf } from "./page.ts";
+import { follow, install, scenes, untilReady } from "./scenes.ts";
+
+const page = "docs/one-machine.md";
+const fragment = "/v0.9/doc/en/my-layer";
+
+await scenes("One machine", {
+	"Debian, Node and the project are installed by the page": async (machine) => {
+		await install(machine);
+		const system =
+			"echo Debian $(cat /etc/debian_version), systemd $(systemctl --version | head -1 | cut -d' ' -f2)";
+		const programs = "echo Node $(node --version), $(git --version), $(nginx -v 2>&1)";
+		const versions = await machine.run(`${system}; ${programs}`);
+		return versions.trim().replaceAll("\n", ", ");
+	},
+	"systemd-analyze verify is silent for every unit": async (machine) => {
+		const units = "/tmp/units/fragments*.service /tmp/units/fragments*.timer";
+		await machine.run("mkdir /tmp/units && cp /opt/fragments/deploy/fragments*.{service,timer} /tmp/units");
+		assert.is(await machine.run(`systemd-analyze verify ${units}`), "");
+	},
+	"fragments.service starts, and is active without a restart after 15 s": async (machine) => {
+		await follow(machine, page, "## 2. The service, under systemd");
+		const state = await machine.run("sleep 15; systemctl show -p ActiveState,NRestarts fragments");
+		assert.equal(state.trim().split("\n").sort(), ["ActiveState=active", "NRestarts=0"]);
+	},
+	"the process of the catalogue has a lower priority under the unit's filter of system calls": async (
+		machine,
+	) => {
+		// A process with much memory is replaced while it is idle.
+		const find = "for i in $(seq 20); do ps -eo ni,args | grep '[c]atalogue-worker' && break; sleep 1; done";
+		assert.match(await machine.run(find), /^ *10 /);
+	},
+	"systemd-analyze security rates the unit": async (machine) => {
+		const rated = await machine.run("systemd-analyze security --no-pager fragments");
+		return /Overall exposure level for fragments.service: ([\d.]+ \w+)/.exec(rated)?.[1];
+	},
+	"a layer is registered by the command that the journal has": async (machine) => {
+		const journal = await machine.run("journalctl -u fragments -o cat");
+		const [, command = ""] = /^ +((?:DATA_DIR=\S+ )?npx fragments put .*)$/m.exec(journal) ?? [];
+		assert.ok(command, journal);
+		await machine.run(`cd /opt/fragments && ${command}`);
+	},
+	"nginx -t is content, and nginx answers for the service": async (machine) => {
+		await follow(machine, page, "## 3. nginx in front");
+	},
+	"nginx serves fragments from files, and docs from the service; verify finds no difference": async (
+		machine,
+	) => {
+		await machine.run(`test -f /var/lib/fragments/dist${fragment}`);
+		for (const path of [fragment, "/v0.9/docs/en/my-layer,none"]) {
+			const [behind, front] = await Promise.all(
+				["127.0.0.1:8080", "127.0.0.1"].map((host) => machine.run(`curl -sf http://${host}${path}`)),
+			);
+			assert.is(front, behind);
+		}
+		await machine.run(
+			"cd /opt/fragments && npx fragments verify http://127.0.0.1 --repo /var/lib/fragments/repository.git --all",
+		);
+	},
+	"a push as the user of the service is served": async (machine) => {
+		await machine.run(commandsOf("docs/publish.md", "**On the same machine**").split("\n")[0] as string);
+		const layer = "layers/pu/pushed.json";
+		const change = `mkdir -p layers/pu && cp layers/my/my-layer.json ${layer} && git add layers`;
+		const commit = "git -c user.name=Ada -c user.email=ada@example.invalid commit -qm pushed";
+		const push = `cd /tmp/layers && ${change} && ${commit} && git push -q origin HEAD:main`;
+		await machine.run(`sudo -u fragments bash -c '${push}'`);
+		await machine.run("curl -sf --retry 20 --retry-all-errors http://127.0.0.1/v0.9/doc/en/pushed");
+	},
+	"a push of another user over ssh is served": async (machine) => {
+		await machine.run(
+			"useradd -m ada; sudo -u ada ssh-keygen -q -t ed25519 -N '' -f /home/ada/.ssh/id_ed25519",
+		);
+		const key = (await machine.run("cut -d' ' -f2 /home/ada/.ssh/id_ed25519.pub")).trim();
+		const lines = commandsOf("docs/publish.md", "**Over ssh**").replace("AAAA…", key).split("\n");
+		await machine.run(`systemctl start ssh\n${lines.slice(0, 3).join("\n")}`);
+		const ssh = "GIT_SSH_COMMAND='ssh -o StrictHostKeyChecking=no -o LogLevel=ERROR'";
+		const change = "cp layers/my/my-layer.json layers/ov/overssh.json && git add layers";
+		const commit = "git -c user.name=Ada -c user.email=ada@example.invalid commit -qm overssh";
+		const push = `mkdir -p layers/ov; ${change} && ${commit} && git push -q origin HEAD:main`;
+		const script = `set -e; cd; export ${ssh}; ${lines[3]}; cd layers; ${push}`;
+		await machine.run("sudo -u ada -H bash --norc -s", { input: script });
+		await machine.run("curl -sf --retry 20 --retry-all-errors http://127.0.0.1/v0.9/doc/en/overssh");
+	},
+	"a sender that root adds leaves owner and mode of the secrets as they were": async (machine) => {
+		await machine.run("cd /opt/fragments && npx fragments sender add energy --smallkeys 'energy-*'");
+		const owner = await machine.run("stat -c '%U %a' /var/lib/fragments/senders.json");
+		assert.is(owner.trim(), "fragments 600");
+	},
+	"after kill -9 the service starts again with every layer, and nginx serves meanwhile": async (machine) => {
+		await machine.run(`systemctl kill -s KILL fragments; curl -sf http://127.0.0.1${fragment}`);
+		await untilReady(machine);
+		for (const key of ["my-layer", "pushed", "overssh"])
+			await machine.run(`curl -sf http://127.0.0.1:8080/v0.9/doc/en/${key}`);
+		assert.match(await machine.run("systemctl show -p NRestarts fragments"), "NRestarts=1");
+	},
+	"the timer of the proofs fires, and its unit ends with success": async (machine) => {
+		const copies = "cp deploy/fragments-prove.service deploy/fragments-prove.timer /etc/systemd/system/";
+		const soon = "[Timer]\\nOnActiveSec=1s\\nAccuracySec=1s\\nRandomizedDelaySec=0\\n";
+		const folder = "/etc/systemd/system/fragments-prove.timer.d";
+		await machine.run(
+			`cd /opt/fragments && ${copies} && mkdir ${folder} && printf '${soon}' > ${folder}/soon.conf`,
+		);
+		await machine.run("systemctl daemon-reload && systemctl enable --now fragments-prove.timer");
+		const ended =
+			"systemctl show -p ActiveState,Result,ExecMainExitTimestampMonotonic fragments-prove.service";
+		await machine.run(
+			`for i in $(seq 120); do ${ended} | grep -q 'Monotonic=[1-9]' && ! systemctl -q is-active fragments-prove.service && break; sleep 1; done`,
+		);
+		assert.match(await machine.run(ended), /Result=success/);
+		assert.match(await machine.run(ended), /Monotonic=[1-9]/, "it was started");
+	},
+	"a backup is restored into an empty folder, and served": async (machine) => {
+		const [backup = "", restore = ""] = splitRestore(commandsOf("docs/operate.md", "## Backup and restore"));
+		const variables = "export DATA_DIR=/var/lib/fragments BACKUP=/var/backups/fragments; mkdir -p $BACKUP";
+		await machine.run(`cd /opt/fragments; ${variables}\n${backup}`);
+		const empty = "rm -rf $DATA_DIR; install -d -o fragments -g fragments -m 0711 $DATA_DIR";
+		const safe = ["$BACKUP", "$DATA_DIR"].map(
+			(folder) => `git config --global --add safe.directory "${folder}/repository.git"`,
+		);
+		const own = "chown -R fragments:fragments $DATA_DIR; systemctl start fragments";
+		const script = [variables, "systemctl stop fragments", empty, ...safe, restore, own];
+		await machine.run(`cd /opt/fragments\n${script.join("\n")}`);
+		await untilReady(machine);
+		for (const key of ["my-layer", "pushed", "overssh"])
+			await machine.run(`curl -sf http://127.0.0.1/v0.9/doc/en/${key}`);
+	},
+	"the journal has no secret": async (machine) => {
+		const senders = JSON.parse(await machine.run("cat /var/lib/fragments/senders.json"));
+		const journal = await machine.run("journalctl --no-pager -o cat");
+		for (const sender of Object.values(senders)) {
+			const { key } = typeof sender === "string" ? { key: sender } : (sender as { key: string });
+			assert.not.ok(journal.includes(key));
+		}
+	},
+	"systemctl stop ends the service cleanly": async (machine) => {
+		await machine.run("systemctl stop fragments");
+		assert.match(await machine.run("systemctl show -p Result fragments"), "Result=success");
+		assert.not.match(await machine.run("journalctl -u fragments -o cat"), /timed out\. Killing/);
+	},
+	"a build is served as built by nginx, with what npx fragments headers prints": async (machine) => {
+		const build = "npx fragments build --out /var/www/fragments";
+		const print =
+			"npx fragments headers nginx --root /var/www/fragments --port 8091 > /etc/nginx/conf.d/static.conf";
+		const verify = "npx fragments verify http://127.0.0.1:8091 --dist /var/www/fragments --all --wait 20";
+		await machine.run(`cd /opt/fragments && ${build} && ${print} && systemctl restart nginx && ${verify}`);
+	},
+});
+
+/** The commands that back up, and those that restore. */
+function splitRestore(script: string): string[] {
+	const at = script.indexOf("git clone");
+	return [script.slice(0, at), script.slice(at)];
+}
