@@ -14,8 +14,8 @@ import { ownersPath } from "../registry/owners.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
 import { readSizes } from "../system/git/cat-file.ts";
-import { runGit } from "../system/git/run.ts";
-import { diffTree, findTooMany, kindOfMode, listTree, type PathChange } from "../system/git/tree.ts";
+import { kindOfMode, listTree, type PathChange } from "../system/git/tree.ts";
+import { type Merge, withMerge } from "./merge.ts";
 
 /** Path → file. */
 type Files = ReadonlyMap<string, LayerFile>;
@@ -24,18 +24,16 @@ type Files = ReadonlyMap<string, LayerFile>;
 export type Changes = Awaited<ReturnType<typeof readChanges>>;
 
 /**
- * Reads the changes of a head since its merge base, as GitHub shows them. Nothing is checked out.
+ * Reads what merging a head changes on a base. Nothing is checked out.
  * @param base a commit in any form that git accepts, like `head`
  * @throws {Error} if there is no such commit, or the two have no commit in common
  */
 export async function readChanges(repository: string, base: string, head: string) {
 	const [baseId, headId] = [await resolveCommit(repository, base), await resolveCommit(repository, head)];
-	const fork = await runGit(repository, ["merge-base", baseId, headId]).catch(() => {
-		throw new Error(`${repository}: ${base} and ${head} have no commit in common`);
-	});
-	const tooMany = await findTooMany(repository, headId);
-	if (tooMany !== null) throw new Error(tooMany);
-	const changed = await diffTree(repository, fork.toString("latin1").trim(), headId, ":/");
+	return withMerge(repository, baseId, headId, (merge) => changesOf(merge, baseId));
+}
+
+async function changesOf({ repository, changed, obstacle }: Merge, baseId: string) {
 	const isLayers = ({ path }: PathChange) => path === "layers" || path.startsWith("layers/");
 	const layers = changed.filter(isLayers);
 	const wanted = new Set([ownersPath, ...layers.flatMap(({ path }) => [path, ...pathsBeside(path)])]);
@@ -47,6 +45,8 @@ export async function readChanges(repository: string, base: string, head: string
 	const written = layers.filter(({ mode }) => mode !== null);
 	for (const [path, file] of await readFiles(repository, written)) after.set(path, file);
 	return {
+		/** Why it cannot be merged; null if it can. */
+		obstacle,
 		/** Paths under `layers/`, in git's order. */
 		layers: layers.map(({ path }) => path),
 		/** Paths of all other files, in git's order. */

@@ -35,6 +35,7 @@ export function renderComment(review: Review, links: Links = noLinks): string {
 		`- ${linked(file, links.file(file, line))} line ${line}: ${code(text)}`;
 	const blocks = [
 		`${marker}\n### ${verdict(review)}`,
+		...(review.obstacle === null ? [] : [`It cannot be merged: ${review.obstacle}.`]),
 		summary(review),
 		nextStep(review),
 		...titled("To correct", review.problems.map(remark)),
@@ -77,7 +78,7 @@ function joinBounded(blocks: string[], layers: LayerChange[]): string {
 }
 
 function verdict(review: Review): string {
-	const wrong = review.problems.length + review.services.wrong.length;
+	const wrong = [review.obstacle ?? [], review.problems, review.services.wrong].flat().length;
 	if (wrong > 0) return `${counted(wrong, "thing")} to correct in this change`;
 	if (review.layers.length === 0) return "No layer changes";
 	return "The layers of this change are in order";

@@ -1,9 +1,11 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { mainTrailer, type Review, servedRef } from "../service/repository.ts";
-import { declinedFolder } from "../store/store.ts";
+import { type Review, servedRef } from "../service/repository.ts";
+import { declinedFolder, mainTrailer } from "../store/store.ts";
 import { GitFailure, runGit } from "../system/git/run.ts";
+import { diffTree } from "../system/git/tree.ts";
 import { WrongError } from "../system/terminal/command-line.ts";
+import { mergeTrees } from "./merge.ts";
 
 /** Attempts of a merge while other processes move the branch. */
 const maxAttempts = 5;
@@ -36,6 +38,26 @@ export async function refuseOthers({ path, name }: { path: string; name: string 
 		throw new Error(`${name}: belongs to the user ${uid}, and this is the user ${own}: run it as that user`);
 }
 
+/** What a reviewer reads of a review that cannot be merged as it was shown. */
+export const staleText = "the branch main has changed the same layer since";
+
+/**
+ * Whether the served branch has changed a file of a review since the two have parted, to something else. Such a review is
+ * not merged, even where git could: no reviewer has seen the result.
+ */
+export async function isStale(repository: string, { commit }: Pick<Review, "commit">, base = servedRef) {
+	const [served, fork] = [
+		await text(repository, ["rev-parse", "--verify", base]),
+		await text(repository, ["merge-base", base, commit]),
+	];
+	if (fork === served) return false;
+	const proposed = await diffTree(repository, fork, commit, "layers");
+	const stored = new Map(
+		(await diffTree(repository, fork, served, "layers")).map((one) => [one.path, one.id]),
+	);
+	return proposed.some(({ path, id }) => stored.has(path) && stored.get(path) !== id);
+}
+
 /**
  * Merges a review, in the version that was shown, into the served branch, and removes the review's branch. Both happen, or
  * neither. A running service publishes the merge at once.
@@ -46,7 +68,9 @@ export async function acceptReview(repository: string, review: Review, reviewer:
 	const { branch, commit } = review;
 	for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
 		const base = await text(repository, ["rev-parse", "--verify", servedRef]);
-		const tree = await mergeTrees(repository, base, review);
+		if (await isStale(repository, review, base)) throw staleReview(branch);
+		const tree = await mergeTrees(repository, base, commit);
+		if (tree === null) throw staleReview(branch);
 		const subject = `accept ${branch}`;
 		const merge = await commitTree(repository, reviewer, tree, ["-p", base, "-p", commit, "-m", subject]);
 		const updates = [`update ${servedRef} ${merge} ${base}`, `delete refs/heads/${branch} ${commit}`];
@@ -94,18 +118,8 @@ async function moveRefs(repository: string, review: Review, reason: string, upda
 	);
 }
 
-async function mergeTrees(repository: string, base: string, { branch, commit }: Review): Promise<string> {
-	try {
-		const words = ["merge-tree", "--write-tree", "--no-messages", base, commit];
-		return (await text(repository, words)).split("\n")[0] ?? "";
-	} catch (error) {
-		if (!(error instanceof GitFailure) || /usage|unknown option/.test(error.message)) {
-			throw new Error("git: must be 2.38 or newer to merge a review", { cause: error });
-		}
-		throw new WrongError(
-			`${branch}: the branch main has changed the same layer since. Decline it, and ask the sender to send it again`,
-		);
-	}
+function staleReview(branch: string): WrongError {
+	return new WrongError(`${branch}: ${staleText}. Decline it, and ask the sender to send it again`);
 }
 
 function commitTree(repository: string, { name, mail }: Reviewer, tree: string, words: string[]) {

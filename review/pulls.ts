@@ -5,6 +5,7 @@ import { findCheckRun, readCheckRuns, unableTitle } from "./post.ts";
 
 export interface OpenPull {
 	number: number;
+	title: string;
 	user: { login: string; id: number } | null;
 	head: { sha: string; ref: string; repo: { full_name: string } | null };
 	requested_reviewers?: { login: string }[] | null;

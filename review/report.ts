@@ -74,6 +74,11 @@ export function remarkLine({ level, file, line, text }: Omit<Annotation, "title"
 	return plain(`${level} ${problemLine({ file: `${file}:${line}`, text })}`);
 }
 
+/** Why the change cannot be merged, as a line for a person. */
+export function obstacleLines({ obstacle }: Review): string[] {
+	return obstacle === null ? [] : [plain(`error It cannot be merged: ${obstacle}`)];
+}
+
 export function approvalLines({ approvals }: Review): string[] {
 	return (approvals ?? []).map(({ owners, paths }) =>
 		plain(`approval of ${owners.join(" or ")} for ${counted(paths.length, "file")}`),
@@ -92,6 +97,7 @@ export function summaryLine({ problems, warnings, services, layers }: Review): s
 /** The problems of a review and its changes for viewers, for a terminal; control characters are removed. */
 export function changeLines(review: Review): string[] {
 	return [
+		...obstacleLines(review),
 		...annotationsOf(review).map(remarkLine),
 		...review.outside.map((path) => plain(`error ${path}: is no file of a layer`)),
 		...review.layers.flatMap(layerLines),

@@ -39,8 +39,8 @@ const maxRendered = 100;
 /** Characters of a draft's address in a comment, so that there is room for the rest. */
 const maxDraftLength = 4_000;
 
-export function isWrong({ problems, services }: Review): boolean {
-	return problems.length > 0 || services.wrong.length > 0;
+export function isWrong({ problems, services, obstacle }: Review): boolean {
+	return obstacle !== null || problems.length > 0 || services.wrong.length > 0;
 }
 
 /** Checks the changes of a head, and asks the services of the layers whose addresses it changes. */
@@ -52,6 +52,8 @@ export async function review(options: ReviewOptions) {
 	const owners = ownersFile ? parseOwners(ownersFile.bytes).owners : null;
 	const paths = [...changes.outside, ...changes.layers];
 	return {
+		/** Why it cannot be merged as it is; null if it can. */
+		obstacle: changes.obstacle,
 		/** Errors in the files: they fail the check. */
 		problems,
 		/** What is accepted, but probably not meant. */

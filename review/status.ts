@@ -8,10 +8,11 @@ import { harvestedLangs } from "../registry/registration.ts";
 import type { LayerStatus } from "../registry/schemas/answers.ts";
 import { tryJson } from "../registry/try-json.ts";
 import { askService, errorsOf, type ServiceAnswer } from "../service/ask.ts";
-import { type Review, readHealth, readReviews, servedRef } from "../service/repository.ts";
+import { readHealth, readReviews, servedRef } from "../service/repository.ts";
 import { exitCodes } from "../system/terminal/command-line.ts";
 import type { Io } from "../system/terminal/io.ts";
 import { counted, plain } from "../system/terminal/plain.ts";
+import { isStale, staleText } from "./decide.ts";
 
 /** Longest wait for one answer, and the pause between two requests, in milliseconds. */
 const timeoutMs = 15_000;
@@ -121,7 +122,7 @@ export async function overviewLines(repository: string, isServed: boolean): Prom
 	const sick = [...parseHealth(await readHealth(repository, commit))];
 	sick.sort(([, a], [, b]) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
 	const sickLines = sick.map(([smallkey, { state, since }]) => `${smallkey}  ${state} since ${since}`);
-	const reviews = await readReviews(repository, "waiting");
+	const reviews = await reviewLines(repository);
 	const { bavail, bsize, blocks } = await statfs(repository);
 	const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
 	return [
@@ -129,7 +130,7 @@ export async function overviewLines(repository: string, isServed: boolean): Prom
 		...list("file not in order", "files not in order", problems.map(problemLine)),
 		...list("sick layer", "sick layers", sickLines),
 		...list("layer never harvested", "layers never harvested", neverHarvested.sort()),
-		...list("review waits", "reviews wait", reviews.map(reviewLine)),
+		...list("review waits", "reviews wait", reviews),
 		`disk: ${gigabytes(bavail * bsize)} of ${gigabytes(blocks * bsize)} left`,
 		isServed ? "a service runs on it: /readyz says whether all is well" : "no service runs on it",
 	];
@@ -143,8 +144,14 @@ function list(one: string, many: string, lines: readonly string[]): string[] {
 	return [`${lines.length} ${lines.length === 1 ? one : many}`, ...indented(shown)];
 }
 
-/** A waiting review as one line. */
-export function reviewLine({ branch, author, timeMs, subject }: Review): string {
-	const day = new Date(timeMs).toISOString().slice(0, 10);
-	return `${branch}  of ${author}, ${day}: ${subject}  (npx fragments review show ${branch})`;
+/** The waiting reviews, each as one line, the oldest first. */
+export async function reviewLines(repository: string): Promise<string[]> {
+	const lines: string[] = [];
+	for (const review of await readReviews(repository, "waiting")) {
+		const { branch, author, timeMs, subject } = review;
+		const day = new Date(timeMs).toISOString().slice(0, 10);
+		const stale = (await isStale(repository, review)) ? `; ${staleText}` : "";
+		lines.push(`${branch}  of ${author}, ${day}: ${subject}${stale}  (npx fragments review show ${branch})`);
+	}
+	return lines;
 }

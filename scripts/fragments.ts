@@ -28,7 +28,7 @@ function createProgram(io: Io): Command {
 const modules: Readonly<Record<string, readonly CommandName[]>> = {
 	build: ["build", "headers", "publish-objects", "schemas"],
 	deploy: ["deploy", "workers"],
-	github: ["pull-requests", "comment", "approvals", "tell-failure"],
+	github: ["pull-requests", "comment", "approvals"],
 	harvest: ["harvest", "check-services", "watch-services"],
 	import: ["import", "register", "compare"],
 	put: ["put", "remove", "sign"],

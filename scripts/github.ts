@@ -1,23 +1,43 @@
-// npx fragments pull-requests, comment, approvals and tell-failure: what the workflows do on GitHub
+// npx fragments pull-requests, comment and approvals: what the workflow layers does on GitHub
+import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Option } from "@commander-js/extra-typings";
 import { ownersPath, parseOwners } from "../registry/owners.ts";
 import { judgePull } from "../review/approvals/github.ts";
-import { checkBranch, readTeams, unknownOwners } from "../review/approvals/owners.ts";
+import { checkBranch, parseTeams, readTeams, unknownOwners } from "../review/approvals/owners.ts";
 import { maxCommentLength } from "../review/comment.ts";
+import { fetchBranch, fetchCommits, withMerge } from "../review/merge.ts";
+import { planWrites } from "../review/plan.ts";
 import { readComments, setCheckRun, unableTitle, writeComment } from "../review/post.ts";
 import { findPulls, labelPull, openPulls, type PullRef, parsePulls, partOf } from "../review/pulls.ts";
 import { parseReport, type Report } from "../review/report.ts";
-import { connectToGithub } from "../service/github.ts";
+import { connectToGithub, fetchFromGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";
-import { dataOf, type Github, listOf } from "../store/github/answer.ts";
-import { readIfThere, readTextIfThere } from "../system/files/if-there.ts";
+import { dataOf, type Github } from "../store/github/answer.ts";
+import type { Environment } from "../system/environment.ts";
+import { readTextIfThere } from "../system/files/if-there.ts";
+import { runGit } from "../system/git/run.ts";
+import { listTree } from "../system/git/tree.ts";
 import { createRun, exitCodes, needed } from "../system/terminal/command-line.ts";
 import type { Io } from "../system/terminal/io.ts";
 import { plain } from "../system/terminal/plain.ts";
-import { fenced } from "../system/untrusted-text.ts";
 
 const authorOf = (what: string) => ["--author <login>", what, "github-actions[bot]"] as const;
+
+const planOption = ["--plan <file>", "send nothing: write there what .github/send-plan.sh sends"] as const;
+
+/** Connects to GitHub; what is written is sent, or only planned. @param plan file; without it everything is sent */
+function connectWith(plan: string | undefined, environment: Environment) {
+	const configuration = readConfiguration(environment);
+	const { github: settings } = configuration;
+	const base = settings?.branch ?? "main";
+	if (plan === undefined || !settings)
+		return { github: connectToGithub(configuration), base, finish: async () => undefined };
+	const root = `${settings.apiUrl.replace(/\/+$/, "")}/repos/${settings.repository}`;
+	const planned = planWrites(fetchFromGithub(configuration), root);
+	const github = connectToGithub(configuration, undefined, planned.fetch);
+	return { github, base, finish: () => writeFile(plan, JSON.stringify(planned.plan)) };
+}
 
 const listHelp = `
 Prints JSON, [{"number": 1, "head": "<commit>"}], for --pulls of npx fragments comment and npx fragments approvals.
@@ -119,18 +139,21 @@ const comment = createRun("comment", async ({ read, environment, io }) => {
 			.option("--pulls <json>", "needed: the pull requests, as npx fragments pull-requests prints them")
 			.option("--reports <dir>", "needed: the folder of the reports")
 			.option(...authorOf("who posts: only its comments are edited"))
+			.option(...planOption)
 			.addHelpText("after", commentHelp),
 	);
 	const pulls = parsePulls(needed("--pulls", options.pulls));
 	const folder = needed("--reports", options.reports);
-	const github = connectToGithub(readConfiguration(environment));
+	const { github, finish } = connectWith(options.plan, environment);
 	const postOne = async (pull: PullRef) => post(github, pull, await readReport(folder, pull), options.author);
-	return forEach(pulls, postOne, "", io);
+	const code = await forEach(pulls, postOne, "", io);
+	await finish();
+	return code;
 });
 
 const approvalsHelp = `
-Run in a checkout of the base branch: its ${ownersPath} decides, and no pull request's own. One of register/* that its
-owners have approved, and whose checks have passed, is merged.`;
+Run in a clone: it fetches the base branch, whose ${ownersPath} decides, and the pull requests, of which it reads what
+their merge changes. One of register/* that its owners have approved, and whose checks have passed, is merged.`;
 
 const approvals = createRun("approvals", async ({ read, environment, io }) => {
 	const [options] = await read((line) =>
@@ -139,77 +162,47 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 				"--pulls <json>",
 				"only these, as npx fragments pull-requests prints them, whose owners are asked for a review; without it all open ones, or of more than 150 each hour another part",
 			)
+			.option("--teams <file>", "the members of the owners' teams, as .github/read-teams.sh prints them")
 			.option(...authorOf("the App that sets checks and comments"))
+			.option(...planOption)
 			.addHelpText("after", approvalsHelp),
 	);
 	const wanted = options.pulls === undefined ? null : parsePulls(options.pulls);
-	const configuration = readConfiguration(environment);
-	const { owners } = parseOwners((await readIfThere(ownersPath)) ?? new Uint8Array(0));
-	const github = connectToGithub(configuration);
-	const base = configuration.github?.branch ?? "main";
+	const { github, base, finish } = connectWith(options.plan, environment);
+	// A run that has waited has an older commit than the branch.
+	const tip = await fetchBranch(".", base);
+	const file = (await listTree(".", tip, ownersPath)).find(({ path }) => path === ownersPath);
+	const { owners } = parseOwners(
+		file?.id ? await runGit(".", ["cat-file", "blob", file.id]) : new Uint8Array(0),
+	);
 	const open = await openPulls(github, base);
 	const isWanted = (number: number) => wanted?.some((pull) => pull.number === number);
 	const pulls = wanted ? open.filter(({ number }) => isWanted(number)) : partOf(open, io.now());
-	const teams = owners && (pulls.length > 0 || !wanted) ? await readTeams(github, owners) : new Map();
+	const known = options.teams === undefined ? null : parseTeams(await readFile(options.teams, "utf8"));
+	const isNeeded = owners !== null && (pulls.length > 0 || !wanted);
+	const teams = known ?? (isNeeded ? await readTeams(github, owners) : new Map());
 	const unknown = owners && !wanted ? await unknownOwners(github, owners, teams) : [];
 	// In GitHub Actions these lines become annotations of the file.
 	const isAction = environment.GITHUB_ACTIONS === "true";
 	const sign = isAction ? `::warning file=${ownersPath},title=Owners::` : "warning ";
 	for (const text of unknown) io.print(sign + plain(text));
 	if (!wanted) await checkBranch(github, base, owners, unknown, options.author);
-	const approvals = { github, base, owners, teams, author: options.author, isRequesting: wanted !== null };
+	await fetchCommits(
+		".",
+		pulls.map(({ head }) => head.sha),
+	);
+	const readMerge = (head: string) =>
+		withMerge(".", tip, head, async ({ changed, obstacle }) => {
+			return { paths: changed.map(({ path }) => path), obstacle };
+		});
+	const isRequesting = wanted !== null;
+	const approvals = { github, base, owners, teams, author: options.author, isRequesting, readMerge };
 	const judgeOne = async (pull: (typeof pulls)[number]) => {
 		return ((await judgePull(approvals, pull)) ?? ["has changed meanwhile"]).join("; ");
 	};
-	return forEach(pulls, judgeOne, "could not be judged: ", io);
+	const code = await forEach(pulls, judgeOne, "could not be judged: ", io);
+	await finish();
+	return code;
 });
 
-const failureHelp = `
-A failed run notifies only the person who pushed, and no one where that was a bot. An issue reaches all watchers.`;
-
-/** Longest text of `--about`, in characters. */
-const maxDetailsLength = 20_000;
-
-const tellFailure = createRun("tell-failure", async ({ read, environment, io }) => {
-	const [options] = await read((line) =>
-		line
-			.option("--workflow <name>", "needed: the workflow, such as publish")
-			.option("--results <words>", "needed: how its jobs ended, such as success skipped")
-			.option("--run <address>", "needed: the page of its run")
-			.option("--about <file>", "a text that the issue shows, where there is such a file")
-			.option(...authorOf("who opens the issue"))
-			.addHelpText("after", failureHelp),
-	);
-	const workflow = needed("--workflow", options.workflow);
-	const page = needed("--run", options.run);
-	const fails = /\b(?:failure|cancelled)\b/.test(needed("--results", options.results));
-	const { rest, repo, paginate } = connectToGithub(readConfiguration(environment));
-	const title = `The workflow ${workflow} fails`;
-	const issues = paginate(rest.issues.listForRepo, { ...repo, state: "open", per_page: 100 });
-	const open = (await listOf(issues, "list the issues")).find((issue) => {
-		return !issue.pull_request && issue.title === title && issue.user?.login === options.author;
-	});
-	const about = { ...repo, issue_number: open?.number ?? 0 };
-	if (!fails) {
-		if (!open) return void io.print("nothing to tell");
-		const body = `It works again: ${page}`;
-		await dataOf(rest.issues.createComment({ ...about, body }), "write a comment");
-		await dataOf(rest.issues.update({ ...about, state: "closed" }), "close the issue");
-		return void io.print(`#${open.number} closed`);
-	}
-	// The failure is reported even if the file cannot be read: then the details are that error.
-	const reading = options.about === undefined ? null : readTextIfThere(options.about);
-	const text = await reading?.catch((error: Error) => `${error.message}: ${error.cause}`);
-	const details = (text ?? "").slice(0, maxDetailsLength).trim();
-	const lines = details === "" ? "" : `${fenced("text", details.split("\n").map(plain))}\n\n`;
-	const closing = "This is closed by the next run that does not fail.";
-	const body = `The last run that failed: ${page}\n\n${lines}${closing}\n`;
-	if (open) {
-		await dataOf(rest.issues.update({ ...about, body }), "update the issue");
-		return void io.print(`#${open.number} updated`);
-	}
-	const { number } = await dataOf(rest.issues.create({ ...repo, title, body }), "open an issue");
-	io.print(`#${number} opened`);
-});
-
-export const runs = { "pull-requests": list, comment, approvals, "tell-failure": tellFailure };
+export const runs = { "pull-requests": list, comment, approvals };

@@ -24,10 +24,13 @@ export function fetchFromGithub({ harvest }: Configuration): typeof fetch {
  * Connects a script to the configured repository on GitHub. Its time limit starts now.
  * @throws {Error} if no repository is configured
  */
-export function connectToGithub(configuration: Configuration, now = () => new Date()): Github {
+export function connectToGithub(
+	configuration: Configuration,
+	now = () => new Date(),
+	fetch = fetchFromGithub(configuration),
+): Github {
 	const { github } = configuration;
 	if (!github) throw new Error("GITHUB_REPOSITORY: must be set, to owner/name");
-	const fetch = fetchFromGithub(configuration);
 	const connection = { ...github, fetch, now, sleep, random: Math.random, requestTimeoutMs };
 	return connect(connection, authorizeWith(github.auth, now))(now().getTime() + scriptTimeoutMs);
 }

@@ -8,6 +8,7 @@ import { isOfRepository, isReviewBranch, nullIfRefused, type OpenPull } from "..
 import { accountsOf, type Judgement, judgeApprovals, type Proposal, type Teams } from "./approvals.ts";
 import { conflictIsOver, conflictMarker, conflictText, renderApprovals } from "./comment.ts";
 import { askOwners, checkName } from "./owners.ts";
+import { squashText } from "./squash.ts";
 
 /** Files of a pull request that GitHub lists (REST API, "List pull requests files"). */
 const maxListedFiles = 3_000;
@@ -36,6 +37,14 @@ interface ApprovalRun {
 	author: string;
 	/** Whether owners are asked for a review. */
 	isRequesting: boolean;
+	/** What merging a commit into that branch changes. */
+	readMerge: (head: string) => Promise<MergedPaths>;
+}
+
+/** The paths that a merge changes, and why it cannot be merged as GitHub shows it; null if it can. */
+export interface MergedPaths {
+	paths: string[];
+	obstacle: string | null;
 }
 
 interface PullState extends Proposal {
@@ -45,6 +54,8 @@ interface PullState extends Proposal {
 	objectors: ReadonlySet<number>;
 	/** Ids of the accounts that have reviewed this commit. */
 	reviewers: ReadonlySet<number>;
+	/** Texts of its commits, the oldest first. */
+	messages: string[];
 }
 
 type Review = Awaited<ReturnType<Github["rest"]["pulls"]["listReviews"]>>["data"][number];
@@ -73,7 +84,8 @@ async function approvalsOf({ rest, repo, paginate }: Github, number: number, las
  * Reads the data of a pull request that its judgement needs.
  * @returns null if the pull request has a newer commit, or is for another branch now: what was read could be that one's
  */
-async function readState({ github, base, author }: ApprovalRun, pull: OpenPull): Promise<PullState | null> {
+async function readState(run: ApprovalRun, pull: OpenPull): Promise<PullState | null> {
+	const { github, base, author } = run;
 	const { rest, repo, paginate } = github;
 	const { number } = pull;
 	const { sha, ref } = pull.head;
@@ -86,7 +98,7 @@ async function readState({ github, base, author }: ApprovalRun, pull: OpenPull):
 	if (shown.head.sha !== sha || shown.base.ref !== base) return null;
 	const isOwn = isOfRepository(github, pull);
 	const isRefresh = isOwn && ref === "refresh" && pull.user?.login === author;
-	const paths = files.flatMap(({ filename, previous_filename }) => [filename, previous_filename ?? filename]);
+	const merge = await run.readMerge(sha);
 	const people = commits.flatMap((commit) => [commit.author?.id, commit.committer?.id]);
 	const mails = isOwn && isReviewBranch(ref) ? commits.map(({ commit }) => commit.author?.email ?? "") : [];
 	const last = lastDecisions(reviews);
@@ -96,18 +108,40 @@ async function readState({ github, base, author }: ApprovalRun, pull: OpenPull):
 	const isHidden = pushers.some((actor) => actor?.login === workflowPusher);
 	const hasAllFiles = files.length === shown.changed_files && files.length < maxListedFiles;
 	const hasAllCommits = commits.length === shown.commits && commits.length < maxListedCommits;
-	const hidden = isHidden ? "a workflow has pushed to it, which hides who made it: use another branch" : null;
-	const manyCommits = hasAllCommits ? hidden : "too many commits for GitHub to list them: squash them";
+	const reasons = [
+		!hasAllFiles && "too many files for GitHub to list them: split the change",
+		!hasAllCommits && "too many commits for GitHub to list them: squash them",
+		isHidden && "a workflow has pushed to it, which hides who made it: use another branch",
+		merge.obstacle,
+		files.length === 0 && "it changes no file",
+		!isSame(files, merge.paths) &&
+			"GitHub lists other files than its merge changes: merge the base into the branch",
+	];
 	return {
-		paths: [...new Set(paths)].filter((path) => !isRefresh || !isWrittenByRefresh(path)),
+		paths: merge.paths.filter((path) => !isRefresh || !isWrittenByRefresh(path)),
 		makers: idsOf([pull.user?.id, ...people, ...pushers.map((actor) => actor?.id)]),
 		senders: new Set(mails.flatMap((mail) => authorOf(mail) ?? [])),
 		approvers: idsOf(approvals.map(({ user }) => user?.id)),
-		incomplete: hasAllFiles ? manyCommits : "too many files for GitHub to list them: split the change",
+		incomplete: reasons.find((reason) => typeof reason === "string") ?? null,
 		isMergeable: shown.mergeable,
 		objectors: idsOf(objections.map(({ user }) => user?.id)),
+		messages: commits.map(({ commit }) => commit.message),
 		reviewers: idsOf(reviews.filter(({ commit_id }) => commit_id === sha).map(({ user }) => user?.id)),
 	};
+}
+
+type ListedFile = Awaited<ReturnType<Github["rest"]["pulls"]["listFiles"]>>["data"][number];
+
+/**
+ * Whether GitHub lists what the merge changes; a renamed file by both of its names. GitHub lists the differences to one
+ * merge base ("About comparing branches in pull requests").
+ */
+function isSame(files: readonly ListedFile[], paths: readonly string[]): boolean {
+	const listed = files.flatMap(({ filename, previous_filename, status }) => {
+		return previous_filename === undefined || status === "copied" ? filename : [filename, previous_filename];
+	});
+	const shown = new Set(listed);
+	return shown.size === new Set(paths).size && paths.every((path) => shown.has(path));
 }
 
 function idsOf(ids: readonly (number | undefined)[]): Set<number> {
@@ -154,8 +188,7 @@ export async function judgePull(run: ApprovalRun, pull: OpenPull): Promise<strin
 	if (groups.length > 0) await writeComment(github, number, summary, comments);
 	if (run.isRequesting) await askOwners(github, pull, judgement, state.reviewers, comments);
 	const conflict = await noteConflict(run, pull, state.isMergeable, comments);
-	const isMerged =
-		state.isMergeable === true && (await mergeApproved(run, pull, judgement, checks, state.objectors));
+	const isMerged = state.isMergeable === true && (await mergeApproved(run, pull, judgement, checks, state));
 	return [`${conclusion}: ${title}`, ...(conflict ? [conflict] : []), ...(isMerged ? ["merged"] : [])];
 }
 
@@ -183,8 +216,8 @@ const passed = new Set(["success", "skipped", "neutral"]);
 /**
  * Merges a pull request from `register/*` or `repair/*` that the owners have approved, so that no one with write access
  * has to press a button. The App can bypass the ruleset, so this function checks what the ruleset requires: `layers`,
- * which only this App sets, and `check`, which CI sets. Nor does it pass over an owner who asks for changes, or any check that
- * has not passed.
+ * which only this App sets, and `check`, which CI sets. Nor does it pass over an owner who asks for changes, or any check or
+ * commit status that has not passed.
  * @param runs the check runs of the newest commit
  * @returns whether it was merged
  * @throws {Error} if GitHub refuses, such as for a newer commit
@@ -194,7 +227,7 @@ async function mergeApproved(
 	pull: OpenPull,
 	{ state, groups }: Judgement,
 	runs: Awaited<ReturnType<typeof setCheckRun>>,
-	objectors: ReadonlySet<number>,
+	{ objectors, messages }: PullState,
 ): Promise<boolean> {
 	const { rest, repo } = github;
 	const isOwn = isOfRepository(github, pull) && isReviewBranch(pull.head.ref);
@@ -207,8 +240,15 @@ async function mergeApproved(
 	const people = owners ? accountsOf([...allOwners(owners)], teams) : [];
 	if (people.some(({ id }) => objectors.has(id))) return false;
 	if (!isOwn || !isApproved || !isInOrder || !hasPassed) return false;
+	const { total_count, state: statuses } = await dataOf(
+		rest.repos.getCombinedStatusForRef({ ...repo, ref: pull.head.sha }),
+		"show the statuses",
+	);
+	// Without a status the state is `pending` ("Get the combined status for a specific reference").
+	if (total_count > 0 && statuses !== "success") return false;
 	// GitHub refuses this if the branch has a newer commit.
-	const request = rest.pulls.merge({ ...repo, pull_number: pull.number, sha: pull.head.sha });
+	const about = { ...repo, pull_number: pull.number, sha: pull.head.sha };
+	const request = rest.pulls.merge({ ...about, merge_method: "squash", ...squashText(pull, messages) });
 	await dataOf<unknown>(request, "merge the pull request");
 	return true;
 }

@@ -25,6 +25,16 @@ export async function readTeams({ rest, paginate }: Github, owners: Owners): Pro
 	return teams;
 }
 
+/** Parses what `.github/read-teams.sh` prints. @throws {Error} if it is anything else */
+export function parseTeams(text: string): Teams {
+	const read = Object.entries((JSON.parse(text) ?? {}) as Record<string, Account[] | null>);
+	const isAccount = ({ login, id }: Partial<Account>) =>
+		typeof login === "string" && Number.isSafeInteger(id);
+	if (!read.every(([, members]) => members === null || (Array.isArray(members) && members.every(isAccount))))
+		throw new Error("--teams: must be the members of each team");
+	return new Map(read);
+}
+
 /** The owners who can never approve, each with the reason: teams without members, and names without an account. */
 export async function unknownOwners({ rest }: Github, owners: Owners, teams: Teams): Promise<string[]> {
 	const unknown: string[] = [];
@@ -64,9 +74,13 @@ export async function askOwners(
 	const open = [...people].filter(([id, login]) => !reviewers.has(id) && !known.has(login.toLowerCase()));
 	const outside: string[] = [];
 	for (const [, login] of open.slice(0, maxRequests)) {
-		const request = rest.pulls.requestReviewers({ ...repo, pull_number: number, reviewers: [login] });
-		const answer = await request.catch(ignoreAnswer);
-		if (!answer) outside.push(login);
+		const known = await rest.repos.checkCollaborator({ ...repo, username: login }).catch(ignoreAnswer);
+		if (!known) outside.push(login);
+		// GitHub may refuse it all the same.
+		else
+			await rest.pulls
+				.requestReviewers({ ...repo, pull_number: number, reviewers: [login] })
+				.catch(ignoreAnswer);
 	}
 	if (outside.length === 0) return;
 	const body = askingText(outside);

@@ -83,9 +83,10 @@ function judgeProvenance(commit: ReadCommit, firstOf: ReadonlyMap<string, string
 		);
 	}
 	const sender = senders.join(", ");
-	if (isByGithub(commit) && senders.length === 1 && author.name === sender)
+	const [only, ...others] = new Set(senders);
+	if (isByGithub(commit) && others.length === 0 && (author.name === only || isApp(author)))
 		return genuine(
-			`by the sender ${sender}, merged at GitHub, which has who merged it: ${subject}`,
+			`by the sender ${only}, merged at GitHub, which has who merged it: ${subject}`,
 			"GitHub signs such commits: git log --show-signature tells one that is not its own",
 		);
 	const why = whyNotOf(commit, senders) ?? (isBatch ? null : whyNoRequest(commit, rest, firstOf));
@@ -110,6 +111,11 @@ function forged({ author, committer, message }: ReadCommit, sender: string, why:
 /** Whether GitHub made a commit from a pull request (GitHub, "About commit signature verification"). */
 function isByGithub({ committer: { name, mail }, parents }: ReadCommit): boolean {
 	return name === "GitHub" && mail === "noreply@github.com" && parents.length === 1;
+}
+
+/** Whether GitHub wrote an App as the author: the one that opened a pull request is the author of its squash. */
+function isApp({ name, mail }: Person): boolean {
+	return name.endsWith("[bot]") && mail.endsWith("[bot]@users.noreply.github.com");
 }
 
 /**

@@ -30,6 +30,7 @@ export type Target = Pick<
 	Awaited<ReturnType<Github["rest"]["repos"]["get"]>>["data"],
 	| "name"
 	| "private"
+	| "allow_squash_merge"
 	| "fork"
 	| "archived"
 	| "html_url"

@@ -13,6 +13,7 @@ export function targetToBe({ repo }: Github, isPrivate: boolean, { github }: Con
 		...{ owner: { login: repo.owner, type: "Organization" }, name: repo.repo, private: isPrivate },
 		...{ html_url, clone_url: `${html_url}.git`, default_branch: branch },
 		...{ fork: false, archived: false, delete_branch_on_merge: false, has_issues: true },
+		allow_squash_merge: true,
 	};
 }
 
@@ -27,13 +28,14 @@ export async function createRepository({ rest, repo }: Github, isPrivate: boolea
 
 export async function checkRepository({ check, github, target, branch }: Setup): Promise<void> {
 	const { rest, repo } = github;
-	const { fork, archived, default_branch, delete_branch_on_merge, has_issues } = target;
+	const { fork, archived, default_branch, delete_branch_on_merge, has_issues, allow_squash_merge } = target;
 	const settings = "settings of the repository";
 	if (archived) return check(settings, "it is archived, and nothing can be written to it");
-	const isSet = delete_branch_on_merge && has_issues;
-	await check(settings, !isSet && "issues are not on, or the branches of merged pull requests stay", () =>
-		rest.repos.update({ ...repo, delete_branch_on_merge: true, has_issues: true }),
-	);
+	// The history is linear: a merge is a squash.
+	const isSet = delete_branch_on_merge && has_issues && allow_squash_merge !== false;
+	const lacking = "issues are not on, merges by squash are not, or the branches of merged pull requests stay";
+	const wanted = { delete_branch_on_merge: true, has_issues: true, allow_squash_merge: true };
+	await check(settings, !isSet && lacking, () => rest.repos.update({ ...repo, ...wanted }));
 	if (fork) {
 		const why = "it is a fork, in which GitHub runs no schedules: make a repository of its own";
 		await check(settings, `${why} (npx fragments setup-github owner/other-name --create public)`);

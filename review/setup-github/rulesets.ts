@@ -6,6 +6,7 @@ import { nullIfRefused } from "../pulls.ts";
 import { type App, emptyOn404, type Setup } from "./checklist.ts";
 import defaultBranch from "./rulesets/default-branch.json" with { type: "json" };
 import ownBranches from "./rulesets/own-branches.json" with { type: "json" };
+import tags from "./rulesets/tags.json" with { type: "json" };
 
 /** Branches of the service and of the workflow `refresh`, which no other ruleset may restrict. */
 const freeBranches = ["register/example", "repair/example", "refresh"];
@@ -41,9 +42,9 @@ async function rulesetsOf({ rest }: Github, service: App, workflow: App): Promis
 		ACTIONS_APP: actions?.id ?? actionsAppId,
 	};
 	const fill = (_name: string, value: unknown) => (typeof value === "string" ? (ids[value] ?? value) : value);
-	const [main, own] = JSON.parse(JSON.stringify([defaultBranch, ownBranches]), fill) as [Ruleset, Ruleset];
-	if (await hasLoneOperator()) main.bypass_actors.push(loneOperatorBypass);
-	return [main, own];
+	const all = JSON.parse(JSON.stringify([defaultBranch, ownBranches, tags]), fill) as [Ruleset, ...Ruleset[]];
+	if (await hasLoneOperator()) all[0].bypass_actors.push(loneOperatorBypass);
+	return all;
 }
 
 function isObject(value: unknown): value is Json {
@@ -91,7 +92,9 @@ function excludes(pattern: string, ref: string): boolean {
 function withoutWeakness(body: Json, wanted: Ruleset, branch: string): Json {
 	const { ref_name: names, ...conditions } = body.conditions as { ref_name: { exclude: string[] } };
 	const isOfLayers = wanted.name === defaultBranch.name;
-	const keeps = (pattern: string) => isOfLayers && !excludes(pattern, `refs/heads/${branch}`);
+	const ownExclusions = (wanted.conditions as { ref_name: { exclude: string[] } }).ref_name.exclude;
+	const keeps = (pattern: string) =>
+		ownExclusions.includes(pattern) || (isOfLayers && !excludes(pattern, `refs/heads/${branch}`));
 	const isWanted = (actor: Json) => wanted.bypass_actors.some((one) => identityOf(one) === identityOf(actor));
 	const actors = body.bypass_actors as Json[];
 	return {

@@ -21,7 +21,8 @@ type PastCommit = Awaited<ReturnType<Github["rest"]["repos"]["listCommits"]>>["d
  * @throws {Conflict} if GitHub shows no such branch
  */
 export async function readHead({ rest, repo }: Github, branch: string): Promise<Head | null> {
-	const asked = rest.repos.listCommits({ ...repo, sha: branch, per_page: recentCommits });
+	// A tag may have the same name.
+	const asked = rest.repos.listCommits({ ...repo, sha: `refs/heads/${branch}`, per_page: recentCommits });
 	const commits = await dataOf(asked, `show the branch ${branch}`).catch((error: unknown) => {
 		if (error instanceof Conflict && error.isOfEmptyRepository) return [];
 		throw error;

@@ -4,6 +4,7 @@ import { tryJson } from "../../registry/try-json.ts";
 import { code, linesWithin } from "../../system/untrusted-text.ts";
 import { readerOf } from "../reader.ts";
 import {
+	authorOf,
 	type Commit,
 	type Edit,
 	isRefusal,
@@ -13,11 +14,12 @@ import {
 	reviewBranch,
 	StoreBusy,
 	usedBefore,
+	waitsOf,
 } from "../store.ts";
 import { dataOf, type Github } from "./answer.ts";
 import { commitTree, emptyRepository, moveBranch, placeBranch, writeTree } from "./commit.ts";
 import { filesAt } from "./commit-files.ts";
-import { carriesRequest, wasUsed } from "./history.ts";
+import { carriesRequest, type Head, wasUsed } from "./history.ts";
 import type { Change, ChangeContext } from "./pending-commits.ts";
 
 interface Text {
@@ -51,6 +53,12 @@ export async function proposeChange(
 		await updateWhereDifferent(github, open, tried.text as Text);
 		return { commit: landed.sha, changed: true, ...receipt };
 	}
+	const sender = open && meta.smallkey !== null ? senderOf(base, main) : null;
+	if (sender !== null && sender !== meta.author) {
+		const wanted = await edits(readerOf(filesAt(github, main)));
+		if (isRefusal(wanted)) return wanted;
+		return wanted.length > 0 ? waitsOf(sender) : { commit: main.commit, changed: false };
+	}
 	const proposed = readerOf(filesAt(github, base));
 	const wanted = await edits(proposed);
 	if (isRefusal(wanted)) return wanted;
@@ -73,6 +81,14 @@ export async function proposeChange(
 		? await updatePullRequest(github, open, tried.text)
 		: await openPullRequest(context, proposal, tried.text);
 	return { commit, changed: true, branch: proposal, pullRequest: html_url };
+}
+
+/** The sender of the newest change of a pull request; null if none of its newest commits is a sender's. */
+function senderOf(proposal: Head, main: Head): string | null {
+	const merged = new Set(main.recent.map(({ sha }) => sha));
+	const own = proposal.recent.filter(({ sha }) => !merged.has(sha));
+	const senders = own.map(({ commit }) => authorOf(commit.author?.email ?? ""));
+	return senders.find((sender) => sender !== null) ?? null;
 }
 
 /** The pull request's text: what its merge changes on the base branch. */

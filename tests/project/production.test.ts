@@ -170,7 +170,7 @@ test("every command of the page works, in its order, up to the fragment that a v
 		assert.match(newest?.commit.message ?? "", /^register nacei-wells /);
 		assert.equal(settings.environments.get("review")?.secrets, ["WORKFLOW_APP_PRIVATE_KEY"]);
 		assert.equal(settings.environments.get("production")?.secrets.length, 3);
-		assert.is(settings.rulesets.length, 2);
+		assert.is(settings.rulesets.length, 3);
 		assert.is(topOf(bare)?.find(({ path: name }) => name === "layers") !== undefined, true);
 		assert.not.match(ended.output, /the-token-of-a-person|the-cloudflare-token/);
 	} finally {

@@ -114,7 +114,15 @@ test("a workflow has no permissions of its own, and a job only those that it nee
 		"check.yml: check": {},
 		"layers.yml: find": { ...read, "pull-requests": "read", checks: "read" },
 		"layers.yml: look": read,
+		"layers.yml: compose": { ...read, "pull-requests": "read", checks: "read" },
 		"layers.yml: report": read,
+		"layers.yml: judge": {
+			...read,
+			"pull-requests": "read",
+			checks: "read",
+			issues: "read",
+			statuses: "read",
+		},
 		"layers.yml: approvals": read,
 		"packages.yml: packages": read,
 		"prove.yml: prove": read,
@@ -286,10 +294,10 @@ test("no job works with its own token in place of the App's", () => {
 	}
 });
 
-/** The jobs with a key in which packages run: those that judge a pull request, and the hosting's own. */
-const withPackages = ["layers.yml: report", "layers.yml: approvals", "publish.yml: publish"];
+/** The job with a key in which packages run: the hosting's own. */
+const withPackages = ["publish.yml: publish"];
 
-test("what was harvested is judged in a job without a key, and committed in one without packages", () => {
+test("what others wrote is judged in a job without a key, and acted on in one without packages", () => {
 	for (const [name, { needs }] of jobs().filter(([name]) => /: (?:describe|propose|repair)$/.test(name)))
 		assert.ok([needs ?? []].flat().includes("judge"), name);
 	for (const [name, { environment, steps }] of jobs()) {
@@ -354,6 +362,11 @@ test("what a ruleset requires is set by the App, from the default branch's scrip
 	const setting = jobs().filter(([, job]) => sets(job));
 	assert.equal(
 		setting.map(([name]) => name.replace(".github/workflows/", "")),
+		["layers.yml: compose", "layers.yml: judge"],
+	);
+	const sends = (job: Job) => job.steps.some(({ run }) => run?.includes(".github/send-plan.sh"));
+	assert.equal(
+		jobs().flatMap(([name, job]) => (sends(job) ? name.replace(".github/workflows/", "") : [])),
 		["layers.yml: report", "layers.yml: approvals"],
 	);
 	assert.equal(workflow("layers").on.workflow_run, { workflows: ["pull request"], types: ["completed"] });
@@ -485,11 +498,11 @@ test("CI runs the one command that everybody runs", () => {
 
 test("no secret and no right to write is near foreign data", () => {
 	for (const path of ["check", "pull-request"]) assert.not.match(JSON.stringify(workflow(path)), "secrets.");
-	const { look, report, approvals } = workflow("layers").jobs;
+	const { look, compose, report, approvals } = workflow("layers").jobs;
 	assert.not.match(JSON.stringify(look), /secrets\.|github\.token|write|steps\.app/);
 	for (const job of [report, approvals])
 		assert.not.match(JSON.stringify(job), /git fetch|npx fragments review/);
-	const download = report?.steps.find(({ uses }) => uses?.startsWith("actions/download-artifact@"));
+	const download = compose?.steps.find(({ uses }) => uses?.startsWith("actions/download-artifact@"));
 	assert.equal(
 		download?.with,
 		{ pattern: "review-*", path: "reports", "merge-multiple": true },

@@ -256,6 +256,7 @@ test("10 MB of JSON are given by their size in every place, and never shown", as
 });
 
 const empty: Review = {
+	obstacle: null,
 	problems: [],
 	warnings: [],
 	services: { wrong: [], down: [], unasked: [] },
@@ -288,6 +289,7 @@ test("the longest of every list fits beside the others", () => {
 	});
 	const paths = located.map(({ file }) => file);
 	const comment = renderComment({
+		obstacle: null,
 		problems: located,
 		warnings: located,
 		services: { wrong: located, down: located, unasked: paths },

@@ -37,7 +37,7 @@ async function accept(local: Local, name: string, ...words: string[]): Promise<E
 /** What the publisher reads at `/status/<smallkey>`; null: nothing. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
 async function statusOf(local: Local, smallkey: string): Promise<any> {
-	return local.context.status?.(smallkey, null);
+	return local.context.status?.(smallkey, []);
 }
 
 async function propose(local: Local, smallkey: string, body: string): Promise<void> {
@@ -159,6 +159,9 @@ test("an accepted change is served, and the audit names sender and reviewer", as
 	assert.match(stdout, /\nAccepted: [0-9a-f]{12} is on the branch main\n$/);
 	await eventually(() => local.get("/v0.9/doc/en/waits").status === 200);
 	assert.match(textOf(local.get("/v0.9/doc/en/waits")), "waits");
+	const merge = await local.git("rev-parse", "refs/heads/main");
+	await local.put("other", wms("other"));
+	assert.match(await (await local.put("waits", wms("waits"))).text(), `"commit":"${merge}"`);
 	assert.match((await run(local, "status")).stdout, "\n0 reviews wait\n");
 	const audit = await run(local, "audit", "waits");
 	assert.is(audit.code, 0);
@@ -174,7 +177,17 @@ test("what others have stored meanwhile stays, and what both changed is not merg
 	assert.is(local.get("/v0.9/doc/en/other").status, 200);
 
 	await local.write({ target: "/register/first", sender: "careful", body: wms("careful") });
+	assert.match((await run(local, "review", "show", "first")).stdout, "To merge exactly this: ");
 	await local.put("first", wms("faster"));
+	const { stdout: listed } = await run(local, "review", "list");
+	assert.match(listed, "register first (wms); the branch main has changed the same layer since  (npx");
+	const shown = await run(local, "review", "show", "first");
+	assert.is(shown.code, 1);
+	assert.match(
+		shown.stdout,
+		"It cannot be merged: the branch main has changed the same layer since. Decline it",
+	);
+	assert.not.match(shown.stdout, "review accept");
 	const before = await local.git("rev-parse", "refs/heads/main");
 	const { code, stderr } = await accept(local, "first");
 	assert.is(code, 1);
@@ -184,6 +197,21 @@ test("what others have stored meanwhile stays, and what both changed is not merg
 	);
 	assert.is(await local.git("rev-parse", "refs/heads/main"), before);
 	assert.match((await run(local, "status")).stdout, "\n1 review waits\n");
+});
+
+test("changes of different lines of one layer are not joined: nobody has seen the result", async ({
+	local,
+}) => {
+	const { en, fr, ...rest } = JSON.parse(wms("first"));
+	const ofReview = JSON.stringify({ ...rest, en: { ...en, layer: "english" }, fr });
+	await local.write({ target: "/register/first", sender: "careful", body: ofReview });
+	await local.put("first", JSON.stringify({ ...rest, en, fr: { ...fr, layer: "french" } }));
+	const before = await local.state();
+	assert.match((await run(local, "review", "list")).stdout, "main has changed the same layer since");
+	const { code, stderr } = await accept(local, "first");
+	assert.is(code, 1);
+	assert.match(stderr, "the branch main has changed the same layer since. Decline it");
+	assert.is(await local.state(), before, "and nothing was merged");
 });
 
 test("a branch whose layer is wrong is not merged", async ({ local }) => {

@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Peer } from "../harvest/peer.ts";
 import { featureFile, ownersFile, Repository } from "./repository.ts";
-import type { Run } from "./runner/runner.ts";
+import type { Run } from "./runner/workflow.ts";
 import { World } from "./runner/world.ts";
 
 const test = suite("a publication, as GitHub runs it");

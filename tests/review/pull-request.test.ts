@@ -10,6 +10,7 @@ let world: World;
 
 test.before.each(async () => {
 	world = await World.open({
+		"SECURITY.md": "how to report\n",
 		"layers/owners.json": ownersFile,
 		"layers/aa/aaa.json": wmsFile("a", nowhere),
 		"layers/bb/bbb.json": wmsFile("b", nowhere),
@@ -40,7 +41,10 @@ test("a first pull request from a fork, from zero to merged", async () => {
 		requests.length <= 50,
 		`${requests.length} requests: 5,000 an hour are allowed\n${requests.join("\n")}`,
 	);
-	assert.equal(resultsOf("layers"), ["find success", "look skipped", "report skipped", "approvals success"]);
+	assert.equal(resultsOf("layers"), [
+		...["find success", "look skipped", "compose skipped", "report success", "judge success"],
+		"approvals success",
+	]);
 });
 
 test("two pull requests at once: each has its own comment, whether their reports come together or not", async () => {
@@ -51,7 +55,9 @@ test("two pull requests at once: each has its own comment, whether their reports
 	world.peer.checks.length = 0;
 	world.begin("layers", "workflow_dispatch");
 	await world.settle();
-	assert.is(world.last("layers").artifacts.size, 2);
+	assert.equal([...world.last("layers").artifacts.keys()].sort(), [
+		...["approvals", "comments", "review-1", "review-2", "teams"],
+	]);
 	for (const { number, sha } of [first, second]) {
 		const isReport = ({ head_sha, name }: (typeof world.peer.checks)[number]) =>
 			head_sha === sha && name === "layers";
@@ -81,6 +87,17 @@ test("a broken file: the place is an annotation, a correction turns the check gr
 	await world.settle();
 	assert.equal(world.obstacles(pull), ["owners is failure"]);
 	assert.match(comment(), "### The layers of this change are in order");
+});
+
+test("a pull request that lists no file, and whose merge would write another one, is never green", async () => {
+	world.hide("SECURITY.md", "no reports, please\n");
+	const pull = world.propose("mallory", "mallory:change", (work) =>
+		work.git("checkout", "-q", "-B", "head", "hiding"),
+	);
+	assert.equal(pull.files, []);
+	await world.settle();
+	assert.equal(world.obstacles(pull), ["layers is failure", "owners is failure"]);
+	assert.match(world.peer.comments[0]?.body ?? "", "It cannot be merged: 2 merge bases");
 });
 
 test.run();

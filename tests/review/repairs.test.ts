@@ -60,6 +60,24 @@ test("a repair is a commit on its own branch and a pull request; only layers com
 	);
 });
 
+for (const [what, path] of [
+	["a file outside of the layers", "SECURITY.md"],
+	["the owners", "layers/owners.json"],
+	["another layer", "layers/to/toporama.json"],
+] as const)
+	test(`a repair whose patch renames ${what} is neither pushed nor proposed`, async () => {
+		const before = origin.git("for-each-ref");
+		const cwd = found({ "layers/mo/moved.json": wmsFile("after") });
+		const git = (...words: string[]) => execFileSync("git", ["-C", cwd, ...words], { encoding: "utf8" });
+		git("mv", path, "layers/mo/renamed.json");
+		const patch = git("diff", "--cached", "-M100%", "--binary");
+		assert.match(patch, `rename from ${path}`);
+		git("reset", "-q", "--hard");
+		writeFileSync(join(cwd, "found/repair/moved/repair.patch"), patch);
+		assert.equal(await propose(cwd), []);
+		assert.is(origin.git("for-each-ref"), before);
+	});
+
 test("where several places agree alike, the pull request shows them and changes nothing", async () => {
 	const cwd = found({ "layers/mo/moved.json": wmsFile("after") });
 	writeFileSync(join(cwd, "found/repair/moved/repair.patch"), "");

@@ -54,6 +54,25 @@ export class Repository {
 		this.git("checkout", "-q", "main");
 	}
 
+	/**
+	 * Makes a branch `hiding` of which GitHub lists no file, while its merge writes a content that main has had and taken
+	 * back: it has two merge bases, with one and with the other, and the tree of one.
+	 */
+	hide(path: string, content: string): void {
+		const before = this.git("show", `main:${path}`);
+		this.git("checkout", "-q", "-B", "hidden", "main");
+		this.commit("another content", { [path]: content });
+		this.git("checkout", "-q", "-b", "back");
+		this.commit("its reversal", { [path]: before });
+		this.git("checkout", "-q", "hidden");
+		this.commit("beside it", { "layers/be/beside.json": wmsFile("beside", "http://127.0.0.1:9/wms") });
+		this.git("checkout", "-q", "main");
+		this.git("merge", "-q", "--no-ff", "--no-edit", "hidden", "back");
+		this.git("checkout", "-q", "-b", "hiding", "hidden");
+		this.git("merge", "-q", "--no-edit", "-s", "ours", "back");
+		this.git("checkout", "-q", "main");
+	}
+
 	remove(): void {
 		rmSync(this.path, { recursive: true, force: true });
 	}

@@ -2,6 +2,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Finding } from "../../harvest/finding.ts";
 import type { Registration } from "../../registry/registration.ts";
+import { renderComment } from "../../review/comment.ts";
 import { createCheckServices, isWrong, type Review, review } from "../../review/review.ts";
 import { readConfiguration } from "../../service/settings.ts";
 import { Peer } from "../harvest/peer.ts";
@@ -218,6 +219,65 @@ test("what the base changed meanwhile is not part of the change", async () => {
 			["new"],
 		);
 		assert.equal(outcome.outside, []);
+	} finally {
+		repository.remove();
+	}
+});
+
+test("what a merge writes beside what is listed is seen: two merge bases are refused", async () => {
+	const repository = new Repository({ ...baseFiles, "SECURITY.md": "how to report\n" });
+	try {
+		repository.hide("SECURITY.md", "no reports, please\n");
+		const { path } = repository;
+		assert.is(
+			repository.git("diff", "--name-only", repository.git("merge-base", "main", "hiding").trim(), "hiding"),
+			"",
+			"what GitHub lists",
+		);
+		const merged = repository.git("merge-tree", "--write-tree", "main", "hiding").trim();
+		assert.is(repository.git("show", `${merged}:SECURITY.md`), "no reports, please\n");
+		const check = async () => ({ findings: [] });
+		const outcome = await review({ repository: path, base: "main", head: "hiding", settings, check });
+		assert.ok(isWrong(outcome));
+		assert.match(outcome.obstacle ?? "", /^2 merge bases, so its merge may write what GitHub does not list/);
+	} finally {
+		repository.remove();
+	}
+});
+
+test("a file that the base has renamed is judged where the merge writes it, and nothing is stored", async () => {
+	const repository = new Repository({ ...baseFiles, "layers/ab/abc.json": wmsFile("roads") });
+	try {
+		repository.propose({ "layers/ab/abc.json": wmsFile("rivers") });
+		const moved = { "layers/ab/abc.json": null, "layers/en/energy-2.json": wmsFile("roads") };
+		repository.commit("meanwhile", moved);
+		const objects = () => repository.git("count-objects", "-v");
+		const before = objects();
+		const { path } = repository;
+		const check = async () => ({ findings: [] });
+		const outcome = await review({ repository: path, base: "main", head: "head", settings, check });
+		assert.equal(
+			outcome.layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`),
+			["energy-2 changed"],
+		);
+		assert.equal(outcome.approvals, [{ owners: ["@maps/energy"], paths: ["layers/en/energy-2.json"] }]);
+		assert.is(objects(), before);
+	} finally {
+		repository.remove();
+	}
+});
+
+test("a conflict has a sentence of its own", async () => {
+	const repository = new Repository(baseFiles);
+	try {
+		repository.propose({ "layers/ab/abc.json": wmsFile("rivers") });
+		repository.commit("meanwhile", { "layers/ab/abc.json": wmsFile("lakes") });
+		const { path } = repository;
+		const check = async () => ({ findings: [] });
+		const outcome = await review({ repository: path, base: "main", head: "head", settings, check });
+		assert.is(outcome.obstacle, "the base has changed the same lines: merge it into the branch");
+		assert.ok(isWrong(outcome));
+		assert.match(renderComment(outcome), "It cannot be merged: the base has changed the same lines");
 	} finally {
 		repository.remove();
 	}

@@ -1,15 +1,17 @@
+import { readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseOwners } from "../../../registry/owners.ts";
-import { judgePull } from "../../../review/approvals/github.ts";
+import { judgePull, type MergedPaths } from "../../../review/approvals/github.ts";
 import { readTeams, unknownOwners } from "../../../review/approvals/owners.ts";
 import { openPulls, partOf } from "../../../review/pulls.ts";
 import { connectToGithub } from "../../../service/github.ts";
 import { readConfiguration } from "../../../service/settings.ts";
 import { temporaryFolder } from "../../local.ts";
 import { root, runScript } from "../../process.ts";
+import { Repository } from "../repository.ts";
 import { bot, idOf, type PeerCheck, type PeerPull, type ReviewPeer, startReviewPeer } from "./review-peer.ts";
 
 const ownersFile = {
@@ -23,8 +25,16 @@ const ownersFile = {
 
 const owners = parseOwners(new TextEncoder().encode(JSON.stringify(ownersFile))).owners;
 
-const head = "a".repeat(40);
-const older = "b".repeat(40);
+/** What the command fetches from, with the owners of the fixtures; its commits are the heads of all pull requests. */
+const repository = new Repository({
+	"layers/owners.json": readFileSync(join(root, "tests/fixtures/layers/owners.json"), "utf8"),
+});
+const commitOf = (text: string) => {
+	repository.propose({ "layers/ab/abc.json": text });
+	return repository.git("rev-parse", "head").trim();
+};
+const [head, older] = [commitOf("newer"), commitOf("older")];
+repository.git("remote", "add", "origin", ".");
 
 const approvals = suite<{ peer: ReviewPeer }>("approvals of owners");
 
@@ -35,6 +45,7 @@ approvals.before.each(async (context) => {
 	context.peer.teams.set("maps/empty", []);
 });
 approvals.after.each(({ peer }) => peer.close());
+approvals.after(() => repository.remove());
 
 function propose(peer: ReviewPeer, parts: Partial<PeerPull> = {}): PeerPull {
 	const pull = {
@@ -57,17 +68,23 @@ const approvalComments = ({ comments }: ReviewPeer) =>
 	comments.filter(({ body }) => body.startsWith("<!-- fragment-publisher: approvals -->"));
 
 /** Looks at all open pull requests, as the workflow does. */
-async function judge(peer: ReviewPeer, isRequesting = true, known = owners): Promise<string[]> {
+async function judge(
+	peer: ReviewPeer,
+	isRequesting = true,
+	known = owners,
+	merge?: MergedPaths,
+): Promise<string[]> {
 	const github = connectToGithub(
 		readConfiguration({ GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "t", GITHUB_API_URL: peer.url }),
 	);
 	const lines: string[] = [];
 	const teams = known ? await readTeams(github, known) : new Map();
 	for (const pull of await openPulls(github, "main")) {
-		const done = await judgePull(
-			{ github, base: "main", owners: known, teams, author: bot, isRequesting },
-			pull,
-		);
+		const { files = [] } = peer.pulls.find(({ number }) => number === pull.number) ?? {};
+		const paths = files.flatMap((file) => [file.filename, file.previous_filename ?? file.filename]);
+		const readMerge = async () => merge ?? { paths: [...new Set(paths)], obstacle: null };
+		const run = { github, base: "main", owners: known, teams, author: bot, isRequesting, readMerge };
+		const done = await judgePull(run, pull);
 		lines.push((done ?? ["newer"]).join("; "));
 	}
 	return lines;
@@ -341,6 +358,22 @@ for (const branch of ["register/abc", "repair/abc"])
 		assert.is(pull.merged, true);
 	});
 
+approvals("the merge is one commit, with the requests of all", async ({ peer }) => {
+	const request = (sum: string) => `Sender: energy\nTimeStamp: 2026-03-04T12:00:00Z\nRequest: ${sum}`;
+	const commits = [{ author: null, committer: null }];
+	const messages = [`register abc (wms)\n\n${request("1")}`, `register abc (wms)\n\n${request("2")}`];
+	const pull = proposeReady(peer, { commits, messages, statuses: "success" });
+	await judge(peer);
+	const sha = pull.sha;
+	assert.equal(pull.mergedWith, {
+		...{ sha, merge_method: "squash", commit_title: "register abc (wms) (#1)", commit_message: request("1") },
+	});
+	const both = proposeReady(peer, { commits: [...commits, ...commits], messages });
+	await judge(peer);
+	assert.is(both.mergedWith?.commit_title, "a change (#2)");
+	assert.is(both.mergedWith?.commit_message, `${request("1")}\nRequest: 2`);
+});
+
 approvals("a pull request without the checks that a ruleset requires is not merged", async ({ peer }) => {
 	const pull = proposeReady(peer);
 	const checks = peer.checks.splice(0);
@@ -363,6 +396,7 @@ for (const [what, parts, checks] of [
 		[],
 	],
 	["whose other check is red", {}, [["spelling", "another-app", "failure"]]],
+	["that has a commit status which is not green", { statuses: "pending" }, []],
 	["whose other check has not ended", {}, [["spelling", "another-app", ""]]],
 	["whose check layers is red", {}, [["layers", "maps-workflows", "failure"]]],
 	["whose check is red", {}, [["check", "github-actions", "failure"]]],
@@ -420,6 +454,27 @@ approvals("more files than GitHub lists are not approved", async ({ peer }) => {
 		Array(2).fill("failure: too many files for GitHub to list them: split the change"),
 	);
 });
+
+approvals(
+	"what the merge changes is approved: it is what GitHub lists, or the check is red",
+	async ({ peer }) => {
+		const pull = propose(peer, { reviews: [approval("bob")] });
+		const paths = ["layers/ab/abc.json"];
+		const differs =
+			"failure: GitHub lists other files than its merge changes: merge the base into the branch";
+		const judged = (merge: MergedPaths) => judge(peer, true, owners, merge);
+		assert.equal(await judged({ paths, obstacle: null }), ["success: approved by bob"]);
+		assert.equal(await judged({ paths: [...paths, "SECURITY.md"], obstacle: null }), [differs]);
+		assert.equal(await judged({ paths: ["layers/ab/abd.json"], obstacle: null }), [differs]);
+		assert.equal(await judged({ paths, obstacle: "2 merge bases" }), ["failure: 2 merge bases"]);
+		pull.files = [];
+		assert.equal(await judged({ paths: [], obstacle: null }), ["failure: it changes no file"]);
+		pull.files = [
+			{ filename: "layers/ab/abc.json", previous_filename: "layers/ab/old.json", status: "copied" },
+		];
+		assert.equal(await judged({ paths, obstacle: null }), ["success: approved by bob"]);
+	},
+);
 
 approvals("a team that is empty, or that is invisible, is named", async ({ peer }) => {
 	propose(peer, { files: [{ filename: "layers/em/empty-x.json" }] });
@@ -500,10 +555,10 @@ approvals(
 	},
 );
 
-/** Runs `npx fragments approvals` as the workflow does, in a checkout with the owners of the fixtures. */
+/** Runs `npx fragments approvals` as the workflow does, in a clone. */
 async function command(peer: ReviewPeer, words: string[] = []) {
 	const env = { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "t", GITHUB_API_URL: peer.url };
-	process.chdir(join(root, "tests/fixtures"));
+	process.chdir(repository.path);
 	return runScript("approvals", ["--author", bot, ...words], env).finally(() => process.chdir(root));
 }
 
@@ -685,6 +740,7 @@ approvals(
 		);
 		assert.ok(peer.requests.length <= 160, `${peer.requests.length} requests`);
 		peer.requests.length = 0;
+		for (const pull of peer.pulls) pull.sha = head;
 		const { stdout } = await command(peer);
 		assert.ok((stdout.match(/^#\d+: /gm)?.length ?? 0) >= 142, stdout);
 		// Of the 5,000 an hour that an App has. The first look at a pull request also writes a check and a comment.

@@ -8,7 +8,7 @@ export interface PeerPull {
 	from: string;
 	base: string;
 	sha: string;
-	files: { filename: string; previous_filename?: string }[];
+	files: { filename: string; previous_filename?: string; status?: string }[];
 	/** Logins of the author and the committer of each commit; null where GitHub knows no account. */
 	commits?: { author: string | null; committer: string | null }[];
 	/** Logins of who has pushed to its branch; not shown without it. */
@@ -20,6 +20,12 @@ export interface PeerPull {
 	/** Where GitHub lists fewer files than there are. */
 	changedFiles?: number;
 	reviews: { login: string | null; state: string; commit: string; at?: string }[];
+	/** Texts of its commits. */
+	messages?: string[];
+	/** State of its commit statuses, where it has any. */
+	statuses?: string;
+	/** What it was merged with. */
+	mergedWith?: Record<string, unknown>;
 	/** When it was pointed at another branch. */
 	baseChanges?: string[];
 	/** Mail addresses of its commits' authors. */
@@ -99,6 +105,7 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 	const account = (login: string | null) => (login === null ? null : known(login));
 	const shown = (pull: PeerPull) => ({
 		number: pull.number,
+		title: "a change",
 		html_url: `https://github.example/pull/${pull.number}`,
 		user: account(pull.author),
 		base: { ref: pull.base },
@@ -168,7 +175,10 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 				commitsOf(pullOf(number) as PeerPull).map(({ author, committer }, index) => ({
 					author: account(author),
 					committer: account(committer),
-					commit: { author: { email: pullOf(number)?.mails?.[index] ?? "a@b.example" } },
+					commit: {
+						author: { email: pullOf(number)?.mails?.[index] ?? "a@b.example" },
+						message: pullOf(number)?.messages?.[index] ?? "a commit",
+					},
 				})),
 		],
 		[
@@ -178,7 +188,16 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 				const pull = pullOf(number) as PeerPull;
 				if (body.sha !== pull.sha) return null;
 				pull.merged = true;
+				pull.mergedWith = body;
 				return { merged: true };
+			},
+		],
+		[
+			"GET",
+			/^\/commits\/(\w+)\/status$/,
+			([, sha]) => {
+				const { statuses } = peer.pulls.find((pull) => pull.sha === sha) ?? {};
+				return { state: statuses ?? "pending", total_count: statuses ? 1 : 0 };
 			},
 		],
 		[
@@ -247,6 +266,8 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 			);
 		const id = /^\/user\/(\d+)$/.exec(path)?.[1];
 		if (id !== undefined) return [...peer.accounts].map(known).find((one) => one.id === Number(id)) ?? null;
+		const asked = /^\/repos\/maps\/layers\/collaborators\/([^/]+)$/.exec(path)?.[1];
+		if (asked !== undefined) return peer.collaborators.has(asked) ? {} : null;
 		const activity = /^\/repos\/([^/]+)\/layers\/activity$/.exec(path);
 		if (activity) {
 			const from = `${activity[1]}:${query.get("ref")?.replace("refs/heads/", "")}`;

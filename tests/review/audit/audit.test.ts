@@ -254,6 +254,15 @@ test("a review that GitHub squashed is no forgery; the same in another name is",
 	);
 	await push(local, "squashed", wms("two"), { author: "Eve <eve@x>", committer, message });
 	assert.is((await audit(local, "squashed")).code, 1);
+	// The author of a squash by the workflows' App is the App that opened the pull request.
+	const app = "maps-service[bot] <7+maps-service[bot]@users.noreply.github.com>";
+	const more = `${message}\n${trailers("jstest", noonText, "6".repeat(64))}`;
+	await push(local, "by-app", wms("one"), { author: app, committer, message: more });
+	const merged = await audit(local, "by-app");
+	assert.is(merged.code, 0, merged.stdout);
+	assert.match(merged.stdout, "by the sender jstest, merged at GitHub");
+	await push(local, "by-app", wms("two"), { author: app, committer: app, message });
+	assert.is((await audit(local, "by-app")).code, 1);
 	const two = `${message.trimEnd()}\nSender: other\n`;
 	await push(local, "squashed", wms("three"), { author: "jstest, other <x@x>", committer, message: two });
 	assert.match((await audit(local, "squashed")).stdout, "it names more than one sender");

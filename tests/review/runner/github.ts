@@ -2,9 +2,13 @@ import type { JsonAnswer, JsonRequest } from "../../scripts/json-server.ts";
 import type { World } from "./world.ts";
 
 /** What GitHub answers to requests that the server for reviews does not know; null for those that it knows. */
-export function answerMore(world: World, { method, path, body }: JsonRequest): JsonAnswer | null {
+export function answerMore(world: World, request: JsonRequest): JsonAnswer | null {
+	const { method, path, headers, body } = request;
 	const own = path.replace("/repos/maps/layers", "");
-	if (own === "/gh") return answerGh(world, body as unknown as GhCall);
+	// A run's own token may write issues, and nothing else.
+	const mayWrite = /^(?:Bearer|token) token-of-the-app-\d+$/.test(headers.authorization ?? "");
+	if (method !== "GET" && !own.startsWith("/issues") && !mayWrite)
+		return { status: 403, body: { message: "Resource not accessible by integration" } };
 	const labels = /^\/issues\/(\d+)\/labels$/.exec(own);
 	const pull = world.pulls.find(({ number }) => number === Number(labels?.[1]));
 	if (pull) {
@@ -28,41 +32,46 @@ export function answerMore(world: World, { method, path, body }: JsonRequest): J
 	return null;
 }
 
-interface GhCall {
-	words: string[];
-	token?: string;
-	body: string | null;
-}
-
-/** What `gh` is answered: as much of it as the workflows use. */
-function answerGh(world: World, { words, body }: GhCall): JsonAnswer {
+/** What `gh` is answered: as much of it as the workflows use. @throws {Error} if GitHub would refuse it */
+export function answerGh(world: World, words: readonly string[], body: string | null): unknown {
 	const after = (name: string) => (words.includes(name) ? words[words.indexOf(name) + 1] : undefined);
 	const [topic, verb, named] = words;
 	const branchOf = ({ from }: { from: string }) => from.split(":")[1];
 	const open = world.pulls.filter(({ merged, number }) => !merged && !world.closed.has(number));
 	const of = (branch: string | undefined) => open.filter((pull) => branchOf(pull) === branch);
-	if (topic === "auth") return { status: 200, body: null };
-	if (topic === "run") return { status: 200, body: [{ databaseId: 1 }] };
+	if (topic === "auth") return null;
+	if (topic === "run") return [{ databaseId: 1 }];
 	if (topic === "pr" && verb === "list") {
 		const listed = after("--head") === undefined ? open : of(after("--head"));
-		const shown = listed.map((pull) => ({ number: pull.number, headRefName: branchOf(pull) }));
-		return { status: 200, body: shown };
+		return listed.map((pull) => ({ number: pull.number, headRefName: branchOf(pull) }));
 	}
 	world.called.push(words.join(" "));
 	if (topic === "pr" && verb === "create") {
 		const pull = world.open("maps-workflows[bot]", `maps:${after("--head")}`, after("--title") ?? "");
 		world.texts.set(pull.number, body ?? "");
-		return { status: 200, body: null };
+		return null;
 	}
 	const [pull] = of(named);
 	if (topic === "pr" && pull && verb === "edit") {
 		if (body !== null) world.texts.set(pull.number, body);
 		pull.title = after("--title") ?? pull.title;
-		return { status: 200, body: null };
+		return null;
 	}
 	if (topic === "pr" && pull && verb === "close") {
 		world.closed.add(pull.number);
-		return { status: 200, body: null };
+		return null;
 	}
-	return { status: 422, body: `unknown: ${words.join(" ")}` };
+	throw new Error(`unknown: ${words.join(" ")}`);
+}
+
+/** What a merge is answered. @param squash makes it, and returns its commit */
+export function answerMerge(
+	head: string | undefined,
+	{ sha, merge_method: method }: Record<string, unknown>,
+	squash: () => string,
+): JsonAnswer {
+	// "405 Method Not Allowed": a repository that allows only squash, or a rule that is not met.
+	if (method !== "squash") return { status: 405, body: { message: "Merge commits are not allowed" } };
+	if (head !== sha) return { status: 409, body: { message: "Head branch was modified" } };
+	return { status: 200, body: { merged: true, sha: squash() } };
 }

@@ -174,17 +174,22 @@ test("a ruleset asks for both checks from the workflows' App; another keeps the 
 	];
 	assert.equal(own?.conditions, { ref_name: { include, exclude: [] } });
 	assert.equal(own?.rules, [{ type: "creation" }, { type: "update" }]);
+	// `git fetch origin main` would take a tag called main.
+	const tags = peer.rulesets[2];
+	assert.equal(tags?.conditions, { ref_name: { include: ["~ALL"], exclude: ["refs/tags/v*"] } });
+	assert.equal(tags?.rules, [{ type: "creation" }, { type: "update" }]);
+	assert.is(tags?.target, "tag");
 	const rules = ruleset?.rules as { type: string; parameters?: Record<string, unknown> }[];
 	assert.equal(
 		rules.map(({ type }) => type),
-		["deletion", "non_fast_forward", "pull_request", "required_status_checks"],
+		["deletion", "non_fast_forward", "required_linear_history", "pull_request", "required_status_checks"],
 	);
-	assert.equal(rules[3]?.parameters?.required_status_checks, [
+	assert.equal(rules[4]?.parameters?.required_status_checks, [
 		{ context: "layers", integration_id: 202 },
 		{ context: "owners", integration_id: 202 },
 		{ context: "check", integration_id: 15_368 },
 	]);
-	assert.is(rules[2]?.parameters?.required_approving_review_count, 0);
+	assert.is(rules[3]?.parameters?.required_approving_review_count, 0);
 	assert.equal(Object.fromEntries(peer.variables), {
 		SERVICE_APP_ID: "101",
 		WORKFLOW_APP_ID: "202",
@@ -222,8 +227,8 @@ test("what an administrator has added to a ruleset stays, and a second run write
 	ruleset.bypass_actors = [team, ...actors.slice(1)];
 	ruleset.conditions = { ref_name: { include: ["~DEFAULT_BRANCH", "refs/heads/other"], exclude: [] } };
 	rules.push({ type: "required_signatures" });
-	Object.assign(rules[2]?.parameters ?? {}, { required_approving_review_count: 2 });
-	const checks = rules[3]?.parameters?.required_status_checks as object[];
+	Object.assign(rules[3]?.parameters ?? {}, { required_approving_review_count: 2 });
+	const checks = rules[4]?.parameters?.required_status_checks as object[];
 	checks.splice(0, 1, { context: "own", integration_id: 9 });
 	const { code, stdout } = await setUp();
 	assert.is(code, 0, stdout);
@@ -233,8 +238,8 @@ test("what an administrator has added to a ruleset stays, and a second run write
 	assert.equal(after.conditions, ruleset.conditions);
 	const afterRules = after.rules as typeof rules;
 	assert.ok(afterRules.some(({ type }) => type === "required_signatures"));
-	assert.is(afterRules[2]?.parameters?.required_approving_review_count, 2);
-	const afterChecks = afterRules[3]?.parameters?.required_status_checks as { context: string }[];
+	assert.is(afterRules[3]?.parameters?.required_approving_review_count, 2);
+	const afterChecks = afterRules[4]?.parameters?.required_status_checks as { context: string }[];
 	assert.equal(afterChecks.map(({ context }) => context).sort(), ["check", "layers", "own", "owners"]);
 	peer.writes.length = 0;
 	assert.is((await setUp()).code, 0);
@@ -396,11 +401,11 @@ test("the ruleset waits until the workflows' App has set a check", async () => {
 	);
 	assert.equal(
 		peer.rulesets.map(({ name }) => name),
-		["branches of the service"],
+		["branches of the service", "tags"],
 	);
 	peer.checkedBy.push(202);
 	assert.is((await setUp()).code, 0);
-	assert.is(peer.rulesets.length, 2);
+	assert.is(peer.rulesets.length, 3);
 });
 
 test("a name that no App has is named, and everything else is checked", async () => {

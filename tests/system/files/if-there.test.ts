@@ -59,13 +59,6 @@ test("npx fragments watch-services does not take owners or health that it cannot
 	}
 });
 
-test("npx fragments approvals names a file that it cannot read", async () => {
-	await mkdir(ownersPath);
-	const env = { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "x", GITHUB_API_URL: "http://127.0.0.1:9" };
-	const judged = await runScript("approvals", [], env);
-	assert.equal([judged.code, judged.stderr], [2, `${ownersPath}: ${reason}`]);
-});
-
 test("npx fragments sign says how to go on without the senders file of another user", async ({
 	checkout,
 }) => {

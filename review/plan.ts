@@ -1,0 +1,29 @@
+/** A request that a job with a key sends later (`.github/send-plan.sh`). */
+export interface PlannedRequest {
+	method: string;
+	/** Below the repository: `issues/7/comments`. */
+	path: string;
+	body: unknown;
+}
+
+/**
+ * A fetch that sends what reads, and notes what writes to the repository, which it answers as if it had been done. So a job
+ * whose packages could do anything needs no key.
+ * @param root address of the repository in GitHub's API
+ */
+export function planWrites(
+	send: typeof fetch,
+	root: string,
+): { fetch: typeof fetch; plan: PlannedRequest[] } {
+	const plan: PlannedRequest[] = [];
+	const noting: typeof fetch = async (input, init) => {
+		const { method = "GET", body } = init ?? {};
+		if (method === "GET") return send(input, init);
+		const address = String(input);
+		if (!address.startsWith(`${root}/`)) throw new Error(`${method} ${address}: is not below ${root}`);
+		const text = typeof body === "string" ? body : "{}";
+		plan.push({ method, path: address.slice(root.length + 1), body: JSON.parse(text) });
+		return Response.json({});
+	};
+	return { fetch: noting, plan };
+}
