@@ -7,7 +7,17 @@ import type { FeatureDescription, Field, LangDescription } from "../registry/des
  */
 export interface Evidence {
 	/** The property that is compared. */
-	trait: "name" | "geometry" | "fields" | "place" | "symbols" | "count" | "title" | "abstract" | "keywords";
+	trait:
+		| "name"
+		| "geometry"
+		| "fields"
+		| "place"
+		| "scale"
+		| "symbols"
+		| "count"
+		| "title"
+		| "abstract"
+		| "keywords";
 	before: string;
 	after: string;
 	agrees: boolean;
@@ -53,10 +63,12 @@ export function agreementOf(known: LangDescription, found: LangDescription): Agr
 			rowOf("geometry", known.geometry_type, found.geometry_type),
 			fieldsRow(known, found),
 			place,
+			rowOf("scale", scalesOf(known), scalesOf(found)),
 			rowOf("symbols", symbolsOf(known), symbolsOf(found)),
 			countRow(known.count, found.count),
 		].flat();
-		return { sure: overlap === 0 ? null : sureOfFeatures(known, found, rows), rows };
+		const sure = overlap === 0 || hides(known, found) ? null : sureOfFeatures(known, found, rows);
+		return { sure: inSeries(sure, known, known.name, found.name), rows };
 	}
 	if ("renderer" in known || "renderer" in found) return { sure: null, rows: [] };
 	const rows = [
@@ -66,7 +78,29 @@ export function agreementOf(known: LangDescription, found: LangDescription): Agr
 		rowOf("keywords", known.keywords?.toSorted().join(", "), found.keywords?.toSorted().join(", ")),
 	].flat();
 	const isSameName = known.layers.join("\n") === found.layers.join("\n");
-	return { sure: overlap === 0 ? null : sureOfNamed(rows, isSameName), rows };
+	const sure = overlap === 0 ? null : sureOfNamed(rows, isSameName);
+	const [[before1 = "", before2 = ""], [after1 = "", after2 = ""]] = [known, found].map((one) => [
+		one.layers.join(" "),
+		one.title,
+	]) as [string[], string[]];
+	return { sure: inSeries(inSeries(sure, known, before1, after1), known, before2, after2), rows };
+}
+
+/** The step from one name of a series to another: 1 to a later year or version, -1 to an earlier one; 0: no series. */
+export function seriesStep(before: string, after: string): -1 | 0 | 1 {
+	const [one, other] = [before, after].map((text) => normalized(text).split(/(\d+)/));
+	const isText = (_: string, at: number) => at % 2 === 0;
+	if (!one || !other || one.length !== other.length || !/\p{L}/u.test(before)) return 0;
+	if (one.filter(isText).join("0") !== other.filter(isText).join("0")) return 0;
+	const at = one.findIndex((part, index) => Number(part) !== Number(other[index]) && !isText(part, index));
+	return at < 0 ? 0 : Number(one[at]) < Number(other[at]) ? 1 : -1;
+}
+
+/** Another layer of a series is never the same; perhaps, if it is a later one that was not there before. */
+function inSeries(sure: Agreement["sure"], known: LangDescription, before: string, after: string) {
+	const step = seriesStep(before, after);
+	if (step === 0 || sure === null) return sure;
+	return step > 0 && known.siblings ? "perhaps" : null;
 }
 
 /** Whether a found layer agrees with the known one, also in name or title: similar layers of a series differ in these. */
@@ -140,6 +174,17 @@ function symbolsOf({ renderer }: FeatureDescription): string {
 	if (renderer.type === "simple") return renderer.label;
 	const by = renderer.type === "unique" ? renderer.fields.join(", ") : renderer.field;
 	return `${by}: ${renderer.classes.map(({ label }) => label).join(", ")}`;
+}
+
+/** The scales between which a layer is drawn, the smallest first. */
+function scalesOf({ min_scale, max_scale }: FeatureDescription): string {
+	return min_scale === 0 && max_scale === 0 ? "" : `1:${min_scale || "∞"} – 1:${max_scale}`;
+}
+
+/** Whether the found layer is hidden at a scale at which the known one is drawn. */
+function hides(known: FeatureDescription, found: FeatureDescription): boolean {
+	const smallest = ({ min_scale }: FeatureDescription) => min_scale || Number.POSITIVE_INFINITY;
+	return smallest(found) < smallest(known) || found.max_scale > known.max_scale;
 }
 
 function countRow(before: number | null, after: number | null): Evidence[] {

@@ -1,7 +1,8 @@
 import { arcgisPath } from "../registry/addresses.ts";
 import type { FeatureDescription, LangDescription, NamedDescription } from "../registry/description.ts";
+import { maxSibling } from "../registry/schemas/description.ts";
 import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
-import { isObject, listOf, numberOf, textOf } from "./answer.ts";
+import { isObject, listOf, numberOf, textOf, wordOf } from "./answer.ts";
 import { askDocument, serviceAddress } from "./arcgis/answers.ts";
 import { askAllLayers, describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
 import { type Described, orNull, quote, Trouble } from "./finding.ts";
@@ -21,7 +22,7 @@ const maxAlike = 5;
 
 /**
  * Finds the layers of a service that agree with a known one: under another number of an ArcGIS service, or under another
- * name of a WMS. If more than five agree, none can be identified, and the result is empty. Never rejects.
+ * name of a WMS, unless it was there beside the known one before. If more than five agree, none can be identified, and the result is empty. Never rejects.
  * @param address address of a layer of the ArcGIS service, or of the WMS; that layer itself is left out
  */
 export async function findAlike(known: LangDescription, address: string, clients: Clients): Promise<Alike[]> {
@@ -45,14 +46,16 @@ async function findInArcgis(known: FeatureDescription, address: string, clients:
 	};
 	const document = await orNull(askDocument(serviceAddress(address, "/..", {}), "service", ask));
 	if (!document) return [];
-	const isNamed = ({ id, name }: Record<string, unknown>) =>
-		id !== own && textOf(name).toLowerCase() === known.name.toLowerCase();
+	const wasThere = ({ id, name }: Record<string, unknown>) =>
+		id === own || known.siblings?.includes(`${wordOf(id)} ${textOf(name)}`.slice(0, maxSibling));
+	const isNamed = (one: Record<string, unknown>) =>
+		!wasThere(one) && textOf(one.name).toLowerCase() === known.name.toLowerCase();
 	const named = listOf(document.layers).filter(isObject).filter(isNamed);
 	const found = await describeAll(named);
 	if (found.length > 0 || named.length > maxAlike) return found;
 	// A renamed layer can be identified only by its document.
 	const isAlike = (one: Record<string, unknown>) =>
-		one.id !== own && agreementOf(known, sketchLayer(address, one)).sure !== null;
+		!wasThere(one) && agreementOf(known, sketchLayer(address, one)).sure !== null;
 	return describeAll((await askAllLayers(address, ask)).filter(isAlike));
 }
 
@@ -61,7 +64,8 @@ async function findInWms(known: NamedDescription, address: string, { read }: Cli
 	const capabilities = await orNull(read("WMS", address, null));
 	const found: Alike[] = [];
 	for (const layer of capabilities?.layers.keys() ?? []) {
-		if (layer === own || known.layers.length > 1) continue;
+		const wasThere = layer === own || known.siblings?.includes(layer.slice(0, maxSibling));
+		if (wasThere || known.layers.length > 1) continue;
 		const described = await orNull(describeLayers("WMS", address, [layer], read));
 		found.push(...alikeAt(known, address, described).map((alike) => ({ ...alike, layer })));
 	}

@@ -174,9 +174,24 @@ export function mergeDescription(
 		const before = currentDescription(registration, previous, lang);
 		const found = currentDescription(registration, harvested.found, lang);
 		const best = harvested.partial.has(lang) ? (before ?? found) : (found ?? before);
-		if (best) merged[lang] = inOrderOf(before, best);
+		if (best) merged[lang] = withBeside(before, inOrderOf(before, best));
 	}
 	return Object.keys(merged).length > 0 ? merged : null;
+}
+
+/** Keeps what stood beside a layer, if the service does not list it this time, or the layer has lost its features. */
+function withBeside(before: LangDescription | null, now: LangDescription): LangDescription {
+	const isEmpty = "count" in now && now.count === 0;
+	const { siblings, services, ...rest } = isEmpty
+		? { ...now, ...besideOf(before) }
+		: { ...besideOf(before), ...now };
+	// At the end, so that the members have one order.
+	return { ...rest, ...(siblings && { siblings }), ...(services && { services }) } as LangDescription;
+}
+
+function besideOf(description: LangDescription | null) {
+	const { siblings, services } = description ?? {};
+	return { ...(siblings && { siblings }), ...(services && { services }) };
 }
 
 /**

@@ -17,6 +17,7 @@ import {
 	type Watched,
 } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
+import { withSiblings } from "./siblings.ts";
 import { lookAtWms } from "./wms/look.ts";
 import { type Clients, createReadCapabilities, describeLayers, within } from "./wms/read-capabilities.ts";
 
@@ -62,7 +63,8 @@ export function createHarvestLayer(options: Omit<Clients, "read"> & Partial<Clie
 		const describeOwn = async (lang: Lang): Promise<Described> => {
 			const described = await describe(registration, lang, own);
 			await checkSameLayer(currentDescription(registration, known, lang), described.description, own);
-			return described;
+			if (serviceTypeOf(registration, lang) === "ogcWmts") return described;
+			return { ...described, description: await withSiblings(described.description, own) };
 		};
 		const answers = await eachService(registration, harvestedLangs(registration), (lang) =>
 			orTrouble(describeOwn(lang)),

@@ -47,6 +47,8 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 				"--health <file>",
 				"a layers/health.json of an earlier day, instead of that of the commit; proposals are noted in it; without such a file, no layer was sick",
 			)
+			.option("--dry-run", "print what would be proposed and withdrawn, and write nothing")
+			.option("--list", "print the repairs that wait, and ask no service")
 			.option(
 				"--out <dir>",
 				"write there what pull requests need: the patch and the text of each proposal, and what is withdrawn",
@@ -54,13 +56,19 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 			.addHelpText("after", help),
 	);
 	const { harvest, dataDir, mapWkid, pictures } = readConfiguration(withoutStore(environment));
-	if (!harvest.on || !harvest.repair)
+	if (options.dryRun && options.out !== undefined) throw new Error("--out: is not for --dry-run");
+	if (!options.list && (!harvest.on || !harvest.repair))
 		return void io.print(`${harvest.on ? "REPAIR" : "HARVEST"}=off: no service is looked for`);
 	const { path: repository, name } =
 		options.repo === undefined
 			? await findRepository(undefined, dataDir)
 			: { path: resolve(options.repo), name: `the repository ${options.repo}` };
 	const base = await resolveCommit(repository, options.ref);
+	if (options.list) {
+		for (const { branch, smallkeys, subject } of await readOpen(repository, base))
+			io.print(plain(`${branch}: ${subject} (${smallkeys.join(" ")})`));
+		return;
+	}
 	io.warn(plain(`Looking for the services of sick layers of ${name}`));
 	const now = io.now();
 	const health =
@@ -75,12 +83,15 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 		layers: await readLayers({ repository, ref: base }, [], io),
 		health: parseHealth(health),
 		now,
+		isDryRun: options.dryRun ?? false,
 	});
 	for (const { subject, branch } of outcome.proposed) io.print(plain(`${branch}: ${subject}`));
 	for (const branch of outcome.withdrawn)
 		io.print(plain(`${branch}: withdrawn, since it is of no use any more`));
+	for (const { smallkey, why } of outcome.silent) io.print(plain(`${smallkey}: nothing is proposed: ${why}`));
 	const { out } = options;
-	if (options.health !== undefined) await noteRepairs(options.health, health, repository, base);
+	if (options.health !== undefined && !options.dryRun)
+		await noteRepairs(options.health, health, repository, base);
 	if (out !== undefined) {
 		const { GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" } = environment;
 		// The address at which GitHub serves the files of the branch `pictures`.

@@ -31,11 +31,28 @@ const maxFailures = 3;
 const maxPauseMs = 30_000;
 /** Time for which a host that is down is not asked, in milliseconds. */
 const downPauseMs = 60_000;
+/** Time for which an address at which a host hangs waits for those that were not asked, in milliseconds. */
+const maxYieldMs = 1_800_000;
+
+/** What is known of an origin whose last request failed. */
+interface Failed {
+	/** Failures in a row, since the last pause. */
+	failures: number;
+	/** The time before which it is not asked, in milliseconds since 1970. */
+	untilMs: number;
+	/** The last failure. */
+	answer: Trouble;
+	/** Address → its own failure. */
+	hanging: Map<string, Trouble>;
+	/** Address that was not asked → since when, in milliseconds since 1970. */
+	skipped: Map<string, number>;
+}
 
 /**
  * Creates the client for all services: at most 4 requests at the same time, and 1 per host. After a status of 429 or 5xx it
  * tries twice more, after a broken connection or a time-out once more, each after a pause. It does not ask a host for a
- * minute if no connection can be made, or three requests in a row had no answer.
+ * minute if no connection can be made, or three requests in a row had no answer. After that minute the addresses that were
+ * not asked come before those at which the host hangs: otherwise these could keep the others from being asked for ever.
  */
 export function createAsk({
 	fetch,
@@ -50,8 +67,8 @@ export function createAsk({
 }): Ask {
 	const withSlot = pLimit(4);
 	const hosts = new Map<string, ReturnType<typeof pLimit>>();
-	/** Origin → its failures in a row, and the time before which it is not asked, in milliseconds since 1970. */
-	const failed = new Map<string, { failures: number; untilMs: number; answer: Trouble }>();
+	/** By origin. */
+	const failed = new Map<string, Failed>();
 
 	async function askWithRetries(address: string, signal?: AbortSignal): Promise<Outcome> {
 		for (let attempt = 1; ; attempt += 1) {
@@ -65,7 +82,9 @@ export function createAsk({
 	// Failures are recorded by origin: a host that does not answer http may answer https.
 	async function askHost(address: string, origin: string, signal?: AbortSignal): Promise<Answer> {
 		const known = failed.get(origin);
-		if (known && known.untilMs > now()) return notAsked(known.answer);
+		const early = known && answerFrom(known, address, now());
+		if (early) return early;
+		known?.skipped.delete(address);
 		const { answer, host: state } = await askWithRetries(address, signal);
 		if (answer.ok || !state) {
 			if (!signal?.aborted) failed.delete(origin);
@@ -73,7 +92,10 @@ export function createAsk({
 		}
 		const failures = (known?.failures ?? 0) + 1;
 		const isDown = state === "dead" || failures >= maxFailures;
-		failed.set(origin, { failures, untilMs: isDown ? now() + downPauseMs : 0, answer });
+		const { hanging, skipped } = known ?? { hanging: new Map(), skipped: new Map() };
+		if (state === "doubtful") hanging.set(address, answer);
+		const untilMs = isDown ? now() + downPauseMs : 0;
+		failed.set(origin, { failures: isDown ? 0 : failures, untilMs, answer, hanging, skipped });
 		return answer;
 	}
 
@@ -83,6 +105,18 @@ export function createAsk({
 		hosts.set(host, oneByOne);
 		return oneByOne(() => askHost(address, origin, signal));
 	};
+}
+
+/** The answer for an address that is not asked now; null if it is to be asked. */
+function answerFrom({ untilMs, answer, hanging, skipped }: Failed, address: string, nowMs: number) {
+	const own = hanging.get(address);
+	if (nowMs < untilMs) {
+		if (own) return own;
+		if (!skipped.has(address)) skipped.set(address, nowMs);
+		return notAsked(answer);
+	}
+	for (const [other, sinceMs] of skipped) if (nowMs - sinceMs > maxYieldMs) skipped.delete(other);
+	return own && skipped.size > 0 ? own : null;
 }
 
 /** The answer for an address that was not asked, because its host did not answer for another one. */

@@ -1,4 +1,5 @@
-import { declinedFolder, repairBranch, serviceIdentity } from "../../store/store.ts";
+import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
+import { declinedFolder, mainTrailer, repairBranch, serviceIdentity } from "../../store/store.ts";
 import { importCommit, trailersOf } from "../../system/git/commits.ts";
 import { runGit } from "../../system/git/run.ts";
 import type { Proposal } from "./proposal.ts";
@@ -16,16 +17,42 @@ export async function readOpen(repository: string, base: string) {
 	return records.map((record) => {
 		const [branch = "", commit = "", message = ""] = record.split("\0");
 		const smallkeys = trailersOf(message, repairedTrailer);
-		return { branch, commit, smallkeys, evidence: trailersOf(message, evidenceTrailer) };
+		const [subject = ""] = message.split("\n");
+		return { branch, commit, smallkeys, subject, evidence: trailersOf(message, evidenceTrailer) };
 	});
 }
 
-/** Reads the evidence of all declined proposals: the commits of a declined change stay on a branch under `declined/`. */
-export async function declinedEvidence(repository: string, base: string): Promise<Set<string>> {
-	const format = `--format=%(trailers:key=${evidenceTrailer},valueonly)`;
-	const declined = `--glob=refs/heads/${declinedFolder}/${repairBranch("*")}`;
-	const output = await runGit(repository, ["log", format, declined, "--not", base]);
-	return new Set(output.toString("utf8").split("\n").filter(Boolean));
+/** Whether a layer of a proposal differs between the commit on which the proposal is based and another one. */
+export async function isStale(
+	repository: string,
+	commit: string,
+	smallkeys: readonly string[],
+	main: string,
+) {
+	const paths = smallkeys.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
+	const output = await runGit(repository, ["diff", "--name-only", `${commit}^`, main, "--", ...paths]);
+	return output.length > 0;
+}
+
+/**
+ * Reads the evidence of declined proposals: their commits stay on branches under `declined/`. A proposal whose layer had
+ * changed before it was declined could not be accepted, so that its decline says nothing about the evidence.
+ */
+export async function declinedEvidence(repository: string): Promise<Set<string>> {
+	const folder = `refs/heads/${declinedFolder}/${repairBranch("")}`;
+	const format = "--format=%(objectname)%00%(contents)%01";
+	const output = await runGit(repository, ["for-each-ref", format, folder]);
+	const evidence: string[] = [];
+	for (const record of output.toString("utf8").split("\x01\n").filter(Boolean)) {
+		const [last = "", words = ""] = record.split("\0");
+		const proposal = `${last}^`;
+		const message = (await runGit(repository, ["show", "-s", "--format=%B", proposal])).toString("utf8");
+		const [main] = trailersOf(words, mainTrailer);
+		const smallkeys = trailersOf(message, repairedTrailer);
+		const wasStale = main !== undefined && (await isStale(repository, proposal, smallkeys, main));
+		if (!wasStale) evidence.push(...trailersOf(message, evidenceTrailer));
+	}
+	return new Set(evidence);
 }
 
 /**

@@ -1,17 +1,29 @@
 import type { LangDescription } from "../../registry/description.ts";
 import { isVersion2, type Registration, serviceTypeOf } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import { agreementOf, hasItsName } from "../agreement.ts";
 import { type Alike, alikeAt, findAlike } from "../alike.ts";
-import { isObject, listOf, objectOf, parseAnswer, textOf } from "../answer.ts";
 import { orNull } from "../finding.ts";
 import { describe } from "../layer.ts";
 import type { Ask } from "../net/ask.ts";
+import { knowsAll } from "../siblings.ts";
 import { createReadCapabilities } from "../wms/read-capabilities.ts";
+import { linkedServices, otherServices, permanentTarget, standingOf } from "./places.ts";
 
 /** A service that could be registered for one language instead of the present one. */
 export interface Candidate extends Alike {
 	/** The attempt that found it. */
-	by: "https" | "redirect" | "service" | "folder";
+	by: "https" | "redirect" | "service" | "folder" | "similar";
+}
+
+/** What a search has tried, for a layer without a proposal. */
+export interface Tried {
+	/** Whether the list of the service or of its server still has the place. */
+	isListed: boolean;
+	/** Attempt → number of addresses. */
+	attempts: Map<Candidate["by"], number>;
+	/** Numbers of rows of the place that agrees most: those that agree, and all. */
+	best: [agreeing: number, all: number];
 }
 
 /** Clients and settings of the search. */
@@ -24,67 +36,151 @@ export interface SearchOptions {
 	mapWkid: number;
 }
 
-/** Folders of a server, and addresses of one attempt, that are asked. */
-const maxFolders = 20;
+/** Addresses of one attempt that are asked. */
 const maxAddresses = 5;
-
-/** Redirects in a row that are followed; each has to be permanent. */
-const maxHops = 3;
 
 /** Candidates from which a person may have to choose. */
 const maxShown = 5;
 
 /**
- * Creates the search for the service of one language of a sick layer. The layers share answers. The attempts, the cheapest
- * first: https instead of http, the target of a permanent redirect, another number or name in the same service, another
- * folder of the same server. The search ends when one attempt finds the same layer. It asks no other host, unless a
- * permanent redirect leads there. It never rejects, and returns the best candidates: one, or several that agree equally.
+ * Creates the searches for the service of one language of a layer. The layers share answers. They ask no other host, unless
+ * a permanent redirect leads there. They never reject, and return the best candidates: one, or several that agree equally.
  */
 export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 	const clients = { ask, mapWkid, read: createReadCapabilities(ask) };
+	const targets = new Map<string, Promise<string[]>>();
 
-	/** Compares a layer with the one at an address and, unless that is the same, with the other layers of its service. */
-	async function findAt(registration: Registration, lang: Lang, known: LangDescription, address: string) {
+	/** Describes the layer at another address, where it has the same number or name. */
+	async function ownAt(
+		registration: Registration,
+		lang: Lang,
+		known: LangDescription,
+		address: string,
+		tried?: Tried,
+	) {
 		const moved = withEntry(registration, lang, { service_url: address });
-		const own = alikeAt(known, address, await orNull(describe(moved, lang, clients)));
-		if (own.some((one) => one.agreement.sure === "same")) return own;
-		return [...own, ...(await findAlike(known, address, clients))];
+		const described = await orNull(describe(moved, lang, clients));
+		if (described && tried) noteRows(tried, agreementOf(known, described.description).rows);
+		return alikeAt(known, address, described);
 	}
 
-	return async (registration: Registration, lang: Lang, known: LangDescription): Promise<Candidate[]> => {
-		const { service_url: address } = registration[lang];
-		const isArcgis = !["ogcWms", "ogcWmts"].includes(serviceTypeOf(registration, lang));
-		const inFolders = isArcgis || arcgisWms.test(address) ? otherFolders : linkedServices;
-		const attempts: [Candidate["by"], () => string[] | Promise<string[]>][] = [
-			["https", () => (address.startsWith("http:") ? [address.replace(/^http:/, "https:")] : [])],
-			["redirect", () => permanentTarget(address, isArcgis, fetch)],
-			["service", () => [address]],
-			["folder", () => inFolders(address, ask)],
-		];
-		const asked = new Set<string>();
-		const all: Candidate[] = [];
-		for (const [by, addressesOf] of attempts) {
-			const addresses = (await addressesOf()).filter((one) => !asked.has(one)).slice(0, maxAddresses);
-			const found: Candidate[] = [];
-			for (const one of addresses) {
-				asked.add(one);
-				const alike = await findAt(registration, lang, known, one);
-				found.push(...alike.map((candidate) => ({ ...candidate, by })));
-			}
-			if (found.some(({ agreement }) => agreement.sure === "same")) return best(found);
-			all.push(...found);
+	/** Compares a layer with the one at an address and, if that is not there, with the other layers of its service. */
+	async function findAt(
+		registration: Registration,
+		lang: Lang,
+		known: LangDescription,
+		address: string,
+		tried: Tried,
+	) {
+		const own = await ownAt(registration, lang, known, address, tried);
+		if (own.some((one) => one.agreement.sure === "same")) return own;
+		const standing = await standingOf(known, address, clients);
+		if (standing !== "gone" && standing !== "replaced") return own;
+		const alike = await findAlike(known, address, clients);
+		for (const { agreement } of alike) noteRows(tried, agreement.rows);
+		return [...own, ...(knowsAll(known.siblings) ? alike : alike.map(perhaps))];
+	}
+
+	/** The attempts, the cheapest first. */
+	async function* attemptsFor(known: LangDescription, address: string, isArcgis: boolean, tried: Tried) {
+		const targetOf = (from: string) => permanentTarget(from, isArcgis, fetch);
+		const standing = await standingOf(known, address, clients);
+		tried.isListed ||= standing === "here";
+		if (standing === "here") return;
+		yield ["redirect", await targetOf(address)] as const;
+		const secure = address.replace(/^http:/, "https:");
+		if (secure !== address) {
+			const [target = secure] = await targetOf(secure);
+			yield ["https", [target]] as const;
 		}
-		return best(all);
+		if (standing !== "unknown") yield ["service", [address]] as const;
+		if (standing !== "gone") return;
+		const { same, similar } = await otherServices(known, address, ask);
+		yield ["folder", same] as const;
+		yield ["similar", similar] as const;
+		if (!isArcgis) yield ["folder", await linkedServices(address, fetch)] as const;
+	}
+
+	return {
+		/** Finds the service of a sick layer. The search ends when one attempt finds the same layer. */
+		async find(
+			registration: Registration,
+			lang: Lang,
+			known: LangDescription,
+			tried: Tried,
+		): Promise<Candidate[]> {
+			const { service_url: address } = registration[lang];
+			const asked = new Set<string>();
+			const all: Candidate[] = [];
+			for await (const [by, addresses] of attemptsFor(known, address, isArcgis(registration, lang), tried)) {
+				if (addresses.length > 0) tried.attempts.set(by, (tried.attempts.get(by) ?? 0) + addresses.length);
+				const left = addresses.filter((one) => !asked.has(one));
+				const found: Candidate[] = [];
+				for (const one of left.slice(0, maxAddresses)) {
+					asked.add(one);
+					const alike = await findAt(registration, lang, known, one, tried);
+					found.push(...alike.map((candidate) => ({ ...candidate, by })));
+				}
+				if (by === "similar") all.push(...found.map(perhaps));
+				else if (found.some(({ agreement }) => agreement.sure === "same")) return best(found);
+				else all.push(...found);
+			}
+			return best(all);
+		},
+
+		/** Finds the target of a permanent redirect of a layer that still works, if everything agrees there. */
+		async findTarget(registration: Registration, lang: Lang, known: LangDescription): Promise<Candidate[]> {
+			const { service_url: address } = registration[lang];
+			const isFeature = "renderer" in known;
+			const [, service = address, number = ""] = (isFeature && /^(.*?)(\/\d+\/?)$/.exec(address)) || [];
+			const target = targets.get(service) ?? permanentTarget(service, isFeature, fetch, "HEAD");
+			targets.set(service, target);
+			const [moved] = await target;
+			if (moved === undefined) return [];
+			const found = await ownAt(registration, lang, known, `${moved}${number}`);
+			return found.filter(isSame).map((one) => ({ ...one, by: "redirect" }));
+		},
+
+		/** Finds the full namesake of a layer that became empty: one that was not beside it before. */
+		async findFull(known: LangDescription): Promise<Candidate[]> {
+			if (!knowsAll(known.siblings)) return [];
+			const found = await findAlike(known, known.service_url, clients);
+			const named = found.filter(({ agreement }) => hasItsName(agreement));
+			return best(named.map((one) => perhaps({ ...one, by: "service" as const })));
+		},
 	};
 }
 
-/** The candidates that agree most; empty if there are too many to choose from. */
+function noteRows(tried: Tried, rows: Alike["agreement"]["rows"]): void {
+	const agreeing = rows.filter((row) => row.agrees).length;
+	if (agreeing > tried.best[0] || tried.best[1] === 0) tried.best = [agreeing, rows.length];
+}
+
+function isArcgis(registration: Registration, lang: Lang): boolean {
+	return !["ogcWms", "ogcWmts"].includes(serviceTypeOf(registration, lang));
+}
+
+function isSame({ agreement }: Alike): boolean {
+	return agreement.sure === "same";
+}
+
+/** A candidate that is not surely the same, whatever agrees. */
+function perhaps<C extends Alike>(candidate: C): C {
+	return { ...candidate, agreement: { ...candidate.agreement, sure: "perhaps" } };
+}
+
+/** The candidates that agree most; empty if there are too many to choose from. Of http and https, https is taken. */
 function best(found: readonly Candidate[]): Candidate[] {
 	const weightOf = ({ agreement: { sure, rows } }: Candidate) =>
 		(sure === "same" ? 1000 : 0) + rows.filter((row) => row.agrees).length;
 	const maxWeight = Math.max(...found.map(weightOf));
-	const top = found.filter((one) => weightOf(one) === maxWeight);
-	return top.length > maxShown ? [] : top;
+	const top = new Map<string, Candidate>();
+	for (const one of found.filter((one) => weightOf(one) === maxWeight)) {
+		const place = `${one.service_url.replace(/^https?:/, "")} ${one.layer ?? ""}`;
+		const other = top.get(place);
+		if (!other?.service_url.startsWith("https:")) top.set(place, one);
+	}
+	return top.size > maxShown ? [] : [...top.values()];
 }
 
 /** A registration with other members in one language. */
@@ -95,97 +191,4 @@ export function withEntry(
 ): Registration {
 	const named = layer === undefined ? {} : isVersion2(registration) ? { scrape_only: [layer] } : { layer };
 	return { ...registration, [lang]: { ...registration[lang], service_url, ...named } } as Registration;
-}
-
-/** Statuses of a permanent redirect (RFC 9110, section 15.4). */
-const permanent = new Set([301, 308]);
-
-/** Parameters of the request itself. They are removed from an address before it is registered. */
-const ownParameters = /^(?:f|service|request|version)$/i;
-
-/** The address to which permanent redirects lead; empty if there is no redirect, or one of them is temporary. */
-async function permanentTarget(address: string, isArcgis: boolean, fetch: SearchOptions["fetch"]) {
-	let url = new URL(address);
-	const query = isArcgis ? { f: "json" } : { SERVICE: "WMS", REQUEST: "GetCapabilities" };
-	for (const [name, value] of Object.entries(query)) url.searchParams.set(name, value);
-	for (let hops = 0; hops <= maxHops; hops += 1) {
-		const answer = await fetch(url, { redirect: "manual" }).catch(() => null);
-		await answer?.body?.cancel();
-		if (!answer) return [];
-		if (answer.status < 300 || answer.status > 399) return hops === 0 ? [] : [plainAddress(url)];
-		const location = answer.headers.get("Location") ?? "";
-		if (!permanent.has(answer.status) || location === "" || !URL.canParse(location, url)) return [];
-		url = new URL(location, url);
-	}
-	return [];
-}
-
-function plainAddress(url: URL): string {
-	const plain = new URL(url);
-	for (const name of [...plain.searchParams.keys()])
-		if (ownParameters.test(name)) plain.searchParams.delete(name);
-	plain.hash = "";
-	return plain.href;
-}
-
-/** Accept the address of a service of an ArcGIS server, and of the WMS of such a service. */
-const arcgisService =
-	/^(.*\/rest\/services)\/(?:.+\/)?([^/]+)\/(MapServer|FeatureServer|ImageServer)(\/\d+)?\/?$/i;
-const arcgisWms = /^(.*)\/services\/(?:.+\/)?([^/]+)\/(MapServer|ImageServer)\/WMSServer\/?(?:\?.*)?$/i;
-
-/** The addresses of services with the same name and type in any folder of the ArcGIS server. */
-async function otherFolders(address: string, ask: Ask): Promise<string[]> {
-	const service = arcgisService.exec(address);
-	const [, root, name, type, layer = ""] = service ?? arcgisWms.exec(address) ?? [];
-	if (root === undefined) return [];
-	const catalogue = service ? root : `${root}/rest/services`;
-	const top = await askJson(`${catalogue}?f=json`, ask);
-	const folders = listOf(top.folders).map(textOf).filter(Boolean).slice(0, maxFolders);
-	const lists = [top];
-	for (const folder of folders) lists.push(await askJson(`${catalogue}/${encodeURI(folder)}?f=json`, ask));
-	const services = lists.flatMap((list) => listOf(list.services).filter(isObject));
-	const same = services.filter((one) => {
-		return textOf(one.name).split("/").at(-1) === name && textOf(one.type) === type;
-	});
-	return same.map((one) => {
-		const place = `${encodeURI(textOf(one.name))}/${textOf(one.type)}`;
-		return service ? `${root}/${place}${layer}` : `${root}/services/${place}/WMSServer`;
-	});
-}
-
-async function askJson(address: string, ask: Ask): Promise<Record<string, unknown>> {
-	const answer = await ask(address);
-	return answer.ok ? objectOf(parseAnswer(answer.bytes)) : {};
-}
-
-/** Most links of a page that are read. */
-const maxLinks = 200;
-
-/** A link that may be registered: without the characters that an address may not have. A URL parser needs long for a long host. */
-const plainLink = /^(?:https?:\/\/[^\s"<>/?#@]{1,253}(?=[/?#]|$)|(?![a-z][a-z0-9+.-]*:|[/\\]{2}))[^\s"<>]*$/i;
-
-/** The first links of a page, each address once. */
-function linksOf(html: string, front: URL): URL[] {
-	const found = new Map<string, URL>();
-	let seen = 0;
-	for (const [, text = ""] of html.matchAll(/\bhref\s*=\s*["']([^"'<>]{1,2000})["']/gi)) {
-		seen += 1;
-		if (seen > maxLinks) break;
-		const link = text.replaceAll("&amp;", "&");
-		if (!plainLink.test(link) || !URL.canParse(link, front)) continue;
-		const url = new URL(link, front);
-		found.set(url.href, url);
-	}
-	return [...found.values()];
-}
-
-/** The WMS addresses on the same host to which the host's home page links. */
-async function linkedServices(address: string, ask: Ask): Promise<string[]> {
-	const front = new URL("/", address);
-	const answer = await ask(front.href);
-	if (!answer.ok) return [];
-	const html = new TextDecoder().decode(answer.bytes);
-	return linksOf(html, front)
-		.filter(({ host, href }) => host === front.host && /\bwms\b/i.test(href))
-		.map(plainAddress);
 }

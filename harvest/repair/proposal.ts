@@ -47,13 +47,21 @@ export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<st
 	return proposals.sort((a, b) => (a.branch < b.branch ? -1 : 1));
 }
 
-/** Repairs of one group become one proposal: sure matches that moved from the same service to the same other service. */
+/**
+ * Repairs of one group become one proposal: sure matches that moved from one origin to another one, and on the same server
+ * from one service to another one.
+ */
 function groupOf({ layer, registration, langs, sure }: Repair): string {
 	if (sure !== "same") return layer.smallkey;
-	const ways = langs.map(({ lang }) =>
-		[layer.registration, registration].map((one) => one[lang].service_url.replace(/\/\d+\/?$/, "")),
-	);
-	return JSON.stringify(ways);
+	const ways = langs.map(({ lang }) => {
+		const [from, to] = [layer.registration, registration].map((one) => one[lang].service_url) as [
+			string,
+			string,
+		];
+		const [before, after] = [new URL(from).origin, new URL(to).origin];
+		return before === after ? [from, to].map((one) => one.replace(/\/\d+\/?$/, "")) : [before, after];
+	});
+	return JSON.stringify(ways.length > 1 && `${ways[0]}` === `${ways[1]}` ? ways.slice(1) : ways);
 }
 
 function subjectOf(smallkeys: readonly string[], sure: Repair["sure"]): string {
@@ -106,11 +114,13 @@ const texts = {
 	redirect: ["the server redirects there permanently", "le serveur y redirige en permanence"],
 	service: ["the same service", "le même service"],
 	folder: ["another folder of the same server", "un autre dossier du même serveur"],
+	similar: ["a service of a similar name", "un service d’un nom semblable"],
 	// The traits that are compared.
 	name: ["name", "nom"],
 	geometry: ["geometry", "géométrie"],
 	fields: ["fields", "champs"],
 	place: ["extent", "étendue"],
+	scale: ["scales", "échelles"],
 	symbols: ["symbols", "symboles"],
 	count: ["features", "entités"],
 	title: ["title", "titre"],

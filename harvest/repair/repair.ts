@@ -1,4 +1,5 @@
 import { currentDescription, type Description } from "../../registry/description.ts";
+import type { SickState } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import {
 	canonicalText,
@@ -10,7 +11,13 @@ import {
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { eachService, placeOf, type Watched } from "../finding.ts";
 import { createWatchLayer } from "../layer.ts";
-import { type Candidate, createFindCandidates, type SearchOptions, withEntry } from "./candidates.ts";
+import {
+	type Candidate,
+	createFindCandidates,
+	type SearchOptions,
+	type Tried,
+	withEntry,
+} from "./candidates.ts";
 
 /** The candidates of one language: one, or several that agree equally. */
 interface LangRepair {
@@ -30,38 +37,59 @@ export interface Repair {
 }
 
 /**
- * Creates a function that checks whether a layer is still sick, and looks for a repair. It proposes only what a viewer can
- * draw (`createWatchLayer`). It never rejects.
+ * Creates functions that check whether a layer is still sick, and look for a repair. They propose only what a viewer can
+ * draw (`createWatchLayer`), and never reject.
  * @param registered all layers: a place that another layer has is a candidate only if it is surely the same layer
  */
 export function createFindRepair(options: SearchOptions, registered: Iterable<CheckedLayer>) {
 	const watch = createWatchLayer(options.ask);
-	const findCandidates = createFindCandidates(options);
+	const search = createFindCandidates(options);
 	const taken = new Map<string, string>();
 	for (const { smallkey, registration } of registered) {
 		for (const lang of langs) taken.set(placeOf(registration, lang), smallkey);
 	}
 
-	async function findLang({ smallkey, registration, description }: CheckedLayer, lang: Lang) {
+	/** @param state of the language; null if it is well */
+	async function findLang(
+		layer: CheckedLayer,
+		lang: Lang,
+		state: SickState | null,
+		tried: Tried,
+	): Promise<Candidate[]> {
+		const { smallkey, registration, description } = layer;
 		const known = currentDescription(registration, description, lang);
 		// An entry without a number or a name is a whole service, which cannot be compared.
 		const isOneLayer =
 			serviceTypeOf(registration, lang) === "esriFeature" || namedLayers(registration, lang).length === 1;
 		if (!known || !isOneLayer) return [];
-		const found = await findCandidates(registration, lang, known);
+		if (state === null) return search.findTarget(registration, lang, known);
+		if (state === "empty" && !("renderer" in known)) return [];
+		const found =
+			state === "empty" ? await search.findFull(known) : await search.find(registration, lang, known, tried);
 		const isTaken = found.some((candidate) => {
 			const place = placeOf(withEntry(registration, lang, candidate), lang);
 			const owner = taken.get(place) ?? smallkey;
 			const isOfOther = candidate.agreement.sure === "perhaps" && owner !== smallkey;
-			return isOfOther || place === placeOf(registration, lang);
+			// The layer of the other language is another one.
+			return isOfOther || langs.some((one) => place === placeOf(registration, one));
 		});
 		return isTaken ? [] : found;
 	}
 
-	async function findLangs(layer: CheckedLayer, { findings }: Watched): Promise<LangRepair[]> {
-		const sick = langs.filter((lang) => findings.some((finding) => finding.lang === lang));
-		const found = await eachService(layer.registration, sick, (lang) => findLang(layer, lang));
-		return found.flatMap(([lang, candidates]) => (candidates.length > 0 ? [{ lang, candidates }] : []));
+	async function findLangs(
+		layer: CheckedLayer,
+		{ state, findings }: Watched,
+		tried: Tried,
+	): Promise<LangRepair[]> {
+		const stateOf = (lang: Lang) => findings.find((finding) => finding.lang === lang)?.state ?? null;
+		const wanted = langs.filter((lang) => state === null || stateOf(lang) !== null);
+		const found = await eachService(layer.registration, wanted, (lang) =>
+			findLang(layer, lang, stateOf(lang), tried),
+		);
+		return ofOneLang(
+			layer.registration,
+			found.flatMap(([lang, candidates]) => (candidates.length > 0 ? [{ lang, candidates }] : [])),
+		);
 	}
 
 	/** Whether the repaired registration is valid, and its repaired languages have no findings. */
@@ -72,13 +100,55 @@ export function createFindRepair(options: SearchOptions, registered: Iterable<Ch
 		return findings.every((finding) => langs.every(({ lang }) => lang !== finding.lang));
 	}
 
-	return async (layer: CheckedLayer): Promise<{ isSick: boolean; repair: Repair | null }> => {
-		const watched = await watch(layer.registration, undefined, layer.description);
-		const isSick = watched.state !== null;
-		if (watched.state !== "wrong" && watched.state !== "down") return { isSick, repair: null };
-		const repair = repairOf(layer, await findLangs(layer, watched));
-		return { isSick, repair: repair && (repair.sure === "choose" || (await isWell(repair))) ? repair : null };
+	async function findIn(
+		layer: CheckedLayer,
+		watched: Watched,
+		tried = nothingTried(),
+	): Promise<Repair | null> {
+		const repair = repairOf(layer, await findLangs(layer, watched, tried));
+		return repair && (repair.sure === "choose" || (await isWell(repair))) ? repair : null;
+	}
+
+	return {
+		/** Looks for the service of a layer that was sick. `why`: why nothing is proposed for a layer that still is. */
+		async find(layer: CheckedLayer): Promise<{ isSick: boolean; repair: Repair | null; why: string | null }> {
+			const watched = await watch(layer.registration, undefined, layer.description);
+			const tried = nothingTried();
+			const repair = await findIn(layer, watched, tried);
+			const isSick = watched.state !== null;
+			return { isSick, repair, why: isSick && !repair ? whyNothing(tried) : null };
+		},
+		/** Looks for the target of a permanent redirect of a layer that is well. */
+		findTarget: (layer: CheckedLayer) => findIn(layer, { state: null, findings: [] }),
 	};
+}
+
+const nothingTried = (): Tried => ({ isListed: false, attempts: new Map(), best: [0, 0] });
+
+/** Why nothing is proposed, in one line: `tried https, 3 folder; best: 2 of 5 rows agree` */
+function whyNothing({ isListed, attempts, best: [agreeing, all] }: Tried): string {
+	if (isListed) return "its service is still listed, so it is down and not gone";
+	const words = [...attempts].map(([by, number]) => (number === 1 ? by : `${number} × ${by}`));
+	const best = all === 0 ? "nothing answers as a layer does" : `best: ${agreeing} of ${all} rows agree`;
+	return words.length === 0 ? "no other place to ask is known" : `tried ${words.join(", ")}; ${best}`;
+}
+
+/**
+ * Leaves out what was found for both languages, if they had layers of their own: it is that of the language that keeps its
+ * number or name, or of neither.
+ */
+function ofOneLang(registration: Registration, repairs: LangRepair[]): LangRepair[] {
+	if (placeOf(registration, "en") === placeOf(registration, "fr")) return repairs;
+	const nameOf = (place: string) => place.split(/[/ ]/).at(-1);
+	const placesOf = ({ lang, candidates }: LangRepair) =>
+		candidates.map((candidate) => placeOf(withEntry(registration, lang, candidate), lang));
+	const keepsName = (one: LangRepair) =>
+		placesOf(one).every((place) => nameOf(place) === nameOf(placeOf(registration, one.lang)));
+	return repairs.filter((one) => {
+		const other = repairs.find(({ lang }) => lang !== one.lang);
+		const isShared = other && placesOf(other).some((place) => placesOf(one).includes(place));
+		return !isShared || (keepsName(one) && !keepsName(other));
+	});
 }
 
 function repairOf(layer: CheckedLayer, repairs: LangRepair[]): Repair | null {

@@ -8,7 +8,7 @@ import { runGit } from "../../system/git/run.ts";
 import { mapWithProgress } from "../../system/terminal/progress.ts";
 import { Trouble } from "../finding.ts";
 import type { Answer } from "../net/ask.ts";
-import { declinedEvidence, readOpen, writeProposal } from "./branches.ts";
+import { declinedEvidence, isStale, readOpen, writeProposal } from "./branches.ts";
 import type { SearchOptions } from "./candidates.ts";
 import { type Proposal, proposalsOf } from "./proposal.ts";
 import { createFindRepair } from "./repair.ts";
@@ -27,18 +27,20 @@ export interface RepairRun extends SearchOptions {
 	base: string;
 	/** All layers of that commit. */
 	layers: readonly CheckedLayer[];
-	/** The layers that were sick on an earlier day. */
+	/** The layers that were sick on an earlier day. Of all others only the permanent redirects are followed. */
 	health: Health;
 	now: Date;
 	/** Proposals that may wait at the same time. */
 	maxOpen: number;
+	/** Whether no branch is written or removed. The requests of the day are counted. */
+	isDryRun?: boolean;
 }
 
 /** Requests to one host in a day. */
 const maxPerDay = 200;
 
 /** Answers that are cached for other layers of the same services. */
-const maxCached = 50;
+const maxCached = 100;
 
 /** Adds a limit of requests to each host to the clients, and a cache of answers, which the layers of a service share. */
 export function limitRequests({ ask, fetch }: Clients, counts: RequestCounts = new Map()): Clients {
@@ -94,32 +96,42 @@ const layersAtOnce = 8;
  * of its own. `base` itself is never changed.
  */
 export async function runRepair(options: RepairRun) {
-	const { repository, base, layers, health, now, maxOpen } = options;
+	const { repository, base, layers, health, now, maxOpen, isDryRun = false } = options;
 	const { counts, save } = await openRequestCounts(repository, now);
 	const findRepair = createFindRepair({ ...options, ...limitRequests(options, counts) }, layers);
-	const sick = layers.filter(({ smallkey }) => {
-		const state = health.get(smallkey)?.state;
-		return state === "wrong" || state === "down";
-	});
+	const sick = layers.filter(({ smallkey }) => health.has(smallkey));
+	const others = layers.filter(({ smallkey }) => !health.has(smallkey));
 	const stillSick = new Set<string>();
+	const silent: { smallkey: string; why: string }[] = [];
 	const check = async (layer: CheckedLayer) => {
-		const { isSick, repair } = await findRepair(layer);
+		const { isSick, repair, why } = await findRepair.find(layer);
+		if (why !== null) silent.push({ smallkey: layer.smallkey, why });
 		save();
 		if (isSick) stillSick.add(layer.smallkey);
 		return repair ?? [];
 	};
 	const checked = await mapWithProgress(rotate(sick, now), "looking for services", layersAtOnce, check);
-	const declined = await declinedEvidence(repository, base);
+	const redirected = await mapWithProgress(
+		rotate(others, now),
+		"looking for redirects",
+		layersAtOnce,
+		(layer) => findRepair.findTarget(layer),
+	);
+	save();
+	const found = [...checked.flat(), ...redirected.flatMap((repair) => repair ?? [])];
 	const open = await readOpen(repository, base);
-	const wanted = proposalsOf(checked.flat(), declined);
+	const wanted = proposalsOf(found, await declinedEvidence(repository));
 	const outdated = open.filter(({ branch, smallkeys }) => {
 		return !smallkeys.every((key) => stillSick.has(key)) && !wanted.some((one) => one.branch === branch);
 	});
-	for (const { branch, commit } of outdated)
+	for (const { branch, commit } of isDryRun ? [] : outdated)
 		await runGit(repository, ["update-ref", "-d", `refs/heads/${branch}`, commit]);
 	const kept = open.filter((one) => !outdated.includes(one));
+	const current: typeof kept = [];
+	for (const one of kept)
+		if (!(await isStale(repository, one.commit, one.smallkeys, base))) current.push(one);
 	const isKept = ({ evidence }: Proposal) =>
-		kept.some((one) => evidence.every((hash) => one.evidence.includes(hash)));
+		current.some((one) => evidence.every((hash) => one.evidence.includes(hash)));
 	let room = maxOpen - kept.length;
 	const proposed: Proposal[] = [];
 	const postponed: Proposal[] = [];
@@ -128,7 +140,7 @@ export async function runRepair(options: RepairRun) {
 		if (!before) room -= 1;
 		const isPostponed = !before && room < 0;
 		(isPostponed ? postponed : proposed).push(proposal);
-		if (!isPostponed) await writeProposal(repository, base, proposal, before, now);
+		if (!isPostponed && !isDryRun) await writeProposal(repository, base, proposal, before, now);
 	}
 	return {
 		/** Number of checked layers. */
@@ -137,6 +149,8 @@ export async function runRepair(options: RepairRun) {
 		proposed,
 		/** Branches of removed proposals, which are no longer needed. */
 		withdrawn: outdated.map(({ branch }) => branch),
+		/** The sick layers for which nothing was found, with the reason. */
+		silent: silent.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1)),
 		/** Number of proposals beyond `maxOpen`. */
 		postponed: postponed.length,
 	};

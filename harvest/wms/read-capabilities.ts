@@ -62,9 +62,12 @@ const maxCached = 16;
 /** Time for which capabilities are cached, in milliseconds: a process that runs for days must read changes. */
 const maxAgeMs = 600_000;
 
+/** Time for which a failure is cached: a layer is harvested again after a minute. */
+const maxFailureAgeMs = 60_000;
+
 /** Creates the reader of capabilities that several layers share. @param now clock, in milliseconds since 1970 */
 export function createReadCapabilities(ask: Ask, now: () => number = Date.now): ReadCapabilities {
-	const cached = new Map<string, { sinceMs: number; answer: Promise<Capabilities> }>();
+	const cached = new Map<string, { untilMs: number; answer: Promise<Capabilities> }>();
 
 	async function askCapabilities(service: OgcService, address: string): Promise<Capabilities> {
 		const answer = await ask(address);
@@ -75,8 +78,14 @@ export function createReadCapabilities(ask: Ask, now: () => number = Date.now): 
 	function read(service: OgcService, address: string): Promise<Capabilities> {
 		const name = `${service} ${address}`;
 		let entry = cached.get(name);
-		if (!entry || now() - entry.sinceMs >= maxAgeMs)
-			entry = { sinceMs: now(), answer: askCapabilities(service, address) };
+		if (!entry || now() >= entry.untilMs) {
+			const made = { untilMs: now() + maxAgeMs, answer: askCapabilities(service, address) };
+			const sinceMs = now();
+			made.answer.catch(() => {
+				made.untilMs = sinceMs + maxFailureAgeMs;
+			});
+			entry = made;
+		}
 		// Deleted and set again, so that the first entry of the map is the least recently used one.
 		cached.delete(name);
 		cached.set(name, entry);

@@ -19,6 +19,16 @@ export const maxAbstract = 2000;
 export const maxKeywords = 20;
 export const maxKeyword = 100;
 
+/** Bounds on what stands beside a layer: number of siblings or services, and length of each in characters. */
+export const maxSiblings = 100;
+export const maxSibling = 100;
+
+const beside = (text: string) =>
+	({
+		...list({ type: "string", maxLength: maxSibling }, text),
+		maxItems: maxSiblings,
+	}) as const;
+
 /** A service's texts about a layer, for the catalogue. A text that the service does not have is left out. */
 const about = {
 	from: ref("origin"),
@@ -32,6 +42,10 @@ const about = {
 		minItems: 4,
 		maxItems: 4,
 	},
+	siblings: beside(
+		"The other layers of its service: names of a WMS, numbers and names of an ArcGIS service. A layer that moved is not among them.",
+	),
+	services: beside("The services of its folder on an ArcGIS server, such as Air/MapServer."),
 } as const;
 
 /** A service's texts with a title, for descriptions without a member `name`. */

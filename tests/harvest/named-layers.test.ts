@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { mergeDescription } from "../../harvest/finding.ts";
+import { mergeDescription, Trouble } from "../../harvest/finding.ts";
 import { createHarvestLayer } from "../../harvest/layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
@@ -49,6 +49,11 @@ async function harvest(registration: Registration, stored: string | null = null,
 const geomedian =
 	"Data is only visible at higher resolutions; when zoomed-out the available area will be displayed as a shaded region. The surface reflectance geometric median (geomedian) is a pixel composite mosaic of a time series of earth observations. The value of a pixel in a an annual geomedian image is the statistical median of all observations for that pixel from a calendar year. Annual mosaics are available for the following years:Landsat 8: 2013 to 2017;For more information, see http://pid.geoscience.gov.au/dataset/ga/120374For service status information, see https://status.dea.ga.gov.au";
 
+/** A written description without the layers that stand beside. */
+function withoutSiblings(written: unknown) {
+	return JSON.parse(String(written), (name, value) => (name === "siblings" ? undefined : value));
+}
+
 test("WMS 1.3.0: title, abstract, keywords and box of the named layer", async () => {
 	await serve("digital-earth-1.3.0.xml");
 	const { said, findings } = await harvest(wms("ls8_nbart_geomedian_annual"));
@@ -76,7 +81,9 @@ test("WMS 1.1.1: a layer without a box of its own has its parent's; what a style
 		bounds,
 	});
 	const service_url = `${peer.origin}/wms`;
-	assert.equal(JSON.parse(String(written)), {
+	const { siblings } = JSON.parse(String(written)).en;
+	assert.ok(siblings.includes("RIVERS_1M") && !siblings.includes("ROADS_1M"), "the layers beside it");
+	assert.equal(withoutSiblings(written), {
 		en: {
 			service_url,
 			layers: ["ROADS_1M"],
@@ -122,6 +129,24 @@ test("the capabilities of a service that many layers name stay at hand while oth
 	assert.is(asked.filter((host) => host === "often.example").length, 1);
 	await read("WMS", "https://other0.example/wms", null);
 	assert.is(asked.filter((host) => host === "other0.example").length, 2);
+});
+
+test("capabilities that could not be read are asked for again when a layer is harvested again", async () => {
+	let isUp = false;
+	let now = 0;
+	const bytes = new TextEncoder().encode("<WMS_Capabilities/>");
+	const down = new Trouble("down", "did not answer completely within 10 s");
+	const ask = async () => (isUp ? ({ ok: true, bytes, type: "text/xml" } as const) : down);
+	const read = createReadCapabilities(ask, () => now);
+	const isRead = () => read("WMS", "https://a.example/wms", null).then(Boolean, () => false);
+	assert.not(await isRead());
+	isUp = true;
+	assert.not(await isRead(), "within a minute one failure is enough for all layers");
+	now = 60_000;
+	assert.ok(await isRead());
+	isUp = false;
+	now = 600_000;
+	assert.ok(await isRead());
 });
 
 test("a layer's time ends the wait for capabilities, and not the request, for which others wait", async () => {
@@ -284,7 +309,12 @@ test("ten thousand layers: what is kept is of the one that is named", async () =
 	peer.on("/wms", text(`<WMS_Capabilities><Layer>${layers.join("")}</Layer></WMS_Capabilities>`, "text/xml"));
 	const { said, text: written } = await harvest(wms("n9999"));
 	assert.is(said.title, "T9999");
-	assert.ok(String(written).length < 2_000);
+	assert.ok(String(JSON.stringify(withoutSiblings(written))).length < 2_000);
+	assert.is(
+		JSON.parse(String(written)).en.siblings.length,
+		100,
+		"of the layers beside it, the nearest by name",
+	);
 });
 
 test("a feature layer: its name, its description without markup, and its extent in degrees", async () => {

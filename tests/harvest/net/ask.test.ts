@@ -121,6 +121,39 @@ test("one slow path does not speak for its host; three failures in a row do", as
 	assert.ok((await ask(urlOf(7))).ok);
 });
 
+test("addresses at which a host hangs do not keep its others from being asked", async () => {
+	const urlOf = (path: string | number) => `http://a.example/${path}`;
+	const hanging = [1, 2, 3, 4, 5].map(urlOf);
+	const late = Object.fromEntries(hanging.map((url) => [url, Array(20).fill(slow)]));
+	const { ask, asked, clock } = scripted({ ...late, [urlOf("well")]: [ok, ok] });
+	const round = async () => {
+		const answers: Answer[] = [];
+		for (const url of [...hanging, urlOf("well")]) answers.push(await ask(url));
+		clock.now += 60_001;
+		return answers.map((answer) => (answer.ok ? "well" : (answer as Trouble).message));
+	};
+	const own = "did not answer completely within 10 s";
+	const other = `was not asked yet, since its host failed for another address: ${own}`;
+	assert.equal(await round(), [own, own, own, other, other, other]);
+	assert.equal(await round(), [own, own, own, own, own, "well"], "each with its own state");
+	assert.equal([...new Set(asked)], [...hanging, urlOf("well")]);
+	assert.is(asked.length, 2 * 5 + 1, "those that hang wait");
+	assert.is((await round())[0], own);
+	assert.is(asked.filter((url) => url === hanging[0]).length, 4, "and are asked again, later");
+});
+
+test("an address that hangs does not wait for ever for one that is not asked for again", async () => {
+	const urlOf = (path: number) => `http://a.example/${path}`;
+	const hanging = [1, 2, 3].map(urlOf);
+	const late = Object.fromEntries(hanging.map((url) => [url, [slow, slow, ok]]));
+	const { ask, clock } = scripted(late);
+	for (const url of [...hanging, urlOf(9)]) assert.not((await ask(url)).ok);
+	clock.now = 60_001;
+	assert.not((await ask(urlOf(1))).ok);
+	clock.now = 1_800_002;
+	assert.ok((await ask(urlOf(1))).ok);
+});
+
 test("a host that does not answer is left alone for a minute, its neighbours are not", async () => {
 	const { ask, asked, clock } = scripted({
 		"http://dead.example/1": [dead, ok],

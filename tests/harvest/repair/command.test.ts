@@ -124,6 +124,51 @@ test("what a reviewer declines is not proposed again, and nothing is merged", as
 	assert.is(await local.git("rev-parse", "main"), main);
 });
 
+test("a dry run writes nothing, a list says what waits, and a sick layer without a proposal has a reason", async ({
+	local,
+	peer,
+}) => {
+	serveOdd(peer, 5);
+	const env = { DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" };
+	const dry = await runScript("repair", ["--dry-run"], env, later());
+	assert.match(dry.stdout, "repair/moved: repair moved: the same layer at another place\n");
+	assert.is(await local.git("for-each-ref", "refs/heads/repair"), "");
+	const list = async () => (await runScript("repair", ["--list"], env, later())).stdout;
+	assert.is(await list(), "");
+	await runScript("repair", [], env, later());
+	assert.is(await list(), "repair/moved: repair moved: the same layer at another place (moved)\n");
+	peer.routes.clear();
+	const { stdout } = await runScript("repair", ["--dry-run"], env, later());
+	assert.match(
+		stdout,
+		/^moved: nothing is proposed: tried (?:https, )?service; nothing answers as a layer does$/m,
+	);
+	assert.is(await list(), "repair/moved: repair moved: the same layer at another place (moved)\n");
+});
+
+test("several places that agree alike cannot be accepted as they are, and nothing is merged", async ({
+	local,
+	peer,
+}) => {
+	serveOdd(peer, 5, 7);
+	const env = { DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" };
+	const main = await local.git("rev-parse", "main");
+	assert.match(
+		(await runScript("repair", [], env, later())).stdout,
+		"repair moved: choose one of several places",
+	);
+	const commit = (await local.git("rev-parse", "refs/heads/repair/moved")).trim();
+	const words = ["accept", "repair/moved", "--by", "Ann", "--commit", commit];
+	const accepted = await runScript("review", words, env);
+	assert.is(accepted.code, 1);
+	assert.match(
+		accepted.stderr,
+		"repair/moved: several places agree alike, and nothing is chosen: register the one",
+	);
+	assert.is(await local.git("rev-parse", "main"), main, "nothing was merged");
+	assert.is((await local.git("rev-parse", "refs/heads/repair/moved")).trim(), commit, "and it still waits");
+});
+
 test("for pull requests there is a patch, a message and a text in both languages", async ({
 	local,
 	peer,

@@ -6,6 +6,7 @@ import type { CheckedLayer } from "../../../registry/judge.ts";
 import { namedLayers, type Registration } from "../../../registry/registration.ts";
 import { type Lang, langs } from "../../../registry/smallkey.ts";
 import { type Expected, type Move, moves } from "./moves.ts";
+import { nearMoves } from "./near-moves.ts";
 import { WorldServer } from "./world.ts";
 
 let server: WorldServer;
@@ -49,13 +50,27 @@ async function find({ registered, before, after, isUnknown, others = [] }: Move)
 		...others.map((registration, at) => ({ smallkey: `other${at}`, registration, description: null })),
 	];
 	server.asked.length = 0;
-	const looked = await createFindRepair({ ...server.clients(), mapWkid: 3978 }, registry)(layer);
+	const looked = await createFindRepair({ ...server.clients(), mapWkid: 3978 }, registry).find(layer);
 	return { ...looked, requests: server.asked.length };
 }
 
-for (const move of moves) {
+/** The moves for which something was proposed that must not be: worse than a move for which nothing was. */
+const wrong: string[] = [];
+
+/** Whether an outcome proposes what is not expected: another place, or more certainty. */
+function isWrong(outcome: Expected, expected: Expected): boolean {
+	if (outcome === "nothing") return false;
+	if (expected === "nothing") return true;
+	const places = (one: Expected) => JSON.stringify({ ...(one as object), sure: null });
+	const isSurer =
+		"sure" in outcome && outcome.sure === "same" && "sure" in expected && expected.sure !== "same";
+	return isSurer || places(outcome) !== places(expected);
+}
+
+for (const move of [...moves, ...nearMoves]) {
 	test(move.name, async () => {
 		const { isSick, repair, requests } = await find(move);
+		if (isWrong(outcomeOf(repair), move.expected)) wrong.push(move.name);
 		assert.equal(outcomeOf(repair), move.expected);
 		assert.is(isSick, !move.isWell);
 		assert.ok(requests <= (move.maxRequests ?? 60), `${requests} requests`);
@@ -78,5 +93,9 @@ for (const move of moves) {
 		);
 	});
 }
+
+test("no move had a wrong proposal", () => {
+	assert.equal(wrong, []);
+});
 
 test.run();

@@ -10,10 +10,14 @@ const cors =
 		response.end(JSON.stringify(value));
 	};
 
-/** Serves a service with one layer, which pages may read, too. @param id its number */
-export function serveOdd(peer: Peer, id: number): void {
+/** Serves a service with one layer, which pages may read, too. @param ids its number; several: as many layers that are alike */
+export function serveOdd(peer: Peer, ...ids: number[]): void {
 	peer.routes.clear();
-	peer.on(oddService, json({ layers: [{ id, name: "Stations", parentLayerId: -1 }] }));
+	peer.on(oddService, json({ layers: ids.map((id) => ({ id, name: "Stations", parentLayerId: -1 })) }));
+	for (const id of ids) serveOne(peer, id);
+}
+
+function serveOne(peer: Peer, id: number): void {
 	peer.on(`${oddService}/${id}`, json(layerDocument({ id, minScale: 0 })));
 	peer.on(`${oddService}/legend`, json({ layers: [] }));
 	peer.on(`${oddService}/${id}/query`, (request, response) => {

@@ -8,7 +8,7 @@ import { canonicalText, type Registration } from "../../../registry/registration
 import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
 import { Repository } from "../../review/repository.ts";
 import { featureAt, together } from "./moves.ts";
-import { type World, WorldServer } from "./world.ts";
+import { arcgis, redirect, type World, WorldServer } from "./world.ts";
 
 const test = suite<{ server: WorldServer; repository: Repository }>("proposals of repairs");
 
@@ -180,15 +180,70 @@ test("two places that agree alike are shown, and nothing is changed", async (sce
 	assert.match(message, `Found: ${together.from}/8 (the same service), the same layer`);
 });
 
-test("layers that are empty or well are not looked for", async (scene) => {
+test("a layer that is well is asked for a redirect only, once for each service", async (scene) => {
 	const layers = await register(scene.server);
 	scene.repository = store(layers);
-	for (const sick of ['{"five1":{"state":"empty","since":"2026-W01"}}', "{}"]) {
-		const health = parseHealth(`{"sick":${sick}}`);
-		const { checked, proposed } = await run(scene, layers, together.after(services), { health });
-		assert.equal([checked, proposed, scene.server.asked], [0, [], []]);
-	}
+	const none = parseHealth(null);
+	const { checked, proposed } = await run(scene, layers, together.after(services), { health: none });
+	assert.equal([checked, proposed, scene.server.asked], [0, [], [`${together.from}?f=json`]]);
 	assert.equal(branches(scene.repository), ["main"]);
+});
+
+test("a host that moved is one proposal, whatever the number of its services", async (scene) => {
+	const layers = await register(scene.server, [featureAt(`${together.from.replace("/Five/", "/Other/")}/7`)]);
+	const moved = layers.map((layer) => (layer.smallkey === "more0" ? otherOf(layer, layers[0]) : layer));
+	scene.repository = store(moved);
+	const secure = "https://maps.example.ca";
+	const world: World = {
+		"http://maps.example.ca": redirect(301, `${secure}{path}{query}`),
+		[secure]: arcgis({ "Five/MapServer": services, "Other/MapServer": [{ ...services[0], id: 7 } as never] }),
+	};
+	const { proposed } = await run(scene, moved, world, { health: parseHealth(null) });
+	assert.equal(
+		proposed.map(({ branch, sure, smallkeys }) => [branch, sure, smallkeys]),
+		[["repair/five1", "same", [...smallkeys, "more0"]]],
+	);
+	assert.equal((await run(scene, moved, world, { health: parseHealth(null) })).withdrawn, []);
+	assert.equal(branches(scene.repository), ["main", "repair/five1"]);
+});
+
+/** A layer of another service that is described as one of the five. */
+function otherOf(layer: CheckedLayer, like: CheckedLayer | undefined): CheckedLayer {
+	const en = { ...like?.description?.en, service_url: layer.registration.en.service_url } as never;
+	return { ...layer, description: { en, fr: en } };
+}
+
+test("a repair is proposed anew when its layer has changed, also after the stale one was declined", async (scene) => {
+	const layers = (await register(scene.server)).slice(0, 1);
+	scene.repository = store(layers);
+	const { repository } = scene;
+	const moved = together.after(services);
+	await run(scene, layers, moved);
+	const edit = (title: string) => {
+		const [layer] = layers as [CheckedLayer];
+		const registration = { ...layer.registration, en: { ...layer.registration.en, service_name: title } };
+		repository.commit(`rename to ${title}`, {
+			[layerPath("five1")]: canonicalText(registration as Registration),
+		});
+		return [{ ...layer, registration: registration as Registration }];
+	};
+	const renamed = edit("Ozone");
+	const again = await run(scene, renamed, moved);
+	assert.is(again.proposed.length, 1);
+	const file = () => JSON.parse(repository.git("show", `repair/five1:${layerPath("five1")}`)).en;
+	assert.equal(file(), { service_url: `${together.to}/0`, service_name: "Ozone" }, "the new title is in it");
+	const decline = () => {
+		const words = ["commit-tree", "repair/five1^{tree}", "-p", "repair/five1", "-m", "decline", "-m", "No."];
+		const last = repository.git(...words, "-m", `Main: ${repository.git("rev-parse", "main")}`).trim();
+		repository.git("branch", `declined/repair/five1/${last.slice(0, 12)}`, last);
+		repository.git("branch", "-D", "repair/five1");
+	};
+	const twice = edit("Ozone of today");
+	decline();
+	assert.is((await run(scene, twice, moved)).proposed.length, 1, "a decline of a stale one");
+	assert.is(file().service_name, "Ozone of today");
+	decline();
+	assert.is((await run(scene, twice, moved)).proposed.length, 0, "a decline of what can be accepted");
 });
 
 test("no host is asked more often than the limit of a run", async (scene) => {

@@ -34,6 +34,8 @@ export interface WorldLayer {
 	colour?: number;
 	/** Number of features. */
 	features?: number;
+	/** Scales between which it is drawn. */
+	scales?: [min: number, max: number];
 }
 
 const json = (value: unknown): WorldAnswer => ({ type: "application/json", body: JSON.stringify(value) });
@@ -54,8 +56,8 @@ function layerDocument(layer: WorldLayer): Record<string, unknown> {
 		name: layer.name,
 		type: "Feature Layer",
 		geometryType: layer.geometryType ?? "esriGeometryPoint",
-		minScale: 0,
-		maxScale: 0,
+		minScale: layer.scales?.[0] ?? 0,
+		maxScale: layer.scales?.[1] ?? 0,
 		displayField: fields[1] ?? "",
 		extent: { xmin, ymin, xmax, ymax, spatialReference: { wkid: 4269, latestWkid: 4269 } },
 		drawingInfo: { renderer: { type: "simple", label, symbol } },
@@ -68,8 +70,10 @@ function layerDocument(layer: WorldLayer): Record<string, unknown> {
 }
 
 /** An ArcGIS server with services by path: `Air/Stations/MapServer`. */
-export function arcgis(services: Readonly<Record<string, readonly WorldLayer[]>>): Host {
-	const root = "/arcgis/rest/services";
+export function arcgis(
+	services: Readonly<Record<string, readonly WorldLayer[]>>,
+	root = "/arcgis/rest/services",
+): Host {
 	const names = Object.keys(services);
 	const catalogue = (folder: string) => {
 		const inside = names.filter((name) => name.split("/").slice(0, -2).join("/") === folder);
@@ -129,6 +133,14 @@ ${box === null ? "" : `<LatLonBoundingBox ${edges}/>`}</Layer>`;
 		return { type: "text/html", body: "<html>No REQUEST</html>" };
 	};
 }
+
+/** One answer to all addresses whose path matches. */
+export function at(path: RegExp, answer: WorldAnswer): Host {
+	return ({ pathname }) => (path.test(pathname) ? answer : null);
+}
+
+/** An error of ArcGIS, which comes with status 200. */
+export const arcgisError = (code: number, message: string) => json({ error: { code, message } });
 
 /** A host made of several parts: the first that has an answer gives it. */
 export function host(...parts: readonly Host[]): Host {

@@ -65,7 +65,7 @@ test("harvest writes a description beside each layer, and an unchanged service c
 	assert.match(first.output, "4 layers asked, 4 descriptions changed, 0 with findings");
 	assert.is(peer.asked.filter((target) => target.startsWith("/wms")).length, 1, "once for all of its layers");
 	const service_url = `${peer.origin}/wms`;
-	const described = { service_url, layers: ["roads"], title: "Roads" };
+	const described = { service_url, layers: ["roads"], title: "Roads", siblings: [] };
 	assert.equal(JSON.parse(await stored("roads")), { en: described, fr: described });
 	const written = await stored("ozone");
 	assert.is(JSON.parse(written).en.name, "Stations");

@@ -133,6 +133,7 @@ test("a WMS layer gets its title, words and box beside it; its fragment stays as
 		abstract: "All roads.",
 		keywords: ["road"],
 		bounds: [-71.63, 41.75, -70.78, 42.9],
+		siblings: [],
 	};
 	assert.equal(JSON.parse(stdout).en, { service_url, layers: ["r1"], ...said });
 	const capabilities = peer.asked.filter((address) => /=GetCapabilities/i.test(address));
