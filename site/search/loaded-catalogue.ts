@@ -10,9 +10,9 @@ import { tryJson } from "../../registry/try-json.ts";
 import { readFile, workerAddress } from "../page/page.ts";
 import { lang, t } from "../page/texts.ts";
 import type { Text } from "../text/translate.ts";
-import type { Matched } from "./matcher.ts";
 import { Selection } from "./select.ts";
 import { TextSearch } from "./text-search.ts";
+import type { Matched } from "./word-index.ts";
 
 export const noAnswer: Text = "This site does not answer: check the connection, then try again.";
 

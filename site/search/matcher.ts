@@ -1,15 +1,8 @@
-import MiniSearch from "minisearch";
 import type { Entry } from "../../registry/entries.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { addressOf, hostsOf, senderOf } from "./entry.ts";
-import { isStopWord, queryWords, stem, wordsOf } from "./words.ts";
-
-export interface Matched {
-	/** The layers that match, best first, each as its index in the order in which layers were added. */
-	ids: number[];
-	/** The matched words of the layers, stemmed, for highlighting; for a misspelt word, the correct one. */
-	words: string[];
-}
+import { addressOf } from "./entry.ts";
+import { type Matched, WordIndex } from "./word-index.ts";
+import { wordsOf } from "./words.ts";
 
 /** Longest text that is searched for, in UTF-16 units; the rest is ignored. */
 const maxTextLength = 500;
@@ -22,41 +15,21 @@ interface Exact {
 	services: readonly string[];
 }
 
-/** The fields of an entry that MiniSearch indexes, with the weight of a word in each. */
-const boost = { title: 6, key: 4, keywords: 3, sender: 2, place: 2, description: 1 };
-
-/** Fields in which `CamelCase` and `a1` are split into two words each. */
-const keyFields: ReadonlySet<string> = new Set(["key", "place"]);
-
 /** Finds layers by text. Runs in a worker: adding a layer takes about 0.1 ms, a search in 20,000 layers up to 100 ms. */
 export class Matcher {
 	readonly #exact: Exact[] = [];
-	readonly #index = new MiniSearch<Record<keyof typeof boost, string> & { id: number }>({
-		fields: Object.keys(boost),
-		tokenize: (text, field) => wordsOf(text, keyFields.has(field ?? "")),
-		processTerm: (word) => (isStopWord(word) ? null : stem(word)),
-		searchOptions: { tokenize: (text) => queryWords(text), processTerm: stem, boost },
-	});
+	readonly #words = new WordIndex();
 
 	add(entries: readonly Entry[]): void {
 		for (const entry of entries) {
-			const { smallkey, title, keywords = [], description, layers = [] } = entry;
 			const services = [...new Set(langs.map((lang) => comparedAddress(addressOf(entry, lang))))];
-			const titles = langs.map((lang) => comparedTitle(title[lang]));
-			const id = this.#exact.push({ key: smallkey.toLowerCase(), titles, services }) - 1;
-			this.#index.add({
-				id,
-				title: joined(title.en, title.fr),
-				keywords: keywords.join(" "),
-				description: joined(description?.en, description?.fr),
-				key: smallkey,
-				sender: joined(senderOf(entry, "en"), senderOf(entry, "fr")),
-				place: [...hostsOf(entry), ...layers].join(" "),
-			});
+			const titles = langs.map((lang) => comparedTitle(entry.title[lang]));
+			this.#exact.push({ key: entry.smallkey.toLowerCase(), titles, services });
+			this.#words.add(entry);
 		}
 	}
 
-	/** Finds a text: first whole keys and titles, or addresses, then words (MiniSearch), then parts of keys. */
+	/** Finds a text: first whole keys and titles, or addresses, then words, then parts of keys. */
 	match(given: string): Matched {
 		const text = given.slice(0, maxTextLength).trim();
 		const exact = this.#byWholeText(text);
@@ -64,7 +37,7 @@ export class Matcher {
 			const found = [...exact, ...this.#byAddress(text)];
 			if (found.length > 0) return { ids: [...new Set(found)], words: [] };
 		}
-		const { ids, words } = this.#byWords(text);
+		const { ids, words } = this.#words.match(text, (one, other) => this.#byKey(one, other));
 		return { ids: [...new Set([...exact, ...ids, ...this.#byKeyPart(text)])], words };
 	}
 
@@ -102,33 +75,6 @@ export class Matcher {
 	#byKey(one: number, other: number): number {
 		return (this.#exact[one]?.key ?? "") < (this.#exact[other]?.key ?? "") ? -1 : 1;
 	}
-
-	/** Layers with all words; without any, typing errors are allowed; without any, layers with the most words. */
-	#byWords(text: string): Matched {
-		const asked = queryWords(text);
-		if (asked.length === 0) return { ids: [], words: [] };
-		const start = comparedTitle(text);
-		const startsTitle = (id: number) => this.#exact[id]?.titles.some((title) => title.startsWith(start));
-		const prefix = (word: string) => word.length > 1;
-		const boostDocument = (id: number) => (startsTitle(id) ? 4 : 1);
-		const misspelt = (word: string) => (word.length > 3 && !/\d/.test(word) ? 0.25 : false);
-		const attempts = [
-			["AND", false],
-			["AND", misspelt],
-			["OR", misspelt],
-		] as const;
-		for (const [combineWith, fuzzy] of attempts) {
-			const found = this.#index.search(text, { combineWith, fuzzy, prefix, boostDocument });
-			const mostWords = Math.max(0, ...found.slice(0, 1_000).map(({ queryTerms }) => queryTerms.length));
-			// At least half of the words must be found.
-			if (mostWords === 0 || mostWords * 2 < asked.length) continue;
-			const best = found.filter((one) => one.queryTerms.length === mostWords);
-			const words = new Set(best.slice(0, 200).flatMap(({ terms }) => terms));
-			best.sort((one, other) => other.score - one.score || this.#byKey(one.id, other.id));
-			return { ids: best.map(({ id }) => id as number), words: [...words] };
-		}
-		return { ids: [], words: [] };
-	}
 }
 
 /** An address for comparing services: in lower case, without scheme, query and final slash. */
@@ -164,8 +110,4 @@ function decode(text: string): string {
 	} catch {
 		return text;
 	}
-}
-
-function joined(en = "", fr = ""): string {
-	return en === fr ? en : `${en} ${fr}`;
 }

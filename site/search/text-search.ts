@@ -1,5 +1,5 @@
 import type { Entry } from "../../registry/entries.ts";
-import type { Matched } from "./matcher.ts";
+import type { Matched } from "./word-index.ts";
 
 /** A message to the worker: layers to add, in the page's order, or a text to find. */
 export type ToMatcher = { add: readonly Entry[] } | { serial: number; text: string };

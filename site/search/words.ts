@@ -15,14 +15,23 @@ export function sortKey(title: string): string {
 	return fold(title).replace(/\d{1,9}/g, (digits) => digits.padStart(9, "0"));
 }
 
+/** Words for what every layer is, folded. */
+const layerWords = "map maps layer layers data carte cartes couche couches donnees".split(" ");
+
 /** Stop words of both languages, folded: too common to distinguish layers. */
-const stopWords: ReadonlySet<string> = new Set(
-	(
+const stopWords: ReadonlySet<string> = new Set([
+	...layerWords,
+	...(
 		"a an and are at by for from how in is it me near of on or show the their there to what where which with " +
 		"au aux avec ce ces dans de des du elle en est et il la le les ou par pour quelle quelles quels qui que sont sur un une " +
-		"this that cette cet map maps layer layers data carte cartes couche couches donnees"
+		"this that cette cet"
 	).split(" "),
-);
+]);
+
+/** Whether a word may be the beginning of another word although it is a stop word, such as `par` and `on`. @param word folded */
+export function mayBegin(word: string): boolean {
+	return word.length > 1 && !layerWords.includes(word);
+}
 
 /** Longest compared part of a word, in UTF-16 units. */
 export const maxWordLength = 32;
@@ -48,7 +57,7 @@ export function queryWords(text: string, maxWords = 12): string[] {
 
 /**
  * Removes the plural of a word in both languages: `cities` and `city`, `churches` and `church`, `rivières` and
- * `rivière`, `canaux` and `canal` become the same. @param word folded
+ * `rivière`, `canaux` and `canal`, `lieux` and `lieu`, `protégé` and `protégées` become the same. @param word folded
  */
 export function stem(word: string): string {
 	const known = stems.get(word) ?? cut(word);
@@ -65,7 +74,8 @@ function cut(word: string): string {
 	const bare = word
 		.replace(/(?<=.)eaux$/, "eau")
 		.replace(/(?<=..)aux$/, "al")
+		.replace(/(?<=[eo]u)x$/, "")
 		.replace(/(?<![su])s$/, "")
-		.replace(/e$/, "");
+		.replace(/(?<=...)e?e$|e$/, "");
 	return bare.replace(/(?<=..)(?:ie?|y)$/, "i");
 }

@@ -1,9 +1,10 @@
+import { createRequire } from "node:module";
 import { decode } from "fast-png";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import type { Browser, BrowserContext, Page } from "playwright-core";
 import { browserPath, openBrowser as openOwn } from "../../scripts/host/prove/browser.ts";
 
-/** How long a page is waited for, in milliseconds: a machine may be slow. */
-const patienceMs = 120_000;
+// An import would first look for the names in its two megabytes, which takes half a second of each file.
+const { chromium } = createRequire(import.meta.url)("playwright-core") as typeof import("playwright-core");
 
 /** Path of a Chromium; undefined where there is none. */
 export const executable = browserPath;
@@ -45,7 +46,8 @@ export async function openWindow(browser: Browser, options: WindowOptions = {}):
 		locale,
 		bypassCSP,
 	});
-	context.setDefaultTimeout(patienceMs);
+	// Without an end, as a machine may be slow: the test command ends a file that hangs. DEBUG=pw:api names what is waited for.
+	context.setDefaultTimeout(0);
 	const page = await context.newPage();
 	const faults: string[] = [];
 	page.on("pageerror", (error) => faults.push(String(error)));
@@ -57,9 +59,14 @@ export async function openWindow(browser: Browser, options: WindowOptions = {}):
 
 /** The colour of an element's picture at a share of its width and height: red, green, blue. */
 export async function colourAt(page: Page, selector: string, x: number, y: number): Promise<number[]> {
-	const { width, height, data, channels } = decode(await page.locator(selector).first().screenshot());
-	const at = (Math.round(y * (height - 1)) * width + Math.round(x * (width - 1))) * channels;
-	return [...data.slice(at, at + 3)];
+	const element = page.locator(selector).first();
+	await element.scrollIntoViewIfNeeded();
+	const box = await element.boundingBox();
+	if (!box) throw new Error(`${selector} is not shown`);
+	// A picture of that place alone: the whole element takes a hundred times as long to compress.
+	const [left, top] = [box.x + x * (box.width - 1), box.y + y * (box.height - 1)].map(Math.round);
+	const clip = { x: left as number, y: top as number, width: 1, height: 1 };
+	return [...decode(await page.screenshot({ clip })).data.slice(0, 3)];
 }
 
 /** Whether two colours are nearly the same: edges are smoothed, and pictures are scaled. */

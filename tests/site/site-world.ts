@@ -37,8 +37,22 @@ export interface TestLayer {
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
 
-/** The page's own files: bundled once for all tests of a file. */
+/** The page's own files and the guide: made once for all tests of a file. */
 let site: Promise<SiteFiles> | undefined;
+
+/** What was compressed: a file of several sites is so once for all tests of a file. */
+const compressed = new Map<string | Uint8Array, Uint8Array>();
+
+function gzipOnce(content: string | Uint8Array): Uint8Array {
+	const bytes = compressed.get(content) ?? gzipSync(content);
+	compressed.set(content, bytes);
+	return bytes;
+}
+
+async function openSite(): Promise<SiteFiles> {
+	const { files, assets } = await buildSite(plainSettings);
+	return { files: new Map([...files, ...renderGuide(readGuidePages(), assets)]), assets };
+}
 
 /** A static site with some layers, as a build makes it, below a prefix. */
 export class SiteWorld {
@@ -60,10 +74,9 @@ export class SiteWorld {
 		prefix = "",
 	): Promise<SiteWorld> {
 		const world = new SiteWorld(await Peer.open(), prefix);
-		site ??= buildSite(plainSettings);
+		site ??= openSite();
 		const { files, assets } = await site;
 		for (const [path, content] of files) world.files.set(path, content);
-		for (const [path, html] of renderGuide(readGuidePages(), assets)) world.files.set(path, html);
 		const all = { ...plainSettings, ...more };
 		world.files.set("site.json", JSON.stringify(all));
 		const entries = layers.map((layer) => world.#addLayer(layer));
@@ -149,7 +162,7 @@ export class SiteWorld {
 			};
 			if (!/\bgzip\b/.test(request.headers["accept-encoding"] ?? ""))
 				return void response.writeHead(200, headers).end(content);
-			response.writeHead(200, { ...headers, "Content-Encoding": "gzip" }).end(gzipSync(content));
+			response.writeHead(200, { ...headers, "Content-Encoding": "gzip" }).end(gzipOnce(content));
 		});
 	}
 

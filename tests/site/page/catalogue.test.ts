@@ -1,4 +1,4 @@
-import type { Browser } from "playwright-core";
+import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { targetNames } from "../../../registry/targets/table.ts";
@@ -8,6 +8,9 @@ import { SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
 
 interface Context {
 	browser: Browser;
+	/** The page of one window, for all tests that need no new cache and no language of their own. */
+	window: Page;
+	faults: string[];
 	world: SiteWorld;
 }
 
@@ -49,6 +52,14 @@ const page = suite<Context>("catalogue page");
 page.before(async (context) => {
 	context.browser = await openBrowser();
 	context.world = await SiteWorld.open(layers, {}, "/base");
+	const { page: window, faults } = await openWindow(context.browser);
+	Object.assign(context, { window, faults });
+});
+
+page.after.each(async ({ window, faults }) => {
+	await window.unrouteAll();
+	await window.emulateMedia({ media: null });
+	assert.equal(faults.splice(0), []);
 });
 
 page.after(async ({ browser, world }) => {
@@ -58,8 +69,7 @@ page.after(async ({ browser, world }) => {
 
 page(
 	"finds as one types, in both languages, and keeps everything in the address",
-	async ({ browser, world }) => {
-		const { page: window, context, faults } = await openWindow(browser);
+	async ({ window, world }) => {
 		await window.goto(world.url("en/"));
 		const rows = window.locator(".results li h2");
 		await window.getByText("44 layers", { exact: true }).waitFor();
@@ -79,53 +89,42 @@ page(
 		await window.goBack();
 		await window.goBack();
 		await window.getByText("1 layer", { exact: true }).waitFor();
-		assert.equal(faults, []);
-		await context.close();
 	},
 );
 
-page(
-	"filters work before any text, alone and together, and can be taken away",
-	async ({ browser, world }) => {
-		const { page: window, context, faults } = await openWindow(browser);
-		await window.goto(world.url("en/"));
-		await window.getByText("Filters", { exact: true }).click();
-		await window.getByLabel("Health").selectOption({ label: "The service does not answer (1)" });
-		await window.getByText("1 layer", { exact: true }).waitFor();
-		// What could be chosen instead is counted with everything else that is chosen.
-		assert.equal(await window.getByLabel("Type").locator("option").allTextContents(), ["Any", "WMS (1)"]);
-		assert.match(
-			await window.locator(".results li").innerText(),
-			/Glaciers[\s\S]*The service does not answer/,
-		);
-		await window.getByRole("button", { name: "Remove the filter The service does not answer" }).click();
-		// The button is gone: the focus stays near.
-		assert.is(await window.evaluate("document.activeElement.tagName"), "SUMMARY");
-		await window.getByRole("checkbox", { name: "No French title of its own" }).check();
-		await window.getByText("1 layer", { exact: true }).waitFor();
-		assert.match(await window.locator(".results li").innerText(), /Radon/);
-		await window.getByRole("checkbox", { name: "No French title of its own" }).uncheck();
-		await window.getByLabel("Service host").fill("gis.example.ca");
-		await window.getByLabel("Service host").press("Enter");
-		await window.getByLabel("Sender").selectOption("Lakes Canada");
-		await window.getByText("20 layers", { exact: true }).waitFor();
-		while (await window.getByRole("button", { name: "Show more" }).isVisible()) {
-			const before = await window.locator(".results li h2").allTextContents();
-			const shown = before.length;
-			await window.getByRole("button", { name: "Show more" }).click();
-			await eventually(async () => (await window.locator("[aria-busy]").count()) === 0);
-			// What was read stays where it is, and reading continues with the first one that was added.
-			const after = await window.locator(".results li h2").allTextContents();
-			assert.ok(after.length > shown);
-			assert.equal(after.slice(0, shown), before);
-			const first = window.locator(".results li").nth(shown).getByRole("link");
-			await eventually(() => first.evaluate((link) => link === link.ownerDocument.activeElement));
-		}
-		await window.getByText("20 layers", { exact: true }).waitFor();
-		assert.equal(faults, []);
-		await context.close();
-	},
-);
+page("filters work before any text, alone and together, and can be taken away", async ({ window, world }) => {
+	await window.goto(world.url("en/"));
+	await window.getByText("Filters", { exact: true }).click();
+	await window.getByLabel("Health").selectOption({ label: "The service does not answer (1)" });
+	await window.getByText("1 layer", { exact: true }).waitFor();
+	// What could be chosen instead is counted with everything else that is chosen.
+	assert.equal(await window.getByLabel("Type").locator("option").allTextContents(), ["Any", "WMS (1)"]);
+	assert.match(await window.locator(".results li").innerText(), /Glaciers[\s\S]*The service does not answer/);
+	await window.getByRole("button", { name: "Remove the filter The service does not answer" }).click();
+	// The button is gone: the focus stays near.
+	assert.is(await window.evaluate("document.activeElement.tagName"), "SUMMARY");
+	await window.getByRole("checkbox", { name: "No French title of its own" }).check();
+	await window.getByText("1 layer", { exact: true }).waitFor();
+	assert.match(await window.locator(".results li").innerText(), /Radon/);
+	await window.getByRole("checkbox", { name: "No French title of its own" }).uncheck();
+	await window.getByLabel("Service host").fill("gis.example.ca");
+	await window.getByLabel("Service host").press("Enter");
+	await window.getByLabel("Sender").selectOption("Lakes Canada");
+	await window.getByText("20 layers", { exact: true }).waitFor();
+	while (await window.getByRole("button", { name: "Show more" }).isVisible()) {
+		const before = await window.locator(".results li h2").allTextContents();
+		const shown = before.length;
+		await window.getByRole("button", { name: "Show more" }).click();
+		await eventually(async () => (await window.locator("[aria-busy]").count()) === 0);
+		// What was read stays where it is, and reading continues with the first one that was added.
+		const after = await window.locator(".results li h2").allTextContents();
+		assert.ok(after.length > shown);
+		assert.equal(after.slice(0, shown), before);
+		const first = window.locator(".results li").nth(shown).getByRole("link");
+		await eventually(() => first.evaluate((link) => link === link.ownerDocument.activeElement));
+	}
+	await window.getByText("20 layers", { exact: true }).waitFor();
+});
 
 page(
 	"odd searches find nothing and break nothing, and long or foreign titles stay in their place",
@@ -153,8 +152,7 @@ page(
 );
 
 page("Back undoes a search, a filter and an order, also while the box has the focus", async (context) => {
-	const { browser, world } = context;
-	const { page: window, context: tab } = await openWindow(browser);
+	const { window, world } = context;
 	await window.goto(world.url("en/"));
 	const box = window.getByRole("searchbox");
 	await box.pressSequentially("glaciers");
@@ -176,21 +174,18 @@ page("Back undoes a search, a filter and an order, also while the box has the fo
 	await window.goBack();
 	await window.getByText("44 layers", { exact: true }).waitFor();
 	assert.is(await box.inputValue(), "");
-	await tab.close();
 });
 
 page(
 	"words that were found are marked, also where they were typed in error, and never as markup",
 	async (context) => {
-		const { browser, world } = context;
-		const { page: window, context: tab } = await openWindow(browser);
+		const { window, world } = context;
 		await window.goto(world.url("en/?q=glacers"));
 		await window.getByText("1 layer", { exact: true }).waitFor();
 		assert.equal(await window.locator(".results mark").allTextContents(), ["Glaciers", "Glaciers"]);
 		await window.getByRole("searchbox").fill("img");
 		await window.locator(".results mark").getByText("img").waitFor();
 		assert.is(await window.locator("main img").count(), 0);
-		await tab.close();
 	},
 );
 
@@ -276,9 +271,8 @@ page(
 
 page(
 	"a layer that was removed is not shown again from the browser’s cache, which has all others",
-	async ({ browser }) => {
+	async ({ window }) => {
 		const world = await SiteWorld.open(layers);
-		const { page: window, context } = await openWindow(browser);
 		await window.goto(world.url("en/"));
 		await window.getByText("44 layers", { exact: true }).waitFor();
 		const text = world.files.get("index/index.json") as string;
@@ -293,14 +287,12 @@ page(
 		await window.getByText(`${44 - entries.length} layers`, { exact: true }).waitFor();
 		// What has not changed comes from the cache.
 		assert.is(chunksAsked(), before);
-		await context.close();
 		await world.close();
 	},
 );
 
-page("chunks that are missing, and a catalogue of another version, are named", async ({ browser }) => {
+page("chunks that are missing, and a catalogue of another version, are named", async ({ window }) => {
 	const world = await SiteWorld.open(layers);
-	const { page: window, context, faults } = await openWindow(browser);
 	const manifest = world.files.get("index/index.json") as string;
 	world.files.set("index/index.json", manifest.replace('"version":3', '"version":2'));
 	await window.goto(world.url("en/?q=rivers"));
@@ -321,16 +313,13 @@ page("chunks that are missing, and a catalogue of another version, are named", a
 	await world.close();
 	await window.getByRole("searchbox").fill("schools");
 	await window.getByText("1 layer", { exact: true }).waitFor();
-	assert.equal(faults, []);
-	await context.close();
 });
 
 page(
 	"a publication between the manifest and a chunk: the page reads the chunk that is there now",
 	async (context) => {
-		const { browser } = context;
+		const { window } = context;
 		const world = await SiteWorld.open(layers);
-		const { page: window, context: tab } = await openWindow(browser);
 		const manifest = JSON.parse(world.files.get("index/index.json") as string) as {
 			chunks: (string | null)[];
 		};
@@ -350,19 +339,17 @@ page(
 		await window.goto(world.url("en/"));
 		await window.getByText("44 layers", { exact: true }).waitFor();
 		assert.is(await window.getByRole("alert").count(), 0);
-		await tab.close();
 		await world.close();
 	},
 );
 
 page(
 	"a layer's page has both languages, what differs, its last change and how it is read",
-	async ({ browser }) => {
+	async ({ window }) => {
 		const world = await SiteWorld.open(layers, {
 			repository: "https://github.example/org/layers",
 			branch: "main",
 		});
-		const { page: window, context } = await openWindow(browser);
 		await window.goto(world.url("en/?layer=same"));
 		await window.getByRole("heading", { level: 1, name: "Radon" }).waitFor();
 		await window.getByText("the French address is the English one").waitFor();
@@ -410,13 +397,11 @@ page(
 		await window.getByRole("link", { name: "Search for not-there" }).click();
 		await window.getByText("No layer matches.").waitFor();
 		assert.is(await window.getByRole("searchbox").inputValue(), "not-there");
-		await context.close();
 		await world.close();
 	},
 );
 
-page("more rows take the focus, and a click with Ctrl opens another tab", async ({ browser, world }) => {
-	const { page: window, context } = await openWindow(browser);
+page("more rows take the focus, and a click with Ctrl opens another tab", async ({ window, world }) => {
 	await window.goto(world.url("en/?sort=title"));
 	// A chunk that arrives later may have a row before the added ones.
 	await window.getByText("44 layers", { exact: true }).waitFor();
@@ -425,15 +410,15 @@ page("more rows take the focus, and a click with Ctrl opens another tab", async 
 	const added = window.locator(".results li").nth(10).getByRole("link");
 	await eventually(() => added.evaluate((link) => link === link.ownerDocument.activeElement));
 	assert.ok(await more.isVisible());
-	const opened = context.waitForEvent("page");
+	const opened = window.context().waitForEvent("page");
 	await added.click({ modifiers: ["Control"] });
-	await (await opened).waitForURL(/[?&]layer=/);
+	const other = await opened;
+	await other.waitForURL(/[?&]layer=/);
+	await other.close();
 	assert.not.match(window.url(), "layer=");
-	await context.close();
 });
 
-page("a layer is shown while its configuration for RAMP4 is not read yet", async ({ browser, world }) => {
-	const { page: window, context } = await openWindow(browser);
+page("a layer is shown while its configuration for RAMP4 is not read yet", async ({ window, world }) => {
 	let answer = () => {};
 	const asked = new Promise<void>((resolve) => {
 		answer = resolve;
@@ -443,11 +428,9 @@ page("a layer is shown while its configuration for RAMP4 is not read yet", async
 	await window.getByRole("heading", { level: 1, name: "Radon" }).waitFor();
 	answer();
 	await window.locator(".copybox pre", { hasText: '"layerType": "ogc-wms"' }).waitFor({ state: "attached" });
-	await context.close();
 });
 
-page("a layer that cannot be read is not said to be away", async ({ browser, world }) => {
-	const { page: window, context } = await openWindow(browser);
+page("a layer that cannot be read is not said to be away", async ({ window, world }) => {
 	await window.goto(world.url("en/"));
 	await window.getByText("44 layers", { exact: true }).waitFor();
 	const unreadable = new RegExp(`/(?:index|${targetNames.join("|")})/`);
@@ -465,7 +448,6 @@ page("a layer that cannot be read is not said to be away", async ({ browser, wor
 	await window.getByRole("button", { name: "Try again" }).click();
 	await window.getByText("since the week of February 23, 2026").waitFor();
 	assert.is(await window.getByRole("alert").count(), 0);
-	await context.close();
 });
 
 page(

@@ -14,6 +14,9 @@ import { SiteWorld, wmsAt } from "../site-world.ts";
 
 interface Context {
 	browser: Browser;
+	/** The page of one window for all tests. */
+	page: Page;
+	faults: string[];
 	maps: Peer;
 	world: SiteWorld;
 }
@@ -30,6 +33,8 @@ const draft = suite<Context>("draft");
 
 draft.before(async (context) => {
 	context.browser = await openBrowser();
+	const { page, faults } = await openWindow(context.browser);
+	Object.assign(context, { page, faults });
 	context.maps = await Peer.open();
 	serveWms(context.maps, "/wms", { colourOf: () => red });
 	const taken = {
@@ -38,6 +43,12 @@ draft.before(async (context) => {
 	};
 	const settings = { canSend: true, repository: "https://github.example/org/layers" };
 	context.world = await SiteWorld.open([taken], settings, "/base");
+});
+
+draft.after.each(async ({ page, faults }) => {
+	// Two addresses that differ in what follows `#` alone are one page.
+	await page.goto("about:blank");
+	assert.equal(faults.splice(0), []);
 });
 
 draft.after(async ({ browser, maps, world }) => {
@@ -70,41 +81,34 @@ async function fillForm(page: Page, address: string): Promise<void> {
 	}
 }
 
-draft(
-	"a draft is judged as one types, by the rules and in the words of the API",
-	async ({ browser, world }) => {
-		const { page, context, faults } = await openWindow(browser);
-		await page.goto(world.url("en/?page=draft"));
-		const text = page.getByLabel("The registration (JSON)");
-		await text.fill(
-			'{"version":"1.0.0","payload_type":"wms","en":{"service_url":"ftp://x","layer":""},"fr":{}}',
-		);
-		const verdict = page.locator(".verdict li");
-		await verdict.first().waitFor();
-		const problems = await verdict.allTextContents();
-		assert.ok(problems.includes("/fr/service_url: is missing"), problems.join("\n"));
-		assert.ok(problems.some((one) => one.startsWith("/en/service_url: must be an http or https address")));
-		// Each problem is also at the field that it is about.
-		const address = page.getByLabel("Address (English)");
-		assert.is(await address.getAttribute("aria-invalid"), "true");
-		const note = (await address.getAttribute("aria-describedby")) ?? "";
-		assert.match(await page.locator(`#${note}`).innerText(), /^must be an http or https address/);
-		await text.fill("<img src=x onerror=alert(1)>");
-		await page.locator(".verdict").getByText("must be JSON").waitFor();
-		assert.is(await page.locator("main img").count(), 0);
-		await page.getByLabel("Smallkey").fill("no key");
-		await page.getByText("The smallkey must be 1 to 64 of").waitFor();
-		await page.getByLabel("Smallkey").fill("taken");
-		await page.getByText("This smallkey is registered").waitFor();
-		assert.is(await page.getByRole("heading", { name: "Register it" }).count(), 0);
-		assert.equal(faults, []);
-		await context.close();
-	},
-);
+draft("a draft is judged as one types, by the rules and in the words of the API", async ({ page, world }) => {
+	await page.goto(world.url("en/?page=draft"));
+	const text = page.getByLabel("The registration (JSON)");
+	await text.fill(
+		'{"version":"1.0.0","payload_type":"wms","en":{"service_url":"ftp://x","layer":""},"fr":{}}',
+	);
+	const verdict = page.locator(".verdict li");
+	await verdict.first().waitFor();
+	const problems = await verdict.allTextContents();
+	assert.ok(problems.includes("/fr/service_url: is missing"), problems.join("\n"));
+	assert.ok(problems.some((one) => one.startsWith("/en/service_url: must be an http or https address")));
+	// Each problem is also at the field that it is about.
+	const address = page.getByLabel("Address (English)");
+	assert.is(await address.getAttribute("aria-invalid"), "true");
+	const note = (await address.getAttribute("aria-describedby")) ?? "";
+	assert.match(await page.locator(`#${note}`).innerText(), /^must be an http or https address/);
+	await text.fill("<img src=x onerror=alert(1)>");
+	await page.locator(".verdict").getByText("must be JSON").waitFor();
+	assert.is(await page.locator("main img").count(), 0);
+	await page.getByLabel("Smallkey").fill("no key");
+	await page.getByText("The smallkey must be 1 to 64 of").waitFor();
+	await page.getByLabel("Smallkey").fill("taken");
+	await page.getByText("This smallkey is registered").waitFor();
+	assert.is(await page.getByRole("heading", { name: "Register it" }).count(), 0);
+});
 
 draft("a French page says in French what is wrong and what is odd, at the fields too", async (context) => {
-	const { browser, world } = context;
-	const { page, context: tab } = await openWindow(browser);
+	const { page, world } = context;
 	await page.goto(world.url("fr/?page=draft"));
 	await page.getByLabel("Adresse (anglais)").fill("ftp://x");
 	await page.locator(".verdict li", { hasText: "/en/layer" }).getByText("ne doit pas être vide").waitFor();
@@ -116,10 +120,9 @@ draft("a French page says in French what is wrong and what is odd, at the fields
 	await page.getByLabel("Adresse (anglais)").fill("http://127.0.0.1/wms");
 	await page.locator(".verdict li", { hasText: "n’est pas en https" }).waitFor();
 	assert.is(await page.locator(".verdict [lang=en]").count(), 0);
-	await tab.close();
 });
 
-draft("the layers of a service are offered, by name and by number", async ({ browser, maps, world }) => {
+draft("the layers of a service are offered, by name and by number", async ({ page, maps, world }) => {
 	const capabilities = `<WMS_Capabilities xmlns="http://www.opengis.net/wms"><Capability><Layer><Title>All</Title>
 <Layer><Name>roads</Name><Title>Roads &lt;b&gt;</Title></Layer><Layer><Name>lakes</Name></Layer></Layer></Capability></WMS_Capabilities>`;
 	maps.on("/caps", sendText(capabilities, "text/xml"));
@@ -133,7 +136,6 @@ draft("the layers of a service are offered, by name and by number", async ({ bro
 		}),
 	);
 	maps.on("/broken", sendText("no", "text/plain", 503));
-	const { page, context, faults } = await openWindow(browser);
 	await page.goto(world.url("en/?page=draft"));
 	const list = page.getByRole("button", { name: "List the layers of the service (English)" });
 	await page.getByLabel("Address (English)").fill(`${maps.origin}/caps`);
@@ -157,14 +159,11 @@ draft("the layers of a service are offered, by name and by number", async ({ bro
 	await list.click();
 	await choice.selectOption({ label: "Springs (7)" });
 	assert.is(await page.getByLabel("Address (English)").inputValue(), `${maps.origin}/x/MapServer/7`);
-	assert.equal(faults, []);
-	await context.close();
 });
 
 draft(
 	"a draft of the form is drawn, shared by its address, and sent signed",
-	async ({ browser, maps, world }) => {
-		const { page, context, faults } = await openWindow(browser);
+	async ({ browser, page, maps, world }) => {
 		await page.goto(world.url("en/?page=draft"));
 		await fillForm(page, `${maps.origin}/wms`);
 		await page.getByText("The registration is in order.").waitFor();
@@ -215,13 +214,10 @@ draft(
 		assert.is(pathname, "/org/layers/new/main");
 		assert.is(searchParams.get("filename"), "layers/a+/a+b=1.json");
 		assert.is(searchParams.get("value"), body);
-		assert.equal(faults, []);
-		await context.close();
 	},
 );
 
-draft("what the service refuses is shown in its words", async ({ browser, maps, world }) => {
-	const { page, context } = await openWindow(browser);
+draft("what the service refuses is shown in its words", async ({ page, maps, world }) => {
 	await page.goto(world.url("en/?page=draft"));
 	await fillForm(page, `${maps.origin}/wms`);
 	void takePut(world, "/base/register/a+b=1", 401, { errors: ["the <i>signature</i> is wrong"] });
@@ -233,13 +229,11 @@ draft("what the service refuses is shown in its words", async ({ browser, maps, 
 	void takePut(world, "/base/register/a+b=1", 502, { errors: "a proxy’s" });
 	await page.getByRole("button", { name: "Sign and send" }).click();
 	await page.getByText("Refused (502):").waitFor();
-	await context.close();
 });
 
 draft(
 	"the copied command signs and sends the very registration, with a shell, openssl and curl",
-	async ({ browser, maps, world }) => {
-		const { page, context } = await openWindow(browser);
+	async ({ page, maps, world }) => {
 		await page.goto(world.url("en/?page=draft"));
 		await fillForm(page, `${maps.origin}/wms`);
 		await page.getByLabel("Title (French)").fill("L'école d’été");
@@ -255,14 +249,12 @@ draft(
 		assert.is(headers.authorization, await sign("test_-k", signed));
 		assert.is(JSON.parse(body).fr.service_name, "L'école d’été");
 		await assert.not.ok(command.includes("test_-k"));
-		await context.close();
 	},
 );
 
 draft(
 	"a dropped file fills the draft; one that is too large or no draft in the address is said to be",
-	async ({ browser, world }) => {
-		const { page, context, faults } = await openWindow(browser);
+	async ({ page, world }) => {
 		await page.goto(world.url("fr/?page=draft#draft=AAAA"));
 		await page.getByText("L’ébauche dans l’adresse n’a pas pu être lue").waitFor();
 		// The example in its place is no draft of the user's, and is not judged.
@@ -282,8 +274,6 @@ draft(
 			buffer: Buffer.alloc(1_000_000, " "),
 		});
 		await page.getByRole("alert").getByText("Le fichier dépasse").waitFor();
-		assert.equal(faults, []);
-		await context.close();
 	},
 );
 

@@ -130,7 +130,7 @@ running(
 );
 
 running(
-	"axe-core finds nothing serious on any page, and nothing that the policy refuses is needed",
+	"axe-core finds nothing serious on a static page, and nothing that the policy refuses is needed on any",
 	async ({ browser, origin }) => {
 		const axe = await readFile(join(root, "node_modules/axe-core/axe.min.js"), "utf8");
 		const { page, context, faults } = await openWindow(browser);
@@ -143,6 +143,8 @@ running(
 		for (const [path, sign] of pages) {
 			await page.goto(`${origin}/${path}`);
 			await page.locator(sign).first().waitFor();
+			// The catalogue's own pages: accessibility.test.ts, with the same bundle.
+			if (/^(?:en|fr)\//.test(path)) continue;
 			await page.evaluate(axe);
 			const found = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })");
 			const { violations } = found as { violations: { id: string; impact: string }[] };

@@ -4,9 +4,12 @@ import type { Entry } from "../../../registry/entries.ts";
 import { boundsOf } from "../../../site/page/address.ts";
 import { Matcher } from "../../../site/search/matcher.ts";
 import { type Choice, Selection, sorts } from "../../../site/search/select.ts";
+import { synonyms, wantedOf } from "../../../site/search/synonyms.ts";
 import { TextSearch, type ToMatcher } from "../../../site/search/text-search.ts";
+import { queryWords, stem } from "../../../site/search/words.ts";
 import { eventually } from "../../wait.ts";
 import { generateCatalogue } from "./catalogue.ts";
+import { heldOutLayers, heldOutQueries } from "./held-out.ts";
 import { queries } from "./queries.ts";
 
 const any: Choice = {
@@ -39,7 +42,7 @@ function comparisons(work: () => unknown): number {
 
 for (const count of [2_000, 20_000]) {
 	const found = suite(`search over ${count} layers`);
-	const entries = generateCatalogue(count);
+	const entries = [...generateCatalogue(count - heldOutLayers.length), ...heldOutLayers];
 	const matcher = new Matcher();
 	matcher.add(entries);
 	const keysOf = (text: string) => matcher.match(text).ids.map((id) => entries[id]?.smallkey);
@@ -50,8 +53,23 @@ for (const count of [2_000, 20_000]) {
 		assert.ok(missed.length * 10 <= queries.length, `missed: ${missed.map(([text]) => text).join(" | ")}`);
 	});
 
+	found("what was typed is first: other words, beginnings, abbreviations and the other language, too", () => {
+		const textOf = ({ smallkey, title, sender }: Entry) =>
+			[smallkey, title.en, title.fr, typeof sender === "object" ? sender.en : sender].join(" | ");
+		const missed = heldOutQueries.filter(([text, wanted]) => {
+			const first = entries[matcher.match(text).ids[0] ?? -1];
+			if (typeof wanted === "string") return first?.smallkey !== wanted;
+			return !wanted.test(first ? textOf(first) : "");
+		});
+		const texts = missed.map(([text]) => text).join(" | ");
+		assert.ok(missed.length * 32 <= heldOutQueries.length, `missed: ${texts}`);
+		for (const [text, wanted] of heldOutQueries)
+			if (wanted === text.toLowerCase())
+				assert.is(entries[matcher.match(text).ids[0] ?? -1]?.smallkey, wanted);
+	});
+
 	found("an exact title and an exact key come first, of whatever layer", () => {
-		for (let at = 0; at < count; at += Math.floor(count / 40)) {
+		for (let at = 0; at < count; at += Math.floor(count / 20)) {
 			const { smallkey, title } = entries[at] as Entry;
 			for (const text of [
 				smallkey,
@@ -265,6 +283,19 @@ test("after a worker has failed, the next one gets all layers", async () => {
 	search.close();
 	globalThis.Worker = own;
 	assert.equal(workers[1]?.posted, [{ add: layers }, { serial: 2, text: "b" }]);
+});
+
+test("each row of synonyms has names of one thing that are searched for", () => {
+	assert.ok(synonyms.length >= 60, String(synonyms.length));
+	for (const names of synonyms) {
+		const own = names.map((name) => queryWords(name).map(stem).join(" "));
+		assert.ok(own.length >= 2 && !own.includes(""), names.join());
+		for (const name of names)
+			assert.ok(
+				wantedOf(name)[0]?.others.some((other) => own.includes(other)),
+				`${name} finds no other name of ${names.join()}`,
+			);
+	}
 });
 
 test("texts of any kind find nothing wrong and end", () => {

@@ -28,7 +28,7 @@ async function runOwslib(program: string, ...parts: string[]) {
 		console.log("SKIPPED: OWSLib is not installed (Debian: python3-owslib)");
 		return null;
 	}
-	const { stdout } = await run(python, ["-c", program, ...parts], { timeout: 60_000 });
+	const { stdout } = await run(python, ["-c", program, ...parts]);
 	return JSON.parse(stdout);
 }
 

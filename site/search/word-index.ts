@@ -1,0 +1,152 @@
+import MiniSearch, { type Query } from "minisearch";
+import type { Entry } from "../../registry/entries.ts";
+import { langs } from "../../registry/smallkey.ts";
+import { hostsOf, senderOf } from "./entry.ts";
+import { type Wanted, wantedOf } from "./synonyms.ts";
+import { isStopWord, queryWords, stem, wordsOf } from "./words.ts";
+
+/** Layers that have the words of a text, best first. */
+export interface Matched {
+	/** Each layer as its index in the order in which layers were added. */
+	ids: number[];
+	/** The matched words of the layers, stemmed, for highlighting; for a misspelt word, the correct one. */
+	words: string[];
+}
+
+/** The fields of an entry that MiniSearch indexes, with the weight of a word in each. */
+const boost = { title: 6, key: 4, keywords: 3, sender: 2, place: 2, description: 1 };
+
+/** Fields in which `CamelCase` and `a1` are split into two words each. */
+const keyFields: ReadonlySet<string> = new Set(["key", "place"]);
+
+/** Weight of a synonym beside that of the typed word. */
+const synonymWeight = 0.7;
+
+/** Least rarity of a word that no layer has: that of a word in every tenth layer. */
+const minUnfoundRarity = Math.log(10);
+
+/** Where no layer has all wanted things: the part that a layer must have, of all and of what the best layer has. */
+const minPart = 0.5;
+const minPartOfBest = 0.9;
+
+/** Weight of a layer whose title has none of the words, beside one whose title has nothing else. */
+const coverBase = 0.2;
+
+/** Number of layers, the best ones, whose matched words are highlighted. */
+const maxHighlighting = 200;
+
+interface Hit {
+	id: number;
+	/** Number of wanted things that the layer has. */
+	count: number;
+	/** Part of the wanted things that it has, by their rarity: from 0 to 1. */
+	part: number;
+	score: number;
+	/** Matched terms of the layer, with the fields that have them. */
+	match: Record<string, string[]>;
+}
+
+/** Finds layers by words: their beginnings, synonyms of both languages, and words with typing errors. */
+export class WordIndex {
+	/** The words of both titles of each layer, stemmed, without stop words. */
+	readonly #titles: string[][][] = [];
+	readonly #index = new MiniSearch<Record<keyof typeof boost, string> & { id: number }>({
+		fields: Object.keys(boost),
+		tokenize: (text, field) => wordsOf(text, keyFields.has(field ?? "")),
+		processTerm: (word) => (isStopWord(word) ? null : stem(word)),
+		searchOptions: { tokenize: (text) => text.split(" "), processTerm: (word) => word, boost },
+	});
+
+	add(entry: Entry): void {
+		const { smallkey, title, keywords = [], description, layers = [] } = entry;
+		const titles = title.en === title.fr ? [title.en] : langs.map((lang) => title[lang]);
+		this.#index.add({
+			id: this.#titles.push(titles.map((one) => queryWords(one, Infinity).map(stem))) - 1,
+			title: titles.join(" "),
+			keywords: keywords.join(" "),
+			description: joined(description?.en, description?.fr),
+			key: smallkey,
+			sender: joined(senderOf(entry, "en"), senderOf(entry, "fr")),
+			place: [...hostsOf(entry), ...layers].join(" "),
+		});
+	}
+
+	/**
+	 * Layers with all words; without any, typing errors are allowed; without any, layers with the rarest of the words.
+	 * @param byKey compares layers that match equally well
+	 */
+	match(text: string, byKey: (one: number, other: number) => number): Matched {
+		const wanted = wantedOf(text);
+		const required = wanted.filter(({ isOptional }) => !isOptional).length;
+		const whole = (hits: readonly Hit[]) => hits.filter(({ count }) => count === required);
+		const exact = whole(this.#hits(wanted, false));
+		const hits = exact.length > 0 ? exact : this.#hits(wanted, true);
+		const found = exact.length > 0 ? exact : whole(hits);
+		const asked = wanted.flatMap(({ words }) => words).join(" ");
+		const ranked = (found.length > 0 ? found : rarest(hits)).map((hit) => {
+			const cover = this.#coverOf(hit, asked);
+			return { ...hit, rank: Math.floor(cover), score: hit.score * (coverBase + cover) };
+		});
+		ranked.sort((one, other) => other.rank - one.rank || other.score - one.score || byKey(one.id, other.id));
+		const words = new Set(ranked.slice(0, maxHighlighting).flatMap(({ match }) => Object.keys(match)));
+		return { ids: ranked.map(({ id }) => id), words: [...words] };
+	}
+
+	/** The layers that have some of the wanted things. */
+	#hits(wanted: readonly Wanted[], isFuzzy: boolean): Hit[] {
+		const found = wanted.map((one) => this.#index.search(queryOf(one, isFuzzy)));
+		const rarities = found.map(({ length }) => (length === 0 ? 0 : Math.log(this.#titles.length / length)));
+		const unfound = Math.max(minUnfoundRarity, ...rarities);
+		const weights = found.map(({ length }, at) => {
+			if (wanted[at]?.isOptional) return 0;
+			return length === 0 ? unfound : (rarities[at] ?? 0);
+		});
+		const all = weights.reduce((sum, weight) => sum + weight, 0) || 1;
+		const hits = new Map<number, Hit>();
+		for (const [at, results] of found.entries()) {
+			const part = (weights[at] ?? 0) / all;
+			for (const { id, score, queryTerms, match } of results) {
+				const hit = hits.get(id) ?? { id, count: 0, part: 0, score: 0, match: {} };
+				if (!wanted[at]?.isOptional) hit.count += 1;
+				hit.part += part;
+				// MiniSearch multiplies by the number of matched terms, which the names of one thing in two languages would raise.
+				hit.score += score / queryTerms.length;
+				Object.assign(hit.match, match);
+				hits.set(id, hit);
+			}
+		}
+		return [...hits.values()];
+	}
+
+	/**
+	 * How much of a title, in the language that matches better, was matched: from 0 to 1 for all words of the title, and 2
+	 * for a title whose words are those of the text, in singular or plural.
+	 */
+	#coverOf({ id, match }: Hit, asked: string): number {
+		const parts = (this.#titles[id] ?? []).map((words) => {
+			if (words.join(" ") === asked) return 2;
+			return words.filter((word) => match[word]?.includes("title")).length / (words.length || 1);
+		});
+		return Math.max(0, ...parts);
+	}
+}
+
+/** The layers that have at least half of what was asked for, by rarity, and as much as the best of them. */
+function rarest(hits: readonly Hit[]): Hit[] {
+	const best = hits.reduce((most, { part }) => Math.max(most, part), 0);
+	return best < minPart ? [] : hits.filter(({ part }) => part >= best * minPartOfBest);
+}
+
+function queryOf({ words, others }: Wanted, isFuzzy: boolean): Query {
+	const fuzzy = (word: string) => (isFuzzy && word.length > 3 && !/\d/.test(word) ? 0.25 : false);
+	const prefix = (word: string) => word.length > 1;
+	const own: Query = { queries: [words.join(" ")], combineWith: "AND", fuzzy, prefix };
+	const queries = others.map((name): Query => {
+		return { queries: [name], combineWith: "AND", boostTerm: () => synonymWeight };
+	});
+	return { combineWith: "OR", queries: [own, ...queries] };
+}
+
+function joined(en = "", fr = ""): string {
+	return en === fr ? en : `${en} ${fr}`;
+}
