@@ -49,10 +49,10 @@ export function entryOf(
 		langs.filter((lang) => renderAt(target, facts[lang]) === null).map((lang) => `${target}/${lang}`),
 	);
 	const addresses = { en: registration.en.service_url, fr: registration.fr.service_url };
-	// A harvested description shows that the service has answered; an imported one does not.
+	// A harvested description shows that the service has answered; one of another origin does not.
 	const wasChecked = langs.some((lang) => {
 		const known = currentDescription(registration, description, lang);
-		return known !== null && known.from !== "import";
+		return known !== null && known.from === undefined;
 	});
 	const sickness = health.get(smallkey) ?? (wasChecked ? undefined : null);
 	return {

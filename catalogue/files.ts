@@ -6,7 +6,7 @@ import type { PageSettings } from "../site/static/html.ts";
 import { byTitle, layerHtml, listHtml, listPages } from "../site/static/layer.ts";
 import { crawlableFile, crawlableIndex, crawlablePage, crawlablePath } from "../site/static/records.ts";
 import { sitemapFile, sitemapXml } from "../site/static/search-engines.ts";
-import { type CommitChanges, updateChanges } from "./changes.ts";
+import { type CommitChanges, type Titles, updateChanges } from "./changes.ts";
 import { type Files, Index, IndexBroken, type ReadFile } from "./chunks.ts";
 
 /** Most layers for which a build writes one page per layer and language. */
@@ -62,7 +62,11 @@ export function catalogueFiles(
 	const set = (path: string, text: string | null) => {
 		if (read || text !== null) files.set(path, text);
 	};
-	for (const [path, text] of updateChanges(read, history, pages.publicUrl)) files.set(path, text);
+	const titles: Titles = {
+		of: (smallkey) => (layers.has(smallkey) ? layers.get(smallkey) : index.find([smallkey])[0])?.title,
+		mayDiffer: (smallkey) => layers.has(smallkey),
+	};
+	for (const [path, text] of updateChanges(read, history, pages.publicUrl, titles)) files.set(path, text);
 	for (const number of changedChunks) {
 		const entries = index.chunk(number);
 		if (pages.hasLayerPages && pages.publicUrl)

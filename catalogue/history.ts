@@ -4,8 +4,9 @@ import { isSenderId } from "../registry/sender-id.ts";
 import { parseLayerPath, parseSmallkey } from "../registry/smallkey.ts";
 import { serviceIdentity } from "../store/store.ts";
 import { isShallow, type LoggedCommit, personText, readLog, trailersOf } from "../system/git/commits.ts";
-import type { ChangeKind, CommitChanges } from "./changes.ts";
+import type { CommitChanges } from "./changes.ts";
 import type { KnownOfLayer } from "./entry.ts";
+import type { ChangeKind } from "./feed.ts";
 
 /** A commit on the branch that touched layers, or for which a repair was proposed. */
 interface HistoryCommit extends CommitChanges {
@@ -44,7 +45,8 @@ export async function readHistory(repository: string, from: string | null, to: s
 	return before !== null && before === from ? null : found;
 }
 
-function historyCommit({ id, committer, message, files }: LoggedCommit): HistoryCommit {
+/** What a commit did to layers, and who asked for it. */
+export function historyCommit({ id, committer, message, files }: LoggedCommit): HistoryCommit {
 	const kinds = new Map<string, ChangeKind>();
 	const registered = new Set<string>();
 	for (const { status, path } of files) {

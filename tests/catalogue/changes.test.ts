@@ -8,12 +8,20 @@ import {
 	commitsPerPiece,
 	maxPieces,
 	readChangesHead,
+	type Titles,
 	updateChanges,
 } from "../../catalogue/changes.ts";
 import { type Files, IndexBroken } from "../../catalogue/chunks.ts";
 import { feedPath } from "../../site/static/addresses.ts";
 
 const publicUrl = "";
+
+/** Every other layer has titles, with signs that XML escapes; the others were removed. */
+const titles: Titles = {
+	of: (smallkey) =>
+		/[02468]$/.test(smallkey) ? { en: `Lakes & <rivers>: ${smallkey}\u0007`, fr: smallkey } : null,
+	mayDiffer: () => false,
+};
 
 /** Commit number `at`, which touches as many layers as `sizes` says. */
 function commitOf(at: number, size: number): CommitChanges {
@@ -42,7 +50,7 @@ const sizes = fc.array(fc.constantFrom(1, 1, 1, 2, 40, 500), { minLength: 1, max
 
 /** All files of a history. */
 function buildChanges(all: readonly CommitChanges[], publicUrl: string): Files {
-	return updateChanges(null, all, publicUrl) as Files;
+	return updateChanges(null, all, publicUrl, titles) as Files;
 }
 
 test("commits that come later give the files of a whole build", () => {
@@ -55,7 +63,7 @@ test("commits that come later give the files of a whole build", () => {
 			const files =
 				done === 0
 					? buildChanges(further, publicUrl)
-					: updateChanges((path) => disk.get(path) ?? null, further, publicUrl);
+					: updateChanges((path) => disk.get(path) ?? null, further, publicUrl, titles);
 			assert.ok(files);
 			disk = apply(disk, files as Files);
 			done = cut;
@@ -72,8 +80,9 @@ test("one commit touches few files, and a follower reads at most 20 kB", () => {
 	for (let at = 33_333; at < 33_333 + 2 * commitsPerPiece; at += 1) {
 		const files = updateChanges(
 			(path) => disk.get(path) ?? null,
-			[commitOf(at, 1 + (at % 7) * 30)],
+			[commitOf(at, 1)],
 			publicUrl,
+			titles,
 		) as Files;
 		assert.ok(files.size <= 4, String(files.size));
 		disk = apply(disk, files);
@@ -96,13 +105,29 @@ test("what is older than the kept pieces goes, and the head says where they star
 	assert.ok(disk.has("changes/3.json"));
 });
 
-test("a commit of very many layers says how many they were, and is not in the feed", () => {
+test("no change is lost after a batch: each single one is in its piece and in the feed", () => {
+	const all = history([190, ...Array.from({ length: 49 }, () => 1), 180, 200, 1]);
+	const disk = buildChanges(all, publicUrl);
+	const listed = ["changes/0.json", "changes/1.json"].flatMap(
+		(path) => JSON.parse(disk.get(path) ?? "").commits,
+	);
+	assert.equal(
+		listed.map(({ layers }) => layers),
+		all.map(({ layers }) => layers),
+	);
+	const feed = buildChanges(all.slice(0, 50), publicUrl).get(feedPath) ?? "";
+	for (const { layers } of all.slice(1, 50)) assert.match(feed, `<category term="${layers[0]?.smallkey}"/>`);
+});
+
+test("a commit of very many layers says how many they were, and is one entry of the feed", () => {
 	const disk = buildChanges(history([1, 5_000, 1]), publicUrl);
 	const { commits } = JSON.parse(disk.get("changes/0.json") ?? "");
 	assert.equal(Object.keys(commits[1]), ["commit", "date", "many"]);
 	assert.is(commits[1].many, 5_000);
 	assert.is(commits[2].layers.length, 1);
-	assert.is(disk.get(feedPath)?.match(/<entry>/g)?.length, 2);
+	const feed = disk.get(feedPath) ?? "";
+	assert.is(feed.match(/<entry>/g)?.length, 3);
+	assert.match(feed, "<title>5000 layers changed · 5000 couches modifiées</title>");
 });
 
 test("pieces that are missing or of another version mean a whole build", () => {
@@ -116,7 +141,7 @@ test("pieces that are missing or of another version mean a whole build", () => {
 	const without = (path: string) => (path === "changes/0.json" ? "{}" : read(path));
 	const withoutFeed = (path: string) => (path === feedPath ? null : read(path));
 	for (const broken of [missing, cut, without, other, withoutFeed])
-		assert.throws(() => updateChanges(broken, further, publicUrl), isBroken);
+		assert.throws(() => updateChanges(broken, further, publicUrl, titles), isBroken);
 });
 
 test("no history, no files", () => {
@@ -142,7 +167,8 @@ test("the feed is well-formed, newest first, at most 100 entries, with addresses
 		});
 		parser.write(feed).close();
 		assert.is(titles.length, 101);
-		assert.is(titles[1], "layer-3-0: added · ajoutée");
+		assert.is(titles[1], "Lakes & <rivers>: layer-3-0  · layer-3-0: added · ajoutée");
+		assert.is(titles[2], "layer-3-1: changed · modifiée");
 		const base = publicUrl || "../";
 		assert.ok(links.includes(`${base}en/?layer=layer-3-0`), links.join("\n"));
 		assert.ok(links.includes(`${base}fr/?layer=layer-3-0`));

@@ -53,9 +53,11 @@ test("a layer that was never checked is not in order: its health is not known", 
 	assert.equal(entryOf(layer, {}, seen, settings).health, seen.get("abc"));
 	const extent = { wkid: 4326, xmin: 0, ymin: 0, xmax: 1, ymax: 1 };
 	const harvested = described(extent);
-	const imported = { en: { ...harvested.en, from: "import" } } as Description;
 	assert.not.ok("health" in entryOf({ ...one, description: harvested }, {}, new Map(), settings));
-	assert.is(entryOf({ ...one, description: imported }, {}, new Map(), settings).health, null);
+	for (const from of ["import", "example"]) {
+		const unasked = { en: { ...harvested.en, from } } as Description;
+		assert.is(entryOf({ ...one, description: unasked }, {}, new Map(), settings).health, null, from);
+	}
 });
 
 test("an entry says what viewers show, and in which forms they cannot read it", () => {
