@@ -129,6 +129,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		harvester = openHarvester(configuration, store, () => publication.table.smallkeys(), metrics);
 	}
 	const readiness = () => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState();
+	const has = (smallkey: string) => publication.table.entries.has(smallkey);
 	const context: Context = {
 		store,
 		settings: { ...configuration, senders },
@@ -137,7 +138,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		commit: readCommit(),
 		readiness,
 		...(harvester && { refresh: harvester.refresh }),
-		status: createReadStatus({ repository, store, harvester }),
+		status: createReadStatus({ repository, store, has, harvester }),
 	};
 	const gauges = async () => ({
 		layers: publication.table.size,
@@ -153,7 +154,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		fragments,
 		version,
 		place: `the branch main of ${repository}`,
-		has: (smallkey) => publication.table.entries.has(smallkey),
+		has,
 		layers: () => publication.table.size,
 		gauges,
 		close: () =>

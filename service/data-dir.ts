@@ -76,13 +76,14 @@ export async function lockFolder(
 			const advice = "run this as the user of the service, who owns it";
 			throw new Error(`DATA_DIR: this user may not write in ${folder}: ${advice}`);
 		}
-		if (code !== "EROFS") throw error;
+		const reason = noLockReasons[code ?? ""];
+		if (reason === undefined) throw error;
 		if ((await tryConnect(path).catch(() => null)) === "alive") return null;
-		// On a read-only disk two processes cannot damage anything.
+		// On a disk that cannot be written two processes cannot damage anything.
 		waiting?.(
-			`DATA_DIR: ${path} cannot be made, since the disk is read-only: layers are read from there, and not changed; once it can be written, start only one service`,
+			`DATA_DIR: ${path} cannot be made, since the disk ${reason}: layers are read from there, and not changed; once it can be written, start only one service`,
 		);
-		return { release: async () => undefined };
+		return lockLater(path);
 	};
 	for (let first = true; ; first = false) {
 		const lock = await tryLock(path).catch(withoutRights);
@@ -91,6 +92,36 @@ export async function lockFolder(
 		if (first) waiting?.(`${holder}; waiting ${maxWaitMs / 1000} s for its end`);
 		await sleep(attemptEveryMs);
 	}
+}
+
+/** Codes of the disks on which a lock cannot be made, and a service still reads. */
+const noLockReasons: Readonly<Record<string, string>> = {
+	EROFS: "is read-only",
+	ENOSPC: "is full, or has no inode left",
+	EDQUOT: "is full, or has no inode left",
+};
+
+/** How often a lock is tried again that could not be made, in milliseconds. */
+const lockAgainMs = 2_000;
+
+/** A lock that is made as soon as the disk allows it. */
+function lockLater(path: string): Lock {
+	let lock: Lock | null = null;
+	let trying: Promise<void> | null = null;
+	const attempt = async () => {
+		lock = await tryLock(path).catch(() => null);
+		if (lock) clearInterval(timer);
+		trying = null;
+	};
+	const timer = setInterval(() => {
+		trying ??= attempt();
+	}, lockAgainMs).unref();
+	const release = async () => {
+		clearInterval(timer);
+		await trying;
+		await lock?.release();
+	};
+	return { release };
 }
 
 /** Whether a process holds the lock of a folder. */

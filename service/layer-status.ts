@@ -1,5 +1,6 @@
 import pLimit from "p-limit";
 import type { ReadStatus } from "../api/context.ts";
+import { Room } from "../api/room.ts";
 import { readOpen } from "../harvest/repair/branches.ts";
 import { isDescribed } from "../registry/description.ts";
 import { parseHealth } from "../registry/health.ts";
@@ -9,28 +10,29 @@ import { type Layer, type Store, StoreBusy } from "../store/store.ts";
 import { GitTimeout, runGit } from "../system/git/run.ts";
 import { descriptionOf, harvestedOf } from "./harvester/commit.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
-import { readHealth, readReviews, servedRef } from "./repository.ts";
+import { readHealth, readReviewNames, readReviews, servedRef } from "./repository.ts";
 
 interface LayerStatusOptions {
 	repository: string;
 	store: Pick<Store, "read">;
+	/** Whether a layer is served, from memory. */
+	has: (smallkey: string) => boolean;
 	/** null if this service does not harvest. */
 	harvester: Pick<ServiceHarvester, "stateOf" | "lastCheckOf"> | null;
 }
 
-/** Limits of look-ups, since anyone may ask and each one starts git processes: running, all, and of one address. */
+/** Most look-ups that run, and all: anyone may ask, and each one starts git processes. */
 const maxRunning = 2;
-const maxLookups = 50;
-const maxOfAddress = 5;
+const maxLookups = 100;
 
 /** Longest time of a git command, in milliseconds: a history may be long. */
 const historyMs = 5_000;
 
 /** Returns a function that reads the status of a layer for its publisher, from the repository and the harvester. */
-export function createReadStatus({ repository, store, harvester }: LayerStatusOptions): ReadStatus {
+export function createReadStatus({ repository, store, has, harvester }: LayerStatusOptions): ReadStatus {
 	const pool = pLimit(maxRunning);
-	/** The client address of each running or waiting look-up. */
-	const lookups: (string | null)[] = [];
+	const room = new Room(maxLookups);
+	const hasReview = createHasReview(repository);
 
 	async function readStatus(smallkey: string): Promise<LayerStatus | null> {
 		const [layer, review] = [await store.read(smallkey), await reviewOf(repository, smallkey)];
@@ -70,16 +72,30 @@ export function createReadStatus({ repository, store, harvester }: LayerStatusOp
 		return own ? { repair: own.branch } : {};
 	}
 
-	return async (smallkey, address) => {
-		const own = lookups.filter((other) => other === address && other !== null);
-		if (own.length >= maxOfAddress) return "too many";
-		if (lookups.length >= maxLookups) throw new StoreBusy("too many ask for the status of layers", 2);
-		lookups.push(address);
-		try {
-			return await pool(() => readStatus(smallkey));
-		} finally {
-			lookups.splice(lookups.indexOf(address), 1);
-		}
+	return async (smallkey, client) => {
+		// Only a layer or a change that exists takes room: a flood of other smallkeys stops no publisher.
+		if (!has(smallkey) && !(await hasReview(smallkey))) return null;
+		const own = room.hold(client);
+		const full = own.take(1);
+		if (full === "client") return "too many";
+		if (full) throw new StoreBusy("too many ask for the status of layers", 2);
+		return pool(() => readStatus(smallkey)).finally(own.end);
+	};
+}
+
+/**
+ * Returns a function that says whether a change of a layer waits or was declined. All who ask while git lists the changes
+ * share the next list, so that any number of them has one process of git at a time.
+ */
+function createHasReview(repository: string): (smallkey: string) => Promise<boolean> {
+	const oneByOne = pLimit(1);
+	let next: Promise<ReadonlySet<string>> | null = null;
+	return async (smallkey) => {
+		next ??= oneByOne(() => {
+			next = null;
+			return readReviewNames(repository, historyMs);
+		});
+		return (await next).has(smallkey);
 	};
 }
 

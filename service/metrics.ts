@@ -53,6 +53,9 @@ export function createMetrics() {
 	const toAnswer = "From a request's head to its answer, by route.";
 	const answers = histogram("request_seconds", toAnswer, "route", answerBounds);
 	collectDefaultMetrics({ register: registry });
+	// Gauges with the name of a counter, which promtool objects to; `nodejs_active_resources` has their numbers by type.
+	for (const what of ["handles", "requests", "resources"])
+		registry.removeSingleMetric(`nodejs_active_${what}_total`);
 	const about = "The version that runs, and its commit where that is known.";
 	const labels = { version: readVersion(), commit: readCommit() ?? "" };
 	new Gauge({ name: `${prefix}info`, help: about, labelNames: Object.keys(labels), registers }).set(

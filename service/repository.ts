@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { healthPath } from "../registry/health.ts";
-import { declinedFolder, reviewFolders } from "../store/store.ts";
+import { declinedFolder, mainTrailer, reviewFolders } from "../store/store.ts";
 import { trailersOf } from "../system/git/commits.ts";
 import { runGit } from "../system/git/run.ts";
 import { repositoryPath } from "./data-dir.ts";
@@ -40,12 +40,9 @@ export async function readHealth(repository: string, commit = servedRef): Promis
 /** A change on a branch of its own, which waits for a reviewer or was declined. */
 export type Review = Awaited<ReturnType<typeof readReviews>>[number];
 
-/** The trailer of a declined review with the served branch's commit at that time: later commits are newer. */
-export const mainTrailer = "Main";
-
-/** The records of `readReviews`: six fields that end with NUL. */
+/** The records of `readReviews`: seven fields that end with NUL. */
 const format =
-	"--format=%(refname)%00%(objectname)%00%(authorname)%00%(committerdate:unix)%00%(contents:subject)%00%(contents:body)%00%01";
+	"--format=%(refname)%00%(objectname)%00%(authorname)%00%(authoremail:trim)%00%(committerdate:unix)%00%(contents:subject)%00%(contents:body)%00%01";
 
 /**
  * Reads the reviews of a repository that are not merged, the oldest first.
@@ -64,7 +61,8 @@ export async function readReviews(
 	const output = await runGit(repository, words, limitMs === undefined ? {} : { limitMs });
 	const records = output.toString("utf8").split("\0\x01\n").filter(Boolean);
 	const reviews = records.map((record) => {
-		const [ref = "", commit = "", author = "", seconds = "", subject = "", body = ""] = record.split("\0");
+		const [ref = "", commit = "", author = "", mail = "", seconds = "", subject = "", body = ""] =
+			record.split("\0");
 		const named = ref.slice(heads.length).split("/")[1] ?? "";
 		const [reason = ""] = body.split("\n");
 		const [main = null] = trailersOf(`${subject}\n\n${body}`, mainTrailer);
@@ -76,6 +74,8 @@ export async function readReviews(
 			/** The last commit. That of a declined review says only who declined it, when and why. */
 			commit,
 			author,
+			/** The author's mail address. */
+			mail,
 			/** The time of that commit, in milliseconds since 1970. */
 			timeMs: Number(seconds) * 1_000,
 			subject,
@@ -86,6 +86,20 @@ export async function readReviews(
 		};
 	});
 	return name === undefined ? reviews : reviews.filter((review) => review.name === name);
+}
+
+/** The names of all reviews, waiting and declined, merged ones too: `23ax5t`, or `<sender>.batch`. @throws {GitFailure} */
+export async function readReviewNames(repository: string, limitMs: number): Promise<ReadonlySet<string>> {
+	const places = ["", `${declinedFolder}/`].map((place) => `refs/heads/${place}`);
+	const folders = places.flatMap((place) => reviewFolders.map((folder) => `${place}${folder}/`));
+	const words = ["for-each-ref", "--format=%(refname)", ...folders];
+	const refs = (await runGit(repository, words, { limitMs })).toString("utf8").split("\n");
+	return new Set(
+		refs.map((ref) => {
+			const folder = folders.find((one) => ref.startsWith(one)) ?? "";
+			return ref.slice(folder.length).split("/", 1)[0] ?? "";
+		}),
+	);
 }
 
 /**

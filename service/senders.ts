@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { parseSenders, type Sender } from "../api/senders.ts";
+import { mayChange } from "../registry/judge.ts";
 import { WrongError } from "../system/terminal/command-line.ts";
+import { counted, firstOf } from "../system/terminal/plain.ts";
 import { changeSenders, randomSecret, type SenderEntry, sendersPath } from "./senders-file.ts";
 
 /** Members of a sender, in the order that the file has them. The file does not get a member that is undefined. */
@@ -71,14 +73,55 @@ function layersOf({ smallkeys }: Sender): string {
 	return smallkeys === null ? "all layers" : smallkeys.join(" ") || "no layer";
 }
 
-/** A line for each sender, without its secret. */
-export function listLines(senders: readonly Sender[]): string[] {
+/**
+ * A line for each sender, without its secret.
+ * @param published what each of them has published; null: there is no repository to read that from
+ */
+export function listLines(
+	senders: readonly Sender[],
+	published: ReadonlyMap<string, Published> | null = null,
+): string[] {
 	const width = Math.max(0, ...senders.map(({ id }) => id.length)) + 2;
 	return senders.map((sender) => {
 		const { id, review, previous, contact } = sender;
-		const parts = [layersOf(sender), review && "with review", previous && "two secrets", contact];
+		const { layers = [], waiting = [] } = published?.get(id) ?? {};
+		const counts = published && [
+			`${counted(layers.length, "layer")} published`,
+			...(waiting.length > 0 ? [`${counted(waiting.length, "change")} waiting`] : []),
+		];
+		const rights = [layersOf(sender), review && "with review", previous && "two secrets", contact];
+		const parts = [...rights, ...(counts ?? [])];
 		return `${id.padEnd(width)}${parts.filter(Boolean).join(", ")}`;
 	});
+}
+
+/** How many layers are listed by name. */
+const maxNamed = 20;
+
+/** What a sender has published, and who else may change it. */
+export interface Published {
+	/** Smallkeys of the layers that the sender registered last, sorted. */
+	layers: readonly string[];
+	/** The branches of its changes that wait for a reviewer. */
+	waiting: readonly string[];
+}
+
+/** The lines about what a removed sender has published. @param others the senders that are left */
+export function removedLines({ layers, waiting }: Published, others: readonly Sender[]): string[] {
+	const who = (smallkey: string) =>
+		others.filter((sender) => mayChange(sender, smallkey)).map(({ id }) => id);
+	const groups = new Map<string, string[]>();
+	for (const smallkey of layers) {
+		const ids = who(smallkey).join(", ");
+		groups.set(ids, [...(groups.get(ids) ?? []), smallkey]);
+	}
+	return [
+		`it has published ${counted(layers.length, "layer")}, which ${layers.length === 1 ? "stays" : "stay"}`,
+		...[...groups].map(
+			([ids, keys]) => `  ${firstOf(keys, maxNamed)}: ${ids || "no sender"} may change them now`,
+		),
+		...waiting.map((branch) => `its change on ${branch} still waits: npx fragments review show ${branch}`),
+	];
 }
 
 /** The data of a sender in lines, without its secret. @param place where the secret is */

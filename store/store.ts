@@ -128,6 +128,11 @@ export const usedBefore: Refusal = {
 	errors: [/* @__PURE__ */ textAt("Authorization", "signature-used")],
 };
 
+/** The refusal of a change of a layer while a change of another sender waits for review. */
+export function waitsOf(sender: string): Refusal {
+	return { status: 409, reason: "waits for review", errors: [textAt("smallkey", "waits-of-other", sender)] };
+}
+
 /** Whether `outcome` is a refusal: nothing was changed. */
 export function isRefusal<T extends object>(outcome: T | Refusal): outcome is Refusal {
 	return "errors" in outcome;
@@ -174,6 +179,9 @@ export const reviewFolders = ["register", "repair"] as const;
 
 /** Folder of the branches that keep declined changes: `declined/register/<smallkey>/<commit>`. */
 export const declinedFolder = "declined";
+
+/** The trailer of a declined review with the served branch's commit at that time: later commits are newer. */
+export const mainTrailer = "Main";
 
 /** Branch on which a change waits for review. A smallkey has no dot, so a batch never has the branch of a layer. */
 export function reviewBranch({ smallkey, author }: Meta): string {

@@ -102,6 +102,8 @@ export const english = {
 	"body-empty": "the body must be empty",
 	more: "and {} more",
 	"not-registered": "{} is not registered",
+	"waits-of-other":
+		"a change of the sender {} waits for a reviewer: send yours once that one is accepted or declined",
 	"not-feature": "{} is not a feature layer",
 	"stored-invalid": "{}: the stored registration is invalid and cannot be updated: register the layer again",
 	object: "must be an object",

@@ -133,14 +133,14 @@ const everyMs = 86_400_000;
 const maxSearchMs = 7_200_000;
 
 /**
- * Looks once a day for new addresses of sick layers.
+ * Looks once a day for new addresses of sick layers, and for permanent redirects of the others.
  * @param options `search` runs `npx fragments repair`, and waits for its end
  * @returns a function that ends this, with a running search
  */
 export function startRepairs(
 	options: HealthOptions & { repository: string; search: (signal: AbortSignal) => Promise<unknown> },
 ): () => Promise<void> {
-	const { timers, log, readHealth, search, repository } = options;
+	const { timers, log, search, repository } = options;
 	const ending = new AbortController();
 	const { signal } = ending;
 	let timer: unknown;
@@ -148,10 +148,8 @@ export function startRepairs(
 
 	async function run(): Promise<void> {
 		try {
-			if (parseHealth(await readHealth()).size > 0) {
-				await search(signal);
-				if (!signal.aborted) await markProposed();
-			}
+			await search(signal);
+			if (!signal.aborted) await markProposed();
 		} catch (error) {
 			if (!signal.aborted) log.error(error);
 		}
@@ -195,6 +193,7 @@ export function searchProcess({ dataDir, mapWkid, harvest }: Configuration) {
 		HARVEST_ALLOW_PRIVATE: allowPrivate ? "on" : "off",
 		...(httpsProxy && { HTTPS_PROXY: httpsProxy }),
 		...(noProxy && { NO_PROXY: noProxy }),
+		...(process.env.NODE_EXTRA_CA_CERTS && { NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS }),
 	};
 	const command = fileURLToPath(new URL("../../scripts/fragments.cjs", import.meta.url));
 	return (signal: AbortSignal) =>

@@ -11,9 +11,11 @@ import {
 } from "../store.ts";
 import { defaultLimits, type StoreBase, type StoreLimits, syncPath, syncWithin } from "./base.ts";
 import { openBranch, type Publish } from "./branch.ts";
+import { createDamageCheck } from "./damage.ts";
 import { createGroupWriter, type StoreContext } from "./groups.ts";
 import { createHealth } from "./health.ts";
 import type { Pending } from "./judge-group.ts";
+import { clearRefused } from "./leftovers.ts";
 import { commitSeed, type Guard, openRepository, readHead, startTask, writeProbe } from "./repository.ts";
 import { openUsedRequests } from "./used-requests.ts";
 import { openWriter } from "./writer.ts";
@@ -67,9 +69,17 @@ export async function openGitStore(options: GitStoreOptions, seed: () => Promise
 	}
 }
 
+/**
+ * After a group of at least `minSiblings` changes the next one waits `groupDelayMs`, so that the senders who were just
+ * answered are in it: row `puts`. As PostgreSQL's `commit_siblings` and `commit_delay`.
+ */
+const minSiblings = 5;
+const groupDelayMs = 3;
+
 function storeOf(context: StoreContext) {
 	const { repository, limits, log, catFile, branch, requests, health, writer } = context;
 	const writeGroup = createGroupWriter(context);
+	const damage = createDamageCheck(repository, log);
 	let waiting: Pending[] = [];
 	/** The outcomes of changes without an answer. */
 	const open = new Set<Promise<unknown>>();
@@ -81,7 +91,11 @@ function storeOf(context: StoreContext) {
 	let changedMs = Number.NEGATIVE_INFINITY;
 	let probedMs = performance.now();
 	let pausedUntilMs = Number.NEGATIVE_INFINITY;
+	/** Until then, refused writes may have left files that are not old enough to be removed. */
+	let uncleanUntilMs = Number.NEGATIVE_INFINITY;
 	let isClosed = false;
+	/** The number of changes in the last group. */
+	let groupSize = 0;
 	const closing = new StoreBusy("the service is about to end", 5);
 
 	/** Starts the timer that looks for pushes and checks the writer. */
@@ -138,6 +152,7 @@ function storeOf(context: StoreContext) {
 			if (isPollDue) await poll();
 			// Changes that arrive in the same iteration of the event loop share one group.
 			await new Promise(setImmediate);
+			if (groupSize >= minSiblings) await sleep(groupDelayMs);
 			if (waiting.length > 0) await writeWaiting();
 		}
 		clearInterval(lateTimer);
@@ -148,7 +163,8 @@ function storeOf(context: StoreContext) {
 	function refuseLate(): void {
 		const isLate = (one: Pending) => performance.now() - one.sinceMs > limits.waitMs;
 		const reason = health.reason ?? "the changes before this one take too long";
-		for (const { reject } of waiting.filter(isLate)) reject(new StoreBusy(reason, 5));
+		const late = new StoreBusy(reason, 5, health.reason ?? undefined);
+		for (const { reject } of waiting.filter(isLate)) reject(late);
 		waiting = waiting.filter((one) => !isLate(one));
 	}
 
@@ -158,7 +174,14 @@ function storeOf(context: StoreContext) {
 			await branch.follow();
 			if (performance.now() - probedMs >= limits.probeMs) {
 				probedMs = performance.now();
+				await damage.check();
 				const hasFailed = health.reason !== null;
+				if (hasFailed) uncleanUntilMs = performance.now() + 2 * limits.silenceMs;
+				if (performance.now() < uncleanUntilMs) {
+					// An idle fast-import keeps an incomplete pack open.
+					await writer.renew();
+					await clearRefused(repository, limits.silenceMs);
+				}
 				if (hasFailed) await writeProbe(repository);
 				await writer.probe(hasFailed);
 				health.recovered();
@@ -182,6 +205,7 @@ function storeOf(context: StoreContext) {
 			if (request !== null) seen.add(request);
 		}
 		waiting = later;
+		groupSize = group.length;
 		await writeGroup(group);
 		changedMs = performance.now();
 	}
@@ -199,7 +223,7 @@ function storeOf(context: StoreContext) {
 			return open.size;
 		},
 		/** Why changes cannot be made, or commits of the branch are not served, in a few words; null if neither is so. */
-		state: () => health.reason ?? branch.behind,
+		state: () => health.reason ?? branch.behind ?? damage.state(),
 		read: (smallkey: string) => served().read(smallkey),
 		ids: (smallkey: string) => served().ids(smallkey),
 		keys: (folder: string) => served().keys(folder),

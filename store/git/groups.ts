@@ -1,12 +1,13 @@
 import type { CatFile } from "../../system/git/cat-file.ts";
-import { isAncestor } from "../../system/git/commits.ts";
+import { isAncestor, listCommits, personText, readCommits } from "../../system/git/commits.ts";
 import { GitTimeout } from "../../system/git/run.ts";
 import type { PathChange } from "../../system/git/tree.ts";
-import { type Edit, reviewBranch, StoreBusy } from "../store.ts";
+import { authorOf, type Edit, reviewBranch, StoreBusy, serviceIdentity } from "../store.ts";
 import { branchName, DiskTimeout, measured, type StoreBase } from "./base.ts";
 import type { Branch, CommitRange } from "./branch.ts";
 import type { WriteHealth } from "./health.ts";
 import { type Judged, judgeGroup, type Pending, usesOf } from "./judge-group.ts";
+import { openLastCommits } from "./last-commits.ts";
 import { clearLocks } from "./leftovers.ts";
 import type { CommitReader } from "./reader.ts";
 import type { UsedRequests } from "./used-requests.ts";
@@ -37,8 +38,10 @@ interface Target {
 	base: string;
 	/** Reads the state at `base`. */
 	reader: CommitReader;
-	/** Whether the branch has a change that waits for review. */
+	/** Whether the branch has a change of the same sender that waits for review. */
 	isWaiting: boolean;
+	/** The sender of a waiting change that others must not replace; null: there is none. */
+	holder: string | null;
 }
 
 /** A group that is judged, and perhaps stored. */
@@ -55,6 +58,7 @@ export function createGroupWriter(context: StoreContext) {
 	let shared: { at: CommitReader; commit: string; edits: number } | null = null;
 	/** Whether a review's branch may have a commit whose request is not noted. */
 	let isUncertain = false;
+	const lastCommits = openLastCommits(repository, log);
 
 	/** Writes a group to a branch, and answers it. If another process has moved the branch, or git fails, it retries. */
 	async function writeTo(name: string, changes: readonly Pending[]): Promise<void> {
@@ -63,8 +67,8 @@ export function createGroupWriter(context: StoreContext) {
 			let group: Group | null = null;
 			try {
 				await branch.follow();
-				const target = await targetOf(name);
-				const judged = await judgeGroup(changes, target.reader, context);
+				const target = await targetOf(name, changes[0]?.meta.author);
+				const judged = await judgeGroup(changes, target.reader, context, target.holder);
 				group = { ...target, judged, to: target.base };
 				return await persist(group);
 			} catch (error) {
@@ -94,20 +98,26 @@ export function createGroupWriter(context: StoreContext) {
 		for (const { reject } of changes) reject(busy);
 	}
 
-	/** Reads the target of a group: its branch, and the state that it is built on. */
-	async function targetOf(name: string): Promise<Target> {
+	/**
+	 * Reads the target of a group: its branch, and the state that it is built on.
+	 * @param author the sender of the change, if it is one for review
+	 */
+	async function targetOf(name: string, author: string | undefined): Promise<Target> {
 		const { commit } = branch;
 		if (name === branchName) {
 			if (shared?.commit !== commit || shared.edits > maxReaderEdits)
 				shared = { at: branch.readerAt(commit), commit, edits: 0 };
-			return { name, from: commit, base: commit, reader: shared.at, isWaiting: false };
+			return { name, from: commit, base: commit, reader: shared.at, isWaiting: false, holder: null };
 		}
 		if (isUncertain) await requests.readCommitted();
 		isUncertain = false;
 		const from = (await catFile.read(`refs/heads/${name}`))?.id ?? null;
-		const isWaiting = from !== null && !(await isAncestor(repository, from, commit));
+		const waits = from !== null && !(await isAncestor(repository, from, commit));
+		const sender = waits ? await senderOf(repository, commit, from) : null;
+		const holder = sender === author ? null : sender;
+		const isWaiting = waits && holder === null;
 		const base = isWaiting ? from : commit;
-		return { name, from, base, reader: branch.readerAt(base), isWaiting };
+		return { name, from, base, reader: branch.readerAt(base), isWaiting, holder };
 	}
 
 	/**
@@ -149,11 +159,14 @@ export function createGroupWriter(context: StoreContext) {
 		const isReview = name !== branchName;
 		// Not awaited: the next group does not wait for the files.
 		void warnings.then((texts) => {
-			for (const { pending, refusal, commit, edits } of judged) {
+			for (const { pending, meta, refusal, commit, edits } of judged) {
 				const changed = edits.length > 0;
 				const waits = isReview && (changed || isWaiting) ? { branch: name } : {};
 				const more = changed && !isReview ? { warnings: texts } : waits;
-				pending.resolve(refusal ?? { commit: commit ?? to, changed, ...more });
+				const resolve = (id: string) => pending.resolve(refusal ?? { commit: id, changed, ...more });
+				const isStored = !refusal && !changed && !isWaiting && meta.smallkey !== null;
+				if (isStored) void lastCommits(meta.smallkey as string, to).then(resolve);
+				else resolve(commit ?? to);
 			}
 		});
 	}
@@ -179,6 +192,17 @@ export function createGroupWriter(context: StoreContext) {
 		if (group.length > 0) await writeTo(branchName, group);
 		for (const one of changes) if (one.meta.review) await writeTo(reviewBranch(one.meta), [one]);
 	};
+}
+
+/** How many commits of a review are read: its sender's, and those that a reviewer has added. */
+const maxReviewCommits = 100;
+
+/** The sender of the newest change of a review. @param served the published commit @returns null if no sender made it */
+async function senderOf(repository: string, served: string, review: string): Promise<string | null> {
+	const words = ["--topo-order", `--max-count=${maxReviewCommits}`, `${served}..${review}`];
+	for await (const { author, committer } of readCommits(repository, await listCommits(repository, words)))
+		if (personText(committer) === serviceIdentity) return authorOf(author.mail);
+	return null;
 }
 
 /** The paths that edits change, each once, sorted. */

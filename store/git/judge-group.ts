@@ -10,6 +10,7 @@ import {
 	type Refusal,
 	type UsedRequest,
 	usedBefore,
+	waitsOf,
 } from "../store.ts";
 import type { WriteHealth } from "./health.ts";
 import type { CommitReader } from "./reader.ts";
@@ -41,11 +42,13 @@ export interface Judged {
  * throws, the change is rejected and left out of the results.
  * @param group no two of them have the same signed request
  * @param reader the state before the group; the edits of the group are added to it
+ * @param holder the sender whose change waits for review, if no other one may replace it; null: none does
  */
 export async function judgeGroup(
 	group: readonly Pending[],
 	reader: CommitReader,
 	{ requests, health }: { requests: UsedRequests; health: WriteHealth },
+	holder: string | null = null,
 ): Promise<Judged[]> {
 	const judged: Judged[] = [];
 	// Reads the folders of all changes in advance, while the first ones are judged; the next reader handles a failure.
@@ -54,7 +57,9 @@ export async function judgeGroup(
 	for (const pending of group) {
 		const { edits, meta } = pending;
 		try {
-			const result = judge(meta, await edits(reader), requests);
+			const wanted = await edits(reader);
+			const isHeld = holder !== null && !isRefusal(wanted) && wanted.length > 0;
+			const result = judge(meta, isHeld ? waitsOf(holder) : wanted, requests);
 			judged.push({ pending, meta, edits: [], refusal: null, commit: null, ...result });
 			reader.overlay(result.edits ?? []);
 		} catch (error) {

@@ -40,13 +40,32 @@ async function changeTimeOf(path: string): Promise<bigint | null> {
 }
 
 /**
+ * Removes what refused writes left while the service runs, as on a full disk: reports of crashes, and incomplete packs. Other
+ * processes may write packs meanwhile. To be called while no `git fast-import` of the service runs.
+ * @param silentMs an incomplete pack that is unchanged for so long, by the system's clock, is of no running git
+ */
+export async function clearRefused(repository: string, silentMs: number): Promise<void> {
+	const packs = join(repository, "objects", "pack");
+	const names = (await readdir(packs)).filter((name) => /^tmp_(?:pack|idx)_/.test(name));
+	for (const path of names.map((name) => join(packs, name))) {
+		const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Number.POSITIVE_INFINITY }));
+		if (Date.now() - mtimeMs > silentMs) await rm(path, { force: true });
+	}
+	await clearReports(repository);
+}
+
+async function clearReports(repository: string): Promise<void> {
+	for (const name of await readdir(repository)) {
+		if (name.startsWith("fast_import_crash_")) await rm(join(repository, name), { force: true });
+	}
+}
+
+/**
  * Removes what a killed git left besides locks: reports of crashes, incomplete packs, and the `.keep` files that exclude
  * a pack of fast-import from repacks until its refs are written. No git process may write to the repository meanwhile.
  */
 export async function clearFiles(repository: string): Promise<void> {
-	for (const name of await readdir(repository)) {
-		if (name.startsWith("fast_import_crash_")) await rm(join(repository, name), { force: true });
-	}
+	await clearReports(repository);
 	const folder = join(repository, "objects", "pack");
 	for (const name of await readdir(folder).catch(() => [])) {
 		const path = join(folder, name);

@@ -5,6 +5,7 @@ import type { CatFile } from "../../system/git/cat-file.ts";
 import { GitFailure, runGit } from "../../system/git/run.ts";
 import { type Edit, type Meta, serviceAuthor } from "../store.ts";
 import { branchName, type StoreBase } from "./base.ts";
+import { damageAdvice, findDamaged } from "./damage.ts";
 import { diskReasonOf } from "./health.ts";
 import { clearFiles, clearLocks } from "./leftovers.ts";
 import type { Writer } from "./writer.ts";
@@ -39,10 +40,16 @@ export async function openRepository(base: StoreBase, guard: Guard | undefined):
 	} catch (error) {
 		// Git does not always name the reason.
 		const reason = diskReasonOf(error) ?? (await writeProbe(repository).then(() => null, diskReasonOf));
-		if (reason === null) throw error;
+		if (reason === null) throw await explained(repository, error);
 		if (isNew) throw new Error(`DATA_DIR: ${reason}, and ${repository} has to be made there`);
 		log.warn(`${repository} is used without an update of its settings and hook: ${reason}`);
 	}
+}
+
+/** The error of a start, with advice if a file is damaged without which git recognizes no repository. */
+async function explained(repository: string, error: unknown): Promise<unknown> {
+	const damaged = error instanceof GitFailure ? await findDamaged(repository) : null;
+	return damaged === null ? error : new Error(damageAdvice(repository, damaged));
 }
 
 /** @throws {Error} if the repository belongs to another user, such as root after restoring a backup */

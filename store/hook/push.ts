@@ -4,7 +4,14 @@ import { readRecords } from "../../system/git/run.ts";
 import { findTooMany } from "../../system/git/tree.ts";
 import { visible } from "../../system/untrusted-text.ts";
 import { judgeFiles } from "./changed-files.ts";
-import { findCommitProblem, findRefProblem, isServices, servedRef, type Update } from "./updates.ts";
+import {
+	findCommitProblem,
+	findRefProblem,
+	findUnmerged,
+	isServices,
+	servedRef,
+	type Update,
+} from "./updates.ts";
 
 /** The result of judging a push. */
 export interface Verdict {
@@ -49,11 +56,13 @@ export async function judgePush(
 }
 
 /** Why one of the service's branches must not move to a commit; null if it may, or is not the service's. */
-async function findMoveProblem(repository: string, { from, to, ref }: Update): Promise<string | null> {
+async function findMoveProblem(repository: string, update: Update): Promise<string | null> {
+	const { from, to, ref } = update;
 	if (to === null || !isServices(ref)) return null;
 	if (from !== null && !(await isAncestor(repository, from, to)))
 		return "must follow its current commit, which a forced push would lose: pull first";
-	return (await findCommitProblem(repository, to)) ?? (await findTooMany(repository, to));
+	const problem = (await findCommitProblem(repository, to)) ?? (await findUnmerged(update, repository));
+	return problem ?? findTooMany(repository, to);
 }
 
 function refusal(lines: readonly string[]): Verdict {

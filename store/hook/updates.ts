@@ -78,6 +78,22 @@ export async function findCommitProblem(repository: string, to: string): Promise
 	return null;
 }
 
+/**
+ * Why a push must not move the served branch along commits of a review; null if it does not. The commit of a merge says who
+ * has accepted a review: a fast-forward has none.
+ */
+export async function findUnmerged({ from, to, ref }: Update, repository: string): Promise<string | null> {
+	if (ref !== servedRef || from === null || to === null) return null;
+	const ids = await listCommits(repository, ["--first-parent", to, `^${from}`]);
+	for await (const commits of readObjects(repository, "commit", ids)) {
+		for (const commit of commits) {
+			if (!isServiceCommit(commit)) continue;
+			return `commit ${commit.id} is a change that waits for review, and no commit says who accepts it: git merge --no-ff`;
+		}
+	}
+	return null;
+}
+
 /** Why git and the service might read a commit differently; null if they cannot. */
 function findAmbiguity({ body }: GitObject): string | null {
 	const lines = headerLines(body);
@@ -93,11 +109,15 @@ function findAmbiguity({ body }: GitObject): string | null {
 
 /** The problem of a commit that claims to be the service's; null for any other. */
 function findForgery(commit: GitObject): string | null {
-	const { name, mail } = parseCommit(commit).committer;
-	const isOwn = name.toLowerCase() === serviceAuthor || mail.toLowerCase() === authorMail(serviceAuthor);
-	if (!isOwn) return null;
+	if (!isServiceCommit(commit)) return null;
 	return (
 		`names ${serviceAuthor} as its committer, and is not known here: the service has to recognize its own commits. ` +
 		"Commit it in your own name (git rebase --force-rebase), or ask the operator of the service to fetch it"
 	);
+}
+
+/** Whether a commit names the service as its committer, in any case. */
+function isServiceCommit(commit: GitObject): boolean {
+	const { name, mail } = parseCommit(commit).committer;
+	return name.toLowerCase() === serviceAuthor || mail.toLowerCase() === authorMail(serviceAuthor);
 }

@@ -1,5 +1,6 @@
+import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { link, mkdir } from "node:fs/promises";
+import { link, mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "uvu";
@@ -91,5 +92,37 @@ async function leaveSocket(path: string): Promise<void> {
 		);
 	},
 );
+
+/** Mounts a small disk in memory with three inodes; false where this machine may not. */
+function mount(path: string): boolean {
+	try {
+		execFileSync("mount", ["-t", "tmpfs", "-o", "nr_inodes=3,size=1m", "none", path], { stdio: "ignore" });
+		return true;
+	} catch {
+		return false;
+	}
+}
+
+test("a disk without an inode keeps no service from its start, and the folder is locked once it has one", async () => {
+	const folder = await temporaryFolder();
+	if (!mount(folder.path)) return folder.remove();
+	try {
+		for (const name of ["one", "two"]) await writeFile(join(folder.path, name), "");
+		const said: string[] = [];
+		const lock = await lockFolder(folder.path, { waiting: (line) => said.push(line) });
+		assert.match(
+			said.join(),
+			"cannot be made, since the disk is full, or has no inode left: layers are read",
+		);
+		assert.is(await isFolderLocked(folder.path), false);
+		for (const name of ["one", "two"]) await rm(join(folder.path, name));
+		await eventually(() => isFolderLocked(folder.path));
+		await lock.release();
+		assert.is(await isFolderLocked(folder.path), false);
+	} finally {
+		execFileSync("umount", [folder.path]);
+		await folder.remove();
+	}
+});
 
 test.run();

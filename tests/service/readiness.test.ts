@@ -1,3 +1,6 @@
+import { execFileSync } from "node:child_process";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createDisk } from "../../service/data-dir.ts";
@@ -22,6 +25,36 @@ function ready(local: Local): string {
 readiness("all is well", ({ local }) => {
 	assert.is(ready(local), "200 ok\n");
 });
+
+for (const [name, text] of [
+	["HEAD", "\0\0\0"],
+	["config", "[core\n"],
+	["config", ""],
+] as const) {
+	const what = text === "" ? "empty" : "damaged";
+	readiness(
+		`${what} ${name} of the repository is named; the command of the log repairs it`,
+		async ({ local }) => {
+			const path = join(local.repository, name);
+			assert.is((await local.put("a")).status, 201);
+			await writeFile(path, text);
+			await eventually(() => ready(local) === `503 the file ${name} of the repository is damaged\n`);
+			const advice = `${path}: is damaged. No layer is lost: `;
+			assert.is(local.warnings.filter((warning) => warning.startsWith(advice)).length, 1);
+			await local.stop();
+			if (text !== "") {
+				const refused = await local.start().catch((error: Error) => error.message);
+				assert.match(String(refused), advice);
+				const [, command = ""] = /"([^"]+)"/.exec(String(refused)) ?? [];
+				execFileSync("sh", ["-c", command]);
+			}
+			await local.start();
+			assert.is(ready(local), "200 ok\n");
+			assert.is(local.get("/v0.9/doc/en/a").status, 200);
+			assert.is((await local.put("b")).status, 201);
+		},
+	);
+}
 
 readiness("a disk that is nearly full is named before it is full, and writes go on", async ({ local }) => {
 	local.freeBytes = 3_500_000;

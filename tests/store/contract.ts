@@ -9,6 +9,7 @@ import {
 	type Reader,
 	type Store,
 	usedBefore,
+	waitsOf,
 } from "../../store/store.ts";
 
 /** A store without layers, and how to be rid of it. */
@@ -230,6 +231,21 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		const removal = await accepted(store.change(removing("nhn"), metaOf("nhn", review)));
 		assert.equal([removal.changed, removal.branch], [true, "register/nhn"]);
 		assert.is((await store.read("nhn"))?.registration, textOf(1));
+	});
+
+	check("a change that waits for review is not replaced by another sender's", async (store) => {
+		const stored = await accepted(store.change(putting("nhn", textOf(1)), metaOf("nhn")));
+		const meta = (author: string) => metaOf("nhn", { author, review: true });
+		const first = await accepted(store.change(putting("nhn", textOf(2)), meta("ann")));
+		for (const edits of [putting("nhn", textOf(3)), removing("nhn"), putting("nhn", textOf(2))]) {
+			const other = meta("bo");
+			assert.equal(await store.change(edits, other), waitsOf("ann"));
+			assert.equal(await store.change(edits, other), waitsOf("ann"), "sent again");
+		}
+		const same = await accepted(store.change(putting("nhn", textOf(1)), meta("bo")));
+		assert.equal(same, { commit: stored.commit, changed: false }, "what is stored is no change");
+		const again = await accepted(store.change(putting("nhn", textOf(2)), meta("ann")));
+		assert.equal(again, { ...first, changed: false }, "the change of ann still waits");
 	});
 
 	check("a request for review that is repeated changes nothing twice", async (store) => {

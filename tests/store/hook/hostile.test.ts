@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { installHook } from "../../../store/hook/install.ts";
 import { feature, Local, largeWhenStored, wms } from "../../local.ts";
+import { runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";
 import { Pusher } from "./pusher.ts";
 
@@ -105,6 +106,14 @@ const refused: [title: string, craft: Craft, words: string | RegExp][] = [
 		"two changes, of which one is wrong",
 		commits({ "layers/tw/two.json": wms("two"), "layers/th/three.json": "[]" }),
 		"layers/th/three.json: the document: must be an object",
+	],
+	[
+		"a review that is merged without a commit of its reviewer",
+		async ({ clone }) => {
+			await clone.git("merge", "-q", "--ff-only", "origin/register/waits");
+			return undefined;
+		},
+		/refs\/heads\/main: commit [0-9a-f]{40} is a change that waits for review, and no commit says who accepts it: git merge --no-ff/,
 	],
 	["a file in another folder", commits({ "layers/two.json": wms("two") }), "must be at layers/tw/two.json"],
 	["a folder Layers", commits({ "Layers/tw/two.json": wms("two") }), "must be in layers, in lower case"],
@@ -453,6 +462,23 @@ for (const [title, craft, words] of refused) {
 }
 
 service("reads and writes go on after all that was refused", async ({ local }) => answers(local));
+
+service(
+	"a review that git has merged has its reviewer in the audit and in the log",
+	async ({ local, pusher }) => {
+		await local.write({ target: "/register/merged", body: wms("merged"), sender: "careful" });
+		await pusher.pull();
+		await pusher.clone.git("merge", "-q", "--no-ff", "--no-edit", "origin/register/merged");
+		const pushed = await pusher.push();
+		assert.ok(pushed.isAccepted, pushed.screen);
+		await eventually(() => local.get("/v0.9/doc/en/merged").status === 200);
+		const { stdout } = await runScript("audit", ["merged"], { DATA_DIR: local.folder });
+		const who = await local.git("log", "-1", "--format=%cn <%ce>", "main");
+		assert.match(stdout, `  merged by ${who}: Merge`);
+		assert.match(stdout, "    by the sender careful, with a signed request of ");
+		await eventually(() => JSON.stringify(local.log).includes(`"people":["${who}","careful <`));
+	},
+);
 
 for (const [title, craft] of harmless) {
 	service(`${title}: accepted, without harm`, async ({ local, pusher }) => {
