@@ -1,7 +1,5 @@
 // npx fragments register, import and compare: store many registrations, import an older service's, and compare the two
 import { existsSync } from "node:fs";
-import pMap from "p-map";
-import { canonicalText, type Registration } from "../registry/registration.ts";
 import { isSenderId } from "../registry/sender-id.ts";
 import { parseLayerPath, parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
 import { repositoryPath } from "../service/data-dir.ts";
@@ -10,10 +8,8 @@ import { servedRef } from "../service/repository.ts";
 import { changeSenders, sendersPath } from "../service/senders-file.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { isRefusal } from "../store/store.ts";
-import type { Environment } from "../system/environment.ts";
 import { listTree } from "../system/git/tree.ts";
 import { createRun, exitCodes, parseUrl, WrongError } from "../system/terminal/command-line.ts";
-import type { Io } from "../system/terminal/io.ts";
 import { counted, plain } from "../system/terminal/plain.ts";
 import { progress } from "../system/terminal/progress.ts";
 import { readBatch, storeBatch } from "./move/batch.ts";
@@ -22,7 +18,7 @@ import { keyOf } from "./move/import/document.ts";
 import { type NotMoved, readDump, readDumpFile } from "./move/import/dump.ts";
 import { readLayersDump, readSendersDump, summaryLines } from "./move/import/import.ts";
 import { storeLayers } from "./move/import/store-layers.ts";
-import { findSecret, sendRequest, signRequest } from "./publish/request.ts";
+import { sendBatch } from "./publish/send-batch.ts";
 
 /** @throws {Error} if the option `--sender` has no id of a sender */
 function checkSender(id: string): void {
@@ -32,34 +28,8 @@ function checkSender(id: string): void {
 const registerHelp = `
 With --url each layer is a signed PUT to that service, with a commit of its own; the secret is found as for put. Without it
 all are one commit in GITHUB_REPOSITORY where that is set, else in the repository in DATA_DIR, on which no service may run.
-All files are checked first. What is stored already is skipped: after a cut, run the same again.`;
-
-/** Signed requests that wait for their answers at the same time. */
-const maxRequests = 8;
-
-/**
- * Sends each registration to a running service by a signed PUT, and prints the refusals.
- * @returns the highest exit code of a request
- */
-async function sendBatch(
-	registrations: ReadonlyMap<string, Registration>,
-	{ url, sender: id }: { url: string; sender?: string },
-	environment: Environment,
-	io: Io,
-): Promise<number> {
-	const { sender, secret } = await findSecret(id ?? null, environment, io);
-	const withSecret = { ...environment, SENDER_SECRET: secret };
-	const withoutReceipts = { ...io, print: () => undefined };
-	const send = async ([smallkey, registration]: [string, Registration]) => {
-		const body = new TextEncoder().encode(canonicalText(registration));
-		const request = await signRequest({ method: "PUT", smallkey, body, url, sender }, withSecret, io);
-		return sendRequest(request, withoutReceipts);
-	};
-	const codes = await pMap(registrations, send, { concurrency: maxRequests });
-	const done = codes.filter((code) => code === exitCodes.done).length;
-	io.print(`${done} of ${counted(codes.length, "layer")} accepted by ${url}`);
-	return Math.max(exitCodes.done, ...codes);
-}
+All files are checked first. With --url a request that is not served is sent again for half a minute.
+What is stored already is skipped: after an interruption, run the same again.`;
 
 const register = createRun("register", async ({ read, environment, io }) => {
 	const [options, folder] = await read((line) =>
