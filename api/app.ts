@@ -14,6 +14,7 @@ import {
 	refuseWrite,
 	uncachedHeaders,
 } from "./reply.ts";
+import type { Client } from "./room.ts";
 import { parseRead, type ReadSettings, type Wanted } from "./wanted.ts";
 
 /** The project's version, as in package.json, which a worker cannot read. */
@@ -179,13 +180,13 @@ export function answerFailure(error: unknown, kind: Route["kind"], log: Context[
  * GET <base>/status/<smallkey>: the status of a layer. Refusals have `errors`, like those of writes.
  * @param segment the last segment of the target, still encoded
  * @param read null if the layers are not on this machine; then the catalogue has their status
- * @param address the client, for the limit of look-ups; null: not limited
+ * @param client who asks, for the limit of look-ups; empty: not limited
  */
 export async function answerStatus(
 	segment: string,
 	read: ReadStatus | null,
 	log: Context["log"],
-	address: string | null = null,
+	client: Client = [],
 ): Promise<Reply> {
 	const refused = (status: number, error: string, retryAfter?: number) =>
 		refuse({ status, errors: [error], retryAfter }, anySite);
@@ -194,7 +195,7 @@ export async function answerStatus(
 	if (!smallkey) return refused(400, smallkeyText(given));
 	if (!read) return refused(404, "status: the catalogue has it, since the layers are not on this machine");
 	try {
-		const status = await read(smallkey, address);
+		const status = await read(smallkey, client);
 		if (status === "too many")
 			return refused(429, "this address asks for the status of too many layers at once", 2);
 		return status ? jsonReply(200, status, anySite) : refused(404, `smallkey: ${smallkey} is not registered`);

@@ -3,6 +3,7 @@ import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { Log } from "../store/log.ts";
 import type { Store } from "../store/store.ts";
 import type { WriteLimiter } from "./limits.ts";
+import type { Client } from "./room.ts";
 import type { Senders } from "./senders.ts";
 import type { ReadSettings } from "./wanted.ts";
 
@@ -23,13 +24,10 @@ export interface Refresh {
 
 /**
  * Reads the status of a layer; null if there is neither a layer nor a waiting change.
- * @param address the client, for the limit of look-ups; null: not limited
+ * @param client who asks, for the limit of look-ups; empty: not limited
  * @throws {StoreBusy}
  */
-export type ReadStatus = (
-	smallkey: string,
-	address: string | null,
-) => Promise<LayerStatus | "too many" | null>;
+export type ReadStatus = (smallkey: string, client: Client) => Promise<LayerStatus | "too many" | null>;
 
 /** The dependencies of a handler, which are passed in and never global. */
 export interface Context {

@@ -153,7 +153,7 @@ export class Exchange {
 				return pages ? pages(route, { ifNoneMatch, acceptEncoding, address, client }) : refuseRead(404);
 			}
 			case "status":
-				return answerStatus(route.segment, context.status ?? null, context.log, this.#knownClient.counted);
+				return answerStatus(route.segment, context.status ?? null, context.log, this.#knownClient.shares);
 			default:
 				return answerPlain(route, context);
 		}

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import type { Context } from "../../api/context.ts";
 import { TokenBuckets } from "../../api/limits.ts";
 import { putEdits } from "../../api/register.ts";
+import { parseSenders } from "../../api/senders.ts";
 import { unpackDraft } from "../../registry/draft.ts";
 import { canonicalText, parseRegistration } from "../../registry/registration.ts";
 import {
@@ -189,6 +190,40 @@ writes("the same payload again is a 201 without a commit, in whatever spelling",
 	assert.is(((await answer.json()) as { commit: string }).commit, before);
 	assert.is(await local.git("rev-parse", "main"), before);
 });
+
+writes("the receipt of a layer that is stored already names its own last commit", async ({ local }) => {
+	const put = async (smallkey: string, body: string) => {
+		local.now += 1_000;
+		return ((await (await local.put(smallkey, body)).json()) as { commit: string }).commit;
+	};
+	const [first, second] = [await put("one", wms("one")), await put("two", wms("two"))];
+	assert.equal([await put("one", wms("one")), await put("two", wms("two"))], [first, second]);
+	const third = await put("one", wms("three"));
+	assert.equal([await put("two", wms("two")), await put("one", wms("three"))], [second, third]);
+	await local.stop();
+	await local.start();
+	assert.is(await put("two", wms("two")), second);
+	const status = (await local.context.status?.("two", [])) as { commit: string };
+	assert.is(status.commit, second);
+});
+
+writes(
+	"a layer whose change waits for a reviewer is not changed by another sender for review",
+	async ({ local }) => {
+		const other = parseSenders('{"other":{"key":"another secret","review":true}}', "");
+		const senders = new Map([...local.context.settings.senders, ...other]);
+		local.context = { ...local.context, settings: { ...local.context.settings, senders } };
+		const target = "/register/23ax5t";
+		assert.is((await local.write({ target, body: wms("first"), sender: "careful" })).status, 201);
+		const write = { target, body: wms("second"), sender: "other", secret: "another secret" };
+		const text = "a change of the sender careful waits for a reviewer: send yours once that one is";
+		await refused(local, write, 409, new RegExp(`^smallkey: ${text} accepted or declined$`));
+		local.now += 1_000;
+		await refused(local, write, 409, /the sender careful/);
+		const status = (await local.context.status?.("23ax5t", [])) as { review: { commit: string } };
+		assert.is(status.review.commit, await local.git("rev-parse", "refs/heads/register/23ax5t"));
+	},
+);
 
 writes("DELETE removes the layer in one commit, and is 404 the next time", async ({ local }) => {
 	await local.put("23ax5t");

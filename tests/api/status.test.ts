@@ -3,10 +3,13 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { answerStatus, routeOf } from "../../api/app.ts";
+import { clientOf } from "../../api/node/address.ts";
+import type { Client } from "../../api/room.ts";
 import { acceptReview, parseReviewer } from "../../review/decide.ts";
 import type { ServiceHarvester } from "../../service/harvester/open.ts";
 import { createReadStatus } from "../../service/layer-status.ts";
 import { findWaiting } from "../../service/repository.ts";
+import { StoreBusy } from "../../store/store.ts";
 import { GitFailure, runGit } from "../../system/git/run.ts";
 import { feature, Local, manual, noon, responseOf, temporaryFolder, tiles, wms } from "../local.ts";
 import { eventually } from "../wait.ts";
@@ -24,11 +27,15 @@ test.after.each(async ({ local }) => {
 	await local.end();
 });
 
-async function ask(local: Local, target: string, address: string | null = null): Promise<Response> {
+function clientAt(address: string): Client {
+	return clientOf({ socket: { remoteAddress: address }, headers: {} } as never, []).shares;
+}
+
+async function ask(local: Local, target: string, client: Client = []): Promise<Response> {
 	const route = routeOf("GET", target, local.context.settings);
 	if (route.kind !== "status") throw new Error(`${target} is no status`);
 	const { status = null, log } = local.context;
-	return responseOf(await answerStatus(route.segment, status, log, address));
+	return responseOf(await answerStatus(route.segment, status, log, client));
 }
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
@@ -142,9 +149,9 @@ test("a history that cannot be read is a fault, and no layer without a commit", 
 		`tree ${tree}\nparent ${parent}\nauthor ${person}\ncommitter ${person}\n\nx\n`,
 	);
 	await git("update-ref", "refs/heads/main", await git("hash-object", "-t", "commit", "-w", "commit"));
-	const statuses = createReadStatus({ repository, store: local.store, harvester: null });
+	const statuses = createReadStatus({ repository, store: local.store, has: () => true, harvester: null });
 	try {
-		const error = await statuses("roads", null).catch((reason: Error) => reason);
+		const error = await statuses("roads", []).catch((reason: Error) => reason);
 		assert.instance(error, GitFailure, JSON.stringify(error));
 		assert.match(String(error), parent);
 	} finally {
@@ -156,11 +163,12 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	let state: HarvestState | null = null;
 	let lastCheck: LastCheck | null = null;
 	const harvester = { stateOf: () => state, lastCheckOf: () => lastCheck };
-	const statuses = createReadStatus({ repository: local.repository, store: local.store, harvester });
+	const { repository, store } = local;
+	const statuses = createReadStatus({ repository, store, has: () => true, harvester });
 	await local.put("wells", feature);
 	await local.put("roads", tiles);
 	const read = async (smallkey = "wells") => {
-		const status = await statuses(smallkey, null);
+		const status = await statuses(smallkey, []);
 		if (status === "too many") throw new Error(status);
 		return [status?.harvest, status?.health] as const;
 	};
@@ -196,29 +204,55 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	]);
 });
 
-test("with too many requests at once some get Retry-After", async ({ local }) => {
-	await local.put("a");
-	const answers = await Promise.all(Array.from({ length: 60 }, () => ask(local, "/status/a")));
-	const statuses = answers.map(({ status }) => status);
-	assert.is(statuses.filter((status) => status === 200).length, 50);
-	const [refused] = answers.filter(({ status }) => status === 503);
-	assert.is(refused?.headers.get("Retry-After"), "2");
+/** Look-ups of one layer, `a`, that end as failures, without a process of git each, once `end` is called. */
+function heldStatuses(local: Local) {
+	let end = () => {};
+	const held = new Promise<void>((resolve) => {
+		end = resolve;
+	});
+	const read = () => held.then(() => Promise.reject(new StoreBusy("was held", 7)));
+	const has = (smallkey: string) => smallkey === "a";
+	local.context.status = createReadStatus({
+		repository: local.repository,
+		...{ store: { read }, has, harvester: null },
+	});
+	/** The answers of so many look-ups, each as its status and its `Retry-After`, in order. */
+	const flood = (count: number, target: string, client: Client = []) =>
+		Array.from({ length: count }, async () => {
+			const { status, headers } = await ask(local, target, client);
+			return `${status} ${headers.get("Retry-After")}`;
+		});
+	return { end, flood };
+}
+
+test("with too many requests at once some get Retry-After, and what does not exist is 404 all the same", async ({
+	local,
+}) => {
+	const { end, flood } = heldStatuses(local);
+	const answers = flood(110, "/status/a");
+	assert.equal([...new Set(await Promise.all(flood(500, "/status/none")))], ["404 null"]);
+	assert.equal(await Promise.all(answers.slice(100)), Array(10).fill("503 2"));
+	end();
+	assert.equal(await Promise.all(answers.slice(0, 100)), Array(100).fill("503 7"));
 });
 
-test("an address that asks for too many at once leaves room for others", async ({ local }) => {
-	await local.put("a");
-	const flood = Array.from({ length: 200 }, () => ask(local, "/status/a", "192.0.2.1"));
-	const other = await ask(local, "/status/a", "192.0.2.2");
-	assert.is(other.status, 200);
-	const answers = await Promise.all(flood);
-	assert.equal([...new Set(answers.map(({ status }) => status))], [200, 429]);
-	assert.is(answers.filter(({ status }) => status === 200).length, 5);
-	const refused = answers.at(-1);
-	assert.is(refused?.headers.get("Retry-After"), "2");
-	assert.equal(await refused?.json(), {
+test("ten addresses and a network of 48 bits that ask for too many at once leave room for a publisher", async ({
+	local,
+}) => {
+	const { end, flood } = heldStatuses(local);
+	const addresses = Array.from({ length: 10 }, (_, index) => `192.0.2.${index}`);
+	for (let index = 0; index < 50; index += 1) addresses.push(`2001:db8:1:${index}::1`);
+	const answers = addresses.flatMap((address) => flood(20, "/status/a", clientAt(address)));
+	const [publisher] = flood(1, "/status/a", clientAt("198.51.100.1"));
+	assert.is(await answers[19], "429 2");
+	const refused = await ask(local, "/status/a", clientAt("192.0.2.0"));
+	assert.equal(await refused.json(), {
 		errors: ["this address asks for the status of too many layers at once"],
 	});
-	assert.is((await ask(local, "/status/a", "192.0.2.1")).status, 200, "later");
+	end();
+	assert.is(await publisher, "503 7", "it was looked up");
+	await Promise.all(answers);
+	assert.is(await flood(1, "/status/a", clientAt("192.0.2.0"))[0], "503 7", "later");
 });
 
 test.run();

@@ -10,10 +10,12 @@ import { writeTests } from "./writes.ts";
 /**
  * Runs the whole conformance suite against one engine, started once; skipped where it cannot be had.
  * @param more adds tests of this engine
+ * @param hasRefusals whether it is asked for every refusal of a write; without them, for reads and for writes in order
  */
 export function conformance(
 	candidate: Candidate,
 	more: (test: Test, engine: () => Engine) => void = () => undefined,
+	hasRefusals = true,
 ): void {
 	const test = suite(`conformance: ${candidate.name}`);
 	if (candidate.missing !== null) {
@@ -34,8 +36,10 @@ export function conformance(
 	docsTests(test, candidate, started);
 	targetTests(test, candidate, started);
 	writeTests(test, started);
-	olderWriteTests(test, started);
-	refusalTests(test, candidate, started);
+	if (hasRefusals) {
+		olderWriteTests(test, started);
+		refusalTests(test, candidate, started);
+	}
 	more(test, started);
 	test.run();
 }
