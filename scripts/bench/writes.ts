@@ -113,7 +113,7 @@ export const writeRows: Row[] = [
 		unit: "changes/s",
 		reach: { of: "ratio", least: 150 },
 		prepare: async (world) => {
-			const service = await world.serve("puts", { site: "on" });
+			const service = await world.serve("puts");
 			const clone = await world.clone("puts-clone");
 			return {
 				ours: async () =>
@@ -129,7 +129,7 @@ export const writeRows: Row[] = [
 		unit: "ms",
 		reach: { of: "ratio", most: 2 },
 		prepare: async (world) => {
-			const service = await world.serve("alone", { site: "on" });
+			const service = await world.serve("alone");
 			const bare = join(await world.dataFolder("alone-git"), "repository.git");
 			return {
 				ours: () => aloneMs(service, 0.5),

@@ -11,8 +11,8 @@ const timeoutMs = 600_000;
 export const environment: Record<string, string> = {
 	PATH: process.env.PATH ?? "",
 	HOME: process.env.HOME ?? "",
-	// The rows measure one target: each further target adds the same work again. The catalogue has its own rows.
-	...{ TARGETS: "v0.9", SITE: "off" },
+	// The map services of the layers do not exist.
+	HARVEST: "off",
 	...{ GIT_CONFIG_NOSYSTEM: "1", GIT_CONFIG_GLOBAL: "/dev/null" },
 };
 

@@ -11,8 +11,6 @@ export const sender = "bench";
 
 /** How a service is started. */
 interface ServeOptions {
-	/** Whether it has a catalogue, which affects writes. */
-	site?: "on" | "off";
 	/** Path of the checkout whose service is started. */
 	checkout?: string;
 	/** Modules that are loaded into its process, to measure there. */
@@ -95,22 +93,20 @@ export async function openWorld(layers: number, beside: string | null) {
 
 	/** Starts a service on all layers, with its own data folder, and waits until all derived files are written. */
 	async function serve(name: string, options: ServeOptions = {}) {
-		const service = await start(await dataFolder(name), { site: "off", ...options });
+		const service = await start(await dataFolder(name), options);
 		await untilWritten(service);
-		// A process beside the service builds the first catalogue.
-		const index = `${service.url}/index/index.json`;
-		if (options.site === "on") await until("the catalogue", async () => (await fetch(index)).status === 200);
+		// A process beside the service builds the first catalogue. The first release has none, and answers 404.
+		await until("the catalogue", async () => (await fetch(`${service.url}/`)).status !== 503);
 		return service;
 	}
 
 	/** Starts a service on a data folder, and waits until it has printed its address. */
-	async function start(dataDir: string, { site = "on", checkout = root, preloads = [] }: ServeOptions = {}) {
+	async function start(dataDir: string, { checkout = root, preloads = [] }: ServeOptions = {}) {
 		const env = {
 			...environment,
 			DATA_DIR: dataDir,
 			SENDERS: JSON.stringify({ [sender]: secret }),
 			LOOP_DELAY_FILE: `${dataDir}.delay`,
-			SITE: site,
 		};
 		const { scripts } = JSON.parse(await readFile(join(checkout, "package.json"), "utf8"));
 		// Node's options, the program and its arguments, as `npm start` has them in that version.
