@@ -6,18 +6,28 @@ import { repairedTrailer } from "../harvest/repair/branches.ts";
 import { resolveCommit } from "../publish/collect.ts";
 import { proposalLines } from "../review/audit/audit.ts";
 import { linksInto, noLinks, renderComment } from "../review/comment.ts";
-import { acceptReview, declineReview, parseReason, parseReviewer, refuseOthers } from "../review/decide.ts";
+import {
+	acceptReview,
+	declineReview,
+	isStale,
+	parseReason,
+	parseReviewer,
+	refuseOthers,
+	staleText,
+} from "../review/decide.ts";
+import { conflictObstacle } from "../review/merge.ts";
 import {
 	annotationsOf,
 	approvalLines,
 	changeLines,
+	obstacleLines,
 	remarkLine,
 	reportOf,
 	summaryLine,
 } from "../review/report.ts";
 import { type CheckServices, createCheckServices, isWrong, type Review, review } from "../review/review.ts";
-import { reviewLine } from "../review/status.ts";
-import { findRepository, findWaiting, readReviews, servedRef } from "../service/repository.ts";
+import { reviewLines } from "../review/status.ts";
+import { findRepository, findWaiting, servedRef } from "../service/repository.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { repairBranch } from "../store/store.ts";
 import type { Environment } from "../system/environment.ts";
@@ -39,6 +49,12 @@ async function open(repo: string | undefined, environment: Environment) {
 	const reviewCommit = (head: string, check: CheckServices) =>
 		review({ repository, base: servedRef, head, settings, check });
 	return { settings, repository, name, reviewCommit };
+}
+
+/** Whether a repair leaves the choice between several places to a person: its commit changes nothing. */
+async function isChoice(repository: string, { branch, commit }: { branch: string; commit: string }) {
+	if (!branch.startsWith(repairBranch(""))) return false;
+	return (await runGit(repository, ["diff", "--name-only", `${commit}^`, commit])).length === 0;
 }
 
 /** The evidence of a repair, from its commit's message, and the paths of its pictures. */
@@ -96,6 +112,7 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 				const outcome = await review({ repository, base, head, settings, check }).catch((error: Error) => {
 					throw new Error(plain(error.message));
 				});
+				for (const text of obstacleLines(outcome)) io.print(text);
 				for (const remark of annotationsOf(outcome)) io.print(remarkLine(remark));
 				// In GitHub Actions the comment has links to files and owners.
 				const { GITHUB_SERVER_URL: web, GITHUB_REPOSITORY: name } = environment;
@@ -116,8 +133,8 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 
 		verb("list", "list the changes that wait for a reviewer").action(async ({ repo }) => {
 			const { repository, name } = await open(repo, environment);
-			const waiting = await readReviews(repository, "waiting");
-			for (const one of waiting) io.print(plain(reviewLine(one)));
+			const waiting = await reviewLines(repository);
+			for (const one of waiting) io.print(plain(one));
 			if (waiting.length === 0) io.warn(`no review waits in ${name}`);
 		});
 
@@ -125,8 +142,11 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 			.option("--markdown", "as a pull request's comment")
 			.action(async (key, { repo, markdown }) => {
 				const { settings, repository, reviewCommit } = await open(repo, environment);
-				const { branch, commit } = await findWaiting(repository, key);
+				const waiting = await findWaiting(repository, key);
+				const { branch, commit } = waiting;
 				const outcome = await reviewCommit(commit, createCheckServices(settings.harvest));
+				const stale = await isStale(repository, waiting);
+				if (stale) code = exitCodes.wrong;
 				const isRepair = branch.startsWith(repairBranch(""));
 				const lines = [
 					`${branch} at commit ${commit}`,
@@ -134,7 +154,9 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 					...(isRepair ? await repairLines(repository, settings.pictures, commit) : []),
 					...changeLines(outcome),
 					summaryLine(outcome),
-					`To merge exactly this: npx fragments review accept ${branch} --commit ${commit.slice(0, 12)}`,
+					stale
+						? `It cannot be merged: ${staleText}. Decline it, and ask the sender to send it again`
+						: `To merge exactly this: npx fragments review accept ${branch} --commit ${commit.slice(0, 12)}`,
 					`To decline it: npx fragments review decline ${branch} --why "the reason"`,
 				];
 				io.print(markdown ? renderComment(outcome).trimEnd() : lines.map(plain).join("\n"));
@@ -153,6 +175,10 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 				const waiting = await findWaiting(repository, key);
 				const { branch, author, commit } = waiting;
 				if (shown !== undefined) await checkShown(repository, branch, commit, shown);
+				if (await isChoice(repository, waiting))
+					throw new WrongError(
+						`${branch}: several places agree alike, and nothing is chosen: register the one that is right (npx fragments review show ${key} lists them); the proposal is then withdrawn`,
+					);
 				io.warn(plain(`Accepting ${branch} of ${author} in ${name}`));
 				// A merge does not wait for map services: only `show` asks them.
 				const outcome = await reviewCommit(commit, async () => ({ findings: [] }));
@@ -161,6 +187,9 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 					throw new WrongError(
 						"Not accepted: the problems must be corrected first, and a review may change layers only",
 					);
+				// A conflict has a sentence of its own, with what to do.
+				if (outcome.obstacle !== null && outcome.obstacle !== conflictObstacle)
+					throw new WrongError(`Not accepted: ${outcome.obstacle}`);
 				if (shown === undefined) await confirmMerge(commit, io);
 				const merge = await acceptReview(repository, waiting, reviewer);
 				io.print(`Accepted: ${merge.slice(0, 12)} is on the branch main`);

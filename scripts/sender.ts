@@ -2,6 +2,7 @@
 import { InvalidArgumentError } from "commander";
 import { isSenderId } from "../registry/sender-id.ts";
 import { isFolderLocked } from "../service/data-dir.ts";
+import { readPublished } from "../service/published.ts";
 import {
 	addSender,
 	allSenders,
@@ -9,6 +10,7 @@ import {
 	knownSender,
 	listLines,
 	oneSender,
+	removedLines,
 	type SenderFields,
 	senderLines,
 } from "../service/senders.ts";
@@ -16,6 +18,7 @@ import { randomSecret, sendersPath } from "../service/senders-file.ts";
 import { parseSpan, readConfiguration } from "../service/settings.ts";
 import { createRun } from "../system/terminal/command-line.ts";
 import type { Io } from "../system/terminal/io.ts";
+import { plain } from "../system/terminal/plain.ts";
 
 const help = `
 The senders are in the file senders.json of DATA_DIR, which a file fragments.env in this folder may name. A running
@@ -130,8 +133,11 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 		verb("remove", "take a sender away; what it has published stays").action(async (id) => {
 			await changeSender(dataDir, id, () => null);
 			io.print(`${id} is no longer in ${place}`);
-			if ((await allSenders(dataDir)).size === 0)
-				io.warn("warning: it was the last sender: no one can publish");
+			const others = [...(await allSenders(dataDir)).values()];
+			const published = await readPublished(dataDir);
+			const own = published && (published.get(id) ?? { layers: [], waiting: [] });
+			if (own) io.print(removedLines(own, others).map(plain).join("\n"));
+			if (others.length === 0) io.warn("warning: it was the last sender: no one can publish");
 			await printService();
 		});
 
@@ -139,7 +145,8 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 			.command("list")
 			.description("list all senders")
 			.action(async () => {
-				for (const text of listLines([...(await allSenders(dataDir)).values()])) io.print(text);
+				const senders = [...(await allSenders(dataDir)).values()];
+				for (const text of listLines(senders, await readPublished(dataDir))) io.print(text);
 			});
 
 		verb("show", "show one sender")

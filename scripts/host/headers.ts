@@ -77,7 +77,9 @@ ${lines(pageTypes, (ending, type) => `		AddType "${type}" .${ending}`)}	</Direct
 ${lines(always, (name, value) => `		Header always set ${name} "${value}"`)}		Header set Cache-Control "${caching}" "expr=%{REQUEST_STATUS} in {'200', '304'}"
 		Header always set Cache-Control "${refusalCaching}" "expr=%{REQUEST_STATUS} == '404'"
 ${lines(preflightHeaders, (name, value) => `		Header always set ${name} "${value}" "expr=%{REQUEST_METHOD} == 'OPTIONS'"`)}	</LocationMatch>
-${siteGroups.map(apacheGroup).join("")}	RewriteEngine On
+${siteGroups.map(apacheGroup).join("")}	# The tag of a compressed copy ends with -gzip or -br, and only the tag of the file is compared.
+	RequestHeader edit* If-None-Match '-(?:gzip|br)"' '"'
+	RewriteEngine On
 	RewriteCond %{REQUEST_METHOD} =OPTIONS
 	RewriteRule "${pathsOf(targets)}" - [R=204,L]
 	RewriteRule "${layerPages}" "%{REQUEST_URI}.html" [PT]

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import pLimit from "p-limit";
+import type { Browser } from "playwright-core";
 import { proofsFile } from "../../../catalogue/thumbnails.ts";
 import { placeOf } from "../../../harvest/finding.ts";
 import { placeFile } from "../../../publish/place-file.mjs";
@@ -64,6 +65,8 @@ export interface ProveRun extends Omit<DrawOptions, "browser"> {
 	/** The day of the run: `2026-03-04`. */
 	day: string;
 	signal: AbortSignal;
+	/** Gives the browser for the next layers, which is closed after them; absent: starts one. */
+	browser?: () => Promise<Browser>;
 }
 
 /** Records the result of drawing a layer, and writes its picture into the folder. */
@@ -131,7 +134,7 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 	return proofs;
 
 	async function drawSome(some: readonly CheckedLayer[]): Promise<void> {
-		const browser = await openBrowser();
+		const browser = await (options.browser ?? openBrowser)();
 		const inTurn = createTurns();
 		try {
 			const draw = async (layer: CheckedLayer) => {

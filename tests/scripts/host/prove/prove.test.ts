@@ -11,6 +11,7 @@ import { readLayers } from "../../../../service/harvester/layers.ts";
 import { processIo } from "../../../../system/terminal/io.ts";
 import { blank } from "../../../harvest/pictures.ts";
 import { copyLayers, temporaryFolder } from "../../../local.ts";
+import { openBrowser } from "../../../site/browser.ts";
 import { drawingNetwork } from "./services.ts";
 
 interface Scene {
@@ -52,6 +53,7 @@ function prove({ site, layers, folder }: Scene, smallkeys: string[], more: Parti
 		isAgain: false,
 		day: "2026-03-04",
 		signal: new AbortController().signal,
+		browser: openBrowser,
 		...more,
 	});
 }
