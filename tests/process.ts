@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { run } from "../scripts/fragments.ts";
 import type { Io } from "../system/terminal/io.ts";
+import { alikeIn } from "./alike.ts";
 
 export const root = fileURLToPath(new URL("..", import.meta.url));
 
@@ -201,6 +202,8 @@ export class ServerProcess {
 		cwd = root,
 		words = startWords("serve"),
 	): Promise<ServerProcess> {
+		const files = alikeIn(env);
+		files.place();
 		const server = new ServerProcess(env, cwd, words);
 		await new Promise<void>((resolve, reject) => {
 			const take = (data: Buffer) => {
@@ -214,6 +217,7 @@ export class ServerProcess {
 			server.#child.stderr?.on("data", take);
 			void server.ended.then((code) => reject(new Error(`ended with ${code}: ${server.output}`)));
 		});
+		files.keep();
 		return server;
 	}
 

@@ -28,7 +28,7 @@ const tools = { debootstrap: "debootstrap", "systemd-nspawn": "systemd-container
 export const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "fragments-installed");
 
 /** Certificates of this machine: a proxy may have its own. */
-const certificates = "/etc/ssl/certs/ca-certificates.crt";
+export const certificates = "/etc/ssl/certs/ca-certificates.crt";
 
 /**
  * Starts a program, whose processes are all killed when this process ends, even when it is killed: they have a table of
@@ -89,25 +89,44 @@ export async function networkVariables(): Promise<Record<string, string>> {
 	};
 }
 
+/** The folder of a Debian that is booted. */
+export function machineFolder(): Promise<string> {
+	return madeOnce("machine", packages, async (system) => {
+		for (const unit of idle) await runBound(["systemctl", "--quiet", `--root=${system}`, "disable", unit]);
+		await cp(certificates, join(system, certificates));
+		await cp("/etc/resolv.conf", join(system, "etc/resolv.conf"), { dereference: true });
+		await writeFile(join(system, "etc/hosts"), "127.0.0.1 localhost\n::1 localhost\n");
+		await writeFile(join(system, "etc/apt/apt.conf.d/90yes"), 'APT::Get::Assume-Yes "true";\n');
+	});
+}
+
+/** The folder of Debian's smallest system with Node 24 and its user, as the image `node:24-slim` is. */
+export function imageFolder(): Promise<string> {
+	return madeOnce("image", [], async (system) => {
+		await runBound(["chroot", system, "useradd", "--create-home", "--uid", "1000", "node"]);
+	});
+}
+
 /**
  * Returns the folder of a Debian with Node 24, which is made once for a list of packages. Folders for other lists, and
  * those of interrupted runs, are removed.
  */
-export async function baseFolder(): Promise<string> {
-	const key = createHash("sha256").update(JSON.stringify([suite, packages, nodePackages]));
-	const name = `debian-${key.digest("hex").slice(0, 16)}`;
-	const folder = join(cache, name);
+async function madeOnce(
+	purpose: string,
+	included: readonly string[],
+	finish: (system: string) => Promise<void>,
+): Promise<string> {
+	const key = createHash("sha256").update(JSON.stringify([suite, included, nodePackages, String(finish)]));
+	const folder = join(cache, `debian-${purpose}-${key.digest("hex").slice(0, 16)}`);
 	await mkdir(join(cache, "npm"), { recursive: true });
 	if (existsSync(folder)) return folder;
 	for (const old of readdirSync(cache))
-		if (old.startsWith("debian-")) await rm(join(cache, old), { recursive: true, force: true });
+		if (old.startsWith(`debian-${purpose}-`)) await rm(join(cache, old), { recursive: true, force: true });
 	const made = `${folder}.new`;
-	await runBound(["debootstrap", "--variant=minbase", `--include=${packages}`, suite, made]);
+	const include = included.length > 0 ? [`--include=${included}`] : [];
+	await runBound(["debootstrap", "--variant=minbase", ...include, suite, made]);
 	await installNode(made);
-	for (const unit of idle) await runBound(["systemctl", "--quiet", `--root=${made}`, "disable", unit]);
-	await cp(certificates, join(made, certificates));
-	await cp("/etc/resolv.conf", join(made, "etc/resolv.conf"), { dereference: true });
-	await writeFile(join(made, "etc/apt/apt.conf.d/90yes"), 'APT::Get::Assume-Yes "true";\n');
+	await finish(made);
 	await rename(made, folder);
 	return folder;
 }

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { root } from "../process.ts";
 import { eventually } from "../wait.ts";
-import { baseFolder, cache, networkVariables, runBound, spawnBound } from "./base.ts";
+import { cache, machineFolder, networkVariables, runBound, spawnBound } from "./base.ts";
 
 /** How a command is run. */
 interface RunOptions {
@@ -31,7 +31,7 @@ export class Machine {
 
 	/** Boots one. `/checkout.git` has the project as it is in the working tree. */
 	static async boot(): Promise<Machine> {
-		const base = await baseFolder();
+		const base = await machineFolder();
 		const folder = await mkdtemp(join(cache, "machine-"));
 		await runBound(["cp", "-a", "--reflink=auto", `${base}/.`, folder]);
 		await copyCheckout(join(folder, "checkout.git"));
@@ -43,7 +43,7 @@ export class Machine {
 		let init = 0;
 		await eventually(() => {
 			if (nspawn.exitCode !== null) throw new Error(`the machine did not start: ${console}`);
-			init = initBelow(nspawn.pid as number);
+			init = initBelow(nspawn.pid as number, /^systemd$/m);
 			return init > 0;
 		});
 		const machine = new Machine(folder, nspawn, init, await networkVariables());
@@ -85,8 +85,8 @@ export class Machine {
 	}
 }
 
-/** The process id of the machine's init: the first systemd below a process; 0 if there is none yet. */
-function initBelow(pid: number): number {
+/** The id of the first process with a name below a process; 0 if there is none yet. */
+export function initBelow(pid: number, name: RegExp): number {
 	const of = (path: string) => {
 		try {
 			return readFileSync(`/proc/${path}`, "utf8");
@@ -95,15 +95,15 @@ function initBelow(pid: number): number {
 		}
 	};
 	for (const child of of(`${pid}/task/${pid}/children`).trim().split(" ").filter(Boolean).map(Number)) {
-		if (/^systemd\n$/.test(of(`${child}/comm`))) return child;
-		const below = initBelow(child);
+		if (name.test(of(`${child}/comm`))) return child;
+		const below = initBelow(child, name);
 		if (below > 0) return below;
 	}
 	return 0;
 }
 
 /** Makes a bare repository with the whole history, whose newest commit is the working tree. */
-async function copyCheckout(folder: string): Promise<void> {
+export async function copyCheckout(folder: string): Promise<void> {
 	const identity = { GIT_AUTHOR_NAME: "test", GIT_AUTHOR_EMAIL: "test@example.invalid" };
 	const committer = { GIT_COMMITTER_NAME: "test", GIT_COMMITTER_EMAIL: "test@example.invalid" };
 	const env = { ...process.env, ...identity, ...committer };

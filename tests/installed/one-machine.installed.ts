@@ -138,13 +138,6 @@ await scenes("One machine", {
 		assert.match(await machine.run("systemctl show -p Result fragments"), "Result=success");
 		assert.not.match(await machine.run("journalctl -u fragments -o cat"), /timed out\. Killing/);
 	},
-	"a build is served as built by nginx, with what npx fragments headers prints": async (machine) => {
-		const build = "npx fragments build --out /var/www/fragments";
-		const print =
-			"npx fragments headers nginx --root /var/www/fragments --port 8091 > /etc/nginx/conf.d/static.conf";
-		const verify = "npx fragments verify http://127.0.0.1:8091 --dist /var/www/fragments --all --wait 20";
-		await machine.run(`cd /opt/fragments && ${build} && ${print} && systemctl restart nginx && ${verify}`);
-	},
 });
 
 /** The commands that back up, and those that restore. */

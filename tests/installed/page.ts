@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
@@ -16,15 +17,20 @@ const replacements: readonly { page: string; run: string; why: string }[] = [
 		run: "curl -sif --retry 30 --retry-delay 1 --retry-all-errors http://127.0.0.1/healthz",
 		why: "a reload of nginx returns before its new processes answer",
 	},
+	{ page: "git checkout v0.2.0", run: "git checkout -q origin/main", why: "the version that is tried" },
 	{ page: "fragments@fragments.example:", run: "fragments@127.0.0.1:", why: "there is one machine" },
 ];
 
 /**
  * The commands of one section of a page, as a script: its indented lines, and its blocks of `sh`. The text of
  * `replacements` is replaced.
+ * @param commit of an earlier version of the page
  */
-export function commandsOf(page: string, heading: string): string {
-	const text = readFileSync(join(root, page), "utf8");
+export function commandsOf(page: string, heading: string, commit?: string): string {
+	const text =
+		commit === undefined
+			? readFileSync(join(root, page), "utf8")
+			: execFileSync("git", ["show", `${commit}:${page}`], { cwd: root, encoding: "utf8" });
 	const at = text.indexOf(heading);
 	assert.ok(at >= 0, `${page} has no ${heading}`);
 	const rest = text.slice(at + heading.length);

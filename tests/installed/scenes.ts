@@ -3,26 +3,45 @@ import { whyNot } from "./base.ts";
 import { Machine } from "./machine.ts";
 import { commandsOf } from "./page.ts";
 
-/** A scene: what it does on the machine. It may return a figure, which is printed. */
-type Scene = (machine: Machine) => Promise<unknown>;
+/** Where scenes play. */
+interface Stage {
+	/** The last lines of its log. */
+	journal(): Promise<string>;
+	end(): Promise<void>;
+}
+
+/** A scene: what it does on its stage. It may return a figure, which is printed. */
+export type Scene<T = Machine> = (stage: T) => Promise<unknown>;
+
+/** Scenes on one machine, in their order. */
+export function scenes(section: string, list: Readonly<Record<string, Scene>>): Promise<void> {
+	return scenesOn(Machine.boot, section, list);
+}
 
 /**
- * Scenes on one machine, in their order. The error of a failed one has the end of the journal. Without the tools all are skipped, with one line.
+ * Scenes on one stage, in their order. The error of a failed one has the end of the log. Without the tools all are skipped,
+ * with one line.
  */
-export async function scenes(section: string, list: Readonly<Record<string, Scene>>): Promise<void> {
+export async function scenesOn<T extends Stage>(
+	open: () => Promise<T>,
+	section: string,
+	list: Readonly<Record<string, Scene<T>>>,
+): Promise<void> {
 	const reason = await whyNot();
 	const test = suite(section);
-	let machine: Machine | null = null;
-	test.after(() => machine?.end());
+	let opening: Promise<T> | null = null;
+	test.after(async () => (await opening?.catch(() => null))?.end());
 	for (const [name, scene] of Object.entries(list)) {
 		const add = reason === null ? test : test.skip;
 		add(name, async () => {
-			machine ??= await Machine.boot();
+			opening ??= open();
+			const stage = await opening;
 			try {
-				const figure = await scene(machine);
+				const figure = await scene(stage);
 				if (typeof figure === "string") console.log(`${name}: ${figure}`);
 			} catch (error) {
-				throw new Error(`${(error as Error).message}\nThe journal:\n${await machine.journal()}`);
+				const { message, details = "" } = error as Error & { details?: string };
+				throw new Error(`${message}\n${details}\nThe journal:\n${await stage.journal()}`);
 			}
 		});
 	}
@@ -47,4 +66,10 @@ export async function untilReady(machine: Machine): Promise<void> {
 	await machine.run(
 		"curl -sf -o /dev/null --retry 120 --retry-delay 1 --retry-all-errors http://127.0.0.1:8080/readyz",
 	);
+}
+
+/** What the service has logged since its last start. */
+export function logOfStart(machine: Machine): Promise<string> {
+	const id = "$(systemctl show -p InvocationID --value fragments)";
+	return machine.run(`journalctl --no-pager -o cat _SYSTEMD_INVOCATION_ID=${id}`);
 }

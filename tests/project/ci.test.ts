@@ -40,7 +40,7 @@ async function installed(knowsAll: boolean): Promise<string[]> {
 		assert.is(await runCi(path, knowsAll), 0);
 		const npm = await readFile(join(path, "npm"), "utf8");
 		assert.match(npm, /^ci$/m);
-		assert.match(npm, /ci --prefix \S+\n(?:ci\n)?run lint\ntest\n$/);
+		assert.match(npm, /ci --prefix \S+\n(?:ci\n)?run lint\nrun types\ntest\n$/);
 		const [update, install] = (await readFile(join(path, "apt"), "utf8")).split("\n");
 		assert.is(update, "update -q");
 		return install?.split(" ").filter((word) => word !== "install" && !word.startsWith("-")) ?? [];
@@ -50,7 +50,7 @@ async function installed(knowsAll: boolean): Promise<string[]> {
 }
 
 test("CI installs a browser only where none is, and brotli only where the distribution has it", async () => {
-	const wanted = ["nginx", "openssl", "curl", "prometheus", "python3-owslib"];
+	const wanted = ["nginx", "openssl", "curl", "jq", "prometheus", "python3-owslib"];
 	const isThere = browserPlaces.some((path) => existsSync(path));
 	const all = [...wanted, "libnginx-mod-http-brotli-static", "chromium-headless-shell"];
 	assert.equal(await installed(false), isThere ? wanted : [...wanted, "chromium"]);

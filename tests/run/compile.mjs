@@ -9,12 +9,18 @@ const urlName = "sourceUrl";
 /** The command that tests start in processes. */
 const program = resolve("scripts/fragments.ts");
 
-/** The processes that the service starts beside its source. */
-const workers = ["service/catalogue-worker.ts"].map((path) => resolve(path));
+/** Files that the service starts as a process or a thread → the module that is compiled and started in their place. */
+const workers = {
+	"service/catalogue-worker.ts": "service/catalogue-worker.ts",
+	"service/harvester/thread-entry.mjs": "service/harvester/thread-main.ts",
+};
+
+/** How the service starts a process with tsx, which what is compiled does not need. */
+const withTsx = ', "--import", import.meta.resolve("tsx")';
 
 /**
- * Keeps the source's `import.meta.url`, since modules read and start files beside their sources. Only a worker is started
- * as it was compiled.
+ * Keeps the source's `import.meta.url`, since modules read and start files beside their sources. Only a worker that the
+ * service's own code starts is started as it was compiled.
  * @param {string} folder of the compiled files
  * @returns {import("esbuild").Plugin}
  */
@@ -25,10 +31,11 @@ function sourceUrls(folder) {
 			setup.initialOptions.define = { "import.meta.url": urlName };
 			setup.onLoad({ filter: /\.ts$/ }, async ({ path }) => {
 				let text = await readFile(path, "utf8");
-				for (const worker of workers) {
-					const compiled = join(folder, relative(".", worker).replace(/\.ts$/, ".js"));
-					const own = `new URL("./${relative(dirname(path), worker)}", import.meta.url)`;
-					text = text.replace(own, `new URL(${JSON.stringify(pathToFileURL(compiled).href)})`);
+				for (const [started, source] of Object.entries(workers)) {
+					const own = `new URL("./${relative(dirname(path), resolve(started))}", import.meta.url)`;
+					if (!text.includes(own)) continue;
+					const compiled = pathToFileURL(join(folder, source.replace(/\.ts$/, ".js")));
+					text = text.replace(own, `new URL(${JSON.stringify(compiled.href)})`).replace(withTsx, "");
 				}
 				const url = JSON.stringify(pathToFileURL(path).href);
 				// In the first line, which keeps the line numbers.
@@ -58,7 +65,7 @@ export async function compileTests(files) {
 	const remove = () => rm(folder, { recursive: true, force: true });
 	try {
 		const { metafile } = await build({
-			entryPoints: [program, ...workers, ...files.filter((file) => file.endsWith(".ts"))],
+			entryPoints: [program, ...Object.values(workers), ...files.filter((file) => file.endsWith(".ts"))],
 			bundle: true,
 			splitting: true,
 			packages: "external",

@@ -1,6 +1,6 @@
 // npm test [-- FILE…]: runs uvu's test files under Node's test runner, each in a process of its own, and prints the result of
-// each, then `N passed, N failed`. With --fuzz each property is tried with many more cases. With --faults it breaks disks,
-// repositories and processes under the service, and writes docs/reliability.md.
+// each, then `N passed, N failed`. With --fuzz each property is tried with many more cases, and each refusal on all engines.
+// With --faults it breaks disks, repositories and processes under the service, and writes docs/reliability.md.
 
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
@@ -29,9 +29,10 @@ const { values, positionals } = parseArgs({
 const plans = {
 	test: { files: ["tests/**/*.test.ts"], timeoutMs: 600_000 },
 	faults: { files: ["tests/faults/**/*.{test,fault}.ts"], timeoutMs: 1_200_000 },
-	installed: { files: ["tests/installed/*.installed.ts"], timeoutMs: 3_600_000 },
-	fuzz: { files: ["tests/**/*.fuzz.test.ts", "tests/conformance/workers.test.ts"], timeoutMs: 3_600_000 },
+	installed: { files: ["tests/installed/*.installed.ts"], timeoutMs: 3_600_000, concurrency: 1 },
+	fuzz: { files: ["tests/**/*.fuzz.test.ts", "tests/conformance/workers*.test.ts"], timeoutMs: 3_600_000 },
 };
+/** @type {{ files: string[], timeoutMs: number, concurrency?: number }} */
 const plan = plans[values.faults ? "faults" : values.installed ? "installed" : values.fuzz ? "fuzz" : "test"];
 const timeout = values.timeout === undefined ? plan.timeoutMs : Number(values.timeout);
 const names = positionals.length > 0 ? positionals : (await glob(plan.files)).sort();
@@ -85,7 +86,7 @@ async function runTests() {
 		const all = [...files.keys()];
 		// Neighbours need the same resources, such as a browser, so every second file comes from the end of the list.
 		const mixed = all.map((_, index) => all.at(index % 2 === 0 ? index / 2 : -(index + 1) / 2) ?? "");
-		const concurrency = availableParallelism();
+		const concurrency = plan.concurrency ?? availableParallelism();
 		for await (const { type, data } of run({ files: mixed, concurrency, timeout })) {
 			if (type === "test:stdout" || type === "test:stderr")
 				outputs.set(data.file, (outputs.get(data.file) ?? "") + data.message);

@@ -20,14 +20,14 @@ import { logTo } from "../store/git-store.ts";
 import { eventually } from "../wait.ts";
 import { assertAccepted } from "./viewer.ts";
 
-/** The viewer's page: dojo reads the fragments as a script. The viewer gives up after two seconds; a test may be slow. */
+/** The viewer's page: dojo reads the fragments as a script. The viewer gives up after two seconds; a test waits. */
 const page = `<!doctype html><html lang="en"><meta charset="utf-8"><title>Viewer</title>
 <script src="/dojo/dojo.js" data-dojo-config="async: true"></script>
 <script>
 function readFragments(address) {
 	return new Promise((resolve) => {
 		require(["dojo/request/script"], (script) => {
-			script.get(address, { jsonp: "callback", timeout: 120000 }).then(
+			script.get(address, { jsonp: "callback" }).then(
 				(fragments) => resolve({ fragments }),
 				(error) => resolve({ error: String(error) }),
 			);

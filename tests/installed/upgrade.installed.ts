@@ -1,0 +1,169 @@
+import * as assert from "uvu/assert";
+import type { Machine } from "./machine.ts";
+import { commandsOf } from "./page.ts";
+import { install, logOfStart, type Scene, scenes, untilReady } from "./scenes.ts";
+
+/** An earlier version, and where its own pages say how it is installed. */
+interface Earlier {
+	commit: string;
+	page: string;
+	heading: string;
+	/** How its sender command adds one. */
+	add: string;
+	/** Further settings of its unit. */
+	dropIn?: string;
+}
+
+const earlier: readonly Earlier[] = [
+	{
+		commit: "66b3297",
+		page: "docs/hosting.md",
+		heading: "**systemd**",
+		add: "sender -- add energy",
+	},
+	{
+		commit: "b5b7f8e",
+		page: "docs/one-machine.md",
+		heading: "## 2. The service, under systemd",
+		add: "sender -- add energy --all-layers",
+		// The filter of its own unit ends the service: it excludes setpriority(2).
+		dropIn: "[Service]\nSystemCallFilter=\nSystemCallFilter=@system-service\nSystemCallFilter=~@privileged\n",
+	},
+];
+
+const files = "/checkout/tests/fixtures/valid";
+const written = { "wms-all": "wms-all-members", "feature-all": "feature-all-members", manual: "manual" };
+
+/** What each path answers. */
+type Answers = Record<string, string>;
+
+/** Reads each layer of the repository in both languages from the service. @throws {Error} if one is not served */
+async function readAll(machine: Machine): Promise<Answers> {
+	const list =
+		"git -c safe.directory='*' -C /var/lib/fragments/repository.git ls-tree -r --name-only main layers";
+	const keys = [...(await machine.run(list)).matchAll(/^layers\/[^/]+\/([^/.]+)\.json$/gm)].map(
+		([, key]) => key,
+	);
+	assert.ok(keys.length > 20, keys.join());
+	const paths = keys.flatMap((key) => ["en", "fr"].map((lang) => `/v0.9/doc/${lang}/${key}`));
+	const script = `const answers = {};
+		for (const path of ${JSON.stringify(paths)}) {
+			const answer = await fetch("http://127.0.0.1:8080" + path);
+			answers[path] = answer.status === 200 ? await answer.text() : String(answer.status);
+		}
+		console.log(JSON.stringify(answers));`;
+	return JSON.parse(await machine.run(`node --input-type=module -e '${script}'`));
+}
+
+/** What 0.2.0 has changed in v0.9 (CHANGELOG.md): a new member, and French titles of columns. */
+const translated: Record<string, string> = { Icône: "Icon", Détails: "Details" };
+
+/** The documents of answers, without those changes. */
+function withoutChanges(answers: Answers): string[] {
+	const undo = (name: string, value: string) => {
+		if (name === "imageUrl") return undefined;
+		return name === "title" ? (translated[value] ?? value) : value;
+	};
+	return Object.entries(answers).map(([path, text]) => `${path} ${JSON.stringify(JSON.parse(text), undo)}`);
+}
+
+const serves = (key: string) =>
+	`curl -sf -o /dev/null --retry 60 --retry-delay 1 --retry-all-errors http://127.0.0.1:8080/v0.9/doc/en/${key}`;
+
+/** Runs the commands of the page for a version, until it serves. */
+async function upgrade(machine: Machine, version: string): Promise<void> {
+	const commands = commandsOf("docs/operate.md", "## Upgrade").replace("origin/main", version);
+	await machine.run(commands, { network: "outside" });
+	await machine.run(serves("manual"));
+	assert.match(await machine.run("systemctl show -p NRestarts fragments"), "NRestarts=0");
+}
+
+/** Asserts that the present version serves what another one did, and that its log has no fault. */
+async function assertUpgraded(machine: Machine, before: Answers): Promise<void> {
+	await untilReady(machine);
+	const log = (await logOfStart(machine)).split("\n");
+	const faults = log.filter((line) => !/all layers are read again, and nothing is lost|"harvest/.test(line));
+	assert.not.match(faults.join("\n"), /not whole|damaged|error|fail/i);
+	assert.equal(withoutChanges(await readAll(machine)), withoutChanges(before));
+	const verify = "npx fragments verify http://127.0.0.1:8080 --repo /var/lib/fragments/repository.git --all";
+	await machine.run(`cd /opt/fragments && ${verify}`);
+	const path = "/v0.9/doc/fr/manual";
+	await machine.run(`curl -sf http://127.0.0.1:8080${path} | cmp - /var/lib/fragments/dist${path}`);
+}
+
+/** Installs an earlier version by its own page, on a machine that may have another one, and writes to it in each way. */
+async function installEarlier(
+	machine: Machine,
+	{ commit, page, heading, add, dropIn }: Earlier,
+): Promise<void> {
+	const folder = "/etc/systemd/system/fragments.service.d";
+	const data = "/var/lib/fragments /var/lib/fragments-last-start /tmp/layers";
+	await machine.run(`systemctl disable -q --now fragments || true; rm -rf ${data}; mkdir -p ${folder}`);
+	const packages = `cd /opt/fragments && git checkout -q ${commit} && npm ci --omit=dev`;
+	await machine.run(packages, { network: "outside" });
+	const own = commandsOf(page, heading, commit).split("\n");
+	const first = own.findIndex((line) => line.startsWith("install -m 0600"));
+	const last = own.findIndex((line) => line.includes("systemctl enable --now fragments"));
+	if (dropIn !== undefined) await machine.run(`cat > ${folder}/filter.conf`, { input: dropIn });
+	await machine.run(`cd /opt/fragments; ${own.slice(first, last + 1).join("\n")}`);
+	await machine.run(serves("airports"));
+	// As root, the command of an earlier version takes the senders file from the service.
+	const asService = "runuser -u fragments -- env HOME=/tmp";
+	const npm = `cd /opt/fragments; export DATA_DIR=/var/lib/fragments; ${asService} npm run -s`;
+	for (const [key, file] of Object.entries(written))
+		await machine.run(`${npm} put -- ${key} ${files}/${file}.json`);
+	await machine.run(`${npm} remove -- airports; ${npm} ${add}`);
+	const change = "mkdir -p layers/pu; cp layers/ma/manual.json layers/pu/pushed.json; git add layers";
+	const commitIt = "git -c user.name=Ada -c user.email=ada@example.invalid commit -qm pushed";
+	const clone = "git clone -q /var/lib/fragments/repository.git /tmp/layers; cd /tmp/layers";
+	const script = `set -e; ${clone}; ${change}; ${commitIt}; git push -q origin HEAD:main`;
+	await machine.run(`sudo -u fragments bash -c '${script}'`);
+	await machine.run(serves("pushed"));
+}
+
+/** The scenes of one earlier version. */
+function scenesOf(version: Earlier): Record<string, Scene> {
+	let before: Answers = {};
+	const { commit } = version;
+	return {
+		[`${commit} is installed by its own page, and gets layers, a sender, a removal and a push`]: async (
+			machine,
+		) => {
+			await installEarlier(machine, version);
+			before = await readAll(machine);
+		},
+		[`after the upgrade from ${commit} every layer is served as before`]: async (machine) => {
+			await upgrade(machine, "origin/main");
+			await assertUpgraded(machine, before);
+			const gone = "curl -s -o /dev/null -w '%{http_code}' http://127.0.0.1:8080/v0.9/doc/en/airports";
+			assert.is(await machine.run(gone), "404");
+			const put = `npx fragments put newer ${files}/manual.json --sender energy`;
+			await machine.run(`cd /opt/fragments; export DATA_DIR=/var/lib/fragments; ${put}`);
+		},
+		[`after the way back ${commit} serves every layer as it did, and what was written since`]: async (
+			machine,
+		) => {
+			await upgrade(machine, commit);
+			const { "/v0.9/doc/en/newer": en, "/v0.9/doc/fr/newer": fr, ...others } = await readAll(machine);
+			assert.equal(others, before);
+			assert.ok(en && fr);
+			const put = `npm run -s put -- wms-all ${files}/manual.json`;
+			await machine.run(`cd /opt/fragments; export DATA_DIR=/var/lib/fragments; ${put}`);
+			before = await readAll(machine);
+		},
+		[`after a second upgrade every layer is served, with what ${commit} has written since`]: async (
+			machine,
+		) => {
+			await upgrade(machine, "origin/main");
+			await assertUpgraded(machine, before);
+		},
+	};
+}
+
+await scenes("Upgrade", {
+	"Debian, Node and the project are installed by the page": async (machine) => {
+		await install(machine);
+		await machine.run("git clone -q /checkout.git /checkout");
+	},
+	...Object.assign({}, ...earlier.map(scenesOf)),
+});
