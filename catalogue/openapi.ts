@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { errors, layerStatus, missing, receipt } from "../registry/schemas/answers.ts";
+import { catalogueChunk } from "../registry/schemas/catalogue.ts";
 import { description } from "../registry/schemas/description.ts";
 import { owners } from "../registry/schemas/owners.ts";
 import { registration, registration1, registration2 } from "../registry/schemas/registration.ts";
@@ -27,7 +28,7 @@ export function schemaFiles(served: readonly TargetName[], url: string): Map<str
 	const names = readdirSync(folder).filter((name) => name.endsWith(".schema.json"));
 	const schemas = [
 		...[registration, registration1, registration2, description, owners],
-		...[receipt, layerStatus, errors, missing],
+		...[catalogueChunk, receipt, layerStatus, errors, missing],
 		...names.sort().map((name) => readJson<{ $id: string }>(name)),
 	];
 	const files = new Map<string, object>(schemas.map((schema) => [schema.$id, schema]));

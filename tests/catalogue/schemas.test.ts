@@ -4,29 +4,26 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { CommitChanges } from "../../catalogue/changes.ts";
 import type { Entry } from "../../registry/entries.ts";
+import { catalogueChunk } from "../../registry/schemas/catalogue.ts";
 import { buildCatalogue, generateEntries } from "./entries.ts";
 import { pageSettings } from "./pages.ts";
 
 const ajv = new Ajv({ allErrors: true });
 
-const names = [
-	"catalogue-index",
-	"catalogue-health",
-	"catalogue-chunk",
-	"changes-index",
-	"changes-piece",
-] as const;
-const schemas = names.map((name) => {
+const names = ["catalogue-index", "catalogue-health", "changes-index", "changes-piece"] as const;
+const files = names.map((name) => {
 	const text = readFileSync(new URL(`../../registry/schemas/${name}.schema.json`, import.meta.url), "utf8");
 	return JSON.parse(text) as object;
 });
 
+const schemas = [...files, catalogueChunk] as const;
+
 /** The schema of each file of the catalogue. */
 function schemaOf(path: string): object {
-	const [index, health, chunk, changes, piece] = schemas as [object, object, object, object, object];
+	const [index, health, changes, piece] = files as [object, object, object, object];
 	if (path === "index/index.json") return index;
 	if (path === "index/health.json") return health;
-	if (path.startsWith("index/chunks/")) return chunk;
+	if (path.startsWith("index/chunks/")) return catalogueChunk;
 	return path === "changes/index.json" ? changes : piece;
 }
 
