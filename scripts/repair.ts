@@ -78,7 +78,7 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 	if (options.health !== undefined && health === null)
 		io.warn(plain(`${options.health}: is not there, so no layer was sick`));
 	const outcome = await runRepair({
-		...clientsWith(harvest),
+		createClients: (onRequest) => clientsWith(harvest, onRequest),
 		...{ repository, base, mapWkid, maxOpen },
 		layers: await readLayers({ repository, ref: base }, [], io),
 		health: parseHealth(health),

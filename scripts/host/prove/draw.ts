@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { decode } from "fast-png";
 import type { Browser, Page, Route } from "playwright-core";
 import type { Lang } from "../../../registry/smallkey.ts";
@@ -37,8 +38,11 @@ const maxPictureBytes = 12_000;
 /** Qualities of a picture, tried in this order. */
 const qualities = [80, 60, 40, 20, 5];
 
-/** Time limit for drawing, in milliseconds: the page itself waits 10 s for a service. */
-const maxDrawMs = 40_000;
+/** Time limit for one step of drawing, in milliseconds: the page itself waits 10 s for a service. */
+const maxStepMs = 40_000;
+
+/** Time limit for all steps: some calls into a page that hangs have none. */
+const maxDrawMs = 5 * maxStepMs;
 
 /** Zooms while nothing is visible: many layers are drawn at large scales only. */
 const maxZooms = 2;
@@ -46,8 +50,21 @@ const maxZooms = 2;
 /** Clicks of the zoom button for one zoom. */
 const clicksPerZoom = 3;
 
-/** Draws a layer on the catalogue's own map. @throws {Error} if the browser fails */
+/** Draws a layer on the catalogue's own map. @throws {Error} if the browser fails, or the page hangs */
 export async function drawLayer(options: DrawOptions, smallkey: string, lang: Lang): Promise<Drawn> {
+	const limit = new AbortController();
+	const hangs = setTimeout(maxDrawMs, null, { signal: limit.signal }).then(() => {
+		throw new Error(`The page did not answer within ${maxDrawMs / 1000} s.`);
+	});
+	try {
+		return await Promise.race([draw(options, smallkey, lang), hangs]);
+	} finally {
+		hangs.catch(() => undefined);
+		limit.abort();
+	}
+}
+
+async function draw(options: DrawOptions, smallkey: string, lang: Lang): Promise<Drawn> {
 	const { browser, site } = options;
 	const context = await browser.newContext({
 		viewport: windowSize,
@@ -62,7 +79,7 @@ export async function drawLayer(options: DrawOptions, smallkey: string, lang: La
 			(route) => answer(route, options.fetch),
 		);
 		const page = await context.newPage();
-		page.setDefaultTimeout(maxDrawMs);
+		page.setDefaultTimeout(maxStepMs);
 		const start = performance.now();
 		await page.goto(`${site}${lang}/?layer=${encodeURIComponent(smallkey)}`);
 		await waitUntilDrawn(page);

@@ -122,33 +122,71 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 		if (picture !== undefined) await rm(join(folder, picture), { force: true });
 		proofs.delete(smallkey);
 	}
-	const left = layers.filter(({ smallkey }) => isAgain || proofs.get(smallkey)?.day !== day);
+	let left = layers.filter(({ smallkey }) => isAgain || proofs.get(smallkey)?.day !== day);
 	const bar = progress(left.length, "drawing layers");
+	const suspects: CheckedLayer[] = [];
 	try {
-		for (let at = 0; at < left.length && !signal.aborted; at += layersPerBrowser)
-			await drawSome(left.slice(at, at + layersPerBrowser));
+		while (left.length > 0 && !signal.aborted) {
+			const { failed, waiting } = await drawSome(left.slice(0, layersPerBrowser));
+			suspects.push(...failed.keys());
+			left = [...waiting, ...left.slice(layersPerBrowser)];
+		}
+		// One layer can end the browser of others. Alone in a browser, only the layer itself fails.
+		for (const layer of suspects) {
+			if (signal.aborted) break;
+			const { failed } = await drawSome([layer]);
+			for (const reason of failed.values()) await record(layer, failedDrawing(reason));
+		}
 	} finally {
 		bar.stop();
 		writeProofs(folder, proofs);
 	}
 	return proofs;
 
-	async function drawSome(some: readonly CheckedLayer[]): Promise<void> {
+	async function record({ smallkey }: CheckedLayer, drawn: Partial<Record<Lang, Drawn>>): Promise<void> {
+		await addProof(options, proofs, smallkey, drawn);
+		bar.tick();
+	}
+
+	/** Draws layers until one fails. @returns those that failed, with the reasons, and those that were not begun */
+	async function drawSome(some: readonly CheckedLayer[]) {
+		const failed = new Map<CheckedLayer, unknown>();
+		const waiting: CheckedLayer[] = [];
 		const browser = await (options.browser ?? openBrowser)();
 		const inTurn = createTurns();
+		const draw = async (layer: CheckedLayer) => {
+			if (signal.aborted) return;
+			if (failed.size > 0) return void waiting.push(layer);
+			const drawn = await drawLangs({ ...options, browser }, layer).catch((reason: unknown) => {
+				failed.set(layer, reason);
+				return null;
+			});
+			if (drawn) await record(layer, drawn);
+		};
 		try {
-			const draw = async (layer: CheckedLayer) => {
-				if (signal.aborted) return;
-				const drawn = await drawLangs({ ...options, browser }, layer);
-				await addProof(options, proofs, layer.smallkey, drawn);
-				bar.tick();
-			};
 			await Promise.all(some.map((layer) => inTurn(layer, () => draw(layer))));
 		} finally {
 			writeProofs(folder, proofs);
 			await browser.close();
 		}
+		return { failed, waiting };
 	}
+}
+
+/** The result for a layer that the browser does not draw to the end, in both languages. */
+function failedDrawing(reason: unknown): Record<Lang, Drawn> {
+	const [cause = ""] = String(reason).split("\n");
+	const result = (text: string) => ({
+		isDrawn: false,
+		share: 0,
+		ms: 0,
+		text: `${text} (${cause})`,
+		picture: null,
+	});
+	return {
+		en: result("The browser could not finish drawing this layer."),
+		fr: result("Le navigateur n’a pas pu finir de dessiner cette couche."),
+	};
 }
 
 /** Returns a function that runs the work on a layer when no other layer of its hosts, in either language, is worked on. */

@@ -1,5 +1,6 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Browser } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { CheckedLayer } from "../../../../registry/judge.ts";
@@ -158,6 +159,27 @@ browserTest("a layer waits for its turn at the hosts of both languages", async (
 	const proofs = await prove(scene, [], { fetch: slow, layers: [moved, other] });
 	assert.equal([...proofs.keys()], ["nacei-1", "drought"]);
 	assert.equal(hosts, [hostOf(own.registration.en.service_url), hostOf(address)]);
+});
+
+browserTest("a layer that ends the browser is not drawn, and all others are", async (scene) => {
+	const layer = scene.layers.find(({ smallkey }) => smallkey === "nhn") as CheckedLayer;
+	const sick = new URL(layer.registration.en.service_url).host;
+	const network = drawingNetwork();
+	let browser: Browser | undefined;
+	const proofs = await prove(scene, ["nhn", "drought", "nacei-1", "nacei-2"], {
+		browser: async () => (browser = await openBrowser()),
+		fetch: async (input, init) => {
+			if (new URL(String(input)).host === sick) await browser?.close();
+			return network(input, init);
+		},
+	});
+	assert.equal([...proofs.keys()].sort(), ["drought", "nacei-1", "nacei-2", "nhn"]);
+	const sure = [...proofs].filter(([, { since }]) => since === undefined);
+	assert.equal(sure.map(([smallkey]) => smallkey).sort(), ["drought", "nacei-1", "nacei-2"]);
+	const { langs } = proofs.get("nhn") as NonNullable<ReturnType<typeof proofs.get>>;
+	assert.match(langs.en?.text ?? "", "The browser could not finish drawing this layer.");
+	assert.match(langs.fr?.text ?? "", "Le navigateur n’a pas pu finir de dessiner cette couche.");
+	assert.equal(await readProofs(scene.folder), proofs, "kept");
 });
 
 browserTest("what the guarded fetch refuses does not reach the page", async (scene) => {
