@@ -3,9 +3,12 @@ import { createFetch } from "../harvest/net/fetch.ts";
 import { tryJson } from "../registry/try-json.ts";
 import type { HarvestSettings } from "./settings.ts";
 
-/** Makes the guarded fetch and the `Ask` for map services, as configured. */
-export function clientsWith({ allowPrivate, httpsProxy, noProxy }: HarvestSettings) {
-	const fetch = createFetch({ allowPrivate, httpsProxy, noProxy });
+/** Makes the guarded fetch and the `Ask` for map services, as configured. @param onRequest as `createFetch` takes it */
+export function clientsWith(
+	{ allowPrivate, httpsProxy, noProxy }: HarvestSettings,
+	onRequest?: (url: URL) => void,
+) {
+	const fetch = createFetch({ allowPrivate, httpsProxy, noProxy, ...(onRequest && { onRequest }) });
 	return { fetch, ask: createAsk({ fetch }) };
 }
 

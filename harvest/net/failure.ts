@@ -1,5 +1,8 @@
-/** Why a request failed. `connect`: no connection to the host can be made, for any path. */
-export type FailureReason = "address" | "time" | "size" | "redirect" | "connect" | "network";
+/**
+ * Why a request failed. `connect`: no connection to the host can be made, for any path. `limit`: the host was asked often
+ * enough.
+ */
+export type FailureReason = "address" | "time" | "size" | "redirect" | "connect" | "network" | "limit";
 
 /** A request that was refused or failed. Its message is one line that a publisher understands. */
 export class FetchFailure extends Error {

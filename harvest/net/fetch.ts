@@ -16,6 +16,8 @@ interface FetchOptions {
 	httpProxy?: string;
 	/** Hosts that are asked without a proxy (`NO_PROXY`): names, `.suffix`, `host:port` or `*`, separated by commas. */
 	noProxy?: string;
+	/** Called before each request, one that follows a redirect too; throws to refuse it. */
+	onRequest?: (url: URL) => void;
 	/** Resolves names; tests replace it. */
 	resolve?: Resolve;
 	/** Opens connections; tests replace it. */
@@ -49,6 +51,7 @@ export function createFetch(options: FetchOptions = {}): typeof fetch {
 
 	async function fetchOnce(url: URL, init: RequestInit, signal: AbortSignal): Promise<Response> {
 		checkTarget(url, options.allowPrivate ?? false);
+		options.onRequest?.(url);
 		const headers = new Headers(init.headers);
 		if (!headers.has("User-Agent")) headers.set("User-Agent", userAgent);
 		const own = { signal, dispatcher: dispatcherFor(url), redirect: "manual", credentials: "omit" };

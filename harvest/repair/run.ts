@@ -6,8 +6,8 @@ import type { CheckedLayer } from "../../registry/judge.ts";
 import { tryJson } from "../../registry/try-json.ts";
 import { runGit } from "../../system/git/run.ts";
 import { mapWithProgress } from "../../system/terminal/progress.ts";
-import { Trouble } from "../finding.ts";
 import type { Answer } from "../net/ask.ts";
+import { FetchFailure } from "../net/failure.ts";
 import { declinedEvidence, isStale, readOpen, writeProposal } from "./branches.ts";
 import type { SearchOptions } from "./candidates.ts";
 import { type Proposal, proposalsOf } from "./proposal.ts";
@@ -16,11 +16,12 @@ import { createFindRepair } from "./repair.ts";
 /** The clients of one run. */
 export type Clients = Pick<SearchOptions, "ask" | "fetch">;
 
-/** Host → number of requests today (UTC). */
+/** Name of a host, without a port → number of requests today (UTC). */
 type RequestCounts = Map<string, number>;
 
 /** The input of one run. */
-export interface RepairRun extends SearchOptions {
+export interface RepairRun extends Omit<SearchOptions, keyof Clients> {
+	createClients: CreateClients;
 	/** A git repository, bare or not. */
 	repository: string;
 	/** The commit on which proposals are based. */
@@ -42,36 +43,30 @@ const maxPerDay = 200;
 /** Answers that are cached for other layers of the same services. */
 const maxCached = 100;
 
-/** Adds a limit of requests to each host to the clients, and a cache of answers, which the layers of a service share. */
-export function limitRequests({ ask, fetch }: Clients, counts: RequestCounts = new Map()): Clients {
+/** Creates the clients. @param onRequest called before each request, one that follows a redirect too; throws to refuse it */
+export type CreateClients = (onRequest: (url: URL) => void) => Clients;
+
+/** Creates clients with a limit of requests to each host, and a cache of answers, which the layers of a service share. */
+export function limitRequests(createClients: CreateClients, counts: RequestCounts = new Map()): Clients {
 	const cached = new Map<string, Promise<Answer>>();
-
-	function take(address: string): boolean {
-		const { host } = new URL(address);
-		const before = counts.get(host) ?? 0;
-		if (before >= maxPerDay) return false;
-		counts.set(host, before + 1);
-		return true;
-	}
-
+	const { ask, fetch } = createClients(({ hostname }) => {
+		const before = counts.get(hostname) ?? 0;
+		if (before >= maxPerDay) throw new FetchFailure("limit", "was asked often enough for one day");
+		counts.set(hostname, before + 1);
+	});
 	return {
 		ask(address, signal) {
 			const known = cached.get(address);
 			if (known) return known;
-			const answer = take(address) ? ask(address, signal) : Promise.resolve(refusal);
+			const answer = ask(address, signal);
 			cached.set(address, answer);
 			const [oldest] = cached.keys();
 			if (cached.size > maxCached && oldest !== undefined) cached.delete(oldest);
 			return answer;
 		},
-		async fetch(input, init) {
-			if (!take(String(input))) throw new Error(refusal.message);
-			return fetch(input, init);
-		},
+		fetch,
 	};
 }
-
-const refusal = new Trouble("down", "was asked often enough for one day");
 
 /**
  * Reads the day's numbers of requests from a file in git's folder, so that all runs of a day (UTC) share one limit.
@@ -98,7 +93,10 @@ const layersAtOnce = 8;
 export async function runRepair(options: RepairRun) {
 	const { repository, base, layers, health, now, maxOpen, isDryRun = false } = options;
 	const { counts, save } = await openRequestCounts(repository, now);
-	const findRepair = createFindRepair({ ...options, ...limitRequests(options, counts) }, layers);
+	const findRepair = createFindRepair(
+		{ ...options, ...limitRequests(options.createClients, counts) },
+		layers,
+	);
 	const sick = layers.filter(({ smallkey }) => health.has(smallkey));
 	const others = layers.filter(({ smallkey }) => !health.has(smallkey));
 	const stillSick = new Set<string>();

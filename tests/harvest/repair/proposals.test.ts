@@ -57,7 +57,7 @@ function run(
 		layers.map(({ smallkey }) => [smallkey, { state: "down", since: "2026-W09" }]),
 	);
 	return runRepair({
-		...server.clients(),
+		createClients: server.createClients,
 		...{ repository: repository.path, base: repository.git("rev-parse", "main").trim() },
 		...{ mapWkid: 3978, layers, maxOpen: 20 },
 		...{

@@ -5,7 +5,7 @@ import { mergeDescription } from "../../../harvest/finding.ts";
 import { createHarvestLayer } from "../../../harvest/layer.ts";
 import { createAsk } from "../../../harvest/net/ask.ts";
 import { createFetch } from "../../../harvest/net/fetch.ts";
-import { type Clients, limitRequests } from "../../../harvest/repair/run.ts";
+import { type Clients, type CreateClients, limitRequests } from "../../../harvest/repair/run.ts";
 import { type Description, descriptionText } from "../../../registry/description.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { drawn } from "../pictures.ts";
@@ -218,9 +218,13 @@ export class WorldServer {
 	}
 
 	/** What a run asks with. The host names of the world are on the internet, its numbers are not. */
+	readonly createClients: CreateClients = (onRequest) => {
+		const fetch = createFetch({ connect: this.connect, onRequest });
+		return { ask: createAsk({ fetch, sleep: async () => {} }), fetch };
+	};
+
 	clients(): Clients {
-		const fetch = createFetch({ connect: this.connect });
-		return limitRequests({ ask: createAsk({ fetch, sleep: async () => {} }), fetch });
+		return limitRequests(this.createClients);
 	}
 
 	/** Harvests a layer. @param known what was harvested before */
