@@ -1,9 +1,10 @@
 import pMap from "p-map";
+import { parseAnswer } from "../../../harvest/answer.ts";
+import { FetchFailure } from "../../../harvest/net/failure.ts";
 import { createFetch } from "../../../harvest/net/fetch.ts";
 import { type Lang, langs } from "../../../registry/smallkey.ts";
 import { targetOf } from "../../../registry/targets/table.ts";
 import type { TargetName } from "../../../registry/targets/target.ts";
-import { tryJson } from "../../../registry/try-json.ts";
 import { counted, firstOf } from "../../../system/terminal/plain.ts";
 import { differences } from "./differences.ts";
 import { type Json, nodeIn } from "./json.ts";
@@ -15,17 +16,21 @@ type Read = { node: Json } | { node: null } | { failure: string };
 export const comparedTargets = ["v0.9", "v1", "v2"] as const satisfies readonly TargetName[];
 type ComparedTarget = (typeof comparedTargets)[number];
 
-/** Requests with time for a slow service, and room for an answer far above a batch of the largest layers. */
-const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs: 30_000, maxBytes: 100_000_000 });
+/** Requests with time for a slow service, and the limit of bytes that answers of map services have. */
+const fetchAnswer = createFetch({ allowPrivate: true, timeoutMs: 30_000 });
 const maxAttempts = 3;
 
+/** A complete answer, or why it is not read. */
+type Answer = { status: number; bytes: Uint8Array } | { tooLarge: string };
+
 /** Requests an address, and repeats a request that fails. @throws {Error} if the service cannot be reached */
-async function ask(address: string): Promise<{ status: number; text: string }> {
+async function ask(address: string): Promise<Answer> {
 	for (let attempt = 1; ; attempt += 1) {
 		try {
 			const answer = await fetchAnswer(address, { redirect: "manual" });
-			return { status: answer.status, text: await answer.text() };
+			return { status: answer.status, bytes: new Uint8Array(await answer.arrayBuffer()) };
 		} catch (cause) {
+			if (cause instanceof FetchFailure && cause.reason === "size") return { tooLarge: cause.message };
 			if (attempt === maxAttempts) throw new Error(address, { cause });
 		}
 	}
@@ -35,27 +40,31 @@ async function ask(address: string): Promise<{ status: number; text: string }> {
 async function docsOf(service: string, target: ComparedTarget, smallkey: string): Promise<string | null> {
 	const { docs, aliases } = targetOf(target);
 	for (const path of [docs, ...aliases.map((alias) => alias.docs)]) {
-		const { status } = await ask(`${service}/${path}/en/${encodeURIComponent(smallkey)}`);
-		if (status !== 404) return `${service}/${path}`;
+		const answer = await ask(`${service}/${path}/en/${encodeURIComponent(smallkey)}`);
+		if (!("status" in answer) || answer.status !== 404) return `${service}/${path}`;
 	}
 	return null;
 }
 
 /** Reads some layers, in their order. @param docs as `docsOf` returns it */
 async function readLayers(docs: string, lang: Lang, smallkeys: readonly string[]): Promise<Read[]> {
-	const { status, text } = await ask(`${docs}/${lang}/${smallkeys.map(encodeURIComponent).join(",")}`);
-	const elements = status === 200 ? tryJson(text) : null;
+	const answer = await ask(`${docs}/${lang}/${smallkeys.map(encodeURIComponent).join(",")}`);
+	const elements = "status" in answer && answer.status === 200 ? parseAnswer(answer.bytes) : null;
 	if (Array.isArray(elements)) {
 		if (elements.length === smallkeys.length) return elements.map((element) => ({ node: nodeIn(element) }));
 		// v2 answers an empty list for a single unknown key.
 		if (smallkeys.length === 1 && elements.length === 0) return [{ node: null }];
 	}
-	if (smallkeys.length === 1)
-		return [{ failure: status === 200 ? "answers without a list of one layer" : `answers ${status}` }];
+	if (smallkeys.length === 1) return [{ failure: failureOf(answer) }];
 	// One failing layer must not hide the others, so each half is read by itself.
 	const half = Math.ceil(smallkeys.length / 2);
 	const first = await readLayers(docs, lang, smallkeys.slice(0, half));
 	return [...first, ...(await readLayers(docs, lang, smallkeys.slice(half)))];
+}
+
+function failureOf(answer: Answer): string {
+	if ("tooLarge" in answer) return answer.tooLarge;
+	return answer.status === 200 ? "answers without a list of one layer" : `answers ${answer.status}`;
 }
 
 /** `relevant`: a viewer draws or requests something else. `missing`: only the older service has the layer. */
@@ -69,6 +78,9 @@ interface Finding {
 	targets: Set<ComparedTarget>;
 	smallkeys: Set<string>;
 }
+
+/** Kinds of difference that are listed: their texts have names that a service chooses. */
+const maxKinds = 1_000;
 
 /** Layers of one request: their list fits into an address, and few requests find a layer that fails. */
 const batchSize = 20;
@@ -95,7 +107,9 @@ export async function compareServices(
 	/** Smallkeys that were compared; of these, those with a layer on the older service, and on the newer one. */
 	const [asked, old, fresh] = [new Set<string>(), new Set<string>(), new Set<string>()];
 
-	function add(kindOf: Class, kind: string, target: ComparedTarget, smallkey: string): void {
+	function add(kindOf: Class, text: string, target: ComparedTarget, smallkey: string): void {
+		const isListed = findings.size < maxKinds || findings.has(`${kindOf} ${text}`);
+		const kind = isListed ? text : "another difference";
 		const name = `${kindOf} ${kind}`;
 		const finding = findings.get(name) ?? { class: kindOf, kind, targets: new Set(), smallkeys: new Set() };
 		finding.targets.add(target);

@@ -168,6 +168,29 @@ test("three smallkeys of each kind are named, or all", async (scene) => {
 	assert.is(longest, 20, "an address is not longer than any server takes");
 });
 
+test("an answer that unpacks to over 5 MB, or to too many lists, is not compared, and the other layers are", async (scene) => {
+	const nodes = Object.fromEntries(["a", "b", "c"].map((key) => [key, feature(featureNode(key, "en"))]));
+	for (const { lists } of [scene.old, scene.now]) lists.set("v1/docs", { ...nodes });
+	const bytes = scene.old.lists.get("v1/docs") as Nodes;
+	bytes.a = { layers: { feature: [{ ...featureNode("a", "en"), more: "x".repeat(5_000_000) }] } };
+	bytes.b = { layers: { feature: [{ ...featureNode("b", "en"), more: Array(200_000).fill([]) }] } };
+	const { code, stdout } = await compare(scene, "a b c");
+	assert.is(code, 0, stdout);
+	assert.match(stdout, /^ +1 {2}answers with more than 5,000,000 bytes \(v1\): a$/m);
+	assert.match(stdout, /^ +1 {2}answers without a list of one layer \(v1\): b$/m);
+	assert.match(stdout, /^ +1 {2}the same in both$/m);
+});
+
+test("differences of more than 1,000 names are one kind", async (scene) => {
+	const names = Array.from({ length: 3_000 }, (_, number) => [`odd${number}`, 1]);
+	scene.old.lists.set("v1/docs", { a: feature({ ...featureNode("a", "en"), ...Object.fromEntries(names) }) });
+	scene.now.lists.set("v1/docs", { a: feature(featureNode("a", "en")) });
+	const { code, stdout } = await compare(scene, "a");
+	assert.is(code, 1);
+	assert.match(stdout, /^ +1 {2}another difference \(v1\): a$/m);
+	assert.ok(stdout.split("\n").length < 1_020);
+});
+
 test("a version that the new service does not serve is missed by all its viewers", async (scene) => {
 	const element = {
 		layers: [{ id: "rcs.a.en", layerType: "ogcWms", url: "https://h/", name: "a", layerEntries: [] }],
