@@ -33,7 +33,7 @@ function connectWith(plan: string | undefined, environment: Environment) {
 	const base = settings?.branch ?? "main";
 	if (plan === undefined || !settings)
 		return { github: connectToGithub(configuration), base, finish: async () => undefined };
-	const root = `${settings.apiUrl.replace(/\/+$/, "")}/repos/${settings.repository}`;
+	const root = `${settings.apiUrl.replace(/\/$/, "")}/repos/${settings.repository}`;
 	const planned = planWrites(fetchFromGithub(configuration), root);
 	const github = connectToGithub(configuration, undefined, planned.fetch);
 	return { github, base, finish: () => writeFile(plan, JSON.stringify(planned.plan)) };

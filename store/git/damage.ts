@@ -15,7 +15,8 @@ export async function findDamaged(repository: string): Promise<Damaged | null> {
 	if (!/^(?:ref: refs\/\S+|[0-9a-f]{40,64})\s*$/.test(head)) return "HEAD";
 	const words = ["config", "--file", join(repository, "config"), "--list"];
 	const listed = await runGit(".", words).catch((error: unknown) => {
-		if (error instanceof GitFailure) return Buffer.alloc(0);
+		// Without a code git itself is missing, or was ended.
+		if (error instanceof GitFailure && error.code !== null) return Buffer.alloc(0);
 		throw error;
 	});
 	// Git writes this setting into each repository that it makes.

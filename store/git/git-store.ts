@@ -174,7 +174,6 @@ function storeOf(context: StoreContext) {
 			await branch.follow();
 			if (performance.now() - probedMs >= limits.probeMs) {
 				probedMs = performance.now();
-				await damage.check();
 				const hasFailed = health.reason !== null;
 				if (hasFailed) uncleanUntilMs = performance.now() + 2 * limits.silenceMs;
 				if (performance.now() < uncleanUntilMs) {
@@ -183,6 +182,7 @@ function storeOf(context: StoreContext) {
 					await clearRefused(repository, limits.silenceMs);
 				}
 				if (hasFailed) await writeProbe(repository);
+				await damage.check();
 				await writer.probe(hasFailed);
 				health.recovered();
 			}
