@@ -1,5 +1,5 @@
 import { parseJson } from "../registry/json.ts";
-import { judgeFile, judgeNames, type Problem } from "../registry/judge.ts";
+import { judgeChange, type Problem } from "../registry/judge.ts";
 import { textsOf } from "../registry/problems.ts";
 import {
 	canonicalText,
@@ -84,7 +84,7 @@ export async function putEdits(
 	const path = layerPath(smallkey);
 	const ids = await now.ids(smallkey);
 	const names = (await now.keys(folderOf(smallkey))).map((key) => `${key}.json`);
-	const problems = judgeNames([{ path, isRemoved: false }], () => names);
+	const { problems } = judgeChange(() => names, [{ path, kind: "written" }], "anyone");
 	if (problems.length > 0) return refusalOf(problems);
 	const text = canonicalText(registration);
 	if (ids && ids.registration === (await blobId(text))) return [];
@@ -208,6 +208,9 @@ export const changeKinds: Readonly<Record<Exclude<WriteAction, "refresh">, Chang
 	simplify: { parse: parseSimplify, status: 200, bodyOf: asKey },
 };
 
+/** Judges the content of a layer; the names of the stored ones are known only to the store. */
 function judgeBody(smallkey: string, bytes: Uint8Array) {
-	return judgeFile({ path: layerPath(smallkey), kind: "file", bytes }, "written");
+	const file = { path: layerPath(smallkey), kind: "file", bytes } as const;
+	const { layers, problems } = judgeChange(() => [], [file], "anyone");
+	return { registration: layers.get(smallkey)?.registration ?? null, problems };
 }

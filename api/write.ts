@@ -1,9 +1,10 @@
 import { draftAddress } from "../registry/draft.ts";
-import { judgeSender, mayChange, smallkeyText } from "../registry/judge.ts";
+import { judgeChange, smallkeyText } from "../registry/judge.ts";
+import { mayChange } from "../registry/owners.ts";
 import { shownValue } from "../registry/problems.ts";
 import { canonicalText, maxRegistrationBytes } from "../registry/registration.ts";
 import type { Receipt } from "../registry/schemas/answers.ts";
-import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
+import { decodeSegment, layerPath, parseSmallkey } from "../registry/smallkey.ts";
 import { readableAt } from "../registry/targets/table.ts";
 import { textAt, textOf } from "../registry/texts.ts";
 import { parseTimestamp } from "../registry/timestamp.ts";
@@ -174,8 +175,9 @@ function parseChange(
 		return { status: 400, errors: [smallkeyText(given ?? segment)], reason: "smallkey" };
 	}
 	const change = parse(smallkey, body);
-	const problem = isRefusal(change) ? null : judgeSender(sender, smallkey);
-	return problem ? refusalOf([problem]) : change;
+	if (isRefusal(change)) return change;
+	const { problems } = judgeChange(() => [], [{ path: layerPath(smallkey), kind: "written" }], sender);
+	return problems.length > 0 ? refusalOf(problems) : change;
 }
 
 const dayMs = 86_400_000;

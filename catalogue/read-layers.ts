@@ -3,12 +3,14 @@ import { join } from "node:path";
 import { readManifest } from "../publish/build.ts";
 import { readServed } from "../publish/changes.ts";
 import type { Source } from "../publish/collect.ts";
-import { collectFolder, readEntries, resolveCommit } from "../publish/collect.ts";
+import { collectFolder, resolveCommit } from "../publish/collect.ts";
 import type { Entry } from "../registry/entries.ts";
 import { type Health, healthPath, parseHealth } from "../registry/health.ts";
-import { judgeFiles, type LayerFile, problemLine } from "../registry/judge.ts";
+import { judgeChange, problemLine } from "../registry/judge.ts";
+import { type LayerFile, namesOf } from "../registry/layer-file.ts";
 import { nameOf, ownersOf, ownersPath, parseOwners } from "../registry/owners.ts";
 import { layerPath } from "../registry/smallkey.ts";
+import { readEntries } from "../system/git/entries.ts";
 import { runGit } from "../system/git/run.ts";
 import { listTree } from "../system/git/tree.ts";
 import { type Index, IndexBroken } from "./chunks.ts";
@@ -63,7 +65,7 @@ export async function readChanges(
 		const entries = new Map<string, Entry | null>();
 		const files = collectFolder(layers.folder);
 		const { health, owners } = parseReviewers(files);
-		const judged = judgeFiles(files);
+		const judged = judgeChange(namesOf(files), files, "stored");
 		const [problem] = judged.problems;
 		if (problem) throw new Error(problemLine(problem));
 		for (const [smallkey, layer] of judged.layers) {

@@ -1,5 +1,6 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type CheckedLayer, judgeFiles, problemLine, type Remark } from "../registry/judge.ts";
+import { type CheckedLayer, judgeChange, problemLine, type Remark } from "../registry/judge.ts";
+import { namesOf } from "../registry/layer-file.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { tryJson } from "../registry/try-json.ts";
 import { ifThereSync } from "../system/files/if-there.ts";
@@ -74,7 +75,8 @@ export async function build(
 }
 
 function readFolder(folder: string): Found {
-	return { ...judgeFiles(collectFolder(folder)), isWhole: true, commit: null };
+	const files = collectFolder(folder);
+	return { ...judgeChange(namesOf(files), files, "stored"), isWhole: true, commit: null };
 }
 
 /** Reads the layers that have changed since an earlier build by the same renderer, or all layers. */

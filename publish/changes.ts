@@ -1,33 +1,18 @@
-import {
-	type CheckedLayer,
-	type JudgedFile,
-	judgeFile,
-	judgePlace,
-	type LayerFile,
-	orphanProblem,
-	type Remark,
-	twinProblem,
-} from "../registry/judge.ts";
+import { type CheckedLayer, type EditedFile, judgeChange, type Remark } from "../registry/judge.ts";
+import { type LayerFile, namesOf } from "../registry/layer-file.ts";
 import { descriptionPath, folderOf, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import type { CommitReader } from "../store/git/reader.ts";
+import { readEntries } from "../system/git/entries.ts";
 import { runGit } from "../system/git/run.ts";
 import { listTree, type PathChange } from "../system/git/tree.ts";
-import { readEntries } from "./collect.ts";
 import { eachInSlices } from "./slices.ts";
 
-/** The files of a layer, as stored at one commit; at least one is not null. */
-interface StoredLayer {
-	smallkey: string;
-	file: LayerFile | null;
-	description: LayerFile | null;
-}
-
 /**
- * Reads the files of all spellings of some smallkeys, sorted by path, and yields them in portions. A smallkey that is
- * not stored yields nothing.
+ * Reads the files of all spellings of some smallkeys, sorted by path, and yields them in portions: a list for each
+ * smallkey in lower case. A smallkey that is not stored yields nothing.
  * @param wanted smallkeys in lower case
  */
-type ReadSpellings = (wanted: ReadonlySet<string>) => AsyncIterable<StoredLayer[][]>;
+type ReadSpellings = (wanted: ReadonlySet<string>) => AsyncIterable<LayerFile[][]>;
 
 /** The highest number of wrong files whose last valid form is looked for. */
 export const maxWrong = 1_000;
@@ -78,8 +63,7 @@ export async function readRange<T>(
 	await eachInSlices(changed, ({ path, mode }) => {
 		const name = parseLayerPath(path);
 		if (!name) {
-			const problem = mode === null ? null : judgePlace({ path, isRemoved: false });
-			if (problem) problems.push(problem);
+			if (mode !== null) problems.push(...judgeStored([{ path, kind: "written" }]).problems);
 			return;
 		}
 		wanted.add(name.smallkey.toLowerCase());
@@ -90,9 +74,13 @@ export async function readRange<T>(
 	});
 	for await (const portion of read(wanted)) {
 		await eachInSlices(portion, (spellings) => {
-			const served = pickServed(spellings, problems);
-			for (const { smallkey, file } of spellings) {
-				if (!file) continue;
+			const judged = judgeStored(spellings);
+			problems.push(...judged.problems);
+			// The first spelling by path with a valid file; the others are problems.
+			const [served] = judged.layers.values();
+			for (const { path } of spellings) {
+				const { smallkey, kind } = parseLayerPath(path) ?? {};
+				if (smallkey === undefined || kind === "description") continue;
 				if (served) layers.set(smallkey, smallkey === served.smallkey ? make(served) : null);
 				else {
 					layers.delete(smallkey);
@@ -104,33 +92,9 @@ export async function readRange<T>(
 	return range;
 }
 
-/**
- * Picks the one layer to serve among layers whose smallkeys differ only in case: the first by path with a valid file.
- * A pull request or a push can bring such layers. A checkout on a case-insensitive disk would lose all but one.
- * @param spellings sorted by path; nearly always one
- * @param problems receives the problems, which include the other layers
- * @returns null if no file is valid: the layer that is served stays
- */
-function pickServed(spellings: readonly StoredLayer[], problems: Remark[]): CheckedLayer | null {
-	let served: CheckedLayer | null = null;
-	for (const { smallkey, file, description } of spellings) {
-		if (!file) {
-			problems.push(orphanProblem(smallkey));
-			continue;
-		}
-		const judged = judgeFile(file, "stored");
-		problems.push(...judged.problems);
-		if (!judged.registration) continue;
-		if (served) problems.push(twinProblem(smallkey, served.smallkey));
-		const described = description && judgeFile(description, "stored");
-		problems.push(...(described?.problems ?? []));
-		served ??= {
-			smallkey,
-			registration: judged.registration,
-			description: described?.description ?? null,
-		};
-	}
-	return served;
+/** Judges files that are stored, by the rules that they need to be served. */
+function judgeStored(files: readonly EditedFile[]) {
+	return judgeChange(namesOf(files), files, "stored");
 }
 
 /** Up to this number of folders, only these folders are listed; above it, all of `layers/` is. */
@@ -166,7 +130,7 @@ export function commitLayers(
 		for (let start = 0; start < listed.length; start += readAtOnce) {
 			const some = listed.slice(start, start + readAtOnce);
 			const files = await readEntries(repository, some.flat());
-			yield some.map(({ length }) => layersOf(files.splice(0, length)));
+			yield some.map(({ length }) => files.splice(0, length));
 		}
 	};
 }
@@ -178,24 +142,12 @@ export function storeLayers(at: CommitReader): ReadSpellings {
 		const spellings = keys.filter((key) => key.length === lower.length && key.toLowerCase() === lower);
 		const paths = spellings.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
 		const files = await Promise.all(paths.map((path) => at.file(path)));
-		return layersOf(files.flatMap((file) => file ?? []));
+		return files.flatMap((file) => file ?? []);
 	};
 	return async function* (wanted) {
 		const smallkeys = [...wanted];
 		while (smallkeys.length > 0) yield await Promise.all(smallkeys.splice(0, cachedAtOnce).map(read));
 	};
-}
-
-/** Makes layers of the files of one group of spellings. @param files sorted by path */
-function layersOf(files: readonly LayerFile[]): StoredLayer[] {
-	const layers = new Map<string, StoredLayer>();
-	for (const file of files) {
-		const { smallkey, kind } = parseLayerPath(file.path) as NonNullable<ReturnType<typeof parseLayerPath>>;
-		const layer = layers.get(smallkey) ?? { smallkey, file: null, description: null };
-		layers.set(smallkey, layer);
-		layer[kind === "registration" ? "file" : "description"] = file;
-	}
-	return [...layers.values()];
 }
 
 /** The highest number of commits in which valid content of a layer is looked for. */
@@ -216,24 +168,28 @@ export async function findEarlier(
 	const how = [`--max-count=${maxCommits}`, "--format=", "--raw", "--no-abbrev"];
 	const output = await runGit(repository, ["log", ...how, commit, "--", ...paths]);
 	const lines = output.toString("utf8").split("\n").filter(Boolean);
-	const [registered, described] = await Promise.all(paths.map((path) => findValid(repository, lines, path)));
-	const registration = registered?.registration ?? null;
-	return registration && { smallkey, registration, description: described?.description ?? null };
+	const versions = paths.map((path) => versionsOf(repository, lines, path));
+	const [registrations, descriptions] = versions as [Versions, Versions];
+	for await (const file of registrations) {
+		const served = judgeStored([file]).layers.get(smallkey);
+		if (!served) continue;
+		for await (const description of descriptions) {
+			const { layers, problems } = judgeStored([file, description]);
+			if (problems.length === 0) return layers.get(smallkey) ?? served;
+		}
+		return served;
+	}
+	return null;
 }
 
-/** Finds the newest valid content of a file; null if there is none. @param lines of `git log --raw` */
-async function findValid(
-	repository: string,
-	lines: readonly string[],
-	path: string,
-): Promise<JudgedFile | null> {
+type Versions = AsyncGenerator<LayerFile>;
+
+/** The versions of a file, the newest first, as far as the commit that removed it. @param lines of `git log --raw` */
+async function* versionsOf(repository: string, lines: readonly string[], path: string): Versions {
 	for (const line of lines) {
 		const [, mode = "", , id = "", status = "", name] = line.split(/[ \t]/);
 		if (name !== path) continue;
-		if (status === "D") return null;
-		const [file] = await readEntries(repository, [{ path, mode, id }]);
-		const judged = file && judgeFile(file, "stored");
-		if (judged?.problems.length === 0) return judged;
+		if (status === "D") return;
+		yield* await readEntries(repository, [{ path, mode, id }]);
 	}
-	return null;
 }

@@ -2,9 +2,10 @@ import { visible } from "../system/untrusted-text.ts";
 import { type Description, parseDescription } from "./description.ts";
 import { parseJson } from "./json.ts";
 import { judgeKey } from "./key-rules.ts";
-import { matchesGlob, ownersPath, parseOwners } from "./owners.ts";
+import { type LayerFile, maxBytesOf, type NamesBefore } from "./layer-file.ts";
+import { mayChange, ownersPath, parseOwners } from "./owners.ts";
 import type { Rules } from "./problems.ts";
-import { maxRegistrationBytes, parseRegistration, type Registration } from "./registration.ts";
+import { parseRegistration, type Registration } from "./registration.ts";
 import {
 	descriptionPath,
 	fileName,
@@ -40,48 +41,112 @@ function keyProblem(file: string, code: TextCode, ...values: readonly unknown[])
 	return { file, code, text: textAt("smallkey", code, ...values) };
 }
 
-/** The problem of a stored layer whose smallkey differs only in case from that of a layer that is served. */
-export function twinProblem(smallkey: string, served: string): Problem {
-	return keyProblem(layerPath(smallkey), "case-twin", smallkey, served);
-}
-
-export function orphanProblem(smallkey: string): Problem {
-	return problemOf(descriptionPath(smallkey), "orphan", layerPath(smallkey));
-}
-
 /** The text about a value that is not a smallkey. */
 export function smallkeyText(text: string): string {
 	return textAt("smallkey", "smallkey", JSON.stringify(text.slice(0, 80)));
 }
 
-interface Sender {
-	id: string;
-	/** Globs of the smallkeys that the sender may change; null: all. */
-	smallkeys: readonly string[] | null;
-}
-
-export function mayChange({ smallkeys }: Sender, smallkey: string): boolean {
-	return smallkeys?.some((glob) => matchesGlob(glob, smallkey)) ?? true;
-}
-
-/** Judges whether a sender may change a smallkey; null where the sender may. */
-export function judgeSender(sender: Sender, smallkey: string): Problem | null {
-	if (mayChange(sender, smallkey)) return null;
-	return keyProblem(layerPath(smallkey), "owner", sender.id, sender.smallkeys?.join(" ") || "none", smallkey);
-}
-
-interface NameEdit {
-	path: string;
-	isRemoved: boolean;
+/** A layer whose files are valid. */
+export interface CheckedLayer {
+	smallkey: string;
+	registration: Registration;
+	description: Description | null;
 }
 
 /**
- * Judges the place and the name of a file; null where both are right. Outside `layers/` any name of visible characters
- * is accepted.
+ * A file of a change: written with a content; written, with a content that another call judges; or removed.
  */
-export function judgePlace({ path, isRemoved }: NameEdit): Problem | null {
+export type EditedFile = LayerFile | { path: string; kind: "written" | "removed" };
+
+/**
+ * Whose change is judged: a sender's, by the globs of the smallkeys that it may change (null: all); or `anyone`'s, where
+ * owners decide later. `stored`: what is stored already is judged again, by the rules that it needs to be served at all.
+ */
+export type Who = { id: string; smallkeys: readonly string[] | null } | "anyone" | "stored";
+
+/**
+ * Judges a change: the places, names, kinds, sizes and contents of its files, then whether the sender may make it. Every
+ * way to change a layer, and to read the stored ones, calls this function.
+ * @param before the names that are stored before the change; for `stored`, those of the files themselves
+ * @param edits all changed files of each smallkey, in any spelling; the first by path of two spellings comes first
+ * @returns the valid layers of the change by their smallkey, and every problem, in the order of the files
+ */
+export function judgeChange(
+	before: NamesBefore,
+	edits: readonly EditedFile[],
+	who: Who,
+): { layers: Map<string, CheckedLayer>; problems: Problem[] } {
+	const rules = who === "stored" ? "stored" : "written";
+	const files = edits.map((edit) => judgeFile(edit, rules));
+	const wrongNames = judgeNames(files, before, rules);
+	const layers = new Map<string, CheckedLayer>();
+	const problems: Problem[] = [];
+	for (const { path, name, registration, description, problems: found } of files) {
+		const wrongName = wrongNames.get(path);
+		if (wrongName) problems.push(wrongName);
+		problems.push(...found);
+		wrongNames.delete(path);
+		if (wrongName || !name) continue;
+		const layer = layers.get(name.smallkey);
+		if (layer) layer.description = description;
+		else if (registration) layers.set(name.smallkey, { smallkey: name.smallkey, registration, description });
+	}
+	problems.push(...wrongNames.values());
+	if (problems.length === 0 && typeof who === "object") problems.push(...judgeSender(who, files));
+	return { layers, problems };
+}
+
+interface JudgedFile {
+	path: string;
+	isRemoved: boolean;
+	/** Null for a file that is no layer's. */
+	name: ReturnType<typeof parseLayerPath>;
+	/** Null where the file is not a valid registration. `description` likewise. */
+	registration: Registration | null;
+	description: Description | null;
+	problems: Problem[];
+}
+
+/** Judges one file by itself: its place, kind, size and content. `layers/health.json` may be any JSON. */
+function judgeFile(edit: EditedFile, rules: Rules): JudgedFile {
+	const { path, kind } = edit;
+	const isRemoved = kind === "removed";
+	const judged: JudgedFile = {
+		path,
+		isRemoved,
+		name: parseLayerPath(path),
+		registration: null,
+		description: null,
+		problems: [],
+	};
+	const refuse = (problems: readonly BrokenRule[]): JudgedFile => {
+		return { ...judged, problems: problems.map((problem) => ({ ...problem, file: path })) };
+	};
+	const misplaced = judged.name ? null : judgePlace(path, isRemoved);
+	if (misplaced) return refuse([misplaced]);
+	// Only reviewers read the files of no layer: wrong ones are no reason not to serve layers.
+	if (!("bytes" in edit) || (rules === "stored" && isOtherFile(path))) return judged;
+	const { bytes } = edit;
+	const wrongKind = judgeKind(path, edit.kind, bytes.length);
+	if (wrongKind) return refuse([wrongKind]);
+	if (path === ownersPath) return refuse(parseOwners(bytes).problems);
+	if (isOtherFile(path)) return refuse(parseJson(bytes).problems);
+	if (!judged.name) return judged;
+	if (judged.name.kind === "description") {
+		const description = parseDescription(new TextDecoder().decode(bytes));
+		return description ? { ...judged, description } : refuse([broken("description")]);
+	}
+	const { registration, problems } = parseRegistration(bytes, rules);
+	return registration ? { ...judged, registration } : refuse(problems);
+}
+
+/**
+ * Judges the place and the name of a file that is no layer's; null where both are right. Outside `layers/` any name of
+ * visible characters is accepted.
+ */
+function judgePlace(path: string, isRemoved: boolean): Problem | null {
 	if (isRemoved) return path === ownersPath ? problemOf(path, "owners-removed") : null;
-	if (isOtherFile(path) || parseLayerPath(path)) return null;
+	if (isOtherFile(path)) return null;
 	if (path === "layers") return problemOf(path, "layers-folder");
 	if (!path.startsWith("layers/")) {
 		if (/^layers(?:\/|$)/i.test(path)) return problemOf(path, "layers-case");
@@ -95,154 +160,80 @@ export function judgePlace({ path, isRemoved }: NameEdit): Problem | null {
 	return problemOf(path, "folder", service ? descriptionPath(name) : layerPath(name));
 }
 
-/** The names of the files in a folder under `layers/` before a change, in any order. */
-export type NamesBefore = (folder: string) => Iterable<string>;
-
-export function namesOf(paths: Iterable<string>): NamesBefore {
-	const folders = new Map<string, string[]>();
-	for (const path of paths) {
-		const folder = path.split("/")[1] ?? "";
-		const names = folders.get(folder);
-		if (names) names.push(fileName(path));
-		else folders.set(folder, [fileName(path)]);
-	}
-	return (folder) => folders.get(folder) ?? [];
+/** Judges the kind and the size of a file; null where both are right. */
+function judgeKind(path: string, kind: LayerFile["kind"], bytes: number): Problem | null {
+	if (kind !== "file")
+		return problemOf(path, "plain-file", kind === "other" ? "submodule or the like" : kind);
+	return bytes > maxBytesOf(path) ? problemOf(path, "size", maxBytesOf(path)) : null;
 }
 
 /**
- * Judges the names of files against each other and against the stored ones: smallkeys, and descriptions without a
- * registration. Misplaced files are skipped: `judgePlace` reports them.
+ * Judges the names of files against each other and against those before: smallkeys, and descriptions without a
+ * registration.
+ * @returns path → problem
  */
-export function judgeNames(edits: Iterable<NameEdit>, before: NamesBefore): Problem[] {
-	const judged = [...edits].flatMap((edit) => {
-		const name = parseLayerPath(edit.path);
-		return name ? [{ ...edit, ...name }] : [];
-	});
-	const wanted = new Set(judged.map(({ smallkey }) => smallkey.toLowerCase()));
-	/** Path → whether the file was stored before, for every spelling of the edited smallkeys. */
-	const files = new Map<string, boolean>();
-	for (const folder of new Set(judged.map(({ smallkey }) => folderOf(smallkey)))) {
+function judgeNames(files: readonly JudgedFile[], before: NamesBefore, rules: Rules): Map<string, Problem> {
+	const named = files.flatMap(({ name, ...file }) => (name ? [{ ...file, ...name }] : []));
+	const smallkeys = new Set(named.map(({ smallkey }) => smallkey));
+	const known = filesBefore(smallkeys, before);
+	const isStored = (smallkey: string) => known.has(layerPath(smallkey));
+	const after = new Set(known);
+	for (const { path, isRemoved } of named) {
+		if (isRemoved) after.delete(path);
+		else after.add(path);
+	}
+	// An invalid file that is stored is not served, and keeps no other spelling from being served.
+	const invalid = named.filter(({ registration }) => rules === "stored" && registration === null);
+	const rivals = new Set(after);
+	for (const { path } of invalid) rivals.delete(path);
+	const kept = keptSpellings(rivals, isStored);
+	const problems = new Map<string, Problem>();
+	for (const { path, smallkey, kind } of named) {
+		if (kind !== "registration" || !rivals.has(path)) continue;
+		const rule = judgeKey(smallkey, isStored, kept.get(smallkey.toLowerCase()) as string);
+		if (rule) problems.set(path, keyProblem(path, ...rule));
+	}
+	for (const smallkey of smallkeys) {
+		const path = descriptionPath(smallkey);
+		if (after.has(path) && !after.has(layerPath(smallkey)))
+			problems.set(path, problemOf(path, "orphan", layerPath(smallkey)));
+	}
+	return problems;
+}
+
+/** The paths of the files that are stored before a change, of all spellings of some smallkeys. */
+function filesBefore(smallkeys: ReadonlySet<string>, before: NamesBefore): Set<string> {
+	const wanted = new Set(Array.from(smallkeys, (smallkey) => smallkey.toLowerCase()));
+	const paths = new Set<string>();
+	for (const folder of new Set(Array.from(smallkeys, folderOf))) {
 		for (const name of before(folder)) {
 			// A smallkey has no dot.
-			if (wanted.has(name.slice(0, name.indexOf(".")).toLowerCase()))
-				files.set(`layers/${folder}/${name}`, true);
+			if (wanted.has(name.slice(0, name.indexOf(".")).toLowerCase())) paths.add(`layers/${folder}/${name}`);
 		}
 	}
-	for (const { path, isRemoved } of judged) {
-		if (isRemoved) files.delete(path);
-		else if (!files.has(path)) files.set(path, false);
-	}
-	const isStored = (smallkey: string) => files.get(layerPath(smallkey)) === true;
-	/** Lower-case smallkey → the spelling that is kept: the first one that is stored, else the first one that is added. */
+	return paths;
+}
+
+/** Lower-case smallkey → the spelling that is kept: the first one that is stored, else the first one that is added. */
+function keptSpellings(
+	paths: ReadonlySet<string>,
+	isStored: (smallkey: string) => boolean,
+): Map<string, string> {
 	const kept = new Map<string, string>();
-	for (const path of [...files.keys()].sort()) {
+	for (const path of [...paths].sort()) {
 		const name = parseLayerPath(path);
 		if (name?.kind !== "registration") continue;
 		const lower = name.smallkey.toLowerCase();
 		const first = kept.get(lower);
 		if (first === undefined || (isStored(name.smallkey) && !isStored(first))) kept.set(lower, name.smallkey);
 	}
-	const problems = judged.flatMap(({ path, isRemoved, smallkey, kind }) => {
-		if (kind !== "registration" || isRemoved) return [];
-		const rule = judgeKey(smallkey, isStored, kept.get(smallkey.toLowerCase()) as string);
-		return rule ? [keyProblem(path, ...rule)] : [];
-	});
-	const isOrphan = (key: string) => files.has(descriptionPath(key)) && !files.has(layerPath(key));
-	const smallkeys = new Set(judged.map(({ smallkey }) => smallkey));
-	return [...problems, ...[...smallkeys].filter(isOrphan).map(orphanProblem)];
+	return kept;
 }
 
-/** A file under `layers/`, as found in a folder or a commit. */
-export interface LayerFile {
-	/** Path from the repository's root, with `/`: `layers/23/23ax5t.json`. */
-	path: string;
-	/** Only a plain file may contain a layer: a link could point anywhere. */
-	kind: "file" | "symlink" | "other";
-	/** The content. If the file is larger than its limit, the first bytes are enough, one more than the limit. */
-	bytes: Uint8Array;
-}
-
-const maxDescriptionBytes = 4 * 1024 * 1024;
-
-/** Largest size of a file that belongs to no layer, in bytes. Every version of it stays in every clone for ever. */
-export const maxOtherBytes = 1024 * 1024;
-
-export function maxBytesOf(path: string): number {
-	if (isOtherFile(path)) return maxOtherBytes;
-	return path.endsWith(".service.json") ? maxDescriptionBytes : maxRegistrationBytes;
-}
-
-/** Judges the kind and the size of a file before it is read; null where both are right. */
-export function judgeKind(
-	path: string,
-	kind: LayerFile["kind"],
-	bytes: number,
-	maxBytes = maxBytesOf(path),
-): Problem | null {
-	if (kind !== "file")
-		return problemOf(path, "plain-file", kind === "other" ? "submodule or the like" : kind);
-	return bytes > maxBytes ? problemOf(path, "size", maxBytes) : null;
-}
-
-export interface JudgedFile {
-	/** Null where the file is not a valid registration. `description` likewise. */
-	registration: Registration | null;
-	description: Description | null;
-	problems: Problem[];
-}
-
-/** Judges one file by itself: its kind, size and content. `layers/health.json` may be any JSON. */
-export function judgeFile({ path, kind, bytes }: LayerFile, rules: Rules): JudgedFile {
-	const judged: JudgedFile = { registration: null, description: null, problems: [] };
-	const refuse = (problems: readonly BrokenRule[]): JudgedFile => {
-		return { ...judged, problems: problems.map((problem) => ({ ...problem, file: path })) };
-	};
-	const wrongKind = judgeKind(path, kind, bytes.length);
-	if (wrongKind) return refuse([wrongKind]);
-	if (path === ownersPath) return refuse(parseOwners(bytes).problems);
-	if (isOtherFile(path)) return refuse(parseJson(bytes).problems);
-	if (path.endsWith(".service.json")) {
-		const description = parseDescription(new TextDecoder().decode(bytes));
-		return description ? { ...judged, description } : refuse([broken("description")]);
-	}
-	const { registration, problems } = parseRegistration(bytes, rules);
-	return registration ? { ...judged, registration } : refuse(problems);
-}
-
-/** A layer whose files are valid. */
-export interface CheckedLayer {
-	smallkey: string;
-	registration: Registration;
-	description: Description | null;
-}
-
-/**
- * Judges files under `layers/`: their places, names and contents.
- * @param files sorted by path, so that the registration of a layer comes before its description
- * @param rules for the registrations
- * @param before the names that are stored before the change; by default those of `files`
- * @returns the valid layers by their smallkey, and every problem, both in the order of the files
- */
-export function judgeFiles(
-	files: readonly LayerFile[],
-	rules: Rules = "stored",
-	before: NamesBefore = namesOf(files.map(({ path }) => path)),
-): { layers: Map<string, CheckedLayer>; problems: Problem[] } {
-	const problems: Problem[] = [];
-	const edits = files.map(({ path }) => ({ path, isRemoved: false }));
-	const wrongNames = new Map(judgeNames(edits, before).map((problem) => [problem.file, problem]));
-	const layers = new Map<string, CheckedLayer>();
-	for (const file of files) {
-		const name = parseLayerPath(file.path);
-		const wrongName = name ? wrongNames.get(file.path) : judgePlace({ path: file.path, isRemoved: false });
-		if (wrongName) problems.push(wrongName);
-		if (!name) continue;
-		const { registration, description, problems: found } = judgeFile(file, rules);
-		problems.push(...found);
-		if (wrongName) continue;
-		const layer = layers.get(name.smallkey);
-		if (layer) layer.description = description;
-		else if (registration) layers.set(name.smallkey, { smallkey: name.smallkey, registration, description });
-	}
-	return { layers, problems };
+/** Judges whether a sender may change the smallkeys of some files. */
+function judgeSender(sender: Exclude<Who, string>, files: readonly JudgedFile[]): Problem[] {
+	const smallkeys = new Set(files.flatMap(({ name }) => (name ? [name.smallkey] : [])));
+	const foreign = [...smallkeys].filter((smallkey) => !mayChange(sender, smallkey));
+	const own = sender.smallkeys?.join(" ") || "none";
+	return foreign.map((smallkey) => keyProblem(layerPath(smallkey), "owner", sender.id, own, smallkey));
 }

@@ -131,3 +131,8 @@ export function matchesGlob(glob: string, smallkey: string): boolean {
 	}
 	return start <= end && isAt(last, end);
 }
+
+/** Whether a sender may change a smallkey. @param smallkeys globs of those that it may change; null: all */
+export function mayChange({ smallkeys }: { smallkeys: readonly string[] | null }, smallkey: string): boolean {
+	return smallkeys?.some((glob) => matchesGlob(glob, smallkey)) ?? true;
+}

@@ -1,20 +1,12 @@
-import { limitOf, readEntries, resolveCommit } from "../publish/collect.ts";
+import { resolveCommit } from "../publish/collect.ts";
 import { lineAt, linesOf } from "../registry/json.ts";
-import {
-	type CheckedLayer,
-	judgeFile,
-	judgeFiles,
-	judgeNames,
-	judgePlace,
-	type LayerFile,
-	namesOf,
-	type Remark,
-} from "../registry/judge.ts";
+import { type CheckedLayer, type EditedFile, judgeChange, type Remark } from "../registry/judge.ts";
+import { type LayerFile, maxBytesOf, namesOf } from "../registry/layer-file.ts";
 import { ownersPath } from "../registry/owners.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
-import { readSizes } from "../system/git/cat-file.ts";
-import { kindOfMode, listTree, type PathChange } from "../system/git/tree.ts";
+import { readEntries, sizesOf } from "../system/git/entries.ts";
+import { listTree, type PathChange } from "../system/git/tree.ts";
 import { type Merge, withMerge } from "./merge.ts";
 
 /** Path → file. */
@@ -39,7 +31,7 @@ async function changesOf({ repository, changed, obstacle }: Merge, baseId: strin
 	const wanted = new Set([ownersPath, ...layers.flatMap(({ path }) => [path, ...pathsBeside(path)])]);
 	const listed = await listTree(repository, baseId, "layers/");
 	const inBase = listed.filter(({ path }) => wanted.has(path));
-	const before: Files = await readFiles(repository, inBase);
+	const before = await readFiles(repository, inBase);
 	const after = new Map(before);
 	for (const { path } of layers) after.delete(path);
 	const written = layers.filter(({ mode }) => mode !== null);
@@ -52,7 +44,7 @@ async function changesOf({ repository, changed, obstacle }: Merge, baseId: strin
 		/** Paths of all other files, in git's order. */
 		outside: changed.filter((one) => !isLayers(one)).map(({ path }) => path),
 		/** The names of all layers' files on the base. */
-		names: namesOf(listed.map(({ path }) => path)),
+		names: namesOf(listed),
 		/** The owners file and the files of the changed layers: `before` on the base, `after` with the head merged. */
 		before,
 		after: after as Files,
@@ -64,16 +56,14 @@ function pathsBeside(path: string): string[] {
 	return name ? [layerPath(name.smallkey), descriptionPath(name.smallkey)] : [];
 }
 
-/** Reads files of a commit. A file over its size limit is not read: its bytes are zeros, as many as the limit. */
-async function readFiles(repository: string, listed: readonly PathChange[]): Promise<Map<string, LayerFile>> {
-	const ids = listed.map(({ id }) => id as string);
-	const sizes = await readSizes(repository, ids);
-	const isLarge = ({ path, id }: PathChange) => (sizes.get(id as string) ?? 0) >= limitOf(path);
-	const small = listed.filter((one) => !isLarge(one));
-	const large = listed.filter(isLarge).map(({ path, mode }): LayerFile => {
-		return { path, kind: kindOfMode(mode as string), bytes: new Uint8Array(limitOf(path)) };
+/** Reads files of a commit. The content of a file over its size limit is not read. */
+async function readFiles(repository: string, listed: readonly PathChange[]): Promise<Files> {
+	const sizes = await sizesOf(repository, listed);
+	const files = await readEntries(repository, listed, ({ path, id }) => {
+		const max = maxBytesOf(path);
+		return (sizes.get(id ?? "") ?? 0) > max ? max + 1 : null;
 	});
-	return new Map([...(await readEntries(repository, small)), ...large].map((file) => [file.path, file]));
+	return new Map(files.map((file) => [file.path, file]));
 }
 
 /** A problem with its line in a file. If it is about a member, its text begins with the JSON pointer. */
@@ -113,50 +103,35 @@ export interface ChangedLayer {
  * @returns the layers, sorted by smallkey; the problems, and the warnings (accepted, but probably not meant), by path
  */
 export function checkChanges({ layers: paths, names, before, after }: Changes) {
-	const edits = paths.map((path) => ({ path, isRemoved: !after.has(path) }));
-	const wrongNames = judgeNames(edits, names);
-	const misplaced = edits.flatMap((edit) => judgePlace(edit) ?? []);
-	const misnamed = new Set(wrongNames.map(({ file }) => parseLayerPath(file)?.smallkey));
-	const problems = locate([...wrongNames, ...misplaced]);
-	const warnings: Located[] = [];
+	const textOf = (path: string) => new TextDecoder().decode(after.get(path)?.bytes);
+	const locateAll = (found: readonly Remark[]) =>
+		found
+			.flatMap((remark) => locate([remark], textOf(remark.file)))
+			.sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
+	const edits = paths.map((path): EditedFile => after.get(path) ?? { path, kind: "removed" });
+	const { problems } = judgeChange(names, edits, "anyone");
 	const changed = new Set(paths);
-	const { layers: stored } = judgeFiles([...before.values()]);
-
-	/** Judges a file of the head. Only the problems of a changed file are the author's. @returns null if there is none */
-	function judge(path: string) {
-		const file = after.get(path);
-		if (!file) return null;
-		const text = new TextDecoder().decode(file.bytes);
-		const judged = judgeFile(file, changed.has(path) ? "written" : "stored");
-		const wrong = changed.has(path) ? judged.problems : [];
-		problems.push(...locate(wrong, text));
-		return { ...judged, text, isWrong: wrong.length > 0 };
-	}
-
-	const skipped = new Set(misplaced.map(({ file }) => file));
-	for (const path of paths) if (!parseLayerPath(path) && !skipped.has(path)) judge(path);
+	const stored = judgeStored(before);
+	// A file that the head does not change is its layer's, too.
+	const merged = judgeStored(after);
+	const wrong = new Set(problems.map(({ file }) => parseLayerPath(file)?.smallkey));
 	const smallkeys = new Set(paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []));
 	const layers = [...smallkeys].sort().map((smallkey): ChangedLayer => {
 		const file = layerPath(smallkey);
-		const judged = judge(file);
-		const described = judge(descriptionPath(smallkey));
-		const { registration = null, text = "" } = judged ?? {};
-		const isWrong = judged?.isWrong || described?.isWrong || registration === null;
-		const odd = !isWrong && changed.has(file) ? warningsOf(registration) : [];
-		warnings.push(
-			...locate(
-				odd.map((oddity) => ({ file, text: oddity })),
-				text,
-			),
-		);
-		const isIn = !isWrong && !misnamed.has(smallkey);
-		const layer = isIn ? { smallkey, registration, description: described?.description ?? null } : null;
 		const old = stored.get(smallkey) ?? null;
+		const layer = wrong.has(smallkey) ? null : (merged.get(smallkey) ?? null);
 		const isRemoved = before.has(file) && !after.has(file);
 		const verb = isRemoved ? "removed" : !layer ? "wrong" : old ? "changed" : "added";
-		return { smallkey, verb, before: old, after: layer, text };
+		return { smallkey, verb, before: old, after: layer, text: textOf(file) };
 	});
-	for (const found of [problems, warnings])
-		found.sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
-	return { layers, problems, warnings };
+	const warnings = layers.flatMap(({ smallkey, after: layer }) => {
+		const file = layerPath(smallkey);
+		if (!layer || !changed.has(file)) return [];
+		return warningsOf(layer.registration).map((text) => ({ file, text }));
+	});
+	return { layers, problems: locateAll(problems), warnings: locateAll(warnings) };
+}
+
+function judgeStored(files: Files): ReadonlyMap<string, CheckedLayer> {
+	return judgeChange(namesOf(files.values()), [...files.values()], "stored").layers;
 }

@@ -3,7 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { collectCommit, resolveCommit } from "../publish/collect.ts";
 import { isDescribed } from "../registry/description.ts";
 import { parseHealth } from "../registry/health.ts";
-import { judgeFiles, problemLine } from "../registry/judge.ts";
+import { judgeChange, problemLine } from "../registry/judge.ts";
+import { namesOf } from "../registry/layer-file.ts";
 import { harvestedLangs } from "../registry/registration.ts";
 import type { LayerStatus } from "../registry/schemas/answers.ts";
 import { tryJson } from "../registry/try-json.ts";
@@ -114,7 +115,8 @@ function indented(lines: readonly string[] = []): string[] {
 export async function overviewLines(repository: string, isServed: boolean): Promise<string[]> {
 	const commit = await resolveCommit(repository, servedRef);
 	const neverHarvested: string[] = [];
-	const { layers, problems } = judgeFiles(await collectCommit(repository, commit));
+	const files = await collectCommit(repository, commit);
+	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
 	for (const [smallkey, { registration, description }] of layers) {
 		const isAsked = harvestedLangs(registration).length > 0;
 		if (isAsked && !isDescribed(registration, description)) neverHarvested.push(smallkey);

@@ -3,18 +3,10 @@ import { readdirSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { collectSource } from "../publish/collect.ts";
-import {
-	judgeFile,
-	judgeFiles,
-	type LayerFile,
-	type NamesBefore,
-	type Problem,
-	problemLine,
-	type Remark,
-} from "../registry/judge.ts";
+import { judgeChange, problemLine, type Remark } from "../registry/judge.ts";
+import { type LayerFile, type NamesBefore, namesOf } from "../registry/layer-file.ts";
 import { ownersPath } from "../registry/owners.ts";
-import type { Registration } from "../registry/registration.ts";
-import { fileName, layerPath } from "../registry/smallkey.ts";
+import { descriptionPath, fileName, layerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
 import { createRun, exitCodes } from "../system/terminal/command-line.ts";
 import { counted, plain } from "../system/terminal/plain.ts";
@@ -34,27 +26,47 @@ async function readNamed(name: string): Promise<Named> {
 	return { name, path, kind: "file", bytes: await readFile(name) };
 }
 
+interface Checked {
+	problems: readonly Remark[];
+	warnings: readonly Remark[];
+}
+
 /**
  * Checks named files by the rules for writes, with warnings. A file in a folder `layers` is judged together with the other
  * files in that folder.
  */
-function checkNamed(named: Named[]): { problems: Problem[]; warnings: Remark[] } {
-	const problems: Problem[] = [];
-	const warnings: Remark[] = [];
-	const warn = (file: string, registration: Registration) => {
-		for (const text of warningsOf(registration)) warnings.push({ file, text });
-	};
+function checkNamed(named: readonly Named[]): Checked {
 	const isPlaced = ({ path }: LayerFile) => path.startsWith("layers/");
-	for (const file of named.filter((one) => !isPlaced(one))) {
-		const checked = judgeFile(file, "written");
-		problems.push(...checked.problems);
-		if (checked.registration) warn(file.path, checked.registration);
-	}
 	const placed = named.filter(isPlaced);
-	const judged = judgeFiles(placed, "written", namesBeside(placed));
-	for (const [smallkey, { registration }] of judged.layers) warn(layerPath(smallkey), registration);
-	problems.push(...judged.problems, ...ownersProblems(named));
+	const alone = named.filter((file) => !isPlaced(file));
+	const checks = [checkWritten(placed, namesBeside(placed)), ...alone.map(checkAlone)];
+	return {
+		problems: checks.flatMap(({ problems }) => problems),
+		warnings: checks.flatMap(({ warnings }) => warnings),
+	};
+}
+
+function checkWritten(files: readonly LayerFile[], before: NamesBefore): Checked {
+	const { layers, problems } = judgeChange(before, files, "anyone");
+	const warnings = [...layers].flatMap(([smallkey, { registration }]) =>
+		warningsOf(registration).map((text) => ({ file: layerPath(smallkey), text })),
+	);
 	return { problems, warnings };
+}
+
+/** Checks the content of a file in another folder, whatever its name, as that of a layer called `alone`. */
+function checkAlone(file: Named): Checked {
+	const path = file.path.endsWith(".service.json") ? descriptionPath("alone") : layerPath("alone");
+	const { problems, warnings } = checkWritten([{ ...file, path }], () => ["alone.json"]);
+	const named = (remarks: readonly Remark[]) => remarks.map((remark) => ({ ...remark, file: file.path }));
+	return { problems: named(problems), warnings: named(warnings) };
+}
+
+/** Checks all layers by the rules of a build, and who owns them, which a build does not read. */
+function checkAll(files: readonly LayerFile[]): Checked {
+	const owners = files.filter(({ path }) => path === ownersPath);
+	const stored = judgeChange(namesOf(files), files, "stored");
+	return { problems: [...stored.problems, ...checkWritten(owners, () => []).problems], warnings: [] };
 }
 
 /** Returns a reader of the names beside the named files: folder under `layers/` → the other names in it. */
@@ -66,12 +78,6 @@ function namesBeside(named: readonly Named[]): NamesBefore {
 		for (const { path } of own) names.delete(fileName(path));
 		return names;
 	};
-}
-
-/** Checks `layers/owners.json`, which belongs to no layer. */
-function ownersProblems(files: LayerFile[]): Problem[] {
-	const owners = files.find(({ path }) => path === ownersPath);
-	return owners ? judgeFile(owners, "written").problems : [];
 }
 
 export const run = createRun("validate", async ({ read, io }) => {
@@ -88,9 +94,7 @@ export const run = createRun("validate", async ({ read, io }) => {
 	const named = await Promise.all(names.map(readNamed));
 	const files = names.length > 0 ? named : await collectSource(source);
 	const { problems, warnings } =
-		names.length > 0
-			? checkNamed(named.sort((a, b) => (a.path < b.path ? -1 : 1)))
-			: { problems: [...judgeFiles(files).problems, ...ownersProblems(files)], warnings: [] };
+		names.length > 0 ? checkNamed(named.sort((a, b) => (a.path < b.path ? -1 : 1))) : checkAll(files);
 	for (const problem of problems) io.warn(plain(problemLine(problem)));
 	for (const warning of warnings) io.warn(plain(`warning: ${problemLine(warning)}`));
 	const counts = [counted(files.length, "file"), counted(problems.length, "problem")];

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { parseSenders, type Sender } from "../api/senders.ts";
-import { mayChange } from "../registry/judge.ts";
+import { mayChange } from "../registry/owners.ts";
 import { WrongError } from "../system/terminal/command-line.ts";
 import { counted, firstOf } from "../system/terminal/plain.ts";
 import { changeSenders, randomSecret, type SenderEntry, sendersPath } from "./senders-file.ts";

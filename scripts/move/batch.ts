@@ -1,7 +1,8 @@
 import { join } from "node:path";
 import { putEdits } from "../../api/register.ts";
 import { collectFolder } from "../../publish/collect.ts";
-import { judgeFiles, type LayerFile, problemLine } from "../../registry/judge.ts";
+import { judgeChange, problemLine } from "../../registry/judge.ts";
+import type { LayerFile } from "../../registry/layer-file.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { folderOf, isOtherFile } from "../../registry/smallkey.ts";
 import { type Commit, type Edit, isRefusal, type Meta, type Refusal, type Store } from "../../store/store.ts";
@@ -33,7 +34,7 @@ export async function readBatch(folder: string) {
 		else files.set(path, { ...file, path, name });
 	}
 	const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-	const judged = judgeFiles(sorted, "written", () => []);
+	const judged = judgeChange(() => [], sorted, "anyone");
 	problems.push(
 		...judged.problems.map(({ file, text }) => problemLine({ file: files.get(file)?.name ?? file, text })),
 	);

@@ -14,7 +14,8 @@ import {
 	updateHealth,
 	weekOf,
 } from "../../registry/health.ts";
-import { type CheckedLayer, judgeFiles, problemLine } from "../../registry/judge.ts";
+import { type CheckedLayer, judgeChange, problemLine } from "../../registry/judge.ts";
+import { namesOf } from "../../registry/layer-file.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { readTextIfThere } from "../../system/files/if-there.ts";
 import type { Io } from "../../system/terminal/io.ts";
@@ -29,7 +30,8 @@ export const layersAtOnce = 64;
  * @throws {Error} if a named layer does not exist
  */
 export async function readLayers(source: Source, smallkeys: string[], io: Io): Promise<CheckedLayer[]> {
-	const { layers, problems } = judgeFiles(await collectSource(source));
+	const files = await collectSource(source);
+	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
 	for (const problem of problems) io.warn(plain(problemLine(problem)));
 	if (smallkeys.length === 0) return [...layers.values()];
 	return smallkeys.map((smallkey) => {

@@ -1,4 +1,4 @@
-import type { LayerFile } from "../../registry/judge.ts";
+import type { LayerFile } from "../../registry/layer-file.ts";
 import type { CatFile, GitObject } from "../../system/git/cat-file.ts";
 import { GitDamage } from "../../system/git/run.ts";
 import { folderMode, kindOfMode, parseTree } from "../../system/git/tree.ts";

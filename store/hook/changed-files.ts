@@ -1,86 +1,93 @@
 import { dirname } from "node:path";
-import {
-	judgeFile,
-	judgeKind,
-	judgeNames,
-	judgePlace,
-	maxBytesOf,
-	maxOtherBytes,
-	namesOf,
-	type Remark,
-} from "../../registry/judge.ts";
-import { isOtherFile, parseLayerPath } from "../../registry/smallkey.ts";
+import { type EditedFile, judgeChange, type Remark } from "../../registry/judge.ts";
+import { maxBytesOf, type NamesBefore, namesOf } from "../../registry/layer-file.ts";
+import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
 import { warningsOf } from "../../registry/warnings.ts";
-import { readObjects, readSizes } from "../../system/git/cat-file.ts";
-import { diffTree, kindOfMode, listTree, type PathChange } from "../../system/git/tree.ts";
+import { readEntries, sizesOf } from "../../system/git/entries.ts";
+import { diffTree, listTree, type PathChange } from "../../system/git/tree.ts";
 
 /** Up to this number of folders, only these folders are listed; above it, all of `layers/` is. */
 const maxFolders = 200;
+
+/** Bytes of files that are in memory at once: a push may have gigabytes. */
+const maxPortionBytes = 16 << 20;
 
 /**
  * Judges only the files that differ between two commits, by the rules for written layers, like a PUT and a pull request.
  * @param from the commit of the branch; null if the branch does not exist
  * @returns the number of changed layer files; the problems; and the warnings: what is accepted, but looks like a mistake
  */
-export async function judgeFiles(repository: string, from: string | null, to: string) {
+export async function judgeCommits(repository: string, from: string | null, to: string) {
 	const changes = await (from === null ? listTree(repository, to, []) : diffTree(repository, from, to, ":/"));
 	const layers = changes.filter(({ path }) => parseLayerPath(path) !== null);
+	const names = from === null ? () => [] : await namesAt(repository, from, layers);
 	const problems: Remark[] = [];
 	const warnings: Remark[] = [];
 	for (const { path, mode } of changes) {
-		const problem = judgePlace({ path, isRemoved: mode === null });
-		if (problem) problems.push(problem);
-		else if (mode !== null && !path.startsWith("layers/") && path.endsWith(".json"))
+		if (mode !== null && !path.startsWith("layers/") && path.endsWith(".json"))
 			warnings.push({ file: path, text: "is kept, but no layer: layers/ has those" });
 	}
-	const [wrongNames] = await Promise.all([
-		judgeAllNames(repository, from, layers),
-		judgeContents(repository, changes, problems, warnings),
-	]);
-	for (const problem of wrongNames) problems.push(problem);
+	for await (const portion of readPortions(repository, changes)) {
+		const judged = judgeChange(names, portion, "anyone");
+		problems.push(...judged.problems);
+		for (const [smallkey, { registration }] of judged.layers)
+			warnings.push(...warningsOf(registration).map((text) => ({ file: layerPath(smallkey), text })));
+	}
 	return { layerFiles: layers.length, problems, warnings };
 }
 
-/** Judges the names of changed files against those in the same folders. */
-async function judgeAllNames(
+/** The names of files at a commit, in the folders of changed layers. */
+async function namesAt(
 	repository: string,
-	from: string | null,
+	commit: string,
 	layers: readonly PathChange[],
-): Promise<Remark[]> {
+): Promise<NamesBefore> {
 	const folders = [...new Set(layers.map(({ path }) => `${dirname(path)}/`))];
 	const where = folders.length > maxFolders ? "layers/" : folders;
-	const listed = from === null || folders.length === 0 ? [] : await listTree(repository, from, where);
-	const edits = layers.map(({ path, mode }) => ({ path, isRemoved: mode === null }));
-	return judgeNames(edits, namesOf(listed.map(({ path }) => path)));
+	return namesOf(folders.length === 0 ? [] : await listTree(repository, commit, where));
 }
 
-/** Judges the kinds and sizes of changed files, and the contents of the files that the service reads. */
-async function judgeContents(
+/**
+ * Reads changed files for the judge, in portions that have all files of a smallkey in any spelling. Files outside
+ * `layers/`, and files over their limit, are not read.
+ */
+async function* readPortions(
 	repository: string,
 	changes: readonly PathChange[],
-	problems: Remark[],
-	warnings: Remark[],
-): Promise<void> {
-	const present = changes.flatMap(({ path, mode, id }) =>
-		mode === null || id === null || path === "layers" ? [] : [{ path, kind: kindOfMode(mode), id }],
-	);
-	const plain = present.filter(({ kind }) => kind === "file").map(({ id }) => id);
-	const sizes = await readSizes(repository, plain);
-	const read = present.filter(({ path, kind, id }) => {
-		const isLayer = parseLayerPath(path) !== null;
-		const maxBytes = isLayer ? maxBytesOf(path) : maxOtherBytes;
-		const problem = judgeKind(path, kind, sizes.get(id) ?? 0, maxBytes);
-		if (problem) problems.push(problem);
-		return !problem && (isLayer || isOtherFile(path));
-	});
-	const files = read.values();
-	const ids = read.map(({ id }) => id);
-	for await (const blobs of readObjects(repository, "blob", ids)) {
-		for (const { body: bytes } of blobs) {
-			const { path } = files.next().value as (typeof read)[number];
-			const { registration, problems: found } = judgeFile({ path, kind: "file", bytes }, "written");
-			problems.push(...found);
-			for (const text of registration ? warningsOf(registration) : []) warnings.push({ file: path, text });
-		}
+): AsyncGenerator<EditedFile[]> {
+	const sizes = await sizesOf(repository, changes);
+	const sizeOf = ({ id }: PathChange) => sizes.get(id ?? "") ?? 0;
+	const standIn = (change: PathChange) => {
+		if (sizeOf(change) > maxBytesOf(change.path)) return maxBytesOf(change.path) + 1;
+		return change.path.startsWith("layers/") ? null : 0;
+	};
+	const read = async (portion: readonly PathChange[]): Promise<EditedFile[]> => {
+		const written = await readEntries(repository, portion.filter(isWritten), standIn);
+		const removed = portion.filter((change) => !isWritten(change));
+		return [...written, ...removed.map(({ path }) => ({ path, kind: "removed" as const }))];
+	};
+	let portion: PathChange[] = [];
+	let bytes = 0;
+	for (const group of groupsOf(changes)) {
+		portion.push(...group);
+		for (const change of group) bytes += standIn(change) ?? sizeOf(change);
+		if (bytes < maxPortionBytes) continue;
+		yield await read(portion);
+		[portion, bytes] = [[], 0];
 	}
+	yield await read(portion);
+}
+
+const isWritten = ({ mode }: PathChange) => mode !== null;
+
+/** Groups changes by the smallkey in lower case, or by the path of a file that is no layer's. */
+function groupsOf(changes: readonly PathChange[]): Iterable<PathChange[]> {
+	const groups = new Map<string, PathChange[]>();
+	for (const change of changes) {
+		const key = parseLayerPath(change.path)?.smallkey.toLowerCase() ?? change.path;
+		const group = groups.get(key);
+		if (group) group.push(change);
+		else groups.set(key, [change]);
+	}
+	return groups.values();
 }

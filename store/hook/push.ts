@@ -3,7 +3,7 @@ import { isAncestor } from "../../system/git/commits.ts";
 import { readRecords } from "../../system/git/run.ts";
 import { findTooMany } from "../../system/git/tree.ts";
 import { visible } from "../../system/untrusted-text.ts";
-import { judgeFiles } from "./changed-files.ts";
+import { judgeCommits } from "./changed-files.ts";
 import {
 	findCommitProblem,
 	findRefProblem,
@@ -46,7 +46,7 @@ export async function judgePush(
 	if (refused.length > 0) return refusal(refused);
 	const served = updates.find(({ ref }) => ref === servedRef);
 	if (!served || served.to === null) return { isAccepted: true, lines: [] };
-	const { layerFiles, problems, warnings } = await judgeFiles(repository, served.from, served.to);
+	const { layerFiles, problems, warnings } = await judgeCommits(repository, served.from, served.to);
 	if (problems.length > 0) return refusal(linesOf(problems, maxProblems));
 	const warned = linesOf(warnings, maxWarnings).map((line) => `warning: ${line}`);
 	return {

@@ -5,7 +5,8 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { collectFolder } from "../../publish/collect.ts";
 import { describedFor, isDescribed } from "../../registry/description.ts";
-import { judgeFiles } from "../../registry/judge.ts";
+import { judgeChange } from "../../registry/judge.ts";
+import { namesOf } from "../../registry/layer-file.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { readTextIfThere } from "../../system/files/if-there.ts";
 import { root } from "../process.ts";
@@ -38,7 +39,8 @@ const ownersOf = (folder: string) => readTextIfThere(join(root, folder, "owners.
 
 // With owners of their own, the layers of this checkout are no examples.
 const isOwn = (await ownersOf("layers")) !== (await ownersOf("tests/fixtures/layers"));
-const { layers, problems } = judgeFiles(isOwn ? [] : collectFolder(join(root, "layers")));
+const files = isOwn ? [] : collectFolder(join(root, "layers"));
+const { layers, problems } = judgeChange(namesOf(files), files, "stored");
 
 const ofExamples = isOwn ? test.skip : test;
 

@@ -1,3 +1,4 @@
+import { basename } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { commitLayers } from "../../publish/changes.ts";
@@ -9,9 +10,8 @@ async function collect(read: ReturnType<ReturnType<typeof commitLayers>>): Promi
 	for await (const some of read) {
 		for (const spellings of some) {
 			found.push(
-				spellings.map(
-					({ smallkey, file, description }) =>
-						`${smallkey} ${file?.kind} ${file?.bytes.length} ${description && Buffer.from(description.bytes)}`,
+				spellings.map(({ path, kind, bytes }) =>
+					`${basename(path, ".json")} ${kind} ${Buffer.from(bytes)}`.trimEnd(),
 				),
 			);
 		}
@@ -33,13 +33,13 @@ test("of a commit all spellings of the wanted smallkeys are read, with their des
 	try {
 		const commit = repository.git("rev-parse", "HEAD").trim();
 		const read = commitLayers(repository.path, commit);
-		const abc = ["ABC symlink 0 null", `abc file ${text.length} described`];
+		const abc = ["ABC symlink", `abc file ${text.trimEnd()}`, "abc.service file described"];
 		assert.equal(await collect(read(new Set(["abc", "abe", "orphan", "zz"]))), [abc]);
 		assert.equal(await collect(read(new Set())), []);
 		const listed = await listTree(repository.path, commit, "layers/");
 		const everyKey = new Set(["23ax5t", "abc", "abd"]);
 		const all = await collect(commitLayers(repository.path, commit, listed)(everyKey));
-		const plain = (smallkey: string) => [`${smallkey} file ${text.length} null`];
+		const plain = (smallkey: string) => [`${smallkey} file ${text.trimEnd()}`];
 		assert.equal(all, [plain("23ax5t"), abc, plain("abd")]);
 	} finally {
 		repository.remove();

@@ -1,6 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { judgeFile, judgeFiles, judgeNames, type LayerFile } from "../../registry/judge.ts";
+import { judgeChange } from "../../registry/judge.ts";
+import { type LayerFile, namesOf } from "../../registry/layer-file.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import type { TextCode } from "../../registry/texts.ts";
 import { wms } from "../local.ts";
@@ -9,9 +10,10 @@ import { wms } from "../local.ts";
 function judged(stored: string[], ...changes: string[]): [string, string, string][] {
 	const edits = changes.map((change) => ({
 		path: `layers/ab/${change.replace(/^-/, "")}`,
-		isRemoved: change.startsWith("-"),
+		kind: change.startsWith("-") ? ("removed" as const) : ("written" as const),
 	}));
-	return judgeNames(edits, () => stored).map(({ code, file, text }) => [code, file, text]);
+	const { problems } = judgeChange(() => stored, edits, "anyone");
+	return problems.map(({ code, file, text }) => [code, file, text]);
 }
 
 const twin = (one: string, kept: string, state = "is registered"): [TextCode, string, string] => [
@@ -71,7 +73,7 @@ test("each problem of stored files has the code of its rule, and good layers are
 		file("layers/owners.json", "{"),
 		file("layers/xy/abi.json"),
 	];
-	const { layers, problems } = judgeFiles(files);
+	const { layers, problems } = judgeChange(namesOf(files), files, "stored");
 	assert.equal([...layers.keys()], ["ABC", "abd"]);
 	assert.equal(
 		problems.map(({ file: path, code }) => [path.slice("layers/".length), code]),
@@ -92,8 +94,8 @@ test("each problem of stored files has the code of its rule, and good layers are
 test("layers/health.json has to be JSON", () => {
 	const codes = (text: string) => {
 		const bytes = new TextEncoder().encode(text);
-		const judged = judgeFile({ path: "layers/health.json", kind: "file", bytes }, "written");
-		return judged.problems.map(({ code }) => code);
+		const file = { path: "layers/health.json", kind: "file", bytes } as const;
+		return judgeChange(() => [], [file], "anyone").problems.map(({ code }) => code);
 	};
 	assert.equal(codes("not JSON"), ["json"]);
 	assert.equal(codes('{"sick":{}}'), []);

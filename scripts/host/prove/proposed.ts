@@ -1,8 +1,8 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { readOpen } from "../../../harvest/repair/branches.ts";
-import { readEntries } from "../../../publish/collect.ts";
 import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
+import { readEntries } from "../../../system/git/entries.ts";
 import { listTree } from "../../../system/git/tree.ts";
 import { code } from "../../../system/untrusted-text.ts";
 import { pictureName, readProofs } from "./proofs.ts";

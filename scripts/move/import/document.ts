@@ -4,17 +4,17 @@ import {
 	type LangDescription,
 	parseDescription,
 } from "../../../registry/description.ts";
+import { judgeChange } from "../../../registry/judge.ts";
 import { escapeMarkup } from "../../../registry/markup.ts";
 import { textsOf } from "../../../registry/problems.ts";
 import {
 	isVersion2,
-	parseRegistration,
 	type Registration,
 	serviceTypeOf,
 	storedSizeProblem,
 	takesAllLayers,
 } from "../../../registry/registration.ts";
-import { type Lang, langs, parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
+import { type Lang, langs, layerPath, parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../../registry/targets/facts.ts";
 import { isObject, type Json, listOf, nodeIn, objectOf, textOf } from "../compare/json.ts";
 import { describeNode, isCountedMode, type Notes } from "./description.ts";
@@ -47,7 +47,10 @@ export function moveDocument(
 	const nodes = { en: nodeOf(stored.en), fr: nodeOf(stored.fr) };
 	const payload = (isOfVersion2 ? payload2 : payload1)(document, nodes, settings, notes);
 	if (!payload) return { key: smallkey, reason: "is neither a wms nor a feature layer" };
-	const { registration, problems } = parseRegistration(Buffer.from(JSON.stringify(payload)), "stored");
+	const bytes = Buffer.from(JSON.stringify(payload));
+	const file = { path: layerPath(smallkey), kind: "file", bytes } as const;
+	const { layers, problems } = judgeChange(() => [], [file], "stored");
+	const registration = layers.get(smallkey)?.registration;
 	if (!registration) return { key: smallkey, reason: textsOf(problems).join("; ") };
 	const tooLarge = storedSizeProblem(registration);
 	if (tooLarge !== null) return { key: smallkey, reason: tooLarge.text };

@@ -1,6 +1,7 @@
 import { descriptionText } from "../../../registry/description.ts";
+import { judgeChange } from "../../../registry/judge.ts";
 import type { Registration } from "../../../registry/registration.ts";
-import { langs } from "../../../registry/smallkey.ts";
+import { fileName, langs, layerPath } from "../../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../../registry/targets/facts.ts";
 import { renderAt } from "../../../registry/targets/table.ts";
 import { differences } from "../compare/differences.ts";
@@ -42,16 +43,19 @@ export async function collectMoves(
 ): Promise<Moves> {
 	const moves: Moves = { layers: new Map(), notMoved: [], notes: new Map(), documents: 0 };
 	let characters = 0;
-	/** Lower-case smallkey → the first document's smallkey. */
-	const seen = new Map<string, string>();
+	/** Lower-case smallkey → the file names of the documents so far; of one spelling. */
+	const seen = new Map<string, string[]>();
 	const refuse = (key: string, reason: string, offset: number) =>
 		moves.notMoved.push({ key, reason, offset });
 
 	function add(moved: Moved, notes: Notes, offset: number): void {
 		const { smallkey, registration, description } = moved;
-		const first = seen.get(smallkey.toLowerCase());
-		if (first === undefined) {
-			seen.set(smallkey.toLowerCase(), smallkey);
+		const path = layerPath(smallkey);
+		const before = seen.get(smallkey.toLowerCase());
+		const [problem] = judgeChange(() => before ?? [], [{ path, kind: "written" }], "anyone").problems;
+		if (problem) refuse(smallkey, reasonOf([problem.text]), offset);
+		else if (before === undefined) {
+			seen.set(smallkey.toLowerCase(), [fileName(path)]);
 			const text = description && descriptionText(description);
 			moves.layers.set(smallkey, { registration, description: text, offset });
 			characters += JSON.stringify(registration).length + (text?.length ?? 0);
@@ -60,8 +64,7 @@ export async function collectMoves(
 				if (!moves.notes.has(kind)) moves.notes.set(kind, []);
 				moves.notes.get(kind)?.push(smallkey);
 			}
-		} else if (first !== smallkey) refuse(smallkey, `differs only in case from ${first}`, offset);
-		else {
+		} else {
 			// It is not known which of the documents was served, so none is imported.
 			const reason = "has more than one document";
 			const other = moves.layers.get(smallkey);
@@ -81,6 +84,11 @@ export async function collectMoves(
 			throw new DumpError(`has over ${maxCharacters} characters of layers: import it in parts`);
 	}
 	return moves;
+}
+
+/** Why a layer is not moved, of errors that begin with its smallkey. */
+export function reasonOf(errors: readonly string[]): string {
+	return errors.join("; ").replace(/^smallkey: \S+ /, "");
 }
 
 /** Adds the differences for viewers of v0.9 and v1 to the notes. */

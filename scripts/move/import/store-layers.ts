@@ -11,7 +11,7 @@ import { counted } from "../../../system/terminal/plain.ts";
 import { mapWithProgress } from "../../../system/terminal/progress.ts";
 import { batchMeta, maxConcurrent } from "../batch.ts";
 import type { NotMoved } from "./dump.ts";
-import type { Move } from "./moves.ts";
+import { type Move, reasonOf } from "./moves.ts";
 
 /** The result of an import. */
 export interface Stored {
@@ -66,8 +66,7 @@ async function editsOf(now: Reader, smallkey: string, move: Move, stored: Stored
 	const isSame = layer?.registration === canonicalText(move.registration);
 	const edits = isSame ? [] : await putEdits(now, smallkey, move.registration);
 	if (isRefusal(edits)) {
-		const reason = edits.errors.join("; ").replace(/^smallkey: \S+ /, "");
-		stored.notMoved.push({ key: smallkey, reason, offset: move.offset });
+		stored.notMoved.push({ key: smallkey, reason: reasonOf(edits.errors), offset: move.offset });
 		return [];
 	}
 	const description = mergeImported(layer?.description ?? null, move.description);
