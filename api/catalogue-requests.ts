@@ -11,7 +11,8 @@ import { decodeSegment, type Lang, langs, parseSmallkey } from "../registry/smal
 import { layerFile, listFile } from "../site/static/addresses.ts";
 import { reloadSeconds } from "../site/static/frame.ts";
 import { type PageSettings, pageSettingsPath } from "../site/static/html.ts";
-import { byTitle, layerHtml, listHtml } from "../site/static/layer.ts";
+import { layerHtml } from "../site/static/layer.ts";
+import { byTitle, listHtml, pagesOf } from "../site/static/list.ts";
 import { type ApiRoot, collectionId, itemPage, itemsPage, recordsPage } from "../site/static/records.ts";
 import { parseItemsQuery } from "../site/static/records-query.ts";
 import { answerErrorPage, type PageRoute } from "./pages.ts";
@@ -70,8 +71,8 @@ const maxAttempts = 3;
  */
 export class Catalogue {
 	readonly #chunks = new Map<number, { path: string; entries: readonly Entry[] }>();
-	/** All layers sorted by title, or by smallkey, as long as the manifest is the same. */
-	readonly #sorted = new Map<Lang | "smallkey", { manifest: string; entries: Promise<Entry[]> }>();
+	/** All layers by smallkey, and the pages of the plain list, as long as the manifest is the same. */
+	readonly #sorted = new Map<Lang | "smallkey", { manifest: string; pages: Promise<Entry[][]> }>();
 
 	constructor(
 		readonly files: CatalogueFiles,
@@ -112,22 +113,26 @@ export class Catalogue {
 				return entry && layerHtml(lang, entry, settings);
 			}
 			if (this.files.isLive && page > 0 && listFile(lang, page) === file)
-				return listHtml(lang, await this.#sortedBy(lang), page, settings);
+				return listHtml(lang, await this.#pagesBy(lang), page, settings);
 		}
 		return null;
 	}
 
-	/** All layers in an order; sorted once for each manifest, also for requests that arrive meanwhile. */
-	async #sortedBy(order: Lang | "smallkey"): Promise<Entry[]> {
+	/**
+	 * All layers in an order, those by title in pages; made once for each manifest, also for requests that arrive meanwhile.
+	 */
+	async #pagesBy(order: Lang | "smallkey"): Promise<Entry[][]> {
 		const manifest = (await this.files.text(manifestPath)) ?? "";
 		const known = this.#sorted.get(order);
-		if (known?.manifest === manifest) return known.entries;
-		const entries = this.#all().then((all) =>
-			order === "smallkey" ? all.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1)) : byTitle(all, order),
+		if (known?.manifest === manifest) return known.pages;
+		const pages = this.#all().then((all) =>
+			order === "smallkey"
+				? [all.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1))]
+				: pagesOf(byTitle(all, order)),
 		);
-		this.#sorted.set(order, { manifest, entries });
-		entries.catch(() => this.#sorted.delete(order));
-		return entries;
+		this.#sorted.set(order, { manifest, pages });
+		pages.catch(() => this.#sorted.delete(order));
+		return pages;
 	}
 
 	/** GET <base>/ogc/…, /conformance and /collections… (OGC API Records). */
@@ -158,9 +163,14 @@ export class Catalogue {
 	async #items(query: string, root: ApiRoot, ifNoneMatch: string | null, client: Client): Promise<Reply> {
 		const wanted = parseItemsQuery(query);
 		if (typeof wanted === "string") return problem(400, wanted);
-		const found = await this.searches.find(() => this.#sortedBy("smallkey"), wanted, client);
+		const found = await this.searches.find(() => this.#bySmallkey(), wanted, client);
 		if (!found) return problem(503, "too many searches wait", { "Retry-After": "1" });
 		return json(itemsPage(found, wanted, root), ifNoneMatch, geoJson);
+	}
+
+	async #bySmallkey(): Promise<Entry[]> {
+		const [all = []] = await this.#pagesBy("smallkey");
+		return all;
 	}
 
 	async #settings(): Promise<PageSettings | null> {

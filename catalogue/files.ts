@@ -1,9 +1,10 @@
 import type { Entry } from "../registry/entries.ts";
 import { healthReportPath, healthReportText, parseHealthReport, type SickLayer } from "../registry/health.ts";
-import { langs } from "../registry/smallkey.ts";
+import { type Lang, langs } from "../registry/smallkey.ts";
 import { layerFile, listFile } from "../site/static/addresses.ts";
 import type { PageSettings } from "../site/static/html.ts";
-import { byTitle, layerHtml, listHtml, listPages } from "../site/static/layer.ts";
+import { layerHtml } from "../site/static/layer.ts";
+import { byTitle, listHtml, pagesOf, withAdded } from "../site/static/list.ts";
 import { crawlableFile, crawlableIndex, crawlablePage, crawlablePath } from "../site/static/records.ts";
 import { sitemapFile, sitemapXml } from "../site/static/search-engines.ts";
 import { type CommitChanges, type Titles, updateChanges } from "./changes.ts";
@@ -53,7 +54,7 @@ export function catalogueFiles(
 	index = new Index(read),
 ): Files {
 	const before = index.find(layers.keys());
-	const listedBefore = listPages(index.manifest.layers);
+	const allBefore = read && !isServed ? index.chunks().flat() : [];
 	const { files, chunks: changedChunks } = index.change(layers, commit);
 	// Lists, sitemap and page settings depend on whether layers have pages: all of them have to be written again.
 	if (read && hasLayerPages(index.manifest.layers, isServed) !== pages.hasLayerPages)
@@ -74,15 +75,41 @@ export function catalogueFiles(
 		if (!isServed) set(crawlableFile(number), crawlablePage(number, entries, pages.publicUrl));
 	}
 	if (isServed) return files;
-	const chunks = index.chunks();
-	set(crawlablePath, crawlableIndex(chunks, pages.publicUrl));
+	set(crawlablePath, crawlableIndex(index.chunks(), pages.publicUrl));
 	for (const lang of langs) {
-		const sorted = byTitle(chunks.flat(), lang);
-		for (let page = 1; page <= Math.max(listPages(sorted.length), listedBefore); page += 1)
-			set(listFile(lang, page), listHtml(lang, sorted, page, pages));
+		for (const [page, text] of listFiles(lang, allBefore, layers, pages)) set(listFile(lang, page), text);
 		if (!pages.hasLayerPages) continue;
 		for (const [smallkey, entry] of layers)
 			set(layerFile(lang, smallkey), entry && layerHtml(lang, entry, pages));
+	}
+	return files;
+}
+
+/**
+ * Renders the pages of the plain list that differ after some changes, by their numbers; null for a page that is removed.
+ * @param allBefore all layers before the changes
+ */
+function listFiles(
+	lang: Lang,
+	allBefore: readonly Entry[],
+	changes: CatalogueChanges["layers"],
+	settings: PageSettings,
+): Map<number, string | null> {
+	const sorted = byTitle(allBefore, lang);
+	const kept = sorted.filter(({ entry }) => !changes.has(entry.smallkey));
+	const changed = [...changes.values()].filter((entry) => entry !== null);
+	const [before, after] = [pagesOf(sorted), pagesOf(withAdded(kept, byTitle(changed, lang)))];
+	const isSame = (page: number) => {
+		const [one = [], other = []] = [before[page - 1], after[page - 1]];
+		return one.length === other.length && one.every((entry, at) => entry === other[at]);
+	};
+	// Each page links to all pages, and the first one has the number of layers.
+	const isAll = allBefore.length === 0 || before.length !== after.length;
+	const isCountSame = sorted.length === kept.length + changed.length;
+	const files = new Map<number, string | null>();
+	for (let page = 1; page <= Math.max(before.length, after.length); page += 1) {
+		if (isAll || !isSame(page) || (page === 1 && !isCountSame))
+			files.set(page, listHtml(lang, after, page, settings));
 	}
 	return files;
 }

@@ -5,6 +5,7 @@ import { type Text, translator } from "../text/translate.ts";
 
 /** Escapes a text for HTML, inside elements and quoted attributes. */
 export function escapeHtml(text: string): string {
+	if (!/[&<>"']/.test(text)) return text;
 	return text
 		.replaceAll("&", "&amp;")
 		.replaceAll("<", "&lt;")
@@ -23,7 +24,9 @@ export type Part = Html | string | number | null | undefined | false | readonly 
 
 /** Template tag that escapes texts. Attributes must be in double quotes. */
 export function html(strings: TemplateStringsArray, ...parts: readonly Part[]): Html {
-	return new Html(String.raw({ raw: strings }, ...parts.map(textOf)));
+	let text = strings[0] as string;
+	for (const [at, part] of parts.entries()) text += textOf(part) + strings[at + 1];
+	return new Html(text);
 }
 
 function textOf(part: Part): string {

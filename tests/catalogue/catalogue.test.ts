@@ -73,6 +73,17 @@ for (const isServed of [false, true]) {
 	});
 }
 
+test("a change of one layer renders one page of the plain list in each language", () => {
+	const entries = [...generateEntries(700)];
+	const disk = buildCatalogue(entries, null, settings);
+	const some = { ...(entries[300] as Entry), keywords: ["other"] };
+	const changes = { layers: new Map([[some.smallkey, some]]), history: [] };
+	const files = catalogueFiles((path) => disk.get(path) ?? null, changes, settings);
+	const listed = (all: Files) => [...all.keys()].filter((path) => path.startsWith("list/")).length;
+	assert.ok(listed(disk) >= 6);
+	assert.is(listed(files), 2);
+});
+
 test("a repair that is proposed is in the changes and their feed", () => {
 	const commit = { ...commitOf(0, "first"), layers: [], repairs: ["moved"], sender: "office" };
 	const files = buildCatalogue([...generateEntries(3)], [commit], settings);

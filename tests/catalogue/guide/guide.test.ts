@@ -8,7 +8,8 @@ import { apiHtml } from "../../../catalogue/openapi.ts";
 import { receipt } from "../../../registry/schemas/answers.ts";
 import { registration1 } from "../../../registry/schemas/registration.ts";
 import { catalogueHtml } from "../../../site/static/frame.ts";
-import { layerHtml, listHtml } from "../../../site/static/layer.ts";
+import { layerHtml } from "../../../site/static/layer.ts";
+import { listHtml } from "../../../site/static/list.ts";
 import { root } from "../../process.ts";
 import { pageSettings, plainSettings } from "../pages.ts";
 
@@ -51,7 +52,7 @@ test("the guide, the catalogue, the plain list, a layer and the interface share 
 	const own = { ...assets, imports: [], worker: "w" };
 	const others = [
 		catalogueHtml("en", own, plainSettings, ""),
-		listHtml("en", [layer], 1, settings) ?? "",
+		listHtml("en", [[layer]], 1, settings) ?? "",
 		layerHtml("en", layer, settings),
 		apiHtml(assets, new Map([["openapi.json", `{"paths":{},"components":{}}`]])),
 	];

@@ -1,7 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Entry } from "../../../registry/entries.ts";
-import { byTitle, listHtml } from "../../../site/static/layer.ts";
+import { byTitle, listHtml, pagesOf } from "../../../site/static/list.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
 
 function layer(smallkey: string, en: string, fr: string): Entry {
@@ -16,7 +16,7 @@ test("layers are listed by the title of the language, without regard to accents,
 		layer("c3", "rivers", "Rivières"),
 		layer("d4", "Roads", "Édifices"),
 	];
-	const keys = (lang: "en" | "fr") => byTitle(entries, lang).map(({ smallkey }) => smallkey);
+	const keys = (lang: "en" | "fr") => byTitle(entries, lang).map(({ entry }) => entry.smallkey);
 	assert.equal(keys("en"), ["c3", "d4", "b2", "a1", "z9"]);
 	assert.equal(keys("fr"), ["a1", "z9", "b2", "d4", "c3"]);
 });
@@ -26,29 +26,42 @@ test("every layer is on one page of the list, which leads to the others and to t
 		layer(`k${index}`, `Layer ${index}`, `Couche ${index}`),
 	);
 	const sorted = byTitle(entries, "fr");
-	const pages = [1, 2, 3].map((page) => listHtml("fr", sorted, page, pageSettings) ?? "");
-	assert.is(listHtml("fr", sorted, 4, pageSettings), null);
-	assert.is(listHtml("fr", sorted, 0, pageSettings), null);
+	const pagesOfAll = pagesOf(sorted);
+	const pages = [1, 2, 3].map((page) => listHtml("fr", pagesOfAll, page, pageSettings) ?? "");
+	assert.is(listHtml("fr", pagesOfAll, 4, pageSettings), null);
+	assert.is(listHtml("fr", pagesOfAll, 0, pageSettings), null);
 	const found = pages.flatMap((html) =>
 		[...html.matchAll(/<li><a href="\.\.\/\.\.\/fr\/couche\/(k\d+)">/g)].map(([, key]) => key),
 	);
 	assert.equal(
 		found,
-		sorted.map(({ smallkey }) => smallkey),
+		sorted.map(({ entry }) => entry.smallkey),
 	);
 	assert.match(pages[1] ?? "", '<a href="../../list/fr/index.html" rel="prev">Page précédente</a>');
 	assert.match(pages[1] ?? "", '<a href="../../list/fr/3.html" rel="next">Page suivante</a>');
-	assert.match(pages[1] ?? "", '<a class="language" href="../../list/2.html" hreflang="en" lang="en">');
+	assert.match(pages[1] ?? "", '<a class="language" href="../../list/index.html" hreflang="en" lang="en">');
 	assert.match(pages[0] ?? "", "<p>401 couches, par titre</p>");
 });
 
 test("without pages of layers a row has the address of the service and the fragments; titles are text", () => {
 	const odd = { ...layer("k", "<img src=x>", "x"), unread: ["v1/en"] };
-	const html = listHtml("en", [odd], 1, { ...pageSettings, hasLayerPages: false }) ?? "";
+	const html = listHtml("en", [[odd]], 1, { ...pageSettings, hasLayerPages: false }) ?? "";
 	assert.not.match(html, "<img");
 	assert.ok(html.includes('<span class="address">https://h.example/wms</span>'));
 	assert.ok(html.includes('href="../v0.9/doc/en/k"') && html.includes('href="../v1/doc/fr/k"'));
 	assert.not.match(html, 'href="../v1/doc/en/k"');
+});
+
+test("one more layer, or one less, changes few pages of a long list", () => {
+	const entries = Array.from({ length: 3_000 }, (_, index) => layer(`k${index}`, `Layer ${index}`, "x"));
+	const textsOf = (list: readonly Entry[]) =>
+		pagesOf(byTitle(list, "en")).map((page) => page.map(({ smallkey }) => smallkey).join());
+	const all = textsOf(entries);
+	assert.ok(all.length > 10 && all.every((page) => page.split(",").length <= 400));
+	for (const removed of [0, 1_000, 1_001, 2_500]) {
+		const some = new Set(textsOf(entries.filter((_, index) => index !== removed)));
+		assert.ok(all.filter((page) => !some.has(page)).length <= 4, String(removed));
+	}
 });
 
 test.run();
