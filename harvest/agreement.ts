@@ -1,5 +1,11 @@
 import { getArea, getIntersection } from "ol/extent.js";
-import type { FeatureDescription, Field, LangDescription } from "../registry/description.ts";
+import type {
+	FeatureDescription,
+	Field,
+	LangDescription,
+	NamedDescription,
+} from "../registry/description.ts";
+import { isCopyOf, normalized, seriesStep } from "./names.ts";
 
 /**
  * One row of evidence: the known value, the found value, and whether they agree. The texts have no words of a language, and
@@ -50,9 +56,17 @@ const minAbstractLength = 30;
 /** Length in degrees to which shorter sides of a rectangle are extended, so that the extent of a point has an area. */
 const minSide = 0.001;
 
+type LayerDescription = FeatureDescription | NamedDescription;
+
 /** Compares the last known description of a layer with one from another address. */
 export function agreementOf(known: LangDescription, found: LangDescription): Agreement {
 	if ("entries" in known || "entries" in found) return { sure: null, rows: [] };
+	const paths = [known, found].map(pathOf) as [string, string];
+	const { sure, rows } = rowsOf(known, found);
+	return { sure: isCopyOf(...paths) ? null : inSeries(sure, known, ...paths), rows };
+}
+
+function rowsOf(known: LayerDescription, found: LayerDescription): Agreement {
 	const [before, after] = [known.bounds, found.bounds];
 	const overlap = before && after ? overlapOf(before, after) : null;
 	const place =
@@ -75,10 +89,11 @@ export function agreementOf(known: LangDescription, found: LangDescription): Agr
 		rowOf("title", known.title, found.title),
 		rowOf("abstract", known.abstract, found.abstract),
 		place,
+		rowOf("scale", scalesOf(known), scalesOf(found)),
 		rowOf("keywords", known.keywords?.toSorted().join(", "), found.keywords?.toSorted().join(", ")),
 	].flat();
 	const isSameName = known.layers.join("\n") === found.layers.join("\n");
-	const sure = overlap === 0 ? null : sureOfNamed(rows, isSameName);
+	const sure = overlap === 0 || hides(known, found) ? null : sureOfNamed(rows, isSameName);
 	const [[before1 = "", before2 = ""], [after1 = "", after2 = ""]] = [known, found].map((one) => [
 		one.layers.join(" "),
 		one.title,
@@ -86,14 +101,11 @@ export function agreementOf(known: LangDescription, found: LangDescription): Agr
 	return { sure: inSeries(inSeries(sure, known, before1, after1), known, before2, after2), rows };
 }
 
-/** The step from one name of a series to another: 1 to a later year or version, -1 to an earlier one; 0: no series. */
-export function seriesStep(before: string, after: string): -1 | 0 | 1 {
-	const [one, other] = [before, after].map((text) => normalized(text).split(/(\d+)/));
-	const isText = (_: string, at: number) => at % 2 === 0;
-	if (!one || !other || one.length !== other.length || !/\p{L}/u.test(before)) return 0;
-	if (one.filter(isText).join("0") !== other.filter(isText).join("0")) return 0;
-	const at = one.findIndex((part, index) => Number(part) !== Number(other[index]) && !isText(part, index));
-	return at < 0 ? 0 : Number(one[at]) < Number(other[at]) ? 1 : -1;
+/** The names in an address: folder and service of an ArcGIS server, else the whole path. */
+function pathOf({ service_url }: LayerDescription): string {
+	const { pathname } = new URL(service_url);
+	const [, path = pathname] = /\/services\/(.*?\/(?:Map|Feature)Server)(?=\/|$)/i.exec(pathname) ?? [];
+	return path;
 }
 
 /** Another layer of a series is never the same; perhaps, if it is a later one that was not there before. */
@@ -124,8 +136,10 @@ function sureOfFeatures(
 
 /** @param isSameName whether the layer has the same name in the WMS */
 function sureOfNamed(rows: readonly Evidence[], isSameName: boolean): Agreement["sure"] {
-	// Many layers may have the same title, so a title alone is not enough.
-	if (agrees(rows, "title") && rows.length > 1) return rows.every((row) => row.agrees) ? "same" : "perhaps";
+	// Many layers may have the same title and lie in the same place.
+	const isTelling = isSameName || agrees(rows, "abstract") || agrees(rows, "keywords");
+	const isSame = isTelling && rows.every((row) => row.agrees);
+	if (agrees(rows, "title") && rows.length > 1) return isSame ? "same" : "perhaps";
 	if (agrees(rows, "title") && isSameName) return "perhaps";
 	const abstract = rows.find(({ trait }) => trait === "abstract");
 	const isLong = abstract?.agrees === true && abstract.before.length >= minAbstractLength;
@@ -144,12 +158,6 @@ function rowOf(
 	agrees = normalized(before) === normalized(after),
 ): Evidence[] {
 	return before === "" && after === "" ? [] : [{ trait, before, after, agrees }];
-}
-
-/** Normalizes a text, so that different spellings of it are equal. */
-function normalized(text: string): string {
-	const line = text.normalize("NFC").replace(/[\s_]+/g, " ");
-	return line.trim().toLowerCase();
 }
 
 /** Compares the fields: their number, the removed ones and the new ones. */
@@ -177,14 +185,14 @@ function symbolsOf({ renderer }: FeatureDescription): string {
 }
 
 /** The scales between which a layer is drawn, the smallest first. */
-function scalesOf({ min_scale, max_scale }: FeatureDescription): string {
+function scalesOf({ min_scale = 0, max_scale = 0 }: LayerDescription): string {
 	return min_scale === 0 && max_scale === 0 ? "" : `1:${min_scale || "∞"} – 1:${max_scale}`;
 }
 
 /** Whether the found layer is hidden at a scale at which the known one is drawn. */
-function hides(known: FeatureDescription, found: FeatureDescription): boolean {
-	const smallest = ({ min_scale }: FeatureDescription) => min_scale || Number.POSITIVE_INFINITY;
-	return smallest(found) < smallest(known) || found.max_scale > known.max_scale;
+function hides(known: LayerDescription, found: LayerDescription): boolean {
+	const smallest = ({ min_scale }: LayerDescription) => min_scale || Number.POSITIVE_INFINITY;
+	return smallest(found) < smallest(known) || (found.max_scale ?? 0) > (known.max_scale ?? 0);
 }
 
 function countRow(before: number | null, after: number | null): Evidence[] {

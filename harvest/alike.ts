@@ -1,11 +1,11 @@
 import { arcgisPath } from "../registry/addresses.ts";
 import type { FeatureDescription, LangDescription, NamedDescription } from "../registry/description.ts";
-import { maxSibling } from "../registry/schemas/description.ts";
 import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
 import { isObject, listOf, numberOf, textOf, wordOf } from "./answer.ts";
 import { askDocument, serviceAddress } from "./arcgis/answers.ts";
 import { askAllLayers, describeLayer, sketchLayer } from "./arcgis/feature-layer.ts";
 import { type Described, orNull, quote, Trouble } from "./finding.ts";
+import { siblingText } from "./siblings.ts";
 import { type Clients, describeLayers } from "./wms/read-capabilities.ts";
 
 /** A layer of a service that agrees with a known one, at least in part. */
@@ -47,7 +47,7 @@ async function findInArcgis(known: FeatureDescription, address: string, clients:
 	const document = await orNull(askDocument(serviceAddress(address, "/..", {}), "service", ask));
 	if (!document) return [];
 	const wasThere = ({ id, name }: Record<string, unknown>) =>
-		id === own || known.siblings?.includes(`${wordOf(id)} ${textOf(name)}`.slice(0, maxSibling));
+		id === own || known.siblings?.includes(siblingText(wordOf(id), textOf(name)));
 	const isNamed = (one: Record<string, unknown>) =>
 		!wasThere(one) && textOf(one.name).toLowerCase() === known.name.toLowerCase();
 	const named = listOf(document.layers).filter(isObject).filter(isNamed);
@@ -63,8 +63,8 @@ async function findInWms(known: NamedDescription, address: string, { read }: Cli
 	const [own] = known.layers;
 	const capabilities = await orNull(read("WMS", address, null));
 	const found: Alike[] = [];
-	for (const layer of capabilities?.layers.keys() ?? []) {
-		const wasThere = layer === own || known.siblings?.includes(layer.slice(0, maxSibling));
+	for (const [layer, { title }] of capabilities?.layers ?? []) {
+		const wasThere = layer === own || known.siblings?.includes(siblingText(layer, title));
 		if (wasThere || known.layers.length > 1) continue;
 		const described = await orNull(describeLayers("WMS", address, [layer], read));
 		found.push(...alikeAt(known, address, described).map((alike) => ({ ...alike, layer })));

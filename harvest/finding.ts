@@ -182,16 +182,15 @@ export function mergeDescription(
 /** Keeps what stood beside a layer, if the service does not list it this time, or the layer has lost its features. */
 function withBeside(before: LangDescription | null, now: LangDescription): LangDescription {
 	const isEmpty = "count" in now && now.count === 0;
-	const { siblings, services, ...rest } = isEmpty
-		? { ...now, ...besideOf(before) }
-		: { ...besideOf(before), ...now };
+	const known = isEmpty ? { ...now, ...besideOf(before) } : { ...besideOf(before), ...now };
+	const { siblings: _, services: __, folders: ___, ...rest } = known;
 	// At the end, so that the members have one order.
-	return { ...rest, ...(siblings && { siblings }), ...(services && { services }) } as LangDescription;
+	return { ...rest, ...besideOf(known) } as LangDescription;
 }
 
-function besideOf(description: LangDescription | null) {
-	const { siblings, services } = description ?? {};
-	return { ...(siblings && { siblings }), ...(services && { services }) };
+function besideOf(description: Partial<LangDescription> | null) {
+	const { siblings, services, folders } = description ?? {};
+	return { ...(siblings && { siblings }), ...(services && { services }), ...(folders && { folders }) };
 }
 
 /**

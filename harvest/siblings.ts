@@ -16,15 +16,27 @@ const arcgisWms = /^(.*)\/services\/(?:(.+)\/)?([^/]+)\/(MapServer|ImageServer)\
 /** The parts of an address on an ArcGIS server; null for any other address. `catalogue` is the address of its list. */
 export function arcgisPlaceOf(address: string) {
 	const service = arcgisService.exec(address);
-	const [, root, folder = "", name = "", type = "", layer = ""] = service ?? arcgisWms.exec(address) ?? [];
+	const [, root, ...parts] = service ?? arcgisWms.exec(address) ?? [];
 	if (root === undefined) return null;
+	const [folder = "", name = "", type = ""] = parts.map((part = "") => decoded(part));
+	const [, , , layer = ""] = parts;
 	return {
 		...{ folder, name, type },
 		catalogue: service ? root : `${root}/rest/services`,
 		/** The address of another service on the server, with the same number of the layer. */
 		addressOf: (path: string, catalogue: string) =>
-			service ? `${catalogue}/${path}${layer}` : `${catalogue.replace("/rest/", "/")}/${path}/WMSServer`,
+			service
+				? `${catalogue}/${encodeURI(path)}${layer}`
+				: `${catalogue.replace("/rest/", "/")}/${encodeURI(path)}/WMSServer`,
 	};
+}
+
+function decoded(text: string): string {
+	try {
+		return decodeURI(text);
+	} catch {
+		return text;
+	}
 }
 
 /** The list of a folder of an ArcGIS server: services as `Folder/Name/MapServer`. @returns a `Trouble` if there is no list */
@@ -48,15 +60,21 @@ export async function askLayers(address: string, ask: Clients["ask"]) {
 	return new Trouble("wrong", "has no list of layers", { isTemporary: true });
 }
 
-/** The text by which a layer of a service is remembered: the name in a WMS; number and name in an ArcGIS service. */
-export function siblingOf(description: LangDescription): string {
-	const text =
-		"renderer" in description
-			? `${arcgisPath.exec(new URL(description.service_url).pathname)?.[2]} ${description.name}`
-			: "layers" in description
-				? (description.layers[0] ?? "")
-				: "";
-	return text.slice(0, maxSibling);
+/** The text by which a layer of a service is remembered: its name in a WMS; a number together with the title. */
+export function siblingText(name: string, title = ""): string {
+	return (/^\d+$/.test(name) ? `${name} ${title}` : name).slice(0, maxSibling);
+}
+
+/** The text by which a described layer is remembered. */
+function siblingOf(description: LangDescription): string {
+	if ("entries" in description) return "";
+	if ("layers" in description) return siblingText(description.layers[0] ?? "", description.title);
+	return siblingText(numberIn(description.service_url), description.name);
+}
+
+/** The number of an ArcGIS layer at the end of its address; empty if there is none. */
+export function numberIn(address: string): string {
+	return arcgisPath.exec(new URL(address).pathname)?.[2] ?? "";
 }
 
 /** Whether all siblings of a layer are known. */
@@ -76,6 +94,7 @@ export async function withSiblings(description: LangDescription, clients: Client
 	const list = place && (await askList(place.catalogue, place.folder, clients.ask));
 	const services =
 		list && !(list instanceof Trouble) ? list.paths.map((path) => path.split("/").slice(-2)) : null;
+	const top = place?.folder ? await askList(place.catalogue, "", clients.ask) : list;
 	const own = siblingOf(description);
 	return {
 		...description,
@@ -86,6 +105,7 @@ export async function withSiblings(description: LangDescription, clients: Client
 				place?.name ?? "",
 			),
 		}),
+		...(top && !(top instanceof Trouble) && { folders: nearest(top.folders, place?.folder ?? "") }),
 	};
 }
 
@@ -105,7 +125,9 @@ async function siblingsOf(known: Exclude<LangDescription, { entries: unknown }>,
 	const own = siblingOf(known);
 	if (!("renderer" in known)) {
 		const capabilities = await orNull(read("WMS", known.service_url, known.layers[0] ?? null));
-		return capabilities && [...capabilities.layers.keys()].filter((name) => name !== own);
+		const names =
+			capabilities && [...capabilities.layers].map(([name, { title }]) => siblingText(name, title));
+		return names?.filter((text) => text !== own) ?? null;
 	}
 	const layers = await askLayers(known.service_url, ask);
 	if (layers instanceof Trouble) return null;
@@ -113,7 +135,7 @@ async function siblingsOf(known: Exclude<LangDescription, { entries: unknown }>,
 	const siblings: string[] = [];
 	let namesakes = 0;
 	for (const { id, name } of others) {
-		const text = `${id} ${name}`;
+		const text = siblingText(id, name);
 		if (text === own) continue;
 		// Only the number tells namesakes apart: after a swap of numbers, one that is not alike is a candidate.
 		const isAsked = name === known.name && namesakes < maxNamesakes;

@@ -1,12 +1,13 @@
 import type { LangDescription } from "../../registry/description.ts";
 import { isVersion2, type Registration, serviceTypeOf } from "../../registry/registration.ts";
-import type { Lang } from "../../registry/smallkey.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
 import { agreementOf, hasItsName } from "../agreement.ts";
 import { type Alike, alikeAt, findAlike } from "../alike.ts";
-import { orNull } from "../finding.ts";
+import { orNull, placeOf } from "../finding.ts";
 import { describe } from "../layer.ts";
+import { isOfOtherLanguage } from "../names.ts";
 import type { Ask } from "../net/ask.ts";
-import { knowsAll } from "../siblings.ts";
+import { arcgisPlaceOf, knowsAll, numberIn } from "../siblings.ts";
 import { createReadCapabilities } from "../wms/read-capabilities.ts";
 import { linkedServices, otherServices, permanentTarget, standingOf } from "./places.ts";
 
@@ -75,7 +76,7 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 		const own = await ownAt(registration, lang, known, address, tried);
 		if (own.some((one) => one.agreement.sure === "same")) return own;
 		const standing = await standingOf(known, address, clients);
-		if (standing !== "gone" && standing !== "replaced") return own;
+		if (standing === "here" || standing === "unknown") return own;
 		const alike = await findAlike(known, address, clients);
 		for (const { agreement } of alike) noteRows(tried, agreement.rows);
 		return [...own, ...(knowsAll(known.siblings) ? alike : alike.map(perhaps))];
@@ -83,7 +84,12 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 
 	/** The attempts, the cheapest first. */
 	async function* attemptsFor(known: LangDescription, address: string, isArcgis: boolean, tried: Tried) {
-		const targetOf = (from: string) => permanentTarget(from, isArcgis, fetch);
+		const number = isArcgis ? numberIn(address) : "";
+		// A redirect may lead to the service without the number of the layer.
+		const targetOf = async (from: string) =>
+			(await permanentTarget(from, isArcgis, fetch)).map((target) =>
+				number && !numberIn(target) ? `${target.replace(/\/$/, "")}/${number}` : target,
+			);
 		const standing = await standingOf(known, address, clients);
 		tried.isListed ||= standing === "here";
 		if (standing === "here") return;
@@ -94,11 +100,12 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 			yield ["https", [target]] as const;
 		}
 		if (standing !== "unknown") yield ["service", [address]] as const;
-		if (standing !== "gone") return;
+		if (standing !== "gone" && standing !== "withdrawn") return;
 		const { same, similar } = await otherServices(known, address, ask);
-		yield ["folder", same] as const;
+		// A service that has lost a layer did not move itself.
+		if (standing === "gone") yield ["folder", same] as const;
 		yield ["similar", similar] as const;
-		if (!isArcgis) yield ["folder", await linkedServices(address, fetch)] as const;
+		if (standing === "gone" && !isArcgis) yield ["folder", await linkedServices(address, fetch)] as const;
 	}
 
 	return {
@@ -111,15 +118,22 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 		): Promise<Candidate[]> {
 			const { service_url: address } = registration[lang];
 			const asked = new Set<string>();
+			// What is found for both languages must be right for both.
+			const shared = langs.filter((one) => placeOf(registration, one) === placeOf(registration, lang));
 			const all: Candidate[] = [];
 			for await (const [by, addresses] of attemptsFor(known, address, isArcgis(registration, lang), tried)) {
 				if (addresses.length > 0) tried.attempts.set(by, (tried.attempts.get(by) ?? 0) + addresses.length);
 				const left = addresses.filter((one) => !asked.has(one));
 				const found: Candidate[] = [];
-				for (const one of left.slice(0, maxAddresses)) {
+				for (const one of left.slice(0, maxAddresses).flatMap(withSecure)) {
+					if (asked.has(one)) continue;
 					asked.add(one);
 					const alike = await findAt(registration, lang, known, one, tried);
-					found.push(...alike.map((candidate) => ({ ...candidate, by })));
+					const own = alike.filter(({ description }) =>
+						shared.every((one) => !isOfOtherLanguage(one, namesOf(known), namesOf(description))),
+					);
+					const wasThere = by === "folder" && isInKnownFolder(known, one);
+					found.push(...(wasThere ? own.map(perhaps) : own).map((candidate) => ({ ...candidate, by })));
 				}
 				if (by === "similar") all.push(...found.map(perhaps));
 				else if (found.some(({ agreement }) => agreement.sure === "same")) return best(found);
@@ -149,6 +163,26 @@ export function createFindCandidates({ ask, fetch, mapWkid }: SearchOptions) {
 			return best(named.map((one) => perhaps({ ...one, by: "service" as const })));
 		},
 	};
+}
+
+/** An address with https before the same one with http. */
+function withSecure(address: string): string[] {
+	return [...new Set([address.replace(/^http:/, "https:"), address])];
+}
+
+/** The names in the address of a layer, and its own. */
+function namesOf(description: LangDescription): string {
+	const names =
+		"renderer" in description ? [description.name] : "layers" in description ? description.layers : [];
+	return [new URL(description.service_url).pathname, ...names].join(" ");
+}
+
+/** Whether a service is in a folder that its server had before, so that it may be another one of the same name. */
+function isInKnownFolder({ service_url, folders }: LangDescription, address: string): boolean {
+	const [before, after] = [arcgisPlaceOf(service_url), arcgisPlaceOf(address)];
+	const pathOf = (catalogue: string) => catalogue.replace(/^https?:/, "");
+	if (!before || !after || pathOf(before.catalogue) !== pathOf(after.catalogue)) return false;
+	return after.folder === "" || !knowsAll(folders) || folders.includes(after.folder);
 }
 
 function noteRows(tried: Tried, rows: Alike["agreement"]["rows"]): void {

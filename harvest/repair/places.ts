@@ -1,18 +1,20 @@
 import type { LangDescription } from "../../registry/description.ts";
-import { agreementOf, hasItsName, seriesStep } from "../agreement.ts";
+import { agreementOf, hasItsName } from "../agreement.ts";
 import { numberOf } from "../answer.ts";
 import { describeLayer } from "../arcgis/feature-layer.ts";
 import { orTrouble, Trouble } from "../finding.ts";
-import { arcgisPlaceOf, askLayers, askList, knowsAll, siblingOf } from "../siblings.ts";
+import { isCopyOf, seriesStep } from "../names.ts";
+import { arcgisPlaceOf, askLayers, askList, knowsAll, numberIn } from "../siblings.ts";
 import { type Clients, describeLayers } from "../wms/read-capabilities.ts";
 
 type Fetch = typeof globalThis.fetch;
 
 /**
  * What is at the registered place. `here`: the layer, or its service is still in the list of the server: what fails is
- * down. `gone`: the service says that nothing is there. `replaced`: another layer. `unknown`: no answer says more.
+ * down. `gone`: the service says that nothing is there. `withdrawn`: the service lists other layers. `replaced`: another
+ * layer, or a group. `unknown`: no answer says more.
  */
-export type Standing = "here" | "gone" | "replaced" | "unknown";
+export type Standing = "here" | "gone" | "withdrawn" | "replaced" | "unknown";
 
 /** Statuses and ArcGIS codes of a service that wants a sign-in. */
 const signIn = new Set([401, 403, 498, 499]);
@@ -29,16 +31,20 @@ export async function standingOf(
 ): Promise<Standing> {
 	const { ask, read } = clients;
 	const [name = ""] = "layers" in known ? known.layers : [];
-	const own = siblingOf({ ...known, service_url: address });
 	const list =
 		"renderer" in known
 			? await askLayers(address, ask)
 			: await orTrouble(read("WMS", address, name).then(({ layers }) => [...layers.keys()]));
 	if (list instanceof Trouble) return withoutList(address, list, ask);
-	const isListed = list.some((one) =>
-		typeof one === "string" ? one === name : numberOf(one.id) === Number(own.split(" ")[0]),
+	// A service lists nothing while it starts.
+	if (list.length === 0) return "unknown";
+	const listed = list.find((one) =>
+		typeof one === "string" ? one === name : String(numberOf(one.id)) === numberIn(address),
 	);
-	if (!isListed) return "gone";
+	if (listed === undefined) return "withdrawn";
+	// A number may become that of another layer, a name does not.
+	if (typeof listed === "string" && !/^\d+$/.test(listed)) return "here";
+	if (typeof listed !== "string" && Array.isArray(listed.subLayerIds)) return "replaced";
 	const now = await orTrouble(
 		"renderer" in known ? describeLayer(address, clients) : describeLayers("WMS", address, [name], read),
 	);
@@ -51,8 +57,9 @@ async function withoutList(address: string, trouble: Trouble, ask: Clients["ask"
 	const place = arcgisPlaceOf(address);
 	if (!place) return saysGone(trouble) ? "gone" : "unknown";
 	const list = await askList(place.catalogue, place.folder, ask);
-	const path = [place.folder, place.name, place.type].filter(Boolean).join("/");
-	if (!(list instanceof Trouble) && list.paths.includes(path)) return "here";
+	// ArcGIS ignores the case of names.
+	const path = [place.folder, place.name, place.type].filter(Boolean).join("/").toLowerCase();
+	if (!(list instanceof Trouble) && list.paths.some((one) => one.toLowerCase() === path)) return "here";
 	const isOut = !(list instanceof Trouble) || saysGone(list);
 	return isOut && saysGone(trouble) ? "gone" : "unknown";
 }
@@ -64,7 +71,7 @@ const maxHops = 3;
 const permanent = new Set([301, 308]);
 
 /** Parameters of the request itself. They are removed from an address before it is registered. */
-const ownParameters = /^(?:f|service|request|version)$/i;
+const ownParameters = /^(?:f|service|request|version|token)$/i;
 
 /** The address to which permanent redirects lead; empty if there is no redirect, or one of them is temporary. */
 export async function permanentTarget(address: string, isArcgis: boolean, fetch: Fetch, method = "GET") {
@@ -75,7 +82,7 @@ export async function permanentTarget(address: string, isArcgis: boolean, fetch:
 		const answer = await fetch(url, { redirect: "manual", method }).catch(() => null);
 		await answer?.body?.cancel();
 		if (!answer) return [];
-		if (answer.status < 300 || answer.status > 399) return hops === 0 ? [] : [plainAddress(url)];
+		if (answer.status < 300 || answer.status > 399) return hops === 0 ? [] : [plainAddress(url, isArcgis)];
 		const location = answer.headers.get("Location") ?? "";
 		if (!permanent.has(answer.status) || location === "" || !URL.canParse(location, url)) return [];
 		url = new URL(location, url);
@@ -83,20 +90,18 @@ export async function permanentTarget(address: string, isArcgis: boolean, fetch:
 	return [];
 }
 
-function plainAddress(url: URL): string {
+/** An address as it is registered: without the identifier of a session. One of ArcGIS needs no query. */
+function plainAddress(url: URL, isArcgis = false): string {
 	const plain = new URL(url);
 	for (const name of [...plain.searchParams.keys()])
-		if (ownParameters.test(name)) plain.searchParams.delete(name);
+		if (isArcgis || ownParameters.test(name)) plain.searchParams.delete(name);
+	plain.pathname = plain.pathname.replace(/;jsessionid=[^/]*/i, "");
 	plain.hash = "";
 	return plain.href;
 }
 
 /** Folders of a server that are asked. */
 const maxFolders = 60;
-
-/** Accepts a folder with copies of services, which are not where a service moves. */
-const copies =
-	/(?:^|[_-])(?:archives?|backup|copy|copie|demo|dev|draft|old|qa|sandbox|staging|te?mp|tests?|uat)(?:[_-]|$)/i;
 
 /** The path of an ArcGIS server before version 11, and the one that takes its place. */
 const paths = ["/arcgis/rest/", "/server/rest/"] as const;
@@ -115,18 +120,23 @@ export async function otherServices(known: LangDescription, address: string, ask
 		const top = await askList(catalogue, "", ask);
 		if (top instanceof Trouble) continue;
 		const found = [...top.paths];
-		for (const one of top.folders.filter((one) => !copies.test(one)).slice(0, maxFolders)) {
+		for (const one of top.folders.filter((one) => !isCopyOf(folder, one)).slice(0, maxFolders)) {
 			const list = await askList(catalogue, one, ask);
 			found.push(...(list instanceof Trouble ? [] : list.paths));
 		}
 		const all = found.map((path) => ({ path, parts: path.split("/") }));
-		const addressOf = ({ path }: { path: string }) => place.addressOf(encodeURI(path), catalogue);
-		const same = all.filter(({ parts }) => parts.at(-2) === name && parts.at(-1) === type).map(addressOf);
+		const addressOf = ({ path }: { path: string }) => place.addressOf(path, catalogue);
+		const isOwn = (parts: string[]) => isSameText(parts.at(-2), name) && isSameText(parts.at(-1), type);
+		const same = all.filter(({ parts }) => isOwn(parts)).map(addressOf);
 		const beside = all.filter(({ parts }) => parts.slice(0, -2).join("/") === folder);
 		const similar = beside.filter(({ parts }) => isSimilar(parts.slice(-2).join("/"), name, type, known));
 		return { same, similar: same.length > 0 ? [] : similar.map(addressOf) };
 	}
 	return none;
+}
+
+function isSameText(one = "", other = ""): boolean {
+	return one.toLowerCase() === other.toLowerCase();
 }
 
 /** Kinds of services that may have the same layers. */
@@ -168,5 +178,5 @@ export async function linkedServices(address: string, fetch: Fetch): Promise<str
 	const front = new URL(answer.url);
 	return linksOf(await answer.text(), front)
 		.filter(({ host, href }) => host === new URL(address).host && /\bwms\b/i.test(href))
-		.map(plainAddress);
+		.map((url) => plainAddress(url));
 }

@@ -23,6 +23,8 @@ export interface CapabilitiesLayer {
 	parent: CapabilitiesLayer | null;
 	/** Its own box; null if it has none, or an invalid one. */
 	box: Bounds | null;
+	/** Its own scale denominators, the smallest scale first; 0 is no bound, null if it has none. */
+	scales: [min: number, max: number] | null;
 }
 
 /** The capabilities of an OGC service. */
@@ -46,6 +48,13 @@ export function boxOf(layer: CapabilitiesLayer): Bounds | null {
 	let one: CapabilitiesLayer | null = layer;
 	while (one && !one.box) one = one.parent;
 	return one?.box ?? null;
+}
+
+/** A layer's scales: its own, else those of the nearest parent with some (06-042, table 6); null if there are none. */
+export function scalesOf(layer: CapabilitiesLayer): CapabilitiesLayer["scales"] {
+	let one: CapabilitiesLayer | null = layer;
+	while (one && !one.scales) one = one.parent;
+	return one?.scales ?? null;
 }
 
 /** Media types of the legends of a layer's styles and of its parents' styles (06-042, table 6), each once. */
@@ -111,6 +120,7 @@ function readCapabilities(document: XmlElement, service: OgcService): Capabiliti
 			ownLegendFormats: [],
 			parent,
 			box: element.children.map(readBox).findLast((box) => box !== null) ?? null,
+			scales: readScales(element),
 		};
 		for (const { children } of element.children) {
 			for (const child of children) {
@@ -156,4 +166,17 @@ function readBox(element: XmlElement): Bounds | null {
 	const [west = NaN, south = NaN, east = NaN, north = NaN] = texts.map((text) => Number(text.trim() || NaN));
 	const isRight = west < east && south < north && west >= -360 && east <= 360 && south >= -90 && north <= 90;
 	return isRight ? [west, south, east, north] : null;
+}
+
+/** Metres of the diagonal of a pixel of 0.28 mm: a `ScaleHint` is such a diagonal on the ground (01-068r3, section 7.1.4.5.8). */
+const pixelDiagonal = 0.00028 * Math.SQRT2;
+
+/** Reads the scales of an element; null if it has none. */
+function readScales(element: XmlElement): CapabilitiesLayer["scales"] {
+	const { min, max } = element.children.find(({ name }) => name === "ScaleHint")?.attributes ?? {};
+	const hints = [max, min].map((text) => Math.round(Number(text ?? 0) / pixelDiagonal));
+	const named = ["MaxScaleDenominator", "MinScaleDenominator"].map((name) => Number(textIn(element, name)));
+	const numbers = hints.map((hint, at) => named[at] || hint);
+	const [smallest = 0, largest = 0] = numbers.map((one) => (one > 0 && one < 1e9 ? one : 0));
+	return smallest > 0 || largest > 0 ? [smallest, largest] : null;
 }

@@ -13,6 +13,7 @@ import {
 	type CapabilitiesLayer,
 	type OgcService,
 	parseCapabilities,
+	scalesOf,
 } from "./capabilities.ts";
 
 /**
@@ -165,11 +166,14 @@ function aboutLayers(
 	const abstract = plainText(source?.abstract ?? "", maxAbstract);
 	const keywords = plainKeywords(layers.flatMap((layer) => layer.keywords));
 	const bounds = boundsOf(layers.map(boxOf));
+	const [min_scale = 0, max_scale = 0] = (layers.length === 1 && source && scalesOf(source)) || [];
 	return {
 		...(title ? { title } : {}),
 		...(abstract ? { abstract } : {}),
 		...(keywords.length > 0 ? { keywords } : {}),
 		...(bounds ? { bounds: [...bounds] } : {}),
+		...(min_scale > 0 ? { min_scale } : {}),
+		...(max_scale > 0 ? { max_scale } : {}),
 	};
 }
 

@@ -46,10 +46,14 @@ const about = {
 		"The other layers of its service: names of a WMS, numbers and names of an ArcGIS service. A layer that moved is not among them.",
 	),
 	services: beside("The services of its folder on an ArcGIS server, such as Air/MapServer."),
+	folders: beside("The folders of its ArcGIS server."),
 } as const;
 
 /** A service's texts with a title, for descriptions without a member `name`. */
 const titled = { title: { type: "string", maxLength: maxTitle }, ...about } as const;
+
+/** The scales of a layer, if its service says any. */
+const scales = { min_scale: ref("scale"), max_scale: ref("scale") } as const;
 
 const otherFeatures = nullable(ref("drawing"), "The symbol of every other feature, or null.");
 
@@ -94,7 +98,7 @@ export const description = document("description", "What was harvested from the 
 					minItems: 1,
 				},
 			},
-			titled,
+			{ ...titled, ...scales },
 		),
 		service: described(
 			"The layers of a service that is taken whole, in the service's own order.",

@@ -5,6 +5,8 @@ import { createFindRepair, type Repair } from "../../../harvest/repair/repair.ts
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { namedLayers, type Registration } from "../../../registry/registration.ts";
 import { type Lang, langs } from "../../../registry/smallkey.ts";
+import { furtherMoves } from "./further-moves.ts";
+import { furtherWmsMoves } from "./further-wms-moves.ts";
 import { type Expected, type Move, moves } from "./moves.ts";
 import { nearMoves } from "./near-moves.ts";
 import { WorldServer } from "./world.ts";
@@ -67,7 +69,7 @@ function isWrong(outcome: Expected, expected: Expected): boolean {
 	return isSurer || places(outcome) !== places(expected);
 }
 
-for (const move of [...moves, ...nearMoves]) {
+for (const move of [...moves, ...nearMoves, ...furtherMoves, ...furtherWmsMoves]) {
 	test(move.name, async () => {
 		const { isSick, repair, requests } = await find(move);
 		if (isWrong(outcomeOf(repair), move.expected)) wrong.push(move.name);

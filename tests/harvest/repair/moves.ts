@@ -607,7 +607,12 @@ const pictures: Move[] = [
 	{
 		name: "the WMS of an ArcGIS server moves into a folder",
 		registered: wmsAt(`${maps}/arcgis/services/Air/MapServer/WMSServer`, "0"),
-		before: { [maps]: wms("/arcgis/services/Air/MapServer/WMSServer", [{ ...rivers, name: "0" }]) },
+		before: {
+			[maps]: host(
+				arcgis({ "Air/MapServer": [stations] }),
+				wms("/arcgis/services/Air/MapServer/WMSServer", [{ ...rivers, name: "0" }]),
+			),
+		},
 		after: {
 			[maps]: host(
 				arcgis({ "Environment/Air/MapServer": [stations] }),

@@ -36,6 +36,8 @@ export interface WorldLayer {
 	features?: number;
 	/** Scales between which it is drawn. */
 	scales?: [min: number, max: number];
+	/** What it is, if not a layer of features. */
+	type?: string;
 }
 
 const json = (value: unknown): WorldAnswer => ({ type: "application/json", body: JSON.stringify(value) });
@@ -54,7 +56,7 @@ function layerDocument(layer: WorldLayer): Record<string, unknown> {
 		currentVersion: 10.81,
 		id: layer.id,
 		name: layer.name,
-		type: "Feature Layer",
+		type: layer.type ?? "Feature Layer",
 		geometryType: layer.geometryType ?? "esriGeometryPoint",
 		minScale: layer.scales?.[0] ?? 0,
 		maxScale: layer.scales?.[1] ?? 0,
@@ -95,7 +97,13 @@ export function arcgis(
 			return names.some((name) => path === "" || name.startsWith(`${path}/`)) ? catalogue(path) : notFound;
 		const layers = services[service] as readonly WorldLayer[];
 		const rest = path.slice(service.length + 1);
-		if (rest === "") return json({ layers: layers.map(({ id, name }) => ({ id, name, parentLayerId: -1 })) });
+		if (rest === "")
+			return json({
+				layers: layers.map(({ id, name, type }) => ({
+					...{ id, name, parentLayerId: -1 },
+					...(type === "Group Layer" && { subLayerIds: [id + 1] }),
+				})),
+			});
 		if (rest === "layers") return json({ layers: layers.map(layerDocument) });
 		if (rest === "legend") return json({ layers: [] });
 		const layer = layers.find(({ id }) => id === Number(rest.split("/")[0]));
@@ -114,17 +122,29 @@ export interface WmsLayer {
 	abstract?: string;
 	/** null: the service does not say where it lies. */
 	box?: [number, number, number, number] | null;
+	/** The scale from which it is drawn: 50000 for 1:50,000. */
+	maxDenominator?: number;
 }
 
+/** The box and the scale of a layer. 01-068r3, section 7.1.4.5.8: a hint is the diagonal of a pixel of 0.28 mm in metres. */
+const boxAndScale = {
+	"1.1.1": ([west, south, east, north]: number[], denominator?: number) =>
+		`${west === undefined ? "" : `<LatLonBoundingBox minx="${west}" miny="${south}" maxx="${east}" maxy="${north}"/>`}
+${denominator ? `<ScaleHint min="0" max="${denominator * 0.00028 * Math.SQRT2}"/>` : ""}`,
+	"1.3.0": ([west, south, east, north]: number[], denominator?: number) =>
+		`${west === undefined ? "" : `<EX_GeographicBoundingBox><westBoundLongitude>${west}</westBoundLongitude><eastBoundLongitude>${east}</eastBoundLongitude><southBoundLatitude>${south}</southBoundLatitude><northBoundLatitude>${north}</northBoundLatitude></EX_GeographicBoundingBox>`}
+${denominator ? `<MaxScaleDenominator>${denominator}</MaxScaleDenominator>` : ""}`,
+};
+
+const roots = { "1.1.1": "WMT_MS_Capabilities", "1.3.0": "WMS_Capabilities" };
+
 /** A WMS at a path. */
-export function wms(path: string, layers: readonly WmsLayer[]): Host {
-	const texts = layers.map(({ name, title, abstract = "", box = [-80, 40, -60, 50] }) => {
-		const [west, south, east, north] = box ?? [];
-		const edges = `minx="${west}" miny="${south}" maxx="${east}" maxy="${north}"`;
+export function wms(path: string, layers: readonly WmsLayer[], version: keyof typeof roots = "1.1.1"): Host {
+	const texts = layers.map(({ name, title, abstract = "", box = [-80, 40, -60, 50], maxDenominator }) => {
 		return `<Layer queryable="1"><Name>${name}</Name><Title>${title}</Title><Abstract>${abstract}</Abstract>
-${box === null ? "" : `<LatLonBoundingBox ${edges}/>`}</Layer>`;
+${boxAndScale[version](box ?? [], maxDenominator)}</Layer>`;
 	});
-	const capabilities = `<WMT_MS_Capabilities><Capability><Layer><Title>All</Title>${texts.join("")}</Layer></Capability></WMT_MS_Capabilities>`;
+	const capabilities = `<${roots[version]}><Capability><Layer><Title>All</Title>${texts.join("")}</Layer></Capability></${roots[version]}>`;
 	return ({ pathname, searchParams }) => {
 		if (pathname !== path) return null;
 		const query = new Map([...searchParams].map(([name, value]) => [name.toUpperCase(), value]));
