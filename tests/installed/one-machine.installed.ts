@@ -59,7 +59,7 @@ await scenes("One machine", {
 		);
 	},
 	"a push as the user of the service is served": async (machine) => {
-		await machine.run(commandsOf("docs/publish.md", "**On the same machine**").split("\n")[0] as string);
+		await machine.run(commandsOf(page, "**On the same machine**").split("\n")[0] as string);
 		const layer = "layers/pu/pushed.json";
 		const change = `mkdir -p layers/pu && cp layers/my/my-layer.json ${layer} && git add layers`;
 		const commit = "git -c user.name=Ada -c user.email=ada@example.invalid commit -qm pushed";
@@ -72,7 +72,7 @@ await scenes("One machine", {
 			"useradd -m ada; sudo -u ada ssh-keygen -q -t ed25519 -N '' -f /home/ada/.ssh/id_ed25519",
 		);
 		const key = (await machine.run("cut -d' ' -f2 /home/ada/.ssh/id_ed25519.pub")).trim();
-		const lines = commandsOf("docs/publish.md", "**Over ssh**").replace("AAAA…", key).split("\n");
+		const lines = commandsOf(page, "**Over ssh**").replace("AAAA…", key).split("\n");
 		await machine.run(`systemctl start ssh\n${lines.slice(0, 3).join("\n")}`);
 		const ssh = "GIT_SSH_COMMAND='ssh -o StrictHostKeyChecking=no -o LogLevel=ERROR'";
 		const change = "cp layers/my/my-layer.json layers/ov/overssh.json && git add layers";

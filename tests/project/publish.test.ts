@@ -6,16 +6,17 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseRegistration } from "../../registry/registration.ts";
 import { receipt } from "../../registry/schemas/answers.ts";
-import { registration1 } from "../../registry/schemas/registration.ts";
+import { registration1, registration2 } from "../../registry/schemas/registration.ts";
 import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, type Ended, pathWithCompiled, root, ServerProcess } from "../process.ts";
 
 const page = await readFile(join(root, "docs/publish.md"), "utf8");
+const reference = await readFile(join(root, "docs/registration.md"), "utf8");
 
 /** The fenced blocks of one language, in order. */
-function blocks(language: string): string[] {
+function blocks(language: string, text = page): string[] {
 	const fenced = new RegExp(`^\`\`\`${language}\n(.*?)^\`\`\`$`, "gms");
-	return [...page.matchAll(fenced)].map((match) => match[1] as string);
+	return [...text.matchAll(fenced)].map((match) => match[1] as string);
 }
 
 interface Member {
@@ -58,14 +59,24 @@ test.after(async ({ server, remove }) => {
 });
 
 test("the members of a registration are those of the schema, in its words", () => {
-	const tables = [...page.matchAll(/^\| member \| what it is \|\n\|---\|---\|\n((?:\|.*\|\n)+)/gm)];
+	const [first = "", second = ""] = reference.split("\n## Version 2.0\n");
+	const tables = [...first.matchAll(/^\| member \| what it is \|\n\|---\|---\|\n((?:\|.*\|\n)+)/gm)];
 	const shown = tables.map(([, body]) => (body as string).trim().split("\n"));
 	assert.equal(shown, [rows(registration1.properties), rows(registration1.definitions.lang.properties)]);
+	const { definitions: kinds } = registration2;
+	for (const kind of [kinds.esriFeature, kinds.esriPicture, kinds.ogc, kinds.esriService])
+		for (const name of Object.keys(kind.properties)) assert.match(second, `\`${name}\``, name);
 });
 
-test("the registrations of the page are right", () => {
-	const texts = blocks("json");
-	assert.is(texts.length, 2);
+test("the registrations of the pages are right, with one of each kind of service", () => {
+	const texts = [...blocks("json"), ...blocks("json", reference)];
+	const { esriPicture, ogc, esriService } = registration2.definitions;
+	const kinds = [esriPicture, ogc, esriService].flatMap(({ properties }) => properties.service_type.enum);
+	for (const kind of ["esriFeature", ...kinds])
+		assert.ok(
+			texts.some((text) => text.includes(`"service_type": "${kind}"`)),
+			kind,
+		);
 	for (const text of texts) {
 		assert.equal(parseRegistration(new TextEncoder().encode(text), "written").problems, []);
 	}

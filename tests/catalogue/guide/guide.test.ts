@@ -139,7 +139,7 @@ function blocksOf(markdown: string): string[] {
 }
 
 test("the French pages have the examples and the members of the English ones", async () => {
-	for (const name of ["publish.md", "reading.md"]) {
+	for (const name of ["publish.md", "registration.md", "reading.md"]) {
 		const [english, french] = await Promise.all(
 			[name, `fr/${name}`].map((path) => readFile(join(root, "docs", path), "utf8")),
 		);
@@ -147,10 +147,11 @@ test("the French pages have the examples and the members of the English ones", a
 		for (const block of blocksOf(french as string)) assert.ok(blocks.includes(block), block);
 	}
 	const publish = await readFile(join(root, "docs/fr/publish.md"), "utf8");
+	const reference = await readFile(join(root, "docs/fr/registration.md"), "utf8");
 	const { lang } = registration1.definitions;
 	const members = Object.keys(lang.properties);
 	assert.ok(members.length > 5);
-	for (const member of members) assert.match(publish, `| \`${member}\` |`);
+	for (const member of members) assert.match(reference, `| \`${member}\` |`);
 	for (const member of Object.keys(receipt.properties)) assert.match(publish, `\`${member}\``);
 });
 
