@@ -1,9 +1,5 @@
-import { realpath } from "node:fs/promises";
-import { join } from "node:path";
-import { readManifest } from "../publish/build.ts";
 import { readServed } from "../publish/changes.ts";
-import type { Source } from "../publish/collect.ts";
-import { collectFolder, resolveCommit } from "../publish/collect.ts";
+import { collectFolder, type LayersAt } from "../publish/collect.ts";
 import type { Entry } from "../registry/entries.ts";
 import { type Health, healthPath, parseHealth } from "../registry/health.ts";
 import { judgeChange, problemLine } from "../registry/judge.ts";
@@ -11,7 +7,6 @@ import { type LayerFile, namesOf } from "../registry/layer-file.ts";
 import { nameOf, ownersOf, ownersPath, parseOwners } from "../registry/owners.ts";
 import { layerPath } from "../registry/smallkey.ts";
 import { readEntries } from "../system/git/entries.ts";
-import { runGit } from "../system/git/run.ts";
 import { listTree } from "../system/git/tree.ts";
 import { type Index, IndexBroken } from "./chunks.ts";
 import { entryOf } from "./entry.ts";
@@ -19,31 +14,6 @@ import type { CatalogueChanges, OwnersOf } from "./files.ts";
 import { lastChanges, readHistory } from "./history.ts";
 import type { CatalogueOptions } from "./options.ts";
 import type { Thumbnails } from "./thumbnails.ts";
-
-/** Where the layers are: a commit (its full id), or a folder without a known history. */
-export type CatalogueLayers = { repository: string; commit: string } | { folder: string };
-
-/**
- * The layers of a build, for the catalogue. For a folder in a checkout without uncommitted changes it gives the last
- * commit instead, so that the catalogue has a history.
- * @param out output of the build; its manifest names the commit of the fragments
- */
-export async function catalogueSource(source: Source, out: string): Promise<CatalogueLayers> {
-	if ("folder" in source) return (await committedFolder(source.folder).catch(() => null)) ?? source;
-	// The branch may have newer commits than the fragments.
-	const { repository, ref } = source;
-	return { repository, commit: readManifest(out)?.commit ?? (await resolveCommit(repository, ref)) };
-}
-
-/** The commit of a folder `layers` in a repository; null for another folder, or with uncommitted changes. */
-async function committedFolder(folder: string): Promise<CatalogueLayers | null> {
-	const git = async (...args: string[]) => (await runGit(folder, args)).toString("utf8").trim();
-	const repository = await git("rev-parse", "--show-toplevel");
-	if (join(await realpath(repository), "layers") !== (await realpath(folder))) return null;
-	if ((await git("status", "--porcelain", "--untracked-files=all", "--ignored", "--", ".")) !== "")
-		return null;
-	return { repository, commit: await git("rev-parse", "--verify", "HEAD^{commit}") };
-}
 
 /** Most changed layers for an update: the larger of this number and this share of all layers. */
 const maxChangedLayers = 1_000;
@@ -56,7 +26,7 @@ const maxChangedShare = 0.1;
  * @throws {Error} if a file of a folder is wrong
  */
 export async function readChanges(
-	layers: CatalogueLayers,
+	layers: LayersAt,
 	earlier: { commit: string; index: Index } | null,
 	{ fragments, senderNames }: CatalogueOptions,
 	thumbnails: Thumbnails,

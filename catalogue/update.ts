@@ -1,3 +1,4 @@
+import type { LayersAt } from "../publish/collect.ts";
 import { chunksFolder, manifestPath, parseManifest } from "../registry/entries.ts";
 import { Index, IndexBroken } from "./chunks.ts";
 import { catalogueFiles, hasLayerPages } from "./files.ts";
@@ -13,7 +14,7 @@ import {
 	removeState,
 	writeFiles,
 } from "./output.ts";
-import { type CatalogueLayers, readChanges } from "./read-layers.ts";
+import { readChanges } from "./read-layers.ts";
 import { placeThumbnails, readThumbnails } from "./thumbnails.ts";
 
 /** The result of an update: nothing to do, only the changes were written, or everything. */
@@ -31,7 +32,7 @@ export interface CatalogueOutcome {
  * @throws {Error} if a file cannot be written or the layers cannot be read
  */
 export async function updateCatalogue(
-	layers: CatalogueLayers,
+	layers: LayersAt,
 	out: string,
 	options: CatalogueOptions,
 	fresh = false,

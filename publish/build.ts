@@ -7,7 +7,7 @@ import { ifThereSync } from "../system/files/if-there.ts";
 import { diffTree, type PathChange } from "../system/git/tree.ts";
 import { progress } from "../system/terminal/progress.ts";
 import { readServed } from "./changes.ts";
-import { collectFolder, resolveCommit, type Source } from "./collect.ts";
+import { type CommitAt, collectFolder, type LayersAt, locate, type Source } from "./collect.ts";
 import { type Entries, openFolder } from "./folder.ts";
 import { fragmentSettings, rendererStamp, renderFragments, slotsOf } from "./rendered.ts";
 
@@ -17,6 +17,8 @@ export interface Built {
 	problems: string[];
 	/** The number of files that were added or changed, removed, or stayed; null if nothing was written because of problems. */
 	written: Record<"written" | "removed" | "unchanged", number> | null;
+	/** What was built. */
+	layers: LayersAt;
 }
 
 /** The layers to build, and the problems of their files. */
@@ -26,8 +28,7 @@ interface Found {
 	problems: readonly Remark[];
 	/** Whether these are all layers. */
 	isWhole: boolean;
-	/** Null for a folder: the next build of a folder reads all layers again. */
-	commit: string | null;
+	at: LayersAt;
 }
 
 /** What an output folder was built from. Stored beside the folder, as `<out>.manifest`, and never served. */
@@ -46,8 +47,9 @@ const maxWrong = 200;
 const layersAtOnce = 500;
 
 /**
- * Validates all layers, and then writes their fragments into `out`. Unchanged files are not written again, and the files
- * of removed layers are removed. If a file of a folder is wrong, nothing is written. If a file of a commit is wrong, its
+ * Validates the layers, and then writes their fragments into `out`. Unchanged files are not written again, and the files
+ * of removed layers are removed. From a commit, or a folder without uncommitted changes, only the layers that have changed
+ * since the last build are read. If a file of a folder is wrong, nothing is written. If a file of a commit is wrong, its
  * last valid form is built, and the result has both the problems and the numbers of written files.
  * @param fresh whether to ignore the manifest of the last build, and to compare every file
  */
@@ -61,37 +63,43 @@ export async function build(
 	const renderer = rendererStamp(settings);
 	const known = fresh ? null : readManifest(out);
 	const earlier = known?.renderer === renderer ? known : null;
-	const found = "folder" in source ? readFolder(source.folder) : await readCommit(source, earlier);
+	const isUsable = "folder" in source ? hasNoProblem : hasFewProblems;
+	const at = await locate(source);
+	const part = earlier && "commit" in at ? await readChanges(earlier, at) : null;
+	const found = part && isUsable(part) ? part : await readAll(source, at);
 	const problems = found.problems.map(problemLine);
-	if (!isUsable(found)) return { problems, written: null };
+	if (!isUsable(found)) return { problems, written: null, layers: at };
 	// Only a complete output has a manifest.
 	rmSync(manifestPath(out), { force: true });
 	const { same, added, changed, removed } = await write(found, out, settings);
 	const fragments = found.isWhole ? same + added + changed : (earlier?.fragments ?? 0) + added - removed;
-	const { commit } = found;
-	if (commit) writeManifest(out, { renderer, commit, fragments, wrong: wrongFiles(found.problems) });
+	const { at: layers } = found;
+	if ("commit" in layers) {
+		const { commit } = layers;
+		writeManifest(out, { renderer, commit, fragments, wrong: wrongFiles(found.problems) });
+	}
 	const written = { written: added + changed, removed, unchanged: fragments - added - changed };
-	return { problems, written };
+	return { problems, written, layers };
 }
 
-function readFolder(folder: string): Found {
-	const files = collectFolder(folder);
-	return { ...judgeChange(namesOf(files), files, "stored"), isWhole: true, commit: null };
+/** Reads the layers that have changed since an earlier build by the same renderer; null if all have to be read. */
+async function readChanges(earlier: Manifest, { repository, commit }: CommitAt): Promise<Found | null> {
+	const changed = await changesSince(earlier, repository, commit);
+	if (!changed) return null;
+	const range = await readServed(repository, commit, changed, (layer) => layer);
+	return { ...range, isWhole: false, at: { repository, commit } };
 }
 
-/** Reads the layers that have changed since an earlier build by the same renderer, or all layers. */
-async function readCommit(
-	{ repository, ref }: Exclude<Source, { folder: string }>,
-	earlier: Manifest | null,
-): Promise<Found> {
-	const commit = await resolveCommit(repository, ref);
-	const read = async (changed: readonly PathChange[] | null): Promise<Found> => {
-		const range = await readServed(repository, commit, changed, (layer) => layer);
-		return { ...range, isWhole: changed === null, commit };
-	};
-	const changed = earlier && (await changesSince(earlier, repository, commit));
-	const part = changed && (await read(changed));
-	return part && isUsable(part) ? part : read(null);
+/** Reads all layers. A folder has no commit if it was changed meanwhile. */
+async function readAll(source: Source, at: LayersAt): Promise<Found> {
+	if (!("folder" in source)) {
+		const { repository, commit } = at as CommitAt;
+		return { ...(await readServed(repository, commit, null, (layer) => layer)), isWhole: true, at };
+	}
+	const files = collectFolder(source.folder);
+	const judged = judgeChange(namesOf(files), files, "stored");
+	const isSame = JSON.stringify(await locate(source)) === JSON.stringify(at);
+	return { ...judged, isWhole: true, at: isSame ? at : source };
 }
 
 /**
@@ -110,12 +118,14 @@ async function changesSince(
 	return [...changes, ...stillWrong.map((path) => ({ path, mode: "100644", id: null }))];
 }
 
-/**
- * Whether the layers can be built: every file of a folder has to be valid. A commit needs at least one valid layer, and
- * may have at most `maxWrong` wrong files.
- */
-function isUsable({ layers, problems, commit }: Found): boolean {
-	if (problems.length === 0 || commit === null) return problems.length === 0;
+/** Whether a folder can be built: every file has to be valid. */
+function hasNoProblem({ problems }: Found): boolean {
+	return problems.length === 0;
+}
+
+/** Whether a commit can be built: it needs a valid layer, unless no file is wrong, and has at most `maxWrong` wrong files. */
+function hasFewProblems({ layers, problems }: Found): boolean {
+	if (problems.length === 0) return true;
 	const isValid = [...layers.values()].some((layer) => layer !== null);
 	return isValid && wrongFiles(problems).length <= maxWrong;
 }

@@ -1,4 +1,5 @@
 import { existsSync, lstatSync, readdirSync, readFileSync } from "node:fs";
+import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { type LayerFile, maxBytesOf } from "../registry/layer-file.ts";
 import { readEntries } from "../system/git/entries.ts";
@@ -7,6 +8,29 @@ import { listTree } from "../system/git/tree.ts";
 
 /** What is built: a folder of layers, or one commit of a git repository. */
 export type Source = { folder: string } | { repository: string; ref: string };
+
+/** A commit, by its full id. */
+export type CommitAt = { repository: string; commit: string };
+
+/** Where the layers are: at a commit, or in a folder without a known commit. */
+export type LayersAt = CommitAt | { folder: string };
+
+/** Finds the commit of a source. A folder has one if it is that of a checkout without uncommitted changes. */
+export async function locate(source: Source): Promise<LayersAt> {
+	if ("folder" in source) return (await committedFolder(source.folder).catch(() => null)) ?? source;
+	const { repository, ref } = source;
+	return { repository, commit: await resolveCommit(repository, ref) };
+}
+
+/** The commit of a folder `layers` in a repository; null for another folder, or with uncommitted changes. */
+async function committedFolder(folder: string): Promise<CommitAt | null> {
+	const git = async (...args: string[]) => (await runGit(folder, args)).toString("utf8").trim();
+	const repository = await git("rev-parse", "--show-toplevel");
+	if (join(await realpath(repository), "layers") !== (await realpath(folder))) return null;
+	if ((await git("status", "--porcelain", "--untracked-files=all", "--ignored", "--", ".")) !== "")
+		return null;
+	return { repository, commit: await git("rev-parse", "--verify", "HEAD^{commit}") };
+}
 
 /**
  * Reads every file of a folder of layers, including links and files in wrong places, sorted by path. Paths start with

@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import pMap from "p-map";
 import { catalogueOptions } from "../../catalogue/options.ts";
 import { removeCatalogue } from "../../catalogue/output.ts";
-import { catalogueSource } from "../../catalogue/read-layers.ts";
 import { type CatalogueOutcome, updateCatalogue } from "../../catalogue/update.ts";
 import { type Built, build } from "../../publish/build.ts";
 import type { Source } from "../../publish/collect.ts";
@@ -38,7 +37,7 @@ export async function buildOutput(
 	if (site) {
 		const senderNames = await readPublicNames(environment, dataDir);
 		const options = catalogueOptions(configuration, { senderNames, canSend: false, isCompressed: false });
-		catalogue = await updateCatalogue(await catalogueSource(source, out), out, options, fresh);
+		catalogue = await updateCatalogue(built.layers, out, options, fresh);
 	} else removeCatalogue(out);
 	await writeHostingFiles(out, compress, targets, site);
 	return { ...built, catalogue };
