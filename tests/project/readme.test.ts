@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -61,6 +62,24 @@ test("every file and folder that a page names is there", async () => {
 	for (const page of ["README.md", "CONTRIBUTING.md", "docs/architecture.md"])
 		assert.ok((named.get(page) ?? 0) > 4, page);
 	assert.ok([...named.values()].filter((count) => count > 0).length > 12);
+});
+
+test("the commits that the documents name are in the history, of the day that is named", async () => {
+	const git = (...words: string[]) => execFileSync("git", words, { cwd: root, encoding: "utf8" }).trim();
+	if (git("rev-parse", "--is-shallow-repository") === "true")
+		return console.log("skipped: the commits that the documents name: this clone has no history");
+	let count = 0;
+	for (const page of await glob(["*.md", "docs/**/*.md"], { cwd: root })) {
+		const text = await readFile(join(root, page), "utf8");
+		for (const [, commit = "", day] of text.matchAll(
+			/commit `([0-9a-f]{7,40})`(?: of (\d{4}-\d\d-\d\d))?/g,
+		)) {
+			const date = git("show", "--no-patch", "--format=%ad", "--date=short", `${commit}^{commit}`);
+			assert.is(day ?? date, date, `${page}: ${commit}`);
+			count += 1;
+		}
+	}
+	assert.ok(count > 2);
 });
 
 test.run();
