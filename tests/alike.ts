@@ -1,24 +1,18 @@
 import { copyFileSync, existsSync, mkdirSync, renameSync } from "node:fs";
 import { dirname, join } from "node:path";
 
-/** What every new repository has alike: its settings, and the judge of pushes, which the code's stamp marks. */
-const alike = ["config", "hooks/fragment-publisher.mjs"];
-
-/** Copies these files, as far as they are there and the others are not. */
-function copyAlike(from: string, to: string): void {
-	for (const name of alike.filter((name) => existsSync(join(from, name)) && !existsSync(join(to, name)))) {
-		mkdirSync(dirname(join(to, name)), { recursive: true });
-		// Whole, as other tests may read it.
-		const part = `${join(to, name)}.${process.pid}`;
-		copyFileSync(join(from, name), part);
-		renameSync(part, join(to, name));
-	}
+/** Copies the settings of a repository, if they are there and the other has none. */
+function copyConfig(from: string, to: string): void {
+	const [source, target] = [join(from, "config"), join(to, "config")];
+	if (!existsSync(source) || existsSync(target)) return;
+	mkdirSync(to, { recursive: true });
+	// Whole, as other tests may read it.
+	const part = `${target}.${process.pid}`;
+	copyFileSync(source, part);
+	renameSync(part, target);
 }
 
-/**
- * The files that a start makes alike in each new repository, which takes a dozen processes and half a second: of a run of
- * tests only the first start makes them.
- */
+/** The settings of a new repository are alike, and take a dozen processes: of a run of tests only the first start makes them. */
 export function alikeIn({ DATA_DIR, GITHUB_REPOSITORY }: Record<string, string>) {
 	const { COMPILED_START } = process.env;
 	const [kept, own] = [
@@ -27,7 +21,7 @@ export function alikeIn({ DATA_DIR, GITHUB_REPOSITORY }: Record<string, string>)
 	];
 	const isNew = COMPILED_START && DATA_DIR && !GITHUB_REPOSITORY && existsSync(DATA_DIR) && !existsSync(own);
 	return {
-		place: () => isNew && copyAlike(kept, own),
-		keep: () => isNew && copyAlike(own, kept),
+		place: () => isNew && copyConfig(kept, own),
+		keep: () => isNew && copyConfig(own, kept),
 	};
 }

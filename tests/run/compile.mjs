@@ -18,6 +18,19 @@ const workers = {
 /** How the service starts a process with tsx, which what is compiled does not need. */
 const withTsx = ', "--import", import.meta.resolve("tsx")';
 
+/** Sources that call the bundler, which takes a second of the processor → the function. Its result is kept for a run. */
+const bundlings = { "catalogue/site.ts": "bundlePage", "store/hook/install.ts": "bundleHook" };
+
+/** A source in which only the first process of a run calls the bundler. @throws {Error} if the source has no such call */
+function withKept(/** @type {string} */ text, /** @type {string} */ name, /** @type {string} */ folder) {
+	const replaced = text.replace(
+		new RegExp(`(= (?:await )?)${name}\\(\\)`),
+		`$1kept(${JSON.stringify(join(folder, name))}, ${name})`,
+	);
+	if (replaced === text) throw new Error(`no call of ${name}`);
+	return `import { kept } from ${JSON.stringify(resolve("tests/run/kept.mjs"))}; ${replaced}`;
+}
+
 /**
  * Keeps the source's `import.meta.url`, since modules read and start files beside their sources. Only a worker that the
  * service's own code starts is started as it was compiled.
@@ -37,6 +50,8 @@ function sourceUrls(folder) {
 					const compiled = pathToFileURL(join(folder, source.replace(/\.ts$/, ".js")));
 					text = text.replace(own, `new URL(${JSON.stringify(compiled.href)})`).replace(withTsx, "");
 				}
+				for (const [source, name] of Object.entries(bundlings))
+					if (path === resolve(source)) text = withKept(text, name, folder);
 				const url = JSON.stringify(pathToFileURL(path).href);
 				// In the first line, which keeps the line numbers.
 				return { contents: `const ${urlName} = ${url}; ${text}`, loader: "ts" };

@@ -9,6 +9,7 @@ import * as assert from "uvu/assert";
 import { temporaryFolder } from "../local.ts";
 import { root, runTests } from "../process.ts";
 import { compileTests } from "./compile.mjs";
+import { kept } from "./kept.mjs";
 
 const test = suite<{ folder: string; remove: () => Promise<void> }>("test files, compiled");
 
@@ -78,6 +79,28 @@ test("the commands are compiled with them, and nothing stays", async ({ folder }
 	await compiled.remove();
 	assert.not.ok(existsSync(compiled.start));
 	assert.not.ok(existsSync(join(compiled.start, "..")));
+});
+
+test("what is kept is made once, and read by all others", async ({ folder }) => {
+	const path = join(folder, "bundle");
+	const made = { files: new Map([["a.js", new Uint8Array([1, 2])]]) };
+	assert.equal(await kept(path, async () => made), made);
+	const read = await kept(path, () => Promise.reject(new Error("made again")));
+	assert.equal(
+		[...(read as typeof made).files].map(([name, bytes]) => [name, [...bytes]]),
+		[["a.js", [1, 2]]],
+	);
+});
+
+test("what is kept is made once, and read by all others", async ({ folder }) => {
+	const path = join(folder, "bundle");
+	const made = { files: new Map([["a.js", new Uint8Array([1, 2])]]) };
+	assert.equal(await kept(path, async () => made), made);
+	const read = await kept(path, () => Promise.reject(new Error("made again")));
+	assert.equal(
+		[...(read as typeof made).files].map(([name, bytes]) => [name, [...bytes]]),
+		[["a.js", [1, 2]]],
+	);
 });
 
 test.run();

@@ -23,6 +23,8 @@ const { values, positionals } = parseArgs({
 		runs: { type: "string", default: "100000" },
 		/** Longest that one file may take, in milliseconds. */
 		timeout: { type: "string" },
+		/** Files at once on each processor: with 2, each has half of it, as on a busy machine. */
+		"per-processor": { type: "string", default: "1" },
 	},
 });
 
@@ -60,8 +62,9 @@ async function runTests() {
 		/** @type {{ duration_ms: number, error?: Error }} */ { duration_ms, error },
 	) {
 		const [name, output] = [files.get(path) ?? path, outputs.get(path) ?? ""];
-		const seconds = `${(duration_ms / 1000).toFixed(1)} s`;
-		const { suites, ended, total, passed, skipped } = await resultsOf(path);
+		const { suites, ended, total, passed, skipped, processor = null } = await resultsOf(path);
+		const ofProcessor = processor === null ? "" : ` (${processor.toFixed(1)} s of processor)`;
+		const seconds = `${(duration_ms / 1000).toFixed(1)} s${ofProcessor}`;
 		const isWhole = !error && suites === ended && total + skipped > 0;
 		const wrong = Math.max(total - passed, isWhole ? 0 : 1);
 		sums.passed += passed;
@@ -86,7 +89,7 @@ async function runTests() {
 		const all = [...files.keys()];
 		// Neighbours need the same resources, such as a browser, so every second file comes from the end of the list.
 		const mixed = all.map((_, index) => all.at(index % 2 === 0 ? index / 2 : -(index + 1) / 2) ?? "");
-		const concurrency = plan.concurrency ?? availableParallelism();
+		const concurrency = plan.concurrency ?? availableParallelism() * Number(values["per-processor"]);
 		for await (const { type, data } of run({ files: mixed, concurrency, timeout })) {
 			if (type === "test:stdout" || type === "test:stderr")
 				outputs.set(data.file, (outputs.get(data.file) ?? "") + data.message);

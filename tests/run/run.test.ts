@@ -43,7 +43,10 @@ const good = `${head}test("a", () => {});\ntest("b", () => {});\ntest.run();\n`;
 test("it counts what passed, file by file with its time, and ends with the sums", async ({ folder }) => {
 	const { code, stdout } = await runFiles(folder, { good });
 	assert.is(code, 0);
-	assert.match(stdout, /good\.test\.mjs: 2 passed, \d+\.\d s\n2 passed, 0 failed\n$/);
+	assert.match(
+		stdout,
+		/good\.test\.mjs: 2 passed, \d+\.\d s \(\d+\.\d s of processor\)\n2 passed, 0 failed\n$/,
+	);
 });
 
 test("it repeats at its end which files failed: by a test, before one, and without any", async ({
@@ -61,7 +64,7 @@ test("it repeats at its end which files failed: by a test, before one, and witho
 		return `  ${relative(process.cwd(), join(folder, `${name}.test.mjs`))}\n`;
 	});
 	assert.ok(stdout.endsWith(`\nFailed:\n${failed.join("")}3 passed, 3 failed\n`), stdout);
-	assert.match(stdout, /forgets\.test\.mjs: FAILED after \d+\.\d s: it ran no test/);
+	assert.match(stdout, /forgets\.test\.mjs: FAILED after [^:]+: it ran no test/);
 	assert.match(stdout, "at once");
 });
 
@@ -113,12 +116,15 @@ test("a suite that was started and did not end is a failure, whatever the file's
 	assert.match(stdout, /\n0 passed, 2 failed\n$/);
 });
 
-test("it starts no more files at once than there are processors", async ({ folder }) => {
+/** Runs three test files on one processor, each of which waits in its test. @returns the largest number of them at once */
+async function filesAtOnce(folder: string, waits: string, ...words: string[]): Promise<number> {
 	const log = join(folder, "log");
-	const notes = `${head}import { appendFileSync } from "node:fs";
+	const notes = `${head}import { appendFileSync, readFileSync } from "node:fs";
 const note = (word) => appendFileSync(${JSON.stringify(log)}, word);
 note("start ");
-test("a", () => new Promise((resolve) => setTimeout(resolve, 200)));
+const sleep = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+const started = () => readFileSync(${JSON.stringify(log)}, "utf8").split("start").length - 1;
+test("a", async () => { ${waits} });
 test.after(() => note("end "));
 test.run();
 `;
@@ -127,11 +133,29 @@ test.run();
 	// util-linux: one processor of those that this process may use.
 	const { stdout } = await promisify(execFile)("taskset", ["-cp", String(process.pid)]);
 	const [processor = "0"] = /\d+(?=\D*$)/.exec(stdout) ?? [];
-	await promisify(execFile)("taskset", ["-c", processor, process.execPath, ...testWords(names)], {
-		cwd: root,
-		env: cleanEnvironment({}),
-	});
-	assert.is(readFileSync(log, "utf8"), "start end ".repeat(3));
+	await promisify(execFile)(
+		"taskset",
+		["-c", processor, process.execPath, ...testWords([...names, ...words])],
+		{
+			cwd: root,
+			env: cleanEnvironment({}),
+		},
+	);
+	let [now, most] = [0, 0];
+	for (const word of readFileSync(log, "utf8").trim().split(" ")) {
+		now += word === "start" ? 1 : -1;
+		most = Math.max(most, now);
+	}
+	return most;
+}
+
+test("it starts no more files at once than there are processors", async ({ folder }) => {
+	assert.is(await filesAtOnce(folder, "await sleep(200);"), 1);
+});
+
+test("it starts two files at once on each processor if it is asked to", async ({ folder }) => {
+	const untilTwo = "while (started() < 2) await sleep(20);";
+	assert.is(await filesAtOnce(folder, untilTwo, "--per-processor", "2"), 2);
 });
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGKILL"] as const) {
