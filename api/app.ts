@@ -1,6 +1,6 @@
-import { smallkeyText } from "../registry/judge.ts";
+import { smallkeyProblem } from "../registry/judge.ts";
 import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
-import { textAt, textOf } from "../registry/texts.ts";
+import { oneOf, type Problem, problemAt } from "../registry/texts.ts";
 import { StoreBusy } from "../store/store.ts";
 import type { Context, ReadStatus } from "./context.ts";
 import { answerMoved, answerNoPage, type PageRoute, parsePage } from "./pages.ts";
@@ -119,21 +119,21 @@ const maxWritePathLength = 256;
 const literalPath = /^(?!\/\/)(?:\/(?!(?:\.|%2e){1,2}(?:\/|$))[\w!$%&'()*+,.:;=@[\]|~-]*)+$/i;
 
 function routeWrite(method: string, target: string, basePath: string): Route {
-	if (target.includes("?")) return refusedPath(400, textAt("path", "query"));
+	if (target.includes("?")) return refusedPath(400, problemAt("path", "query"));
 	if (target.length > basePath.length + maxWritePathLength)
-		return refusedPath(400, textAt("path", "path-length", maxWritePathLength));
-	if (!literalPath.test(target)) return refusedPath(400, textAt("path", "path-characters"));
+		return refusedPath(400, problemAt("path", "path-length", maxWritePathLength));
+	if (!literalPath.test(target)) return refusedPath(400, problemAt("path", "path-characters"));
 	const path = target.startsWith(basePath) ? target.slice(basePath.length) : "";
 	const found = routes.filter((route) => route.path.test(path));
-	if (found.length === 0) return refusedPath(404, textAt("path", "path", basePath));
+	if (found.length === 0) return refusedPath(404, problemAt("path", "path", basePath));
 	const route = found.find((one) => one.method === method);
 	if (route) return { kind: "write", action: route.action };
 	const methods = found.map((one) => one.method);
-	const error = textAt("method", "method", methods.toReversed().join(" or "), method);
+	const error = problemAt("method", "method", oneOf(methods.toReversed()), method);
 	return refused(refuseWrite({ status: 405, errors: [error] }, { Allow: methods.join(", ") }));
 }
 
-function refusedPath(status: number, error: string): Route {
+function refusedPath(status: number, error: Problem): Route {
 	return refused(refuseWrite({ status, errors: [error], reason: "path" }));
 }
 
@@ -168,11 +168,11 @@ function answerHealth(problem: string | null, ok: string): Reply {
 /** The answer to an internal error, without a stack trace. The error is logged. */
 export function answerFailure(error: unknown, kind: Route["kind"], log: Context["log"]): Reply {
 	if (error instanceof StoreBusy) {
-		const errors = [textOf("busy", error.message)];
+		const errors = [problemAt("", "busy", error.text)];
 		return refuseWrite({ status: 503, errors, retryAfter: error.retryAfter, reason: error.label });
 	}
 	log.error(error);
-	if (kind === "write") return refuseWrite({ status: 500, errors: [textOf("failed")] });
+	if (kind === "write") return refuseWrite({ status: 500, errors: [problemAt("", "failed")] });
 	return refuseRead(500);
 }
 
@@ -188,21 +188,22 @@ export async function answerStatus(
 	log: Context["log"],
 	client: Client = [],
 ): Promise<Reply> {
-	const refused = (status: number, error: string, retryAfter?: number) =>
+	const refused = (status: number, error: Problem, retryAfter?: number) =>
 		refuse({ status, errors: [error], retryAfter }, anySite);
 	const given = decodeSegment(segment) ?? segment;
 	const smallkey = parseSmallkey(given);
-	if (!smallkey) return refused(400, smallkeyText(given));
-	if (!read) return refused(404, "status: the catalogue has it, since the layers are not on this machine");
+	if (!smallkey) return refused(400, smallkeyProblem(given));
+	if (!read) return refused(404, problemAt("status", "status-elsewhere"));
 	try {
 		const status = await read(smallkey, client);
-		if (status === "too many")
-			return refused(429, "this address asks for the status of too many layers at once", 2);
-		return status ? jsonReply(200, status, anySite) : refused(404, `smallkey: ${smallkey} is not registered`);
+		if (status === "too many") return refused(429, problemAt("", "status-limit"), 2);
+		return status
+			? jsonReply(200, status, anySite)
+			: refused(404, problemAt("smallkey", "not-registered", smallkey));
 	} catch (error) {
-		if (error instanceof StoreBusy) return refused(503, error.message, error.retryAfter);
+		if (error instanceof StoreBusy) return refused(503, { place: "", ...error.text }, error.retryAfter);
 		log.error(error);
-		return refused(500, "the service failed");
+		return refused(500, problemAt("", "read-failed"));
 	}
 }
 

@@ -1,6 +1,5 @@
 import { parseJson } from "../registry/json.ts";
-import { judgeChange, type Problem } from "../registry/judge.ts";
-import { textsOf } from "../registry/problems.ts";
+import { judgeChange } from "../registry/judge.ts";
 import {
 	canonicalText,
 	kindOf,
@@ -9,7 +8,7 @@ import {
 	serviceTypeOf,
 } from "../registry/registration.ts";
 import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../registry/smallkey.ts";
-import { type TextCode, textAt, textOf } from "../registry/texts.ts";
+import { type Problem, problemAt, type TextCode } from "../registry/texts.ts";
 import { blobId } from "../store/hashes.ts";
 import type { Edit, Edits, Layer, Reader, Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
@@ -34,12 +33,14 @@ const statusOf: Readonly<Partial<Record<TextCode, number>>> = {
 /** The refusal for the judge's problems. @param problems at least one */
 export function refusalOf(problems: readonly Problem[]): Refusal {
 	const [first] = problems as [Problem, ...Problem[]];
-	const errors = problems.map(({ code, text }) => (code === "size" ? `the document ${text}` : text));
+	const errors = problems.map((problem) =>
+		problem.code === "size" ? problemAt("", "size-of-document", ...problem.values) : problem,
+	);
 	return { status: statusOf[first.code] ?? 400, errors };
 }
 
 function notRegistered(smallkey: string): Refusal {
-	return { status: 404, errors: [textAt("smallkey", "not-registered", smallkey)] };
+	return { status: 404, errors: [problemAt("smallkey", "not-registered", smallkey)] };
 }
 
 /** Parses the body of a PUT: a registration that replaces the stored one. */
@@ -56,7 +57,7 @@ function parseRegister(smallkey: string, body: Uint8Array): RequestedChange | Re
 
 function parseRemove(smallkey: string, body: Uint8Array): RequestedChange | Refusal {
 	// The method is not signed: with a body, a captured PUT could be sent again as a DELETE.
-	if (body.length > 0) return { status: 400, errors: [textOf("body-empty")] };
+	if (body.length > 0) return { status: 400, errors: [problemAt("", "body-empty")] };
 	return {
 		smallkey,
 		subject: `remove ${smallkey}`,
@@ -114,23 +115,23 @@ type Update = Readonly<Partial<Record<Lang | "whole", Members>>>;
 /**
  * Returns a function that parses the body of an update.
  * @param kind the layers that it may change
- * @param updateOf what the members of the body replace, or an error as a text
+ * @param updateOf what the members of the body replace, or a problem
  */
-function updateParser(kind: "any layer" | "features", updateOf: (members: Members) => Update | string) {
+function updateParser(kind: "any layer" | "features", updateOf: (members: Members) => Update | Problem) {
 	return (smallkey: string, body: Uint8Array): RequestedChange | Refusal => {
 		const { value, problems } = parseJson(body);
-		if (problems.length > 0) return { status: 400, errors: textsOf(problems) };
-		if (!isObject(value)) return invalid(textAt("the document", "object"));
-		if (Object.keys(value).length === 0) return invalid(textAt("the document", "members"));
+		if (problems.length > 0) return { status: 400, errors: problems };
+		if (!isObject(value)) return invalid(problemAt("the document", "object"));
+		if (Object.keys(value).length === 0) return invalid(problemAt("the document", "members"));
 		const update = updateOf(value);
-		return typeof update === "string" ? invalid(update) : requestUpdate(smallkey, update, kind);
+		return "code" in update ? invalid(update) : requestUpdate(smallkey, update, kind);
 	};
 }
 
 /** Members of either language or both, and of the document: `{"fr": {"service_name": "…"}}`. */
 const parseUpdate = updateParser("any layer", ({ en = {}, fr = {}, ...whole }) => {
-	if (!isObject(en)) return textAt("/en", "object");
-	return isObject(fr) ? { en, fr, whole } : textAt("/fr", "object");
+	if (!isObject(en)) return problemAt("/en", "object");
+	return isObject(fr) ? { en, fr, whole } : problemAt("/fr", "object");
 });
 
 /** Members for both languages, or exactly `{"en": {…}, "fr": {…}}`. */
@@ -143,8 +144,8 @@ const parseUpdateFeature = updateParser("features", (members) => {
 /** `{"factor": <int>, "user": <text>}`; the user is ignored. */
 const parseSimplify = updateParser("features", ({ factor, user: _user, ...unknown }) => {
 	const [name] = Object.keys(unknown);
-	if (name !== undefined) return textAt(`/${name}`, "additionalProperties");
-	if (!Number.isInteger(factor)) return textAt("/factor", "whole-number");
+	if (name !== undefined) return problemAt(`/${name}`, "additionalProperties");
+	if (!Number.isInteger(factor)) return problemAt("/factor", "whole-number");
 	const offset = { max_allowable_offset: factor };
 	return { en: offset, fr: offset };
 });
@@ -153,7 +154,7 @@ function isObject(value: unknown): value is Members {
 	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-function invalid(error: string): Refusal {
+function invalid(error: Problem): Refusal {
 	return { status: 400, errors: [error] };
 }
 
@@ -169,12 +170,12 @@ function requestUpdate(
 		if (!layer) return notRegistered(smallkey);
 		const stored = parseRegistration(new TextEncoder().encode(layer.registration), "stored");
 		if (!stored.registration) {
-			const error = textAt("smallkey", "stored-invalid", smallkey);
-			return { status: 409, errors: [error, ...textsOf(stored.problems)] };
+			const error = problemAt("smallkey", "stored-invalid", smallkey);
+			return { status: 409, errors: [error, ...stored.problems] };
 		}
 		const before = stored.registration;
 		const isFeature = langs.every((lang) => serviceTypeOf(before, lang) === "esriFeature");
-		if (kind === "features" && !isFeature) return invalid(textAt("smallkey", "not-feature", smallkey));
+		if (kind === "features" && !isFeature) return invalid(problemAt("smallkey", "not-feature", smallkey));
 		const wanted = { ...before, ...whole, en: { ...before.en, ...en }, fr: { ...before.fr, ...fr } };
 		const body = new TextEncoder().encode(JSON.stringify(wanted));
 		const { registration, problems } = judgeBody(smallkey, body);

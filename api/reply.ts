@@ -1,5 +1,8 @@
 import { matchesEtag } from "../registry/etag.ts";
-import { frenchOf, prefersFrench, textOf } from "../registry/texts.ts";
+import { textsOf } from "../registry/problems.ts";
+import type { Receipt } from "../registry/schemas/answers.ts";
+import type { Lang } from "../registry/smallkey.ts";
+import { type Problem, prefersFrench, problemAt, type Text, textIn, textOf } from "../registry/texts.ts";
 import type { Refusal } from "../store/store.ts";
 
 /** An answer. A GET sends `body`; a HEAD sends only its length. */
@@ -8,6 +11,8 @@ export interface Reply {
 	headers: Record<string, string>;
 	/** Bytes, or pieces that are never joined, with the length of all. */
 	body: Uint8Array | (Iterable<Uint8Array> & { readonly length: number });
+	/** Writes the body in another language; left out if it has no texts for people. */
+	bodyIn?: (lang: Lang) => Uint8Array;
 	/** Why a write is refused, in a word or two, for the log and the metrics. Never contains text of the request. */
 	reason?: string;
 }
@@ -81,7 +86,7 @@ export function refuseRead(status: number): Reply {
 /** The answer to a read of a missing file for programs, which no viewer reads: 404 with `{"errors": […]}`. */
 export function refuseFile(): Reply {
 	const headers = { ...machineHeaders, "Cache-Control": refusalCaching };
-	return jsonReply(404, { errors: ["path: there is no such file"] }, headers);
+	return refuse({ status: 404, errors: [problemAt("path", "no-file")] }, headers);
 }
 
 /**
@@ -111,7 +116,22 @@ export function refuse(
 	headers: Record<string, string> = {},
 ): Reply {
 	const wait = retryAfter !== undefined && { "Retry-After": String(retryAfter) };
-	return { status, headers: { ...jsonHeaders, ...wait, ...headers }, body: errorsBody(errors, hint) };
+	return textReply(status, (lang) => errorsBody(errors, hint, lang), { ...wait, ...headers });
+}
+
+/** An answer of JSON with texts: in English, until `inLanguageOf` chooses. */
+function textReply(status: number, bodyIn: (lang: Lang) => Uint8Array, headers = {}): Reply {
+	return { status, headers: { ...jsonHeaders, ...headers }, body: bodyIn("en"), bodyIn };
+}
+
+/** A receipt whose warnings have no language yet. */
+export type UnwrittenReceipt = Omit<Receipt, "warnings"> & { warnings: readonly Problem[] };
+
+export function receiptReply(status: number, { warnings, ...receipt }: UnwrittenReceipt): Reply {
+	if (warnings.length === 0) return jsonReply(status, { ...receipt, warnings });
+	return textReply(status, (lang) =>
+		encoder.encode(JSON.stringify({ ...receipt, warnings: textsOf(warnings, lang) })),
+	);
 }
 
 /** The answer to a write that is refused. */
@@ -120,31 +140,19 @@ export function refuseWrite(refusal: Refusal, headers: Record<string, string> = 
 	return { ...refuse(refusal, headers), reason };
 }
 
-/**
- * The answer to a write in the language that `Accept-Language` prefers: the same JSON, with the errors of a refusal or the
- * warnings of a receipt in English or French.
- */
-export function inLanguageOf(reply: Reply, acceptLanguage: string | null): Reply {
-	const { headers, body } = reply;
-	if (!(body instanceof Uint8Array) || body.length === 0 || !prefersFrench(acceptLanguage)) return reply;
-	const answer: { errors?: string[]; warnings?: string[]; hint?: string } = JSON.parse(
-		new TextDecoder().decode(body),
-	);
-	const { errors, warnings, hint } = answer;
-	const inFrench = (text: string) => frenchOf(text) ?? text;
-	const french = errors
-		? errorsBody(errors.map(inFrench), hint && inFrench(hint))
-		: warnings?.length && encoder.encode(JSON.stringify({ ...answer, warnings: warnings.map(inFrench) }));
-	return french ? { ...reply, headers: { ...headers, "Content-Language": "fr" }, body: french } : reply;
+/** An answer in the language that `Accept-Language` prefers. */
+export function inLanguageOf({ bodyIn, ...reply }: Reply, acceptLanguage: string | null): Reply {
+	if (!bodyIn || !prefersFrench(acceptLanguage)) return reply;
+	return { ...reply, headers: { ...reply.headers, "Content-Language": "fr" }, body: bodyIn("fr") };
 }
 
-function errorsBody(errors: string[], hint?: string): Uint8Array {
+function errorsBody(errors: readonly Problem[], hint: Text | undefined, lang: Lang): Uint8Array {
 	// One error more than the limit is listed, too: the last may be the number of a document's other problems.
 	const max = errors.length === maxErrors + 1 ? errors.length : Math.min(errors.length, maxErrors);
 	for (let named = max; ; named -= 1) {
-		const texts = errors.slice(0, named).map(cut);
-		if (errors.length > named) texts.push(textOf("more", errors.length - named));
-		const body = encoder.encode(JSON.stringify({ errors: texts, hint }));
+		const texts = textsOf(errors.slice(0, named), lang).map(cut);
+		if (errors.length > named) texts.push(textIn(lang, textOf("more", errors.length - named)));
+		const body = encoder.encode(JSON.stringify({ errors: texts, hint: hint && textIn(lang, hint) }));
 		if (body.length <= maxErrorBytes || named === 0) return body;
 	}
 }

@@ -1,8 +1,9 @@
 import type { PublicName } from "../registry/entries.ts";
 import { parseJson } from "../registry/json.ts";
+import { textsOf } from "../registry/problems.ts";
 import { isSenderId } from "../registry/sender-id.ts";
 import { langs } from "../registry/smallkey.ts";
-import { textAt } from "../registry/texts.ts";
+import { type Problem, problemAt, type Text, textOf } from "../registry/texts.ts";
 import { maxClockSkewMs, parseTimestamp } from "../registry/timestamp.ts";
 import { base64url, hashes, hexOf, joined } from "../store/hashes.ts";
 
@@ -69,19 +70,19 @@ function sameText(expected: string, given: string): boolean {
  * Says what is wrong with the form of a signature; null if it is 32 bytes in URL-safe base64 without padding. The hint
  * reveals nothing of a secret.
  */
-export function shapeHint(text: string): string | null {
+export function shapeHint(text: string): Problem | null {
 	if (/^[A-Za-z0-9_-]{43}$/.test(text)) return null;
-	return textAt("Authorization", "signature-shape", mistakeOf(text));
+	return problemAt("Authorization", "signature-shape", mistakeOf(text));
 }
 
 /** Recognizes the most frequent mistakes of clients. The order of the checks matters. */
-function mistakeOf(text: string): string {
+function mistakeOf(text: string): Text {
 	const scheme = /^([A-Za-z][A-Za-z0-9-]{0,15})[ =]/.exec(text)?.[1];
-	if (scheme !== undefined) return `starts with ${scheme}: there is no word before the signature`;
-	if (/^[0-9A-Fa-f]{64}$/.test(text)) return "is hexadecimal";
-	if (/^[A-Za-z0-9_+/-]{43}=$/.test(text)) return "has 44 and ends with =";
-	if (/^[A-Za-z0-9+/]{43}$/.test(text)) return "has + or /, which are - and _ there";
-	return text.length === 43 ? "has other characters" : `has ${text.length}`;
+	if (scheme !== undefined) return textOf("signature-word", scheme);
+	if (/^[0-9A-Fa-f]{64}$/.test(text)) return textOf("signature-hex");
+	if (/^[A-Za-z0-9_+/-]{43}=$/.test(text)) return textOf("signature-padded");
+	if (/^[A-Za-z0-9+/]{43}$/.test(text)) return textOf("signature-standard");
+	return text.length === 43 ? textOf("signature-other") : textOf("signature-length", text.length);
 }
 
 /** SHA-256 of a text in hex. The hash of a signature is the trailer `Request` of its commit. */
@@ -128,7 +129,12 @@ export async function isSignedBy(
  */
 export function parseSenders(text: string, place: string): Senders {
 	const { value, problems } = parseJson(encoder.encode(text));
-	if (problems.length > 0) throw new Error(problems.map(({ text }) => `${place}: ${text}`).join("\n"));
+	if (problems.length > 0)
+		throw new Error(
+			textsOf(problems)
+				.map((line) => `${place}: ${line}`)
+				.join("\n"),
+		);
 	if (typeof value !== "object" || value === null || Array.isArray(value)) {
 		throw new Error(`${place}: must be an object of sender id → secret`);
 	}

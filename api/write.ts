@@ -1,19 +1,26 @@
 import { draftAddress } from "../registry/draft.ts";
-import { judgeChange, smallkeyText } from "../registry/judge.ts";
+import { judgeChange, smallkeyProblem } from "../registry/judge.ts";
 import { mayChange } from "../registry/owners.ts";
 import { shownValue } from "../registry/problems.ts";
 import { canonicalText, maxRegistrationBytes } from "../registry/registration.ts";
-import type { Receipt } from "../registry/schemas/answers.ts";
 import { decodeSegment, layerPath, parseSmallkey } from "../registry/smallkey.ts";
 import { readableAt } from "../registry/targets/table.ts";
-import { textAt, textOf } from "../registry/texts.ts";
+import { problemAt, textOf } from "../registry/texts.ts";
 import { parseTimestamp } from "../registry/timestamp.ts";
 import { warningsOf } from "../registry/warnings.ts";
 import { type Commit, isRefusal, type Refusal } from "../store/store.ts";
 import { methodOf, type WriteAction } from "./app.ts";
 import type { Context, Refresh } from "./context.ts";
 import { changeKinds, type RequestedChange, refusalOf } from "./register.ts";
-import { emptyBody, jsonReply, type Reply, refuseWrite, uncachedHeaders } from "./reply.ts";
+import {
+	emptyBody,
+	jsonReply,
+	type Reply,
+	receiptReply,
+	refuseWrite,
+	type UnwrittenReceipt,
+	uncachedHeaders,
+} from "./reply.ts";
 import { isSignedBy, isTimely, type Sender, sha256Hex, shapeHint } from "./senders.ts";
 
 /** A write request as a value, without its body. The text of a missing header is empty. */
@@ -80,19 +87,20 @@ export async function answerWrite(
 	const outcome = await store.change(change.edits, { ...meta, ...change });
 	if (isRefusal(outcome)) return refuseWrite(outcome);
 	if (sender.review)
-		return jsonReply(action === "register" ? 201 : 202, await receiptOf(change, outcome, context));
+		return receiptReply(action === "register" ? 201 : 202, await receiptOf(change, outcome, context));
 	if (action === "remove") return { status, headers: { ...uncachedHeaders }, body: emptyBody };
-	return jsonReply(status, bodyOf?.(change.smallkey) ?? (await receiptOf(change, outcome, context)));
+	if (bodyOf) return jsonReply(status, bodyOf(change.smallkey));
+	return receiptReply(status, await receiptOf(change, outcome, context));
 }
 
 function refuseLimited(whose: "address" | "sender", waitSeconds: number): Reply {
-	const errors = [textOf(`limit-${whose}`, waitSeconds)];
+	const errors = [problemAt("", `limit-${whose}`, waitSeconds)];
 	return refuseWrite({ status: 429, errors, reason: `limit of the ${whose}`, retryAfter: waitSeconds });
 }
 
 const tooLarge: Refusal = {
 	status: 413,
-	errors: [/* @__PURE__ */ textOf("body-size", maxRegistrationBytes)],
+	errors: [/* @__PURE__ */ problemAt("", "body-size", maxRegistrationBytes)],
 };
 
 /**
@@ -122,7 +130,7 @@ function judgeHead(write: Write, context: Context): Refusal | null {
 	if (shapeHint(signature) !== null || sender === "" || timestamp === "") return unauthorized(write, context);
 	const now = context.now();
 	if (isTimely(timestamp, now)) return null;
-	const errors = [textAt("TimeStamp", "timestamp", now.toISOString())];
+	const errors = [problemAt("TimeStamp", "timestamp", now.toISOString())];
 	return { status: 401, errors, reason: "time", hint: textOf("timestamp-hint", shownValue(timestamp)) };
 }
 
@@ -139,9 +147,9 @@ function unauthorized(
 	if (address !== null) limiter?.punish(address);
 	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp };
 	const missing = Object.entries(headers).filter(([, text]) => text === "");
-	const errors = missing.map(([name]) => textAt(name, "header"));
+	const errors = missing.map(([name]) => problemAt(name, "header"));
 	if (errors.length > 0) return { status: 401, errors, reason: "missing header" };
-	const mismatch = [textAt("Authorization", "signature"), shapeHint(signature)];
+	const mismatch = [problemAt("Authorization", "signature"), shapeHint(signature)];
 	return {
 		status: 401,
 		errors: mismatch.filter((error) => error !== null),
@@ -172,7 +180,7 @@ function parseChange(
 	const given = decodeSegment(segment);
 	const smallkey = parseSmallkey(given ?? "");
 	if (smallkey === null) {
-		return { status: 400, errors: [smallkeyText(given ?? segment)], reason: "smallkey" };
+		return { status: 400, errors: [smallkeyProblem(given ?? segment)], reason: "smallkey" };
 	}
 	const change = parse(smallkey, body);
 	if (isRefusal(change)) return change;
@@ -194,10 +202,11 @@ function parseRefresh(
 	body: Uint8Array,
 	isHarvesting: boolean,
 ): Omit<Refresh, "isWanted"> | Refusal {
-	if (body.length > 0) return { status: 400, errors: [textOf("body-empty")] };
+	if (body.length > 0) return { status: 400, errors: [problemAt("", "body-empty")] };
 	const match = refreshPath.exec(target);
-	if (!match) return { status: 400, errors: [textAt("path", "path-refresh")], reason: "path" };
-	if (!isHarvesting) return { status: 409, errors: [textOf("no-harvest")], reason: "does not harvest" };
+	if (!match) return { status: 400, errors: [problemAt("path", "path-refresh")], reason: "path" };
+	if (!isHarvesting)
+		return { status: 409, errors: [problemAt("", "no-harvest")], reason: "does not harvest" };
 	const [, all, days, maxLayers] = match;
 	return {
 		olderThanMs: all === undefined ? Number(days) * dayMs : null,
@@ -209,7 +218,7 @@ async function receiptOf(
 	{ smallkey, registration }: RequestedChange,
 	outcome: Commit,
 	{ settings, store, status }: Context,
-): Promise<Receipt> {
+): Promise<UnwrittenReceipt> {
 	const stored = registration();
 	const { basePath, publicUrl = "" } = settings;
 	const text = stored && publicUrl && canonicalText(stored);

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { type CheckedLayer, judgeChange, problemLine, type Remark } from "../registry/judge.ts";
+import { type CheckedLayer, type FileProblem, judgeChange, problemLine } from "../registry/judge.ts";
 import { namesOf } from "../registry/layer-file.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { tryJson } from "../registry/try-json.ts";
@@ -25,7 +25,7 @@ export interface Built {
 interface Found {
 	/** Smallkey → layer; null for a layer that is no longer served. */
 	layers: Map<string, CheckedLayer | null>;
-	problems: readonly Remark[];
+	problems: readonly FileProblem[];
 	/** Whether these are all layers. */
 	isWhole: boolean;
 	at: LayersAt;
@@ -130,7 +130,7 @@ function hasFewProblems({ layers, problems }: Found): boolean {
 	return isValid && wrongFiles(problems).length <= maxWrong;
 }
 
-function wrongFiles(problems: readonly Remark[]): string[] {
+function wrongFiles(problems: readonly FileProblem[]): string[] {
 	return [...new Set(problems.map(({ file }) => file))].sort();
 }
 

@@ -1,4 +1,4 @@
-import { type CheckedLayer, type EditedFile, judgeChange, type Remark } from "../registry/judge.ts";
+import { type CheckedLayer, type EditedFile, type FileProblem, judgeChange } from "../registry/judge.ts";
 import { type LayerFile, namesOf } from "../registry/layer-file.ts";
 import { descriptionPath, folderOf, layerPath, parseLayerPath } from "../registry/smallkey.ts";
 import type { CommitReader } from "../store/git/reader.ts";
@@ -52,7 +52,7 @@ export async function readRange<T>(
 	const range = {
 		/** Smallkey → what was made of the layer that is served at the end of the range; null: none is. */
 		layers: new Map<string, T | null>(),
-		problems: [] as Remark[],
+		problems: [] as FileProblem[],
 		/** Smallkeys whose file is wrong: their last valid form is served. They are not in `layers`. */
 		wrong: [] as string[],
 		/** Smallkeys of the registrations that were written. */

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { type Problem, problemAt } from "../registry/texts.ts";
 import type { Log } from "../store/log.ts";
 import { counted } from "../system/terminal/plain.ts";
 import { openFolder } from "./folder.ts";
@@ -62,7 +63,7 @@ export function openFolderSink(options: {
 	 * Writes the files of changed layers. Waits for the files of a small change; writes a large one in the background.
 	 * @returns warnings for the publisher, after at most `waitMs`
 	 */
-	async function changed(smallkeys: readonly string[]): Promise<string[]> {
+	async function changed(smallkeys: readonly string[]): Promise<Problem[]> {
 		if (smallkeys.length > maxSmall) {
 			// The number would have the layers of this change, too.
 			rewritten = null;
@@ -71,7 +72,7 @@ export function openFolderSink(options: {
 			work();
 			return [];
 		}
-		const behind = ["the files of the web server in front are behind this registration for now"];
+		const behind = [problemAt("", "files-behind")];
 		if (writing > maxWriting) {
 			// A set takes no more memory than the layers, however often they change.
 			for (const smallkey of smallkeys) later.add(smallkey);

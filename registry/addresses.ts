@@ -1,7 +1,7 @@
 import { type Found, pointerOf, type Rules, shownValue } from "./problems.ts";
 import { address as addressSchema } from "./schemas/definitions.ts";
 import { langs } from "./smallkey.ts";
-import { type BrokenRule, broken } from "./texts.ts";
+import { type Text, textOf } from "./texts.ts";
 
 const places = langs.flatMap((lang) => [
 	[lang, "service_url"],
@@ -57,12 +57,12 @@ function memberOf(value: unknown, name: string): unknown {
 const uriCharacters = /^(?:[A-Za-z0-9\-._~:/?#[\]@!$&'()*+,;=]|%[0-9A-Fa-f]{2})+$/;
 
 /** The URL parser is called last: it takes hundreds of milliseconds for a long non-ASCII host. */
-function problemOf(address: string): BrokenRule | null {
-	if (/^[^:]+:\/*[^/?#]*@/.test(address)) return broken("address-credentials");
-	if (!uriCharacters.test(address)) return broken("address-characters", shownValue(address));
+function problemOf(address: string): Text | null {
+	if (/^[^:]+:\/*[^/?#]*@/.test(address)) return textOf("address-credentials");
+	if (!uriCharacters.test(address)) return textOf("address-characters", shownValue(address));
 	const url = parseAddress(address);
-	if (!url) return broken("address", shownValue(address));
-	return url.username || url.password ? broken("address-credentials") : null;
+	if (!url) return textOf("address", shownValue(address));
+	return url.username || url.password ? textOf("address-credentials") : null;
 }
 
 /** Parameters that only select the form of the answer; every viewer sets its own. */
@@ -106,18 +106,18 @@ const arcgisRest = /\/rest\/services\/.*\/(?:MapServer|FeatureServer)(?:\/\d{1,9
  * is not certain: an address that is not recognized may be that of a proxy.
  * @param type kind of service, as version 2.0 names it
  */
-export function kindProblem(url: URL, type: string): BrokenRule | null {
+export function kindProblem(url: URL, type: string): Text | null {
 	if (type === "ogcWms") {
 		if (!arcgisRest.test(url.pathname) || asksForWms(url)) return null;
-		return broken("kind-wms");
+		return textOf("kind-wms");
 	}
 	if (type !== "esriFeature" && type !== "esriMapServer" && type !== "esriFeatureServer") return null;
-	if (/\/WMSServer\/?$/i.test(url.pathname) || asksForWms(url)) return broken("kind-arcgis");
+	if (/\/WMSServer\/?$/i.test(url.pathname) || asksForWms(url)) return textOf("kind-arcgis");
 	const match = arcgisPath.exec(url.pathname);
 	if (!match) return null;
 	const [, server, layer] = match;
-	if (type === "esriFeature") return layer === undefined ? broken("kind-layer", server) : null;
-	return layer === undefined ? null : broken("kind-service");
+	if (type === "esriFeature") return layer === undefined ? textOf("kind-layer", server ?? "") : null;
+	return layer === undefined ? null : textOf("kind-service");
 }
 
 function asksForWms(url: URL): boolean {

@@ -1,6 +1,6 @@
 import { type JSONPath, type JSONVisitor, printParseErrorCode, visit } from "jsonc-parser";
 import { type Found, listed, pointerOf } from "./problems.ts";
-import { type BrokenRule, broken, type TextCode, textOf } from "./texts.ts";
+import { type Problem, problemAt, type TextCode, textOf } from "./texts.ts";
 
 /** Most levels of a document; a registration needs five. This bounds the recursion of all code that walks a value. */
 const maxDepth = 64;
@@ -12,16 +12,16 @@ const decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
  * deeper than 64. Two parsers could read such a text differently, and the text may be signed.
  * @returns the value; null where there are problems
  */
-export function parseJson(bytes: Uint8Array): { value: unknown; problems: BrokenRule[] } {
-	const refused = (...problems: BrokenRule[]) => ({ value: null, problems });
+export function parseJson(bytes: Uint8Array): { value: unknown; problems: Problem[] } {
+	const refused = (...problems: Problem[]) => ({ value: null, problems });
 	let text: string;
 	try {
 		text = decoder.decode(bytes);
 	} catch {
-		return refused(broken("utf-8"));
+		return refused(problemAt("", "utf-8"));
 	}
-	if (text.startsWith("\ufeff")) return refused(broken("byte-order-mark"));
-	if (isNestedBeyond(text, maxDepth)) return refused(broken("depth", maxDepth));
+	if (text.startsWith("\ufeff")) return refused(problemAt("", "byte-order-mark"));
+	if (isNestedBeyond(text, maxDepth)) return refused(problemAt("", "depth", maxDepth));
 	let value: unknown;
 	try {
 		value = JSON.parse(text);
@@ -70,19 +70,19 @@ export function isNestedBeyond(
 const strictly = { disallowComments: true };
 
 /** The first syntax error of a text: `the document must be JSON: line 3, column 7 must be a comma`. */
-function syntaxError(text: string): BrokenRule {
-	let first: BrokenRule | undefined;
+function syntaxError(text: string): Problem {
+	let first: Problem | undefined;
 	const onError = (error: number, _offset: number, _length: number, line: number, column: number) => {
-		first ??= broken("json", line + 1, column + 1, textOf(printParseErrorCode(error) as TextCode));
+		first ??= problemAt("", "json", line + 1, column + 1, textOf(printParseErrorCode(error) as TextCode));
 	};
 	visit(text, { onError }, strictly);
-	return first ?? broken("json-unknown");
+	return first ?? problemAt("", "json-unknown");
 }
 
 /** Repeated names and lone surrogates of a valid text. */
-function ambiguities(text: string): BrokenRule[] {
+function ambiguities(text: string): Problem[] {
 	const found: Found[] = [];
-	const add = (path: JSONPath, code: TextCode) => found.push(() => [pointerOf(path), broken(code)]);
+	const add = (path: JSONPath, code: TextCode) => found.push(() => [pointerOf(path), textOf(code)]);
 	/** The names so far of each open object. */
 	const scopes: Set<string>[] = [];
 	visit(text, {

@@ -15,35 +15,31 @@ import {
 	parseLayerPath,
 	parseSmallkey,
 } from "./smallkey.ts";
-import { type BrokenRule, broken, type TextCode, textAt } from "./texts.ts";
+import { type Problem, problemAt, type Text, type TextCode, textIn, textOf } from "./texts.ts";
 
-export interface Remark {
+/** A problem of a file, or a warning about it. Every way to change a layer reports it alike. */
+export interface FileProblem extends Problem {
 	/** Path from the repository's root: `layers/23/23ax5t.json`. */
 	file: string;
-	/** `<place>: <what is wrong>`, where the place is a JSON pointer or `smallkey`; without a place for the whole file. */
-	text: string;
 }
-
-/** A rule that a change breaks. Every way to make the change reports it with the same text. */
-export interface Problem extends Remark, BrokenRule {}
 
 /** A problem as it is printed: `layers/23/23ax5t.json: /fr/service_url: must be an http or https address`. */
-export function problemLine({ file, text }: Remark): string {
-	return `${file}: ${text}`;
+export function problemLine({ file, ...problem }: FileProblem): string {
+	return `${file}: ${textIn("en", problem)}`;
 }
 
-function problemOf(file: string, code: TextCode, ...values: readonly unknown[]): Problem {
-	return { file, ...broken(code, ...values) };
+function problemOf(file: string, code: TextCode, ...values: Text["values"]): FileProblem {
+	return { file, ...problemAt("", code, ...values) };
 }
 
 /** A rule that the smallkey of a file breaks. */
-function keyProblem(file: string, code: TextCode, ...values: readonly unknown[]): Problem {
-	return { file, code, text: textAt("smallkey", code, ...values) };
+function keyProblem(file: string, code: TextCode, ...values: Text["values"]): FileProblem {
+	return { file, ...problemAt("smallkey", code, ...values) };
 }
 
-/** The text about a value that is not a smallkey. */
-export function smallkeyText(text: string): string {
-	return textAt("smallkey", "smallkey", JSON.stringify(text.slice(0, 80)));
+/** The problem of a value that is not a smallkey. */
+export function smallkeyProblem(text: string): Problem {
+	return problemAt("smallkey", "smallkey", JSON.stringify(text.slice(0, 80)));
 }
 
 /** A layer whose files are valid. */
@@ -75,12 +71,12 @@ export function judgeChange(
 	before: NamesBefore,
 	edits: readonly EditedFile[],
 	who: Who,
-): { layers: Map<string, CheckedLayer>; problems: Problem[] } {
+): { layers: Map<string, CheckedLayer>; problems: FileProblem[] } {
 	const rules = who === "stored" ? "stored" : "written";
 	const files = edits.map((edit) => judgeFile(edit, rules));
 	const wrongNames = judgeNames(files, before, rules);
 	const layers = new Map<string, CheckedLayer>();
-	const problems: Problem[] = [];
+	const problems: FileProblem[] = [];
 	for (const { path, name, registration, description, problems: found } of files) {
 		const wrongName = wrongNames.get(path);
 		if (wrongName) problems.push(wrongName);
@@ -104,7 +100,7 @@ interface JudgedFile {
 	/** Null where the file is not a valid registration. `description` likewise. */
 	registration: Registration | null;
 	description: Description | null;
-	problems: Problem[];
+	problems: FileProblem[];
 }
 
 /** Judges one file by itself: its place, kind, size and content. `layers/health.json` may be any JSON. */
@@ -119,7 +115,7 @@ function judgeFile(edit: EditedFile, rules: Rules): JudgedFile {
 		description: null,
 		problems: [],
 	};
-	const refuse = (problems: readonly BrokenRule[]): JudgedFile => {
+	const refuse = (problems: readonly Problem[]): JudgedFile => {
 		return { ...judged, problems: problems.map((problem) => ({ ...problem, file: path })) };
 	};
 	const misplaced = judged.name ? null : judgePlace(path, isRemoved);
@@ -134,7 +130,7 @@ function judgeFile(edit: EditedFile, rules: Rules): JudgedFile {
 	if (!judged.name) return judged;
 	if (judged.name.kind === "description") {
 		const description = parseDescription(new TextDecoder().decode(bytes));
-		return description ? { ...judged, description } : refuse([broken("description")]);
+		return description ? { ...judged, description } : refuse([problemAt("", "description")]);
 	}
 	const { registration, problems } = parseRegistration(bytes, rules);
 	return registration ? { ...judged, registration } : refuse(problems);
@@ -144,7 +140,7 @@ function judgeFile(edit: EditedFile, rules: Rules): JudgedFile {
  * Judges the place and the name of a file that is no layer's; null where both are right. Outside `layers/` any name of
  * visible characters is accepted.
  */
-function judgePlace(path: string, isRemoved: boolean): Problem | null {
+function judgePlace(path: string, isRemoved: boolean): FileProblem | null {
 	if (isRemoved) return path === ownersPath ? problemOf(path, "owners-removed") : null;
 	if (isOtherFile(path)) return null;
 	if (path === "layers") return problemOf(path, "layers-folder");
@@ -156,14 +152,13 @@ function judgePlace(path: string, isRemoved: boolean): Problem | null {
 	}
 	const [, name, service] = /^(.*?)(\.service)?\.json$/s.exec(fileName(path)) ?? [];
 	if (name === undefined) return problemOf(path, "file-name");
-	if (parseSmallkey(name) === null) return { file: path, code: "smallkey", text: smallkeyText(name) };
+	if (parseSmallkey(name) === null) return { file: path, ...smallkeyProblem(name) };
 	return problemOf(path, "folder", service ? descriptionPath(name) : layerPath(name));
 }
 
 /** Judges the kind and the size of a file; null where both are right. */
-function judgeKind(path: string, kind: LayerFile["kind"], bytes: number): Problem | null {
-	if (kind !== "file")
-		return problemOf(path, "plain-file", kind === "other" ? "submodule or the like" : kind);
+function judgeKind(path: string, kind: LayerFile["kind"], bytes: number): FileProblem | null {
+	if (kind !== "file") return problemOf(path, "plain-file", textOf(kind === "other" ? "submodule" : kind));
 	return bytes > maxBytesOf(path) ? problemOf(path, "size", maxBytesOf(path)) : null;
 }
 
@@ -172,7 +167,11 @@ function judgeKind(path: string, kind: LayerFile["kind"], bytes: number): Proble
  * registration.
  * @returns path → problem
  */
-function judgeNames(files: readonly JudgedFile[], before: NamesBefore, rules: Rules): Map<string, Problem> {
+function judgeNames(
+	files: readonly JudgedFile[],
+	before: NamesBefore,
+	rules: Rules,
+): Map<string, FileProblem> {
 	const named = files.flatMap(({ name, ...file }) => (name ? [{ ...file, ...name }] : []));
 	const smallkeys = new Set(named.map(({ smallkey }) => smallkey));
 	const known = filesBefore(smallkeys, before);
@@ -187,7 +186,7 @@ function judgeNames(files: readonly JudgedFile[], before: NamesBefore, rules: Ru
 	const rivals = new Set(after);
 	for (const { path } of invalid) rivals.delete(path);
 	const kept = keptSpellings(rivals, isStored);
-	const problems = new Map<string, Problem>();
+	const problems = new Map<string, FileProblem>();
 	for (const { path, smallkey, kind } of named) {
 		if (kind !== "registration" || !rivals.has(path)) continue;
 		const rule = judgeKey(smallkey, isStored, kept.get(smallkey.toLowerCase()) as string);
@@ -231,9 +230,9 @@ function keptSpellings(
 }
 
 /** Judges whether a sender may change the smallkeys of some files. */
-function judgeSender(sender: Exclude<Who, string>, files: readonly JudgedFile[]): Problem[] {
+function judgeSender(sender: Exclude<Who, string>, files: readonly JudgedFile[]): FileProblem[] {
 	const smallkeys = new Set(files.flatMap(({ name }) => (name ? [name.smallkey] : [])));
 	const foreign = [...smallkeys].filter((smallkey) => !mayChange(sender, smallkey));
-	const own = sender.smallkeys?.join(" ") || "none";
+	const own = sender.smallkeys?.join(" ") || textOf("none");
 	return foreign.map((smallkey) => keyProblem(layerPath(smallkey), "owner", sender.id, own, smallkey));
 }

@@ -4,7 +4,7 @@ import { type Found, listed, pointerOf, schemaProblems } from "./problems.ts";
 import type { owners as schema } from "./schemas/owners.ts";
 import { validateOwners } from "./schemas/validate-owners.ts";
 import { parseLayerPath } from "./smallkey.ts";
-import { type BrokenRule, broken } from "./texts.ts";
+import { type Problem, problemAt, textOf } from "./texts.ts";
 
 export const ownersPath = "layers/owners.json";
 
@@ -37,9 +37,9 @@ const maxOwnersBytes = 1024 * 1024;
  * @returns the owners, and the problems: at most 20 and a count of the others. The owners are null where the file is
  * unusable; a login without an id is a problem, and an owner who can approve nothing.
  */
-export function parseOwners(bytes: Uint8Array): { owners: Owners | null; problems: BrokenRule[] } {
+export function parseOwners(bytes: Uint8Array): { owners: Owners | null; problems: Problem[] } {
 	if (bytes.length > maxOwnersBytes)
-		return { owners: null, problems: [broken("size-of-document", maxOwnersBytes)] };
+		return { owners: null, problems: [problemAt("", "size-of-document", maxOwnersBytes)] };
 	const parsed = parseJson(bytes);
 	const invalid = parsed.problems.length === 0 ? listed(schemaProblems(validateOwners, parsed.value)) : [];
 	const problems = [...parsed.problems, ...invalid];
@@ -52,7 +52,7 @@ export function parseOwners(bytes: Uint8Array): { owners: Owners | null; problem
 	);
 	const withoutId = [{ at: ["operators"], names: operators }, ...lists].flatMap(({ at, names }) =>
 		names.flatMap((name, index): Found[] =>
-			hasNoId(name) ? [() => [pointerOf([...at, index]), broken("owner-id", name)]] : [],
+			hasNoId(name) ? [() => [pointerOf([...at, index]), textOf("owner-id", name)]] : [],
 		),
 	);
 	return { owners, problems: listed(withoutId) };

@@ -1,6 +1,7 @@
 import type { ErrorObject } from "ajv";
 import type { Validator } from "./schemas/compile.ts";
-import { type BrokenRule, broken, type TextCode } from "./texts.ts";
+import type { Lang } from "./smallkey.ts";
+import { oneOf, type Problem, problemAt, type Text, type TextCode, textIn, textOf } from "./texts.ts";
 
 /** Most problems of one document that are listed; the others are counted. */
 export const maxProblems = 20;
@@ -17,29 +18,29 @@ const maxSearchedLength = 200;
 
 const encoder = new TextEncoder();
 
-export function textsOf(problems: readonly BrokenRule[]): string[] {
-	return problems.map(({ text }) => text);
+export function textsOf(problems: readonly Problem[], lang: Lang = "en"): string[] {
+	return problems.map((problem) => textIn(lang, problem));
 }
 
 /** Finds the place and the broken rule of a problem. Called only for a problem that is listed. */
-export type Found = () => readonly [pointer: string, rule: BrokenRule];
+export type Found = () => readonly [pointer: string, rule: Text];
 
 /**
  * Lists the problems of one document, each as `<JSON pointer>: <rule>`: at most 20 of them, with long pointers cut, and a
  * count of the others. That is at most 16 kB as JSON.
  */
-export function listed(found: readonly Found[]): BrokenRule[] {
-	const problems: BrokenRule[] = [];
+export function listed(found: readonly Found[]): Problem[] {
+	const problems: Problem[] = [];
 	let bytes = 0;
 	for (const find of found.slice(0, maxProblems)) {
 		const [pointer, rule] = find();
-		const text = `${cutPointer(pointer) || "the document"}: ${rule.text}`;
-		bytes += encoder.encode(JSON.stringify(text)).length;
+		const problem = { ...rule, place: cutPointer(pointer) || "document" };
+		bytes += encoder.encode(JSON.stringify(textIn("en", problem))).length;
 		if (bytes > maxProblemBytes) break;
-		problems.push({ code: rule.code, text });
+		problems.push(problem);
 	}
 	const hidden = found.length - problems.length;
-	if (hidden > 0) problems.push(broken(hidden === 1 ? "more-problem" : "more-problems", hidden));
+	if (hidden > 0) problems.push(problemAt("", hidden === 1 ? "more-problem" : "more-problems", hidden));
 	return problems;
 }
 
@@ -68,10 +69,10 @@ function cutPointer(pointer: string): string {
 }
 
 /** A value as an error's text shows it: JSON, at most 80 characters, without the credentials of an address. */
-export function shownValue(value: unknown): string {
-	if (value === undefined) return "nothing";
-	if (Array.isArray(value)) return value.length === 0 ? "[]" : "a list";
-	if (typeof value === "object" && value !== null) return "an object";
+export function shownValue(value: unknown): string | Text {
+	if (value === undefined) return textOf("nothing");
+	if (Array.isArray(value)) return value.length === 0 ? "[]" : textOf("a-list");
+	if (typeof value === "object" && value !== null) return textOf("an-object");
 	if (typeof value !== "string") return String(value);
 	const isLong = value.length > maxSearchedLength;
 	const text = JSON.stringify(cut(value, maxSearchedLength)).replace(/\/\/[^/?#"]*@/g, "//…@");
@@ -88,13 +89,13 @@ function cut(text: string, length: number): string {
 type Params = Record<string, unknown>;
 
 /** For keywords that are the code of their own text: the first value of that text; the second one is the wrong value. */
-const valuesOf: Readonly<Record<string, (params: Params) => unknown>> = {
+const valuesOf: Readonly<Record<string, (params: Params) => string | number | Text>> = {
 	required: () => "",
 	minLength: () => "",
-	enum: ({ allowedValues }) => (allowedValues as string[]).join(" or "),
-	type: ({ type }) => (/^[aeiou]/.test(String(type)) ? `an ${type}` : `a ${type}`),
-	maxLength: ({ limit }) => limit,
-	minimum: ({ limit }) => limit,
+	enum: ({ allowedValues }) => oneOf(allowedValues as string[]),
+	type: ({ type }) => textOf(`${/^[aeiou]/.test(String(type)) ? "an" : "a"}-${type}` as TextCode),
+	maxLength: ({ limit }) => limit as number,
+	minimum: ({ limit }) => limit as number,
 	minItems: ({ limit }) => counted(limit),
 	maxItems: ({ limit }) => counted(limit),
 };
@@ -130,26 +131,26 @@ function placeOf({ instancePath, params, propertyName }: ErrorObject): string {
 	return name === undefined ? instancePath : `${instancePath}/${pointerSegment(String(name))}`;
 }
 
-function ruleOf(error: ErrorObject): BrokenRule {
+function ruleOf(error: ErrorObject): Text {
 	const { keyword, params, data, parentSchema } = error;
 	if (keyword === "additionalProperties") return unknownMember(error);
 	const value = shownValue(keyword === "discriminator" ? params.tagValue : data);
 	const first = valuesOf[keyword];
-	if (first) return broken(keyword as TextCode, first(params), value);
-	return broken((parentSchema?.code ?? keyword) as TextCode, value);
+	if (first) return textOf(keyword as TextCode, first(params), value);
+	return textOf((parentSchema?.code ?? keyword) as TextCode, value);
 }
 
 /** An unknown member, with the nearest known one: `lyer` for `layer`, `url` for `service_url`. */
-function unknownMember({ params, parentSchema }: ErrorObject): BrokenRule {
+function unknownMember({ params, parentSchema }: ErrorObject): Text {
 	const known = Object.keys((parentSchema?.properties ?? {}) as object);
 	const name = String((params as Params).additionalProperty);
 	const isPart = (one: string) => one.split("_").includes(name.toLowerCase());
 	const nearest = nearestName(name, known) ?? known.find(isPart) ?? null;
-	return nearest === null ? broken("additionalProperties") : broken("misspelt", nearest);
+	return nearest === null ? textOf("additionalProperties") : textOf("misspelt", nearest);
 }
 
-function counted(limit: unknown): string {
-	return limit === 1 ? "1 entry" : `${limit} entries`;
+function counted(limit: unknown): Text {
+	return limit === 1 ? textOf("entry") : textOf("entries", limit as number);
 }
 
 /** The known name that is most similar to a misspelt name; null where none is similar. */

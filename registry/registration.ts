@@ -5,7 +5,7 @@ import { listed, type Rules, schemaProblems } from "./problems.ts";
 import { registration1, registration2 } from "./schemas/registration.ts";
 import { validateRegistration1, validateRegistration2 } from "./schemas/validate-registration.ts";
 import { type Lang, langs } from "./smallkey.ts";
-import { type BrokenRule, broken } from "./texts.ts";
+import { type Problem, problemAt } from "./texts.ts";
 
 /** A registration of version 1.x: one kind of service for both languages. */
 export interface Registration1 extends FromSchema<typeof registration1> {}
@@ -93,10 +93,10 @@ export function takesAllLayers(node: LangNode): boolean {
 export function parseRegistration(
 	bytes: Uint8Array,
 	rules: Rules,
-): { registration: Registration | null; problems: BrokenRule[] } {
-	const refused = (...problems: BrokenRule[]) => ({ registration: null, problems });
+): { registration: Registration | null; problems: Problem[] } {
+	const refused = (...problems: Problem[]) => ({ registration: null, problems });
 	if (bytes.length > maxRegistrationBytes)
-		return refused(broken("document-size", maxRegistrationBytes, bytes.length));
+		return refused(problemAt("", "document-size", maxRegistrationBytes, bytes.length));
 	const { value, problems } = parseJson(bytes);
 	if (problems.length > 0) return refused(...problems);
 	const { version } = (value ?? {}) as { version?: unknown };
@@ -112,7 +112,7 @@ export function parseRegistration(
  * The problem of a registration that is too large to be read again in its stored form, where every member and entry has
  * its own line; else null.
  */
-export function storedSizeProblem(registration: Registration): BrokenRule | null {
+export function storedSizeProblem(registration: Registration): Problem | null {
 	const { length } = new TextEncoder().encode(canonicalText(registration));
-	return length <= maxRegistrationBytes ? null : broken("stored-size", maxRegistrationBytes, length);
+	return length <= maxRegistrationBytes ? null : problemAt("", "stored-size", maxRegistrationBytes, length);
 }

@@ -1,4 +1,5 @@
 import { keyTexts } from "./key-rules.ts";
+import type { Lang } from "./smallkey.ts";
 import { english } from "./texts/english.ts";
 import { french } from "./texts/french.ts";
 
@@ -10,66 +11,52 @@ export const texts = Object.fromEntries([
 	...Object.entries(english).map(([code, text]) => [code, [text, french[code as keyof typeof english]]]),
 ]) as Readonly<Record<TextCode, readonly [en: string, fr: string]>>;
 
-export interface BrokenRule {
-	/** Identifies the rule, independent of the language of its text: `address-credentials`, `maxLength`. */
+/** A text of the table with its values. It gets a language where it leaves: in an answer, on a terminal or a page. */
+export interface Text {
+	/** Names the text in every language: `address-credentials`, `maxLength`. */
 	code: TextCode;
-	/** In English: `must not hold a user name or password`. */
-	text: string;
+	/** In the order of the `{}` in the text. */
+	values: readonly (string | number | Text)[];
 }
 
-export function textOf(code: TextCode, ...values: readonly unknown[]): string {
-	return fill(texts[code][0], values);
+/** A rule that is broken, or a warning. */
+export interface Problem extends Text {
+	/**
+	 * What it is about: a JSON pointer, the name of a header, or a word such as `smallkey`; `document` is the whole document.
+	 * Empty where the text says it.
+	 */
+	place: string;
 }
 
-/** The English text of a code at a place: `smallkey: ab is not registered`. */
-export function textAt(place: string, code: TextCode, ...values: readonly unknown[]): string {
-	return `${place}: ${textOf(code, ...values)}`;
+export function textOf(code: TextCode, ...values: Text["values"]): Text {
+	return { code, values };
 }
 
-export function broken(code: TextCode, ...values: readonly unknown[]): BrokenRule {
-	return { code, text: textOf(code, ...values) };
+export function problemAt(place: string, code: TextCode, ...values: Text["values"]): Problem {
+	return { place, code, values };
 }
 
-function fill(text: string, values: readonly unknown[]): string {
+/** Names as a text: `wms or feature`. */
+export function oneOf(names: readonly string[]): string | Text {
+	const [first = "", ...others] = names;
+	return others.length === 0 ? first : textOf("or", first, oneOf(others));
+}
+
+/** The text of a problem, with its place, in one language: `/fr/layer: is missing`, `le document : doit être un objet`. */
+export function textIn(lang: Lang, { place = "", ...text }: Text & { place?: string }): string {
+	const rule = ruleIn(lang, text);
+	if (place === "document") return ruleIn(lang, textOf("document", rule));
+	return place === "" ? rule : `${place}: ${rule}`;
+}
+
+function ruleIn(lang: Lang, { code, values }: Text): string {
+	const [en, fr] = texts[code];
 	let index = 0;
-	return text.replace(/\{\}/g, () => String(values[index++] ?? ""));
-}
-
-/** A text with its place before the rule: `the document: `, a JSON pointer, or a word such as `smallkey: `. */
-const place = /^(the document: |\/.*?: |[^\s:]+: )(.*)$/s;
-
-let patterns: [pattern: RegExp, fr: string][] | undefined;
-
-/** A pattern for each English text, with its French text. They are made at the first use: many processes need none. */
-function patternsOf() {
-	patterns ??= Object.values(texts).map(([en, fr]) => {
-		const parts = en.split("{}").map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&"));
-		return [new RegExp(`^${parts.join("(.*?)")}$`, "s"), fr.replaceAll(" :", "\u00a0:")];
+	// In Canadian usage a no-break space precedes a colon.
+	return (lang === "fr" ? fr.replaceAll(" :", "\u00a0:") : en).replace(/\{\}/g, () => {
+		const value = values[index++] ?? "";
+		return typeof value === "object" ? ruleIn(lang, value) : String(value);
 	});
-	return patterns;
-}
-
-/** Translates an English text of a rule, with or without its place, to French; null where the table has no such text. */
-export function frenchOf(error: string): string | null {
-	const whole = translate(error);
-	if (whole !== null) return whole;
-	const [, where = "", rule = ""] = place.exec(error) ?? [];
-	const text = translate(rule);
-	return text === null ? null : (where === "the document: " ? "le document\u00a0: " : where) + text;
-}
-
-function translate(text: string): string | null {
-	for (const [pattern, fr] of patternsOf()) {
-		const values = pattern.exec(text)?.slice(1);
-		if (values) return fill(fr, values.map(translateValue));
-	}
-	return null;
-}
-
-/** Translates a value in a text: it may be a text of the table, or a list of names with `or`. */
-function translateValue(value: string): string {
-	if (/^\w+(?: or \w+)+$/.test(value)) return value.replaceAll(" or ", " ou ");
-	return translate(value) ?? value;
 }
 
 /** Whether an `Accept-Language` header (RFC 9110, section 12.5.4) prefers French to English. */

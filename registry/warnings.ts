@@ -2,29 +2,29 @@ import { addressesOf, arcgisPath, featureServerQuery, kindProblem } from "./addr
 import { pointerOf } from "./problems.ts";
 import { isVersion2, type Registration, readInfoTypes } from "./registration.ts";
 import { type Lang, langs } from "./smallkey.ts";
-import { type BrokenRule, broken, textOf } from "./texts.ts";
+import { type Problem, problemAt, type Text, textOf } from "./texts.ts";
 
 /** What is odd about the address of a service; an address may break several rules. @param type kind of its service */
-function* oddities(address: string, url: URL, type: string): Generator<BrokenRule> {
+function* oddities(address: string, url: URL, type: string): Generator<Text> {
 	// A stored registration may name another kind of service.
 	const problem = kindProblem(url, type);
 	if (problem) yield problem;
 	else if (!arcgisPath.test(url.pathname)) {
-		if (type === "esriFeature") yield broken("odd-feature");
-		if (type === "esriMapServer" || type === "esriFeatureServer") yield broken("odd-service");
+		if (type === "esriFeature") yield textOf("odd-feature");
+		if (type === "esriMapServer" || type === "esriFeatureServer") yield textOf("odd-service");
 	}
 	if (type === "ogcWms" && url.search !== "") {
 		const names = [...url.searchParams.keys()].map((name) => name.toUpperCase());
-		yield broken(names.includes("SERVICE") || names.includes("REQUEST") ? "query-request" : "query-lost");
+		yield textOf(names.includes("SERVICE") || names.includes("REQUEST") ? "query-request" : "query-lost");
 	}
-	if (type === "ogcWms" && url.search === "" && /\?(?:#|$)/.test(address)) yield broken("query-empty");
+	if (type === "ogcWms" && url.search === "" && /\?(?:#|$)/.test(address)) yield textOf("query-empty");
 	const query = type === "esriFeature" || type === "esriFeatureServer" ? featureServerQuery(address) : null;
-	if (query?.rest.startsWith("?")) yield broken(query.isUnneeded ? "query-harmless" : "query-fails");
-	if (url.hash !== "") yield broken("fragment");
+	if (query?.rest.startsWith("?")) yield textOf(query.isUnneeded ? "query-harmless" : "query-fails");
+	if (url.hash !== "") yield textOf("fragment");
 	const host = url.hostname.replace(/^\[|\]$/g, "");
 	const isLocal = host === "localhost" || host.endsWith(".localhost");
-	if (isLocal || privateHost.test(host)) yield broken("private-host", host);
-	if (url.protocol !== "https:") yield broken("not-https");
+	if (isLocal || privateHost.test(host)) yield textOf("private-host", host);
+	if (url.protocol !== "https:") yield textOf("not-https");
 }
 
 /**
@@ -36,32 +36,33 @@ const privateHost =
 	/^(?:0|10|127|169\.254|192\.168|172\.(?:1[6-9]|2\d|3[01])|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7]))\.[\d.]+$|^::1?$|^f[cd][0-9a-f]{2}:|^fe[89ab][0-9a-f]:|^::ffff:/;
 
 /**
- * What is accepted in a registration but probably not intended, as `<JSON pointer>: <what is odd>`: for the receipt,
+ * What is accepted in a registration but probably not intended: for the receipt,
  * `npx fragments validate` and the review. Makes no requests to services.
  */
-export function warningsOf(registration: Registration): string[] {
+export function warningsOf(registration: Registration): Problem[] {
 	const isSame = shownLayersOf(registration, "en") === shownLayersOf(registration, "fr");
 	return [
 		...addressesOf(registration).flatMap(addressWarnings),
 		...langs.flatMap((lang) => memberWarnings(registration, lang)),
-		...(isSame ? [`/fr/service_url: ${textOf("same-service")}`] : []),
+		...(isSame ? [problemAt("/fr/service_url", "same-service")] : []),
 	];
 }
 
-function addressWarnings({ address, type, path }: ReturnType<typeof addressesOf>[number]): string[] {
+function addressWarnings({ address, type, path }: ReturnType<typeof addressesOf>[number]): Problem[] {
 	if (type === null) return [];
-	return Array.from(oddities(address, new URL(address), type), ({ text }) => `${pointerOf(path)}: ${text}`);
+	const place = pointerOf(path);
+	return Array.from(oddities(address, new URL(address), type), (text) => ({ ...text, place }));
 }
 
-function memberWarnings(registration: Registration, lang: Lang): string[] {
+function memberWarnings(registration: Registration, lang: Lang): Problem[] {
 	if (isVersion2(registration)) {
 		const node = registration[lang];
 		const isSeveral = node.service_type === "esriFeatureServer" && (node.scrape_only?.length ?? 0) > 1;
-		return isSeveral ? [`/${lang}/scrape_only: ${textOf("several-layers")}`] : [];
+		return isSeveral ? [problemAt(`/${lang}/scrape_only`, "several-layers")] : [];
 	}
 	const type = registration[lang].feature_info_type;
 	if (type === undefined || readInfoTypes.has(type)) return [];
-	return [`/${lang}/feature_info_type: ${textOf("unread-info", [...readInfoTypes].join(", "))}`];
+	return [problemAt(`/${lang}/feature_info_type`, "unread-info", [...readInfoTypes].join(", "))];
 }
 
 /** Identifies the layers that one language shows: equal texts mean the same layers of the same service. */

@@ -1,9 +1,10 @@
 import { resolveCommit } from "../publish/collect.ts";
 import { lineAt, linesOf } from "../registry/json.ts";
-import { type CheckedLayer, type EditedFile, judgeChange, type Remark } from "../registry/judge.ts";
+import { type CheckedLayer, type EditedFile, type FileProblem, judgeChange } from "../registry/judge.ts";
 import { type LayerFile, maxBytesOf, namesOf } from "../registry/layer-file.ts";
 import { ownersPath } from "../registry/owners.ts";
 import { descriptionPath, layerPath, parseLayerPath } from "../registry/smallkey.ts";
+import { textIn } from "../registry/texts.ts";
 import { warningsOf } from "../registry/warnings.ts";
 import { readEntries, sizesOf } from "../system/git/entries.ts";
 import { listTree, type PathChange } from "../system/git/tree.ts";
@@ -66,24 +67,23 @@ async function readFiles(repository: string, listed: readonly PathChange[]): Pro
 	return new Map(files.map((file) => [file.path, file]));
 }
 
-/** A problem with its line in a file. If it is about a member, its text begins with the JSON pointer. */
-export interface Located extends Remark {
+/** A problem, or what a service said, with its line in a file. */
+export interface Located {
+	/** Path from the repository's root. */
+	file: string;
 	/** From 1. */
 	line: number;
+	/** In English, with its place. */
+	text: string;
 }
 
-/** Finds the lines of problems. @param text of their file; empty if they are not about its content */
-export function locate(problems: readonly Remark[], text = ""): Located[] {
-	const lines = linesOf(problems.length > 0 ? text : "");
-	return problems.map(({ file, text }) => {
-		if (!text.startsWith("/")) {
-			const line = /^the document must be JSON: line (\d+),/.exec(text)?.[1] ?? 1;
-			return { file, line: Number(line), text };
-		}
-		// A member's name may contain `: `, so this takes the longest pointer that exists.
-		const pointers = Array.from(text.matchAll(/: /g), ({ index }) => text.slice(0, index));
-		const pointer = pointers.findLast((one) => lines.has(one)) ?? pointers[0] ?? "";
-		return { file, line: lineAt(lines, pointer), text };
+/** Finds the lines of problems of one file. @param content of the file; empty if they are not about it */
+export function locate(problems: readonly FileProblem[], content = ""): Located[] {
+	const lines = linesOf(problems.length > 0 ? content : "");
+	return problems.map(({ file, ...problem }) => {
+		const { code, place, values } = problem;
+		const line = code === "json" ? Number(values[0]) : lineAt(lines, place.startsWith("/") ? place : "");
+		return { file, line, text: textIn("en", problem) };
 	});
 }
 
@@ -104,9 +104,9 @@ export interface ChangedLayer {
  */
 export function checkChanges({ layers: paths, names, before, after }: Changes) {
 	const textOf = (path: string) => new TextDecoder().decode(after.get(path)?.bytes);
-	const locateAll = (found: readonly Remark[]) =>
+	const locateAll = (found: readonly FileProblem[]) =>
 		found
-			.flatMap((remark) => locate([remark], textOf(remark.file)))
+			.flatMap((problem) => locate([problem], textOf(problem.file)))
 			.sort((a, b) => (a.file === b.file ? a.line - b.line : a.file < b.file ? -1 : 1));
 	const edits = paths.map((path): EditedFile => after.get(path) ?? { path, kind: "removed" });
 	const { problems } = judgeChange(names, edits, "anyone");
@@ -127,7 +127,7 @@ export function checkChanges({ layers: paths, names, before, after }: Changes) {
 	const warnings = layers.flatMap(({ smallkey, after: layer }) => {
 		const file = layerPath(smallkey);
 		if (!layer || !changed.has(file)) return [];
-		return warningsOf(layer.registration).map((text) => ({ file, text }));
+		return warningsOf(layer.registration).map((warning) => ({ ...warning, file }));
 	});
 	return { layers, problems: locateAll(problems), warnings: locateAll(warnings) };
 }

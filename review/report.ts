@@ -1,4 +1,3 @@
-import { problemLine } from "../registry/judge.ts";
 import { counted, plain } from "../system/terminal/plain.ts";
 import type { Located } from "./changes.ts";
 import { marker, maxCommentLength } from "./comment.ts";
@@ -71,7 +70,7 @@ export function checkComment(text: string): void {
  * Actions interprets a line that starts with `::`, or contains `##[`, as a command.
  */
 export function remarkLine({ level, file, line, text }: Omit<Annotation, "title">): string {
-	return plain(`${level} ${problemLine({ file: `${file}:${line}`, text })}`);
+	return plain(`${level} ${file}:${line}: ${text}`);
 }
 
 /** Why the change cannot be merged, as a line for a person. */

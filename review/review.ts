@@ -1,6 +1,7 @@
 import { createCheckLayer } from "../harvest/check-layer.ts";
 import type { Finding } from "../harvest/finding.ts";
 import { draftAddress } from "../registry/draft.ts";
+import { lineAt, linesOf } from "../registry/json.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
 import { groupByOwners, ownersPath, parseOwners } from "../registry/owners.ts";
 import { type LangEntry, type Registration, serviceTypeOf } from "../registry/registration.ts";
@@ -8,7 +9,7 @@ import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import { clientsWith } from "../service/ask.ts";
 import { mapWithProgress } from "../system/terminal/progress.ts";
-import { type ChangedLayer, checkChanges, locate, readChanges } from "./changes.ts";
+import { type ChangedLayer, checkChanges, type Located, readChanges } from "./changes.ts";
 import { fragmentChanges } from "./fragments.ts";
 
 interface ReviewOptions {
@@ -111,15 +112,15 @@ async function askServices(layers: readonly ChangedLayer[], check: CheckServices
 	});
 	const asked = touched.slice(0, maxAsked);
 	const found = await mapWithProgress(asked, "asking services", maxConcurrent, ({ after }) => check(after));
-	const of = (state: Finding["state"]) =>
+	const of = (state: Finding["state"]): Located[] =>
 		asked.flatMap(({ smallkey, text, langs }, index) => {
 			const all = found[index]?.findings ?? [];
 			const own = all.filter((finding) => finding.state === state && langs.includes(finding.lang));
 			const file = layerPath(smallkey);
-			return locate(
-				own.map(({ pointer, text }) => ({ file, text: `${pointer}: ${text}` })),
-				text,
-			);
+			const lines = linesOf(own.length > 0 ? text : "");
+			return own.map(({ pointer, text: said }) => {
+				return { file, line: lineAt(lines, pointer), text: `${pointer}: ${said}` };
+			});
 		});
 	return {
 		/** The registration is wrong: these fail the check. */

@@ -1,5 +1,6 @@
 // npx fragments register, import and compare: store many registrations, import an older service's, and compare the two
 import { existsSync } from "node:fs";
+import { textsOf } from "../registry/problems.ts";
 import { isSenderId } from "../registry/sender-id.ts";
 import { parseLayerPath, parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
 import { repositoryPath } from "../service/data-dir.ts";
@@ -88,7 +89,7 @@ const importDump = createRun("import", async ({ read, environment, io }) => {
 	const author = dryRun ? null : { sender, time: io.now().getTime() };
 	const stored = await storeLayers(moves.layers, configuration, author);
 	if (isRefusal(stored)) {
-		for (const error of stored.errors) io.warn(plain(error));
+		for (const error of textsOf(stored.errors)) io.warn(plain(error));
 		return exitCodes.wrong;
 	}
 	if (senders && !dryRun) {

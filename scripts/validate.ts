@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import { collectSource } from "../publish/collect.ts";
-import { judgeChange, problemLine, type Remark } from "../registry/judge.ts";
+import { type FileProblem, judgeChange, problemLine } from "../registry/judge.ts";
 import { type LayerFile, type NamesBefore, namesOf } from "../registry/layer-file.ts";
 import { ownersPath } from "../registry/owners.ts";
 import { descriptionPath, fileName, layerPath } from "../registry/smallkey.ts";
@@ -27,8 +27,8 @@ async function readNamed(name: string): Promise<Named> {
 }
 
 interface Checked {
-	problems: readonly Remark[];
-	warnings: readonly Remark[];
+	problems: readonly FileProblem[];
+	warnings: readonly FileProblem[];
 }
 
 /**
@@ -49,7 +49,7 @@ function checkNamed(named: readonly Named[]): Checked {
 function checkWritten(files: readonly LayerFile[], before: NamesBefore): Checked {
 	const { layers, problems } = judgeChange(before, files, "anyone");
 	const warnings = [...layers].flatMap(([smallkey, { registration }]) =>
-		warningsOf(registration).map((text) => ({ file: layerPath(smallkey), text })),
+		warningsOf(registration).map((one) => ({ ...one, file: layerPath(smallkey) })),
 	);
 	return { problems, warnings };
 }
@@ -58,7 +58,7 @@ function checkWritten(files: readonly LayerFile[], before: NamesBefore): Checked
 function checkAlone(file: Named): Checked {
 	const path = file.path.endsWith(".service.json") ? descriptionPath("alone") : layerPath("alone");
 	const { problems, warnings } = checkWritten([{ ...file, path }], () => ["alone.json"]);
-	const named = (remarks: readonly Remark[]) => remarks.map((remark) => ({ ...remark, file: file.path }));
+	const named = (found: readonly FileProblem[]) => found.map((one) => ({ ...one, file: file.path }));
 	return { problems: named(problems), warnings: named(warnings) };
 }
 

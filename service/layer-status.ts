@@ -6,6 +6,7 @@ import { isDescribed } from "../registry/description.ts";
 import { parseHealth } from "../registry/health.ts";
 import type { LayerStatus } from "../registry/schemas/answers.ts";
 import { layerPath } from "../registry/smallkey.ts";
+import { textOf } from "../registry/texts.ts";
 import { type Layer, type Store, StoreBusy } from "../store/store.ts";
 import { GitTimeout, runGit } from "../system/git/run.ts";
 import { descriptionOf, harvestedOf } from "./harvester/commit.ts";
@@ -78,7 +79,7 @@ export function createReadStatus({ repository, store, has, harvester }: LayerSta
 		const own = room.hold(client);
 		const full = own.take(1);
 		if (full === "client") return "too many";
-		if (full) throw new StoreBusy("too many ask for the status of layers", 2);
+		if (full) throw new StoreBusy(textOf("status-queue"), 2);
 		return pool(() => readStatus(smallkey)).finally(own.end);
 	};
 }

@@ -1,4 +1,4 @@
-import { textAt } from "../registry/texts.ts";
+import { type Problem, problemAt, type Text, textIn } from "../registry/texts.ts";
 
 /** A layer as stored. */
 export interface Layer {
@@ -45,18 +45,18 @@ export interface Commit {
 	branch?: string;
 	/** Address of the pull request, if the store has pull requests. */
 	pullRequest?: string;
-	/** What the sender should know although the change was made: `the files of the web server are behind: …`. */
-	warnings?: string[];
+	/** What the sender should know although the change was made. */
+	warnings?: Problem[];
 }
 
 /** The outcome of a change that was not made, with the reason for its sender. */
 export interface Refusal {
 	status: number;
-	errors: string[];
+	errors: readonly Problem[];
 	/** The reason in a word or two, if it differs from the status's usual one (`refusalReasons` in api/reply.ts). */
 	reason?: string;
 	/** What the sender can check. */
-	hint?: string;
+	hint?: Text;
 	/** Seconds after which the client should try again. */
 	retryAfter?: number | undefined;
 }
@@ -125,16 +125,20 @@ export const requestMemoryMs = 300_000;
 export const usedBefore: Refusal = {
 	status: 401,
 	reason: "used before",
-	errors: [/* @__PURE__ */ textAt("Authorization", "signature-used")],
+	errors: [/* @__PURE__ */ problemAt("Authorization", "signature-used")],
 };
 
 /** The refusal of a change of a layer while a change of another sender waits for review. */
 export function waitsOf(sender: string): Refusal {
-	return { status: 409, reason: "waits for review", errors: [textAt("smallkey", "waits-of-other", sender)] };
+	return {
+		status: 409,
+		reason: "waits for review",
+		errors: [problemAt("smallkey", "waits-of-other", sender)],
+	};
 }
 
 /** Whether `outcome` is a refusal: nothing was changed. */
-export function isRefusal<T extends object>(outcome: T | Refusal): outcome is Refusal {
+export function isRefusal<T extends object>(outcome: T): outcome is Extract<T, { errors: unknown }> {
 	return "errors" in outcome;
 }
 
@@ -143,15 +147,16 @@ export class StoreBusy extends Error {
 	override name = "StoreBusy";
 
 	/**
+	 * @param text why, for the client
 	 * @param retryAfter seconds after which the client should try again
 	 * @param label the reason for the log and the metrics, one of a few
 	 */
 	constructor(
-		message: string,
+		readonly text: Text,
 		readonly retryAfter: number,
 		readonly label = "busy",
 	) {
-		super(message);
+		super(textIn("en", text));
 	}
 }
 

@@ -19,6 +19,7 @@ import type { StoreLimits } from "../store/git/base.ts";
 import type { GitStore } from "../store/git/git-store.ts";
 import type { Edit } from "../store/store.ts";
 import { runGit } from "../system/git/run.ts";
+import { assertFrench } from "./french.ts";
 
 /** Noon of a day on which all clocks of these tests stand, unless a test moves them. */
 export const noon = Date.UTC(2026, 2, 4, 12, 0, 0);
@@ -225,13 +226,13 @@ export class Local {
 		await this.#remove();
 	}
 
-	/** Signs a request and sends it through the routes. */
+	/** Signs a request and sends it through the routes. Its answer has no English sentence in French. */
 	async write({ method = "PUT", target, ...write }: Write): Promise<Response> {
 		const route = routeOf(method, target, this.context.settings);
-		if (route.kind === "refused") return responseOf(route.reply);
+		if (route.kind === "refused") return writtenOf(route.reply);
 		if (route.kind !== "write") throw new Error(`${method} ${target} is no write`);
 		const signed = await signedWrite({ method, target, ...write }, this.now);
-		return responseOf(await handleWrite({ ...signed, action: route.action }, this.context));
+		return writtenOf(await handleWrite({ ...signed, action: route.action }, this.context));
 	}
 
 	put(smallkey: string, body = manual): Promise<Response> {
@@ -266,6 +267,11 @@ export class Local {
 
 /** A write as the handlers take it, with its body. */
 export type HandledWrite = WriteHead & { body: WriteBody };
+
+function writtenOf(reply: Reply): Response {
+	assertFrench(new TextDecoder().decode(reply.bodyIn?.("fr")));
+	return responseOf(reply);
+}
 
 /** Answers a write as the adapters do. */
 export function handleWrite({ body, ...write }: HandledWrite, context: Context): Promise<Reply> {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { finished } from "node:stream";
 import { setImmediate as nextIteration } from "node:timers/promises";
 import { maxRegistrationBytes } from "../../registry/registration.ts";
+import { problemAt } from "../../registry/texts.ts";
 import type { Refusal } from "../../store/store.ts";
 import type { WriteAction } from "../app.ts";
 import type { Context } from "../context.ts";
@@ -24,7 +25,7 @@ const maxBodies = 4_096;
 
 const noRoom: Refusal = {
 	status: 503,
-	errors: ["too many bodies are being read"],
+	errors: [problemAt("", "no-room")],
 	reason: "no room for the body",
 	retryAfter: 1,
 };
@@ -79,7 +80,7 @@ function readBody(request: IncomingMessage, timeoutMs: number, held: Holding): P
 			clearTimeout(timer);
 			resolve(body);
 		};
-		const errors = [`the body did not arrive within ${timeoutMs / 1000} seconds`];
+		const errors = [problemAt("", "body-late", timeoutMs / 1000)];
 		const late = () => discard(refuseWrite({ status: 408, errors }, { Connection: "close" }));
 		const timer = setTimeout(late, timeoutMs);
 		const chunks: Buffer[] = [];

@@ -1,3 +1,4 @@
+import { textOf } from "../../registry/texts.ts";
 import { githubStore } from "../../store/github/github-store.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
 import type { Environment } from "../../system/environment.ts";
@@ -70,5 +71,5 @@ function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 const noStore: Store = { published: false, read: refuse, ids: refuse, keys: refuse, change: refuse };
 
 function refuse(): Promise<never> {
-	throw new StoreBusy("this service has no GITHUB_REPOSITORY to write to", retryWithoutStore);
+	throw new StoreBusy(textOf("no-repository"), retryWithoutStore);
 }

@@ -1,6 +1,7 @@
 import type { Description } from "../description.ts";
 import { isVersion2, type Registration } from "../registration.ts";
 import { type Lang, langs } from "../smallkey.ts";
+import { type Problem, problemAt, textOf } from "../texts.ts";
 import { type FragmentSettings, type LayerFacts, layerFacts } from "./facts.ts";
 import { ramp4, renderRamp4 } from "./ramp4.ts";
 import type { Render, Target, TargetName } from "./target.ts";
@@ -75,18 +76,18 @@ export function readableAt(
 	smallkey: string,
 	registration: Registration,
 	settings: FragmentSettings,
-): { paths: string[]; warnings: string[] } {
+): { paths: string[]; warnings: Problem[] } {
 	const facts = langs.map((lang) => layerFacts(lang, smallkey, registration, null, settings));
 	const paths: string[] = [];
-	const warnings: string[] = [];
+	const warnings: Problem[] = [];
 	for (const target of settings.targets ?? targetNames) {
 		// Every target can express every registration of version 1.x.
 		const unread = isVersion2(registration) ? facts.filter((layer) => renderAt(target, layer) === null) : [];
 		const read = facts.filter((layer) => !unread.includes(layer));
 		paths.push(...read.map(({ lang }) => targetPath(target, lang, smallkey)));
-		const where = unread.map(({ lang }) => lang).join(" and ");
-		if (where)
-			warnings.push(`${target}, ${where}: this layer has no form there yet, and is answered with 404`);
+		const [one, other] = unread.map(({ lang }) => lang);
+		const where = one && other ? textOf("and", one, other) : one;
+		if (where) warnings.push(problemAt("", "no-form", target, where));
 	}
 	return { paths, warnings };
 }

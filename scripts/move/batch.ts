@@ -3,6 +3,7 @@ import { putEdits } from "../../api/register.ts";
 import { collectFolder } from "../../publish/collect.ts";
 import { judgeChange, problemLine } from "../../registry/judge.ts";
 import type { LayerFile } from "../../registry/layer-file.ts";
+import { textsOf } from "../../registry/problems.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { folderOf, isOtherFile } from "../../registry/smallkey.ts";
 import { type Commit, type Edit, isRefusal, type Meta, type Refusal, type Store } from "../../store/store.ts";
@@ -36,7 +37,7 @@ export async function readBatch(folder: string) {
 	const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
 	const judged = judgeChange(() => [], sorted, "anyone");
 	problems.push(
-		...judged.problems.map(({ file, text }) => problemLine({ file: files.get(file)?.name ?? file, text })),
+		...judged.problems.map((one) => problemLine({ ...one, file: files.get(one.file)?.name ?? one.file })),
 	);
 	const layers = [...judged.layers].sort(([a], [b]) => (a < b ? -1 : 1));
 	return {
@@ -55,7 +56,7 @@ export async function storeBatch(
 	store: Store,
 	registrations: ReadonlyMap<string, Registration>,
 	{ sender, time, review }: { sender: string; time: number; review: boolean },
-): Promise<{ changed: number; commit: Commit } | Refusal> {
+): Promise<{ changed: number; commit: Commit } | { errors: string[] }> {
 	let changed = 0;
 	const outcome = await store.change(
 		async (now) => {
@@ -75,7 +76,7 @@ export async function storeBatch(
 		},
 		batchMeta(`register a batch of ${counted(registrations.size, "layer")}`, sender, time, review),
 	);
-	return isRefusal(outcome) ? outcome : { changed, commit: outcome };
+	return isRefusal(outcome) ? { errors: textsOf(outcome.errors) } : { changed, commit: outcome };
 }
 
 /** Author, time, subject and trailers of a commit of many layers. */

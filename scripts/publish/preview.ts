@@ -1,5 +1,6 @@
 import { Variables } from "../../api/configuration.ts";
 import { draftAddress } from "../../registry/draft.ts";
+import { textsOf } from "../../registry/problems.ts";
 import { parseRegistration } from "../../registry/registration.ts";
 import { langs, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
 import { renderLayer, targetPath } from "../../registry/targets/table.ts";
@@ -21,11 +22,11 @@ export function printPreview(
 	io: Io,
 ): number {
 	const { registration, problems } = parseRegistration(body, "written");
-	const wrong = problems.map(({ text }) => `${file}: ${text}`);
+	const wrong = textsOf(problems).map((line) => `${file}: ${line}`);
 	if (parseSmallkey(smallkey) === null) wrong.unshift(`${smallkey}: a smallkey ${smallkeyRule}`);
 	for (const line of wrong) io.warn(plain(line));
 	if (!registration || wrong.length > 0) return exitCodes.wrong;
-	for (const warning of warningsOf(registration)) io.warn(plain(`warning: ${file}: ${warning}`));
+	for (const warning of textsOf(warningsOf(registration))) io.warn(plain(`warning: ${file}: ${warning}`));
 	for (const lang of langs) {
 		const texts = renderLayer(configuration.targets, lang, smallkey, registration, null, configuration);
 		for (const [index, target] of configuration.targets.entries()) {

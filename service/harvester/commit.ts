@@ -1,6 +1,7 @@
 import { mergeDescription } from "../../harvest/finding.ts";
 import type { HarvestLayer } from "../../harvest/layer.ts";
 import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
+import { textsOf } from "../../registry/problems.ts";
 import { harvestedLangs, parseRegistration, type Registration } from "../../registry/registration.ts";
 import { descriptionPath, langs } from "../../registry/smallkey.ts";
 import { isRefusal, type Layer, type Store, serviceAuthor } from "../../store/store.ts";
@@ -77,6 +78,6 @@ export async function harvestOne(
 		},
 		{ ...serviceMeta(now), smallkey, subject: `harvest ${smallkey}` },
 	);
-	if (isRefusal(outcome)) throw new Error(`harvest ${smallkey}: ${outcome.errors.join("; ")}`);
+	if (isRefusal(outcome)) throw new Error(`harvest ${smallkey}: ${textsOf(outcome.errors).join("; ")}`);
 	return done(isDropped ? "dropped" : outcome.changed ? "changed" : "unchanged");
 }

@@ -16,6 +16,7 @@ import {
 	updateHealth,
 	weekOf,
 } from "../../registry/health.ts";
+import { textsOf } from "../../registry/problems.ts";
 import type { Log } from "../../store/log.ts";
 import { isRefusal, type Meta, type Store } from "../../store/store.ts";
 import { servedRef } from "../repository.ts";
@@ -43,7 +44,7 @@ async function commitHealth(
 	if (text === before) return;
 	const meta = { ...serviceMeta(now), ...words, smallkey: null };
 	const outcome = await store.change(async () => [{ path: healthPath, text }], meta);
-	if (isRefusal(outcome)) throw new Error(`${healthPath}: ${outcome.errors.join("; ")}`);
+	if (isRefusal(outcome)) throw new Error(`${healthPath}: ${textsOf(outcome.errors).join("; ")}`);
 }
 
 interface WatcherOptions extends HealthOptions, Pick<Schedule, "allKeys"> {

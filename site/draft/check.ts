@@ -1,5 +1,4 @@
 import { html, type TemplateResult } from "lit-html";
-import { textsOf } from "../../registry/problems.ts";
 import { parseRegistration, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { renderLayer } from "../../registry/targets/table.ts";
@@ -15,14 +14,9 @@ export function checkDraft(text: string) {
 	const { registration, problems } = parseRegistration(new TextEncoder().encode(text), "written");
 	return {
 		registration,
-		problems: placed(textsOf(problems)),
-		warnings: placed(registration ? warningsOf(registration) : []),
+		problems: problems.map((one) => placedProblem(one, lang)),
+		warnings: (registration ? warningsOf(registration) : []).map((one) => placedProblem(one, lang)),
 	};
-}
-
-/** Separates the API's problems or warnings into place and text, in the language of the page. */
-export function placed(problems: readonly string[]): PlacedProblem[] {
-	return problems.map((problem) => placedProblem(problem, lang));
 }
 
 /** The list of problems with their places; each text is marked with its language. Empty if there are none. */

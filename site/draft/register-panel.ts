@@ -3,9 +3,9 @@ import type { Draft } from "../../registry/draft.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { type Content, copyBox, field, textIn } from "../page/dom.ts";
 import { currentState, now, refresh, root, settings, stateLink } from "../page/page.ts";
-import { t } from "../page/texts.ts";
+import { lang, t } from "../page/texts.ts";
 import { renewCatalogue } from "../search/loaded-catalogue.ts";
-import { placed, problemList } from "./check.ts";
+import { problemList } from "./check.ts";
 import { curlCommand, sendSigned } from "./send.ts";
 
 /** Time after which the service's catalogue contains a sent registration, in milliseconds. */
@@ -70,7 +70,10 @@ export class RegisterPanel {
 		if (empty) return empty.focus();
 		this.#answer = t("Sending…");
 		refresh();
-		this.#answer = await sendSigned(address, sender.value.trim(), secret.value, text, now()).then(
+		this.#answer = await sendSigned(address, sender.value.trim(), secret.value, text, {
+			now: now(),
+			lang,
+		}).then(
 			(answer) => answerContent(answer, smallkey),
 			() => html`<p class="bad">${t("The service did not answer.")}</p>`,
 		);
@@ -83,7 +86,7 @@ function answerContent(
 	smallkey: string,
 ): TemplateResult {
 	if (status < 200 || status >= 300)
-		return html`<p class="bad">${t("Refused ({0}):", status)}</p>${problemList(placed(errors))}`;
+		return html`<p class="bad">${t("Refused ({0}):", status)}</p>${problemList(errors)}`;
 	renewCatalogue();
 	// The fragments are published at once, the catalogue within a second.
 	setTimeout(() => renewCatalogue(), catalogueDelayMs);
@@ -92,5 +95,5 @@ function answerContent(
 	const next = isReviewed ? review : stateLink(state, t("Open the layer"));
 	return html`<p class="good">${t("Accepted ({0}).", status)}</p>
 		<p>${next}</p>
-		${warnings.length > 0 ? html`<p>${t("Worth knowing:")}</p>` : ""}${problemList(placed(warnings))}`;
+		${warnings.length > 0 ? html`<p>${t("Worth knowing:")}</p>` : ""}${problemList(warnings)}`;
 }

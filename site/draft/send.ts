@@ -1,5 +1,5 @@
 import type { Lang } from "../../registry/smallkey.ts";
-import { frenchOf } from "../../registry/texts.ts";
+import { type Problem, textIn } from "../../registry/texts.ts";
 
 const encoder = new TextEncoder();
 
@@ -21,7 +21,13 @@ export async function sign(
 }
 
 /** Signs a registration and sends it. @throws {TypeError} if the service does not answer */
-export async function sendSigned(address: URL, sender: string, secret: string, body: string, now: Date) {
+export async function sendSigned(
+	address: URL,
+	sender: string,
+	secret: string,
+	body: string,
+	{ now, lang }: { now: Date; lang: Lang },
+) {
 	const timestamp = now.toISOString();
 	const response = await fetch(address, {
 		method: "PUT",
@@ -31,17 +37,19 @@ export async function sendSigned(address: URL, sender: string, secret: string, b
 			TimeStamp: timestamp,
 			Sender: sender,
 			"Content-Type": "application/json",
-			// The page translates the errors itself: its language may differ from the browser's.
-			"Accept-Language": "en",
+			// That of the page may differ from the browser's.
+			"Accept-Language": lang,
 		},
 		credentials: "omit",
 	});
+	const language: Lang = response.headers.get("Content-Language") === "fr" ? "fr" : "en";
+	const placed = (text: string) => ({ pointer: "", text, lang: language });
 	const answer = ((await response.json().catch(() => null)) ?? {}) as Record<string, unknown>;
 	return {
 		// A receipt has a member `status`, too: the address of the layer's status.
 		status: response.status,
-		errors: textsOf(answer.errors),
-		warnings: textsOf(answer.warnings),
+		errors: textsOf(answer.errors).map(placed),
+		warnings: textsOf(answer.warnings).map(placed),
 		/** Whether a reviewer has to approve the registration first. */
 		isReviewed: answer.branch !== undefined || answer.pull_request !== undefined,
 	};
@@ -52,14 +60,17 @@ function textsOf(value: unknown): string[] {
 	return Array.isArray(value) ? value.filter((text): text is string => typeof text === "string") : [];
 }
 
-/** A problem or a warning of a registration. Its JSON pointer (RFC 6901) is empty for the whole document. */
-export type PlacedProblem = ReturnType<typeof placedProblem>;
+/** A problem or a warning as the page shows it. */
+export interface PlacedProblem {
+	/** Its JSON pointer (RFC 6901); empty for the whole document. */
+	pointer: string;
+	text: string;
+	lang: Lang;
+}
 
-/** Parses a problem as the API writes it, `<pointer>: <rule>` or `the document <rule>`, and translates the rule if it can. */
-export function placedProblem(problem: string, lang: Lang) {
-	const [, pointer = "", rule = problem] = /^(\/.*?): (.*)$/s.exec(problem) ?? [];
-	const french = lang === "fr" ? frenchOf(rule) : null;
-	return { pointer, text: french ?? rule, lang: french === null ? "en" : lang };
+export function placedProblem({ place, ...text }: Problem, lang: Lang): PlacedProblem {
+	const pointer = place.startsWith("/") ? place : "";
+	return { pointer, text: textIn(lang, { ...text, place: pointer ? "" : place }), lang };
 }
 
 /** Quotes a text as one word of a POSIX shell. */

@@ -1,5 +1,6 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { parseLayerPath } from "../../registry/smallkey.ts";
+import type { Problem } from "../../registry/texts.ts";
 import type { CatFile } from "../../system/git/cat-file.ts";
 import {
 	isDescendant,
@@ -31,7 +32,7 @@ export interface CommitRange {
 /** The result of publishing a range. */
 export interface Published {
 	/** Resolves with warnings for the senders, once all derived files are written or have failed. */
-	warnings: Promise<string[]>;
+	warnings: Promise<Problem[]>;
 }
 
 /** Publishes a range: it can be read once the promise resolves. */

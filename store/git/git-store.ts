@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { textOf } from "../../registry/texts.ts";
 import { openCatFile } from "../../system/git/cat-file.ts";
 import {
 	type Commit,
@@ -96,7 +97,7 @@ function storeOf(context: StoreContext) {
 	let isClosed = false;
 	/** The number of changes in the last group. */
 	let groupSize = 0;
-	const closing = new StoreBusy("the service is about to end", 5);
+	const closing = new StoreBusy(textOf("closing"), 5);
 
 	/** Starts the timer that looks for pushes and checks the writer. */
 	function start(): void {
@@ -162,8 +163,7 @@ function storeOf(context: StoreContext) {
 	/** Rejects changes that have waited too long. */
 	function refuseLate(): void {
 		const isLate = (one: Pending) => performance.now() - one.sinceMs > limits.waitMs;
-		const reason = health.reason ?? "the changes before this one take too long";
-		const late = new StoreBusy(reason, 5, health.reason ?? undefined);
+		const late = new StoreBusy(health.cause ?? textOf("slow"), 5, health.reason ?? undefined);
 		for (const { reject } of waiting.filter(isLate)) reject(late);
 		waiting = waiting.filter((one) => !isLate(one));
 	}

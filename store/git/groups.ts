@@ -1,3 +1,4 @@
+import { type Problem, textOf } from "../../registry/texts.ts";
 import type { CatFile } from "../../system/git/cat-file.ts";
 import { isAncestor, listCommits, personText, readCommits } from "../../system/git/commits.ts";
 import { GitTimeout } from "../../system/git/run.ts";
@@ -90,10 +91,7 @@ export function createGroupWriter(context: StoreContext) {
 			if (failure instanceof GitTimeout || failure instanceof DiskTimeout) break;
 		}
 		isUncertain ||= name !== branchName;
-		const held =
-			name === branchName
-				? "the branch cannot be moved, or others keep moving it"
-				: `others change the branch ${name}`;
+		const held = name === branchName ? textOf("branch-held") : textOf("branch-changed", name);
 		const busy = failure instanceof BranchHeld ? new StoreBusy(held, 2) : health.failed(failure);
 		for (const { reject } of changes) reject(busy);
 	}
@@ -151,7 +149,7 @@ export function createGroupWriter(context: StoreContext) {
 	/** Answers a group whose commits are on the disk. */
 	async function answer(
 		{ judged, name, isWaiting, base, to }: Group,
-		warnings = Promise.resolve<string[]>([]),
+		warnings = Promise.resolve<Problem[]>([]),
 	): Promise<void> {
 		const unchanged = judged.filter(({ edits }) => edits.length === 0);
 		await requests.keep(usesOf(unchanged, to));

@@ -1,5 +1,5 @@
 import { folderOf } from "../../registry/smallkey.ts";
-import { textAt } from "../../registry/texts.ts";
+import { problemAt } from "../../registry/texts.ts";
 import { GitFailure } from "../../system/git/run.ts";
 import {
 	type Commit,
@@ -113,5 +113,5 @@ function judgeRepeat(first: UsedRequest, method: string, outcome: Edit[] | Refus
 const mayBeUsed: Refusal = {
 	status: 401,
 	reason: "used before",
-	errors: [textAt("TimeStamp", "clock")],
+	errors: [problemAt("TimeStamp", "clock")],
 };

@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { textOf } from "../../registry/texts.ts";
 import type { CatFile } from "../../system/git/cat-file.ts";
 import {
 	commitCommands,
@@ -93,8 +94,7 @@ export function openWriter(base: StoreBase, catFile: Pick<CatFile, "renew">) {
 			const { message } = error as Error;
 			// Git's messages are in refs.c and, the same one for a branch that has moved, in refs/files-backend.c.
 			const [, other] = /'refs\/heads\/([^']+)' exists; cannot create/.exec(message) ?? [];
-			if (other)
-				throw new StoreBusy(`the branch ${other} is in the way of ${branch}: rename or remove it`, 60);
+			if (other) throw new StoreBusy(textOf("branch-in-way", other, branch), 60);
 			throw /cannot lock ref/.test(message) ? new BranchHeld(message) : error;
 		}
 	}

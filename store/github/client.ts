@@ -1,4 +1,5 @@
 import { Octokit } from "@octokit/rest";
+import { type Text, textOf } from "../../registry/texts.ts";
 import { StoreBusy } from "../store.ts";
 import { type Github, messageOf } from "./answer.ts";
 import type { Authorization } from "./auth.ts";
@@ -19,11 +20,11 @@ export interface Connection {
 /** GitHub cannot be used now; `reason` is for the operator, and contains no secret. */
 export class GithubBusy extends StoreBusy {
 	constructor(
-		message: string,
+		text: Text,
 		retryAfterSeconds: number,
 		readonly reason: string,
 	) {
-		super(message, retryAfterSeconds);
+		super(text, retryAfterSeconds);
 	}
 }
 
@@ -31,10 +32,10 @@ export class GithubBusy extends StoreBusy {
 export class LostAnswer extends GithubBusy {}
 
 /** The error for a publisher if GitHub gives no answer. */
-const noAnswer = "GitHub does not answer; send the same again later";
+const noAnswer = /* @__PURE__ */ textOf("github-silent");
 
 /** The error for a publisher if GitHub asks for a pause. */
-const pauseText = "GitHub asks for a pause";
+const pauseText = /* @__PURE__ */ textOf("github-pause");
 
 const maxAttempts = 4;
 
@@ -71,7 +72,7 @@ interface Failure {
 /** Why a request has to be sent again. */
 interface Trouble {
 	/** For the publisher. */
-	text: string;
+	text: Text;
 	/** The pause that GitHub asks for; 0 if it asks for none. */
 	pauseMs: number;
 	/** For the operator. */
@@ -167,7 +168,7 @@ function troubleOf(answer: Answer, request: string, now: Date, forgetToken: () =
 		return isWhole ? null : lost("an answer without JSON");
 	}
 	const reason = `${status}, ${messageOf(data)}`;
-	if (status >= 500) return lost(reason, `GitHub answers ${status}; send the same again later`);
+	if (status >= 500) return lost(reason, textOf("github-fails", status));
 	const pauseMs = pauseOf(answer, now);
 	if (pauseMs !== null) return { text: pauseText, pauseMs, reason, isUnknown: false };
 	// An App's token may be revoked before it expires; the next attempt gets a new one.

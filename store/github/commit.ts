@@ -1,3 +1,4 @@
+import { textOf } from "../../registry/texts.ts";
 import { authorMail, commitMessage, type Edit, type Meta, StoreBusy, serviceAuthor } from "../store.ts";
 import { dataOf, dataOrNull, type Github, TooLarge } from "./answer.ts";
 import { GithubBusy } from "./client.ts";
@@ -94,7 +95,7 @@ export async function placeBranch({ rest, repo }: Github, branch: string, sha: s
 }
 
 /** The error for a change that cannot be the first commit of a repository. */
-export const emptyRepository = "the repository on GitHub has no commit yet: its operator has to make one";
+export const emptyRepository = /* @__PURE__ */ textOf("empty-repository");
 
 /**
  * Makes the first commit of an empty repository, by the contents API, which writes one file. The git data API refuses an

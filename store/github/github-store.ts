@@ -1,3 +1,4 @@
+import { textOf } from "../../registry/texts.ts";
 import type { Log } from "../log.ts";
 import { readerOf } from "../reader.ts";
 import {
@@ -91,7 +92,7 @@ export function githubStore(options: GithubOptions): Store {
 			const outcome = await submit({ edits, meta, started: now() }, limits.waitMs);
 			if (outcome) return outcome;
 			const seconds = spread(limits.waitMs / 1000, random);
-			throw new GithubBusy("too many changes wait for GitHub", seconds, "its turn did not come in time");
+			throw new GithubBusy(textOf("github-queue"), seconds, "its turn did not come in time");
 		} catch (error) {
 			const reason = error instanceof GithubBusy ? ` (${error.reason})` : "";
 			if (error instanceof StoreBusy) log?.error(new Error(`${meta.subject}: ${error.message}${reason}`));

@@ -1,4 +1,5 @@
 import { layerPath } from "../../registry/smallkey.ts";
+import { textOf } from "../../registry/texts.ts";
 import { type Meta, requestMemoryMs, StoreBusy } from "../store.ts";
 import { Conflict, dataOf, type Github } from "./answer.ts";
 import { GithubBusy } from "./client.ts";
@@ -83,7 +84,7 @@ export async function wasUsed(github: Github, head: Head, meta: Meta, now: Date)
 	const history = await readHistory(github, head, path, from).catch((error: unknown) => {
 		if (error instanceof StoreBusy) throw error;
 		const reason = `the replay guard: ${error instanceof Error ? error.message : String(error)}`;
-		throw new GithubBusy("the layer's history cannot be read", 15, reason);
+		throw new GithubBusy(textOf("github-history"), 15, reason);
 	});
 	return history.some((commit) => carriesRequest(commit, meta));
 }

@@ -1,4 +1,5 @@
 import { pMapIterable } from "p-map";
+import { textOf } from "../../registry/texts.ts";
 import { readerOf } from "../reader.ts";
 import {
 	type Commit,
@@ -67,8 +68,7 @@ export async function retryRaces<T>(
 			const pauseMs = 50 * 2 ** attempts * (0.5 + random());
 			if (attempts === maxAttempts || now().getTime() + pauseMs >= until) {
 				if (error instanceof LostAnswer || !error.isRace) throw error;
-				const text = "others change the layers at the same moment";
-				throw new GithubBusy(text, spread(raceSeconds, random), error.message);
+				throw new GithubBusy(textOf("github-race"), spread(raceSeconds, random), error.message);
 			}
 			await sleep(pauseMs);
 		}

@@ -1,7 +1,8 @@
 import { dirname } from "node:path";
-import { type EditedFile, judgeChange, type Remark } from "../../registry/judge.ts";
+import { type EditedFile, type FileProblem, judgeChange } from "../../registry/judge.ts";
 import { maxBytesOf, type NamesBefore, namesOf } from "../../registry/layer-file.ts";
 import { layerPath, parseLayerPath } from "../../registry/smallkey.ts";
+import { problemAt } from "../../registry/texts.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 import { readEntries, sizesOf } from "../../system/git/entries.ts";
 import { diffTree, listTree, type PathChange } from "../../system/git/tree.ts";
@@ -21,17 +22,17 @@ export async function judgeCommits(repository: string, from: string | null, to: 
 	const changes = await (from === null ? listTree(repository, to, []) : diffTree(repository, from, to, ":/"));
 	const layers = changes.filter(({ path }) => parseLayerPath(path) !== null);
 	const names = from === null ? () => [] : await namesAt(repository, from, layers);
-	const problems: Remark[] = [];
-	const warnings: Remark[] = [];
+	const problems: FileProblem[] = [];
+	const warnings: FileProblem[] = [];
 	for (const { path, mode } of changes) {
 		if (mode !== null && !path.startsWith("layers/") && path.endsWith(".json"))
-			warnings.push({ file: path, text: "is kept, but no layer: layers/ has those" });
+			warnings.push({ file: path, ...problemAt("", "no-layer") });
 	}
 	for await (const portion of readPortions(repository, changes)) {
 		const judged = judgeChange(names, portion, "anyone");
 		problems.push(...judged.problems);
 		for (const [smallkey, { registration }] of judged.layers)
-			warnings.push(...warningsOf(registration).map((text) => ({ file: layerPath(smallkey), text })));
+			warnings.push(...warningsOf(registration).map((one) => ({ ...one, file: layerPath(smallkey) })));
 	}
 	return { layerFiles: layers.length, problems, warnings };
 }

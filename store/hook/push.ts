@@ -1,4 +1,4 @@
-import { problemLine, type Remark } from "../../registry/judge.ts";
+import { type FileProblem, problemLine } from "../../registry/judge.ts";
 import { isAncestor } from "../../system/git/commits.ts";
 import { readRecords } from "../../system/git/run.ts";
 import { findTooMany } from "../../system/git/tree.ts";
@@ -69,7 +69,7 @@ function refusal(lines: readonly string[]): Verdict {
 	return { isAccepted: false, lines: forTerminal(["refused, and nothing was changed:", ...lines]) };
 }
 
-function linesOf(found: readonly Remark[], max: number): string[] {
+function linesOf(found: readonly FileProblem[], max: number): string[] {
 	const sorted = found.toSorted((a, b) => (a.file === b.file ? 0 : a.file < b.file ? -1 : 1));
 	const lines = sorted.slice(0, max).map(problemLine);
 	const hidden = found.length - lines.length;

@@ -49,7 +49,7 @@ export class NotDescendant extends GitFailure {
 	/** @param served the commit that is served; @param found the commit that the branch is at */
 	constructor(
 		readonly served: string,
-		found: string,
+		readonly found: string,
 	) {
 		super(
 			`the branch main is at ${found.slice(0, 12)}, which does not have ${served.slice(0, 12)}, the last commit served, in its history`,

@@ -4,7 +4,9 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { answerFailure, answerPlain, routeOf } from "../../api/app.ts";
 import { refuseRead, refuseWrite } from "../../api/reply.ts";
+import { langs } from "../../registry/smallkey.ts";
 import { targetNames } from "../../registry/targets/table.ts";
+import { type Problem, problemAt } from "../../registry/texts.ts";
 import { textOf } from "../local.ts";
 import { root } from "../process.ts";
 
@@ -237,23 +239,27 @@ test("a broken world is a 500 that shows nothing, and is reported", () => {
 });
 
 test("a write's errors are at most 20 and a count, and 16 kB", () => {
-	const errorsOf = (errors: string[]) =>
+	const errorsOf = (errors: Problem[]) =>
 		JSON.parse(textOf(refuseWrite({ status: 400, errors }))).errors as string[];
-	const few = Array.from({ length: 20 }, (_, index) => `/${index}: is wrong`);
-	assert.equal(errorsOf(few), few);
-	assert.equal(
-		errorsOf([...few, "the document has 9 more problems"]).at(-1),
-		"the document has 9 more problems",
-	);
-	const many = errorsOf([...few, "one", "two", "three"]);
-	assert.equal(many, [...few, "and 3 more"]);
+	const few = Array.from({ length: 20 }, (_, index) => problemAt(`/${index}`, "required"));
+	const texts = few.map(({ place }) => `${place}: is missing`);
+	assert.equal(errorsOf(few), texts);
+	const counted = errorsOf([...few, problemAt("", "more-problems", 9)]);
+	assert.is(counted.at(-1), "the document has 9 more problems");
+	assert.equal(errorsOf([...few, ...few.slice(0, 3)]), [...texts, "and 3 more"]);
 	for (const text of ["x", "\u0001", "é", "\ud83d\udc4d", '"']) {
-		const reply = refuseWrite({ status: 400, errors: Array(5_000).fill(text.repeat(50_000)) });
-		assert.ok(reply.body.length <= 16_000, `${JSON.stringify(text)}: ${reply.body.length}`);
-		const errors = JSON.parse(textOf(reply)).errors as string[];
-		assert.ok(errors.length > 2);
-		assert.is(errors.at(-1), `and ${5_000 - errors.length + 1} more`);
-		assert.ok(errors.every((error) => error.isWellFormed()));
+		const errors = Array(5_000).fill(problemAt(text.repeat(50_000), "required"));
+		for (const lang of langs) {
+			const body = refuseWrite({ status: 400, errors }).bodyIn?.(lang) ?? new Uint8Array(0);
+			assert.ok(body.length <= 16_000, `${JSON.stringify(text)}: ${body.length}`);
+			const said = JSON.parse(new TextDecoder().decode(body)).errors as string[];
+			assert.ok(said.length > 2);
+			assert.is(
+				said.at(-1),
+				`${lang === "en" ? "and" : "et"} ${5_000 - said.length + 1} ${lang === "en" ? "more" : "autres"}`,
+			);
+			assert.ok(said.every((error) => error.isWellFormed()));
+		}
 	}
 });
 

@@ -1,6 +1,8 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { shapeHint, sign } from "../../api/senders.ts";
+import { textsOf } from "../../registry/problems.ts";
+import type { Problem } from "../../registry/texts.ts";
 import { handleWrite, Local, manual, signedWrite } from "../local.ts";
 
 const rule = "Authorization: must be 43 characters of URL-safe base64 without padding, and this one ";
@@ -29,7 +31,10 @@ test("the commonest mistakes with a signature are named, and a right shape never
 		["é".repeat(43), "has other characters"],
 		["x".repeat(60_000), "has 60000"],
 	];
-	for (const [text, odd] of table) assert.is(shapeHint(text), rule + odd, text.slice(0, 80));
+	for (const [text, odd] of table) {
+		const [said] = textsOf([shapeHint(text) as Problem]);
+		assert.is(said, rule + odd, text.slice(0, 80));
+	}
 });
 
 test("a 401 says so beside its one text, which does not tell a wrong signature from an unknown sender", async () => {

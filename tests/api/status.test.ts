@@ -5,6 +5,7 @@ import * as assert from "uvu/assert";
 import { answerStatus, routeOf } from "../../api/app.ts";
 import { clientOf } from "../../api/node/address.ts";
 import type { Client } from "../../api/room.ts";
+import { textOf as busy } from "../../registry/texts.ts";
 import { acceptReview, parseReviewer } from "../../review/decide.ts";
 import type { ServiceHarvester } from "../../service/harvester/open.ts";
 import { createReadStatus } from "../../service/layer-status.ts";
@@ -210,7 +211,7 @@ function heldStatuses(local: Local) {
 	const held = new Promise<void>((resolve) => {
 		end = resolve;
 	});
-	const read = () => held.then(() => Promise.reject(new StoreBusy("was held", 7)));
+	const read = () => held.then(() => Promise.reject(new StoreBusy(busy("slow"), 7)));
 	const has = (smallkey: string) => smallkey === "a";
 	local.context.status = createReadStatus({
 		repository: local.repository,

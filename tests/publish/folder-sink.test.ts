@@ -7,6 +7,7 @@ import * as assert from "uvu/assert";
 import { openFolderSink } from "../../publish/folder-sink.ts";
 import { joinFragments, type Slot } from "../../publish/rendered.ts";
 import { Table } from "../../publish/table.ts";
+import { textsOf } from "../../registry/problems.ts";
 import { temporaryFolder } from "../local.ts";
 import { logTo } from "../store/git-store.ts";
 import { eventually } from "../wait.ts";
@@ -47,7 +48,7 @@ async function change({ table, files }: Scene, text: string, ...smallkeys: strin
 }
 
 async function warningsOf(...args: Parameters<typeof change>): Promise<string[]> {
-	return (await change(...args)).written;
+	return textsOf(await (await change(...args)).written);
 }
 
 test("a publisher hears that a file could not be written, and it is written later", async (scene) => {
@@ -72,7 +73,7 @@ test("while the disk hangs, changes wait as long as they may, and do not pile up
 	const many = Array.from({ length: 1_000 }, (_, index) => `k${index}`);
 	const waiting = [];
 	for (let round = 0; round < 30; round += 1)
-		waiting.push((await change(scene, `${round}`, ...many)).written);
+		waiting.push((await change(scene, `${round}`, ...many)).written.then((found) => textsOf(found)));
 	const warnings = await Promise.all(waiting);
 	const most = scene.files.behind;
 	await readFile(pipe);

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { judgeChange } from "../../registry/judge.ts";
 import { type LayerFile, namesOf } from "../../registry/layer-file.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import type { TextCode } from "../../registry/texts.ts";
+import { type TextCode, textIn } from "../../registry/texts.ts";
 import { wms } from "../local.ts";
 
 /** Judges changes of files in `layers/ab`: a name that is written, or one with a minus that is removed. */
@@ -13,7 +13,7 @@ function judged(stored: string[], ...changes: string[]): [string, string, string
 		kind: change.startsWith("-") ? ("removed" as const) : ("written" as const),
 	}));
 	const { problems } = judgeChange(() => stored, edits, "anyone");
-	return problems.map(({ code, file, text }) => [code, file, text]);
+	return problems.map(({ file, ...problem }) => [problem.code, file, textIn("en", problem)]);
 }
 
 const twin = (one: string, kept: string, state = "is registered"): [TextCode, string, string] => [

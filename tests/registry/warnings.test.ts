@@ -1,5 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { textsOf } from "../../registry/problems.ts";
 import type { LangNode, Registration1 } from "../../registry/registration.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 
@@ -18,7 +19,7 @@ function registered(payload_type: Type, en: string, fr: string): Registration1 {
 /** What is said of an address, in a registration that is well but for it. */
 function saidOf(payload_type: Type, address: string): string[] {
 	const other = payload_type === "wms" ? "https://h.example/fr" : "https://h.example/fr/MapServer/1";
-	const warnings = warningsOf(registered(payload_type, address, other));
+	const warnings = textsOf(warningsOf(registered(payload_type, address, other)));
 	for (const warning of warnings) assert.match(warning, /^\/en\/service_url: /);
 	return warnings.map((warning) => warning.replace("/en/service_url: ", ""));
 }
@@ -62,17 +63,17 @@ for (const [payload_type, address, expected] of addresses) {
 
 test("one address for both languages is odd, unless other layers are asked of it", () => {
 	const same = registered("wms", "https://h.example/wms", "https://h.example/wms");
-	assert.equal(warningsOf(same), [
+	assert.equal(textsOf(warningsOf(same)), [
 		"/fr/service_url: is that of /en, so the layer is the same in both languages",
 	]);
-	assert.equal(warningsOf({ ...same, fr: { ...same.fr, layer: "b" } }), []);
+	assert.equal(textsOf(warningsOf({ ...same, fr: { ...same.fr, layer: "b" } })), []);
 });
 
 test("a type of feature info that no viewer of version 1.x reads, and another address for a target", () => {
 	const registration = registered("wms", "https://h.example/en", "https://h.example/fr");
 	const fr = { ...registration.fr, feature_info_type: "text/xml" };
 	const targets = { v2: { en: { service_url: "https://h.example/ows?" } } };
-	assert.equal(warningsOf({ ...registration, fr, targets }), [
+	assert.equal(textsOf(warningsOf({ ...registration, fr, targets })), [
 		`/targets/v2/en/service_url: ${loneMark}`,
 		"/fr/feature_info_type: viewers read text/html, text/plain, application/json only, and ask for nothing else",
 	]);
@@ -89,11 +90,13 @@ test("a query of a FeatureServer, on which GeoView fails", () => {
 
 test("services of version 2.0", () => {
 	const said = (en: LangNode) =>
-		warningsOf({
-			version: "2.0",
-			en,
-			fr: { service_type: "esriTile", service_url: "https://h.example/t/MapServer" },
-		});
+		textsOf(
+			warningsOf({
+				version: "2.0",
+				en,
+				fr: { service_type: "esriTile", service_url: "https://h.example/t/MapServer" },
+			}),
+		);
 	const whole = (service_url: string): LangNode => ({ service_type: "esriMapServer", service_url });
 	assert.equal(said(whole("https://h.example/a/MapServer")), []);
 	assert.equal(said(whole("https://h.example/a/MapServer/3")), [

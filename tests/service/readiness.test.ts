@@ -3,6 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { textOf as busy } from "../../registry/texts.ts";
 import { createDisk } from "../../service/data-dir.ts";
 import { watchStore } from "../../service/github-composition.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
@@ -119,7 +120,7 @@ github("GitHub's silence is named, and GitHub asked again before anybody writes"
 	let nowMs = 0;
 	const ask = async () => {
 		asked += 1;
-		if (isDown) throw new StoreBusy("GitHub does not answer; send the same again later", 5);
+		if (isDown) throw new StoreBusy(busy("github-silent"), 5);
 	};
 	const store: Store = {
 		published: false,

@@ -159,6 +159,11 @@ service(
 			const said = (await answer.json()) as { errors: string[] };
 			return [answer.status, said.errors, answer.headers.get("Content-Language")];
 		};
+		assert.equal(await refused("fr", wms("one").replace("{", '{"my: member":1,')), [
+			400,
+			["/my: member: n’est pas un membre connu"],
+			"fr",
+		]);
 		const body = feature.replace("MapServer/1", "MapServer").replace('"1.0.0"', '"9"');
 		assert.equal(await refused("fr-CA,fr;q=0.9,en;q=0.5", body), [
 			400,

@@ -1,6 +1,8 @@
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { textsOf } from "../../registry/problems.ts";
 import { descriptionPath, folderOf, layerPath } from "../../registry/smallkey.ts";
+import { problemAt } from "../../registry/texts.ts";
 import {
 	type Commit,
 	type Edit,
@@ -66,7 +68,7 @@ function removing(smallkey: string) {
 /** A change that is expected to be accepted. */
 async function accepted(change: ReturnType<Store["change"]>): Promise<Commit> {
 	const outcome = await change;
-	if (isRefusal(outcome)) throw new Error(`refused: ${outcome.errors.join()}`);
+	if (isRefusal(outcome)) throw new Error(`refused: ${textsOf(outcome.errors).join()}`);
 	assert.match(outcome.commit, /^[0-9a-f]{40}$/);
 	return outcome;
 }
@@ -155,7 +157,7 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 
 	check("what the edits refuse is handed on, and nothing is stored", async (store) => {
 		const first = await accepted(store.change(putting("a", textOf(1)), metaOf("a")));
-		const refusal = { status: 409, errors: ["smallkey: no"] };
+		const refusal = { status: 409, errors: [problemAt("smallkey", "required")] };
 		assert.equal(await store.change(async () => refusal, metaOf("a", { subject: "no" })), refusal);
 		const again = await accepted(store.change(putting("a", textOf(1)), metaOf("a")));
 		assert.is(again.commit, first.commit);

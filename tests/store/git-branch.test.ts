@@ -1,5 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { textOf as busy } from "../../registry/texts.ts";
 import { defaultLimits, syncPath } from "../../store/git/base.ts";
 import { type Branch, openBranch } from "../../store/git/branch.ts";
 import { StoreBusy } from "../../store/store.ts";
@@ -30,14 +31,14 @@ test("what is served is not behind while the branch is where it was", async () =
 test("a branch that cannot be followed is said, until it can", async () => {
 	let isGone = true;
 	const branch = branchOf("a", async () => {
-		if (isGone) throw new StoreBusy("the branch main is gone from the repository", 60);
+		if (isGone) throw new StoreBusy(busy("git-silent"), 60);
 		return "a";
 	});
 	await branch.follow().then(
 		() => assert.unreachable(),
 		(error: unknown) => assert.instance(error, StoreBusy),
 	);
-	assert.is(branch.behind, "a push cannot be served: the branch main is gone from the repository");
+	assert.is(branch.behind, "a push cannot be served: git does not answer");
 	isGone = false;
 	await branch.follow();
 	assert.is(branch.behind, null);

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
+import { textOf as busy } from "../../registry/texts.ts";
 import { type GitStore, openGitStore } from "../../store/git/git-store.ts";
 import { createGroupWriter, type StoreContext } from "../../store/git/groups.ts";
 import { authorMail, type Commit, type Refusal, StoreBusy, serviceAuthor } from "../../store/store.ts";
@@ -223,7 +224,7 @@ test("after a failure that may have left a commit on a review's branch, its requ
 				read += 1;
 			},
 		},
-		health: { failed: () => new StoreBusy("git failed", 5), recovered: () => undefined },
+		health: { failed: () => new StoreBusy(busy("git-failed"), 5), recovered: () => undefined },
 		writer: {
 			store: async () => ["b".repeat(40)],
 			move: async () => {

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import { textsOf } from "../../registry/problems.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { type GitStore, type GitStoreOptions, openGitStore } from "../../store/git/git-store.ts";
 import type { Log } from "../../store/log.ts";
@@ -46,7 +47,7 @@ export function put(
 /** The commit of a change. @throws {Error} where it was refused */
 export async function committed(change: Promise<Commit | Refusal>): Promise<string> {
 	const outcome = await change;
-	if (isRefusal(outcome)) throw new Error(`refused: ${outcome.errors.join()}`);
+	if (isRefusal(outcome)) throw new Error(`refused: ${textsOf(outcome.errors).join()}`);
 	return outcome.commit;
 }
 

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { putEdits } from "../../api/register.ts";
 import { parseRegistration, type Registration } from "../../registry/registration.ts";
 import { layerPath } from "../../registry/smallkey.ts";
+import { problemAt } from "../../registry/texts.ts";
 import { type Edit, isRefusal, type Meta, type Reader, StoreBusy, usedBefore } from "../../store/store.ts";
 import { wms } from "../local.ts";
 import { metaOf } from "./contract.ts";
@@ -94,7 +95,7 @@ test("each of them gets its own outcome", () =>
 	withPeer(async (peer) => {
 		await peer.push(layerPath("same"), "1\n");
 		const store = together(peer);
-		const refusal = { status: 409, errors: ["smallkey: no"] };
+		const refusal = { status: 409, errors: [problemAt("smallkey", "required")] };
 		const meta = metaOf("a");
 		const outcomes = await Promise.allSettled([
 			store.change(putting("a", "1\n"), meta),

@@ -1,5 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { textsOf } from "../../registry/problems.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { isRefusal, type Reader, type Store, StoreBusy } from "../../store/store.ts";
 import { metaOf } from "./contract.ts";
@@ -29,7 +30,7 @@ function putting(smallkey: string, text: string) {
 async function outcomeOf(change: ReturnType<Store["change"]>): Promise<string | number> {
 	try {
 		const outcome = await change;
-		if (isRefusal(outcome)) throw new Error(outcome.errors.join());
+		if (isRefusal(outcome)) throw new Error(textsOf(outcome.errors).join());
 		return outcome.commit;
 	} catch (error) {
 		if (error instanceof StoreBusy) return error.retryAfter;

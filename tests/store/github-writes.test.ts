@@ -2,6 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Context } from "../../api/context.ts";
 import { parseSenders, sign } from "../../api/senders.ts";
+import { textsOf } from "../../registry/problems.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 import { everyPath, type HandledWrite, handleWrite, manual, responseOf, wms } from "../local.ts";
@@ -80,7 +81,7 @@ writes("PUT: 201 with the receipt of a commit that is on the branch", async (ser
 		commit: newest?.sha,
 		fragments: everyPath("23ax5t"),
 		published: false,
-		warnings: warningsOf(JSON.parse(manual)),
+		warnings: textsOf(warningsOf(JSON.parse(manual))),
 	});
 	const [subject, blank, ...trailers] = newest?.commit.message.split("\n") ?? [];
 	assert.equal([subject, blank], ["register 23ax5t (wms)", ""]);

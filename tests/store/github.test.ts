@@ -1,6 +1,7 @@
 import { createPrivateKey, generateKeyPairSync } from "node:crypto";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { textsOf } from "../../registry/problems.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import { githubStore } from "../../store/github/github-store.ts";
 import {
@@ -34,7 +35,7 @@ function putting(smallkey: string, text: string) {
 
 async function put(store: Store, smallkey: string, text: string, parts: Partial<Meta> = {}) {
 	const outcome = await store.change(putting(smallkey, text), metaOf(smallkey, parts));
-	if (isRefusal(outcome)) throw new Error(outcome.errors.join());
+	if (isRefusal(outcome)) throw new Error(textsOf(outcome.errors).join());
 	return outcome;
 }
 
@@ -351,7 +352,7 @@ test("a review that stops half-way is whole after a retry", () =>
 				}
 				peer.proxy.faults.length = 0;
 				const outcome = await store.change(putting(key, "1\n"), meta);
-				if (isRefusal(outcome)) throw new Error(outcome.errors.join());
+				if (isRefusal(outcome)) throw new Error(textsOf(outcome.errors).join());
 				const { data } = await peer.api<{ html_url: string }[]>("GET", `/pulls?head=maps:register/${key}`);
 				assert.equal(
 					data.map(({ html_url }) => html_url),
@@ -421,7 +422,7 @@ test("many layers for review share one pull request, on a branch that is no laye
 		const edits = async () => keys.map((key) => ({ path: layerPath(key), text: "1\n" }));
 		const meta = metaOf("batch", { smallkey: null, review: true, subject: "register 3 layers" });
 		const outcome = await peer.store().change(edits, meta);
-		if (isRefusal(outcome)) throw new Error(outcome.errors.join());
+		if (isRefusal(outcome)) throw new Error(textsOf(outcome.errors).join());
 		assert.is(outcome.branch, "register/jstest.batch");
 		for (const key of keys) assert.is(await peer.file(layerPath(key), "register/jstest.batch"), "1\n");
 		assert.is((await peer.commits("register/jstest.batch")).length, 2);

@@ -16,6 +16,7 @@ import {
 } from "../../../registry/registration.ts";
 import { type Lang, langs, layerPath, parseSmallkey, smallkeyRule } from "../../../registry/smallkey.ts";
 import type { FragmentSettings } from "../../../registry/targets/facts.ts";
+import { textIn } from "../../../registry/texts.ts";
 import { isObject, type Json, listOf, nodeIn, objectOf, textOf } from "../compare/json.ts";
 import { describeNode, isCountedMode, type Notes } from "./description.ts";
 import type { NotMoved } from "./dump.ts";
@@ -53,7 +54,7 @@ export function moveDocument(
 	const registration = layers.get(smallkey)?.registration;
 	if (!registration) return { key: smallkey, reason: textsOf(problems).join("; ") };
 	const tooLarge = storedSizeProblem(registration);
-	if (tooLarge !== null) return { key: smallkey, reason: tooLarge.text };
+	if (tooLarge !== null) return { key: smallkey, reason: textIn("en", tooLarge) };
 	const description: Description = {};
 	for (const lang of langs) {
 		const node = nodes[lang];

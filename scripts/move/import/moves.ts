@@ -1,9 +1,11 @@
 import { descriptionText } from "../../../registry/description.ts";
 import { judgeChange } from "../../../registry/judge.ts";
+import { textsOf } from "../../../registry/problems.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { fileName, langs, layerPath } from "../../../registry/smallkey.ts";
 import { type FragmentSettings, layerFacts } from "../../../registry/targets/facts.ts";
 import { renderAt } from "../../../registry/targets/table.ts";
+import type { Problem } from "../../../registry/texts.ts";
 import { differences } from "../compare/differences.ts";
 import { type Json, listOf, nodeIn, objectOf } from "../compare/json.ts";
 import type { Notes } from "./description.ts";
@@ -53,7 +55,7 @@ export async function collectMoves(
 		const path = layerPath(smallkey);
 		const before = seen.get(smallkey.toLowerCase());
 		const [problem] = judgeChange(() => before ?? [], [{ path, kind: "written" }], "anyone").problems;
-		if (problem) refuse(smallkey, reasonOf([problem.text]), offset);
+		if (problem) refuse(smallkey, reasonOf([problem]), offset);
 		else if (before === undefined) {
 			seen.set(smallkey.toLowerCase(), [fileName(path)]);
 			const text = description && descriptionText(description);
@@ -87,8 +89,10 @@ export async function collectMoves(
 }
 
 /** Why a layer is not moved, of errors that begin with its smallkey. */
-export function reasonOf(errors: readonly string[]): string {
-	return errors.join("; ").replace(/^smallkey: \S+ /, "");
+export function reasonOf(errors: readonly Problem[]): string {
+	return textsOf(errors)
+		.join("; ")
+		.replace(/^smallkey: \S+ /, "");
 }
 
 /** Adds the differences for viewers of v0.9 and v1 to the notes. */

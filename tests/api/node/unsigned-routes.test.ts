@@ -11,6 +11,7 @@ import { maxSearches, Searches } from "../../../api/search.ts";
 import { etagOf } from "../../../registry/etag.ts";
 import type { Fragments } from "../../../registry/fragment.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
+import { textOf as busy } from "../../../registry/texts.ts";
 import { createReadStatus } from "../../../service/layer-status.ts";
 import { StoreBusy } from "../../../store/store.ts";
 import { buildCatalogue, generateEntries } from "../../catalogue/entries.ts";
@@ -160,7 +161,7 @@ async function start() {
 	const limiter = new TokenBuckets({ perMinute: 1, burst: 100 }, () => new Date());
 	const status = createReadStatus({
 		repository: root,
-		store: { read: () => held.then(() => Promise.reject(new StoreBusy("was held", 1))) },
+		store: { read: () => held.then(() => Promise.reject(new StoreBusy(busy("slow"), 1))) },
 		has: (smallkey) => smallkey === "held",
 		harvester: null,
 	});

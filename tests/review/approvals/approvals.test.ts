@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseOwners } from "../../../registry/owners.ts";
+import { textsOf } from "../../../registry/problems.ts";
 import { judgePull, type MergedPaths } from "../../../review/approvals/github.ts";
 import { readTeams, unknownOwners } from "../../../review/approvals/owners.ts";
 import { openPulls, partOf } from "../../../review/pulls.ts";
@@ -170,10 +171,9 @@ approvals(
 approvals("an owner without an id approves nothing, and the check says what to do", async ({ peer }) => {
 	const file = { ...ownersFile, layers: { "*": ["@rita"] } };
 	const { owners: known, problems } = parseOwners(new TextEncoder().encode(JSON.stringify(file)));
-	assert.equal(
-		problems.map(({ text }) => text),
-		["/layers/*/0: @rita must have the id of the account, as in @ada#123: npx fragments owners writes it"],
-	);
+	assert.equal(textsOf(problems), [
+		"/layers/*/0: @rita must have the id of the account, as in @ada#123: npx fragments owners writes it",
+	]);
 	propose(peer, { reviews: [approval("rita")] });
 	assert.equal(await judge(peer, true, known), [
 		"failure: npx fragments owners has to write the id of @rita",

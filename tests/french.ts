@@ -1,0 +1,18 @@
+import * as assert from "uvu/assert";
+
+/** Words that every English sentence of a refusal has one of, and no French one has. */
+const englishWords =
+	/\b(?:the|must|is|are|was|not|has|have|and|with|of|this|which|than|from|cannot|does|too|that|where)\b/i;
+
+/**
+ * Asserts that an answer in French has no English sentence. What a client sent stays as it was: places, and values in
+ * double quotes.
+ * @param body of the answer, as JSON
+ */
+export function assertFrench(body: string): void {
+	const { errors = [], warnings = [], hint = "" } = JSON.parse(body || "{}") as Record<string, string[]>;
+	for (const text of [errors, warnings, hint].flat()) {
+		const own = text.replace(/^\/.*: /, "").replace(/"(?:[^"\\]|\\.)*["…]?/g, "");
+		assert.not.match(own, englishWords, text);
+	}
+}
