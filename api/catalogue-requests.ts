@@ -11,7 +11,7 @@ import { decodeSegment, type Lang, langs, parseSmallkey } from "../registry/smal
 import { layerFile, listFile } from "../site/static/addresses.ts";
 import { reloadSeconds } from "../site/static/frame.ts";
 import { type PageSettings, pageSettingsPath } from "../site/static/html.ts";
-import { layerHtml } from "../site/static/layer.ts";
+import { layerRenderers } from "../site/static/layer.ts";
 import { byTitle, listHtml, pagesOf } from "../site/static/list.ts";
 import { type ApiRoot, collectionId, itemPage, itemsPage, recordsPage } from "../site/static/records.ts";
 import { parseItemsQuery } from "../site/static/records-query.ts";
@@ -108,9 +108,10 @@ export class Catalogue {
 		const name = file.slice(file.lastIndexOf("/") + 1, -".html".length);
 		const page = name === "index" ? 1 : /^[1-9]\d{0,5}$/.test(name) ? Number(name) : 0;
 		for (const lang of langs) {
-			if (parseSmallkey(name) && layerFile(lang, name) === file) {
+			for (const [kind, render] of layerRenderers) {
+				if (!parseSmallkey(name) || layerFile(lang, name, kind) !== file) continue;
 				const entry = await this.#find(name);
-				return entry && layerHtml(lang, entry, settings);
+				return entry && render(lang, entry, settings);
 			}
 			if (this.files.isLive && page > 0 && listFile(lang, page) === file)
 				return listHtml(lang, await this.#pagesBy(lang), page, settings);

@@ -1,5 +1,6 @@
-import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
-import { layerFile, layerFolders, listFolders } from "../site/static/addresses.ts";
+import { type LayerPage, layerPages } from "../registry/entries.ts";
+import { decodeSegment, type Lang, langs, parseSmallkey } from "../registry/smallkey.ts";
+import { layerFile, listFolders } from "../site/static/addresses.ts";
 import { type ErrorKind, errorHtml } from "../site/static/frame.ts";
 import { emptyBody, type Reply, refusalCaching } from "./reply.ts";
 import { documentHeaders, pageTypes, siteGroups } from "./site-headers.ts";
@@ -34,8 +35,11 @@ export type PageRoute =
 	 */
 	| { kind: "records"; path: string; query: string; root: string; isBelowOgc: boolean };
 
-/** The page of a layer: its folder, and the smallkey as in the request. */
-const layerPage = new RegExp(`^(${layerFolders.en}|${layerFolders.fr})/([^/]{1,200}?)(?:\\.html)?$`);
+/** The page of a layer: its language, its kind, and the smallkey as in the request. */
+const layerPage = new RegExp(`^(${langs.join("|")})/(${layerPages.join("|")})/([^/]{1,200}?)(?:\\.html)?$`);
+
+/** The address of a French page before 0.3. */
+const earlierPage = /^fr\/couche\/[^/]{1,200}$/;
 
 /**
  * Parses a request target of the catalogue or of the OGC API.
@@ -54,11 +58,12 @@ export function parsePage(target: string, basePath: string): PageRoute | string 
 		const part = below.replace(/^ogc(?:\/|$)/, "").replace(/\/$/, "");
 		return { kind: "records", path: part, query: query.slice(1), root, isBelowOgc: segment === "ogc" };
 	}
-	const [, folder, key = ""] = layerPage.exec(below) ?? [];
-	if (folder !== undefined) {
+	if (earlierPage.test(below)) return `${basePath}${path.replace("/couche/", "/layer/")}${query}`;
+	const [, lang, page, key = ""] = layerPage.exec(below) ?? [];
+	if (lang !== undefined) {
 		const smallkey = parseSmallkey(decodeSegment(key) ?? "");
-		const lang = folder === layerFolders.fr ? "fr" : "en";
-		return smallkey === null ? null : { kind: "page", file: layerFile(lang, smallkey), root };
+		const file = smallkey && layerFile(lang as Lang, smallkey, page as LayerPage);
+		return file === null ? null : { kind: "page", file, root };
 	}
 	if (!fileSegments.has(segment)) return null;
 	if (folders.has(below)) return `${basePath}${path}/${query}`;

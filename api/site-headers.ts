@@ -25,11 +25,15 @@ const namedTypes = [
 
 const nosniff = { "X-Content-Type-Options": "nosniff" };
 
-/** Headers of a page for people. @param isSecure whether it is served over https only */
-export function documentHeaders(isSecure: boolean): Record<string, string> {
+/**
+ * Headers of a page for people.
+ * @param isSecure whether it is served over https only
+ * @param mayBeFramed whether pages of other sites may show it in a frame
+ */
+export function documentHeaders(isSecure: boolean, mayBeFramed = false): Record<string, string> {
 	return {
 		"Cache-Control": "no-cache",
-		"Content-Security-Policy": `${contentPolicy(isSecure)}; frame-ancestors 'none'`,
+		"Content-Security-Policy": `${contentPolicy(isSecure)}; frame-ancestors ${mayBeFramed ? "*" : "'none'"}`,
 		"Referrer-Policy": "strict-origin-when-cross-origin",
 		...nosniff,
 	};
@@ -39,7 +43,7 @@ const immutable = "public, max-age=31536000, immutable";
 
 /** Files of the catalogue that have the same headers. */
 export interface SiteGroup {
-	name: "assets" | "chunks" | "manifest" | "machines" | "pages" | "settings";
+	name: "assets" | "chunks" | "manifest" | "machines" | "pages" | "embeds" | "settings";
 	/** Paths as in Cloudflare's rules: `*` matches anything. A file matches at most one path. */
 	paths: readonly string[];
 	headers: Readonly<Record<string, string>>;
@@ -70,8 +74,16 @@ export const siteGroups: readonly SiteGroup[] = [
 	},
 	{
 		name: "pages",
-		paths: ["/index.html", "/en/*", "/fr/*", "/list/*", "/guide/*", "/schemas/index.html"],
+		paths: [
+			...["/index.html", ...langs.flatMap((lang) => [`/${lang}/index.html`, `/${lang}/layer/*`])],
+			...["/list/*", "/guide/*", "/schemas/index.html"],
+		],
 		headers: documentHeaders(true),
+	},
+	{
+		name: "embeds",
+		paths: langs.map((lang) => `/${lang}/embed/*`),
+		headers: documentHeaders(true, true),
 	},
 	{
 		name: "settings",
@@ -90,12 +102,14 @@ export function patternOf({ paths }: SiteGroup): string {
 
 const patterns = siteGroups.map((group) => [new RegExp(patternOf(group)), group.headers] as const);
 
+const embedded = new RegExp(`^(?:${langs.join("|")})/embed/`);
+
 /** Headers of any file of the catalogue. @param isSecure whether it is served over https only */
 export function pageHeaders(file: string, isSecure: boolean): Record<string, string> {
 	const ending = file.slice(file.lastIndexOf(".") + 1);
 	const [, named] = namedTypes.find(([start]) => file.startsWith(start)) ?? [];
 	const type = { "Content-Type": named ?? pageTypes[ending] ?? "application/octet-stream" };
-	if (ending === "html") return { ...type, ...documentHeaders(isSecure) };
+	if (ending === "html") return { ...type, ...documentHeaders(isSecure, embedded.test(file)) };
 	const [, headers = machineHeaders] = patterns.find(([pattern]) => pattern.test(`/${file}`)) ?? [];
 	return { ...type, ...headers };
 }

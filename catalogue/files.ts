@@ -3,7 +3,7 @@ import { healthReportPath, healthReportText, parseHealthReport, type SickLayer }
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { layerFile, listFile } from "../site/static/addresses.ts";
 import type { PageSettings } from "../site/static/html.ts";
-import { layerHtml } from "../site/static/layer.ts";
+import { layerRenderers } from "../site/static/layer.ts";
 import { byTitle, listHtml, pagesOf, withAdded } from "../site/static/list.ts";
 import { crawlableFile, crawlableIndex, crawlablePage, crawlablePath } from "../site/static/records.ts";
 import { sitemapFile, sitemapXml } from "../site/static/search-engines.ts";
@@ -57,7 +57,7 @@ export function catalogueFiles(
 	const allBefore = read && !isServed ? index.chunks().flat() : [];
 	const { files, chunks: changedChunks } = index.change(layers, commit);
 	// Lists, sitemap and page settings depend on whether layers have pages: all of them have to be written again.
-	if (read && hasLayerPages(index.manifest.layers, isServed) !== pages.hasLayerPages)
+	if (read && hasLayerPages(index.manifest.layers, isServed) !== pages.site.hasLayerPages)
 		throw new IndexBroken("the pages of layers come or go");
 	files.set(healthReportPath, updateHealth(read && (read(healthReportPath) ?? ""), before, layers, owners));
 	const set = (path: string, text: string | null) => {
@@ -70,7 +70,7 @@ export function catalogueFiles(
 	for (const [path, text] of updateChanges(read, history, pages.publicUrl, titles)) files.set(path, text);
 	for (const number of changedChunks) {
 		const entries = index.chunk(number);
-		if (pages.hasLayerPages && pages.publicUrl)
+		if (pages.site.hasLayerPages && pages.publicUrl)
 			set(sitemapFile(number), sitemapXml(entries, pages.publicUrl));
 		if (!isServed) set(crawlableFile(number), crawlablePage(number, entries, pages.publicUrl));
 	}
@@ -78,9 +78,10 @@ export function catalogueFiles(
 	set(crawlablePath, crawlableIndex(index.chunks(), pages.publicUrl));
 	for (const lang of langs) {
 		for (const [page, text] of listFiles(lang, allBefore, layers, pages)) set(listFile(lang, page), text);
-		if (!pages.hasLayerPages) continue;
+		if (!pages.site.hasLayerPages) continue;
 		for (const [smallkey, entry] of layers)
-			set(layerFile(lang, smallkey), entry && layerHtml(lang, entry, pages));
+			for (const [page, render] of layerRenderers)
+				set(layerFile(lang, smallkey, page), entry && render(lang, entry, pages));
 	}
 	return files;
 }

@@ -8,7 +8,7 @@ export interface CatalogueOptions {
 	fragments: Required<FragmentSettings>;
 	/** Address of the service with a slash at its end, or empty. */
 	publicUrl: string;
-	site: SiteSettings;
+	site: Omit<SiteSettings, "hasLayerPages">;
 	/** Sender's id → the public name that its operator gave it. */
 	senderNames: Readonly<Record<string, PublicName>>;
 	/** Whether each file gets a `.gz` beside it. */

@@ -3,10 +3,10 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { dirname, join } from "node:path";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
 import { isCompanion, placeFile, removeTemporaryFiles } from "../publish/place-file.mjs";
-import { chunksFolder } from "../registry/entries.ts";
+import { chunksFolder, layerPages } from "../registry/entries.ts";
 import { langs } from "../registry/smallkey.ts";
 import { tryJson } from "../registry/try-json.ts";
-import { layerFolders, listFolders, openSearchFile } from "../site/static/addresses.ts";
+import { listFolders, openSearchFile } from "../site/static/addresses.ts";
 import { type PageSettings, pageSettingsPath } from "../site/static/html.ts";
 import { codeStamp } from "../system/files/code-stamp.ts";
 import { ifThereSync } from "../system/files/if-there.ts";
@@ -19,7 +19,8 @@ export type OutputFiles = Map<string, string | Uint8Array | null>;
 
 /** Folders below the output that have only files of the catalogue. */
 export const catalogueFolders: readonly string[] = [
-	...["assets", "changes", "en", layerFolders.en, "fr", layerFolders.fr, "guide", "guide/fr", "index"],
+	...["assets", "changes", "guide", "guide/fr", "index"],
+	...langs.flatMap((lang) => [lang, ...layerPages.map((page) => `${lang}/${page}`)]),
 	...[chunksFolder, listFolders.en, listFolders.fr, "records", "schemas", "sitemap"],
 ];
 

@@ -72,10 +72,10 @@ export async function buildSite(settings: SiteSettings, publicUrl = "") {
  * engines read first, and the settings of the pages that show layers.
  * @param hasLayerPages whether each layer has a page without a script
  */
-export async function buildPages({ site, publicUrl }: CatalogueOptions, hasLayerPages = true) {
+export async function buildPages({ site: options, publicUrl }: CatalogueOptions, hasLayerPages = true) {
+	const site: SiteSettings = { ...options, hasLayerPages };
 	const { files, assets } = await buildSite(site, publicUrl);
-	const { targets, repository } = site;
-	const pages: PageSettings = { assets, publicUrl, targets, repository, hasLayerPages };
+	const pages: PageSettings = { assets, publicUrl, site };
 	// A relative server URL is relative to the OpenAPI document (OpenAPI Specification 3.1.1, "Server Object").
 	const url = publicUrl === "" ? ".." : publicUrl.replace(/\/$/, "");
 	const schemas = schemaFiles(site.targets, url);

@@ -1,5 +1,6 @@
 import type { FromSchema } from "json-schema-to-ts";
 import type { catalogueChunk, entry } from "./schemas/catalogue.ts";
+import type { Lang } from "./smallkey.ts";
 import { tryJson } from "./try-json.ts";
 
 /** Version of the index; a reader ignores an index of another version. */
@@ -12,6 +13,15 @@ export const chunkCount = 64;
 export const chunksFolder = "index/chunks";
 
 export const manifestPath = "index/index.json";
+
+/** The pages of a layer: for people, and its map alone, which pages of other sites may frame. */
+export const layerPages = ["layer", "embed"] as const;
+export type LayerPage = (typeof layerPages)[number];
+
+/** Address of a layer's page below the site's root, without the extension of its file: `en/layer/23ax5t`. */
+export function layerAddress(lang: Lang, smallkey: string, page: LayerPage = "layer"): string {
+	return `${lang}/${page}/${encodeURIComponent(smallkey)}`;
+}
 
 /** West, south, east, north in degrees (RFC 7946, section 5). */
 export type Bounds = readonly [west: number, south: number, east: number, north: number];

@@ -1,4 +1,4 @@
-import type { Entry } from "./entries.ts";
+import { type Entry, layerAddress } from "./entries.ts";
 import type { Lang } from "./smallkey.ts";
 
 /** A few lines of code with which a program or a page draws one layer. */
@@ -29,7 +29,7 @@ export function snippetsOf(
 	const title = layer.title[lang] || smallkey;
 	const at = (folder: string) => `${root}${folder}/${lang}/${key}`;
 	const ramp = (base: string) => `RAMP.configServiceURL = ${literal(`${root}${base}/`)};
-// The address of its page then has the key: ?keys=${key}`;
+// ${lang === "fr" ? "L’adresse de sa page porte alors la clé\u00a0:" : "The address of its page then has the key:"} ?keys=${key}`;
 	const fgpv = `<div class="fgpv" is="rv-map" rv-langs='["${lang}-CA"]'
   rv-service-endpoint="${attribute(root)}" rv-keys='["${smallkey}"]'></div>`;
 	const geoView = {
@@ -46,9 +46,10 @@ export function snippetsOf(
 	// Libraries draw one layer of a FeatureServer; without its number they would query the whole service.
 	const isDrawable = kind && (kind !== "features" || /\/\d+$/.test(url) || !featureServer.test(url));
 	const source = isDrawable ? { kind, url, layers, title } : null;
-	const page = attribute(`${root}${lang}/?layer=${key}&embed=map`);
+	const page = attribute(root + layerAddress(lang, smallkey, "embed"));
 	const frame = `<iframe src="${page}" title="${attribute(title)}" width="800" height="600" loading="lazy"></iframe>`;
 	const found: [name: string, kind: Snippet["kind"], text: string | null][] = [
+		["fragment", "address", read ? at(read) : null],
 		["RAMP 4.0", "js", of("v0.9", ramp("v0.9"))],
 		["RAMP 5", "js", of("v1", ramp("v1"))],
 		["FGPV", "html", of("v2", fgpv)],

@@ -1,9 +1,9 @@
 import { fragmentHeaders, preflightHeaders, refusalCaching } from "../../api/reply.ts";
 import { pageTypes, patternOf, type SiteGroup, siteGroups } from "../../api/site-headers.ts";
+import { layerPages } from "../../registry/entries.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { targetOf } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
-import { layerFolders } from "../../site/static/addresses.ts";
 import { headersFile } from "./files.ts";
 
 /** The input of a static host's configuration. */
@@ -28,7 +28,7 @@ function pathsOf(targets: readonly TargetName[]): string {
 }
 
 /** A regular expression for the addresses of layers' pages. Their files end in .html. */
-const layerPages = `^/(?:${Object.values(layerFolders).join("|")})/[A-Za-z0-9_+=-]+$`;
+const pagesOfLayers = `^/(?:${langs.join("|")})/(?:${layerPages.join("|")})/[A-Za-z0-9_+=-]+$`;
 
 /** Writes each header as a line. */
 function lines(headers: SiteGroup["headers"], write: (name: string, value: string) => string): string {
@@ -51,7 +51,7 @@ ${lines(always, (name, value) => `		add_header ${name} "${value}" always;`)}		ad
 ${lines(preflightHeaders, (name, value) => `			add_header ${name} "${value}";`)}			return 204;
 		}
 	}
-	location ~ "${layerPages}" {
+	location ~ "${pagesOfLayers}" {
 		rewrite ^(.*)$ $1.html last;
 	}
 ${siteGroups.map(nginxGroup).join("")}}
@@ -82,7 +82,7 @@ ${siteGroups.map(apacheGroup).join("")}	# The tag of a compressed copy ends with
 	RewriteEngine On
 	RewriteCond %{REQUEST_METHOD} =OPTIONS
 	RewriteRule "${pathsOf(targets)}" - [R=204,L]
-	RewriteRule "${layerPages}" "%{REQUEST_URI}.html" [PT]
+	RewriteRule "${pagesOfLayers}" "%{REQUEST_URI}.html" [PT]
 </VirtualHost>
 `;
 }
@@ -108,7 +108,7 @@ ${lines(always, (name, value) => `		${name} "${value}"`)}	}
 ${lines(preflightHeaders, (name, value) => `			${name} "${value}"`)}		}
 		respond 204
 	}
-	@layers path_regexp ${layerPages}
+	@layers path_regexp ${pagesOfLayers}
 	rewrite @layers {path}.html
 	handle {
 		header @fragments {

@@ -7,6 +7,7 @@ import MouseWheelZoom from "ol/interaction/MouseWheelZoom.js";
 import PinchZoom from "ol/interaction/PinchZoom.js";
 import ImageLayer from "ol/layer/Image.js";
 import OlMap from "ol/Map.js";
+import type MapBrowserEvent from "ol/MapBrowserEvent.js";
 import ImageStatic from "ol/source/ImageStatic.js";
 import View from "ol/View.js";
 import { layerExtent } from "../../registry/extent.ts";
@@ -45,7 +46,8 @@ export function openBaseMap(target: HTMLElement, signal: AbortSignal) {
 		view,
 		controls: [new ScaleLine({ units: "metric" })],
 		interactions: [
-			new DragPan(),
+			// One finger scrolls the page, two move the map.
+			new DragPan({ condition: isDrag }),
 			new PinchZoom(),
 			new KeyboardPan({ duration }),
 			new KeyboardZoom({ duration }),
@@ -63,6 +65,12 @@ export function openBaseMap(target: HTMLElement, signal: AbortSignal) {
 		shown: () => view.calculateExtent(map.getSize()) as Box,
 		zoom: (steps: number) => view.animate({ zoom: (view.getZoom() ?? 2) + steps, duration }),
 	};
+}
+
+/** Whether a pointer may drag the map: any but a single finger. */
+function isDrag({ originalEvent, activePointers }: MapBrowserEvent): boolean {
+	const isTouch = originalEvent instanceof PointerEvent && originalEvent.pointerType === "touch";
+	return !isTouch || (activePointers?.length ?? 0) > 1;
 }
 
 /** Adds the configured tiles or the outline of the land. Both are in EPSG:3978; other maps reproject them. */

@@ -21,12 +21,11 @@ const mapLabel: Text =
 const reprojected: Text =
 	"The service does not draw in the map’s reference (EPSG:{0}): its picture was reprojected here. Viewers that do not reproject pictures show nothing.";
 
-/** What is around a map: its status, a button that helps if it is not drawn, the answer to a click, and the legend. */
+/** What is around a map: its status, a button that helps if it is not drawn, and the legend. */
 const nothingYet = {
 	status: "",
 	isBad: false,
 	help: "" as Content,
-	info: "" as Content,
 	legend: "" as Content,
 };
 
@@ -41,9 +40,14 @@ export class LayerMap {
 	readonly #group = new LayerGroup();
 	#timer: ReturnType<typeof setTimeout> | undefined;
 
-	/** @param place element for the map; it must be in the page already @param signal closes the map */
+	/**
+	 * @param place element for the map; it must be in the page already
+	 * @param answer element for the answer to a click
+	 * @param signal closes the map
+	 */
 	constructor(
 		readonly place: HTMLElement,
+		readonly answer: HTMLElement,
 		readonly drawable: Drawable,
 		readonly signal: AbortSignal,
 	) {
@@ -57,13 +61,12 @@ export class LayerMap {
 	#show(changes: Partial<typeof nothingYet>): void {
 		if (this.signal.aborted) return;
 		this.#texts = { ...this.#texts, ...changes };
-		const { status, isBad, help, info, legend } = this.#texts;
+		const { status, isBad, help, legend } = this.#texts;
 		const zoom = (steps: number) => this.#base.zoom(steps);
 		const content = html`${mapFrame("map", t(mapLabel, this.drawable.title), zoom, () => this.#showWhole())}
 			${opacitySlider((value) => this.#group.setOpacity(value))}
 			<p class=${isBad ? "mapstatus bad" : "mapstatus"} role="status">${status}</p>
 			<p class="maphelp" ?hidden=${help === ""}>${help}</p>
-			<div class="info">${info}</div>
 			<div class="legend">${legend}</div>`;
 		render(keyed(this, content), this.place);
 	}
@@ -104,7 +107,7 @@ export class LayerMap {
 		this.#target.addEventListener("keydown", (event) => {
 			const middle = map.getSize()?.map((side) => side / 2);
 			const centre = this.#base.view.getCenter();
-			if (event.key === "Escape") this.#show({ info: "" });
+			if (event.key === "Escape") render("", this.answer);
 			if (event.key === "Enter" && centre && middle) void this.#ask(centre, middle);
 		});
 	}
@@ -192,17 +195,18 @@ export class LayerMap {
 
 	async #ask(coordinate: number[], pixel: number[]): Promise<void> {
 		const close = () => {
-			this.#show({ info: "" });
+			render("", this.answer);
 			this.#target.focus();
 		};
 		const onKey = ({ key }: KeyboardEvent) => key === "Escape" && close();
-		const show = (content: Content) =>
-			this.#show({
-				info: html`<section class="infobox" aria-label=${t("What is here")} @keydown=${onKey}>
-					<div class="infohead"><h3>${t("What is here")}</h3><button class="small" @click=${close}>${t("Close")}</button></div>
-					<div role="status">${content}</div>
-				</section>`,
-			});
+		const show = (content: Content) => {
+			if (this.signal.aborted) return;
+			const box = html`<section class="infobox" aria-label=${t("What is here")} @keydown=${onKey}>
+				<div class="infohead"><h3>${t("What is here")}</h3><button class="small" @click=${close}>${t("Close")}</button></div>
+				<div role="status">${content}</div>
+			</section>`;
+			render(box, this.answer);
+		};
 		const layer = this.#features;
 		if (layer) {
 			const options = { hitTolerance: 5, layerFilter: (one: object) => one === layer };

@@ -1,5 +1,5 @@
 import type { Bounds } from "../../registry/entries.ts";
-import { parseSmallkey } from "../../registry/smallkey.ts";
+import { decodeSegment, parseSmallkey } from "../../registry/smallkey.ts";
 import type { Box } from "../map/drawable.ts";
 import { type Sort, sorts } from "../search/select.ts";
 
@@ -28,16 +28,18 @@ const start = {
 	n: firstShown,
 	/** The smallkey of the open layer. */
 	layer: "",
-	/** `map`: only the layer's map is shown, for embedding in another page. */
-	embed: "",
 };
 
 /** The state of the page, as its address has it: a parameter for each member that is not as in the start page. */
 export type State = Readonly<typeof start>;
 
-/** Parses a query string. Unknown parameters and invalid values are ignored. */
-export function readState(search: string): State {
+/** The address of a layer's page; its group is the smallkey. */
+const layerPath = /\/(?:en|fr)\/(?:layer|embed)\/([^/]+?)(?:\.html)?$/;
+
+/** Parses an address of the page. Unknown parameters and invalid values are ignored. */
+export function readState({ pathname, search }: Pick<URL, "pathname" | "search">): State {
 	const parameters = new URLSearchParams(search);
+	const [, inPath] = layerPath.exec(pathname) ?? [];
 	const text = (name: string) => (parameters.get(name) ?? "").slice(0, longestText);
 	const only = <T extends string>(values: readonly T[], name: string) =>
 		values.find((value) => value === text(name));
@@ -52,8 +54,7 @@ export function readState(search: string): State {
 		view: boxOf(text("view"))?.join() ?? "",
 		sort: only(sorts, "sort") ?? start.sort,
 		n: Math.min(Math.max(Number.parseInt(text("n"), 10) || 0, firstShown), maxShown),
-		layer: parseSmallkey(text("layer")) ?? "",
-		embed: only(["map"], "embed") ?? "",
+		layer: parseSmallkey(inPath === undefined ? text("layer") : (decodeSegment(inPath) ?? "")) ?? "",
 	};
 }
 
@@ -75,12 +76,16 @@ export async function boundsOf([xmin, ymin, xmax, ymax]: Box, wkid: number): Pro
 	return hasPole ? [-180, bounds[1], 180, 90] : bounds;
 }
 
-/** The query string of a state, with its question mark; empty for the start page. */
-export function writeState(state: State): string {
-	const names = Object.keys(start) as (keyof State)[];
+/**
+ * The address of a state below the folder of its language; empty for the start page.
+ * @param hasLayerPages whether layers have pages of their own; otherwise the query names the layer
+ */
+export function writeState(state: State, hasLayerPages: boolean): string {
+	const path = hasLayerPages && state.layer !== "" ? `layer/${encodeURIComponent(state.layer)}` : "";
+	const names = (Object.keys(start) as (keyof State)[]).filter((name) => name !== "layer" || path === "");
 	const changed = names.filter((name) => state[name] !== start[name]);
 	const query = new URLSearchParams(changed.map((name) => [name, String(state[name])]));
-	return query.size === 0 ? "" : `?${query}`;
+	return query.size === 0 ? path : `${path}?${query}`;
 }
 
 const filters = ["type", "host", "sender", "health", "title", "view"] as const;

@@ -51,11 +51,15 @@ export function lookButton(
 /** The map of a layer in one of its languages. */
 export type MapPanel = ReturnType<typeof mapPanel>;
 
-/** Makes the element for a layer's map. Call `open` once it is in the page. */
-export function mapPanel(drawables: Drawables) {
+/**
+ * Makes the element for a layer's map. Call `open` once it is in the page.
+ * @param answer element for the answers to clicks; below the map without one
+ */
+export function mapPanel(drawables: Drawables, answer?: HTMLElement) {
 	const { en, fr } = drawables;
 	const first = drawables[lang] ? lang : lang === "en" ? "fr" : "en";
 	const place = part("mapplace");
+	const own = answer ?? part("info");
 	let closing = new AbortController();
 	const close = () => closing.abort();
 	const show = async (one: Lang) => {
@@ -66,7 +70,7 @@ export function mapPanel(drawables: Drawables) {
 		if (!drawable) return render(html`<p class="warning">${t(unread)}</p>`, place);
 		try {
 			const { LayerMap } = await import("../map/layer-map.ts");
-			if (!signal.aborted) await new LayerMap(place, drawable, signal).draw();
+			if (!signal.aborted) await new LayerMap(place, own, drawable, signal).draw();
 		} catch (error) {
 			console.error(error);
 			if (signal.aborted) return;
@@ -85,7 +89,11 @@ export function mapPanel(drawables: Drawables) {
 	};
 	const hasTwo = en && fr && (en.url !== fr.url || entriesOf(en) !== entriesOf(fr));
 	const head = html`<div class="maphead"><h2>${t("Map")}</h2>${hasTwo ? choice() : ""}</div>`;
-	return { element: part("mappanel", [head, place]), open: () => void show(first), close };
+	return {
+		element: part("mappanel", [head, place, ...(answer ? [] : [own])]),
+		open: () => void show(first),
+		close,
+	};
 }
 
 /** A table of a layer in both languages, with notes on what is the same or differs. */

@@ -1,12 +1,11 @@
 import { html, nothing, type TemplateResult } from "lit-html";
 import type { Entry } from "../../registry/entries.ts";
-import { type Lang, layerPath } from "../../registry/smallkey.ts";
+import type { Lang } from "../../registry/smallkey.ts";
 import { snippetsOf } from "../../registry/snippets.ts";
-import { senderOf, stateOf } from "../search/entry.ts";
 import { catalogue, problemOf, renewCatalogue } from "../search/loaded-catalogue.ts";
-import type { Text } from "../text/translate.ts";
+import { copyTexts } from "../text/translate.ts";
 import type { State } from "./address.ts";
-import { breakable, type Content, copyBox, copyButton } from "./dom.ts";
+import { breakable, type Content, copyBox, copyButton, outside, part, select } from "./dom.ts";
 import {
 	bothLanguages,
 	type Drawables,
@@ -16,37 +15,41 @@ import {
 	mapPanel,
 	readDrawable,
 } from "./drawables.ts";
-import { causeText, repairText } from "./health-view.ts";
-import { problemBox, readFile, refresh, root, settings, stateLink, type View } from "./page.ts";
-import { dayText, lang, named, stateText, t, typeText, weekText } from "./texts.ts";
+import { type RowPart, rowsOf, separator } from "./layer-rows.ts";
+import {
+	addressOfState,
+	givenEntry,
+	problemBox,
+	readFile,
+	refresh,
+	root,
+	settings,
+	stateLink,
+	type View,
+} from "./page.ts";
+import { lang, named, stateText, t, texts, typeText } from "./texts.ts";
 
-/** Name of a snippet → its text, where the program's name is not enough. */
-const snippetTexts: ReadonlyMap<string, Text> = new Map([
-	["RAMP 4.0", "RAMP 4.0: its service, in RAMP-starter.js"],
-	["RAMP 5", "RAMP 5: its service, in RAMP-starter.js"],
-	["FGPV", "FGPV: the map in its page"],
-	["GeoView", "GeoView: configuration of the layer"],
-	["Terria", "Terria: member of a catalogue"],
-	["Leaflet", "Leaflet (ArcGIS services: with esri-leaflet)"],
-	["<iframe>", "HTML: the map in a frame of your page"],
-	["RAMP4", "RAMP4: configuration of the layer"],
-]);
-
-/** A layer that was read: its entry, and how it is drawn in each language. */
+/** What is known about a layer: its entry, and how it is drawn in each language. */
 interface Known {
 	entry: Entry | null;
 	drawables: Drawables;
 	map: MapPanel;
-	/** The fragment for RAMP4, or the text that RAMP4 cannot show the layer; null until it is read. */
-	ramp4: string | null;
 }
 
-/** The view of one layer: its map, both languages, its health, its last change, and snippets to copy. */
+/** Where the name of the text that was copied last is kept in the browser. */
+const chosenName = "copy-as";
+
+/** The view of one layer: its map, what its entry says, both languages, and texts to copy. */
 export class LayerView implements View {
-	/** Null if there is no such layer; undefined until it is read. */
+	/** Null if there is no such layer; undefined until something is known. */
 	#known: Known | null | undefined;
 	#problems: string[] = [];
 	#isReading = true;
+	#copied = localStorage.getItem(chosenName) ?? "";
+	/** The fragment for RAMP4, or the text that RAMP4 cannot show the layer; null until it is read. */
+	#ramp4: string | null = null;
+	/** The place for the answer to a click on the map. */
+	readonly #answer = part("info");
 
 	/** @param signal closes the view */
 	constructor(
@@ -54,7 +57,9 @@ export class LayerView implements View {
 		readonly signal: AbortSignal,
 	) {
 		signal.addEventListener("abort", () => this.#known?.map.close());
-		void this.#load();
+		const entry = givenEntry?.smallkey === smallkey ? givenEntry : null;
+		if (entry) this.#know(entry, { en: null, fr: null });
+		void this.#load(async () => entry ?? catalogue.find(smallkey));
 	}
 
 	get title(): string {
@@ -66,7 +71,7 @@ export class LayerView implements View {
 		const back = html`<span aria-hidden="true">← </span>${t("Back to the layers")}`;
 		const retry = () => {
 			renewCatalogue();
-			void this.#load();
+			void this.#load(() => catalogue.find(this.smallkey));
 		};
 		const title = this.#known === null ? t("There is no layer {0}.", this.smallkey) : this.title;
 		return html`<article class="layer" aria-busy=${this.#isReading ? "true" : nothing}>
@@ -78,7 +83,15 @@ export class LayerView implements View {
 		</article>`;
 	}
 
-	async #load(): Promise<void> {
+	#know(entry: Entry | null, drawables: Drawables): Known {
+		this.#known?.map.close();
+		const known = { entry, drawables, map: mapPanel(drawables, this.#answer) };
+		this.#known = known;
+		return known;
+	}
+
+	/** @param readEntry reads the entry; null if there is none */
+	async #load(readEntry: () => Promise<Entry | null>): Promise<void> {
 		const { signal } = this;
 		const problems: string[] = [];
 		const note = (error: unknown) => {
@@ -86,34 +99,27 @@ export class LayerView implements View {
 			return null;
 		};
 		const read = (one: Lang) => readDrawable(this.smallkey, one, signal, note);
-		const ramp4 = this.#readRamp4().catch(() => null);
-		const [entry, en, fr] = await Promise.all([
-			catalogue.find(this.smallkey).catch(note),
-			read("en"),
-			read("fr"),
-		]);
+		const [entry, en, fr] = await Promise.all([readEntry().catch(note), read("en"), read("fr")]);
 		if (signal.aborted) return;
 		this.#isReading = false;
 		this.#problems = problems;
 		if (entry || en || fr) {
-			this.#known?.map.close();
-			const drawables = { en, fr };
-			const map = mapPanel(drawables);
-			const known: Known = { entry, drawables, map, ramp4: null };
-			this.#known = known;
+			const { map } = this.#know(entry, { en, fr });
 			refresh();
 			map.open();
-			known.ramp4 = await ramp4;
-			if (signal.aborted) return;
+			void this.#readRamp4();
 		} else if (problems.length === 0) this.#known = null;
 		refresh();
 	}
 
-	async #readRamp4(): Promise<string | null> {
-		if (!settings.targets.includes("ramp4")) return null;
+	/** Reads the fragment for RAMP4 once it is to be copied. */
+	async #readRamp4(): Promise<void> {
+		if (this.#copied !== "RAMP4" || !settings.targets.includes("ramp4")) return;
 		const path = docPath("ramp4", lang, this.smallkey);
-		const text = await readFile(path, "no-cache", this.signal);
-		return text === null ? t("not served there") : JSON.stringify(JSON.parse(text), null, 2);
+		const text = await readFile(path, "no-cache", this.signal).catch(() => undefined);
+		if (text === undefined) return;
+		this.#ramp4 = text === null ? t("not served there") : JSON.stringify(JSON.parse(text), null, 2);
+		if (!this.signal.aborted) refresh();
 	}
 
 	#missing(state: State): TemplateResult {
@@ -137,44 +143,87 @@ export class LayerView implements View {
 		</div>`;
 	}
 
-	#body({ entry, drawables, map, ramp4 }: Known): TemplateResult {
+	#body({ entry, drawables, map }: Known): TemplateResult {
 		const drawable = drawables[lang] ?? drawables.en ?? drawables.fr;
-		const look = drawable && lookButton("", this.signal, async () => drawable);
+		const look = drawable ? lookButton("", this.signal, async () => drawable) : "";
+		const rows = entry && rowsOf(entry, lang, texts, settings).filter(({ isInTable }) => !isInTable);
+		const about = rows
+			? html`<dl>${rows.map(({ name, parts }) => html`<dt>${name}</dt><dd>${parts.map((one, index) => [separator(parts, index), partContent(one)])}</dd>`)}</dl>`
+			: html`<p>${t("Not known here")}</p>`;
 		return html`${map.element}
 			<div class="aside">
+				${this.#answer}
+				<section><h2>${t("About this layer")}</h2>${about}${look}</section>
 				<section><h2>${t("Both languages")}</h2>${bothLanguages(drawables)}</section>
-				<section><h2>${t("Health")}</h2><p>${this.#health(entry)}</p>${look}</section>
-				<section><h2>${t("Last change")}</h2><p>${this.#change(entry)}</p></section>
 			</div>
-			<section class="wide"><h2>${t("Copy as")}</h2><div class="copies">${this.#copies(entry, ramp4)}</div></section>`;
+			<section class="wide"><h2>${t("Copy as")}</h2>${this.#copies(entry)}</section>`;
 	}
 
-	#health(entry: Entry | null): Content {
-		if (!entry) return t("Not known here");
-		if (!entry.health) return stateText(stateOf(entry));
-		const { state, since, cause, repair } = entry.health;
-		return html`<strong class="bad">${stateText(state)}</strong>, ${t("since the week of {0}", weekText(since))}
-			${causeText(cause)}${repairText(repair)}`;
-	}
-
-	#change(entry: Entry | null): Content {
-		if (!entry?.changed) return t("Not known here");
-		const { commit, date } = entry.changed;
-		const when = `${dayText(new Date(date))}, commit ${commit.slice(0, 7)}`;
-		const sender = senderOf(entry, lang);
-		const history = `${settings.repository}/commits/${settings.branch}/${layerPath(this.smallkey)}`;
-		const more = settings.repository && html`<span>, <a href=${history}>${t("its history")}</a></span>`;
-		return html`<time datetime=${date}>${when}</time>${more}
-			${sender && html`<span class="block">${t("Registered by")}${t(":")} ${sender}</span>`}`;
-	}
-
-	/** The layer's snippets for viewers and libraries. The last one, for RAMP4, is the fragment itself. */
-	#copies(entry: Entry | null, ramp4: string | null): TemplateResult[] {
+	/** One text for a viewer or a library, and a choice of which. */
+	#copies(entry: Entry | null): TemplateResult {
 		const title = { en: this.title, fr: this.title };
 		const layer = entry ?? { smallkey: this.smallkey, type: "", title, address: { en: "" } };
-		const isRamp4 = (name: string) => name === "RAMP4";
-		return snippetsOf(layer, lang, root.href, settings.targets)
-			.sort((one, other) => Number(isRamp4(one.name)) - Number(isRamp4(other.name)))
-			.map(({ name, text }) => copyBox(named(snippetTexts, name), isRamp4(name) ? (ramp4 ?? text) : text));
+		const served = settings.targets.filter((target) => !entry?.unread?.includes(`${target}/${lang}`));
+		const snippets = snippetsOf(layer, lang, root.href, served);
+		const chosen = snippets.find(({ name }) => name === this.#copied) ?? snippets[0];
+		if (!chosen) return html`<p>${t("Viewers cannot read this layer.")}</p>`;
+		const choose = (name: string) => {
+			this.#copied = name;
+			localStorage.setItem(chosenName, name);
+			void this.#readRamp4();
+			refresh();
+		};
+		const options = snippets.map(({ name }) => [name, named(copyTexts, name)] as const);
+		const text = chosen.name === "RAMP4" ? (this.#ramp4 ?? chosen.text) : chosen.text;
+		return html`<div class="copyas"><label for="copyas">${t("For")}</label>${select("copyas", chosen.name, options, choose)}</div>
+			${copyBox(named(copyTexts, chosen.name), text)}`;
+	}
+}
+
+function partContent(one: RowPart): Content {
+	const { kind, text } = one;
+	if (kind === "address") return outside(one.href, text);
+	if (kind === "list")
+		return html`<a href=${new URL(`${lang}/${one.query}`, root).href}>${breakable(text)}</a>`;
+	if (kind === "code") return html`<code>${text}</code>`;
+	return html`<span class=${kind === "note" ? "note" : nothing} lang=${one.lang ?? nothing}>${breakable(text)}</span>`;
+}
+
+/** The map of a layer alone, with its title as a link to its page. */
+export class EmbedView implements View {
+	readonly title: string;
+	readonly #answer = part("info");
+	#map: MapPanel | null = null;
+	#problems: string[] = [];
+
+	constructor(
+		readonly smallkey: string,
+		readonly signal: AbortSignal,
+	) {
+		this.title = givenEntry?.title[lang] || smallkey;
+		void this.#open();
+	}
+
+	async #open(): Promise<void> {
+		const problems: string[] = [];
+		const note = (error: unknown) => {
+			problems.push(problemOf(error));
+			return null;
+		};
+		const read = (one: Lang) => readDrawable(this.smallkey, one, this.signal, note);
+		const [en, fr] = await Promise.all([read("en"), read("fr")]);
+		this.#problems = problems;
+		this.#map = mapPanel({ en, fr }, this.#answer);
+		refresh();
+		this.#map.open();
+	}
+
+	content(state: State): TemplateResult {
+		const page = addressOfState(state);
+		return html`<article class="layer">
+			<h1><a href=${page} target="_blank" rel="noopener">${breakable(this.title)}</a></h1>
+			${problemBox(this.#problems, () => location.reload())}
+			${this.#map?.element ?? ""}${this.#answer}
+		</article>`;
 	}
 }

@@ -1,12 +1,12 @@
 import { render } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import { noAnswer } from "../search/loaded-catalogue.ts";
-import { readState, type State, writeState } from "./address.ts";
+import { readState, type State } from "./address.ts";
 import { warning } from "./dom.ts";
 import { openHealth } from "./health-view.ts";
-import { LayerView } from "./layer-view.ts";
+import { EmbedView, LayerView } from "./layer-view.ts";
 import { ListView } from "./list-view.ts";
-import { currentState, go, type View } from "./page.ts";
+import { addressOfState, currentState, go, isEmbed, root, type View } from "./page.ts";
 import { lang, t } from "./texts.ts";
 
 const main = document.querySelector("main") as HTMLElement;
@@ -19,6 +19,7 @@ let closing = new AbortController();
 
 /** @param left the layer that was open before; empty for none @param signal closes the view */
 async function openView(state: State, left: string, signal: AbortSignal): Promise<View> {
+	if (isEmbed) return new EmbedView(state.layer, signal);
 	if (state.layer !== "") return new LayerView(state.layer, signal);
 	if (state.page === "health") return openHealth(signal);
 	if (state.page === "layers") return new ListView(left, signal);
@@ -34,13 +35,15 @@ function focusHeading(): void {
 function acceptDraft(): void {
 	const { page, layer } = currentState();
 	if ((page === "draft" && layer === "") || !location.hash.startsWith("#draft=")) return;
-	history.replaceState(null, "", `${location.pathname}?page=draft${location.hash}`);
+	history.replaceState(null, "", addressOfState(readState(new URL("?page=draft", root))) + location.hash);
 }
 
 /** Shows the state in the address. Moves the focus to the heading of a new view, but not when the page loads. */
 async function show(): Promise<void> {
 	acceptDraft();
 	const state = currentState();
+	// An address of an earlier version, `?layer=`.
+	if (!isEmbed && state.layer !== "") history.replaceState(null, "", addressOfState(state) + location.hash);
 	const before = opened;
 	const isOther = state.layer !== before?.layer || (state.layer === "" && state.page !== before.page);
 	if (isOther) {
@@ -54,7 +57,6 @@ async function show(): Promise<void> {
 		view = other;
 		if (!other) render(warning(t(noAnswer)), main);
 	}
-	document.body.classList.toggle("embed", state.embed !== "" && state.layer !== "");
 	refresh();
 	if (isOther && before) {
 		scrollTo(0, 0);
@@ -70,7 +72,7 @@ function refresh(): void {
 	const title = view?.title ?? t("Map layers");
 	document.title = title === t("Map layers") ? title : `${title} – ${t("Map layers")}`;
 	const other = document.querySelector<HTMLAnchorElement>("a[hreflang]");
-	if (other) other.href = `../${lang === "en" ? "fr" : "en"}/${writeState(state)}${location.hash}`;
+	if (other) other.href = addressOfState(state, lang === "en" ? "fr" : "en") + location.hash;
 	for (const link of menu) {
 		const isHere = link.dataset.page === state.page && state.layer === "";
 		link.ariaCurrent = isHere ? "page" : null;
@@ -84,12 +86,22 @@ document.querySelector(".skip")?.addEventListener("click", (event) => {
 	event.preventDefault();
 	focusHeading();
 });
+/** Whether an address is a state of this page. */
+function isState({ href }: HTMLAnchorElement): boolean {
+	const home = new URL(`${lang}/`, root).href;
+	return href.startsWith(home) && /^(?:layer\/[^/?#]+)?(?:\?|$)/.test(href.slice(home.length));
+}
+
 // A plain click on a link to a state; clicks with a modifier key (new tab or window) are left to the browser.
 addEventListener("click", (event) => {
-	const link = (event.target as Element).closest<HTMLAnchorElement>("a[data-page], a[data-layer]");
-	if (!link || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
+	const link = (event.target as Element).closest<HTMLAnchorElement>("a[href]");
+	if (!link || isEmbed || !isState(link) || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
+		return;
 	event.preventDefault();
-	go(readState(link.search));
+	go(readState(link));
 });
+// The address will change, and relative links with it.
+for (const link of document.querySelectorAll<HTMLAnchorElement | HTMLLinkElement>("a[href], link[rel=icon]"))
+	link.setAttribute("href", link.href);
 main.replaceChildren();
 void show();

@@ -1,22 +1,35 @@
 import { html, type TemplateResult } from "lit-html";
+import type { Entry } from "../../registry/entries.ts";
+import type { Lang } from "../../registry/smallkey.ts";
 import { readState, type State, writeState } from "./address.ts";
 import type { Content } from "./dom.ts";
 import type { SiteSettings } from "./settings.ts";
-import { t } from "./texts.ts";
+import { lang, t } from "./texts.ts";
 
 const main = document.querySelector("main") as HTMLElement;
 
 /** The settings, which are embedded in the page, so that no request is needed. */
 export const settings = JSON.parse(document.getElementById("settings")?.textContent ?? "") as SiteSettings;
 
+/** The address in an attribute of `main`. It is relative to the address with which the page was loaded. */
+function addressIn(name: string): URL {
+	return new URL(main.dataset[name] ?? "", location.href.split(/[?#]/)[0]);
+}
+
 /** Root of the site, with a slash at its end. */
-export const root = new URL("../", location.href.split(/[?#]/)[0]);
+export const root = addressIn("root");
 
 /** The addresses of the land's outline. */
-export const land = { light: main.dataset.landLight ?? "", dark: main.dataset.landDark ?? "" };
+export const land = { light: addressIn("landLight").href, dark: addressIn("landDark").href };
 
 /** The address of the worker's script for text search. */
-export const workerAddress = new URL(main.dataset.worker ?? "", location.href);
+export const workerAddress = addressIn("worker");
+
+/** The entry in a layer's page; null on every other page. */
+export const givenEntry = JSON.parse(document.getElementById("entry")?.textContent ?? "null") as Entry | null;
+
+/** Whether the page is a map alone, which another page may show in a frame. */
+export const isEmbed = main.matches(".embed");
 
 export function now(): Date {
 	return new Date();
@@ -24,15 +37,19 @@ export function now(): Date {
 
 /** The state in the address. */
 export function currentState(): State {
-	return readState(location.search);
+	return readState(location);
+}
+
+/** The address of a state. @param one its language */
+export function addressOfState(state: State, one: Lang = lang): string {
+	return new URL(`${one}/${writeState(state, settings.hasLayerPages)}`, root).href;
 }
 
 /** Changes the address and shows its state. @param replace whether *Back* skips the current address */
 export function go(state: State, replace = false): void {
 	const hash = state.page === "draft" && state.layer === "" ? location.hash : "";
-	const address = `${location.pathname}${writeState(state)}${replace ? hash : ""}`;
-	if (address !== `${location.pathname}${location.search}${location.hash}`)
-		history[replace ? "replaceState" : "pushState"](null, "", address);
+	const address = addressOfState(state) + (replace ? hash : "");
+	if (address !== location.href) history[replace ? "replaceState" : "pushState"](null, "", address);
 	dispatchEvent(new PopStateEvent("popstate"));
 }
 
@@ -73,7 +90,7 @@ const timeoutMs = 30_000;
 
 /** A link to another state of this page, which is shown without loading the page again. */
 export function stateLink(state: State, content: Content): TemplateResult {
-	return html`<a href=${writeState(state) || location.pathname} data-layer=${state.layer}>${content}</a>`;
+	return html`<a href=${addressOfState(state)} data-layer=${state.layer}>${content}</a>`;
 }
 
 /** Most problems that are shown at once. */

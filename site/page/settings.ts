@@ -19,4 +19,6 @@ export interface SiteSettings extends OperatorSettings {
 	canSend: boolean;
 	metadataUrl: string;
 	catalogueUrl: string;
+	/** Whether each layer has pages of its own. A build of files has none for many layers. */
+	hasLayerPages: boolean;
 }

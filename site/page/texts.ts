@@ -5,14 +5,10 @@ import { translator } from "../text/translate.ts";
 export const lang: Lang = parseLang(document.documentElement.lang) ?? "en";
 
 const french = lang === "fr" ? (await import("../text/french.ts")).french : null;
-export const { t, plural, layers, named, stateText, typeText } = translator(french);
+export const texts = translator(french);
+export const { t, plural, layers, named, dayText, stateText, typeText } = texts;
 
 /** The first day of a week, in words: `February 23, 2026`. @param week in ISO 8601, such as `2026-W09` */
 export function weekText(week: string): string {
 	return dayText(new Date(mondayOf(week)));
-}
-
-/** A day in words: `March 4, 2026`, `4 mars 2026`. */
-export function dayText(day: Date): string {
-	return day.toLocaleDateString(`${lang}-CA`, { dateStyle: "long", timeZone: "UTC" });
 }

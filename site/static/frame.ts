@@ -3,7 +3,16 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { SiteSettings } from "../page/settings.ts";
 import { tagline } from "../text/translate.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
-import { type Assets, Html, html, inBoth, type Part, scriptData, textsIn } from "./html.ts";
+import {
+	type Assets,
+	Html,
+	html,
+	inBoth,
+	type PageSettings,
+	type Part,
+	scriptData,
+	textsIn,
+} from "./html.ts";
 
 interface Frame {
 	lang: Lang;
@@ -74,7 +83,6 @@ function alternates(root: string): Html {
  */
 export function catalogueHtml(lang: Lang, assets: Assets, settings: SiteSettings, publicUrl: string): string {
 	const { t } = textsIn[lang];
-	const imports = [...assets.imports, ...(lang === "fr" ? [assets.french] : [])];
 	const search = html`<link rel="search" type="application/opensearchdescription+xml" title="${t("Map layers")}" href="../${openSearchFile(lang)}">`;
 	return frameHtml(assets, {
 		lang,
@@ -83,13 +91,43 @@ export function catalogueHtml(lang: Lang, assets: Assets, settings: SiteSettings
 		head: html`<meta name="description" content="${t(tagline)}">
 ${alternates("../")}
 ${publicUrl && search}<link rel="preload" as="fetch" crossorigin href="../${manifestPath}">
-<script type="module" src="../${assets.script}"></script>
-${imports.map((path) => html`<link rel="modulepreload" href="../${path}">\n`)}
-<script type="application/json" id="settings">${scriptData(settings)}</script>`,
+${scriptHead(lang, "../", assets, settings)}`,
 		other: `../${lang === "en" ? "fr" : "en"}/`,
-		attributes: html` data-land-light="../${assets.landLight}" data-land-dark="../${assets.landDark}" data-worker="../${assets.worker}"`,
+		attributes: scriptAttributes("../", assets),
 		content: html`<noscript><h1>${t("Map layers")}</h1><p>${t("Searching and maps need JavaScript. Without it there is")} <a href="../${listFolders[lang]}/">${t("the plain list of all layers")}</a>.</p></noscript>`,
 	});
+}
+
+/** The scripts of a page that shows layers, and the settings. @param root relative address from the page to the site's root */
+export function scriptHead(lang: Lang, root: string, assets: Assets, settings: SiteSettings): Html {
+	const imports = [...assets.imports, ...(lang === "fr" ? [assets.french] : [])];
+	return html`<script type="module" src="${root}${assets.script}"></script>
+${imports.map((path) => html`<link rel="modulepreload" href="${root}${path}">\n`)}
+<script type="application/json" id="settings">${scriptData(settings)}</script>`;
+}
+
+/** Where the script finds the site and its files. */
+export function scriptAttributes(root: string, assets: Assets): Html {
+	const { landLight, landDark, worker } = assets;
+	return html` data-root="${root}" data-land-light="${root}${landLight}" data-land-dark="${root}${landDark}" data-worker="${root}${worker}"`;
+}
+
+/** Renders a page with a map alone, which pages of other sites may frame. @param page its layer's page below the site's root */
+export function embedHtml(
+	lang: Lang,
+	root: string,
+	{ assets, publicUrl, site }: PageSettings,
+	{ title, page, data }: { title: string; page: string; data: Html },
+): string {
+	const { t } = textsIn[lang];
+	const head = html`${headOf(root, assets, title, scriptHead(lang, root, assets, site))}
+<meta name="robots" content="noindex">
+<link rel="canonical" href="${publicUrl || root}${page}">
+<script type="application/json" id="entry">${data}</script>`;
+	const body = html`<main id="main" class="embed"${scriptAttributes(root, assets)}>
+<noscript><p>${t("The map needs JavaScript.")} <a href="${root}${page}" target="_blank">${title}</a></p></noscript>
+</main>`;
+	return documentHtml(lang, head, body);
 }
 
 /** Renders `index.html`: its script chooses the browser's language; without a script the page is two links. */

@@ -1,5 +1,5 @@
 import { langs } from "../../registry/smallkey.ts";
-import type { TargetName } from "../../registry/targets/target.ts";
+import type { SiteSettings } from "../page/settings.ts";
 import { french } from "../text/french.ts";
 import { type Text, translator } from "../text/translate.ts";
 
@@ -71,11 +71,7 @@ export interface PageSettings {
 	assets: Assets;
 	/** Address of the site with a slash at its end; empty if unknown. */
 	publicUrl: string;
-	targets: readonly TargetName[];
-	/** Address of the public repository; empty if there is none. */
-	repository: string;
-	/** Whether each layer has a page without a script. */
-	hasLayerPages: boolean;
+	site: SiteSettings;
 }
 
 /** The file with the page settings, for pages that the service renders on request. */

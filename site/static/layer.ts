@@ -1,83 +1,94 @@
-import type { Entry } from "../../registry/entries.ts";
-import { mondayOf } from "../../registry/health.ts";
+import { type Entry, type LayerPage, layerAddress } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { type Snippet, snippetsOf } from "../../registry/snippets.ts";
 import { targetPath } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
-import { addressOf, causeOf, senderOf, stateOf, titleOf } from "../search/entry.ts";
-import { layerAddress } from "./addresses.ts";
-import { frameHtml } from "./frame.ts";
+import { type Row, type RowPart, rowsOf, separator } from "../page/layer-rows.ts";
+import { addressOf, senderOf, titleOf } from "../search/entry.ts";
+import { copyTexts } from "../text/translate.ts";
+import { embedHtml, frameHtml, scriptAttributes, scriptHead } from "./frame.ts";
 import { type Html, html, type PageSettings, type Part, scriptData, textsIn } from "./html.ts";
 
 /** Relative address from a layer page to the site's root. */
 const root = "../../";
 
-/** Renders a layer page with the whole entry: `en/layer/<smallkey>.html` or `fr/couche/<smallkey>.html`. Pure. */
+/**
+ * Renders the page of a layer: `en/layer/<smallkey>.html`. Without a script it says everything but the map; the script
+ * replaces its content by `site/page/layer-view.ts`, with the same rows. Pure.
+ */
 export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
-	const { smallkey, bounds, thumbnail } = entry;
-	const { t, typeText } = textsIn[lang];
+	const { assets, site } = settings;
+	const { smallkey, thumbnail } = entry;
+	const { t, named, typeText } = textsIn[lang];
 	const title = titleOf(entry, lang);
+	const other = lang === "en" ? "fr" : "en";
+	const second = entry.title[other] !== title && entry.title[other];
 	const description = entry.description?.[lang];
-	const rows: [name: string, content: Part][] = [
-		[t("Smallkey"), html`<code>${smallkey}</code>`],
-		[t("Type"), typeText(entry.type)],
-		[t("Address of the service"), link(addressOf(entry, lang))],
-		[t("Layers in the service"), entry.layers?.join(", ")],
-		[t("Registered by"), senderOf(entry, lang)],
-		[t("Last change"), changed(entry, settings)],
-		[t("Extent"), bounds && t("west {0}°, south {1}°, east {2}°, north {3}°", ...bounds)],
-		[t("Keywords"), entry.keywords?.join(", ")],
-		[t("Health"), health(entry, lang)],
-	];
-	const picture = html`<img class="thumbnail" src="${root}${thumbnail}" alt="" width="64" height="64" loading="lazy">`;
-	const snippets = snippetsIn(entry, lang, settings).map(
-		({ name, text }) =>
-			html`<h3>${name}</h3>\n<pre role="group" aria-label="${name}" tabindex="0"><code>${text}</code></pre>\n`,
-	);
-	return frameHtml(settings.assets, {
+	const picture = html`<img class="thumbnail" src="${root}${thumbnail}" alt="" width="240" height="240">`;
+	const snippets = snippetsIn(entry, lang, settings).map(({ name, text }) => {
+		const shown = named(copyTexts, name);
+		return html`<h3>${shown}</h3>\n<pre role="group" aria-label="${shown}" tabindex="0"><code>${text}</code></pre>\n`;
+	});
+	return frameHtml(assets, {
 		lang,
 		root,
 		title,
-		head: headHtml(entry, lang, settings),
-		other: root + layerAddress(lang === "en" ? "fr" : "en", smallkey),
-		attributes: html` class="guide layer"`,
-		content: html`<h1>${title}</h1>
-${thumbnail && picture}
-${description && html`<p>${description}</p>`}
-<p><a href="${root}${lang}/?layer=${encodeURIComponent(smallkey)}">${t("Show on the map, with its legend")}</a></p>
-<dl>
-${rows.map(([name, content]) => content && html`<dt>${name}</dt><dd>${content}</dd>\n`)}</dl>
-<h2>${t("What viewers read")}</h2>
+		head: html`${headHtml(entry, lang, settings)}
+${scriptHead(lang, root, assets, site)}
+<script type="application/json" id="entry">${scriptData(entry)}</script>`,
+		other: root + layerAddress(other, smallkey),
+		attributes: scriptAttributes(root, assets),
+		content: html`<article class="layer">
+<p class="back"><a href="${root}${lang}/"><span aria-hidden="true">← </span>${t("Back to the layers")}</a></p>
+<header class="layerhead"><h1>${title}</h1>
+${second && html`<p class="second" lang="${other}">${second}</p>`}
+<p class="facts"><code>${smallkey}</code> <span>${typeText(entry.type)}</span></p>
+${description && html`<p class="description">${description}</p>`}
+</header>
+<div class="layerbody">
+<div class="mappanel"><noscript>${thumbnail && picture}<p>${t("The map needs JavaScript.")}</p></noscript></div>
+<div class="aside"><section><h2>${t("About this layer")}</h2><dl>
+${rowsOf(entry, lang, textsIn[lang], site).map((row) => rowHtml(row, lang))}</dl></section></div>
+<noscript class="wide"><h2>${t("What viewers read")}</h2>
 ${fragments(entry, lang, settings)}
 <h2>${t("How to draw it")}</h2>
-${snippets}`,
+${snippets}</noscript>
+</div>
+</article>`,
 	});
 }
 
-function link(address: string, text = address): Part {
-	return /^https?:/i.test(address) ? html`<a href="${address}" rel="noopener noreferrer">${text}</a>` : text;
+/** Renders the page with the map of a layer alone, for frames of other sites: `en/embed/<smallkey>.html`. Pure. */
+export function layerEmbedHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
+	const title = titleOf(entry, lang);
+	return embedHtml(lang, root, settings, {
+		title,
+		page: layerAddress(lang, entry.smallkey),
+		data: scriptData(entry),
+	});
 }
 
-function changed({ changed: last }: Entry, { repository }: PageSettings): Part {
-	if (!last) return null;
-	const text = `${last.date.slice(0, 10)}, commit ${last.commit.slice(0, 12)}`;
-	return repository ? link(`${repository}/commit/${last.commit}`, text) : text;
+/** The pages of a layer, each with what renders it. */
+export const layerRenderers: readonly [LayerPage, typeof layerHtml][] = [
+	["layer", layerHtml],
+	["embed", layerEmbedHtml],
+];
+
+function rowHtml({ name, parts }: Row, lang: Lang): Html {
+	return html`<dt>${name}</dt><dd>${parts.map((part, index) => html`${separator(parts, index)}${partHtml(part, lang)}`)}</dd>\n`;
 }
 
-function health(entry: Entry, lang: Lang): Part {
-	const { t, stateText } = textsIn[lang];
-	const { health: seen } = entry;
-	const state = stateText(stateOf(entry));
-	if (!seen) return state;
-	const day = new Date(mondayOf(seen.since)).toISOString().slice(0, 10);
-	const { text, lang: own = lang } = causeOf(seen.cause ?? "", t);
-	const cause = text && html`${t(":")} <span lang="${own}">${text}</span>`;
-	return html`${state}, ${t("since the week of {0}", day)}${cause}${seen.repair && `. ${t("A repair is proposed.")}`}`;
+function partHtml(part: RowPart, lang: Lang): Html {
+	const { kind, text } = part;
+	if (kind === "address") return html`<a href="${part.href}" rel="noopener noreferrer">${text}</a>`;
+	if (kind === "list") return html`<a href="${root}${lang}/${part.query}">${text}</a>`;
+	if (kind === "code") return html`<code>${text}</code>`;
+	return html`<span${kind === "note" && html` class="note"`}${part.lang && html` lang="${part.lang}"`}>${text}</span>`;
 }
 
-function fragments(entry: Entry, lang: Lang, { targets }: PageSettings): Html {
+function fragments(entry: Entry, lang: Lang, { site }: PageSettings): Html {
 	const { t } = textsIn[lang];
-	const links = fragmentLinks(entry, targets, root, (target, one) =>
+	const links = fragmentLinks(entry, site.targets, root, (target, one) =>
 		t(one === "en" ? "{0}, English" : "{0}, French", target),
 	);
 	if (links.length === 0) return html`<p>${t("Viewers cannot read this layer.")}</p>`;
@@ -100,9 +111,9 @@ export function fragmentLinks(
 }
 
 /** The snippets of a layer. Without the site's address, snippets that contain it are left out. */
-function snippetsIn(entry: Entry, lang: Lang, { publicUrl, targets }: PageSettings): Snippet[] {
+function snippetsIn(entry: Entry, lang: Lang, { publicUrl, site }: PageSettings): Snippet[] {
 	const { unread = [] } = entry;
-	const served = targets.filter((target) => publicUrl && !unread.includes(`${target}/${lang}`));
+	const served = site.targets.filter((target) => publicUrl && !unread.includes(`${target}/${lang}`));
 	return snippetsOf(entry, lang, publicUrl, served).filter(({ kind }) => publicUrl || kind !== "html");
 }
 
@@ -110,26 +121,30 @@ function snippetsIn(entry: Entry, lang: Lang, { publicUrl, targets }: PageSettin
 function headHtml(entry: Entry, lang: Lang, { publicUrl }: PageSettings): Html {
 	const { smallkey, thumbnail } = entry;
 	const at = (one: Lang) => (publicUrl || root) + layerAddress(one, smallkey);
+	const { t, typeText } = textsIn[lang];
 	const title = titleOf(entry, lang);
-	const words = entry.description?.[lang] ?? textsIn[lang].t("Map layer: {0} ({1})", title, entry.type);
+	const words = entry.description?.[lang] ?? t("Map layer: {0} ({1})", title, typeText(entry.type));
 	return html`<meta name="description" content="${words}">
 <link rel="canonical" href="${at(lang)}">
 ${langs.map((one) => html`<link rel="alternate" hreflang="${one}" href="${at(one)}">\n`)}
 <link rel="alternate" hreflang="x-default" href="${at("en")}">
 <meta property="og:type" content="website">
+<meta property="og:site_name" content="${t("Map layers")}">
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${words}">
 <meta property="og:locale" content="${lang}_CA">
 ${publicUrl && html`<meta property="og:url" content="${at(lang)}">`}
 ${publicUrl && thumbnail && html`<meta property="og:image" content="${publicUrl + thumbnail}">`}
-<script type="application/ld+json">${dataset(entry, lang, words, publicUrl && at(lang))}</script>`;
+<script type="application/ld+json">${dataset(entry, lang, words, publicUrl)}</script>`;
 }
 
 /** The Dataset as JSON-LD. It is a data block, not a script, so the content policy allows it. */
-function dataset(entry: Entry, lang: Lang, description: string, url: string): Html {
-	const { smallkey, bounds, changed, keywords, sender } = entry;
+function dataset(entry: Entry, lang: Lang, description: string, publicUrl: string): Html {
+	const { smallkey, bounds, changed, keywords } = entry;
 	// South, west, north, east (schema.org, GeoShape).
 	const box = bounds && [bounds[1], bounds[0], bounds[3], bounds[2]].join(" ");
+	const name = senderOf(entry, lang);
+	const { t } = textsIn[lang];
 	return scriptData({
 		"@context": "https://schema.org/",
 		"@type": "Dataset",
@@ -137,11 +152,21 @@ function dataset(entry: Entry, lang: Lang, description: string, url: string): Ht
 		description,
 		identifier: smallkey,
 		inLanguage: lang,
-		...(url && { url }),
+		...(publicUrl && { url: publicUrl + layerAddress(lang, smallkey) }),
 		...(keywords && { keywords }),
 		...(changed && { dateModified: changed.date }),
-		...(sender !== undefined && { creator: { "@type": "Organization", name: senderOf(entry, lang) } }),
+		// The sender registered the layer; who made the data is not known here.
+		...(name && { sdPublisher: { "@type": "Organization", name } }),
+		...(publicUrl && {
+			includedInDataCatalog: { "@type": "DataCatalog", name: t("Map layers"), url: `${publicUrl}${lang}/` },
+		}),
 		...(box && { spatialCoverage: { "@type": "Place", geo: { "@type": "GeoShape", box } } }),
-		distribution: { "@type": "DataDownload", encodingFormat: entry.type, contentUrl: addressOf(entry, lang) },
+		distribution: { "@type": "DataDownload", ...formatOf(entry), contentUrl: addressOf(entry, lang) },
 	});
+}
+
+/** Media type of the answers that describe a service, where it is registered or in common use. */
+function formatOf({ type }: Entry): { encodingFormat: string } {
+	if (type === "wms" || type === "ogcWms") return { encodingFormat: "application/vnd.ogc.wms_xml" };
+	return { encodingFormat: type === "ogcWmts" ? "application/xml" : "application/json" };
 }

@@ -1,8 +1,8 @@
-import { chunkOf, type Entry } from "../../registry/entries.ts";
+import { chunkOf, type Entry, layerAddress } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { addressOf, titleOf } from "../search/entry.ts";
 import { sortKey } from "../search/words.ts";
-import { layerAddress, listFile, listFolders } from "./addresses.ts";
+import { listFile, listFolders } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings, textsIn } from "./html.ts";
 import { fragmentLinks } from "./layer.ts";
@@ -92,7 +92,8 @@ ${
 	});
 }
 
-function rowHtml(entry: Entry, lang: Lang, root: string, { targets, hasLayerPages }: PageSettings): Html {
+function rowHtml(entry: Entry, lang: Lang, root: string, { site }: PageSettings): Html {
+	const { targets, hasLayerPages } = site;
 	const { smallkey } = entry;
 	const title = titleOf(entry, lang);
 	const name = hasLayerPages ? html`<a href="${root}${layerAddress(lang, smallkey)}">${title}</a>` : title;

@@ -1,8 +1,7 @@
-import type { Bounds, Entry } from "../../registry/entries.ts";
+import { type Bounds, type Entry, layerAddress } from "../../registry/entries.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { addressOf, titleOf } from "../search/entry.ts";
 import { tagline } from "../text/translate.ts";
-import { layerAddress } from "./addresses.ts";
 import { inBoth } from "./html.ts";
 import { openApiType, recordsApi } from "./records-api.ts";
 import type { ItemsQuery } from "./records-query.ts";

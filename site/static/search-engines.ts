@@ -1,7 +1,7 @@
-import { chunkCount, type Entry } from "../../registry/entries.ts";
+import { chunkCount, type Entry, layerAddress } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { tagline } from "../text/translate.ts";
-import { layerAddress, openSearchFile } from "./addresses.ts";
+import { openSearchFile } from "./addresses.ts";
 import { html, type PageSettings, textsIn } from "./html.ts";
 
 /** The file of the sitemap with the layers of one chunk. */
@@ -24,9 +24,8 @@ ${urls}</urlset>
 }
 
 /** `robots.txt`, `sitemap.xml` and the OpenSearch descriptions, by path. They depend on no layer. */
-export function searchEngineFiles(settings: Pick<PageSettings, "publicUrl" | "hasLayerPages">) {
-	const { publicUrl, hasLayerPages } = settings;
-	const hasSitemap = publicUrl !== "" && hasLayerPages;
+export function searchEngineFiles({ publicUrl, site }: Pick<PageSettings, "publicUrl" | "site">) {
+	const hasSitemap = publicUrl !== "" && site.hasLayerPages;
 	const sitemap = hasSitemap ? `Sitemap: ${publicUrl}sitemap.xml\n` : "";
 	const files = new Map([["robots.txt", `User-agent: *\nDisallow:\n${sitemap}`]]);
 	if (publicUrl === "") return files;

@@ -9,6 +9,10 @@ export const french = {
 	...frenchOfMaps,
 
 	"Map layers": "Couches cartographiques",
+	"About this layer": "À propos de cette couche",
+	"Address of the fragment": "Adresse du fragment",
+	"The map needs JavaScript.": "La carte a besoin de JavaScript.",
+	For: "Pour",
 	"A catalogue for people who make web maps: layers that departments publish, drawn as RAMP, GeoView, Terria and other viewers draw them.":
 		"Un catalogue pour les personnes qui font des cartes Web : les couches que publient les ministères, dessinées comme le font RAMP, GéoView, Terria et d’autres visualiseurs.",
 	"{0} layer": "{0} couche",

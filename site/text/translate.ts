@@ -25,6 +25,19 @@ const typeTexts: ReadonlyMap<string, Text> = new Map([
 	["feature", "Features"],
 ]);
 
+/** Name of a snippet → its text, where the program's name is not enough. */
+export const copyTexts: ReadonlyMap<string, Text> = new Map([
+	["RAMP 4.0", "RAMP 4.0: its service, in RAMP-starter.js"],
+	["RAMP 5", "RAMP 5: its service, in RAMP-starter.js"],
+	["FGPV", "FGPV: the map in its page"],
+	["GeoView", "GeoView: configuration of the layer"],
+	["Terria", "Terria: member of a catalogue"],
+	["Leaflet", "Leaflet (ArcGIS services: with esri-leaflet)"],
+	["<iframe>", "HTML: the map in a frame of your page"],
+	["RAMP4", "RAMP4: configuration of the layer"],
+	["fragment", "Address of the fragment"],
+]);
+
 /** Makes the functions for texts in one language. @param french the French texts; null for English */
 export function translator(french: Readonly<Record<Text, string>> | null) {
 	const locale = french ? "fr-CA" : "en-CA";
@@ -46,6 +59,8 @@ export function translator(french: Readonly<Record<Text, string>> | null) {
 		/** `1 layer`, `2 layers` */
 		layers: (number: number) => plural(number, "{0} layer", "{0} layers"),
 		named,
+		/** A day in words: `March 4, 2026`, `4 mars 2026`. */
+		dayText: (day: Date) => day.toLocaleDateString(locale, { dateStyle: "long", timeZone: "UTC" }),
 		/** The state of a layer's health, as a text for users. */
 		stateText: (state: string) => named(stateTexts, state),
 		/** A kind of layer, as a text for users. */

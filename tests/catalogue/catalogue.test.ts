@@ -118,7 +118,10 @@ test("above 2,000 layers there are no pages of layers as files, and all files ar
 	const more = { ...(entries[0] as Entry), smallkey: "one-more" };
 	const changes = { layers: new Map([["one-more", more]]), history: [] };
 	assert.throws(() => catalogueFiles((path) => disk.get(path) ?? null, changes, settings), isBroken);
-	const large = { ...settings, pages: { ...settings.pages, hasLayerPages: false } };
+	const large = {
+		...settings,
+		pages: { ...settings.pages, site: { ...settings.pages.site, hasLayerPages: false } },
+	};
 	assert.not.ok(buildCatalogue([...entries, more], null, large).has("en/layer/one-more.html"));
 });
 

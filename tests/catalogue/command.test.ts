@@ -53,7 +53,7 @@ writing(
 			"list/index.html",
 			"list/fr/index.html",
 			"en/layer/23ax5t.html",
-			"fr/couche/abc.html",
+			"fr/layer/abc.html",
 			"records/index.json",
 			"robots.txt",
 			"site.json",

@@ -2,19 +2,6 @@ import { targetNames } from "../../registry/targets/table.ts";
 import type { SiteSettings } from "../../site/page/settings.ts";
 import type { PageSettings } from "../../site/static/html.ts";
 
-/** What pages of entries need, with names of assets that are none. */
-export const pageSettings: PageSettings = {
-	assets: {
-		policy: "default-src 'none'",
-		...{ script: "a/main.js", choose: "a/choose.js", styles: "a/styles.css", icon: "a/icon.svg" },
-		...{ landLight: "l.svg", landDark: "d.svg", worker: "a/worker.js", french: "a/french.js", imports: [] },
-	},
-	publicUrl: "",
-	targets: targetNames,
-	repository: "",
-	hasLayerPages: true,
-};
-
 /** A site of which nothing was said. */
 export const plainSettings: SiteSettings = {
 	targets: ["v0.9", "v1", "v2", "ramp4"],
@@ -26,4 +13,16 @@ export const plainSettings: SiteSettings = {
 	canSend: false,
 	metadataUrl: "",
 	catalogueUrl: "",
+	hasLayerPages: true,
+};
+
+/** What pages of entries need, with names of assets that are none. */
+export const pageSettings: PageSettings = {
+	assets: {
+		policy: "default-src 'none'",
+		...{ script: "a/main.js", choose: "a/choose.js", styles: "a/styles.css", icon: "a/icon.svg" },
+		...{ landLight: "l.svg", landDark: "d.svg", worker: "a/worker.js", french: "a/french.js", imports: [] },
+	},
+	publicUrl: "",
+	site: { ...plainSettings, targets: targetNames },
 };

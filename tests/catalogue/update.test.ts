@@ -369,7 +369,7 @@ update(
 		const sitemaps = await Promise.all(
 			paths.filter((path) => path.startsWith("sitemap/")).map((path) => read(folder, path)),
 		);
-		assert.match(sitemaps.join(""), "<loc>https://layers.example.ca/fr/couche/abc</loc>");
+		assert.match(sitemaps.join(""), "<loc>https://layers.example.ca/fr/layer/abc</loc>");
 		await commit(folder, { "layers/ab/abc.json": null, "layers/ab/abd.json": wms("lakes") });
 		assert.is((await bring(folder, "out", served)).how, "changes");
 		await assertWhole(folder, served);

@@ -27,20 +27,20 @@ const pages: readonly [name: string, path: string, sign: string][] = [
 	["front", "", ".results li"],
 	["search", "?q=na", ".results li"],
 	["none", "?q=zzzz", ".count strong"],
-	["layer", "?layer=nhn", '.map[data-state="drawn"]'],
+	["layer", "layer/nhn.html", '.map[data-state="drawn"]'],
 	["missing", "?layer=zzzz", ".layerhead a"],
 	["draft", "?page=draft", "textarea"],
 	["health", "?page=health", "main h1"],
 	["list", "../list/", "main li a"],
 	["schemas", "../schemas/", "main dl"],
 	["guide", "../guide/", "main h1"],
-	["page", "layer/nhn.html", "main dl"],
+	["embed", "embed/nhn.html", '.map[data-state="drawn"]'],
 	["absent", "layer/zzzz.html", "main a"],
 ];
 
 /** Where a page is in French: static pages have folders of their own. */
 function inFrench(path: string): string {
-	return path.replace(/^\.\.\/(list|guide)\//, "../$1/fr/").replace(/^layer\//, "couche/");
+	return path.replace(/^\.\.\/(list|guide)\//, "../$1/fr/");
 }
 
 /** Every page in both languages, three widths, light and dark. */
@@ -67,7 +67,7 @@ function allPictures(): Picture[] {
 /** The README's screenshot: a layer on its map. */
 const readmePicture: Picture = {
 	name: "catalogue",
-	path: "en/?layer=nhn",
+	path: "en/layer/nhn.html",
 	sign: '.map[data-state="drawn"]',
 	...{ width: 1_200, height: 760, dark: false, whole: false },
 };

@@ -20,7 +20,9 @@ import { kindOf, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { renderLayer, targetNames, targetPath } from "../../registry/targets/table.ts";
 import type { SiteSettings } from "../../site/page/settings.ts";
+import { layerFile } from "../../site/static/addresses.ts";
 import { catalogueHtml } from "../../site/static/frame.ts";
+import { layerRenderers } from "../../site/static/layer.ts";
 import { plainSettings } from "../catalogue/pages.ts";
 import { Peer } from "../harvest/peer.ts";
 
@@ -82,6 +84,11 @@ export class SiteWorld {
 		const entries = layers.map((layer) => world.#addLayer(layer));
 		world.publish(entries);
 		for (const lang of langs) world.files.set(`${lang}/index.html`, catalogueHtml(lang, assets, all, ""));
+		const pages = { assets, publicUrl: "", site: all };
+		for (const entry of entries)
+			for (const lang of langs)
+				for (const [page, render] of layerRenderers)
+					world.files.set(layerFile(lang, entry.smallkey, page), render(lang, entry, pages));
 		const owners = (smallkey: string) => (smallkey.startsWith("sick") ? ["@org/menders"] : []);
 		const health = new Map(entries.map((entry) => [entry.smallkey, entry]));
 		world.files.set("index/health.json", updateHealth(null, [], health, owners));
@@ -153,7 +160,8 @@ export class SiteWorld {
 		this.#ours.add(path);
 		this.server.on(path, (request, response) => {
 			const below = decodeURIComponent(path.slice(this.prefix.length + 1));
-			const file = below === "" || below.endsWith("/") ? `${below}index.html` : below;
+			const page = /\/(?:layer|embed)\//.test(below) ? `${below}.html` : below;
+			const file = below === "" || below.endsWith("/") ? `${below}index.html` : page;
 			const content = path.startsWith(`${this.prefix}/`) ? this.files.get(file) : undefined;
 			if (content === undefined) return void response.writeHead(404).end();
 			const headers = {

@@ -101,7 +101,7 @@ test("a page that is not there says so in both languages; before the first build
 	assert.is(early.headers["Content-Type"], "text/html; charset=utf-8");
 	assert.is(early.headers["Retry-After"], "3");
 	assert.match(textOf(early.body), /<meta http-equiv="refresh" content="3">/);
-	const settings = { assets: {}, publicUrl: "", targets: [], repository: "", hasLayerPages: true };
+	const settings = { assets: {}, publicUrl: "", site: {} };
 	await writeFile(join(folder, "pages.json"), JSON.stringify(settings));
 	const missing = await pages(wanted, plain);
 	const html = textOf(missing.body);

@@ -270,15 +270,15 @@ test("the page of a layer is made of the index where the hosting has no file of 
 		const answer = await worker.fetch(get(path), { ...found.binding, SITE: "on" });
 		return { status: answer.status, type: answer.headers.get("content-type"), text: await answer.text() };
 	};
-	const page = await read("/fr/couche/a+b");
+	const page = await read("/fr/layer/a+b");
 	assert.equal([page.status, page.type], [200, "text/html; charset=utf-8"]);
 	assert.ok(page.text.includes(`<h1>${entry.title.fr}</h1>`));
 	assert.is(found.asked.length, 4);
-	const missing = await read("/fr/couche/none");
+	const missing = await read("/fr/layer/none");
 	assert.is(missing.status, 404);
 	assert.match(missing.text, "Cette page n’existe pas");
 	files.delete("pages.json");
-	assert.is((await read("/fr/couche/none")).status, 404, "without a catalogue");
+	assert.is((await read("/fr/layer/none")).status, 404, "without a catalogue");
 	const records = await read("/collections/layers/items");
 	assert.equal([records.status, records.text], [404, '{"errors":["path: there is no such file"]}']);
 });

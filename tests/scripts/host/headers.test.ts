@@ -144,7 +144,7 @@ function catalogueFilesOf(dist: string): Record<string, string> {
 	].filter((path) => existsSync(join(dist, path)));
 	assert.ok(files.length >= 10, files.join());
 	const folders = {
-		...{ "en/layer/23ax5t": "en/layer/23ax5t.html", "fr/couche/a+b=c": "fr/couche/a+b=c.html" },
+		...{ "en/layer/23ax5t": "en/layer/23ax5t.html", "fr/layer/a+b=c": "fr/layer/a+b=c.html" },
 		"": "index.html",
 		"en/": "en/index.html",
 		"guide/fr/": "guide/fr/index.html",

@@ -89,9 +89,9 @@ people.before(async (context) => {
 	context.pages = [
 		["", (page) => page.locator(".results li").first().waitFor()],
 		["?q=nothing&type=wms&title=same", (page) => page.locator(".count strong").waitFor()],
-		["?layer=stations", drawn],
-		["?layer=rivers", drawn],
-		["?layer=sick", failed],
+		["layer/stations", drawn],
+		["layer/rivers", drawn],
+		["layer/sick", failed],
 		["?page=health", (page) => page.locator("table").waitFor()],
 		["?page=draft", (page) => page.locator("textarea").waitFor()],
 		[`?page=draft#draft=${draft}`, drawn],
@@ -250,10 +250,13 @@ people(
 			["fr", "en"],
 		]) {
 			const { page, context } = await openWindow(browser);
-			await page.goto(world.url(`${lang}/?layer=rivers`));
+			await page.goto(world.url(`${lang}/layer/rivers`));
 			await page.locator("h1").first().waitFor();
 			assert.is(await page.locator("html").getAttribute("lang"), lang);
-			assert.is(await page.locator(`link[hreflang=${other}]`).getAttribute("href"), `../${other}/`);
+			assert.is(
+				await page.locator(`link[hreflang=${other}]`).getAttribute("href"),
+				`../../${other}/layer/rivers`,
+			);
 			await page.locator(".layerhead .second").waitFor();
 			assert.is(await page.locator(".layerhead .second").getAttribute("lang"), other);
 			await context.close();

@@ -82,10 +82,10 @@ page(
 		assert.is(await window.getByRole("searchbox").inputValue(), "ecole");
 		await rows.first().getByRole("link").click();
 		await window.getByRole("heading", { level: 1, name: "Schools" }).waitFor();
-		assert.match(window.url(), /\?q=ecole&layer=ecoles$/);
+		assert.match(window.url(), /\/en\/layer\/ecoles\?q=ecole$/);
 		await window.getByRole("link", { name: "Français" }).click();
 		await window.getByRole("heading", { level: 1, name: "Écoles du Québec" }).waitFor();
-		assert.match(window.url(), /\/base\/fr\/\?q=ecole&layer=ecoles$/);
+		assert.match(window.url(), /\/base\/fr\/layer\/ecoles\?q=ecole$/);
 		await window.goBack();
 		await window.goBack();
 		await window.getByText("1 layer", { exact: true }).waitFor();
@@ -350,32 +350,25 @@ page(
 			repository: "https://github.example/org/layers",
 			branch: "main",
 		});
-		await window.goto(world.url("en/?layer=same"));
+		await window.goto(world.url("en/layer/same"));
 		await window.getByRole("heading", { level: 1, name: "Radon" }).waitFor();
 		await window.getByText("the French address is the English one").waitFor();
 		await window.getByText("the same in both languages").waitFor();
-		await window.getByText("March 4, 2026, commit 0123456").waitFor();
+		await window.getByText("March 4, 2026").waitFor();
+		await window.getByRole("link", { name: "commit 0123456" }).waitFor();
 		const history = await window.getByRole("link", { name: "its history" }).getAttribute("href");
 		assert.is(history, "https://github.example/org/layers/commits/main/layers/sa/same.json");
 		await window.getByRole("link", { name: "https://metadata.example.ca/radon" }).first().waitFor();
 		const own = window.getByRole("row", { name: "The service’s own page" }).getByRole("link").first();
 		const capabilities = "https://maps.example.ca/wms?SERVICE=WMS&REQUEST=GetCapabilities";
 		assert.is(await own.getAttribute("href"), capabilities);
-		await window
-			.locator(".copybox pre", { hasText: '"layerType": "ogc-wms"' })
-			.waitFor({ state: "attached" });
-		const copies = await window.locator(".copybox pre").allTextContents();
-		const starter = `RAMP.configServiceURL = "${world.url("v0.9/")}";\n`;
-		assert.ok(copies.some((text) => text.startsWith(starter) && text.endsWith("?keys=same")));
-		assert.ok(
-			copies.some((text) => text.includes(`rv-service-endpoint="${world.url("")}" rv-keys='["same"]'`)),
-		);
-		assert.ok(copies.includes(`curl --fail --compressed '${world.url("v0.9/doc/en/same")}'`));
-		assert.ok(
-			copies.some((text) => JSON.parse(text.startsWith("{") ? text : "{}").layerType === "ogc-wms"),
-			"RAMP4",
-		);
-		const names = (await window.locator(".copyhead").allInnerTexts()).join("\n");
+		// One text at a time: the address first, then what was chosen last.
+		const copied = window.locator(".copybox pre");
+		assert.is(await copied.count(), 1);
+		assert.is(await copied.innerText(), world.url("v0.9/doc/en/same"));
+		const choice = window.getByLabel("For", { exact: true });
+		const names = await choice.locator("option").allInnerTexts();
+		assert.is(names[0], "Address of the fragment");
 		for (const name of [
 			"OpenLayers",
 			"Leaflet",
@@ -386,11 +379,23 @@ page(
 			"FGPV",
 			"GeoView",
 		])
-			assert.match(names, name);
+			assert.ok(
+				names.some((one) => one.includes(name)),
+				name,
+			);
+		await choice.selectOption("RAMP 4.0");
+		assert.is(
+			await copied.innerText(),
+			`RAMP.configServiceURL = "${world.url("v0.9/")}";\n// The address of its page then has the key: ?keys=same`,
+		);
+		await choice.selectOption("RAMP4");
+		await copied.getByText('"layerType": "ogc-wms"').waitFor();
+		await choice.selectOption("curl");
+		assert.is(await copied.innerText(), `curl --fail --compressed '${world.url("v0.9/doc/en/same")}'`);
 		await window.emulateMedia({ media: "print" });
 		assert.is(await window.locator("button:visible").count(), 0);
 		await window.emulateMedia({ media: "screen" });
-		await window.goto(world.url("fr/?layer=same"));
+		await window.goto(world.url("fr/layer/same"));
 		await window.getByRole("button", { name: "Copier\u00a0: curl" }).waitFor();
 		await window.goto(world.url("en/?layer=not-there"));
 		await window.getByRole("heading", { name: "There is no layer not-there." }).waitFor();
@@ -413,9 +418,9 @@ page("more rows take the focus, and a click with Ctrl opens another tab", async 
 	const opened = window.context().waitForEvent("page");
 	await added.click({ modifiers: ["Control"] });
 	const other = await opened;
-	await other.waitForURL(/[?&]layer=/);
+	await other.waitForURL(/\/layer\//);
 	await other.close();
-	assert.not.match(window.url(), "layer=");
+	assert.not.match(window.url(), "/layer/");
 });
 
 page("a layer is shown while its configuration for RAMP4 is not read yet", async ({ window, world }) => {
@@ -424,7 +429,8 @@ page("a layer is shown while its configuration for RAMP4 is not read yet", async
 		answer = resolve;
 	});
 	await window.route(/\/ramp4\//, (route) => asked.then(() => route.continue()));
-	await window.goto(world.url("en/?layer=same"));
+	await window.goto(world.url("en/layer/same"));
+	await window.getByLabel("For", { exact: true }).selectOption("RAMP4");
 	await window.getByRole("heading", { level: 1, name: "Radon" }).waitFor();
 	answer();
 	await window.locator(".copybox pre", { hasText: '"layerType": "ogc-wms"' }).waitFor({ state: "attached" });
@@ -443,7 +449,7 @@ page("a layer that cannot be read is not said to be away", async ({ window, worl
 	await window.route("**/index/**", (route) => route.fulfill({ status: 404, body: "" }));
 	await window.getByRole("button", { name: "Try again" }).click();
 	await window.getByRole("heading", { level: 1, name: "Glaciers" }).waitFor();
-	assert.is(await window.getByText("Not known here").count(), 2);
+	assert.is(await window.getByText("Not known here").count(), 1);
 	await window.unroute("**/index/**");
 	await window.getByRole("button", { name: "Try again" }).click();
 	await window.getByText("since the week of February 23, 2026").waitFor();
@@ -486,7 +492,7 @@ page(
 		assert.is(await cause.getAttribute("lang"), "en");
 		await table.getByRole("link", { name: "Glaciers du Canada" }).click();
 		await window.getByRole("heading", { level: 1, name: "Glaciers du Canada" }).waitFor();
-		await window.goto(world.url("fr/?layer=never"));
+		await window.goto(world.url("fr/layer/never"));
 		await window.getByText("Pas encore vérifiée").waitFor();
 		await tab.close();
 		await world.close();
@@ -498,11 +504,11 @@ page(
 	async (context) => {
 		const { browser, world } = context;
 		const { page: window, context: tab } = await openWindow(browser, { locale: "fr-CA" });
-		await window.goto(world.url("fr/?layer=layer-0"));
-		await window.getByText("Inscrite par\u00a0: Rivers Canada").waitFor();
+		await window.goto(world.url("fr/layer/layer-0"));
+		await window.getByRole("link", { name: "Rivers Canada" }).waitFor();
 		const asked = window.waitForEvent("request", (request) => request.url().endsWith("/v0.9/doc/fr/layer-1"));
 		await window.route("**/v0.9/doc/**", () => undefined);
-		await window.goto(world.url("fr/?layer=layer-1"));
+		await window.goto(world.url("fr/layer/layer-1"));
 		await asked;
 		const ended = window.waitForEvent("requestfailed", (request) =>
 			request.url().includes("/v0.9/doc/fr/layer-1"),

@@ -171,7 +171,7 @@ map.after(async ({ browser, maps, odd, world }) => {
 
 /** Opens a layer and waits until its map has come to an end. */
 async function openLayer({ window: { page }, world }: Context, smallkey: string, end = "drawn") {
-	await page.goto(world.url(`en/?layer=${smallkey}`));
+	await page.goto(world.url(`en/layer/${smallkey}`));
 	await page.locator(`.map[data-state="${end}"]`).waitFor();
 	return { page, status: await page.locator(".mapstatus").innerText() };
 }
@@ -227,6 +227,7 @@ map("features have the fragment's symbols: one for all, by value, by range", asy
 	await assertColour(unique.page, 0.58, 0.5, blue);
 	assert.match(await unique.page.locator(".legend").innerText(), /Legend\s+one\s+two/);
 	// A configuration is not printed: no one copies it from paper.
+	await unique.page.getByLabel("For", { exact: true }).selectOption("RAMP4");
 	await unique.page.locator("pre:visible", { hasText: "esri-feature" }).waitFor();
 	await unique.page.emulateMedia({ media: "print" });
 	assert.is(await unique.page.locator("pre:visible", { hasText: "esri-feature" }).count(), 0);
@@ -298,7 +299,7 @@ map("a service that fails is named with what it said, and is not drawn", async (
 map("a service that does not answer within ten seconds is said not to", async ({ browser, world }) => {
 	const { page, context } = await openWindow(browser);
 	await page.clock.install();
-	await page.goto(world.url("en/?layer=hangs"));
+	await page.goto(world.url("en/layer/hangs"));
 	await page.locator('.map[data-state="loading"]').waitFor();
 	await page.clock.fastForward(9_000);
 	assert.is(await page.locator(".mapstatus").innerText(), "Drawing…");
@@ -333,9 +334,11 @@ map("a service that failed is asked again by a button, and drawn as opaque as on
 });
 
 map("in a frame of another page there is the map alone", async ({ window: { page }, world }) => {
-	await page.goto(world.url("en/?layer=wms&embed=map"));
+	await page.goto(world.url("en/embed/wms"));
 	await page.locator('.map[data-state="drawn"]').waitFor();
 	assert.is(await page.locator("nav:visible, footer:visible, .copies:visible").count(), 0);
+	const link = page.getByRole("link", { name: "Pictures wms" });
+	assert.is(await link.getAttribute("href"), world.url("en/layer/wms"));
 });
 
 map("a layer that is drawn at other scales only is not asked for until one goes there", async (context) => {

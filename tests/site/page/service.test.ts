@@ -97,7 +97,7 @@ running(
 		await page.waitForURL(`${origin}/en/?q=ecole`);
 		await page.getByRole("searchbox").fill("schools-2");
 		await page.waitForURL(`${origin}/en/?q=schools-2`);
-		await page.locator('main a[href$="layer=schools-2"]').first().waitFor();
+		await page.locator('main a[href$="layer/schools-2"]').first().waitFor();
 		await page.getByText("Office of Maps").first().waitFor();
 		assert.equal(faults, []);
 		await window.close();
@@ -136,7 +136,7 @@ running(
 		const { page, context, faults } = await openWindow(browser);
 		const pages: [string, string][] = [
 			["en/?q=school", "main a"],
-			["fr/?layer=schools", 'main .map[data-state="drawn"]'],
+			["fr/layer/schools", 'main .map[data-state="drawn"]'],
 			["list/", "main ul a"],
 			["schemas/", "main dl"],
 		];

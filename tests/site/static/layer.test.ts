@@ -1,8 +1,9 @@
 import { SaxesParser } from "saxes";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { pageHeaders } from "../../../api/site-headers.ts";
 import type { Entry } from "../../../registry/entries.ts";
-import { layerHtml } from "../../../site/static/layer.ts";
+import { layerEmbedHtml, layerHtml } from "../../../site/static/layer.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
 
 const entry: Entry = {
@@ -23,9 +24,7 @@ const entry: Entry = {
 /** HTML that is well-formed XML but for the document type, and elements without an end. */
 function assertWellFormed(html: string): void {
 	// A script is no XML.
-	const text = html
-		.replace("<!doctype html>", "")
-		.replace(/<script type="application\/ld\+json">.*<\/script>/, "");
+	const text = html.replace("<!doctype html>", "").replace(/<script [^>]*>.*?<\/script>/g, "");
 	new SaxesParser().write(text.replace(/<(meta|link)([^>]*)>/g, "<$1$2/>")).close();
 }
 
@@ -35,11 +34,11 @@ test("the page of a layer says all in its language, and needs no script", () => 
 	for (const part of [
 		'<html lang="fr">',
 		"<h1>Rivières</h1>",
-		"<p>Tous les cours d’eau</p>",
-		"<dt>Inscrite par</dt><dd>Bureau des cartes</dd>",
-		"<dd>2026-03-04, commit 0123456789ab</dd>",
+		'<p class="description">Tous les cours d’eau</p>',
+		'<dt>Inscrite par</dt><dd><a href="../../fr/?sender=Bureau+des+cartes">Bureau des cartes</a></dd>',
+		"<dd><span>4 mars 2026</span>, <span>commit 0123456</span></dd>",
 		"ouest -80,5°, sud 45°, est -75°, nord 50°",
-		'Le service ne répond pas, depuis la semaine du 2026-03-02\u00a0: <span lang="fr">Statut 503</span>',
+		"<span>Le service ne répond pas</span>, <span>depuis la semaine du 2 mars 2026</span>, <span>Statut 503</span>",
 		'href="../../v0.9/doc/fr/a%2Bb%3D"',
 		'<a class="language" href="../../en/layer/a%2Bb%3D" hreflang="en" lang="en">',
 		'href="../../guide/fr/"',
@@ -47,7 +46,14 @@ test("the page of a layer says all in its language, and needs no script", () => 
 		assert.ok(html.includes(part), part);
 	assert.not.match(html, 'href="../../v1/doc/fr/');
 	assert.not.match(html, /href="javascript:/);
-	assert.not.match(html, /<script(?! type="application\/ld\+json">)/);
+	// What a page without a script has is in the page: the script finds only data beside it.
+	const scripts = [...html.matchAll(/<script ([^>]*)>/g)].map(([, attributes]) => attributes);
+	assert.equal(scripts, [
+		'type="application/ld+json"',
+		'type="module" src="../../a/main.js"',
+		'type="application/json" id="settings"',
+		'type="application/json" id="entry"',
+	]);
 });
 
 test("what is copied from the page has whole addresses: without PUBLIC_URL only that of the map service", () => {
@@ -56,10 +62,16 @@ test("what is copied from the page has whole addresses: without PUBLIC_URL only 
 		assert.not.match(html, /<code>[^<]*\.\.\//);
 		return [...html.matchAll(/<h3>(.*?)<\/h3>/g)].map(([, name]) => name);
 	};
-	const libraries = ["OpenLayers", "Leaflet", "QGIS (Python)", "ArcGIS Maps SDK"];
+	const libraries = [
+		"OpenLayers",
+		"Leaflet (ArcGIS services: with esri-leaflet)",
+		"QGIS (Python)",
+		"ArcGIS Maps SDK",
+	];
 	assert.equal(namesOf(""), libraries);
-	const viewers = ["RAMP 4.0", "RAMP 5", "FGPV", "GeoView", "RAMP4", "Terria", "curl"];
-	assert.equal(namesOf("https://layers.example.ca/"), [...viewers, ...libraries, "&lt;iframe&gt;"]);
+	const all = namesOf("https://layers.example.ca/");
+	assert.is(all[0], "Address of the fragment");
+	assert.equal(all.slice(-5), [...libraries, "HTML: the map in a frame of your page"]);
 });
 
 test("whatever a service is called, it is text", () => {
@@ -70,13 +82,24 @@ test("whatever a service is called, it is text", () => {
 	assert.ok(html.includes("<h1>Rivers &lt;script&gt;alert(1)&lt;/script&gt;</h1>"));
 });
 
+test("the page for frames has the map, its title and the address of the layer's page, and nothing else", () => {
+	const html = layerEmbedHtml("fr", entry, { ...pageSettings, publicUrl: "https://layers.example.ca/" });
+	assertWellFormed(html);
+	assert.ok(html.includes('<link rel="canonical" href="https://layers.example.ca/fr/layer/a%2Bb%3D">'));
+	assert.ok(html.includes('<meta name="robots" content="noindex">'));
+	assert.not.match(html, /<(?:header|footer|nav)/);
+	assert.match(pageHeaders("fr/embed/a+b=.html", true)["Content-Security-Policy"] ?? "", "frame-ancestors *");
+	const page = pageHeaders("fr/layer/a+b=.html", true)["Content-Security-Policy"] ?? "";
+	assert.match(page, "frame-ancestors 'none'");
+});
+
 test("search engines read where it is, its pair, and a data set of schema.org", () => {
 	const html = layerHtml("en", entry, { ...pageSettings, publicUrl: "https://layers.example.ca/x/" });
 	const address = "https://layers.example.ca/x/en/layer/a%2Bb%3D";
 	for (const part of [
 		`<link rel="canonical" href="${address}">`,
 		`<link rel="alternate" hreflang="en" href="${address}">`,
-		'<link rel="alternate" hreflang="fr" href="https://layers.example.ca/x/fr/couche/a%2Bb%3D">',
+		'<link rel="alternate" hreflang="fr" href="https://layers.example.ca/x/fr/layer/a%2Bb%3D">',
 		`<meta property="og:url" content="${address}">`,
 		'<meta property="og:title" content="Rivers &lt;script&gt;',
 	])
@@ -101,9 +124,15 @@ test("health is not said to be good before it was checked; a cause in English is
 		pageSettings,
 	);
 	assert.match(wrong, '<span lang="en">has no layer &lt;b&gt; among its 7</span>');
-	assert.match(layerHtml("en", { ...entry, health: null }, pageSettings), "<dd>Not checked yet</dd>");
-	assert.match(layerHtml("fr", { ...entry, health: null }, pageSettings), "<dd>Pas encore vérifiée</dd>");
-	assert.match(layerHtml("en", well, pageSettings), "<dd>No problem was seen</dd>");
+	assert.match(
+		layerHtml("en", { ...entry, health: null }, pageSettings),
+		"<dd><span>Not checked yet</span></dd>",
+	);
+	assert.match(
+		layerHtml("fr", { ...entry, health: null }, pageSettings),
+		"<dd><span>Pas encore vérifiée</span></dd>",
+	);
+	assert.match(layerHtml("en", well, pageSettings), "<dd><span>No problem was seen</span></dd>");
 });
 
 test.run();

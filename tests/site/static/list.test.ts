@@ -31,7 +31,7 @@ test("every layer is on one page of the list, which leads to the others and to t
 	assert.is(listHtml("fr", pagesOfAll, 4, pageSettings), null);
 	assert.is(listHtml("fr", pagesOfAll, 0, pageSettings), null);
 	const found = pages.flatMap((html) =>
-		[...html.matchAll(/<li><a href="\.\.\/\.\.\/fr\/couche\/(k\d+)">/g)].map(([, key]) => key),
+		[...html.matchAll(/<li><a href="\.\.\/\.\.\/fr\/layer\/(k\d+)">/g)].map(([, key]) => key),
 	);
 	assert.equal(
 		found,
@@ -45,7 +45,9 @@ test("every layer is on one page of the list, which leads to the others and to t
 
 test("without pages of layers a row has the address of the service and the fragments; titles are text", () => {
 	const odd = { ...layer("k", "<img src=x>", "x"), unread: ["v1/en"] };
-	const html = listHtml("en", [[odd]], 1, { ...pageSettings, hasLayerPages: false }) ?? "";
+	const html =
+		listHtml("en", [[odd]], 1, { ...pageSettings, site: { ...pageSettings.site, hasLayerPages: false } }) ??
+		"";
 	assert.not.match(html, "<img");
 	assert.ok(html.includes('<span class="address">https://h.example/wms</span>'));
 	assert.ok(html.includes('href="../v0.9/doc/en/k"') && html.includes('href="../v1/doc/fr/k"'));

@@ -3,7 +3,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { searchEngineFiles } from "../../../site/static/search-engines.ts";
 import { buildCatalogue, generateEntries } from "../../catalogue/entries.ts";
-import { pageSettings } from "../../catalogue/pages.ts";
+import { pageSettings, plainSettings } from "../../catalogue/pages.ts";
 
 /** The texts of the elements of a name. */
 function elements(xml: string, name: string): string[] {
@@ -26,7 +26,7 @@ function elements(xml: string, name: string): string[] {
 
 test("the sitemap has both pages of every layer, each in the form of the address where it is read", () => {
 	const publicUrl = "https://layers.example.ca/";
-	const files = searchEngineFiles({ publicUrl, hasLayerPages: true });
+	const files = searchEngineFiles({ publicUrl, site: plainSettings });
 	assert.match(files.get("robots.txt") ?? "", "Sitemap: https://layers.example.ca/sitemap.xml");
 	const entries = [...generateEntries(100), { ...[...generateEntries(1)][0], smallkey: "a+b" }] as never[];
 	const settings = { pages: { ...pageSettings, publicUrl }, isServed: true, commit: null, owners: () => [] };
@@ -36,18 +36,19 @@ test("the sitemap has both pages of every layer, each in the form of the address
 	const pages = parts.flatMap((part) => elements(built.get(part.slice(publicUrl.length)) ?? "", "loc"));
 	assert.is(pages.length, 202);
 	assert.is(new Set(pages).size, 202);
-	assert.ok(pages.includes("https://layers.example.ca/fr/couche/a%2Bb"));
+	assert.ok(pages.includes("https://layers.example.ca/fr/layer/a%2Bb"));
 });
 
 test("a browser's search is described where the address is known; without it nothing is said of addresses", () => {
 	const xml =
-		searchEngineFiles({ publicUrl: "https://l.example/?x&", hasLayerPages: false }).get(
-			"opensearch-fr.xml",
-		) ?? "";
+		searchEngineFiles({
+			publicUrl: "https://l.example/?x&",
+			site: { ...plainSettings, hasLayerPages: false },
+		}).get("opensearch-fr.xml") ?? "";
 	assert.match(xml, 'template="https://l.example/?x&amp;fr/?q={searchTerms}"');
 	// OpenSearch 1.1: a short name has at most 16 characters.
 	assert.ok((elements(xml, "ShortName")[0] ?? "x".repeat(17)).length <= 16);
-	const files = searchEngineFiles({ publicUrl: "", hasLayerPages: true });
+	const files = searchEngineFiles({ publicUrl: "", site: plainSettings });
 	assert.equal([...files.keys()], ["robots.txt"]);
 	assert.not.match(files.get("robots.txt") ?? "", "Sitemap");
 });

@@ -1,0 +1,90 @@
+import type { Entry } from "../../registry/entries.ts";
+import { mondayOf } from "../../registry/health.ts";
+import { type Lang, layerPath } from "../../registry/smallkey.ts";
+import { addressOf, causeOf, hostsOf, senderOf, stateOf } from "../search/entry.ts";
+import type { translator } from "../text/translate.ts";
+import type { SiteSettings } from "./settings.ts";
+
+/** A part of a row. `address` is a link to another site, `list` a link to the catalogue with this query. */
+export type RowPart =
+	| { kind: "text" | "code" | "note"; text: string; lang?: Lang }
+	| { kind: "address"; text: string; href: string }
+	| { kind: "list"; text: string; query: string };
+
+/** One fact about a layer, as its pages show it. */
+export interface Row {
+	name: string;
+	parts: readonly RowPart[];
+	/** Whether the table of both languages, which needs a script, has it too. */
+	isInTable: boolean;
+}
+
+/** What is between two parts of a row. */
+export function separator(parts: readonly RowPart[], index: number): string {
+	if (index === 0) return "";
+	return parts[index]?.kind === "note" ? " " : ", ";
+}
+
+/** What the pages of a layer show of its entry: the rows that have a value, in order. Pure. */
+export function rowsOf(
+	entry: Entry,
+	lang: Lang,
+	{ t, stateText, typeText, dayText }: ReturnType<typeof translator>,
+	{ repository, branch }: Pick<SiteSettings, "repository" | "branch">,
+): Row[] {
+	const { smallkey, bounds, keywords = [], layers = [], changed, health } = entry;
+	const text = (text: string, lang?: Lang): RowPart => ({ kind: "text", text, ...(lang && { lang }) });
+	const list = (name: string, value: string): RowPart => {
+		return { kind: "list", text: value, query: `?${new URLSearchParams({ [name]: value })}` };
+	};
+	const link = (href: string, text = href): RowPart => {
+		return /^https?:/i.test(href) ? { kind: "address", text, href } : { kind: "text", text };
+	};
+	const filled = (value: string | undefined) => (value ? [text(value)] : []);
+	const sender = senderOf(entry, lang);
+	const history = `${repository}/commits/${branch}/${layerPath(smallkey)}`;
+	const { text: cause, lang: causeLang } = causeOf(health?.cause ?? "", t);
+	const rows: [name: string, parts: RowPart[]][] = [
+		[t("Smallkey"), [{ kind: "code", text: smallkey }]],
+		[t("Type"), [text(typeText(entry.type))]],
+		[
+			t("Health"),
+			[
+				text(stateText(stateOf(entry))),
+				...(health ? [text(t("since the week of {0}", dayText(new Date(mondayOf(health.since)))))] : []),
+				...(cause ? [text(cause, causeLang)] : []),
+				...(health?.repair ? [text(t("A repair is proposed."))] : []),
+			],
+		],
+		[t("Registered by"), sender ? [list("sender", sender)] : []],
+		[
+			t("Last change"),
+			changed
+				? [
+						text(dayText(new Date(changed.date))),
+						repository
+							? link(`${repository}/commit/${changed.commit}`, `commit ${changed.commit.slice(0, 7)}`)
+							: text(`commit ${changed.commit.slice(0, 7)}`),
+						...(repository ? [link(history, t("its history"))] : []),
+					]
+				: [],
+		],
+		[
+			t("Address of the service"),
+			[
+				link(addressOf(entry, lang)),
+				...(entry.address.fr === undefined
+					? [{ kind: "note" as const, text: t("the French address is the English one") }]
+					: []),
+			],
+		],
+		[t("Service host"), hostsOf(entry).map((host) => list("host", host))],
+		[t("Layers in the service"), filled(layers.join(", "))],
+		[t("Extent"), filled(bounds && t("west {0}°, south {1}°, east {2}°, north {3}°", ...bounds))],
+		[t("Keywords"), filled(keywords.join(", "))],
+	];
+	const inTable = new Set([t("Address of the service"), t("Layers in the service")]);
+	return rows.flatMap(([name, parts]) =>
+		parts.length > 0 ? [{ name, parts, isInTable: inTable.has(name) }] : [],
+	);
+}
