@@ -1,4 +1,4 @@
-/** Limits writes, never reads. `address` and `sender` return the seconds to wait, or 0 if the write is allowed. */
+/** Limits writes, never reads. `address`, `sender` and `bytes` return the seconds to wait, or 0 if the write is allowed. */
 export interface WriteLimiter {
 	/** Called when only the path and the method of a write are known. */
 	address(address: string): number | Promise<number>;
@@ -9,9 +9,13 @@ export interface WriteLimiter {
 	 * @param request identifies the request: a repetition takes no further token
 	 */
 	sender(id: string, request: string): number | Promise<number>;
+	/** Called after `sender`: git's history keeps what a sender writes for ever. @param bytes length of the body */
+	bytes?(id: string, request: string, bytes: number): number | Promise<number>;
 }
 
 const badSignatureTokens = 10;
+const minutesPerDay = 1_440;
+
 /** Most buckets; beyond this number, the least recently used one is dropped. */
 const maxBuckets = 20_000;
 
@@ -19,11 +23,11 @@ const maxBuckets = 20_000;
 const maxRequests = 40_000;
 
 /** Counts each request once: `take` is not called again for a request that it recently allowed. */
-export function onceEach(take: (id: string) => number | Promise<number>) {
+export function onceEach(take: (id: string, amount: number) => number | Promise<number>) {
 	const counted = new Set<string>();
-	return async (id: string, request: string): Promise<number> => {
+	return async (id: string, request: string, amount = 1): Promise<number> => {
 		if (counted.has(request)) return 0;
-		const waitSeconds = await take(id);
+		const waitSeconds = await take(id, amount);
 		if (waitSeconds === 0) counted.add(request);
 		const [oldest] = counted;
 		if (counted.size > maxRequests && oldest !== undefined) counted.delete(oldest);
@@ -31,14 +35,22 @@ export function onceEach(take: (id: string) => number | Promise<number>) {
 	};
 }
 
-/** A bucket of tokens for each address and for each sender. A write takes one token. */
+/** Tokens that a bucket regains in a minute, and those of a full bucket. */
+interface Allowance {
+	perMinute: number;
+	burst: number;
+}
+
+/**
+ * A bucket of tokens for each address and for each sender, of which a write takes one, and a bucket of bytes for each sender.
+ */
 export class TokenBuckets implements WriteLimiter {
 	/** By address or sender, least recently used first. */
 	readonly #buckets = new Map<string, { tokens: number; timeMs: number }>();
 
-	/** @param limits the tokens that a bucket regains in a minute, and those of a full bucket: the most writes at once */
+	/** @param limits of writes; `bytesPerDay`: of the bodies of a sender, which may all come at once */
 	constructor(
-		readonly limits: { perMinute: number; burst: number },
+		readonly limits: Allowance & { bytesPerDay: number },
 		readonly now: () => Date,
 	) {}
 
@@ -53,16 +65,20 @@ export class TokenBuckets implements WriteLimiter {
 
 	readonly sender = onceEach((id) => this.#take(`sender ${id}`));
 
-	#take(name: string): number {
-		const bucket = this.#bucketOf(name);
-		if (bucket.tokens < 1) return Math.ceil(((1 - bucket.tokens) / this.limits.perMinute) * 60);
-		bucket.tokens -= 1;
+	readonly bytes = onceEach((id, bytes) => {
+		const { bytesPerDay } = this.limits;
+		return this.#take(`bytes ${id}`, { perMinute: bytesPerDay / minutesPerDay, burst: bytesPerDay }, bytes);
+	});
+
+	#take(name: string, allowance: Allowance = this.limits, amount = 1): number {
+		const bucket = this.#bucketOf(name, allowance);
+		if (bucket.tokens < amount) return Math.ceil(((amount - bucket.tokens) / allowance.perMinute) * 60);
+		bucket.tokens -= amount;
 		return 0;
 	}
 
 	/** Refills a bucket up to now and makes it the most recently used one. */
-	#bucketOf(name: string) {
-		const { perMinute, burst } = this.limits;
+	#bucketOf(name: string, { perMinute, burst }: Allowance = this.limits) {
 		const timeMs = this.now().getTime();
 		const bucket = this.#buckets.get(name) ?? { tokens: burst, timeMs };
 		// A clock that was set back refills nothing.

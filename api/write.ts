@@ -42,7 +42,7 @@ export interface Write {
 export type WriteBody = Uint8Array | "too large";
 
 /**
- * Answers a write: limit of the address → 429, size → 413, signature and time → 401, limit of the sender → 429,
+ * Answers a write: limit of the address → 429, size → 413, signature and time → 401, limits of the sender → 429,
  * payload → 400, ownership → 403, store → the action's answer. A write that its head shows to be wrong is refused before
  * its body is read.
  * @param readBody reads the body, or returns the refusal to read it
@@ -68,6 +68,8 @@ export async function answerWrite(
 	const { sender, request } = verified;
 	const senderWait = (await limiter?.sender(sender.id, request)) ?? 0;
 	if (senderWait > 0) return refuseLimited("sender", senderWait);
+	const bytesWait = (await limiter?.bytes?.(sender.id, request, body.length)) ?? 0;
+	if (bytesWait > 0) return refuseLimited("bytes", bytesWait);
 	const meta = metaOf(write, sender, request);
 	// The signature is used up: it must not take effect later, when other layers are stored, or with another method.
 	const useUp = async (status: number) => (await store.remember?.({ ...meta, outcome: status })) ?? true;
@@ -93,9 +95,9 @@ export async function answerWrite(
 	return receiptReply(status, await receiptOf(change, outcome, context));
 }
 
-function refuseLimited(whose: "address" | "sender", waitSeconds: number): Reply {
-	const errors = [problemAt("", `limit-${whose}`, waitSeconds)];
-	return refuseWrite({ status: 429, errors, reason: `limit of the ${whose}`, retryAfter: waitSeconds });
+function refuseLimited(which: "address" | "sender" | "bytes", waitSeconds: number): Reply {
+	const errors = [problemAt("", `limit-${which}`, waitSeconds)];
+	return refuseWrite({ status: 429, errors, reason: `limit of the ${which}`, retryAfter: waitSeconds });
 }
 
 const tooLarge: Refusal = {

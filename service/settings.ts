@@ -49,10 +49,11 @@ function readAll(variables: Variables, env: Environment) {
 		logReads: variables.flag("LOG_READS", false),
 		/** null: metrics are neither measured nor served. */
 		metrics: readMetrics(variables),
-		/** The limits of writes. The default burst exceeds the layers of any catalogue. */
+		/** The limits of writes. The defaults exceed the layers of any catalogue. */
 		writes: {
 			perMinute: variables.integer("WRITES_PER_MINUTE", 6_000, 1, 1_000_000),
 			burst: variables.integer("WRITES_BURST", 30_000, 1, 1_000_000),
+			bytesPerDay: variables.integer("WRITE_BYTES_PER_DAY", 1_000_000_000, 1_000_000, 1_000_000_000_000),
 		},
 		trustedProxies: variables.parsed("TRUSTED_PROXIES", noProxies, parseTrustedProxies),
 		harvest: readHarvest(variables),

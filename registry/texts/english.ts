@@ -125,6 +125,7 @@ export const english = {
 	"no-harvest": "this service does not harvest: its operator, or the weekly workflow, does",
 	"limit-address": "too many writes of this address: try again after {} seconds",
 	"limit-sender": "too many writes of this sender: try again after {} seconds",
+	"limit-bytes": "too many bytes of this sender in a day: try again after {} seconds",
 	busy: "the layers cannot be changed now: {}",
 	failed: "the service failed; nothing is known to be stored",
 	"no-file": "there is no such file",

@@ -126,6 +126,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"no-harvest": "ce service ne moissonne pas : son exploitant ou le flux de travail hebdomadaire s’en charge",
 	"limit-address": "trop d’écritures de cette adresse : réessayez dans {} secondes",
 	"limit-sender": "trop d’écritures de cet expéditeur : réessayez dans {} secondes",
+	"limit-bytes": "trop d’octets de cet expéditeur en une journée : réessayez dans {} secondes",
 	busy: "les couches ne peuvent pas être modifiées maintenant : {}",
 	failed: "le service a échoué; rien n’indique qu’un changement a été conservé",
 	"no-file": "il n’y a pas de tel fichier",

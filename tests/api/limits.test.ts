@@ -4,7 +4,7 @@ import { onceEach, TokenBuckets } from "../../api/limits.ts";
 
 test("a burst goes through at once, then so many a minute, and the wait is named", () => {
 	let time = 0;
-	const buckets = new TokenBuckets({ perMinute: 6, burst: 3 }, () => new Date(time));
+	const buckets = new TokenBuckets({ perMinute: 6, burst: 3, bytesPerDay: 1_000_000 }, () => new Date(time));
 	const waits = () => Array.from({ length: 4 }, () => buckets.address("a"));
 	assert.equal(waits(), [0, 0, 0, 10]);
 	time += 9_999;
@@ -17,7 +17,7 @@ test("a burst goes through at once, then so many a minute, and the wait is named
 });
 
 test("addresses and senders are apart, and none is limited by another", async () => {
-	const buckets = new TokenBuckets({ perMinute: 1, burst: 1 }, () => new Date(0));
+	const buckets = new TokenBuckets({ perMinute: 1, burst: 1, bytesPerDay: 1_000_000 }, () => new Date(0));
 	assert.is(buckets.address("a"), 0);
 	assert.is(buckets.address("a"), 60);
 	assert.is(buckets.address("b"), 0);
@@ -26,7 +26,7 @@ test("addresses and senders are apart, and none is limited by another", async ()
 });
 
 test("a request that is repeated takes from its sender's allowance once", async () => {
-	const buckets = new TokenBuckets({ perMinute: 1, burst: 2 }, () => new Date(0));
+	const buckets = new TokenBuckets({ perMinute: 1, burst: 2, bytesPerDay: 1_000_000 }, () => new Date(0));
 	for (let count = 0; count < 100; count += 1) assert.is(await buckets.sender("a", "captured"), 0);
 	assert.is(await buckets.sender("a", "another"), 0);
 	assert.is(await buckets.sender("a", "refused"), 60);
@@ -45,7 +45,7 @@ test("the requests that are remembered are bounded: the oldest is forgotten", as
 });
 
 test("a bad signature takes ten writes, and no number of them shuts an address out for ever", () => {
-	const buckets = new TokenBuckets({ perMinute: 60, burst: 20 }, () => new Date(0));
+	const buckets = new TokenBuckets({ perMinute: 60, burst: 20, bytesPerDay: 1_000_000 }, () => new Date(0));
 	for (let count = 0; count < 2; count += 1) {
 		assert.is(buckets.address("a"), 0);
 		buckets.punish("a");
@@ -57,7 +57,7 @@ test("a bad signature takes ten writes, and no number of them shuts an address o
 
 test("a clock that is set back gives nothing, and takes nothing", () => {
 	let time = 1_000_000;
-	const buckets = new TokenBuckets({ perMinute: 60, burst: 1 }, () => new Date(time));
+	const buckets = new TokenBuckets({ perMinute: 60, burst: 1, bytesPerDay: 1_000_000 }, () => new Date(time));
 	assert.is(buckets.address("a"), 0);
 	time -= 500_000;
 	assert.is(buckets.address("a"), 1);
@@ -66,7 +66,7 @@ test("a clock that is set back gives nothing, and takes nothing", () => {
 });
 
 test("what is remembered is bounded: the address that was seen least lately is forgotten", () => {
-	const buckets = new TokenBuckets({ perMinute: 1, burst: 1 }, () => new Date(0));
+	const buckets = new TokenBuckets({ perMinute: 1, burst: 1, bytesPerDay: 1_000_000 }, () => new Date(0));
 	buckets.address("first");
 	for (let index = 0; index < 19_999; index += 1) buckets.address(`a${index}`);
 	assert.is(buckets.address("first"), 60);

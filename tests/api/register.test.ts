@@ -431,7 +431,10 @@ writes(
 writes(
 	"repeats of a captured request use up the allowance of their address, not of its sender",
 	async ({ local }) => {
-		local.context.limiter = new TokenBuckets({ perMinute: 1, burst: 5 }, () => new Date(noon));
+		local.context.limiter = new TokenBuckets(
+			{ perMinute: 1, burst: 5, bytesPerDay: 1_000_000 },
+			() => new Date(noon),
+		);
 		const captured = await signedWrite({ target: "/register/a", body: manual }, local.now);
 		const repeat = { ...captured, address: "192.0.2.1" };
 		const statuses: number[] = [];
@@ -441,6 +444,27 @@ writes(
 		assert.equal(statuses, [...Array(5).fill(201), ...Array(5).fill(429)]);
 		for (const smallkey of ["b", "c", "d", "e"]) assert.is((await local.put(smallkey)).status, 201, smallkey);
 		assert.is((await local.put("f")).status, 429);
+	},
+);
+
+writes(
+	"a sender may write so many bytes a day, a repeat costs none, and what is too much is not stored",
+	async ({ local }) => {
+		const limits = { perMinute: 60, burst: 100, bytesPerDay: 2.5 * Buffer.byteLength(manual) };
+		local.context.limiter = new TokenBuckets(limits, () => new Date(noon));
+		const first = await signedWrite({ target: "/register/a", body: manual }, local.now);
+		for (let count = 0; count < 5; count += 1)
+			assert.is((await handleWrite(first, local.context)).status, 201);
+		assert.is((await local.put("b")).status, 201);
+		const before = await local.state();
+		const answer = await local.put("c");
+		assert.is(answer.status, 429);
+		assert.is(answer.headers.get("Retry-After"), String(86_400 / 5));
+		assert.equal(await errorsOf(answer), [
+			"too many bytes of this sender in a day: try again after 17280 seconds",
+		]);
+		assert.is(await local.state(), before);
+		assert.is((await local.write({ target: "/register/abc", body: manual, sender: "narrow" })).status, 201);
 	},
 );
 

@@ -233,6 +233,7 @@ const wrong: Record<string, Record<string, string>> = {
 	HTTPS_PROXY: { HTTPS_PROXY: "proxy:3128" },
 	WRITES_PER_MINUTE: { WRITES_PER_MINUTE: "-1" },
 	WRITES_BURST: { WRITES_BURST: "1.5" },
+	WRITE_BYTES_PER_DAY: { WRITE_BYTES_PER_DAY: "1GB" },
 	TRUSTED_PROXIES: { TRUSTED_PROXIES: "localhost" },
 	REPAIR: { REPAIR: "maybe" },
 	METRICS_PORT: { METRICS_PORT: "-1" },

@@ -208,7 +208,7 @@ node("a page that cannot be read is a 500, and is reported", async () => {
 });
 
 node("writes are limited by the address that a trusted proxy names, and reads are not", async () => {
-	const buckets = new TokenBuckets({ perMinute: 1, burst: 2 }, () => new Date(0));
+	const buckets = new TokenBuckets({ perMinute: 1, burst: 2, bytesPerDay: 1_000_000 }, () => new Date(0));
 	const limiter: WriteLimiter = {
 		address: (address) => buckets.address(address),
 		punish: (address) => buckets.punish(address),

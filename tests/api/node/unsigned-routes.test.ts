@@ -158,7 +158,7 @@ async function start() {
 		const body = bodies[smallkey];
 		return body ? { body, etag: etagOf(body) } : null;
 	};
-	const limiter = new TokenBuckets({ perMinute: 1, burst: 100 }, () => new Date());
+	const limiter = new TokenBuckets({ perMinute: 1, burst: 100, bytesPerDay: 1_000_000 }, () => new Date());
 	const status = createReadStatus({
 		repository: root,
 		store: { read: () => held.then(() => Promise.reject(new StoreBusy(busy("slow"), 1))) },
