@@ -1,4 +1,5 @@
 import * as assert from "uvu/assert";
+import { pushOfLargeDelta } from "./large-delta.ts";
 import { commandsOf } from "./page.ts";
 import { follow, install, scenes, untilReady } from "./scenes.ts";
 
@@ -81,6 +82,21 @@ await scenes("One machine", {
 		const script = `set -e; cd; export ${ssh}; ${lines[3]}; cd layers; ${push}`;
 		await machine.run("sudo -u ada -H bash --norc -s", { input: script });
 		await machine.run("curl -sf --retry 20 --retry-all-errors http://127.0.0.1/v0.9/doc/en/overssh");
+	},
+	"a push of a kilobyte that unpacks to 3 GB ends for lack of memory, and nothing is stored": async (
+		machine,
+	) => {
+		const stored =
+			"cd /var/lib/fragments/repository.git; sudo -u fragments git for-each-ref; find objects | sort";
+		const before = await machine.run(stored);
+		await machine.run("base64 -d > /tmp/large", { input: pushOfLargeDelta(3).toString("base64") });
+		const receive = "git-receive-pack '/var/lib/fragments/repository.git'";
+		for (const push of [
+			`sudo -u ada -H ssh -o LogLevel=ERROR fragments@127.0.0.1 "${receive}"`,
+			`sudo -u fragments ${receive}`,
+		])
+			assert.match(await machine.run(`(${push} < /tmp/large || true) | tr -d '\\0'`), "Out of memory");
+		assert.is(await machine.run(stored), before);
 	},
 	"a sender that root adds leaves owner and mode of the secrets as they were": async (machine) => {
 		await machine.run("cd /opt/fragments && npx fragments sender add energy --smallkeys 'energy-*'");
