@@ -233,6 +233,7 @@ async function receiptOf(
 		smallkey,
 		key: smallkey,
 		commit: outcome.commit,
+		changed: outcome.changed,
 		fragments: readable.paths.map((path) => `${basePath}/${path}`),
 		published: store.published && outcome.branch === undefined,
 		branch: outcome.branch,

@@ -2,7 +2,7 @@
 import { existsSync } from "node:fs";
 import { textsOf } from "../registry/problems.ts";
 import { isSenderId } from "../registry/sender-id.ts";
-import { parseLayerPath, parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
+import { parseLayerPath } from "../registry/smallkey.ts";
 import { repositoryPath } from "../service/data-dir.ts";
 import { openStore } from "../service/open-store.ts";
 import { servedRef } from "../service/repository.ts";
@@ -15,11 +15,11 @@ import { counted, plain } from "../system/terminal/plain.ts";
 import { progress } from "../system/terminal/progress.ts";
 import { readBatch, storeBatch } from "./move/batch.ts";
 import { comparedTargets, compareServices, reportLines } from "./move/compare/compare.ts";
-import { keyOf } from "./move/import/document.ts";
-import { type NotMoved, readDump, readDumpFile } from "./move/import/dump.ts";
+import type { NotMoved } from "./move/import/dump.ts";
 import { readLayersDump, readSendersDump, summaryLines } from "./move/import/import.ts";
 import { storeLayers } from "./move/import/store-layers.ts";
-import { sendBatch } from "./publish/send-batch.ts";
+import { readKeys } from "./move/keys.ts";
+import { registerMany } from "./publish/many.ts";
 
 /** @throws {Error} if the option `--sender` has no id of a sender */
 function checkSender(id: string): void {
@@ -30,7 +30,8 @@ const registerHelp = `
 With --url each layer is a signed PUT to that service, with a commit of its own; the secret is found as for put. Without it
 all are one commit in GITHUB_REPOSITORY where that is set, else in the repository in DATA_DIR, on which no service may run.
 All files are checked first. With --url a request that is not served is sent again for half a minute.
-What is stored already is skipped: after an interruption, run the same again.`;
+What is stored already is skipped: after an interruption, run the same again. --remove-others removes from the service, once all
+files are accepted, the layers of --owned that the folder does not have. It lists them, and asks.`;
 
 const register = createRun("register", async ({ read, environment, io }) => {
 	const [options, folder] = await read((line) =>
@@ -39,10 +40,17 @@ const register = createRun("register", async ({ read, environment, io }) => {
 			.option("--review", "leave them on a branch for a reviewer; on GitHub with a pull request", false)
 			.option("--url <url>", "send them, signed, to the service with its base path", parseUrl)
 			.option("--sender <id>", "who signs, or who the commit names as its author (operator)")
+			.option("--remove-others", "with --url: then remove the layers that the folder does not have", false)
+			.option("--owned <glob...>", "the smallkeys that --remove-others may remove, such as 'nrcan-*'")
+			.option("--yes", "with --remove-others: do not ask", false)
+			.option("--json", "with --url: print the result as JSON", false)
 			.addHelpText("after", registerHelp),
 	);
-	const { sender = "operator", review, url } = options;
+	const { sender = "operator", review, url, removeOthers, owned = [], yes, json } = options;
 	if (review && url) throw new Error("--review: with --url the service decides who needs a reviewer");
+	if (!url && (removeOthers || json)) throw new Error("--remove-others, --json: are for --url");
+	if (removeOthers !== owned.length > 0)
+		throw new Error("--remove-others: needs --owned with globs of your smallkeys, and --owned needs it");
 	checkSender(sender);
 	const { registrations, problems } = await readBatch(folder);
 	const refuse = (texts: readonly string[]) => {
@@ -50,7 +58,8 @@ const register = createRun("register", async ({ read, environment, io }) => {
 		throw new WrongError(`${counted(texts.length, "problem")}; nothing was written`);
 	};
 	if (problems.length > 0) refuse(problems);
-	if (url) return sendBatch(registrations, { ...options, url }, environment, io);
+	const others = removeOthers ? { owned, yes } : null;
+	if (url) return registerMany(registrations, { ...options, url }, others, environment, io);
 	const { store, place, close } = await openStore(readConfiguration(environment));
 	try {
 		const outcome = await storeBatch(store, registrations, { sender, time: io.now().getTime(), review });
@@ -119,24 +128,6 @@ const compareHelp = `
 An address is the part before /v1/docs/… or /v2/docs/…; nothing is written to either service.
 Without --keys the layers of the repository in DATA_DIR are read.
 Ends with 1 where a viewer would draw or ask a layer otherwise.`;
-
-/**
- * Reads smallkeys from a list, with white space or commas between them, or from a dump of the older service's database.
- * @throws {Error} that names the first invalid smallkey of a list
- */
-async function readKeys(path: string): Promise<string[]> {
-	const bytes = await readDumpFile(path);
-	if (/^\ufeff?\s*[[{]/.test(bytes.toString("utf8", 0, 64))) {
-		const documents = [...readDump(bytes)].flatMap((entry) => ("document" in entry ? [entry.document] : []));
-		return [...new Set(documents.map((one) => parseSmallkey(keyOf(one))).filter((key) => key !== null))];
-	}
-	const items = bytes.toString("utf8").match(/[^\s,]+/g) ?? [];
-	const bad = items.find((item) => parseSmallkey(item) === null);
-	if (bad !== undefined) {
-		throw new Error(`${path}: a smallkey ${smallkeyRule}, not ${JSON.stringify(bad.slice(0, 80))}`);
-	}
-	return [...new Set(items)];
-}
 
 /** Reads the smallkeys of the repository in a data folder. @throws {Error} if there is no repository */
 async function readStored(dataDir: string): Promise<string[]> {

@@ -3,8 +3,10 @@ import { readFile } from "node:fs/promises";
 import { printStatus } from "../review/status.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createRun, exitCodes, parseCount } from "../system/terminal/command-line.ts";
+import { readKeys } from "./move/keys.ts";
+import { removeMany } from "./publish/many.ts";
 import { printDraft, printPreview } from "./publish/preview.ts";
-import { explain, requestLine, sendRequest, signRequest } from "./publish/request.ts";
+import { explain, requestLine, requestOptions, sendRequest, signRequest } from "./publish/request.ts";
 
 const defaultWaitSeconds = 120;
 
@@ -31,7 +33,16 @@ const put = createRun("put", async ({ read, environment, io }) => {
 });
 
 const remove = createRun("remove", async ({ read, environment, io }) => {
-	const [options, smallkey] = await read(requestLine);
+	const [{ file, ...options }, named] = await read((line) =>
+		requestOptions(line.argument("[smallkey...]", "the layers"))
+			.option("--file <file>", "a file of smallkeys with spaces, commas or lines between them")
+			.option("--json", "print the result as JSON", false),
+	);
+	const smallkeys = [...new Set([...named, ...(file === undefined ? [] : await readKeys(file))])];
+	const [smallkey] = smallkeys;
+	if (smallkey === undefined) throw new Error("smallkey: is needed, or --file with smallkeys");
+	if (smallkeys.length > 1 || file !== undefined || options.json)
+		return removeMany(smallkeys, options, environment, io);
 	const request = { ...options, method: "DELETE", smallkey, body: new Uint8Array(0) };
 	return sendRequest(await signRequest(request, environment, io), io);
 });

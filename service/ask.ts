@@ -12,8 +12,8 @@ export function clientsWith(
 	return { fetch, ask: createAsk({ fetch }) };
 }
 
-/** The largest answer in bytes; a receipt, a status or a refusal has a few thousand. */
-const maxBytes = 1_000_000;
+/** The default limit of an answer in bytes; a receipt, a status or a refusal has a few thousand. */
+const maxAnswerBytes = 1_000_000;
 
 /** A service's answer to a command. */
 export interface ServiceAnswer {
@@ -31,6 +31,7 @@ export async function askService(
 	address: string,
 	timeoutMs: number,
 	init: RequestInit = {},
+	maxBytes = maxAnswerBytes,
 ): Promise<ServiceAnswer> {
 	try {
 		const answer = await createFetch({ allowPrivate: true, timeoutMs, maxBytes })(address, init);

@@ -11,11 +11,12 @@ type Named<T> = T extends object
 /** JSON Schema (draft-07) of the answer to a write that was accepted. */
 export const receipt = document("receipt", "Receipt of a write", {
 	type: "object",
-	required: ["smallkey", "commit", "fragments", "published", "warnings"],
+	required: ["smallkey", "commit", "changed", "fragments", "published", "warnings"],
 	properties: {
 		smallkey: string(),
 		key: string("The same, as the older service called it."),
 		commit: string("The commit that holds the change."),
+		changed: { description: "False where the layer was stored already as it was sent.", type: "boolean" },
 		fragments: list(string(), "Where the layer is read."),
 		published: { description: "Whether it can be read there already.", type: "boolean" },
 		branch: string("Where a reviewer has to agree: the branch of the change."),

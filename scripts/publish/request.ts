@@ -30,10 +30,14 @@ interface SignedRequest extends PublisherRequest {
 	headers: Record<"Authorization" | "TimeStamp" | "Sender", string>;
 }
 
-/** The command line of `put`, `sign` and `remove`: `<smallkey> [--url U] [--sender S]`. */
+/** The command line of `put` and `sign`: `<smallkey> [--url U] [--sender S]`. */
 export function requestLine(line: Command) {
+	return requestOptions(line.argument("<smallkey>", "the layer"));
+}
+
+/** Adds `[--url U] [--sender S]` to a command line. */
+export function requestOptions<Args extends unknown[]>(line: Command<Args>) {
 	return line
-		.argument("<smallkey>", "the layer")
 		.option("--url <url>", "the service with its base path", parseUrl, "http://127.0.0.1:8080")
 		.option("--sender <id>", "who signs (the first of the senders)")
 		.addHelpText(
@@ -135,16 +139,25 @@ export function explain(request: SignedRequest): string[] {
 /** Longest wait for the whole answer, in milliseconds: a service may wait for git, or for GitHub. */
 const sendTimeoutMs = 120_000;
 
-/**
- * Sends a signed request, and prints the receipt or the errors.
- * @returns exit code: 1 if the service refuses the request, 2 if it cannot serve it now
- * @throws {Error} if nothing answers, or the answer is not a service's
- */
-export async function sendRequest(
-	request: SignedRequest,
-	io: Io,
-	timeoutMs = sendTimeoutMs,
-): Promise<number> {
+/** What a service answers to a request. */
+export interface Sent {
+	/** Exit code: 1 if the service refuses the request, 2 if it cannot serve it now. */
+	code: number;
+	/** The receipt of a request that was accepted, if it has one. */
+	receipt: unknown;
+	/** The receipt or the errors, for a person. */
+	lines: string[];
+}
+
+/** Sends a signed request, and prints the receipt or the errors. @returns exit code, as in `Sent` @throws like `exchange` */
+export async function sendRequest(request: SignedRequest, io: Io): Promise<number> {
+	const { code, lines } = await exchange(request);
+	for (const line of lines) code === exitCodes.done ? io.print(line) : io.warn(line);
+	return code;
+}
+
+/** Sends a signed request. @throws {Error} if nothing answers, or the answer is not a service's */
+export async function exchange(request: SignedRequest, timeoutMs = sendTimeoutMs): Promise<Sent> {
 	const { method, body, smallkey } = request;
 	const address = new URL(request.url).origin + request.target;
 	const headers = { ...request.headers, "Content-Type": "application/json" };
@@ -154,16 +167,13 @@ export async function sendRequest(
 		const receipt = tryJson(answer.text);
 		if (answer.text !== "" && receipt === null) throw new Error(`${address}: its answer is not a receipt`);
 		const text = answer.text === "" ? `${answer.status} ${smallkey}` : JSON.stringify(receipt, null, 2);
-		for (const line of text.split("\n")) io.print(plain(line));
-		return exitCodes.done;
+		return { code: exitCodes.done, receipt, lines: text.split("\n").map(plain) };
 	}
-	io.warn(`${answer.status} from ${address}`);
-	// A line of another's text must not begin like a command of a CI runner, such as `::error::`.
-	const warn = (text: string) => {
-		for (const line of plain(text).split("\n")) io.warn(`the service: ${line}`);
-	};
-	errorsOf(answer).forEach(warn);
 	const { hint } = (tryJson(answer.text) ?? {}) as { hint?: unknown };
-	if (typeof hint === "string") warn(hint);
-	return answer.status >= 500 || answer.status === 429 ? exitCodes.unable : exitCodes.wrong;
+	const texts = [...errorsOf(answer), ...(typeof hint === "string" ? [hint] : [])];
+	// A line of another's text must not begin like a command of a CI runner, such as `::error::`.
+	const own = texts.flatMap((text) => plain(text).split("\n")).map((line) => `the service: ${line}`);
+	const isBusy = answer.status >= 500 || answer.status === 429;
+	const code = isBusy ? exitCodes.unable : exitCodes.wrong;
+	return { code, receipt: null, lines: [`${answer.status} from ${address}`, ...own] };
 }

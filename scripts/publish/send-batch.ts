@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import pMap from "p-map";
-import { canonicalText, type Registration } from "../../registry/registration.ts";
 import type { Environment } from "../../system/environment.ts";
 import { exitCodes } from "../../system/terminal/command-line.ts";
 import type { Io } from "../../system/terminal/io.ts";
 import { counted, plain } from "../../system/terminal/plain.ts";
-import { findSecret, sendRequest, signRequest } from "./request.ts";
+import { exchange, findSecret, type Sent, signRequest } from "./request.ts";
 
 /** Signed requests that wait for their answers at the same time. */
 const maxRequests = 8;
@@ -18,74 +17,96 @@ const defaultTimes = {
 	noteMs: 5_000,
 };
 
-/** What became of a batch's layers. */
-interface Counts {
-	accepted: number;
-	refused: number;
-	all: number;
+/** The service of a batch, and who signs. */
+export interface BatchTarget {
+	/** Its address with its base path, without a `/` at the end. */
+	url: string;
+	/** By default the first one of the senders file. */
+	sender?: string | undefined;
+}
+
+/** Smallkey → the bytes of its registration, or null for a removal. */
+export type BatchChanges = ReadonlyMap<string, Uint8Array | null>;
+
+/** What became of the layers of a batch: their smallkeys, in the order of the answers. */
+export interface BatchResult {
+	/** Registered, changed or removed, or waiting for a reviewer. */
+	changed: string[];
+	/** Stored already as they were sent. */
+	unchanged: string[];
+	refused: string[];
+	unsent: string[];
 }
 
 /**
- * Sends each registration to a running service by a signed PUT. It prints the refusals, its progress, and at its end what was
- * sent and what was not. If the service does not serve a request for half a minute, or at Ctrl-C, it sends no others.
- * @returns exit code: 1 if the service refused a layer, 2 if not all were sent
+ * Sends each change to a running service by a signed request. It prints the refusals and its progress, and at its end why
+ * changes were not sent. If the service does not serve a request for half a minute, or at Ctrl-C, it sends no others.
  */
 export async function sendBatch(
-	registrations: ReadonlyMap<string, Registration>,
-	{ url, sender: id }: { url: string; sender?: string },
+	changes: BatchChanges,
+	{ url, sender: id }: BatchTarget,
 	environment: Environment,
 	io: Io,
 	times: Partial<typeof defaultTimes> = {},
-): Promise<number> {
+): Promise<BatchResult> {
 	const { pausesMs, noteMs } = { ...defaultTimes, ...times };
 	const { sender, secret } = await findSecret(id ?? null, environment, io);
 	const withSecret = { ...environment, SENDER_SECRET: secret };
-	const counts: Counts = { accepted: 0, refused: 0, all: registrations.size };
+	const result: BatchResult = { changed: [], unchanged: [], refused: [], unsent: [] };
 	const interrupted = io.interrupted();
 	const gone = new AbortController();
 	const ended = AbortSignal.any([interrupted, gone.signal]);
 
-	/** Sends a layer once. @returns the exit code, and what is to be printed of a request that was not accepted */
-	async function sendOnce(smallkey: string, body: Uint8Array) {
-		const lines: string[] = [];
-		const collected = { ...io, print: () => undefined, warn: (line: string) => void lines.push(line) };
+	async function sendOnce(smallkey: string, body: Uint8Array | null): Promise<Sent> {
+		const method = body ? "PUT" : "DELETE";
+		const change = { method, smallkey, body: body ?? new Uint8Array(0), url, sender };
 		try {
-			const request = await signRequest({ method: "PUT", smallkey, body, url, sender }, withSecret, io);
-			return { code: await sendRequest(request, collected), lines };
+			return await exchange(await signRequest(change, withSecret, io));
 		} catch (error) {
 			const { message, cause } = error as Error;
 			const reason = cause instanceof Error ? `: ${cause.message}` : "";
-			return { code: exitCodes.unable, lines: [plain(`${message}${reason}`)] };
+			return { code: exitCodes.unable, receipt: null, lines: [plain(`${message}${reason}`)] };
 		}
 	}
 
-	async function send([smallkey, registration]: [string, Registration]): Promise<void> {
-		const body = new TextEncoder().encode(canonicalText(registration));
+	async function send([smallkey, body]: [string, Uint8Array | null]): Promise<void> {
 		for (const pauseMs of [...pausesMs, null]) {
-			if (ended.aborted) return;
-			const { code, lines } = await sendOnce(smallkey, body);
-			if (code === exitCodes.done) counts.accepted += 1;
-			if (code === exitCodes.wrong) counts.refused += 1;
-			const isLast = code !== exitCodes.unable || pauseMs === null;
+			if (ended.aborted) return void result.unsent.push(smallkey);
+			const { code, receipt, lines } = await sendOnce(smallkey, body);
+			if (code === exitCodes.done) return void result[listOf(receipt)].push(smallkey);
+			const isLast = code === exitCodes.wrong || pauseMs === null;
 			if (isLast && !gone.signal.aborted) for (const line of lines) io.warn(line);
-			if (code !== exitCodes.unable) return;
+			if (code === exitCodes.wrong) return void result.refused.push(smallkey);
 			if (pauseMs !== null) await sleep(pauseMs, undefined, { signal: ended }).catch(() => undefined);
 		}
 		gone.abort();
+		result.unsent.push(smallkey);
 	}
 
-	const note = setInterval(() => io.warn(progressText(counts)), noteMs);
-	await pMap(registrations, send, { concurrency: maxRequests }).finally(() => clearInterval(note));
-	io.print(`${counts.accepted} of ${counted(counts.all, "layer")} accepted by ${url}`);
-	const left = counts.all - counts.accepted - counts.refused;
-	if (left > 0) {
+	const note = setInterval(() => io.warn(progressText(result, changes.size)), noteMs);
+	await pMap(changes, send, { concurrency: maxRequests }).finally(() => clearInterval(note));
+	if (result.unsent.length > 0) {
 		const why = interrupted.aborted ? "interrupted" : "the service does not answer, or cannot serve now";
-		io.warn(`${why}: ${counted(left, "layer")} not sent. Run it again: what is stored already is skipped`);
-		return exitCodes.unable;
+		io.warn(`${why}: ${counted(result.unsent.length, "layer")} not sent. ${again}`);
 	}
-	return counts.refused > 0 ? exitCodes.wrong : exitCodes.done;
+	return result;
 }
 
-function progressText({ accepted, refused, all }: Counts): string {
-	return `${accepted + refused} of ${all} sent${refused > 0 ? `, ${refused} refused` : ""}`;
+const again = "Run it again: what is done already is skipped";
+
+/** Where the layer of a receipt belongs. A service of an earlier version does not say whether it has changed. */
+function listOf(receipt: unknown): "changed" | "unchanged" {
+	const { changed } = (receipt ?? {}) as { changed?: unknown };
+	return changed === false ? "unchanged" : "changed";
+}
+
+/** The exit code of a batch: 1 if the service refused a layer, 2 if not all were sent. */
+export function codeOf({ refused, unsent }: BatchResult): number {
+	if (unsent.length > 0) return exitCodes.unable;
+	return refused.length > 0 ? exitCodes.wrong : exitCodes.done;
+}
+
+function progressText({ changed, unchanged, refused }: BatchResult, all: number): string {
+	const sent = changed.length + unchanged.length + refused.length;
+	return `${sent} of ${all} sent${refused.length > 0 ? `, ${refused.length} refused` : ""}`;
 }

@@ -2,7 +2,7 @@
 export const commands = {
 	publish: {
 		put: "register a layer, or change it, by a signed PUT",
-		remove: "remove a layer by a signed DELETE",
+		remove: "remove layers, each by a signed DELETE",
 		sign: "print the three headers that sign a request, for curl",
 		validate: "check registrations without writing anything",
 	},

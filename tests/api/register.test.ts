@@ -65,6 +65,7 @@ for (const prefix of ["/register", "/v1/register", "/v2/register"]) {
 			smallkey: "23ax5t",
 			key: "23ax5t",
 			commit: await local.git("rev-parse", "main"),
+			changed: true,
 			fragments: everyPath("23ax5t"),
 			published: true,
 			status: "/status/23ax5t",
@@ -74,6 +75,8 @@ for (const prefix of ["/register", "/v1/register", "/v2/register"]) {
 				"/fr/service_url: is that of /en, so the layer is the same in both languages",
 			],
 		});
+		const again = await local.write({ target: `${prefix}/23ax5t`, body: manual });
+		assert.is(((await again.json()) as { changed: boolean }).changed, false);
 		const stored = await local.git("show", "main:layers/23/23ax5t.json");
 		assert.equal(JSON.parse(stored), JSON.parse(manual));
 		assert.is(local.get("/v0.9/doc/en/23ax5t").status, 200);

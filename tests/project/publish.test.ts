@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { chunkOf } from "../../registry/entries.ts";
 import { parseRegistration } from "../../registry/registration.ts";
 import { receipt } from "../../registry/schemas/answers.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
 import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, type Ended, pathWithCompiled, root, ServerProcess } from "../process.ts";
+import { eventually } from "../wait.ts";
 
 const page = await readFile(join(root, "docs/publish.md"), "utf8");
 const reference = await readFile(join(root, "docs/registration.md"), "utf8");
@@ -47,6 +49,7 @@ test.before(async (scene) => {
 	scene.remove = remove;
 	scene.server = await ServerProcess.start({
 		DATA_DIR: path,
+		SITE: "on",
 		PUBLIC_URL: "https://fragments.example",
 		SENDERS: JSON.stringify({ publisher: secret, proposer: { key: "proposer's secret", review: true } }),
 	});
@@ -143,7 +146,33 @@ test("many layers are sent with one command: a wrong file keeps all back, a refu
 	const refused = await send();
 	assert.is(refused.code, 1);
 	assert.match(refused.stderr, "smallkey: MANY-2 differs only in case from many-2");
-	assert.match(refused.stdout, "1 of 2 layers accepted");
+	assert.match(refused.stdout, "0 changed, 1 as they were, 1 refused, of 2 layers");
+});
+
+test("layers that the folder no longer has are removed by the page's command", async ({ server, folder }) => {
+	const [line = ""] = page.match(/npx fragments register my-layers --url .* --remove-others .*/) ?? [];
+	const command = `${line.replace("https://fragments.example", server.url).replace("<id>", "publisher")} --yes`;
+	const fileOf = (key: string) => join(folder, "my-layers", `${key}.json`);
+	await rm(fileOf("MANY-2"));
+	for (const key of ["energy-1", "energy-2"]) await writeFile(fileOf(key), blocks("json")[0] as string);
+	const first = await shell(command, folder, { SENDER_SECRET: secret });
+	assert.match(first.stdout, "2 changed, 1 as they were, of 3 layers", first.stderr);
+	await rm(fileOf("energy-2"));
+	// The catalogue has a new layer a moment after its registration.
+	await eventually(async () => {
+		const answer = await fetch(`${server.url}/index/index.json`);
+		const { chunks = [] } = answer.ok ? ((await answer.json()) as { chunks: (string | null)[] }) : {};
+		const path = chunks[chunkOf("energy-2")];
+		return path ? (await (await fetch(`${server.url}/${path}`)).text()).includes('"energy-2"') : false;
+	});
+	const second = await shell(command, folder, { SENDER_SECRET: secret });
+	assert.match(second.stdout, /^removed: energy-2$/m, second.stderr);
+	for (const [key, status] of [
+		["energy-1", 200],
+		["energy-2", 404],
+		["many-2", 200],
+	] as const)
+		assert.is((await fetch(`${server.url}/v0.9/doc/en/${key}`)).status, status, key);
 });
 
 interface Client {

@@ -6,8 +6,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
 import { unpackDraft } from "../../../registry/draft.ts";
-import { sendRequest } from "../../../scripts/publish/request.ts";
-import type { Io } from "../../../system/terminal/io.ts";
+import { exchange } from "../../../scripts/publish/request.ts";
 import { feature, manual, noon, temporaryFolder } from "../../local.ts";
 import { type Ended, runScript } from "../../process.ts";
 
@@ -25,6 +24,8 @@ interface Scene {
 	asked: Asked[];
 	/** What the next ones are answered. */
 	answer: { status: number; text: string };
+	/** What a request is answered instead. */
+	answerTo: ((request: IncomingMessage) => Scene["answer"]) | undefined;
 	end: () => Promise<void>;
 }
 
@@ -36,12 +37,14 @@ test.before.each(async (scene) => {
 	scene.file = join(path, "layer.json");
 	await writeFile(scene.file, manual);
 	scene.asked = [];
+	scene.answerTo = undefined;
 	scene.answer = { status: 201, text: '{"smallkey":"my-layer"}' };
 	scene.server = createServer(async (request, response) => {
 		const chunks: Buffer[] = [];
 		for await (const chunk of request) chunks.push(chunk as Buffer);
 		scene.asked.push({ request, body: Buffer.concat(chunks).toString() });
-		response.writeHead(scene.answer.status).end(scene.answer.text);
+		const { status, text } = scene.answerTo?.(request) ?? scene.answer;
+		response.writeHead(status).end(text);
 	});
 	await new Promise<void>((resolve) => scene.server.listen(0, "127.0.0.1", resolve));
 	scene.url = `http://127.0.0.1:${(scene.server.address() as AddressInfo).port}/base`;
@@ -54,14 +57,6 @@ test.before.each(async (scene) => {
 test.after.each(({ end }) => end());
 
 const secret = "a secret: -x $é";
-
-const silent: Io = {
-	print: () => undefined,
-	warn: () => undefined,
-	now: () => new Date(noon),
-	ask: async () => null,
-	interrupted: () => new AbortController().signal,
-};
 
 function run({ url }: Scene, name: string, words: string[], env?: Record<string, string>): Promise<Ended> {
 	const all = [...words, "--url", url, "--sender", "jstest"];
@@ -90,7 +85,8 @@ test("register --url sends a folder, each layer signed; a refusal names it, and 
 	await mkdir(batch);
 	for (const key of ["one", "two", "three"]) await writeFile(join(batch, `${key}.json`), manual);
 	const sent = await run(scene, "register", [batch]);
-	assert.equal([sent.code, sent.stdout, sent.stderr], [0, `3 of 3 layers accepted by ${scene.url}\n`, ""]);
+	const summary = `3 changed, 0 as they were, of 3 layers for ${scene.url}\nchanged: one three two\n`;
+	assert.equal([sent.code, sent.stdout, sent.stderr], [0, summary, ""]);
 	const paths = () => scene.asked.map(({ request }) => `${request.method} ${request.url}`).sort();
 	const expected = ["one", "three", "two"].map((key) => `PUT /base/register/${key}`);
 	assert.equal(paths(), expected);
@@ -102,9 +98,128 @@ test("register --url sends a folder, each layer signed; a refusal names it, and 
 	scene.asked.length = 0;
 	scene.answer = { status: 403, text: '{"errors":["not yours"]}' };
 	const refused = await run(scene, "register", [batch]);
-	assert.equal([refused.code, refused.stdout], [1, `0 of 3 layers accepted by ${scene.url}\n`]);
+	const none = `0 changed, 0 as they were, 3 refused, of 3 layers for ${scene.url}\n`;
+	assert.equal([refused.code, refused.stdout], [1, none]);
 	assert.match(refused.stderr, `403 from ${scene.url}/register/three\nthe service: not yours\n`);
 	assert.equal(paths(), expected);
+});
+
+/** Writes a folder of registrations. */
+async function writeBatch(folder: string, keys: readonly string[]): Promise<string> {
+	const batch = join(folder, "batch");
+	await mkdir(batch);
+	for (const key of keys) await writeFile(join(batch, `${key}.json`), manual);
+	return batch;
+}
+
+test("register --url names what has changed, and --json has all of it", async (scene) => {
+	const batch = await writeBatch(scene.folder, ["one", "two", "three", "four"]);
+	scene.answerTo = ({ url = "" }) => {
+		if (url.endsWith("/four")) return { status: 403, text: '{"errors":["not yours"]}' };
+		return { status: 201, text: JSON.stringify({ changed: url.endsWith("/two") }) };
+	};
+	const { code, stdout } = await run(scene, "register", [batch]);
+	assert.is(code, 1);
+	assert.is(stdout, `1 changed, 2 as they were, 1 refused, of 4 layers for ${scene.url}\nchanged: two\n`);
+	const asJson = await run(scene, "register", [batch, "--json"]);
+	assert.equal(JSON.parse(asJson.stdout), {
+		changed: ["two"],
+		unchanged: ["one", "three"],
+		refused: ["four"],
+		unsent: [],
+	});
+});
+
+test("remove takes several layers, and a file of them", async (scene) => {
+	const file = join(scene.folder, "keys.txt");
+	await writeFile(file, "two, three\none\n");
+	scene.answerTo = ({ url = "" }) =>
+		url.endsWith("/three") ? { status: 404, text: '{"errors":["not there"]}' } : { status: 204, text: "" };
+	const { code, stdout, stderr } = await run(scene, "remove", ["one", "four", "--file", file]);
+	assert.is(code, 1);
+	assert.is(stdout, `3 layers removed from ${scene.url}, 1 refused\nremoved: four one two\n`);
+	assert.is(stderr, `404 from ${scene.url}/register/three\nthe service: not there\n`);
+	const sent = scene.asked.map(({ request, body }) => `${request.method} ${request.url} ${body}`).sort();
+	assert.equal(
+		sent,
+		["four", "one", "three", "two"].map((key) => `DELETE /base/register/${key} `),
+	);
+	scene.asked.length = 0;
+	await writeFile(file, "two b/c");
+	const wrong = await run(scene, "remove", ["one", "--file", file]);
+	assert.match(wrong.stderr, "keys.txt: a smallkey must be 1 to 64 of");
+	assert.is((await run(scene, "remove", [])).code, 2);
+	assert.equal([wrong.code, scene.asked], [2, []]);
+});
+
+/** Answers like a service with a catalogue of six layers. */
+function answerWithCatalogue({ method, url = "" }: IncomingMessage): Scene["answer"] {
+	if (method === "PUT") return { status: 201, text: '{"changed":true}' };
+	if (method === "DELETE") return { status: 204, text: "" };
+	const chunks = ["index/chunks/00-a.json", null, "index/chunks/02-b.json"];
+	const keys = [["mine-1", "mine-2", "other-1"], [], ["mine-3", "mine-../x", "Mine-4"]];
+	const entries = keys[chunks.indexOf(url.slice("/base/".length))]?.map((smallkey) => ({ smallkey }));
+	if (url === "/base/index/index.json") return { status: 200, text: JSON.stringify({ version: 3, chunks }) };
+	return entries ? { status: 200, text: JSON.stringify({ version: 3, entries }) } : { status: 404, text: "" };
+}
+
+test("register --remove-others removes what the sender owns and the folder lacks, after a yes", async (scene) => {
+	const batch = await writeBatch(scene.folder, ["mine-2", "other-2"]);
+	const removed = () =>
+		scene.asked.filter(({ request }) => request.method === "DELETE").map(({ request }) => request.url);
+	scene.answerTo = answerWithCatalogue;
+	const words = [batch, "--remove-others", "--owned", "mine-*", "x-?"];
+	const questions: string[] = [];
+	const answering = (answer: string | null) =>
+		runScript(
+			"register",
+			[...words, "--url", scene.url, "--sender", "jstest"],
+			{ SENDER_SECRET: secret },
+			{
+				now: () => new Date(noon),
+				ask: async (question) => {
+					questions.push(question);
+					return answer;
+				},
+			},
+		);
+	const list = `To be removed from ${scene.url}, since the folder does not have them: mine-1 mine-3`;
+	for (const [answer, end] of [
+		[null, "nothing is removed: without a terminal this needs --yes"],
+		["no", "nothing is removed"],
+	] as const) {
+		const { code, stderr } = await answering(answer);
+		assert.equal([code, stderr], [1, `${list}\n${end}\n`]);
+	}
+	assert.equal(questions, Array(2).fill("Remove 2 layers? Type yes: "));
+	assert.equal(removed(), []);
+	const agreed = await answering("yes");
+	assert.is(agreed.code, 0, agreed.stderr);
+	assert.match(agreed.stdout, `2 layers removed from ${scene.url}\nremoved: mine-1 mine-3\n`);
+	assert.equal(removed().sort(), ["/base/register/mine-1", "/base/register/mine-3"]);
+	const asJson = await run(scene, "register", [...words, "--yes", "--json"]);
+	assert.equal(JSON.parse(asJson.stdout).others.changed, ["mine-1", "mine-3"]);
+});
+
+test("register --remove-others removes nothing if a layer was refused, or the catalogue is not there", async (scene) => {
+	const batch = await writeBatch(scene.folder, ["mine-1"]);
+	const words = [batch, "--remove-others", "--owned", "mine-*", "--yes"];
+	scene.answerTo = (request) =>
+		request.method === "PUT" ? { status: 400, text: '{"errors":["no"]}' } : answerWithCatalogue(request);
+	assert.is((await run(scene, "register", words)).code, 1);
+	scene.answerTo = (request) =>
+		request.url?.endsWith("/02-b.json") ? { status: 503, text: "" } : answerWithCatalogue(request);
+	const { code, stderr } = await run(scene, "register", words);
+	assert.is(code, 2);
+	assert.match(stderr, "/02-b.json: answers 503; --remove-others needs the service's catalogue (SITE=on)");
+	const sent = scene.asked.length;
+	for (const wrong of [
+		[batch, "--remove-others"],
+		[batch, "--owned", "mine-*"],
+	])
+		assert.is((await run(scene, "register", wrong)).code, 2);
+	assert.is(scene.asked.length, sent, "nothing is sent");
+	assert.not(scene.asked.some(({ request }) => request.method === "DELETE"));
 });
 
 test("register --url sends nothing where a file is wrong, or with --review", async (scene) => {
@@ -263,7 +378,7 @@ test("an answer that never comes, or never ends, is waited for no longer than it
 	};
 	for (const start of [() => undefined, (response: ServerResponse) => response.write("{")]) {
 		scene.server.removeAllListeners("request").on("request", (_request, response) => void start(response));
-		await sendRequest(request, silent, 300).then(
+		await exchange(request, 300).then(
 			() => assert.unreachable(),
 			({ message, cause }: Error) => {
 				assert.is(message, `${scene.url}/register/my-layer`);
