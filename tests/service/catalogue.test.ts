@@ -203,7 +203,7 @@ catalogue(
 			// Not in a file: made of the entries when they are asked for.
 			for (const [path, part] of [
 				["/rcs/en/layer/abc", '<link rel="canonical" href="../../en/layer/abc">'],
-				["/rcs/fr/layer/abc?x", "<dt>Inscrite par</dt><dd>Office of Maps · Bureau des cartes</dd>"],
+				["/rcs/fr/layer/abc?x", ">Office of Maps · Bureau des cartes</a></dd>"],
 				["/rcs/list/fr/", '<a href="../../fr/layer/abc">'],
 				["/rcs/collections/layers/items?ids=abc", '"numberMatched":1'],
 				["/rcs/ogc/collections/layers/items/abc", '"id":"abc"'],
