@@ -1,65 +1,24 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { closeSync, fsyncSync, openSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { canonicalText } from "../../registry/registration.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { generateLayers, renamed } from "./layers.ts";
-import { environment, maxMegabytes, run, secondsOf } from "./measure/process.ts";
-import type { Order, Sent } from "./measure/publisher.ts";
-import { quantile, type Row } from "./measure/row.ts";
-import { type Served, sender, type World } from "./measure/world.ts";
-
-/** Concurrent publishers in the rows with many, and in the row that is compared with git's own commands. */
-const publishers = 32;
-const publishersBesideGit = 64;
-/** PUTs of one round in the rows with many publishers; with fewer layers, one for each layer. */
-const putsPerRound = 3_000;
-/** PUTs of many publishers that precede the PUTs of one publisher alone, or follow a push. */
-export const putsBefore = 4_000;
-/** Per round: commits of `git add` and `git commit`, and PUTs of one publisher alone. */
-const commitsPerRound = 5;
-const putsAlone = 100;
-
-let orders = 0;
-
-/**
- * Sends signed PUTs to different keys from a process of its own. The keys are the same each time, so that the number of
- * layers does not grow; the registrations are new.
- */
-async function publish({ url, secret }: Served, count: number, publishers: number): Promise<Sent> {
-	orders += 1;
-	const order: Order = { url, secret, sender, order: orders, publishers, count };
-	const words = ["--import", "tsx", "scripts/bench/measure/publisher.ts"];
-	return JSON.parse(await run(process.execPath, words, { input: JSON.stringify(order) })) as Sent;
-}
-
-export function sendMany(service: Served, layers: number, maxPuts = putsPerRound): Promise<Sent> {
-	return publish(service, Math.min(maxPuts, layers), publishers);
-}
-
-const perSecond = ({ seconds, milliseconds }: Sent) => milliseconds.length / seconds;
-
-/** Measures PUTs of one publisher, one after the other. @returns the quantile of their milliseconds */
-async function aloneMs(service: Served, part: number): Promise<number> {
-	return quantile((await publish(service, putsAlone, 1)).milliseconds, part);
-}
-
-/** Measures what a publisher would do without the service: write a file, `git add`, `git commit`, with fsync. */
-async function commitsPerSecond(world: World, clone: string, first: number): Promise<number> {
-	const seconds = await secondsOf(async () => {
-		for (const [index, { registration }] of [...generateLayers(commitsPerRound)].entries()) {
-			const path = layerPath(`commit-${first + index}`);
-			await mkdir(dirname(join(clone, path)), { recursive: true });
-			await writeFile(join(clone, path), canonicalText(registration));
-			await world.git(clone, "-c", "core.fsync=committed", "add", path);
-			await world.git(clone, "-c", "core.fsync=committed", "commit", "-q", "-m", `register ${path}`);
-		}
-	});
-	return commitsPerRound / seconds;
-}
+import { cpuDuring, environment } from "./measure/process.ts";
+import {
+	aloneMs,
+	perSecond,
+	publishers,
+	putsAlone,
+	putsBefore,
+	putsPerRound,
+	sendMany,
+} from "./measure/publish.ts";
+import { quantile, type Reach, type Row } from "./measure/row.ts";
+import type { Served } from "./measure/world.ts";
+import { pushed } from "./pushed.ts";
 
 /**
  * Measures `git fast-import` with the commits that PUTs would make, one after the other.
@@ -101,82 +60,111 @@ async function importAloneMs(repository: string, round: number): Promise<number>
 }
 
 const many = `signed PUTs, ${publishers} publishers at once`;
-const manyBesideGit = `signed PUTs, ${publishersBesideGit} publishers at once`;
 const alone = "one signed PUT alone, until its 201";
+const none = async () => 0;
+
+/** A row about the CPU of each of many PUTs, in milliseconds. */
+function cpuRow(name: string, process: "service" | "catalogue", what: string, most: number): Row {
+	return {
+		name,
+		ours: `CPU of each of ${many}: ${what}`,
+		reference: "none",
+		unit: "ms",
+		reach: () => ({ of: "ours", most }),
+		prepare: async (world) => {
+			const { service } = await pushed(world);
+			const ours = async () => {
+				let puts = 0;
+				const seconds = await cpuDuring(service.pid, async () => {
+					puts = (await sendMany(service, world.layers)).milliseconds.length;
+				});
+				return (1_000 * seconds[process]) / puts;
+			};
+			return { ours, reference: none };
+		},
+	};
+}
+
+/** A row about one PUT alone, right after many others. */
+function afterRow(name: string, what: string, part: number, most: number): Row {
+	return {
+		name,
+		ours: `${what} of one PUT alone, right after ${putsBefore.toLocaleString("en")} others`,
+		reference: "none",
+		unit: "ms",
+		reach: () => ({ of: "ours", most }),
+		prepare: async (world) => {
+			const { service } = await pushed(world);
+			const ours = async () => {
+				await sendMany(service, world.layers, putsBefore);
+				return aloneMs(service, part);
+			};
+			return { ours, reference: none };
+		},
+	};
+}
 
 /** Rows about signed PUTs. Every PUT is durable when it is answered. */
 export const writeRows: Row[] = [
-	{
-		name: "puts",
-		ours: manyBesideGit,
-		reference: "git add + git commit, core.fsync=committed",
-		unit: "changes/s",
-		reach: { of: "ratio", least: 150 },
-		prepare: async (world) => {
-			const service = await world.serve("puts");
-			const clone = await world.clone("puts-clone");
-			return {
-				ours: async () =>
-					perSecond(await publish(service, Math.min(putsPerRound, world.layers), publishersBesideGit)),
-				reference: (round) => commitsPerSecond(world, clone, round * commitsPerRound),
-			};
-		},
-	},
 	{
 		name: "put-alone",
 		ours: alone,
 		reference: "one commit of `git fast-import`, core.fsync=committed, both folders synced",
 		unit: "ms",
-		reach: { of: "ratio", most: 2 },
+		reach: () => ({ of: "ratio", most: 2 }),
 		prepare: async (world) => {
-			const service = await world.serve("alone");
+			const { service } = await pushed(world);
 			const bare = join(await world.dataFolder("alone-git"), "repository.git");
-			return {
-				ours: () => aloneMs(service, 0.5),
-				reference: (round) => importAloneMs(bare, round),
-			};
+			return { ours: () => aloneMs(service, 0.5), reference: (round) => importAloneMs(bare, round) };
 		},
 	},
+	afterRow("put-after", "median", 0.5, 20),
+	afterRow("put-after-p99", "99th percentile", 0.99, 80),
+	cpuRow("put-cpu", "service", "the service's process", 1.8),
+	cpuRow("put-cpu-catalogue", "catalogue", "the catalogue's process", 0.3),
 ];
 
-/** A row with two services on the same layers: this checkout's and the other's. One is idle while the other is measured. */
+/** A row with two services on the same layers: this version's and the first release's. One is idle while the other is measured. */
 function beside(
 	name: string,
 	ours: string,
 	unit: Row["unit"],
-	reach: Row["reach"],
+	reach: Reach,
 	measure: (service: Served, layers: number) => Promise<number>,
 ): Row {
-	const prepare: Row["prepare"] = async (world) => {
-		if (world.beside === null) throw new Error(`${name}: needs --beside <checkout>`);
-		const own = await world.serve("ours");
-		const other = await world.serve("other", { checkout: world.beside });
-		return { ours: () => measure(own, world.layers), reference: () => measure(other, world.layers) };
+	return {
+		name,
+		ours,
+		reference: "the first release, 66b3297",
+		unit,
+		reach: () => reach,
+		isOnce: true,
+		prepare: async (world) => {
+			const { beside } = world;
+			if (beside === null) throw new Error(`${name}: needs --beside <checkout>`);
+			const { service } = await pushed(world);
+			const other = await world.shared("beside", async () => {
+				const served = await world.serve("beside", { checkout: beside });
+				// Both services have the same layers then.
+				await sendMany(served, world.layers, putsBefore);
+				return served;
+			});
+			return { ours: () => measure(service, world.layers), reference: () => measure(other, world.layers) };
+		},
 	};
-	return { name, ours, reference: "the same of the other version", unit, reach, prepare };
 }
 
-const after = `99th percentile of one PUT alone, right after ${putsBefore.toLocaleString("en")} others`;
-const memory = `most memory (PSS) of all processes during ${many}`;
-
-/** Rows that compare this version with another one, alternately, on the same layers. */
+/** Rows that compare this version with the first release, alternately, on the same layers. */
 export const besideRows: Row[] = [
-	beside("puts-beside", many, "changes/s", { of: "ratio", least: 0.9 }, async (service, layers) =>
+	beside("puts", many, "changes/s", { of: "ratio", least: 0.9 }, async (service, layers) =>
 		perSecond(await sendMany(service, layers)),
 	),
 	beside(
-		"puts-beside-p99",
-		`99th percentile of ${many}`,
-		"ms",
-		{ of: "ours", most: 250 },
-		async (service, layers) => quantile((await sendMany(service, layers)).milliseconds, 0.99),
+		"puts-folder",
+		`${many}, all keys in one folder`,
+		"changes/s",
+		{ of: "ratio", least: 0.9 },
+		async (service, layers) => perSecond(await sendMany(service, layers, putsPerRound, true)),
 	),
-	beside("put-alone-beside", alone, "ms", { of: "ratio", most: 1.2 }, (service) => aloneMs(service, 0.5)),
-	beside("put-after-beside", after, "ms", { of: "ours", most: 50 }, async (service, layers) => {
-		await sendMany(service, layers, putsBefore);
-		return aloneMs(service, 0.99);
-	}),
-	beside("puts-beside-memory", memory, "MB", { of: "ratio", most: 1 }, (service, layers) =>
-		maxMegabytes(service.pid, () => sendMany(service, layers)),
-	),
+	beside("put-alone-beside", alone, "ms", { of: "ratio", most: 1.3 }, (service) => aloneMs(service, 0.5)),
 ];

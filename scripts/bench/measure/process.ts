@@ -76,14 +76,48 @@ function sumOf(pid: number, file: string, figureOf: (text: string) => number): n
 
 /** CPU seconds (user and system) of a process and its descendants, also of those that have ended. */
 export function cpuSeconds(pid: number): number {
-	return sumOf(pid, "stat", (text) => {
-		// The fields after the name, which may have spaces. utime and stime are of the process, then of its ended children.
-		const fields = text.slice(text.lastIndexOf(")") + 2).split(" ");
-		return fields.slice(11, 15).reduce((ticks, field) => ticks + Number(field), 0) / ticksPerSecond;
-	});
+	return sumOf(pid, "stat", (text) => ticksIn(text, 4)) / ticksPerSecond;
 }
 
-const memoryIntervalMs = 200;
+/** CPU ticks in `/proc/<pid>/stat`: of the process (2 fields), then also of its ended children (4). */
+function ticksIn(stat: string, fields: number): number {
+	// The fields after the name, which may have spaces, begin with the state.
+	const values = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+	return values.slice(11, 11 + fields).reduce((ticks, field) => ticks + Number(field), 0);
+}
+
+/**
+ * CPU seconds of a service's own process during a task, and of its process for the catalogue, which may be replaced
+ * meanwhile.
+ */
+export async function cpuDuring(pid: number, task: () => Promise<unknown>) {
+	const last = new Map<number, number>();
+	const look = () => {
+		for (const member of familyOf(pid)) {
+			try {
+				if (member !== pid && !readFileSync(`/proc/${member}/cmdline`, "latin1").includes("catalogue-worker"))
+					continue;
+				last.set(member, ticksIn(readFileSync(`/proc/${member}/stat`, "latin1"), 2));
+			} catch {
+				// The process has ended.
+			}
+		}
+	};
+	look();
+	const first = new Map(last);
+	const timer = setInterval(look, lookIntervalMs);
+	await task().finally(() => clearInterval(timer));
+	look();
+	const secondsOf = (member: number) => ((last.get(member) ?? 0) - (first.get(member) ?? 0)) / ticksPerSecond;
+	const catalogue = [...last.keys()].filter((member) => member !== pid);
+	return {
+		service: secondsOf(pid),
+		catalogue: catalogue.reduce((sum, member) => sum + secondsOf(member), 0),
+	};
+}
+
+/** How often `/proc` is read during a task, in milliseconds. */
+const lookIntervalMs = 200;
 
 /**
  * The maximum of memory of a process and its descendants during a task, in megabytes. Pages that several share are counted
@@ -96,7 +130,7 @@ export async function maxMegabytes(pid: number, task: () => Promise<unknown>): P
 		max = Math.max(max, sumOf(pid, "smaps_rollup", pss));
 	};
 	look();
-	const timer = setInterval(look, memoryIntervalMs);
+	const timer = setInterval(look, lookIntervalMs);
 	await task().finally(() => clearInterval(timer));
 	return max;
 }

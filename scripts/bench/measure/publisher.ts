@@ -14,6 +14,8 @@ export interface Order {
 	count: number;
 	/** Concurrent publishers, each on a connection of its own. */
 	publishers: number;
+	/** Whether all smallkeys are in one folder. */
+	isOneFolder: boolean;
 }
 
 /** The measured times. */
@@ -24,19 +26,20 @@ export interface Sent {
 	milliseconds: number[];
 }
 
-/** A smallkey from a number's digits in reverse order, so that the smallkeys spread over the folders. */
-function keyOf(index: number): string {
+/** A smallkey from a number's digits in reverse order, so that the smallkeys spread over the folders; or in one folder. */
+function keyOf(index: number, isOneFolder: boolean): string {
+	if (isOneFolder) return `nrcan-${index}`;
 	return `${[...index.toString(36).padStart(4, "0")].reverse().join("")}-put`;
 }
 
-async function send({ url, sender, secret, order, count, publishers }: Order): Promise<Sent> {
+async function send({ url, sender, secret, order, count, publishers, isOneFolder }: Order): Promise<Sent> {
 	const layers = [...generateLayers(count)].entries();
 	const pool = new Pool(url, { connections: publishers });
 	const milliseconds: number[] = [];
 	const publish = async () => {
 		// All publishers take their layers from the same iterator. Each signs as it sends.
 		for (const [index, { registration }] of layers) {
-			const path = `/register/${keyOf(index)}`;
+			const path = `/register/${keyOf(index, isOneFolder)}`;
 			const timestamp = new Date().toISOString();
 			const body = Buffer.from(JSON.stringify(renamed(registration, `Published in order ${order}.`)));
 			const signature = await sign(secret, { path, sender, timestamp, body });

@@ -1,5 +1,11 @@
-import { availableParallelism } from "node:os";
 import type { World } from "./world.ts";
+
+/** A goal: a bound on the median of the ratio, or of our own figure if the reference is for comparison only. */
+export interface Reach {
+	of: "ratio" | "ours";
+	most?: number;
+	least?: number;
+}
 
 /** One line of the table: what is measured, the reference, and the goal. */
 export interface Row {
@@ -10,14 +16,21 @@ export interface Row {
 	/** What it is compared with, measured in the same run. */
 	reference: string;
 	unit: "s" | "ms" | "µs" | "requests/s" | "changes/s" | "MB" | "kB";
-	/** The goal: a bound on the median of the ratio, or of our own figure if the reference is for comparison only. */
-	reach: { of: "ratio" | "ours"; most?: number; least?: number };
+	/** The goal for a number of layers. */
+	reach: (layers: number) => Reach;
+	/** The number of rounds, if it differs from that of `--rounds`. */
+	rounds?: number;
+	/** Whether the row is only measured at the first number of layers. */
+	isOnce?: boolean;
 	/** Prepares everything that is not timed. */
 	prepare: (world: World) => Promise<Pair>;
 }
 
-/** The two sides of a row. Each is measured once per round, ours first. */
+/** The two sides of a row. Each is measured once per round, ours first; a reference of 0 is none. */
 export type Pair = Record<"ours" | "reference", (round: number) => Promise<number>>;
+
+/** The highest number of layers that the bounds of the design point are for. */
+export const designLayers = 20_000;
 
 /** A row that was measured. */
 export type Measured = Awaited<ReturnType<typeof measure>>;
@@ -37,16 +50,13 @@ function spreadOf(figures: readonly number[]) {
 export async function measure(row: Row, world: World, rounds: number) {
 	const ours: number[] = [];
 	const reference: number[] = [];
-	try {
-		const pair = await row.prepare(world);
-		for (let round = 0; round < rounds; round += 1) {
-			ours.push(await pair.ours(round));
-			reference.push(await pair.reference(round));
-		}
-	} finally {
-		await world.clear();
+	const pair = await row.prepare(world);
+	for (let round = 0; round < Math.min(rounds, row.rounds ?? rounds); round += 1) {
+		ours.push(await pair.ours(round));
+		reference.push(await pair.reference(round));
 	}
-	const { name, unit, reach } = row;
+	const { name, unit } = row;
+	const reach = row.reach(world.layers);
 	const { of, most = Infinity, least = -Infinity } = reach;
 	const ratios = ours.map((figure, round) => figure / (reference[round] as number));
 	/** Of the ratios of each round, not the ratio of the medians; null if the reference is 0. */
@@ -54,32 +64,38 @@ export async function measure(row: Row, world: World, rounds: number) {
 	const { median } = (of === "ours" ? spreadOf(ours) : ratio) ?? { median: NaN };
 	const what = { ours: row.ours, reference: row.reference };
 	const spreads = { ours: spreadOf(ours), reference: spreadOf(reference), ratio };
-	return { name, unit, reach, what, ...spreads, reached: median <= most && median >= least };
+	return {
+		name,
+		layers: world.layers,
+		unit,
+		reach,
+		what,
+		...spreads,
+		reached: median <= most && median >= least,
+	};
 }
 
-/** The text above the rows, in Markdown. */
-export function tableHead(layers: number, rounds: number): string {
-	const setting = `${layers} layers, ${rounds} rounds, ${availableParallelism()} cores, Node ${process.versions.node}`;
-	const head = "| row | what | reference | ours | reference | ratio | to reach | reached |";
-	return `${setting}; min – median – max\n\n${head}\n|---|---|---|---|---|---|---|---|`;
+/** A row in one line, as it is printed once it is measured. */
+export function lineOf({ name, layers, unit, ours, reference, ratio, reach, reached }: Measured): string {
+	const sides = `${rangeOf(ours)} ${unit}${ratio ? ` ÷ ${rangeOf(reference)} ${unit} = ${rangeOf(ratio)}` : ""}`;
+	return `${name}, ${layers} layers: ${sides}; to reach: ${boundOf(reach, unit)}${reached ? "" : ": missed"}`;
 }
 
-/** A measured row as a line of the table. */
-export function lineOf({ name, what, unit, ours, reference, ratio, reach, reached }: Measured): string {
-	const bound = reach.most === undefined ? `at least ${reach.least}` : `at most ${reach.most}`;
-	const cells = [
-		...[name, what.ours, what.reference],
-		...[`${textOf(ours)} ${unit}`, `${textOf(reference)} ${unit}`, ratio ? textOf(ratio) : "–"],
-		...[reach.of === "ours" ? `${bound} ${unit}` : bound, reached ? "yes" : "no"],
-	];
-	return `| ${cells.join(" | ")} |`;
+/** `at most 3`, `at least 0.9`, `at most 330 MB` */
+export function boundOf({ of, most, least }: Reach, unit: string): string {
+	const bound = most === undefined ? `at least ${least}` : `at most ${most}`;
+	return of === "ours" ? `${bound} ${unit}` : bound;
 }
 
-function textOf({ min, median, max }: Spread): string {
-	return [min, median, max].map(short).join(" – ");
+/** The median, and the range if it differs: `1.2 (1.1 – 1.4)`. */
+export function rangeOf({ min, median, max }: Spread): string {
+	const texts = [min, median, max].map(short);
+	return texts[0] === texts[2] ? (texts[1] as string) : `${texts[1]} (${texts[0]} – ${texts[2]})`;
 }
 
 /** A figure with three significant digits. */
-function short(figure: number): string {
-	return Math.abs(figure) >= 100 ? String(Math.round(figure)) : String(Number(figure.toPrecision(3)));
+export function short(figure: number): string {
+	return Math.abs(figure) >= 100
+		? Math.round(figure).toLocaleString("en")
+		: String(Number(figure.toPrecision(figure < 10 ? 2 : 3)));
 }

@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { mkdir, mkdtemp, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { root, ServerProcess } from "../../../tests/process.ts";
@@ -24,28 +24,32 @@ export type World = Awaited<ReturnType<typeof openWorld>>;
 
 /**
  * Opens the layers, repositories and services for the rows, in one temporary folder that is removed at the end. The rows
- * share the checkout. Everything else that a row makes or starts is removed after the row.
+ * share what takes long to make.
  * @param layers number of layers
  * @param beside checkout of another version, with its packages, with which rows are compared; null without one
  */
 export async function openWorld(layers: number, beside: string | null) {
 	const folder = await mkdtemp(join(tmpdir(), "bench-"));
 	const secret = randomBytes(24).toString("base64url");
-	/** Ends what the current row has started. */
 	const ends: (() => unknown)[] = [];
-	let sharedCheckout: Promise<string> | null = null;
-	await clear();
+	const made = new Map<string, Promise<unknown>>();
 
-	/** Ends everything that a row has started, and removes everything that it has made. */
-	async function clear(): Promise<void> {
-		await Promise.all(ends.splice(0).map((end) => end()));
-		await rm(path(""), { recursive: true, force: true });
-		await mkdir(path(""));
+	/** Makes something at the first call, and gives it to all rows. */
+	function shared<T>(name: string, make: () => Promise<T>): Promise<T> {
+		const found = made.get(name) ?? make();
+		made.set(name, found);
+		return found as Promise<T>;
 	}
 
-	/** A path in the folder of the current row. */
+	/** Ends everything that was started, and removes everything that was made. */
+	async function close(): Promise<void> {
+		await Promise.all(ends.splice(0).map((end) => end()));
+		await rm(folder, { recursive: true, force: true });
+	}
+
+	/** A path in the folder of this world. */
 	function path(name: string): string {
-		return join(folder, "row", name);
+		return join(folder, name);
 	}
 
 	/** Runs git in a folder, with an author. */
@@ -55,11 +59,8 @@ export async function openWorld(layers: number, beside: string | null) {
 		return run("git", [...who, "-c", "gc.auto=0", ...args], { cwd });
 	}
 
-	/** A checkout with all layers, committed on main after an empty commit. The rows share it and must not change it. */
-	function checkout(): Promise<string> {
-		sharedCheckout ??= makeCheckout(join(folder, "checkout"));
-		return sharedCheckout;
-	}
+	/** A checkout with all layers, committed on main after an empty commit. The rows must not change it. */
+	const checkout = () => shared("checkout", () => makeCheckout(join(folder, "checkout")));
 
 	async function makeCheckout(made: string): Promise<string> {
 		writeLayers(made, layers);
@@ -104,6 +105,8 @@ export async function openWorld(layers: number, beside: string | null) {
 	async function start(dataDir: string, { checkout = root, preloads = [] }: ServeOptions = {}) {
 		const env = {
 			...environment,
+			// The default, which the tests' processes do not have.
+			SITE: "on",
 			DATA_DIR: dataDir,
 			SENDERS: JSON.stringify({ [sender]: secret }),
 			LOOP_DELAY_FILE: `${dataDir}.delay`,
@@ -123,11 +126,9 @@ export async function openWorld(layers: number, beside: string | null) {
 		beside,
 		/** The smallkeys of all layers. */
 		smallkeys: () => [...generateLayers(layers)].map(({ smallkey }) => smallkey),
-		/** Registers what has to end after the current row. */
+		/** Registers what has to end at the end. */
 		endLater: (end: () => unknown) => ends.push(end),
-		clear,
-		close: () => clear().then(() => rm(folder, { recursive: true, force: true })),
-		...{ path, git, checkout, clone, dataFolder, emptyDataFolder, serve, start },
+		...{ shared, close, path, git, checkout, clone, dataFolder, emptyDataFolder, serve, start },
 	};
 }
 

@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { symlink } from "node:fs/promises";
+import { readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "uvu";
@@ -8,31 +8,37 @@ import type { Measured } from "../../../scripts/bench/measure/row.ts";
 import { temporaryFolder } from "../../local.ts";
 import { runScript, runScriptProcess } from "../../process.ts";
 
-test("npx fragments bench measures rows against their references, with tiny sizes", async () => {
-	const rows = ["build-full", "put-alone"];
-	const words = ["--layers", "20", "--rounds", "1", "--json", "--only", rows.join(",")];
-	const { code, stdout, stderr } = await runScript("bench", words);
-	assert.is(code, 0, stderr);
-	const printed = JSON.parse(stdout) as { layers: number; rounds: number; rows: Measured[] };
-	assert.is(printed.layers, 20);
-	assert.equal(
-		printed.rows.map(({ name }) => name),
-		rows,
-	);
-	for (const { name, ours, reference, ratio } of printed.rows) {
-		assert.ok(ours.min <= ours.median && ours.median <= ours.max, name);
-		assert.ok(ours.min > 0 && reference.min > 0 && ratio, name);
+test("npx fragments bench measures rows against their references, and writes the page, with tiny sizes", async () => {
+	const { path, remove } = await temporaryFolder();
+	try {
+		const rows = ["build-full", "put-alone"];
+		const page = join(path, "speed.md");
+		const words = ["--layers", "20", "--rounds", "1", "--json", "--only", rows.join(","), "--page", page];
+		const { code, stdout, stderr } = await runScript("bench", words);
+		assert.is(code, 0, stderr);
+		const printed = JSON.parse(stdout) as { rounds: number; rows: Measured[] };
+		assert.equal(
+			printed.rows.map(({ name, layers }) => `${name} ${layers}`),
+			rows.map((name) => `${name} 20`),
+		);
+		for (const { name, ours, reference, ratio } of printed.rows) {
+			assert.ok(ours.min <= ours.median && ours.median <= ours.max, name);
+			assert.ok(ours.min > 0 && reference.min > 0 && ratio, name);
+		}
+		const text = await readFile(page, "utf8");
+		assert.match(text, /^\| row \| what \| reference \| 20 layers: /m);
+		for (const name of rows) assert.match(text, new RegExp(`^\\| \`${name}\` (?:\\|[^|]+){4}\\|$`, "m"));
+	} finally {
+		await remove();
 	}
 });
 
-test("a row that cannot be measured ends the bench and the servers that it has started", async () => {
+test("a row that cannot be measured ends the bench with its reason", async () => {
 	const { path, remove } = await temporaryFolder();
 	try {
-		// All that the row needs but wrk, its client.
-		for (const name of ["git", "npm", "node", "bash", "sync"]) {
-			const { stdout } = await promisify(execFile)("which", [name]);
-			await symlink(stdout.trim(), join(path, name));
-		}
+		// Without wrk, the client of the row.
+		const { stdout } = await promisify(execFile)("which", ["git"]);
+		await symlink(stdout.trim(), join(path, "git"));
 		const words = ["--layers", "20", "--rounds", "1", "--only", "doc"];
 		const { code, stderr } = await runScriptProcess("bench", words, { PATH: path });
 		assert.is(code, 2);

@@ -1,0 +1,90 @@
+import { availableParallelism } from "node:os";
+import { versionLine } from "../../system/files/version.ts";
+import { boundOf, type Measured, rangeOf, short } from "./measure/row.ts";
+
+/** Renders docs/speed.md: one table of all rows, with a column for each number of layers. */
+export function speedPage(measured: readonly Measured[], sizes: readonly number[]): string {
+	const [design = 0] = sizes;
+	const find = (name: string, layers = design) =>
+		measured.find((one) => one.name === name && one.layers === layers);
+	/** The median of a row, with its unit. */
+	const figure = (name: string, layers = design) => {
+		const row = find(name, layers);
+		return row
+			? `${short(row.ours.median)} ${row.unit.replace("requests/s", "a second").replace("changes/s", "a second")}`
+			: "–";
+	};
+	const ratio = (name: string) => short(find(name)?.ratio?.median ?? Number.NaN);
+	const most = sizes.at(-1) ?? design;
+	const names = [...new Set(measured.map(({ name }) => name))];
+	const layersText = (layers: number) => `${layers.toLocaleString("en")} layers`;
+	return `# Speed
+
+Written by \`npx fragments bench --page docs/speed.md\`: one run of version ${versionLine()} on one machine with ${availableParallelism()} cores, Node
+${process.versions.node}. Each figure is compared with another tool for the same work, or a physical limit, measured in turn in the same
+run. The absolute figures depend on the machine; compare the ratios.
+
+## In short
+
+With ${layersText(design)}; with ${most.toLocaleString("en")} in brackets:
+
+| question | answer | row |
+|---|---|---|
+| How long does a publisher wait for a PUT? | ${figure("put-alone")} alone (${figure("put-alone", most)}); 32 publishers make ${figure("puts")}; viewers can read it at the 201 | \`put-alone\`, \`puts\` |
+| How many reads does one process answer? | ${figure("doc")}, ${ratio("doc")} of a bare \`node:http\` server; a web server in front or a CDN answers more | \`doc\` |
+| How long does a push of all layers take? | ${figure("push")} (${figure("push", most)}); reads are served meanwhile, delayed by ${figure("push-delay")} at most | \`push\`, \`push-delay\` |
+| How long does a full build take? | ${figure("build-full")} (${figure("build-full", most)}); ${figure("build-commit")} (${figure("build-commit", most)}) after one change | \`build-full\`, \`build-commit\` |
+| How long does a start take? | ${figure("start")} (${figure("start", most)}) | \`start\` |
+| How much memory do all processes need? | ${figure("push-memory")} (${figure("push-memory", most)}) at most, during a push of all layers; ${figure("memory")} (${figure("memory", most)}) after a start | \`push-memory\`, \`memory\` |
+
+## Figures
+
+The median of the rounds, with the smallest and the largest in brackets; of a ratio, the median of the rounds' ratios. It has to
+reach the bound; **bold**: it does not.
+
+| row | what | reference | ${sizes.map((layers) => `${layersText(layers)}: ours ÷ reference = ratio | to reach`).join(" | ")} |
+|---|---|---|${"---|---|".repeat(sizes.length)}
+${names.map((name) => lineIn(sizes.map((layers) => find(name, layers)))).join("\n")}
+
+## Measure it again
+
+\`\`\`sh
+npm ci
+apt-get install wrk                            # the client of the read rows
+npx fragments bench --only doc,docs-50         # some rows
+npx fragments bench --layers 1000 --rounds 3   # a first look
+npx fragments bench --page docs/speed.md --beside <checkout of 66b3297, with its packages>
+\`\`\`
+
+The service runs as \`npm start\` starts it, with all targets and its catalogue; only \`HARVEST=off\` is set, since the map services of
+the layers do not exist. A generator makes the same layers each time (\`scripts/bench/layers.ts\`): seven of ten are wms, the rest
+feature. One service gets all layers by a push, and all rows about a service measure it. All files are in one temporary folder that is
+removed at the end (\`TMPDIR\` chooses the place); 100,000 layers need 20 GB. Servers listen on 127.0.0.1 only. Client and server share
+the cores: with other work on the machine, requests per second vary by a third.
+
+- Reads: \`wrk -t1 -c64\` for 3 s. The reference (\`scripts/bench/measure/bare-server.ts\`) sends the same headers and bytes from
+  memory, whatever it is asked.
+- PUTs: a process on the same machine signs each request as it is sent. Every PUT is durable at its 201. The first release did not
+  sync its folders to the disk, and had no catalogue.
+- Builds: \`npx fragments build\` as a whole process; \`sync\` before a full build and before a copy.
+- Memory: pages that processes share are counted once (PSS).
+- \`catalogue-change\`: the files of a change of one layer are read, made and compressed. \`first-rows\`: Chromium with nothing in its
+  cache, at 400 kbit/s and 400 ms for each answer.
+`;
+}
+
+/** A row of the table. @param sizes the row at each number of layers; undefined where it was not measured */
+function lineIn(sizes: readonly (Measured | undefined)[]): string {
+	const { name, what } = sizes.find(Boolean) as Measured;
+	const cells = sizes.flatMap((row) => {
+		if (!row) return ["–", "–"];
+		const { ours, reference, ratio, unit, reach, reached } = row;
+		const own = `${rangeOf(ours)} ${unit}`;
+		const mark = (text: string) => (reached ? text : `**${text}**`);
+		if (!ratio) return [mark(own), boundOf(reach, unit)];
+		const sides = reach.of === "ours" ? mark(own) : own;
+		const last = reach.of === "ours" ? rangeOf(ratio) : mark(rangeOf(ratio));
+		return [`${sides} ÷ ${rangeOf(reference)} = ${last}`, boundOf(reach, unit)];
+	});
+	return `| ${[`\`${name}\``, what.ours, what.reference === "none" ? "" : what.reference, ...cells].join(" | ")} |`;
+}
