@@ -7,12 +7,15 @@ import {
 	parseManifest,
 } from "../registry/entries.ts";
 import { etagOf } from "../registry/etag.ts";
+import { healthReportPath, parseHealthReport } from "../registry/health.ts";
+import { parseRecent, recentPath } from "../registry/recent.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../registry/smallkey.ts";
 import { layerFile, listFile } from "../site/static/addresses.ts";
 import { reloadSeconds } from "../site/static/frame.ts";
 import { type PageSettings, pageSettingsPath } from "../site/static/html.ts";
 import { layerRenderers } from "../site/static/layer.ts";
 import { byTitle, listHtml, pagesOf } from "../site/static/list.ts";
+import { isListPage, listedEntries, renderListPage } from "../site/static/list-pages.ts";
 import { type ApiRoot, collectionId, itemPage, itemsPage, recordsPage } from "../site/static/records.ts";
 import { parseItemsQuery } from "../site/static/records-query.ts";
 import { answerErrorPage, type PageRoute } from "./pages.ts";
@@ -44,6 +47,8 @@ interface CatalogueFiles {
 	 * themselves until the first build.
 	 */
 	isLive: boolean;
+	/** When a layer's service was asked last, in milliseconds since 1970, or null; absent if it is not known here. */
+	lastLook?: (smallkey: string) => number | null;
 }
 
 /** What the headers of a request say. `acceptEncoding` is empty if there is no such header. */
@@ -74,6 +79,8 @@ export class Catalogue {
 	/** All layers by smallkey, and the pages of the plain list, as long as the manifest is the same. */
 	readonly #sorted = new Map<Lang | "smallkey", { manifest: string; pages: Promise<Entry[][]> }>();
 
+	/** The layers of each publisher, as long as all entries are the same. */
+	#listed: (ReturnType<typeof listedEntries> & { of: readonly Entry[] }) | null = null;
 	constructor(
 		readonly files: CatalogueFiles,
 		readonly searches = new Searches(),
@@ -95,13 +102,24 @@ export class Catalogue {
 		return answerErrorPage("building", 503, root, { "Retry-After": String(reloadSeconds) });
 	};
 
-	/** Renders the page of a layer or a page of the plain list; null if the file is neither, or there is no such layer. */
+	/** Renders the page of a layer, a page of a list, or a table or feed; null if the file is none, or there is no such layer. */
 	async #render(file: string): Promise<CatalogueFile | null> {
-		const settings = file.endsWith(".html") ? await this.#settings() : null;
-		const html = settings && (await this.#html(file, settings));
-		if (!html) return null;
-		const body = new TextEncoder().encode(html);
+		const isList = this.files.isLive && isListPage(file);
+		const settings = isList || file.endsWith(".html") ? await this.#settings() : null;
+		const text = settings && (await (isList ? this.#listPage(file, settings) : this.#html(file, settings)));
+		if (!text) return null;
+		const body = new TextEncoder().encode(text);
 		return { body, etag: etagOf(body) };
+	}
+
+	/** Renders a page, table or feed of changes, health or a publisher. */
+	async #listPage(file: string, settings: PageSettings): Promise<string | null> {
+		const entries = await this.#bySmallkey();
+		if (this.#listed?.of !== entries) this.#listed = { of: entries, ...listedEntries(entries) };
+		const report = parseHealthReport((await this.files.text(healthReportPath)) ?? "");
+		const changes = parseRecent(await this.files.text(recentPath)) ?? [];
+		const { lastLook = null } = this.files;
+		return renderListPage(file, { ...this.#listed, report, changes, lastLook, settings });
 	}
 
 	async #html(file: string, settings: PageSettings): Promise<string | null> {

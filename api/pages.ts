@@ -1,6 +1,14 @@
 import { type LayerPage, layerPages } from "../registry/entries.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../registry/smallkey.ts";
-import { layerFile, listFolders } from "../site/static/addresses.ts";
+import {
+	changesFolders,
+	healthFolders,
+	layerFeedFile,
+	layerFeedsFolder,
+	layerFile,
+	listFolders,
+	publisherFolders,
+} from "../site/static/addresses.ts";
 import { type ErrorKind, errorHtml } from "../site/static/frame.ts";
 import { emptyBody, type Reply, refusalCaching } from "./reply.ts";
 import { documentHeaders, pageTypes, siteGroups } from "./site-headers.ts";
@@ -20,6 +28,7 @@ function segmentOf(path: string): string {
 /** Folders of the catalogue. Their relative links need a slash at the end, so that a request without it is redirected. */
 const folders: ReadonlySet<string> = new Set([
 	...["en", "fr", listFolders.en, listFolders.fr, "guide", "guide/fr", "schemas"],
+	...[changesFolders, healthFolders, publisherFolders].flatMap(({ en, fr }) => [en, fr]),
 ]);
 
 /** A relative path of at most 200 characters, whose names are of A-Z a-z 0-9 . _ - and do not begin with a dot. */
@@ -40,6 +49,12 @@ const layerPage = new RegExp(`^(${langs.join("|")})/(${layerPages.join("|")})/([
 
 /** The address of a French page before 0.3. */
 const earlierPage = /^fr\/couche\/[^/]{1,200}$/;
+
+/** The page of a publisher without the ending of its file. */
+const publisherPage = new RegExp(`^(?:${publisherFolders.en}|${publisherFolders.fr})/[a-z0-9-]{1,80}$`);
+
+/** The feed of a layer: the smallkey as in the request. */
+const layerFeed = new RegExp(`^${layerFeedsFolder}/([^/]{1,200})\\.xml$`);
 
 /**
  * Parses a request target of the catalogue or of the OGC API.
@@ -65,7 +80,10 @@ export function parsePage(target: string, basePath: string): PageRoute | string 
 		const file = smallkey && layerFile(lang as Lang, smallkey, page as LayerPage);
 		return file === null ? null : { kind: "page", file, root };
 	}
+	const feedKey = parseSmallkey(decodeSegment(layerFeed.exec(below)?.[1] ?? "") ?? "");
+	if (feedKey !== null) return { kind: "page", file: layerFeedFile(feedKey), root };
 	if (!fileSegments.has(segment)) return null;
+	if (publisherPage.test(below)) return { kind: "page", file: `${below}.html`, root };
 	if (folders.has(below)) return `${basePath}${path}/${query}`;
 	const file = below.endsWith("/") ? `${below}index.html` : below;
 	return filePath.test(file) ? { kind: "page", file, root } : null;

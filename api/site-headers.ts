@@ -10,6 +10,7 @@ export const pageTypes: Readonly<Record<string, string>> = {
 	html: "text/html; charset=utf-8",
 	js: "text/javascript; charset=utf-8",
 	css: "text/css; charset=utf-8",
+	csv: "text/csv; charset=utf-8",
 	svg: "image/svg+xml",
 	webp: "image/webp",
 	xml: "application/atom+xml; charset=utf-8",
@@ -67,7 +68,7 @@ export const siteGroups: readonly SiteGroup[] = [
 	{
 		name: "machines",
 		paths: [
-			...["/index/health.json", "/changes/*", "/schemas/*.json", "/records/*"],
+			...["/index/health.json", "/changes/*", "/schemas/*.json", "/records/*", "/publisher/*"],
 			...["/sitemap/*", "/sitemap.xml", "/robots.txt", ...langs.map((lang) => `/${openSearchFile(lang)}`)],
 		],
 		headers: machineHeaders,

@@ -1,25 +1,37 @@
 import type { Entry } from "../registry/entries.ts";
+import {
+	type ChangeDetail,
+	type ChangeKind,
+	maxRecent,
+	parseRecent,
+	type RecentChange,
+	recentPath,
+	recentText,
+} from "../registry/recent.ts";
 import { tryJson } from "../registry/try-json.ts";
 import { feedPath } from "../site/static/addresses.ts";
-import { escapeHtml } from "../site/static/html.ts";
+import { feedText, feedTitle, titlesIn } from "../site/static/feed.ts";
 import { type Files, IndexBroken, type ReadFile } from "./chunks.ts";
-import {
-	type ChangeKind,
-	type FeedChange,
-	feedChanges,
-	feedText,
-	feedTitle,
-	type ListedCommit,
-	maxFeedEntries,
-	titlesIn,
-} from "./feed.ts";
 
 /** Version of the files in `changes/`; a reader stops at a version that it does not know. */
 const changesVersion = 2;
 
-/** One commit on the branch that touched layers. */
+/** A commit as a piece lists it. */
+interface ListedCommit {
+	commit: string;
+	/** When it was committed: ISO 8601 in UTC, whole seconds. */
+	date: string;
+	/** Sorted by smallkey, each once; left out if they are too many. */
+	layers?: { smallkey: string; kind: ChangeKind }[];
+	/** Smallkeys of layers for which a repair was proposed. */
+	repairs?: string[];
+	/** The number of the layers, if they are too many for a list. */
+	many?: number;
+}
+
+/** One commit on the branch that touched layers. The newest ones have details. */
 export interface CommitChanges extends Omit<ListedCommit, "many"> {
-	layers: { smallkey: string; kind: ChangeKind }[];
+	layers: { smallkey: string; kind: ChangeKind; detail?: ChangeDetail }[];
 }
 
 /** The titles of the layers as they are now. */
@@ -37,7 +49,7 @@ export const commitsPerPiece = 50;
 export const maxPieces = 200;
 
 /** Most layers listed for one commit; if more have changed, readers load the index again. */
-const maxListedLayers = 200;
+export const maxListedLayers = 200;
 
 /** The file that describes the pieces: their number, and the newest commit. */
 export const changesPath = "changes/index.json";
@@ -106,20 +118,48 @@ export function updateChanges(
 		...{ perPiece: commitsPerPiece, first, starts: starts.slice(first - head.first) },
 	};
 	files.set(changesPath, `${JSON.stringify(now)}\n`);
-	const changes: FeedChange[] = [];
-	for (let piece = last; piece >= first && changes.length < maxFeedEntries; piece -= 1)
-		changes.push(...inPiece(piece).reverse().flatMap(feedChanges));
+	const changes = recentChanges(read, further);
+	files.set(recentPath, recentText(changes));
 	const known = titlesIn(feed);
-	const titleIn = (smallkey: string) =>
+	const titleIn = (smallkey: string, was?: Entry["title"]) =>
 		(titles.mayDiffer(smallkey) ? undefined : known.get(smallkey)) ??
-		feedTitle(smallkey, titles.of(smallkey));
-	return files.set(feedPath, feedText(changes, newest.date, escapeHtml(publicUrl), titleIn));
+		feedTitle(smallkey, titles.of(smallkey) ?? was);
+	return files.set(feedPath, feedText(changes, titleIn, { path: feedPath, publicUrl, updated: newest.date }));
+}
+
+/**
+ * The last changes after further commits, newest first.
+ * @param further oldest first
+ * @throws {IndexBroken} if the existing file is incomplete or of another version
+ */
+function recentChanges(read: ReadFile | null, further: readonly CommitChanges[]): RecentChange[] {
+	const before = read ? parseRecent(read(recentPath)) : [];
+	if (!before) throw new IndexBroken(`${recentPath}: not whole or of another version`);
+	const added = further
+		.slice(-maxRecent)
+		.reverse()
+		.flatMap((commit) => {
+			const details = new Map(commit.layers.map(({ smallkey, detail }) => [smallkey, detail]));
+			return changesOf(listed(commit)).map(({ what, ...change }): RecentChange => {
+				const isRepair = "many" in what || what.kind === "repair";
+				return { ...change, what: isRepair ? what : { ...what, ...details.get(what.smallkey) } };
+			});
+		});
+	return [...added, ...before].slice(0, maxRecent);
+}
+
+/** The changes of a commit, one for each layer. */
+function changesOf({ commit, date, layers = [], repairs = [], many }: ListedCommit): RecentChange[] {
+	const repaired = repairs.map((smallkey) => ({ smallkey, kind: "repair" as const }));
+	const whats = many === undefined ? [...layers, ...repaired] : [{ many }];
+	return whats.map((what) => ({ commit, date, what }));
 }
 
 /** A commit as its piece lists it: without the sender, who may have no public name. */
 function listed({ commit, date, layers, repairs }: CommitChanges): ListedCommit {
 	const isMany = layers.length > maxListedLayers;
-	const listedLayers = isMany ? { many: layers.length } : { layers };
+	const plain = layers.map(({ smallkey, kind }) => ({ smallkey, kind }));
+	const listedLayers = isMany ? { many: layers.length } : { layers: plain };
 	return { commit, date, ...listedLayers, ...(!isMany && repairs && { repairs }) };
 }
 

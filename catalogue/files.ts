@@ -1,10 +1,13 @@
 import type { Entry } from "../registry/entries.ts";
 import { healthReportPath, healthReportText, parseHealthReport, type SickLayer } from "../registry/health.ts";
+import { parseRecent, recentPath } from "../registry/recent.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { layerFile, listFile } from "../site/static/addresses.ts";
 import type { PageSettings } from "../site/static/html.ts";
 import { layerRenderers } from "../site/static/layer.ts";
 import { byTitle, listHtml, pagesOf, withAdded } from "../site/static/list.ts";
+import { type ListData, listedEntries, listPagePaths, renderListPage } from "../site/static/list-pages.ts";
+import { slugOf, slugOfChange } from "../site/static/publishers.ts";
 import { crawlableFile, crawlableIndex, crawlablePage, crawlablePath } from "../site/static/records.ts";
 import { sitemapFile, sitemapXml } from "../site/static/search-engines.ts";
 import { type CommitChanges, type Titles, updateChanges } from "./changes.ts";
@@ -75,7 +78,11 @@ export function catalogueFiles(
 		if (!isServed) set(crawlableFile(number), crawlablePage(number, entries, pages.publicUrl));
 	}
 	if (isServed) return files;
-	set(crawlablePath, crawlableIndex(index.chunks(), pages.publicUrl));
+	const chunks = index.chunks();
+	const now = [...layers.values()].filter((entry) => entry !== null);
+	const touched = [...before, ...now];
+	for (const [path, text] of listPagesOf(read, files, chunks.flat(), touched, pages)) set(path, text);
+	set(crawlablePath, crawlableIndex(chunks, pages.publicUrl));
 	for (const lang of langs) {
 		for (const [page, text] of listFiles(lang, allBefore, layers, pages)) set(listFile(lang, page), text);
 		if (!pages.site.hasLayerPages) continue;
@@ -113,6 +120,34 @@ function listFiles(
 			files.set(page, listHtml(lang, after, page, settings));
 	}
 	return files;
+}
+
+/**
+ * Renders the pages, tables and feeds of changes, health and publishers that may differ; null for one that is removed.
+ * @param files the changed files of the index
+ * @param entries all layers
+ * @param touched changed layers as they were, and as they are
+ */
+function listPagesOf(
+	read: ReadFile | null,
+	files: Files,
+	entries: readonly Entry[],
+	touched: readonly Entry[],
+	settings: PageSettings,
+): Files {
+	const before = parseRecent(read?.(recentPath) ?? null) ?? [];
+	const changes = parseRecent(files.get(recentPath) ?? null) ?? before;
+	const report = parseHealthReport(files.get(healthReportPath) ?? "");
+	const data: ListData = { ...listedEntries(entries), changes, report, lastLook: null, settings };
+	// A publisher's files have its layers and its last changes: new ones are of touched layers, others become too old.
+	const tooOld = before.flatMap((change) => slugOfChange(change, { ...data, changes: before }) ?? []);
+	const slugs = read
+		? [...touched.flatMap((entry) => slugOf(entry) ?? []), ...tooOld]
+		: data.publishers.keys();
+	const named = [...before, ...changes].flatMap(({ what }) => ("many" in what ? [] : what.smallkey));
+	const feeds = settings.site.hasLayerPages ? [...touched.map(({ smallkey }) => smallkey), ...named] : [];
+	const paths = new Set(listPagePaths(slugs, feeds));
+	return new Map([...paths].map((path) => [path, renderListPage(path, data)]));
 }
 
 /** Longest title in the report of health, in characters. */

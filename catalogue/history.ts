@@ -1,15 +1,15 @@
 import type { Entry, PublicName } from "../registry/entries.ts";
 import { healthPath, repairTrailer } from "../registry/health.ts";
+import type { ChangeKind } from "../registry/recent.ts";
 import { isSenderId } from "../registry/sender-id.ts";
 import { parseLayerPath, parseSmallkey } from "../registry/smallkey.ts";
 import { serviceIdentity } from "../store/store.ts";
 import { isShallow, type LoggedCommit, personText, readLog, trailersOf } from "../system/git/commits.ts";
 import type { CommitChanges } from "./changes.ts";
 import type { KnownOfLayer } from "./entry.ts";
-import type { ChangeKind } from "./feed.ts";
 
 /** A commit on the branch that touched layers, or for which a repair was proposed. */
-interface HistoryCommit extends CommitChanges {
+export interface HistoryCommit extends CommitChanges {
 	/** Id of the sender whose request the service committed; null for a commit that arrived in another way. */
 	sender: string | null;
 	/** The smallkeys whose registration the commit wrote or deleted, not only their description. */

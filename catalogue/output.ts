@@ -6,7 +6,15 @@ import { isCompanion, placeFile, removeTemporaryFiles } from "../publish/place-f
 import { chunksFolder, layerPages } from "../registry/entries.ts";
 import { langs } from "../registry/smallkey.ts";
 import { tryJson } from "../registry/try-json.ts";
-import { listFolders, openSearchFile } from "../site/static/addresses.ts";
+import {
+	changesFolders,
+	healthFolders,
+	layerFeedsFolder,
+	listFolders,
+	openSearchFile,
+	publisherFilesFolder,
+	publisherFolders,
+} from "../site/static/addresses.ts";
 import { type PageSettings, pageSettingsPath } from "../site/static/html.ts";
 import { codeStamp } from "../system/files/code-stamp.ts";
 import { ifThereSync } from "../system/files/if-there.ts";
@@ -21,6 +29,8 @@ export type OutputFiles = Map<string, string | Uint8Array | null>;
 export const catalogueFolders: readonly string[] = [
 	...["assets", "changes", "guide", "guide/fr", "index"],
 	...langs.flatMap((lang) => [lang, ...layerPages.map((page) => `${lang}/${page}`)]),
+	...[changesFolders, healthFolders, publisherFolders].flatMap(({ en, fr }) => [en, fr]),
+	...[layerFeedsFolder, publisherFilesFolder],
 	...[chunksFolder, listFolders.en, listFolders.fr, "records", "schemas", "sitemap"],
 ];
 

@@ -9,6 +9,7 @@ import { layerPath } from "../registry/smallkey.ts";
 import { readEntries } from "../system/git/entries.ts";
 import { listTree } from "../system/git/tree.ts";
 import { type Index, IndexBroken } from "./chunks.ts";
+import { withDetails } from "./details.ts";
 import { entryOf } from "./entry.ts";
 import type { CatalogueChanges, OwnersOf } from "./files.ts";
 import { lastChanges, readHistory } from "./history.ts";
@@ -71,7 +72,7 @@ export async function readChanges(
 		const known = { ...last.get(smallkey), thumbnail: thumbnails.get(smallkey)?.path };
 		return entryOf(layer, known, health, fragments);
 	});
-	return { layers: range.layers, history: history ?? [], owners };
+	return { layers: range.layers, history: await withDetails(repository, history ?? [], senderNames), owners };
 }
 
 /**

@@ -53,6 +53,7 @@ export async function buildSite(settings: SiteSettings, publicUrl = "") {
 		policy: contentPolicy(publicUrl.startsWith("https:")),
 		script: pathOf("main"),
 		choose: pathOf("choose"),
+		tables: pathOf("tables"),
 		worker: pathOf("worker"),
 		french: pathOf("french"),
 		styles: pathOf("styles"),
@@ -94,7 +95,10 @@ const iconSvg = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g 
 /** Bundles scripts and styles: path → content, and esbuild's notes about them. The parts for maps and drafts are separate files, loaded on demand. */
 async function bundlePage() {
 	const [page, worker] = await Promise.all([
-		bundle(["site/page/main.ts", "site/static/choose.ts", "site/static/styles.css"], true),
+		bundle(
+			["site/page/main.ts", "site/static/choose.ts", "site/static/tables.ts", "site/static/styles.css"],
+			true,
+		),
 		// Bundled on its own: code shared with the page would be in further files, each a request before the first row.
 		bundle(["site/search/worker.ts"], false),
 	]);

@@ -76,6 +76,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 	const repository = repositoryPath(dataDir);
 	await refuseEmptyStart(configuration);
 	let harvester: ServiceHarvester | null = null;
+	const lastLook = (smallkey: string) => harvester?.lastCheckOf(smallkey)?.at ?? null;
 	const publication = openPublication({
 		dataDir,
 		repository,
@@ -164,7 +165,9 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 				() => harvester?.close(),
 				disk.stop,
 			]),
-		pages: catalogue && folderPages(out, configuration.publicUrl.startsWith("https:")),
+		pages:
+			catalogue &&
+			folderPages(out, configuration.publicUrl.startsWith("https:"), harvester ? lastLook : undefined),
 	};
 	return { ...service, store, publication, disk, catalogue };
 }

@@ -10,8 +10,13 @@ const codings = Object.entries({ br: ".br", gzip: ".gz" });
  * Serves the catalogue from a folder, compressed if it has compressed copies. Another process may write the files, so
  * each request checks whether the file has changed.
  * @param isSecure whether the catalogue is served over https only
+ * @param lastLook returns when a layer's service was asked last, in milliseconds since 1970, or null
  */
-export function folderPages(folder: string, isSecure: boolean): Pages {
+export function folderPages(
+	folder: string,
+	isSecure: boolean,
+	lastLook?: (smallkey: string) => number | null,
+): Pages {
 	const read = fileReader();
 	const find = async (file: string, acceptEncoding: string) => {
 		for (const [coding, ending] of codings) {
@@ -22,7 +27,8 @@ export function folderPages(folder: string, isSecure: boolean): Pages {
 	};
 	// The bytes of these files are not kept in memory, since `Catalogue` keeps the entries.
 	const text = (file: string) => readFile(join(folder, file), "utf8").catch(nullWithoutFile);
-	return new Catalogue({ find, text, headers: { Vary: "Accept-Encoding" }, isSecure, isLive: true }).answer;
+	const headers = { Vary: "Accept-Encoding" };
+	return new Catalogue({ find, text, headers, isSecure, isLive: true, ...(lastLook && { lastLook }) }).answer;
 }
 
 /** Longest `Accept-Encoding` that is parsed, in characters: no browser sends a longer one. */

@@ -12,7 +12,7 @@ const maxShown = 1_000;
 export const longestText = 500;
 
 const start = {
-	page: "layers" as "layers" | "health" | "draft",
+	page: "layers" as "layers" | "draft",
 	/** The text that is searched for. */
 	q: "",
 	type: "",
@@ -49,7 +49,7 @@ export function readState({ pathname, search }: Pick<URL, "pathname" | "search">
 	return {
 		...start,
 		...texts,
-		page: only(["health", "draft"], "page") ?? start.page,
+		page: only(["draft"], "page") ?? start.page,
 		title: only(["same"], "title") ?? "",
 		view: boxOf(text("view"))?.join() ?? "",
 		sort: only(sorts, "sort") ?? start.sort,

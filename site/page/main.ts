@@ -3,7 +3,6 @@ import { keyed } from "lit-html/directives/keyed.js";
 import { noAnswer } from "../search/loaded-catalogue.ts";
 import { readState, type State } from "./address.ts";
 import { warning } from "./dom.ts";
-import { openHealth } from "./health-view.ts";
 import { EmbedView, LayerView } from "./layer-view.ts";
 import { ListView } from "./list-view.ts";
 import { addressOfState, currentState, go, isEmbed, root, type View } from "./page.ts";
@@ -21,7 +20,6 @@ let closing = new AbortController();
 async function openView(state: State, left: string, signal: AbortSignal): Promise<View> {
 	if (isEmbed) return new EmbedView(state.layer, signal);
 	if (state.layer !== "") return new LayerView(state.layer, signal);
-	if (state.page === "health") return openHealth(signal);
 	if (state.page === "layers") return new ListView(left, signal);
 	const { DraftView } = await import("../draft/draft-view.ts");
 	return new DraftView(signal);
@@ -104,4 +102,7 @@ addEventListener("click", (event) => {
 for (const link of document.querySelectorAll<HTMLAnchorElement | HTMLLinkElement>("a[href], link[rel=icon]"))
 	link.setAttribute("href", link.href);
 main.replaceChildren();
-void show();
+// The health page had this address before.
+if (new URLSearchParams(location.search).get("page") === "health")
+	location.replace(new URL(`${lang}/health/`, root));
+else void show();

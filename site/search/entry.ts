@@ -20,17 +20,17 @@ export function titleOf({ title, smallkey }: Pick<Entry, "title" | "smallkey">, 
 }
 
 /** The public name of the sender in one language; empty if there is none. */
-export function senderOf({ sender = "" }: Entry, lang: Lang): string {
+export function senderOf({ sender = "" }: Pick<Entry, "sender">, lang: Lang): string {
 	return typeof sender === "string" ? sender : sender[lang];
 }
 
 /** The address of a layer's service in one language. */
-export function addressOf({ address }: Entry, lang: Lang): string {
+export function addressOf({ address }: Pick<Entry, "address">, lang: Lang): string {
 	return lang === "fr" ? (address.fr ?? address.en) : address.en;
 }
 
 /** The hosts of the services in both languages, with their ports, each once. */
-export function hostsOf(entry: Entry): string[] {
+export function hostsOf(entry: Pick<Entry, "address">): string[] {
 	const hosts = langs.map((lang) => /^https?:\/\/([^/?#]+)/i.exec(addressOf(entry, lang))?.[1]);
 	return [...new Set(hosts.flatMap((host) => (host ? [host.toLowerCase()] : [])))];
 }

@@ -21,3 +21,29 @@ export function listFile(lang: Lang, page: number): string {
 export function openSearchFile(lang: Lang): string {
 	return `opensearch-${lang}.xml`;
 }
+
+/** Folders of the pages of changes, of health and of publishers, by language. */
+export const changesFolders: Readonly<Record<Lang, string>> = { en: "en/changes", fr: "fr/changes" };
+export const healthFolders: Readonly<Record<Lang, string>> = { en: "en/health", fr: "fr/health" };
+export const publisherFolders: Readonly<Record<Lang, string>> = { en: "en/publisher", fr: "fr/publisher" };
+
+/** Address of a publisher's page below the site's root: `en/publisher/office-of-maps`. @param slug of `slugOf` */
+export function publisherAddress(lang: Lang, slug: string): string {
+	return `${publisherFolders[lang]}/${slug}`;
+}
+
+/** Folder of the publishers' tables and feeds. */
+export const publisherFilesFolder = "publisher";
+
+/** A publisher's layers as a table (`csv`, `json`), or the feed of their changes (`xml`). */
+export function publisherFile(slug: string, ending: "csv" | "json" | "xml"): string {
+	return `${publisherFilesFolder}/${slug}.${ending}`;
+}
+
+/** Folder of the feeds of single layers. */
+export const layerFeedsFolder = "changes/layer";
+
+/** The feed of the changes of one layer. */
+export function layerFeedFile(smallkey: string): string {
+	return `${layerFeedsFolder}/${smallkey}.xml`;
+}

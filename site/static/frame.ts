@@ -23,18 +23,23 @@ interface Frame {
 	head?: Part;
 	/** Address of the same page in the other language; null if there is none. */
 	other: string | null;
+	/** The item of the menu that leads to this page. */
+	here?: "health" | "changes";
 	/** Further attributes of `main`. */
 	attributes?: Html;
 	content: Part;
 }
 
 /** Renders a whole page, with the header and the footer that all pages share. */
-export function frameHtml(assets: Assets, { lang, root, title, head, other, ...main }: Frame): string {
+export function frameHtml(assets: Assets, { lang, root, title, head, other, here, ...main }: Frame): string {
 	const { t } = textsIn[lang];
 	const otherLang = lang === "en" ? "fr" : "en";
 	const home = `${root}${lang}/`;
 	const item = (page: string, query: string, text: string) =>
 		html`<li><a href="${home}${query}" data-page="${page}">${text}</a></li>`;
+	const current = html` aria-current="page"`;
+	const page = (name: Frame["here"], text: string) =>
+		html`<li><a href="${home}${name}/"${name === here && current}>${text}</a></li>`;
 	const language = html`
 <a class="language" href="${other}" hreflang="${otherLang}" lang="${otherLang}">${t("Français")}</a>`;
 	const french = lang === "fr" ? "fr/" : "";
@@ -44,7 +49,8 @@ export function frameHtml(assets: Assets, { lang, root, title, head, other, ...m
 <a class="name" href="${home}" data-page="layers">${t("Map layers")}</a>
 <nav aria-label="${t("Main")}"><ul class="menu">
 ${item("layers", "", t("Layers"))}
-${item("health", "?page=health", t("Health"))}
+${page("changes", t("Changes"))}
+${page("health", t("Health"))}
 ${item("draft", "?page=draft", t("Try a draft"))}
 </ul></nav>${other !== null && language}
 </div></header>

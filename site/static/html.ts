@@ -54,6 +54,8 @@ export interface Assets {
 	script: string;
 	/** The script of the root page, which chooses a language. */
 	choose: string;
+	/** The script that sorts and filters the tables of pages without a script. */
+	tables: string;
 	styles: string;
 	icon: string;
 	landLight: string;

@@ -68,6 +68,12 @@ export function layerEmbedHtml(lang: Lang, entry: Entry, settings: PageSettings)
 	});
 }
 
+/** The relative address of the page that shows a layer. @param root relative address of the site's root */
+export function layerHref(root: string, lang: Lang, smallkey: string, { site }: PageSettings): string {
+	const query = `${lang}/?layer=${encodeURIComponent(smallkey)}`;
+	return root + (site.hasLayerPages ? layerAddress(lang, smallkey) : query);
+}
+
 /** The pages of a layer, each with what renders it. */
 export const layerRenderers: readonly [LayerPage, typeof layerHtml][] = [
 	["layer", layerHtml],

@@ -20,7 +20,13 @@ export const plainSettings: SiteSettings = {
 export const pageSettings: PageSettings = {
 	assets: {
 		policy: "default-src 'none'",
-		...{ script: "a/main.js", choose: "a/choose.js", styles: "a/styles.css", icon: "a/icon.svg" },
+		...{
+			script: "a/main.js",
+			choose: "a/choose.js",
+			tables: "a/tables.js",
+			styles: "a/styles.css",
+			icon: "a/icon.svg",
+		},
 		...{ landLight: "l.svg", landDark: "d.svg", worker: "a/worker.js", french: "a/french.js", imports: [] },
 	},
 	publicUrl: "",

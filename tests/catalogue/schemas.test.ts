@@ -10,7 +10,9 @@ import { pageSettings } from "./pages.ts";
 
 const ajv = new Ajv({ allErrors: true });
 
-const names = ["catalogue-index", "catalogue-health", "changes-index", "changes-piece"] as const;
+const names = [
+	...["catalogue-index", "catalogue-health", "changes-index", "changes-piece", "changes-recent"],
+] as const;
 const files = names.map((name) => {
 	const text = readFileSync(new URL(`../../registry/schemas/${name}.schema.json`, import.meta.url), "utf8");
 	return JSON.parse(text) as object;
@@ -20,10 +22,11 @@ const schemas = [...files, catalogueChunk] as const;
 
 /** The schema of each file of the catalogue. */
 function schemaOf(path: string): object {
-	const [index, health, changes, piece] = files as [object, object, object, object];
+	const [index, health, changes, piece, recent] = files as [object, object, object, object, object];
 	if (path === "index/index.json") return index;
 	if (path === "index/health.json") return health;
 	if (path.startsWith("index/chunks/")) return catalogueChunk;
+	if (path === "changes/recent.json") return recent;
 	return path === "changes/index.json" ? changes : piece;
 }
 
@@ -36,8 +39,10 @@ test("every file of the index and the changes is as its schema says, and another
 	const entries = [...generateEntries(400)].map(
 		(entry, at): Entry => (at % 3 === 0 ? { ...entry, ...pair } : entry),
 	);
+	const was = { title: { en: "A", fr: "B" }, address: { en: "https://h.example" }, sender: "Office" };
+	const detail = { was, fields: [{ field: "/en/name", isRead: true as const, from: "x" }] };
 	const many = entries.map(({ smallkey }) => ({ smallkey, kind: "added" as const }));
-	const history = [commitOf(1, many), commitOf(2, [{ smallkey: "a", kind: "removed" }])];
+	const history = [commitOf(1, many), commitOf(2, [{ smallkey: "a", kind: "removed", detail }])];
 	const settings = {
 		pages: pageSettings,
 		isServed: true,

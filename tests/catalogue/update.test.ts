@@ -292,6 +292,32 @@ update("a catalogue of a folder is always made anew", async ({ folder }) => {
 	await assertWhole(folder);
 });
 
+update(
+	"the last changes say what they changed, whether they come one by one or all together",
+	async ({ folder }) => {
+		await bring(folder);
+		const moved = wms("rivers").replaceAll("://", "://new.");
+		await commit(folder, { "layers/ab/abc.json": moved }, "office");
+		await bring(folder);
+		await commit(folder, { "layers/23/23ax5t.json": null }, "other");
+		await bring(folder);
+		const { changes } = JSON.parse(await readFile(join(folder, "out/changes/recent.json"), "utf8"));
+		const [removed, changed, added] = changes.map((one: { what: unknown }) => one.what);
+		assert.equal([added.kind, added.smallkey, added.fields], ["added", "23ax5t", undefined]);
+		assert.is(removed.was.address.en, JSON.parse(wms("limits")).en.service_url);
+		assert.is(removed.was.sender, senderNames.other);
+		assert.equal(
+			changed.fields.map(({ field }: { field: string }) => field),
+			["/en/service_url", "/fr/service_url"],
+		);
+		assert.is(changed.fields[0].from, JSON.parse(wms("rivers")).en.service_url);
+		assert.is(changed.fields[0].to, JSON.parse(moved).en.service_url);
+		const page = await readFile(join(folder, "out/en/changes/index.html"), "utf8");
+		assert.match(page, `<ins>${changed.fields[0].to}</ins>`);
+		await assertWhole(folder);
+	},
+);
+
 update("a change of health alone is in the index", async ({ folder }) => {
 	await bring(folder);
 	const down = { state: "down", since: "2026-W09", cause: "answers with status 500" };

@@ -183,6 +183,23 @@ catalogue(
 					null,
 				);
 			}
+			for (const [path, type, text] of [
+				["en/changes/", "text/html; charset=utf-8", '<span class="kind">Added</span>'],
+				["fr/health/", "text/html; charset=utf-8", "État des couches"],
+				["fr/publisher/office-of-maps-bureau-des-cartes", "text/html; charset=utf-8", "<h1>Office of Maps"],
+				["publisher/office-of-maps-bureau-des-cartes.csv", "text/csv; charset=utf-8", "title_fr"],
+				["publisher/office-of-maps-bureau-des-cartes.json", "application/json; charset=utf-8", "title_fr"],
+				["publisher/office-of-maps-bureau-des-cartes.xml", "application/atom+xml; charset=utf-8", "<entry>"],
+				["changes/layer/abc.xml", "application/atom+xml; charset=utf-8", "<entry>"],
+			] as const) {
+				const found = await get(`/rcs/${path}`);
+				assert.is(found.status, 200, path);
+				assert.is(found.headers.get("content-type"), type, path);
+				assert.match(await found.text(), text, path);
+				const etag = found.headers.get("etag") ?? "";
+				assert.is((await get(`/rcs/${path}`, { headers: { "If-None-Match": etag } })).status, 304, path);
+			}
+			assert.is((await get("/rcs/fr/changes")).headers.get("location"), "/rcs/fr/changes/");
 			const [script = ""] = /assets\/main-\w+\.js/.exec(await (await get("/rcs/en/")).text()) ?? [];
 			const asset = await get(`/rcs/${script}`, { headers: { "Accept-Encoding": "gzip, br" } });
 			assert.is(asset.headers.get("cache-control"), "public, max-age=31536000, immutable");
@@ -197,6 +214,9 @@ catalogue(
 				"/rcs/dist.catalogue",
 				"/rcs/_headers",
 				"/rcs/en/layer/none",
+				"/rcs/en/publisher/none",
+				"/rcs/publisher/none.csv",
+				"/rcs/changes/layer/none.xml",
 				"/rcs/collections/layers/items/none",
 			])
 				assert.is((await get(path)).status, 404, path);

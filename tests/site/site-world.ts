@@ -15,7 +15,8 @@ import {
 	type Manifest,
 	manifestPath,
 } from "../../registry/entries.ts";
-import type { Sickness } from "../../registry/health.ts";
+import { parseHealthReport, type Sickness } from "../../registry/health.ts";
+import type { RecentChange } from "../../registry/recent.ts";
 import { kindOf, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { renderLayer, targetNames, targetPath } from "../../registry/targets/table.ts";
@@ -23,6 +24,7 @@ import type { SiteSettings } from "../../site/page/settings.ts";
 import { layerFile } from "../../site/static/addresses.ts";
 import { catalogueHtml } from "../../site/static/frame.ts";
 import { layerRenderers } from "../../site/static/layer.ts";
+import { listedEntries, listPagePaths, renderListPage } from "../../site/static/list-pages.ts";
 import { plainSettings } from "../catalogue/pages.ts";
 import { Peer } from "../harvest/peer.ts";
 
@@ -74,6 +76,7 @@ export class SiteWorld {
 		layers: readonly TestLayer[],
 		more: Partial<SiteSettings> = {},
 		prefix = "",
+		changes: readonly RecentChange[] = [],
 	): Promise<SiteWorld> {
 		const world = new SiteWorld(await Peer.open(), prefix);
 		site ??= openSite();
@@ -91,7 +94,14 @@ export class SiteWorld {
 					world.files.set(layerFile(lang, entry.smallkey, page), render(lang, entry, pages));
 		const owners = (smallkey: string) => (smallkey.startsWith("sick") ? ["@org/menders"] : []);
 		const health = new Map(entries.map((entry) => [entry.smallkey, entry]));
-		world.files.set("index/health.json", updateHealth(null, [], health, owners));
+		const report = updateHealth(null, [], health, owners);
+		world.files.set("index/health.json", report);
+		const data = {
+			...{ ...listedEntries(entries), changes, lastLook: null, report: parseHealthReport(report) },
+			settings: pages,
+		};
+		for (const path of listPagePaths(data.publishers.keys(), []))
+			world.files.set(path, renderListPage(path, data) ?? "");
 		world.server.server.prependListener("request", (request) => world.#route(request.url ?? ""));
 		return world;
 	}
@@ -160,8 +170,8 @@ export class SiteWorld {
 		this.#ours.add(path);
 		this.server.on(path, (request, response) => {
 			const below = decodeURIComponent(path.slice(this.prefix.length + 1));
-			const page = /\/(?:layer|embed)\//.test(below) ? `${below}.html` : below;
-			const file = below === "" || below.endsWith("/") ? `${below}index.html` : page;
+			const named = below === "" || below.endsWith("/") ? `${below}index.html` : below;
+			const file = this.files.has(named) ? named : `${named}.html`;
 			const content = path.startsWith(`${this.prefix}/`) ? this.files.get(file) : undefined;
 			if (content === undefined) return void response.writeHead(404).end();
 			const headers = {

@@ -82,6 +82,21 @@ people.before(async (context) => {
 			},
 		],
 		{ canSend: true, repository: "https://github.example/org/layers" },
+		"",
+		[
+			{
+				commit: "0123456789abcdef0123456789abcdef01234567",
+				date: "2026-03-04T12:00:00Z",
+				what: {
+					smallkey: "rivers",
+					kind: "changed",
+					fields: [
+						{ field: "/en/service_url", from: "https://old.example.ca/wms", to: pictures.en.service_url },
+					],
+				},
+			},
+			{ commit: "1".repeat(40), date: "2026-03-03T12:00:00Z", what: { many: 250 } },
+		],
 	);
 	const draft = await packDraft({ smallkey: "new", text: JSON.stringify(pictures) });
 	const drawn = (page: Page) => page.locator('.map[data-state="drawn"]').waitFor();
@@ -92,7 +107,10 @@ people.before(async (context) => {
 		["layer/stations", drawn],
 		["layer/rivers", drawn],
 		["layer/sick", failed],
-		["?page=health", (page) => page.locator("table").waitFor()],
+		["health/", (page) => page.locator("thead button").first().waitFor()],
+		["changes/", (page) => page.locator(".narrow").waitFor()],
+		["publisher/rivers-canada", (page) => page.locator("thead button").first().waitFor()],
+		["publisher/", (page) => page.locator("main li a").waitFor()],
 		["?page=draft", (page) => page.locator("textarea").waitFor()],
 		[`?page=draft#draft=${draft}`, drawn],
 	];

@@ -1,0 +1,132 @@
+import type { FieldChange, RecentChange } from "../../registry/recent.ts";
+import type { Lang } from "../../registry/smallkey.ts";
+import { hostsOf, senderOf, titleOf } from "../search/entry.ts";
+import type { Text } from "../text/translate.ts";
+import { changesFolders, feedPath, publisherAddress, publisherFolders } from "./addresses.ts";
+import { frameHtml } from "./frame.ts";
+import { type Html, html, type Part, textsIn } from "./html.ts";
+import { layerHref } from "./layer.ts";
+import { type Lists, layerOf, slugOf } from "./publishers.ts";
+
+const kindTexts = {
+	added: "Added",
+	changed: "Changed",
+	removed: "Removed",
+	repair: "A repair is proposed",
+} as const satisfies Record<string, Text>;
+
+const root = "../../";
+
+type ListsOfOne = Lists & { level: 2 | 3; isOfOne: boolean };
+
+/** Renders the page of the last changes, by day. Pure. */
+export function changesHtml(lang: Lang, lists: Lists): string {
+	const { changes, settings } = lists;
+	const { t } = textsIn[lang];
+	const isEmpty = changes.length === 0;
+	return frameHtml(settings.assets, {
+		lang,
+		root,
+		title: t("Changes"),
+		here: "changes",
+		head: html`<link rel="alternate" type="application/atom+xml" href="${root}${feedPath}">
+<script type="module" src="${root}${settings.assets.tables}"></script>`,
+		other: `${root}${changesFolders[lang === "en" ? "fr" : "en"]}/`,
+		attributes: html` class="tables"`,
+		content: html`<h1>${t("Changes")}</h1>
+<p class="links"><a href="${root}${feedPath}">${t("Feed of changes")}</a> <a href="${root}${publisherFolders[lang]}/">${t("All publishers")}</a></p>
+${isEmpty ? html`<p>${t("No change is known here.")}</p>` : html`${narrowForm(lang, lists)}\n${changeList(lang, changes, root, { ...lists, level: 2, isOfOne: false })}`}`,
+	});
+}
+
+/** The choices of a publisher and a host, which a script shows. */
+function narrowForm(lang: Lang, lists: Lists): Html {
+	const { t } = textsIn[lang];
+	const publishers = new Set<string>();
+	const hosts = new Set<string>();
+	for (const { what } of lists.changes) {
+		const layer = "many" in what ? undefined : layerOf(what.smallkey, lists);
+		if (!layer) continue;
+		publishers.add(senderOf(layer, lang));
+		for (const host of hostsOf(layer)) hosts.add(host);
+	}
+	const choice = (name: string, label: string, values: ReadonlySet<string>) =>
+		html`<div class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}"><option value="">${t("Any")}</option>
+${[...values]
+	.filter(Boolean)
+	.sort()
+	.map((value) => html`<option>${value}</option>`)}</select></div>`;
+	return html`<form class="narrow grid" hidden>${choice("publisher", t("Publisher"), publishers)}
+${choice("host", t("Service host"), hosts)}
+<p class="count" role="status" data-one="${t("{0} change", "{0}")}" data-several="${t("{0} changes", "{0}")}"></p></form>`;
+}
+
+/**
+ * The changes with a heading for each day.
+ * @param lists `level` is that of the headings; `isOfOne`: whether all are of one publisher, which is not named then
+ */
+export function changeList(
+	lang: Lang,
+	changes: readonly RecentChange[],
+	root: string,
+	lists: ListsOfOne,
+): Html {
+	const days = new Map<string, RecentChange[]>();
+	for (const change of changes) {
+		const day = change.date.slice(0, 10);
+		days.set(day, [...(days.get(day) ?? []), change]);
+	}
+	const dayText = (day: string) =>
+		new Date(day).toLocaleDateString(`${lang}-CA`, { dateStyle: "long", timeZone: "UTC" });
+	const heading = (day: string) =>
+		lists.level === 2 ? html`<h2>${dayText(day)}</h2>` : html`<h3>${dayText(day)}</h3>`;
+	return html`${[...days].map(
+		([day, own]) => html`<section class="day">${heading(day)}
+<ul class="changes">
+${own.map((change) => item(lang, change, root, lists))}</ul></section>
+`,
+	)}`;
+}
+
+function item(lang: Lang, { commit, date, what }: RecentChange, root: string, lists: ListsOfOne): Html {
+	const { t, layers: count } = textsIn[lang];
+	const { entryOf, settings, isOfOne } = lists;
+	const { repository } = settings.site;
+	const short = html`<code>${commit.slice(0, 7)}</code>`;
+	const source = repository ? html`<a href="${repository}/commit/${commit}">${short}</a>` : short;
+	const facts = html`<time datetime="${date}">${date.slice(11, 16)} UTC</time> ${source}`;
+	if ("many" in what)
+		return html`<li data-row><p class="what"><strong>${count(what.many)}</strong> <span class="kind">${t("Changed")}</span></p>
+<p class="facts">${facts}</p></li>\n`;
+	const { smallkey, kind } = what;
+	const isThere = entryOf(smallkey) !== undefined;
+	const layer = layerOf(smallkey, lists);
+	const title = layer ? titleOf({ smallkey, title: layer.title }, lang) : smallkey;
+	const publisher = layer ? senderOf(layer, lang) : "";
+	const slug = layer ? slugOf(layer) : null;
+	const hosts = layer ? hostsOf(layer) : [];
+	const name = isThere ? html`<a href="${layerHref(root, lang, smallkey, settings)}">${title}</a>` : title;
+	const by =
+		!isOfOne && publisher && slug && html`<a href="${root}${publisherAddress(lang, slug)}">${publisher}</a> `;
+	return html`<li data-row data-publisher="${publisher}" data-host="${hosts.join(" ")}"><p class="what"><strong>${name}</strong> <span class="kind">${t(kindTexts[kind])}</span></p>
+<p class="facts"><code>${smallkey}</code> ${by}${hosts.map((host) => html`<span>${host}</span> `)}${facts}</p>
+${kind === "changed" && fieldList(lang, what.fields)}</li>\n`;
+}
+
+/** The members that a change wrote, with their values before and after. */
+function fieldList(lang: Lang, fields: readonly FieldChange[] = []): Part {
+	const { t } = textsIn[lang];
+	if (fields.length === 0) return null;
+	const isFirst = fields.some(({ field, isRead }) => isRead && field === "");
+	const named = fields.filter(({ field }) => field !== "");
+	const rows = named.map(({ field, isRead, from, to }) => {
+		const hasValues = from !== undefined || to !== undefined;
+		const values =
+			hasValues &&
+			html`${from !== undefined ? html`<del>${from}</del>` : t("nothing")} <span class="arrow">→</span> ${to !== undefined ? html`<ins>${to}</ins>` : t("nothing")}`;
+		const read = isRead && html` <span class="hint">${t("(read from the service)")}</span>`;
+		return html`<dt><code>${field}</code>${read}</dt><dd>${values || t("differs")}</dd>\n`;
+	});
+	return html`${isFirst && html`<p class="hint">${t("The service was described for the first time.")}</p>`}
+${rows.length > 0 && html`<dl class="fields">\n${rows}</dl>`}`;
+}

@@ -1,0 +1,155 @@
+import type { Entry } from "../../registry/entries.ts";
+import { type HealthReport, mondayOf, type SickLayer } from "../../registry/health.ts";
+import type { Lang } from "../../registry/smallkey.ts";
+import { causeOf, hostsOf, senderOf, titleOf } from "../search/entry.ts";
+import { healthFolders, publisherAddress } from "./addresses.ts";
+import { frameHtml } from "./frame.ts";
+import { type Html, html, type PageSettings, type Part, textsIn } from "./html.ts";
+import { layerHref } from "./layer.ts";
+import { type Lists, slugOf } from "./publishers.ts";
+
+/** A sick layer, with what its row shows. */
+export interface SickRow extends SickLayer, Pick<Entry, "sender"> {
+	hosts: readonly string[];
+	/** Who can correct it; empty if the repository has no owner of it. */
+	owner: string;
+}
+
+/** The row of a layer that has a problem. @param owner who can correct it */
+export function sickOf(entry: Entry, owner = ""): SickRow {
+	const { smallkey, title, health, sender } = entry;
+	if (!health) throw new Error(`${smallkey}: has no problem`);
+	return { smallkey, title, ...health, ...(sender && { sender }), hosts: hostsOf(entry), owner };
+}
+
+const root = "../../";
+
+/** Most rows of the table, and most causes that are counted; `index/health.json` has all layers. */
+const maxRows = 2_000;
+const maxCauses = 10;
+
+/**
+ * Renders the page of sick layers: one table, longest sick first, with the number of layers for each cause. Pure.
+ * @param report null if there is none
+ */
+export function healthHtml(lang: Lang, report: HealthReport | null, lists: Omit<Lists, "changes">): string {
+	const { settings, lastLook, entryOf } = lists;
+	const found = (report?.groups ?? []).flatMap(({ owner, layers }) =>
+		layers.flatMap(({ smallkey }) => {
+			const entry = entryOf(smallkey);
+			return entry?.health ? sickOf(entry, owner) : [];
+		}),
+	);
+	const rows = longestFirst(found);
+	const { t, plural } = textsIn[lang];
+	const { checked = 0, unchecked = 0 } = report ?? {};
+	const said = [
+		plural(checked, "{0} layer was checked.", "{0} layers were checked."),
+		unchecked > 0 && plural(unchecked, "{0} layer was not checked yet.", "{0} layers were not checked yet."),
+		rows.length > 0
+			? plural(rows.length, "{0} layer has a problem.", "{0} layers have a problem.")
+			: checked > 0 && `${t("No problem was seen")}.`,
+	];
+	return frameHtml(settings.assets, {
+		lang,
+		root,
+		title: t("Health of the layers"),
+		here: "health",
+		head: html`<script type="module" src="${root}${settings.assets.tables}"></script>`,
+		other: `${root}${healthFolders[lang === "en" ? "fr" : "en"]}/`,
+		attributes: html` class="tables"`,
+		content: html`<h1>${t("Health of the layers")}</h1>
+<p>${t("Each service is asked once a week as a viewer would ask it. The page of a layer can ask it now.")}</p>
+<p>${report ? said.filter(Boolean).join(" ") : t("There is no report of health here.")}</p>
+${rows.length > 0 && html`${causeCounts(lang, rows)}\n${sickTable(lang, rows, { root, settings, lastLook, isOfOne: false })}`}`,
+	});
+}
+
+function causeCounts(lang: Lang, rows: readonly SickRow[]): Html {
+	const { t, stateText } = textsIn[lang];
+	const counts = new Map<string, { row: SickRow; count: number }>();
+	for (const row of rows) {
+		const key = `${row.state} ${row.cause ?? ""}`;
+		counts.set(key, { row, count: (counts.get(key)?.count ?? 0) + 1 });
+	}
+	const sorted = [...counts.values()].sort((a, b) => b.count - a.count);
+	const others = sorted.slice(maxCauses).reduce((sum, { count }) => sum + count, 0);
+	const items = sorted
+		.slice(0, maxCauses)
+		.map(
+			({ row, count }) =>
+				html`<li><strong>${count}</strong> <span>${stateText(row.state)}${causeText(lang, row.cause)}</span></li>\n`,
+		);
+	return html`<h2>${t("By cause")}</h2>
+<ul class="counts">
+${items}${others > 0 && html`<li><strong>${others}</strong> <span>${t("Other causes")}</span></li>`}</ul>`;
+}
+
+function causeText(lang: Lang, cause = ""): Part {
+	const { t } = textsIn[lang];
+	const { text, lang: own = lang } = causeOf(cause, t);
+	return cause && html`${t(":")} <span lang="${own}">${text}</span>`;
+}
+
+/** The table of sick layers, longest sick first. @param isOfOne whether all are of one publisher, which is not named then */
+export function sickTable(
+	lang: Lang,
+	rows: readonly SickRow[],
+	{
+		root,
+		settings,
+		lastLook,
+		isOfOne,
+	}: { root: string; settings: PageSettings; lastLook: Lists["lastLook"]; isOfOne: boolean },
+): Html {
+	const { t, stateText } = textsIn[lang];
+	const hasOwners = rows.some(({ owner }) => owner !== "");
+	const columns: [name: string, cell: (row: SickRow) => Part][] = [
+		...(isOfOne ? [] : [[t("Publisher"), publisherLink] as [string, (row: SickRow) => Part]]),
+		[t("What was seen"), seen],
+		[t("Service host"), ({ hosts }) => hosts.join(" ")],
+		[t("Since the week of"), ({ since }) => dateOf(mondayOf(since))],
+		...(lastLook
+			? [[t("Last look"), ({ smallkey }) => dateOf(lastLook(smallkey))] as [string, (row: SickRow) => Part]]
+			: []),
+		...(hasOwners
+			? [[t("Who can correct it"), ({ owner }) => owner] as [string, (row: SickRow) => Part]]
+			: []),
+	];
+	const lines = longestFirst(rows)
+		.slice(0, maxRows)
+		.map((row) => {
+			const link = html`<a href="${layerHref(root, lang, row.smallkey, settings)}">${titleOf(row, lang)}</a>`;
+			const cells = columns.map(
+				([name, cell]) => html`<td data-label="${name}${t(":")}">${cell(row) || "–"}</td>`,
+			);
+			return html`<tr><th scope="row">${link}</th>${cells}</tr>\n`;
+		});
+	return html`${rows.length > maxRows && html`<p>${t("The first {0}.", maxRows)}</p>`}
+<table class="sick sortable"><thead><tr><th scope="col">${t("Layer")}</th>${columns.map(([name]) => html`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>
+${lines}</tbody></table>`;
+
+	function publisherLink(row: SickRow): Part {
+		const slug = slugOf(row);
+		return slug && html`<a href="${root}${publisherAddress(lang, slug)}">${senderOf(row, lang)}</a>`;
+	}
+
+	function seen({ state, cause, repair }: SickRow): Part {
+		return html`${stateText(state)}${causeText(lang, cause)}${repair && html`. <span class="badge">${t("A repair is proposed.")}</span>`}`;
+	}
+
+	function dateOf(ms: number | null): Part {
+		if (ms === null) return null;
+		const day = new Date(ms).toISOString().slice(0, 10);
+		return html`<time datetime="${day}">${day}</time>`;
+	}
+}
+
+function longestFirst(rows: readonly SickRow[]): SickRow[] {
+	return [...rows].sort((a, b) => compare(a.since, b.since) || compare(a.smallkey, b.smallkey));
+}
+
+function compare(one: string, other: string): number {
+	return one < other ? -1 : Number(one > other);
+}

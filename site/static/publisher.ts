@@ -1,0 +1,108 @@
+import type { Entry } from "../../registry/entries.ts";
+import type { Lang } from "../../registry/smallkey.ts";
+import { stateOf, titleOf } from "../search/entry.ts";
+import { publisherAddress, publisherFile, publisherFolders } from "./addresses.ts";
+import { changeList } from "./changes.ts";
+import { frameHtml } from "./frame.ts";
+import { sickOf, sickTable } from "./health.ts";
+import { type Html, html, type PageSettings, type Part, textsIn } from "./html.ts";
+import { layerHref } from "./layer.ts";
+import { byTitle } from "./list.ts";
+import { type Lists, namesOf, type Publishers, slugOfChange } from "./publishers.ts";
+
+/** Most rows of the table of layers; the files have all layers. */
+const maxRows = 1_000;
+
+/** Most changes on the page of a publisher. */
+const maxChanges = 50;
+
+const root = "../../";
+
+/**
+ * Renders the page of a publisher: its layers, what is wrong with them, and their changes. Pure.
+ * @param layers all of the publisher, at least one
+ * @param lists the last changes of all layers
+ */
+export function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], lists: Lists): string {
+	const { settings, lastLook } = lists;
+	const { t, layers: count } = textsIn[lang];
+	const name = namesOf(layers, lang);
+	const sick = layers.filter(({ health }) => health);
+	const repairs = sick.filter(({ health }) => health?.repair).length;
+	const sorted = byTitle(layers, lang).map(({ entry }) => entry);
+	const own = lists.changes.filter((change) => slugOfChange(change, lists) === slug);
+	const file = (ending: "csv" | "json" | "xml") => root + publisherFile(slug, ending);
+	const said = [
+		count(layers.length),
+		sick.length > 0 && t("{0} with a problem", sick.length),
+		repairs > 0 && t("{0} with a proposed repair", repairs),
+	];
+	return frameHtml(settings.assets, {
+		lang,
+		root,
+		title: name,
+		head: html`<link rel="alternate" type="application/atom+xml" title="${name}" href="${file("xml")}">
+<script type="module" src="${root}${settings.assets.tables}"></script>`,
+		other: root + publisherAddress(lang === "en" ? "fr" : "en", slug),
+		attributes: html` class="tables"`,
+		content: html`<h1>${name}</h1>
+<p>${said.filter(Boolean).join(", ")}.</p>
+<p class="links"><a href="${file("csv")}" download>${t("Table (CSV)")}</a> <a href="${file("json")}">${t("Table (JSON)")}</a> <a href="${file("xml")}">${t("Feed of changes")}</a>
+<a href="${root}${publisherFolders[lang]}/">${t("All publishers")}</a></p>
+${
+	sick.length > 0 &&
+	html`<h2>${t("What is wrong")}</h2>\n${sickTable(
+		lang,
+		sick.map((entry) => sickOf(entry)),
+		{ root, settings, lastLook, isOfOne: true },
+	)}`
+}
+<h2>${t("Layers")}</h2>
+${layers.length > maxRows && html`<p>${t("The first {0}; the tables above have all.", maxRows)}</p>`}
+${layerTable(lang, sorted.slice(0, maxRows), settings)}
+<h2>${t("Changes")}</h2>
+${own.length === 0 ? html`<p>${t("None of the last changes is of these layers.")}</p>` : changeList(lang, own.slice(0, maxChanges), root, { ...lists, level: 3, isOfOne: true })}`,
+	});
+}
+
+function layerTable(lang: Lang, entries: readonly Entry[], settings: PageSettings): Html {
+	const { t, typeText, stateText } = textsIn[lang];
+	const heads = [t("Layer"), t("Smallkey"), t("Type"), t("Health"), t("Last change")];
+	const rows = entries.map((entry) => {
+		const { smallkey, changed } = entry;
+		const cells: [name: string, content: Part][] = [
+			[heads[1] as string, html`<code>${smallkey}</code>`],
+			[heads[2] as string, typeText(entry.type)],
+			[heads[3] as string, stateText(stateOf(entry))],
+			[
+				heads[4] as string,
+				changed && html`<time datetime="${changed.date}">${changed.date.slice(0, 10)}</time>`,
+			],
+		];
+		const link = html`<a href="${layerHref(root, lang, smallkey, settings)}">${titleOf(entry, lang)}</a>`;
+		return html`<tr><th scope="row">${link}</th>${cells.map(([name, content]) => html`<td data-label="${name}${t(":")}">${content || "–"}</td>`)}</tr>\n`;
+	});
+	return html`<table class="sick sortable"><thead><tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
+<tbody>
+${rows}</tbody></table>`;
+}
+
+/** Renders the page that lists the publishers, those with the most layers first. Pure. */
+export function publishersHtml(lang: Lang, publishers: Publishers, settings: PageSettings): string {
+	const { t, layers: count } = textsIn[lang];
+	const named = [...publishers].map(([slug, layers]) => ({ slug, layers, name: namesOf(layers, lang) }));
+	const sorted = named.sort((a, b) => b.layers.length - a.layers.length || (a.name < b.name ? -1 : 1));
+	const rows = sorted.map(({ slug, layers, name }) => {
+		const sick = layers.filter(({ health }) => health).length;
+		const problems = sick > 0 ? t("{0} with a problem", sick) : "";
+		return html`<li><a href="${root}${publisherAddress(lang, slug)}">${name}</a> <span>${[count(layers.length), problems].filter(Boolean).join(", ")}</span></li>\n`;
+	});
+	return frameHtml(settings.assets, {
+		lang,
+		root,
+		title: t("Publishers"),
+		other: `${root}${publisherFolders[lang === "en" ? "fr" : "en"]}/`,
+		content: html`<h1>${t("Publishers")}</h1>
+${rows.length === 0 ? html`<p>${t("No publisher has a public name here.")}</p>` : html`<ul class="plain">\n${rows}</ul>`}`,
+	});
+}

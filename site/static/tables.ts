@@ -1,0 +1,62 @@
+// The script of pages with tables and lists, which work without it: it sorts the tables, and filters the list of changes.
+
+const collator = new Intl.Collator(document.documentElement.lang, { numeric: true });
+
+for (const table of document.querySelectorAll<HTMLTableElement>("table.sortable")) makeSortable(table);
+for (const form of document.querySelectorAll<HTMLFormElement>("form.narrow")) makeNarrow(form);
+
+/** Turns each heading of a column into a button that sorts by the column, and in the other direction the next time. */
+function makeSortable(table: HTMLTableElement): void {
+	const [body] = table.tBodies;
+	const heads = [...table.querySelectorAll<HTMLTableCellElement>("thead th")];
+	for (const [column, head] of heads.entries()) {
+		const button = document.createElement("button");
+		button.append(...head.childNodes);
+		button.addEventListener("click", () => {
+			const isDown = head.ariaSort === "ascending";
+			for (const other of heads) other.ariaSort = null;
+			head.ariaSort = isDown ? "descending" : "ascending";
+			const textOf = (row: HTMLTableRowElement) => row.cells[column]?.innerText.trim() ?? "";
+			const rows = [...(body?.rows ?? [])].map((row) => ({ row, text: textOf(row) }));
+			rows.sort((a, b) => collator.compare(a.text, b.text) * (isDown ? -1 : 1));
+			body?.append(...rows.map(({ row }) => row));
+		});
+		head.append(button);
+	}
+}
+
+/** Shows the form, and hides the rows without the chosen values. The choice is in the address. */
+function makeNarrow(form: HTMLFormElement): void {
+	const selects = [...form.querySelectorAll("select")];
+	const status = form.querySelector<HTMLElement>("[role=status]");
+	const rows = [...document.querySelectorAll<HTMLElement>("[data-row]")];
+	const chosen = new URLSearchParams(location.search);
+	for (const select of selects) {
+		const value = chosen.get(select.name) ?? "";
+		if ([...select.options].some((option) => option.value === value)) select.value = value;
+	}
+	const apply = () => {
+		const isWanted = (row: HTMLElement) =>
+			selects.every(({ name, value }) => {
+				const own = row.dataset[name] ?? "";
+				return value === "" || own === value || (name === "host" && own.split(" ").includes(value));
+			});
+		for (const row of rows) row.hidden = !isWanted(row);
+		for (const day of document.querySelectorAll<HTMLElement>(".day"))
+			day.hidden = day.querySelector("[data-row]:not([hidden])") === null;
+		const shown = rows.filter(({ hidden }) => !hidden).length;
+		const { one = "", several = "" } = status?.dataset ?? {};
+		const isOne = new Intl.PluralRules(document.documentElement.lang).select(shown) === "one";
+		if (status) status.textContent = (isOne ? one : several).replace("{0}", String(shown));
+	};
+	form.addEventListener("submit", (event) => event.preventDefault());
+	form.addEventListener("change", () => {
+		const query = new URLSearchParams(
+			selects.filter(({ value }) => value !== "").map(({ name, value }) => [name, value]),
+		);
+		history.replaceState(null, "", `${location.pathname}${query.size === 0 ? "" : `?${query}`}`);
+		apply();
+	});
+	form.hidden = false;
+	apply();
+}

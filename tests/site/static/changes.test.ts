@@ -1,0 +1,151 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import type { Entry } from "../../../registry/entries.ts";
+import type { RecentChange } from "../../../registry/recent.ts";
+import { listedEntries, renderListPage } from "../../../site/static/list-pages.ts";
+import { slugOf } from "../../../site/static/publishers.ts";
+import { pageSettings } from "../../catalogue/pages.ts";
+
+const maps = { en: "Office of Maps", fr: "Bureau des cartes" };
+
+const lakes: Entry = {
+	smallkey: "a+b=",
+	type: "wms",
+	title: { en: "Lakes <big>", fr: "Lacs" },
+	address: { en: "https://maps.example.ca/wms" },
+	sender: maps,
+	health: { state: "down", since: "2026-W09", cause: "answers with status 503", repair: true },
+	changed: { commit: "2".repeat(12), date: "2026-03-02T08:00:00Z" },
+};
+const roads: Entry = {
+	...{ smallkey: "roads", type: "feature", title: { en: "=1+1", fr: 'Routes, "grandes"' } },
+	...{ address: { en: "https://gis.example.ca/MapServer/1" }, sender: maps },
+	changed: { commit: "1".repeat(12), date: "2026-02-01T08:00:00Z" },
+};
+const other: Entry = {
+	...roads,
+	smallkey: "other",
+	title: { en: "Other", fr: "Autre" },
+	sender: "Élan inc.",
+};
+
+const changes: RecentChange[] = [
+	{
+		commit: "4".repeat(40),
+		date: "2026-03-04T12:30:00Z",
+		what: {
+			smallkey: "gone",
+			kind: "removed",
+			was: {
+				title: { en: "Old roads", fr: "Vieilles routes" },
+				address: { en: "https://old.example.ca/wms" },
+				sender: maps,
+			},
+		},
+	},
+	{
+		commit: "3".repeat(40),
+		date: "2026-03-04T09:05:00Z",
+		what: {
+			smallkey: "a+b=",
+			kind: "changed",
+			fields: [
+				{ field: "/en/service_url", from: "http://maps.example.ca/wms", to: "https://maps.example.ca/wms" },
+				{ field: "/fr/service_name", to: "Lacs <grands>" },
+				{ field: "/en/extent", isRead: true },
+			],
+		},
+	},
+	{ commit: "2".repeat(40), date: "2026-03-02T08:00:00Z", what: { smallkey: "gone", kind: "added" } },
+	{ commit: "1".repeat(40), date: "2026-03-01T08:00:00Z", what: { many: 250 } },
+];
+
+const data = {
+	...listedEntries([lakes, roads, other]),
+	...{ changes, report: null, lastLook: null, settings: pageSettings },
+};
+
+function render(path: string): string {
+	const text = renderListPage(path, data);
+	if (text === null) throw new Error(`there is no ${path}`);
+	return text;
+}
+
+test("changes are listed by day, with title, publisher, and each value before and after", () => {
+	const html = render("en/changes/index.html");
+	assert.equal(
+		[...html.matchAll(/<h2>(.*?)<\/h2>/g)].map(([, day]) => day),
+		["March 4, 2026", "March 2, 2026", "March 1, 2026"],
+	);
+	assert.match(html, '<a href="../../en/layer/a%2Bb%3D">Lakes &lt;big&gt;</a>');
+	assert.match(html, '<a href="../../en/publisher/office-of-maps">Office of Maps</a>');
+	assert.match(html, "<del>http://maps.example.ca/wms</del>");
+	assert.match(html, "<ins>https://maps.example.ca/wms</ins>");
+	assert.match(html, "<ins>Lacs &lt;grands&gt;</ins>");
+	assert.match(html, "(read from the service)");
+	assert.match(html, "<strong>250 layers</strong>");
+	// A removed layer keeps its title and its publisher, also at its earlier changes, and has no link.
+	assert.is(html.match(/<strong>Old roads<\/strong>/g)?.length, 2);
+	const french = render("fr/changes/index.html");
+	assert.match(french, "<h2>4 mars 2026</h2>");
+	assert.match(french, "Vieilles routes");
+	assert.match(french, "<option>Bureau des cartes</option>");
+});
+
+test("a publisher’s page has its layers, what is wrong, and its changes, and no others", () => {
+	const html = render("fr/publisher/office-of-maps.html");
+	assert.match(html, "<h1>Bureau des cartes</h1>");
+	assert.match(html, "2 couches, 1 avec un problème, 1 avec une réparation proposée.");
+	assert.match(html, "Statut 503");
+	assert.match(html, "Routes, &quot;grandes&quot;");
+	assert.match(html, "Vieilles routes");
+	assert.not.match(html, "Autre<");
+	assert.not.match(html, "250");
+	assert.is(renderListPage("fr/publisher/office-of-map.html", data), null);
+	assert.match(render("en/publisher/elan-inc.html"), "<h1>Élan inc.</h1>");
+	assert.match(render("en/publisher/index.html"), '<a href="../../en/publisher/elan-inc">Élan inc.</a>');
+});
+
+test("the table of a publisher’s layers is CSV without formulas, and JSON with the same texts", () => {
+	const [head = "", ...lines] = render("publisher/office-of-maps.csv").split("\r\n");
+	assert.match(head, /^\ufeff"smallkey","type","title_en","title_fr","address_en",/);
+	assert.match(lines[0] ?? "", /^"roads","feature","'=1\+1","Routes, ""grandes""",/);
+	assert.match(lines[1] ?? "", '"down","answers with status 503","2026-W09","proposed"');
+	assert.is(lines.length, 3);
+	const [first, second] = JSON.parse(render("publisher/office-of-maps.json"));
+	assert.is(first.title_en, "=1+1");
+	assert.is(second.smallkey, "a+b=");
+	assert.is(second.cause, "answers with status 503");
+});
+
+test("feeds of a publisher and of a layer have titles, and what changed", () => {
+	const feed = render("publisher/office-of-maps.xml");
+	assert.equal(
+		[...feed.matchAll(/<title>(.*?)<\/title>/g)].map(([, title]) => title),
+		[
+			"Office of Maps · Bureau des cartes: changes · modifications",
+			"Old roads · Vieilles routes: removed · retirée",
+			"Lakes &lt;big&gt; · Lacs: changed · modifiée",
+			"Old roads · Vieilles routes: added · ajoutée",
+		],
+	);
+	assert.match(feed, "/en/service_url: http://maps.example.ca/wms → https://maps.example.ca/wms");
+	assert.match(feed, "<id>urn:x-layer-changes:publisher%3Aoffice-of-maps</id>");
+	const own = render("changes/layer/a+b=.xml");
+	assert.is(own.match(/<entry>/g)?.length, 1);
+	assert.match(own, '<link href="../../en/?layer=a%2Bb%3D" hreflang="en"/>');
+	// A layer without a recent change has its last one.
+	assert.match(render("changes/layer/roads.xml"), "<updated>2026-02-01T08:00:00Z</updated>");
+	assert.match(render("changes/layer/gone.xml"), "Old roads");
+	assert.is(renderListPage("changes/layer/none.xml", data), null);
+});
+
+test("a publisher’s address is made of plain letters; a name without any has its codes", () => {
+	const slug = (en: string) => slugOf({ sender: { en, fr: "x" } });
+	assert.is(slug("Ministère de l’Énergie & des Forêts (Québec)"), "ministere-de-l-energie-des-forets-quebec");
+	assert.is(slug("測量"), "6e2c-91cf");
+	assert.is(slugOf({}), null);
+	assert.is(slug("a".repeat(500))?.length, 80);
+});
+
+test.run();
