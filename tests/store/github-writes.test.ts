@@ -79,6 +79,7 @@ writes("PUT: 201 with the receipt of a commit that is on the branch", async (ser
 		smallkey: "23ax5t",
 		key: "23ax5t",
 		commit: newest?.sha,
+		changed: true,
 		fragments: everyPath("23ax5t"),
 		published: false,
 		warnings: textsOf(warningsOf(JSON.parse(manual))),
