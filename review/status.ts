@@ -121,9 +121,13 @@ export async function overviewLines(repository: string, isServed: boolean): Prom
 		const isAsked = harvestedLangs(registration).length > 0;
 		if (isAsked && !isDescribed(registration, description)) neverHarvested.push(smallkey);
 	}
-	const sick = [...parseHealth(await readHealth(repository, commit))];
-	sick.sort(([, a], [, b]) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
+	const health = parseHealth(await readHealth(repository, commit));
+	const sick = [...health].sort(([, a], [, b]) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
 	const sickLines = sick.map(([smallkey, { state, since }]) => `${smallkey}  ${state} since ${since}`);
+	const harvestLines = neverHarvested.sort().map((smallkey) => {
+		const seen = health.get(smallkey);
+		return seen ? `${smallkey}  was asked: ${seen.state}` : smallkey;
+	});
 	const reviews = await reviewLines(repository);
 	const { bavail, bsize, blocks } = await statfs(repository);
 	const gigabytes = (bytes: number) => `${(bytes / 1e9).toFixed(1)} GB`;
@@ -131,12 +135,15 @@ export async function overviewLines(repository: string, isServed: boolean): Prom
 		`${counted(layers.size, "layer")} at commit ${commit.slice(0, 12)}`,
 		...list("file not in order", "files not in order", problems.map(problemLine)),
 		...list("sick layer", "sick layers", sickLines),
-		...list("layer never harvested", "layers never harvested", neverHarvested.sort()),
+		...list("layer without a harvest", "layers without a harvest", harvestLines),
 		...list("review waits", "reviews wait", reviews),
 		`disk: ${gigabytes(bavail * bsize)} of ${gigabytes(blocks * bsize)} left`,
-		isServed ? "a service runs on it: /readyz says whether all is well" : "no service runs on it",
+		isServed ? servedLine : "no service runs on it",
 	];
 }
+
+const servedLine =
+	"a service runs on it: what it finds is stored here within 10 minutes, and npx fragments status <smallkey> has it at once";
 
 const maxLines = 20;
 

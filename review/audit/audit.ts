@@ -85,7 +85,7 @@ export async function auditSender(sender: string, options: AuditOptions): Promis
 	const commits = await history(servedRef);
 	const own = commits.filter((commit) => isNamed(commit) && commit.committer.timeMs >= options.sinceMs);
 	const declined = await readDeclined(options, history, null, isNamed);
-	const entries = own.map((commit) => entryOf(commit, `changed ${keysText(commit)}`, []));
+	const entries = own.map((commit) => entryOf(commit, changesText(commit), []));
 	return inOrder(entries, declined);
 }
 
@@ -105,10 +105,31 @@ function pathsOf(smallkey: string): string[] {
 
 const maxKeys = 5;
 
-function keysText({ paths }: Commit): string {
-	const keys = [...new Set(paths.flatMap((path) => parseLayerPath(path)?.smallkey ?? []))];
-	return firstOf(keys, maxKeys) || "no layer";
+/** What a commit did to layers: `added a b, removed c`. */
+function changesText({ statuses }: Commit): string {
+	const done = new Map<string, Set<string>>([
+		["added", new Set()],
+		["changed", new Set()],
+		["removed", new Set()],
+	]);
+	for (const [path, status] of statuses) {
+		const name = parseLayerPath(path);
+		const isRegistration = name?.kind === "registration";
+		const verb = isRegistration ? (verbs.get(status) ?? "changed") : "changed";
+		if (name && (isRegistration || !statuses.has(layerPath(name.smallkey))))
+			done.get(verb)?.add(name.smallkey);
+	}
+	const parts = [...done].filter(([, keys]) => keys.size > 0);
+	return (
+		parts.map(([verb, keys]) => `${verb} ${firstOf([...keys], maxKeys)}`).join(", ") || "changed no layer"
+	);
 }
+
+/** Status of a file in git → what was done to the layer. */
+const verbs: ReadonlyMap<string, string> = new Map([
+	["A", "added"],
+	["D", "removed"],
+]);
 
 /**
  * The declined changes of a layer, or of all layers if `smallkey` is null.

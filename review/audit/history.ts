@@ -18,6 +18,8 @@ import {
 export interface Commit extends RawCommit {
 	/** Paths under `layers/` that differ from the first parent. */
 	paths: string[];
+	/** Path → `A`, `M` or `D`, as git names what happened to the file. */
+	statuses: ReadonlyMap<string, string>;
 	provenance: Provenance;
 }
 
@@ -45,8 +47,9 @@ export async function openHistory(repository: string) {
 		const limits = ["--end-of-options", range, "--", ...(paths.length > 0 ? paths : ["layers"])];
 		const commits: Commit[] = [];
 		for await (const { files, ...raw } of readLog(repository, [...walk, ...limits])) {
-			const changed = files.flatMap(({ path }) => (path.startsWith("layers/") ? path : []));
-			const commit = { ...raw, paths: changed };
+			const changed = files.filter(({ path }) => path.startsWith("layers/"));
+			const statuses = new Map(changed.map(({ path, status }) => [path, status]));
+			const commit = { ...raw, paths: [...statuses.keys()], statuses };
 			commits.push({ ...commit, provenance: judgeProvenance(commit, first) });
 		}
 		return commits;

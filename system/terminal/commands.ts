@@ -31,7 +31,7 @@ export const commands = {
 		sender: "add, change and remove senders, who may publish",
 		backup: "copy the layers and the senders of DATA_DIR to another disk, and read the copy back",
 		status:
-			"show the status of a layer, or of all: sick, never harvested, waiting for a review, free disk space",
+			"show the status of a layer, or of all: sick, without a harvest, waiting for a review, free disk space",
 		audit: "show who changed a layer, when and how, and what it changed for viewers",
 		harvest: "read the descriptions of feature layers from their services",
 		"watch-services": "check each layer as a viewer sees it, and write the sick ones into layers/health.json",

@@ -46,14 +46,14 @@ async function propose(local: Local, smallkey: string, body: string): Promise<vo
 	assert.is(local.get(`/v0.9/doc/en/${smallkey}`).status, 404);
 }
 
-test("status lists what is sick, never harvested, waiting, and the room on the disk", async ({ local }) => {
+test("status lists what is sick, without a harvest, waiting, and the room on the disk", async ({ local }) => {
 	await propose(local, "waits", wms("waits"));
 	const { code, stdout, stderr } = await run(local, "status");
 	assert.is(code, 0, stderr);
 	assert.match(stderr, `Looking at the branch main of the repository of DATA_DIR, ${local.repository}`);
 	assert.match(stdout, /^2 layers at commit [0-9a-f]{12}\n/);
 	assert.match(stdout, "0 files not in order\n1 sick layer\n  described  down since 2026-W05\n");
-	assert.match(stdout, "2 layers never harvested\n  described\n  first\n");
+	assert.match(stdout, "2 layers without a harvest\n  described  was asked: down\n  first\n");
 	assert.match(
 		stdout,
 		"1 review waits\n  register/waits  of careful, 2026-03-04: register waits (wms)  (npx fragments review show register/waits)",
@@ -276,8 +276,8 @@ test("what a sender did is listed in order of time, declined changes among the o
 	await propose(local, "after", wms("after"));
 	assert.is((await accept(local, "after", "--by", "Ann")).code, 0);
 	const { stdout } = await run(local, "audit", "--sender", "careful");
-	const events = stdout.match(/(?<= {2})(?:changed \w+|declined)$/gm);
-	assert.equal(events, ["changed after", "declined", "changed before"]);
+	const events = stdout.match(/(?<= {2})(?:added \w+|declined)$/gm);
+	assert.equal(events, ["added after", "declined", "added before"]);
 });
 
 test("a layer that has changed since is no longer declined", async ({ local }) => {

@@ -284,9 +284,13 @@ test("--sender tells all that is done in a sender's name, what is forged too", a
 	await push(local, "x1", wms("evil"), { author: "Eve <eve@x>", message });
 	const { code, stdout } = await audit(local, "--sender", "narrow");
 	assert.is(code, 1);
-	assert.match(stdout, "changed abcd\n  by the sender narrow, with a signed request");
-	assert.match(stdout, "changed x1\n  FORGED");
+	assert.match(stdout, "added abcd\n  by the sender narrow, with a signed request");
+	assert.match(stdout, "added x1\n  FORGED");
 	assert.match(stdout, "\n2 changes, 1 forged\n");
+	await local.write({ target: "/register/abcd", sender: "narrow", body: wms("other") });
+	await local.write({ target: "/register/abcd", sender: "narrow", method: "DELETE", body: "" });
+	const verbs = (await audit(local, "--sender", "narrow")).stdout.match(/\w+ abcd$/gm);
+	assert.equal(verbs, ["removed abcd", "changed abcd", "added abcd"]);
 });
 
 test("text of a commit cannot steer the terminal", async ({ local }) => {
