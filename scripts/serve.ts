@@ -4,6 +4,7 @@ import { TokenBuckets } from "../api/limits.ts";
 import { createNodeServer } from "../api/node/serve.ts";
 import { closeAll, openLocal } from "../service/composition.ts";
 import { lockFolder, makeDataDir } from "../service/data-dir.ts";
+import { refuseEmptyStart } from "../service/last-start.ts";
 import { listen, welcome } from "../service/listen.ts";
 import { countReads, serviceLog } from "../service/log.ts";
 import { followSenders, readSenders, warnOfReaders } from "../service/senders-file.ts";
@@ -20,6 +21,8 @@ export const run = createRun("serve", async ({ read, environment, io }) => {
 	const configuration = readConfiguration(environment);
 	for (const line of misspeltSettings(environment)) io.warn(line);
 	const { dataDir } = configuration;
+	// Before anything is made there: a restore needs an empty folder.
+	if (!configuration.github) await refuseEmptyStart(configuration);
 	await makeDataDir(dataDir);
 	const lock = await lockFolder(dataDir, { waiting: io.warn });
 	const closing: (() => unknown)[] = [lock.release];

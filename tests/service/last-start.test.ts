@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -39,9 +39,16 @@ test("without the layers that the last start served is refused, and makes nothin
 		`${local.repository}: has no layers, and ${lastStart} says that 1 layer at commit`,
 	);
 	const environment = { DATA_DIR: local.folder, LAST_START: lastStart };
-	const { code, stderr } = await runScript("register", [join(lost, "dist")], environment);
-	assert.is(code === 0, false, stderr);
+	const batch = `${local.folder}.batch`;
+	await mkdir(batch);
+	await writeFile(join(batch, "one.json"), wms("one"));
+	for (const [name, ...words] of [["register", batch], ["serve"]] as const) {
+		const { code, stderr } = await runScript(name, words, environment);
+		assert.is(code, 2);
+		assert.match(stderr, "has no layers");
+	}
 	assert.equal(await readdir(local.folder), []);
+	await rm(batch, { recursive: true });
 	await rm(local.folder, { recursive: true });
 	await rename(lost, local.folder);
 	await local.start();
