@@ -45,7 +45,9 @@ export async function declinedEvidence(repository: string): Promise<Set<string>>
 	const evidence: string[] = [];
 	for (const record of output.toString("utf8").split("\x01\n").filter(Boolean)) {
 		const [last = "", words = ""] = record.split("\0");
-		const proposal = `${last}^`;
+		// On GitHub it is the head of the pull request that was closed; on one machine a commit upon it says who declined it.
+		const isProposal = trailersOf(words, evidenceTrailer).length > 0;
+		const proposal = isProposal ? last : `${last}^`;
 		const message = (await runGit(repository, ["show", "-s", "--format=%B", proposal])).toString("utf8");
 		const [main] = trailersOf(words, mainTrailer);
 		const smallkeys = trailersOf(message, repairedTrailer);

@@ -112,8 +112,10 @@ test("the same evidence is proposed once; what was declined comes back with new 
 	const last = repository
 		.git("commit-tree", tree, "-p", "repair/five1", "-m", "decline repair/five1", "-m", "No.")
 		.trim();
+	repository.git("branch", "-m", "repair/five1", "declined/repair/five1/7");
+	assert.equal((await run(scene, layers, moved)).proposed, [], "a pull request that was closed");
+	repository.git("branch", "-D", "declined/repair/five1/7");
 	repository.git("branch", `declined/repair/five1/${first.slice(0, 12)}`, last);
-	repository.git("branch", "-D", "repair/five1");
 	assert.equal((await run(scene, layers, moved)).proposed, [], "declined");
 	assert.not(branches(repository).includes("repair/five1"));
 	const grown = services.map((one) => ({ ...one, features: 5_000 }));
