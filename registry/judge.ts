@@ -87,7 +87,7 @@ export function judgeChange(
 		if (layer) layer.description = description;
 		else if (registration) layers.set(name.smallkey, { smallkey: name.smallkey, registration, description });
 	}
-	problems.push(...wrongNames.values());
+	for (const wrongName of wrongNames.values()) problems.push(wrongName);
 	if (problems.length === 0 && typeof who === "object") problems.push(...judgeSender(who, files));
 	return { layers, problems };
 }
