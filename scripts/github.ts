@@ -27,14 +27,14 @@ const authorOf = (what: string) => ["--author <login>", what, "github-actions[bo
 const planOption = ["--plan <file>", "send nothing: write there what .github/send-plan.sh sends"] as const;
 
 /** Connects to GitHub; what is written is sent, or only planned. @param plan file; without it everything is sent */
-function connectWith(plan: string | undefined, environment: Environment) {
+function connectWith(plan: string | undefined, environment: Environment, now: Date) {
 	const configuration = readConfiguration(environment);
 	const { github: settings } = configuration;
 	const base = settings?.branch ?? "main";
 	if (plan === undefined || !settings)
 		return { github: connectToGithub(configuration), base, finish: async () => undefined };
 	const root = `${settings.apiUrl.replace(/\/$/, "")}/repos/${settings.repository}`;
-	const planned = planWrites(fetchFromGithub(configuration), root);
+	const planned = planWrites(fetchFromGithub(configuration), root, now);
 	const github = connectToGithub(configuration, undefined, planned.fetch);
 	return { github, base, finish: () => writeFile(plan, JSON.stringify(planned.plan)) };
 }
@@ -144,7 +144,7 @@ const comment = createRun("comment", async ({ read, environment, io }) => {
 	);
 	const pulls = parsePulls(needed("--pulls", options.pulls));
 	const folder = needed("--reports", options.reports);
-	const { github, finish } = connectWith(options.plan, environment);
+	const { github, finish } = connectWith(options.plan, environment, io.now());
 	const postOne = async (pull: PullRef) => post(github, pull, await readReport(folder, pull), options.author);
 	const code = await forEach(pulls, postOne, "", io);
 	await finish();
@@ -168,7 +168,7 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 			.addHelpText("after", approvalsHelp),
 	);
 	const wanted = options.pulls === undefined ? null : parsePulls(options.pulls);
-	const { github, base, finish } = connectWith(options.plan, environment);
+	const { github, base, finish } = connectWith(options.plan, environment, io.now());
 	// A run that has waited has an older commit than the branch.
 	const tip = await fetchBranch(".", base);
 	const file = (await listTree(".", tip, ownersPath)).find(({ path }) => path === ownersPath);

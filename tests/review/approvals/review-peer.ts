@@ -41,6 +41,8 @@ export interface PeerCheck {
 	output: { title: string; summary: string; annotations: object[] };
 	/** Address part of the App that made it. */
 	app: string;
+	/** When it was judged. */
+	started_at?: string;
 }
 
 /** As much of GitHub as reviews, checks and teams need: `emulate` takes any review, and names no App of a check. */
@@ -108,7 +110,7 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		title: "a change",
 		html_url: `https://github.example/pull/${pull.number}`,
 		user: account(pull.author),
-		base: { ref: pull.base },
+		base: { ref: pull.base, repo: { full_name: "maps/layers" } },
 		head: {
 			sha: pull.sha,
 			ref: pull.from.split(":")[1],
@@ -203,8 +205,11 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		[
 			"GET",
 			/^\/commits\/(\w+)\/check-runs$/,
-			([, sha]) => {
-				const runs = peer.checks.filter(({ head_sha }) => head_sha === sha);
+			([, sha], _body, query) => {
+				const wanted = query.get("check_name");
+				const isWanted = ({ head_sha, name }: PeerCheck) =>
+					head_sha === sha && (wanted === null || name === wanted);
+				const runs = peer.checks.filter(isWanted);
 				const isNewest = ({ name, app }: PeerCheck, index: number) =>
 					!runs.slice(index + 1).some((later) => later.name === name && later.app === app);
 				const check_runs = runs.filter(isNewest).map(({ app, output, ...run }) => ({

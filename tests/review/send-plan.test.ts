@@ -1,0 +1,133 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { suite } from "uvu";
+import * as assert from "uvu/assert";
+import type { PlannedRequest } from "../../review/plan.ts";
+import { cleanEnvironment, root } from "../process.ts";
+import type { JsonServer } from "../scripts/json-server.ts";
+import { bot, type ReviewPeer, startReviewPeer } from "./approvals/review-peer.ts";
+import { runJob } from "./origin.ts";
+import { makeShims, startPrograms } from "./runner/programs.ts";
+
+const test = suite<{ peer: ReviewPeer }>(".github/send-plan.sh");
+
+const folder = mkdtempSync(join(tmpdir(), "publisher-plan-"));
+const APP = bot.replace("[bot]", "");
+const [head, time] = ["a".repeat(40), "2026-03-04T12:00:00.000Z"];
+let programs: JsonServer;
+let bin: string;
+
+test.before(async () => {
+	programs = await startPrograms(() => null);
+	bin = makeShims(folder, programs.url);
+});
+test.after(async () => {
+	await programs.close();
+	rmSync(folder, { recursive: true });
+});
+test.before.each(async (scene) => {
+	scene.peer = await startReviewPeer();
+	scene.peer.collaborators.add("ann");
+	for (const from of ["maps:register/abc", "carl:register/abc", "maps:change"])
+		scene.peer.pulls.push({
+			...{ number: scene.peer.pulls.length + 1, author: "carl", from, base: "main" },
+			...{ sha: head, files: [], reviews: [] },
+		});
+});
+test.after.each(({ peer }) => peer.close());
+
+/** Sends a plan as the job with the key does. */
+async function send(peer: ReviewPeer, plan: readonly PlannedRequest[]) {
+	const path = join(folder, "plan.json");
+	writeFileSync(path, JSON.stringify(plan));
+	const own = { APP, GH_TOKEN: "x", GITHUB_REPOSITORY: "maps/layers", GITHUB_API_URL: peer.url };
+	const github = { GITHUB_SERVER_URL: "https://github.example", RUNNER_TEMP: folder };
+	const PATH = `${bin}:${process.env.PATH}`;
+	const env = cleanEnvironment({ ...own, ...github, PATH }) as Record<string, string>;
+	return runJob(root, [`.github/send-plan.sh ${path}`], env);
+}
+
+const output = { title: "t", summary: "s", annotations: [] };
+const planned = (method: string, path: string, body: object = {}): PlannedRequest => ({ method, path, body });
+const check = (conclusion: string, started_at = time, name = "owners") =>
+	planned("POST", "check-runs", { name, head_sha: head, conclusion, started_at, output });
+const merge = (number: number) =>
+	planned("PUT", `pulls/${number}/merge`, { sha: head, merge_method: "squash" });
+
+const writesOf = ({ requests }: ReviewPeer) => requests.filter((request) => !request.startsWith("GET "));
+
+for (const [what, request] of [
+	["another check of the ruleset", check("success", time, "check")],
+	["a file", planned("PUT", "contents/SECURITY.md", { content: "" })],
+	["a branch", planned("POST", "git/refs", { ref: "refs/heads/x", sha: head })],
+	["another repository", planned("POST", "../other/check-runs")],
+	["a ruleset", planned("DELETE", "rulesets/1")],
+	["a pull request that is closed", planned("PATCH", "pulls/1")],
+	["a second path in a line", planned("POST", "issues/1/comments\nPUT pulls/3/merge")],
+] as const)
+	test(`refuses ${what}, and sends nothing after it`, async ({ peer }) => {
+		const { status } = await send(peer, [request, planned("POST", "issues/1/comments", { body: "after" })]);
+		assert.is.not(status, 0);
+		assert.equal(writesOf(peer), []);
+	});
+
+for (const number of [2, 3])
+	test(`does not merge ${number === 2 ? "a fork's branch" : "a person's branch"}`, async ({ peer }) => {
+		const { status, output } = await send(peer, [check("success"), merge(number)]);
+		assert.is(status, 1);
+		assert.match(output, `pulls/${number}/merge: is no branch of the service`);
+		assert.not.ok(peer.pulls.some(({ merged }) => merged));
+	});
+
+test("merges the service's branch once the newest check owners is green", async ({ peer }) => {
+	const { status, output } = await send(peer, [check("success"), merge(1)]);
+	assert.is(status, 0, output);
+	assert.equal(
+		peer.pulls.map(({ merged }) => merged ?? false),
+		[true, false, false],
+	);
+});
+
+test("a check that was judged later stays, and nothing is merged past it", async ({ peer }) => {
+	const later = { name: "owners", head_sha: head, conclusion: "failure", output, app: APP };
+	peer.checks.push({ ...later, id: 1, started_at: "2026-03-04T12:00:01Z" });
+	// What a pull request's own workflow calls so is not the App's.
+	peer.checks.push({ ...later, id: 2, conclusion: "success", app: "github-actions" });
+	const { status } = await send(peer, [check("success"), merge(1)]);
+	assert.is(status, 0);
+	assert.is(peer.checks.length, 2);
+	assert.not.ok(peer.pulls.some(({ merged }) => merged));
+});
+
+test("a check that was judged earlier is replaced, whoever has made a later one of its name", async ({
+	peer,
+}) => {
+	const earlier = { name: "owners", head_sha: head, conclusion: "failure", output };
+	peer.checks.push({ ...earlier, id: 1, app: APP, started_at: "2026-03-04T11:59:59Z" });
+	peer.checks.push({ ...earlier, id: 2, app: "github-actions", started_at: "2026-03-04T13:00:00Z" });
+	assert.is((await send(peer, [check("success")])).status, 0);
+	assert.is(peer.checks.at(-1)?.conclusion, "success");
+});
+
+test("what GitHub refuses keeps nothing else from being sent; of a request for a review that is no fault", async ({
+	peer,
+}) => {
+	const ask = (login: string) => planned("POST", "pulls/1/requested_reviewers", { reviewers: [login] });
+	const comment = planned("POST", "issues/1/comments", { body: "a\n\tb `c` $(d) é" });
+	assert.is((await send(peer, [ask("ann"), ask("stranger"), comment])).status, 0);
+	assert.equal(
+		peer.comments.map(({ body }) => body),
+		["a\n\tb `c` $(d) é"],
+	);
+	peer.answers.push({ path: /comments\/99$/, status: 404, message: "Not Found" });
+	const { status, output } = await send(peer, [
+		planned("PATCH", "issues/comments/99", { body: "x" }),
+		comment,
+	]);
+	assert.is(status, 1);
+	assert.match(output, "PATCH issues/comments/99: GitHub has refused it");
+	assert.is(peer.comments.length, 2);
+});
+
+test.run();
