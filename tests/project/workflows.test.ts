@@ -142,7 +142,8 @@ test("a workflow has no permissions of its own, and a job only those that it nee
 		"refresh.yml: propose": read,
 		"refresh.yml: repair": read,
 		"refresh.yml: tell": tell,
-		"release.yml: release": { ...read, "id-token": "write", attestations: "write" },
+		"release.yml: release": read,
+		"release.yml: attest": { "id-token": "write", attestations: "write" },
 	});
 });
 
@@ -300,10 +301,11 @@ const withPackages = ["publish.yml: publish"];
 test("what others wrote is judged in a job without a key, and acted on in one without packages", () => {
 	for (const [name, { needs }] of jobs().filter(([name]) => /: (?:describe|propose|repair)$/.test(name)))
 		assert.ok([needs ?? []].flat().includes("judge"), name);
-	for (const [name, { environment, steps }] of jobs()) {
+	for (const [name, { environment, permissions, steps }] of jobs()) {
 		const own = name.replace(".github/workflows/", "");
+		const holdsKey = environment !== undefined || permissions?.["id-token"] !== undefined;
 		const runsPackages = steps.some(({ run = "", uses = "" }) => /\bnp[mx] |setup$/.test(`${run}${uses}`));
-		if (environment && !withPackages.includes(own)) assert.not.ok(runsPackages, name);
+		if (holdsKey && !withPackages.includes(own)) assert.not.ok(runsPackages, name);
 		if (own.endsWith(": judge")) assert.is(environment, undefined, name);
 	}
 });
@@ -315,6 +317,10 @@ test("a merge commit made by hand has to equal GitHub's own, which a rule on sta
 	};
 	const { parameters } = rules.find(({ type }) => type === "pull_request") ?? {};
 	assert.is((parameters as Record<string, unknown>).dismiss_stale_reviews_on_push, true);
+	assert.ok(
+		rules.some(({ type }) => type === "required_linear_history"),
+		"a merge commit is not allowed at all",
+	);
 });
 
 test("a run that is started again does nothing with a key: it has an old commit", () => {
@@ -511,13 +517,16 @@ test("no secret and no right to write is near foreign data", () => {
 	for (const [path, { on }] of workflows) assert.not.ok("pull_request_target" in on, path);
 });
 
-test("what a version is made of is attested, by a job that writes nothing else", () => {
-	const { steps } = workflow("release").jobs.release as Job;
-	const gather = steps.find(({ run }) => run?.includes("npm sbom --sbom-format cyclonedx"));
+test("what a version is made of is attested, by a job in which nothing of it runs", () => {
+	const { release, attest } = workflow("release").jobs;
+	const gather = release?.steps.find(({ run }) => run?.includes("npm sbom --sbom-format cyclonedx"));
 	assert.match(gather?.run ?? "", "dist/manifest.json release/manifest.json");
-	const attest = steps.find(({ uses }) => uses?.startsWith("actions/attest-build-provenance@"));
-	assert.equal(attest?.with, { "subject-path": "release/*" });
-	assert.ok(steps.indexOf(gather as Step) < steps.indexOf(attest as Step));
+	assert.is(attest?.needs, "release");
+	const [download, last, ...others] = attest?.steps ?? [];
+	assert.match(download?.uses ?? "", /^actions\/download-artifact@/);
+	assert.match(last?.uses ?? "", /^actions\/attest-build-provenance@/);
+	assert.equal(last?.with, { "subject-path": "release/*" });
+	assert.equal(others, []);
 });
 
 test("packages are checked each week, and where they change", () => {
