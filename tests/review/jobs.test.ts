@@ -26,13 +26,14 @@ const elsewhere: Record<string, string> = {
 	"prove: keep": "repairs.test.ts",
 	"prove: tell": "as publish: tell",
 	"packages: packages": "npm's own",
-	"refresh: pulls": "tests/faults/repair-job.fault.ts",
+	"refresh: pulls": "repair-to-merged.test.ts",
 	"refresh: harvest": "refresh.test.ts, tests/faults/repair-job.fault.ts",
 	"refresh: judge": "refresh.test.ts, repairs.test.ts",
 	"refresh: propose": "refresh.test.ts",
-	"refresh: repair": "repairs.test.ts",
+	"refresh: repair": "repairs.test.ts, repair-to-merged.test.ts",
 	"refresh: tell": "as publish: tell",
 	"release: release": "its build in tests/scripts/host/checksums.test.ts; the rest is GitHub's own",
+	"release: attest": "GitHub's own",
 };
 
 const here = ["pull-request: trigger", "check: changes", "check: check"];

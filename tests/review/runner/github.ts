@@ -3,7 +3,7 @@ import type { World } from "./world.ts";
 
 /** What GitHub answers to requests that the server for reviews does not know; null for those that it knows. */
 export function answerMore(world: World, request: JsonRequest): JsonAnswer | null {
-	const { method, path, headers, body } = request;
+	const { method, path, headers, body, query } = request;
 	const own = path.replace("/repos/maps/layers", "");
 	// A run's own token may write issues, and nothing else.
 	const mayWrite = /^(?:Bearer|token) token-of-the-app-\d+$/.test(headers.authorization ?? "");
@@ -15,6 +15,8 @@ export function answerMore(world: World, request: JsonRequest): JsonAnswer | nul
 		if (method === "POST") pull.labels.push(...(body.labels as string[]));
 		return { status: 200, body: pull.labels.map((name) => ({ name })) };
 	}
+	if (own === "/pulls" && query.get("state") === "all")
+		return { status: 200, body: world.pulls.map(shownPull(world)) };
 	if (own === "/issues" && method === "GET") return { status: 200, body: world.issues };
 	if (own === "/issues") {
 		const { title, body: text } = body as { title: string; body: string };
@@ -31,6 +33,16 @@ export function answerMore(world: World, request: JsonRequest): JsonAnswer | nul
 	}
 	return null;
 }
+
+/** A pull request as GitHub lists it, whether it is open or not. */
+const shownPull = (world: World) => (pull: World["pulls"][number]) => {
+	const [owner = "", ref = ""] = pull.from.split(":");
+	const { number, title, merged } = pull;
+	const state = merged || world.closed.has(number) ? "closed" : "open";
+	const head = { ref, sha: pull.sha, repo: { full_name: `${owner}/layers` } };
+	const base = { ref: pull.base, repo: { full_name: "maps/layers" } };
+	return { number, title, state, merged_at: merged ? "2026-01-02T00:00:00Z" : null, head, base };
+};
 
 /** What `gh` is answered: as much of it as the workflows use. @throws {Error} if GitHub would refuse it */
 export function answerGh(world: World, words: readonly string[], body: string | null): unknown {
@@ -67,11 +79,11 @@ export function answerGh(world: World, words: readonly string[], body: string | 
 /** What a merge is answered. @param squash makes it, and returns its commit */
 export function answerMerge(
 	head: string | undefined,
-	{ sha, merge_method: method }: Record<string, unknown>,
-	squash: () => string,
+	{ sha, merge_method: method, commit_title: title, commit_message: message }: Record<string, unknown>,
+	squash: (text: string) => string,
 ): JsonAnswer {
 	// "405 Method Not Allowed": a repository that allows only squash, or a rule that is not met.
 	if (method !== "squash") return { status: 405, body: { message: "Merge commits are not allowed" } };
 	if (head !== sha) return { status: 409, body: { message: "Head branch was modified" } };
-	return { status: 200, body: { merged: true, sha: squash() } };
+	return { status: 200, body: { merged: true, sha: squash(`${title}\n\n${message}`) } };
 }

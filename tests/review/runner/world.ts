@@ -51,7 +51,7 @@ export class World {
 		peer.extra = (request) => answerMore(this, request);
 		peer.merge = (number, body) => {
 			const pull = this.pulls.find((one) => one.number === number);
-			return answerMerge(pull?.sha, body, () => this.#squash(pull as Pull));
+			return answerMerge(pull?.sha, body, (text) => this.#squash(pull as Pull, text));
 		};
 		this.host = makeHost(this, programs.url);
 		this.#events = new Events(git, this.host, peer.checks);
@@ -232,11 +232,9 @@ export class World {
 		if (sha) this.#events.fire({ event, ref: `refs/pull/${pull.number}/merge`, sha, payload });
 	}
 
-	#squash(pull: Pull): string {
+	/** @param text of the commit, if it is not GitHub's own */
+	#squash(pull: Pull, text = pull.squashText): string {
 		const main = this.git("rev-parse", "refs/heads/main");
-		const { commits, title, number } = pull;
-		const body = commits.map(({ message }) => message).join("\n\n");
-		const text = commits.length === 1 ? body : `${title} (#${number})\n\n${body}`;
 		const commit = this.git("commit-tree", pull.tree ?? "", "-p", main, "-m", text);
 		this.git("update-ref", "refs/heads/main", commit, main);
 		pull.merged = true;
