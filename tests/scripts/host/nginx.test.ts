@@ -1,4 +1,5 @@
-import { rename } from "node:fs/promises";
+import { once } from "node:events";
+import { readFile, rename } from "node:fs/promises";
 import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import { join } from "node:path";
@@ -13,7 +14,7 @@ import { layers, wmsFragment } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
 import { hasBrotli, nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
 import { temporaryFolder } from "../../local.ts";
-import { runScript } from "../../process.ts";
+import { root, runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";
 import { addressOf, contentOf, pages, writePages } from "./pages.ts";
 
@@ -250,6 +251,40 @@ test("heads without bodies from nine addresses wait in nginx, and a publisher el
 		await front.stop();
 		TestServer.closeAll();
 	}
+});
+
+test("1,800 slow heads of four addresses leave room for a reader, with the connections of docs/one-machine.md; they end", async ({
+	service,
+	dist,
+}) => {
+	const page = await readFile(join(root, "docs/one-machine.md"), "utf8");
+	const settingOf = (name: string) => new RegExp(`${name} \\d+;`).exec(page)?.[0] ?? "";
+	const events = `${settingOf("worker_rlimit_nofile")}\nevents { ${settingOf("worker_connections")} }`;
+	const front = await spawnNginx(service, dist, "", (text) =>
+		// None of the heads ends before the reader has asked.
+		text.replace("events {}", events).replace("client_header_timeout 5s;", "client_header_timeout 600s;"),
+	);
+	const slowHead = (origin: string, at: number) => {
+		const port = Number(new URL(origin).port);
+		const socket = connect({ port, host: "127.0.0.1", localAddress: `127.0.0.${11 + (at % 4)}` });
+		socket.on("error", () => undefined).resume();
+		socket.write("GET / HTTP/1.1\r\nHost: h\r\nX-Slow: ");
+		return socket;
+	};
+	const heads = Array.from({ length: 1_800 }, (_, at) => slowHead(front.origin, at));
+	try {
+		await Promise.all(heads.map((socket) => once(socket, "connect")));
+		assert.is((await ask(front.origin, "GET", "/v0.9/doc/en/23ax5t")).status, 200);
+		assert.is(heads.filter(({ closed }) => closed).length, 0, "all of them wait");
+	} finally {
+		for (const socket of heads) socket.destroy();
+		await front.stop();
+	}
+	const soon = await spawnNginx(service, dist, "", (text) =>
+		text.replace("client_header_timeout 5s;", "client_header_timeout 100ms;"),
+	);
+	const ended = Array.from({ length: 8 }, (_, at) => once(slowHead(soon.origin, at), "close"));
+	await Promise.all(ended).finally(soon.stop);
 });
 
 test("of IPv6, nginx limits a network of 64 bits as one address, and a site of 48 bits as two", async ({
