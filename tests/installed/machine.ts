@@ -60,13 +60,7 @@ export class Machine {
 		const variables = Object.entries(all).map(([name, value]) => `${name}=${value}`);
 		const entered = [...spaces, ...(network === "own" ? ["-n"] : []), "env", "-i", ...variables];
 		const shell = ["bash", "--norc", "-euo", "pipefail", "-c", commands];
-		const child = spawn("nsenter", ["-t", String(this.init), ...entered, ...shell], { cwd: "/" });
-		let output = "";
-		for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (output += data));
-		child.stdin.on("error", () => undefined).end(input);
-		const code = await new Promise((resolve) => child.once("close", resolve));
-		if (code !== 0) throw new Error(`${commands}\nended with ${code}:\n${output.slice(-20_000)}`);
-		return output;
+		return runIn(this.init, [...entered, ...shell], input);
 	}
 
 	/** The last lines of the journal. */
@@ -83,6 +77,21 @@ export class Machine {
 		}
 		await rm(this.folder, { recursive: true, force: true, maxRetries: 5 });
 	}
+}
+
+/**
+ * Runs a command in namespaces of a process.
+ * @param words options of nsenter(1), and the command
+ * @returns its output @throws {Error} with its output, if it fails
+ */
+export async function runIn(pid: number, words: readonly string[], input = ""): Promise<string> {
+	const child = spawn("nsenter", ["-t", String(pid), ...words], { cwd: "/" });
+	let output = "";
+	for (const stream of [child.stdout, child.stderr]) stream.on("data", (data) => (output += data));
+	child.stdin.on("error", () => undefined).end(input);
+	const code = await new Promise((resolve) => child.once("close", resolve));
+	if (code !== 0) throw new Error(`${words.at(-1)}\nended with ${code}:\n${output.slice(-20_000)}`);
+	return output;
 }
 
 /** The id of the first process with a name below a process; 0 if there is none yet. */

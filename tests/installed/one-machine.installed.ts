@@ -29,7 +29,7 @@ await scenes("One machine", {
 		machine,
 	) => {
 		// A process with much memory is replaced while it is idle.
-		const find = "for i in $(seq 20); do ps -eo ni,args | grep '[c]atalogue-worker' && break; sleep 1; done";
+		const find = "until ps -eo ni,args | grep '[c]atalogue-worker'; do sleep 1; done";
 		assert.match(await machine.run(find), /^ *10 /);
 	},
 	"systemd-analyze security rates the unit": async (machine) => {
@@ -121,7 +121,7 @@ await scenes("One machine", {
 		const ended =
 			"systemctl show -p ActiveState,Result,ExecMainExitTimestampMonotonic fragments-prove.service";
 		await machine.run(
-			`for i in $(seq 120); do ${ended} | grep -q 'Monotonic=[1-9]' && ! systemctl -q is-active fragments-prove.service && break; sleep 1; done`,
+			`until ${ended} | grep -q 'Monotonic=[1-9]' && ! systemctl -q is-active fragments-prove.service; do sleep 1; done`,
 		);
 		assert.match(await machine.run(ended), /Result=success/);
 		assert.match(await machine.run(ended), /Monotonic=[1-9]/, "it was started");

@@ -29,7 +29,7 @@ const { values, positionals } = parseArgs({
 });
 
 const plans = {
-	test: { files: ["tests/**/*.test.ts"], timeoutMs: 600_000 },
+	test: { files: ["tests/**/*.test.ts"], timeoutMs: 1_200_000 },
 	faults: { files: ["tests/faults/**/*.{test,fault}.ts"], timeoutMs: 1_200_000 },
 	installed: { files: ["tests/installed/*.installed.ts"], timeoutMs: 3_600_000, concurrency: 1 },
 	fuzz: { files: ["tests/**/*.fuzz.test.ts", "tests/conformance/workers*.test.ts"], timeoutMs: 3_600_000 },

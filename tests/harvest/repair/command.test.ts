@@ -6,10 +6,11 @@ import { createFetch } from "../../../harvest/net/fetch.ts";
 import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { buildOutput } from "../../../scripts/host/output.ts";
-import { browserPath, openBrowser, serveFolder } from "../../../scripts/host/prove/browser.ts";
+import { browserPath, serveFolder } from "../../../scripts/host/prove/browser.ts";
 import { drawLayer } from "../../../scripts/host/prove/draw.ts";
 import { Local, noon } from "../../local.ts";
 import { runScript } from "../../process.ts";
+import { openBrowser } from "../../site/browser.ts";
 import { Peer } from "../peer.ts";
 import { oddService, serveOdd } from "./odd-service.ts";
 

@@ -1,0 +1,194 @@
+import { execFileSync, spawn } from "node:child_process";
+import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { delimiter, join } from "node:path";
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import { startWorkers, workers } from "../conformance/engines.ts";
+import { cleanEnvironment, pathWithCompiled, root, runScript } from "../process.ts";
+import { commandsOf } from "../project/production-page.ts";
+import { Origin } from "../review/origin.ts";
+import { startSettingsPeer } from "../review/setup-github/settings-peer.ts";
+import { type Peer, startPeer } from "../store/github-peer.ts";
+
+/** The address that the page's examples have. */
+const exampleAddress = "https://fragments.example";
+
+/** A command of the page as the test runs it: nothing is sent to Cloudflare, and the worker is the local one. */
+function asRun(command: string): string {
+	if (command.startsWith("npx fragments deploy"))
+		return `${command.replace("deploy", "deploy --dry-run")} && curl -sf -X POST "$HOOK/deployed"`;
+	if (command.endsWith("echo complete")) return command;
+	// It ends with 1 while something is missing, which the page says.
+	if (command.includes("npx fragments setup-github")) return `${command} || test $? -eq 1`;
+	return command.replaceAll(exampleAddress, '"$(cat worker-url)"');
+}
+
+/** A `gh` that sets secrets at the tests' GitHub, and takes the test for the workflow `publish`. */
+const gh = `#!/bin/bash
+set -eu
+case "$1 $2" in
+	"secret set") test -s /dev/stdin; curl -sf -X PUT "$GITHUB_API_URL/repos/$7/environments/$5/secrets/$3" -H 'Content-Type: application/json' -d '{}' ;;
+	"workflow run") curl -sf -X POST "$HOOK/checked" ;;
+	"run watch") curl -sf -X POST "$HOOK/published" ;;
+	*) echo "gh $* is no command of the test's" >&2; exit 2 ;;
+esac
+`;
+
+/** An HTTP server that does what a POST to a path names. */
+async function startHooks(hooks: Record<string, () => Promise<void>>) {
+	const server = createServer((request, response) => {
+		const hook = hooks[request.url ?? ""];
+		Promise.resolve(hook?.()).then(
+			() => response.writeHead(hook ? 204 : 404).end(),
+			(error: Error) => response.writeHead(500).end(String(error)),
+		);
+	});
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	const { port } = server.address() as AddressInfo;
+	return { url: `http://127.0.0.1:${port}`, close: () => server.close() };
+}
+
+/** A clone of the project, as a person has made it, with the files that a person has downloaded. */
+async function makeClone(origin: Origin, peer: Peer): Promise<string> {
+	const clone = origin.checkout();
+	await symlink(join(root, "deploy/workers/node_modules"), join(clone, "deploy/workers/node_modules"));
+	const files = {
+		token: "the-cloudflare-token",
+		"access-key-id": "id",
+		"secret-access-key": "secret",
+		"maps-workflows.private-key.pem": peer.app.privateKey,
+		"maps-service.private-key.pem": peer.app.privateKey,
+	};
+	for (const [name, content] of Object.entries(files)) await writeFile(join(clone, name), content);
+	const bin = join(clone, ".git/bin");
+	await mkdir(bin);
+	await writeFile(join(bin, "gh"), gh);
+	await chmod(join(bin, "gh"), 0o755);
+	return clone;
+}
+
+/** Runs the commands as one person does, in one shell; ends at the first that fails, and names it. */
+async function follow(commands: string[], cwd: string, env: Record<string, string>) {
+	const script = join(cwd, ".git/page.sh");
+	const trap = `trap 'echo "failed: $BASH_COMMAND" >&2' ERR`;
+	await writeFile(script, ["set -eEuo pipefail", trap, ...commands].join("\n"));
+	const child = spawn("bash", [script], { cwd, env: cleanEnvironment(env) });
+	let output = "";
+	for (const stream of [child.stdout, child.stderr]) {
+		stream.on("data", (data) => {
+			output += data;
+		});
+	}
+	// What `read -rs GITHUB_TOKEN` reads.
+	child.stdin.end("the-token-of-a-person\n");
+	const code = await new Promise<number | null>((resolve) => child.on("close", resolve));
+	return { code, output };
+}
+
+test("every command of the page works, in its order, up to the fragment that a viewer reads", async () => {
+	if (workers.missing)
+		return console.log(`the commands of docs/production.md do not run: ${workers.missing}`);
+	const origin = new Origin();
+	const peer = await startPeer();
+	const bare = join(origin.folder, "repository.git");
+	execFileSync("git", ["init", "-q", "--bare", "-b", "main", bare]);
+	const settings = await startSettingsPeer(bare);
+	let worker: Awaited<ReturnType<typeof startWorkers>> | null = null;
+	const clone = await makeClone(origin, peer);
+	const dist = join(clone, ".git/dist");
+	const hooks = await startHooks({
+		"/checked": async () => {
+			settings.checkedBy.push(202);
+		},
+		"/deployed": async () => {
+			const env = {
+				SENDERS: await readFile(join(clone, ".data/senders.json"), "utf8"),
+				GITHUB_APP_PRIVATE_KEY: peer.app.privateKey,
+				GITHUB_APP_ID: peer.app.appId,
+				GITHUB_REPOSITORY: peer.repository,
+				GITHUB_API_URL: peer.proxy.url,
+			};
+			await mkdir(dist);
+			await writeFile(join(dist, "_headers"), "");
+			worker = await startWorkers(dist, [], env);
+			await writeFile(join(clone, "worker-url"), worker.origin);
+		},
+		"/published": async () => {
+			const path = "layers/na/nacei-wells.json";
+			await mkdir(join(clone, ".git", "layers/na"), { recursive: true });
+			await writeFile(join(clone, ".git", path), (await peer.file(path)) ?? "");
+			const words = ["--layers", join(clone, ".git/layers"), "--out", dist];
+			const built = await runScript("build", words, { SITE: "off" });
+			assert.is(built.code, 0, built.stderr);
+			await untilServed(`${worker?.origin}/v0.9/doc/en/nacei-wells`);
+		},
+	});
+	try {
+		settings.repository = null;
+		settings.accounts.set("ada", 7);
+		for (const [name, id] of [
+			["maps-service", 4711],
+			["maps-workflows", 202],
+			["github-actions", 15_368],
+		] as const)
+			settings.apps.set(name, id);
+		for (const app_id of [4711, 202]) settings.installations.push({ app_id, suspended_at: null });
+		const ofBare = { get: () => topOf(bare) };
+		Object.defineProperty(settings, "tree", ofBare);
+		const commands = (await commandsOf("docs/production.md")).map(asRun);
+		const path = pathWithCompiled(`${join(clone, ".git/bin")}${delimiter}${process.env.PATH}`);
+		const person = { GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.invalid" };
+		const ended = await follow(commands, clone, {
+			...{ PATH: path, HOOK: hooks.url, GITHUB_API_URL: settings.url, npm_config_loglevel: "error" },
+			...{ ...person, GIT_COMMITTER_NAME: "Ada", GIT_COMMITTER_EMAIL: "ada@example.invalid" },
+		});
+		assert.is(ended.code, 0, ended.output);
+		assert.match(ended.output, /HTTP\/1\.1 200 OK/);
+		assert.match(ended.output, /^complete$/m);
+		const status = execFileSync("git", ["status", "--porcelain"], { cwd: clone, encoding: "utf8" });
+		assert.equal(
+			status.split("\n").filter((line) => /token|key|pem|data/.test(line)),
+			[],
+			"no file of a secret can be committed by mistake",
+		);
+		const owners = execFileSync("git", ["show", "HEAD:layers/owners.json"], { cwd: clone, encoding: "utf8" });
+		assert.match(owners, '"operators": ["@ada#7"]');
+		const [newest] = await peer.commits();
+		assert.match(newest?.commit.message ?? "", /^register nacei-wells /);
+		assert.equal(settings.environments.get("review")?.secrets, ["WORKFLOW_APP_PRIVATE_KEY"]);
+		assert.equal(settings.environments.get("production")?.secrets.length, 3);
+		assert.is(settings.rulesets.length, 3);
+		assert.is(topOf(bare)?.find(({ path: name }) => name === "layers") !== undefined, true);
+		assert.not.match(ended.output, /the-token-of-a-person|the-cloudflare-token/);
+	} finally {
+		await (worker as Awaited<ReturnType<typeof startWorkers>> | null)?.stop();
+		hooks.close();
+		await settings.close();
+		await peer.close();
+		origin.remove();
+	}
+});
+
+/** Names and ids at the top of a repository's branch; null where there is none. */
+function topOf(bare: string): { path: string; sha: string }[] | null {
+	const isThere = execFileSync("git", ["-C", bare, "for-each-ref", "refs/heads/main"]).length > 0;
+	if (!isThere) return null;
+	const lines = execFileSync("git", ["-C", bare, "ls-tree", "main"], { encoding: "utf8" }).trim().split("\n");
+	return lines.map((line) => {
+		const [about = "", path = ""] = line.split("\t");
+		return { path, sha: about.split(" ")[2] ?? "" };
+	});
+}
+
+/** Waits until the local engine has taken in a new build. */
+async function untilServed(url: string): Promise<void> {
+	for (;;) {
+		const { ok } = await fetch(url, { headers: { Connection: "close" } });
+		if (ok) return;
+		await new Promise((resolve) => setTimeout(resolve, 100));
+	}
+}
+
+test.run();
