@@ -1,4 +1,4 @@
-import { textOf } from "../../registry/texts.ts";
+import { textIn, textOf } from "../../registry/texts.ts";
 import { githubStore } from "../../store/github/github-store.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
 import type { Environment } from "../../system/environment.ts";
@@ -40,7 +40,8 @@ export function makeContext(bindings: Bindings, log: Context["log"]): Context {
 	const now = () => new Date();
 	const store = github ? githubStore({ ...github, now, log, maxBatch }) : noStore;
 	const settings = { ...serving, senders };
-	return { store, settings, now, log, readiness: () => null, limiter: limiterOf(bindings) };
+	const readiness = () => (github ? null : textIn("en", noRepository));
+	return { store, settings, now, log, readiness, limiter: limiterOf(bindings) };
 }
 
 /** The senders' JSON: `SENDERS`, `SENDERS_2` … joined, up to the first blank one. Each has at most 5 kB (Workers, Limits). */
@@ -67,9 +68,11 @@ function limiterOf({ WRITES }: Bindings): WriteLimiter | undefined {
 	};
 }
 
+const noRepository = /* @__PURE__ */ textOf("no-repository");
+
 /** The store of a service without one. A write with a valid signature gets 503. */
 const noStore: Store = { published: false, read: refuse, ids: refuse, keys: refuse, change: refuse };
 
 function refuse(): Promise<never> {
-	throw new StoreBusy(textOf("no-repository"), retryWithoutStore);
+	throw new StoreBusy(noRepository, retryWithoutStore);
 }

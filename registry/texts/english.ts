@@ -141,7 +141,8 @@ export const english = {
 	"status-limit": "this address asks for the status of too many layers at once",
 	"read-failed": "the service failed",
 	"files-behind": "the files of the web server in front are behind this registration for now",
-	"no-form": "{}, {}: this layer has no form there yet, and is answered with 404",
+	"no-form": "{}, {}: this layer has no form there, and is answered with 404",
+	"no-form-yet": "{}, {}: this layer has no form there before it is harvested, and is answered with 404",
 	"no-layer": "is kept, but no layer: layers/ has those",
 	// Why the layers cannot be changed now.
 	closing: "the service is about to end",

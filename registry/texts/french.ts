@@ -142,7 +142,8 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"status-limit": "cette adresse demande l’état de trop de couches à la fois",
 	"read-failed": "le service a échoué",
 	"files-behind": "les fichiers du serveur Web placé devant le service n’ont pas encore cette inscription",
-	"no-form": "{}, {} : cette couche n’y a pas encore de forme, et la réponse est 404",
+	"no-form": "{}, {} : cette couche n’y a pas de forme, et la réponse est 404",
+	"no-form-yet": "{}, {} : cette couche n’y a pas de forme avant d’être moissonnée, et la réponse est 404",
 	"no-layer": "est conservé, mais n’est pas une couche : celles-ci sont dans layers/",
 	// Why the layers cannot be changed now.
 	closing: "le service est sur le point de s’arrêter",

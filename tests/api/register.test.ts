@@ -113,7 +113,7 @@ writes(
 			"/terria/en/tiles",
 			"/terria/fr/tiles",
 		]);
-		const rule = "this layer has no form there yet, and is answered with 404";
+		const rule = "this layer has no form there, and is answered with 404";
 		assert.equal(warnings.slice(-3), [
 			`v0.9, en and fr: ${rule}`,
 			`v1, en and fr: ${rule}`,
@@ -123,6 +123,16 @@ writes(
 		for (const path of ["/v0.9/doc/en/tiles", "/v1/doc/fr/tiles", "/ramp4/fr/tiles"])
 			assert.is(local.get(path).status, 404, path);
 		assert.is(textOf(local.get("/ramp4/fr/tiles,tiles")), "[]");
+		const whole = { service_type: "ogcWms", service_url: "https://host.example/wms", recursive: true };
+		const later = await local.write({
+			target: "/register/whole",
+			body: JSON.stringify({ version: "2.0", en: whole, fr: whole }),
+		});
+		assert.ok(
+			((await later.json()) as { warnings: string[] }).warnings.includes(
+				"v0.9, en and fr: this layer has no form there before it is harvested, and is answered with 404",
+			),
+		);
 	},
 );
 

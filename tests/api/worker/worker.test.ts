@@ -211,6 +211,12 @@ test("writes are limited by Cloudflare's own rate limit, by address and by sende
 		return worker.fetch(new Request(`https://f.example${path}`, { method: "PUT", headers, body }), bindings);
 	};
 	assert.is((await put()).status, 503, "there is no store");
+	const ready = await worker.fetch(get("/readyz"), bindings);
+	assert.equal(
+		[ready.status, await ready.text()],
+		[503, "this service has no GITHUB_REPOSITORY to write to\n"],
+	);
+	assert.is((await worker.fetch(get("/healthz"), bindings)).status, 200, "reads are served");
 	assert.equal(asked, ["address 192.0.2.1", "sender jstest"]);
 	asked.length = 0;
 	assert.is((await put()).status, 503);
