@@ -10,6 +10,9 @@ import type { CatalogueOrder, CatalogueReport } from "./catalogue-worker.ts";
 const defaultLimits = {
 	/** How long changes are collected before an update. */
 	collectMs: 50,
+	/** With many commits, the next update waits until none has arrived for this time, and at most for the second one. */
+	quietMs: 1_000,
+	maxQuietMs: 30_000,
 	/** How often the files are checked. */
 	checkMs: 60_000,
 	/** The first and the longest pause after a failure. Each pause is twice the one before. */
@@ -33,19 +36,19 @@ interface ServiceCatalogueOptions {
 
 /** The process has a lower priority than the one that answers readers and publishers. */
 const niceness = 10;
-/** If at most so many commits arrive during an update, the next update follows soon. */
+/** If at most so many commits arrive during an update and the pause after it, the next update follows. */
 const fewCommits = 10;
-/** The pause after an update, as a multiple of its duration: updates take at most a quarter of one processor. */
+/** The pause after an update, as a multiple of its duration, and the longest one in milliseconds. */
 const pausesPerUpdate = 3;
-/** The longest pause between two updates, for few and for many commits, in milliseconds. */
-const maxPauseMs = { few: 300, many: 60_000 };
+const maxPauseMs = 300;
 
 /**
  * Opens the catalogue of a running service: a process of its own updates it to the branch. The catalogue is derived data:
  * if an update fails, reads and writes of layers continue, and the update is retried.
  */
 export function openCatalogue({ repository, out, options, log, limits = {} }: ServiceCatalogueOptions) {
-	const { collectMs, checkMs, retryMs, maxRetryMs, endMs, maxIdleBytes } = { ...defaultLimits, ...limits };
+	const { collectMs, quietMs, maxQuietMs, checkMs, retryMs, ...more } = { ...defaultLimits, ...limits };
+	const { maxRetryMs, endMs, maxIdleBytes } = more;
 	const closing = new AbortController();
 	const { signal } = closing;
 	let worker: ChildProcess | null = null;
@@ -67,7 +70,6 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 	}
 
 	async function runRounds(): Promise<void> {
-		const pause = (ms: number) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
 		for (let failures = 0; wanted !== null && wanted !== updatedTo; ) {
 			await pause(collectMs);
 			if (signal.aborted) return;
@@ -75,11 +77,23 @@ export function openCatalogue({ repository, out, options, log, limits = {} }: Se
 			const isDone = await update(wanted);
 			failures = isDone ? 0 : failures + 1;
 			// A pause in proportion to the duration of the update leaves the processor to other work.
-			const restMs = (performance.now() - start) * pausesPerUpdate;
-			const longestMs = commits <= fewCommits ? maxPauseMs.few : maxPauseMs.many;
-			if (isDone) await pause(Math.min(restMs, longestMs));
-			else await pause(Math.min(retryMs * 2 ** (failures - 1), maxRetryMs));
+			const restMs = Math.min((performance.now() - start) * pausesPerUpdate, maxPauseMs);
+			await pause(isDone ? restMs : Math.min(retryMs * 2 ** (failures - 1), maxRetryMs));
+			if (isDone && commits > fewCommits) await untilQuiet();
 		}
+	}
+
+	/** Waits while commits keep arriving: an update of many takes hardly longer than one of a few. */
+	async function untilQuiet(): Promise<void> {
+		const untilMs = performance.now() + maxQuietMs;
+		for (let known = -1; known !== commits && performance.now() < untilMs && !signal.aborted; ) {
+			known = commits;
+			await pause(quietMs);
+		}
+	}
+
+	async function pause(ms: number): Promise<void> {
+		await sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
 	}
 
 	/** Updates the catalogue to a commit. @returns whether that succeeded */
