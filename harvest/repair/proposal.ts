@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { descriptionText } from "../../registry/description.ts";
 import { canonicalText } from "../../registry/registration.ts";
 import { descriptionPath, type Lang, langs, layerPath } from "../../registry/smallkey.ts";
+import { type TextCode, textIn, textOf } from "../../registry/texts.ts";
 import { type Edit, repairBranch } from "../../store/store.ts";
 import { counted, plain } from "../../system/terminal/plain.ts";
 import { code } from "../../system/untrusted-text.ts";
@@ -26,7 +27,7 @@ export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<st
 		const sorted = group.toSorted((a, b) => (a.layer.smallkey < b.layer.smallkey ? -1 : 1));
 		const smallkeys = sorted.map(({ layer }) => layer.smallkey);
 		const [{ sure }] = sorted as [Repair];
-		const textIn = (lang: Lang, write: Write) =>
+		const evidenceIn = (lang: Lang, write: Write) =>
 			sorted.map((repair) => repairText(repair, lang, write)).join("\n");
 		return {
 			/** `repair/<first smallkey>` */
@@ -36,8 +37,8 @@ export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<st
 			/** The first line of the commit's message. */
 			subject: subjectOf(smallkeys, sure),
 			/** The evidence: `text` in plain English for the commit, `markdown` in both languages for a pull request. */
-			text: textIn("en", cut),
-			markdown: langs.map((lang) => textIn(lang, code)).join("\n---\n\n"),
+			text: evidenceIn("en", cut),
+			markdown: langs.map((lang) => evidenceIn(lang, code)).join("\n---\n\n"),
 			/** A hash of the evidence for each layer: after a refusal, nothing is proposed again on the same evidence. */
 			evidence: sorted.map(evidenceOf),
 			/** The files that change; empty if a person has to choose. */
@@ -95,42 +96,10 @@ function evidenceOf({ layer, langs }: Repair): string {
 	return hash.digest("hex").slice(0, 16);
 }
 
-/** The words of the evidence, in the order of `langs`. */
-const texts = {
-	layer: ["Layer", "Couche"],
-	choose: [
-		"Several places agree alike. Nothing is changed: register the one that is right.",
-		"Plusieurs endroits concordent également. Rien n’est modifié : inscrivez celui qui est juste.",
-	],
-	registered: ["Registered", "Inscrit"],
-	found: ["Found", "Trouvé"],
-	same: ["the same layer", "la même couche"],
-	perhaps: ["perhaps the same layer", "peut-être la même couche"],
-	head: ["| | known | found | agrees |", "| | connu | trouvé | concorde |"],
-	yes: ["yes", "oui"],
-	no: ["no", "non"],
-	// The attempts.
-	https: ["https in place of http", "https au lieu de http"],
-	redirect: ["the server redirects there permanently", "le serveur y redirige en permanence"],
-	service: ["the same service", "le même service"],
-	folder: ["another folder of the same server", "un autre dossier du même serveur"],
-	similar: ["a service of a similar name", "un service d’un nom semblable"],
-	// The traits that are compared.
-	name: ["name", "nom"],
-	geometry: ["geometry", "géométrie"],
-	fields: ["fields", "champs"],
-	place: ["extent", "étendue"],
-	scale: ["scales", "échelles"],
-	symbols: ["symbols", "symboles"],
-	count: ["features", "entités"],
-	title: ["title", "titre"],
-	abstract: ["abstract", "résumé"],
-	keywords: ["keywords", "mots-clés"],
-} as const;
+/** The end of the code of a text of the evidence: `repair-<name>`. */
+type Name = TextCode extends infer Code ? (Code extends `repair-${infer Rest}` ? Rest : never) : never;
 
-function textOf(name: keyof typeof texts, lang: Lang): string {
-	return texts[name][langs.indexOf(lang)] as string;
-}
+const saying = (lang: Lang) => (name: Name) => textIn(lang, textOf(`repair-${name}`));
 
 /** Makes untrusted text safe for the output. */
 type Write = (text: string) => string;
@@ -144,13 +113,14 @@ function cut(text: string): string {
 
 /** The evidence of a repair, in one language. */
 function repairText({ layer, langs: found, sure }: Repair, lang: Lang, write: Write): string {
-	const lines = [`${textOf("layer", lang)} ${write(layer.smallkey)}`, ""];
-	if (sure === "choose") lines.push(textOf("choose", lang), "");
+	const say = saying(lang);
+	const lines = [`${say("layer")} ${write(layer.smallkey)}`, ""];
+	if (sure === "choose") lines.push(say("choose"), "");
 	// Languages with the same service share their candidates.
 	for (const candidates of new Set(found.map((one) => one.candidates))) {
 		const own = found.filter((one) => one.candidates === candidates).map((one) => one.lang);
 		const registered = write(placeOf(layer.registration, own[0] as Lang));
-		lines.push(`${textOf("registered", lang)} (${own.join(", ")}): ${registered}`, "");
+		lines.push(`${say("registered")} (${own.join(", ")}): ${registered}`, "");
 		for (const candidate of candidates) lines.push(...candidateLines(candidate, lang, write));
 	}
 	return lines.join("\n");
@@ -161,7 +131,7 @@ function candidateLines(
 	lang: Lang,
 	write: Write,
 ): string[] {
-	const say = (name: keyof typeof texts) => textOf(name, lang);
+	const say = saying(lang);
 	const place = write(layer === undefined ? service_url : `${service_url} ${layer}`);
 	const cell = (text: string) => (text === "" ? "" : write(text));
 	return [

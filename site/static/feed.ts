@@ -1,17 +1,17 @@
 import type { Entry } from "../../registry/entries.ts";
 import type { FieldChange, RecentChange } from "../../registry/recent.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { escapeHtml } from "./html.ts";
+import { escapeHtml, inBoth } from "./html.ts";
 
 /** Most changes in the feed. */
 export const maxFeedEntries = 100;
 
-const kindWords = {
-	added: "added · ajoutée",
-	changed: "changed · modifiée",
-	removed: "removed · retirée",
-	repair: "a repair is proposed · une réparation est proposée",
-};
+const kindTexts = {
+	added: "added",
+	changed: "changed",
+	removed: "removed",
+	repair: "a repair is proposed",
+} as const;
 
 /**
  * The titles of a layer as XML text, by its smallkey.
@@ -41,26 +41,24 @@ export function feedText(changes: readonly RecentChange[], titleOf: FeedTitle, f
 	const root = base || "../".repeat(path.split("/").length - 1);
 	const self = base ? `<link rel="self" href="${base}${path}"/>\n` : "";
 	const entries = changes.slice(0, maxFeedEntries).map((one) => entryText(one, root, titleOf));
-	const name = of ? `${xmlText(of.name)}: changes · modifications` : allChanges;
+	const name = of ? `${xmlText(of.name)}: ${inBoth("changes")}` : inBoth("Map layers: changes");
 	return `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>urn:x-layer-changes${of ? `:${encodeURIComponent(of.id)}` : ""}</id>
 <title>${name}</title>
-<author><name>Map layer registrations · Inscriptions de couches</name></author>
+<author><name>${inBoth("Map layer registrations")}</name></author>
 <updated>${updated}</updated>
 ${self}${entries.join("\n")}
 </feed>
 `;
 }
 
-const allChanges = "Map layers: changes · Couches cartographiques : modifications";
-
 function entryText({ commit, date, what }: RecentChange, root: string, titleOf: FeedTitle): string {
 	const isMany = "many" in what;
 	const query = isMany ? "?sort=changed" : `?layer=${encodeURIComponent(what.smallkey)}`;
 	const title = isMany
-		? `${what.many} layers changed · ${what.many} couches modifiées`
-		: `${titleOf(what.smallkey, what.was?.title)}: ${kindWords[what.kind]}`;
+		? inBoth("{0} layers changed", what.many)
+		: `${titleOf(what.smallkey, what.was?.title)}: ${inBoth(kindTexts[what.kind])}`;
 	const links = langs.map((lang, at) => {
 		const rel = at === 0 ? "" : ' rel="alternate"';
 		return `<link${rel} href="${root}${lang}/${query}" hreflang="${lang}"/>`;

@@ -44,8 +44,8 @@ export function scriptData(value: object): Html {
 export const textsIn = { en: translator(null), fr: translator(french) };
 
 /** A text in both languages, for what exists only once. */
-export function inBoth(text: Text): string {
-	return langs.map((lang) => textsIn[lang].t(text)).join(" · ");
+export function inBoth(text: Text, ...values: readonly number[]): string {
+	return langs.map((lang) => textsIn[lang].t(text, ...values)).join(" · ");
 }
 
 /** The content policy of every page, and the files that pages load: paths below the site's root, with content hashes. */

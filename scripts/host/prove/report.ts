@@ -1,4 +1,5 @@
 import type { Lang } from "../../../registry/smallkey.ts";
+import { type TextCode, textIn, textOf } from "../../../registry/texts.ts";
 import { escapeHtml } from "../../../site/static/html.ts";
 import type { LangProof, Proof, Proofs } from "./proofs.ts";
 
@@ -26,42 +27,16 @@ export function reportOf(proofs: Proofs, titles: ReadonlyMap<string, Row["title"
 	};
 }
 
-const texts = {
-	en: {
-		title: "Proof that the layers draw",
-		other: "Français",
-		counts: (drawn: number, all: number) => `${drawn} of ${all} layers draw.`,
-		unknown: (number: number) => `${number} ${number === 1 ? "was" : "were"} not drawn by any run yet.`,
-		notDrawn: "Layers that do not draw",
-		all: "Layers that draw",
-		since: (day: string) => `not drawn since ${day}`,
-		seen: "last look:",
-		last: "the last picture",
-		features: (number: number) => `${number} ${number === 1 ? "feature" : "features"}`,
-		share: (percent: string) => `${percent}% of the map coloured`,
-		picture: (title: string) => `Map of ${title}`,
-		only: { en: "English only:", fr: "French only:" },
-		locale: "en-CA",
-	},
-	fr: {
-		title: "Preuve que les couches se dessinent",
-		other: "English",
-		counts: (drawn: number, all: number) =>
-			`${drawn} ${drawn < 2 ? "couche" : "couches"} sur ${all} ${drawn < 2 ? "se dessine" : "se dessinent"}.`,
-		unknown: (number: number) =>
-			`${number} ${number < 2 ? "n’a pas encore été dessinée" : "n’ont pas encore été dessinées"}.`,
-		notDrawn: "Couches qui ne se dessinent pas",
-		all: "Couches qui se dessinent",
-		since: (day: string) => `pas dessinée depuis le ${day}`,
-		seen: "dernier examen\u00a0:",
-		last: "la dernière image",
-		features: (number: number) => `${number} ${number < 2 ? "entité" : "entités"}`,
-		share: (percent: string) => `${percent}\u00a0% de la carte en couleur`,
-		picture: (title: string) => `Carte de ${title}`,
-		only: { en: "Anglais seulement\u00a0:", fr: "Français seulement\u00a0:" },
-		locale: "fr-CA",
-	},
-};
+/** Texts of the report in one language, as HTML: their values have to be escaped. */
+function wordsIn(lang: Lang) {
+	const isOne = (count: number) => (lang === "en" ? count === 1 : count < 2);
+	const say = (code: TextCode, ...values: (string | number)[]) => textIn(lang, textOf(code, ...values));
+	const counted = (count: number, one: TextCode, many: TextCode, ...others: number[]) =>
+		say(isOne(count) ? one : many, count, ...others);
+	return { say, counted };
+}
+
+const locales = { en: "en-CA", fr: "fr-CA" };
 
 const style = `body{font:16px/1.5 system-ui,sans-serif;max-width:76rem;margin:2rem auto;padding:0 1rem;color:#1d1d1d;background:#fff}
 ul{display:grid;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr));gap:1.5rem;list-style:none;padding:0}
@@ -70,23 +45,26 @@ li div{padding:.5rem .75rem}h3{margin:0;font-size:1rem}p{margin:.25rem 0}.bad{co
 
 /** Renders the report as a page without a script. Its pictures are in the same folder. */
 export function reportHtml({ layers, unknown, notDrawn, drawn }: ReturnType<typeof reportOf>, lang: Lang) {
-	const words = texts[lang];
+	const { say, counted } = wordsIn(lang);
 	const other = lang === "en" ? "fr" : "en";
 	const list = (rows: readonly Row[]) => `<ul>\n${rows.map((row) => itemHtml(row, lang)).join("\n")}\n</ul>`;
-	const counts = [words.counts(drawn.length, layers), unknown > 0 && words.unknown(unknown)];
+	const counts = [
+		counted(drawn.length, "proof-count", "proof-counts", layers),
+		unknown > 0 && counted(unknown, "proof-unknown-one", "proof-unknown"),
+	];
 	return `<!doctype html>
 <html lang="${lang}">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
-<title>${words.title}</title>
+<title>${say("proof-title")}</title>
 <style>${style}</style>
 </head>
 <body>
-<p><a href="report.${other}.html" lang="${other}" hreflang="${other}">${words.other}</a></p>
-<h1>${words.title}</h1>
+<p><a href="report.${other}.html" lang="${other}" hreflang="${other}">${lang === "en" ? "Français" : "English"}</a></p>
+<h1>${say("proof-title")}</h1>
 <p><strong>${counts.filter(Boolean).join(" ")}</strong></p>
-${notDrawn.length > 0 ? `<h2>${words.notDrawn}</h2>\n${list(notDrawn)}\n` : ""}<h2>${words.all}</h2>
+${notDrawn.length > 0 ? `<h2>${say("proof-not-drawn")}</h2>\n${list(notDrawn)}\n` : ""}<h2>${say("proof-drawn")}</h2>
 ${list(drawn)}
 </body>
 </html>
@@ -94,17 +72,17 @@ ${list(drawn)}
 }
 
 function itemHtml({ smallkey, title: titles, day, since, picture, langs }: Row, lang: Lang): string {
-	const words = texts[lang];
+	const { say } = wordsIn(lang);
 	const title = titles[lang];
 	const isOld = since !== undefined;
 	const image = picture
-		? `<img src="${escapeHtml(picture)}" alt="${escapeHtml(isOld ? words.last : words.picture(title))}" width="240" height="180" loading="lazy"${isOld ? ' class="old"' : ""}>`
+		? `<img src="${escapeHtml(picture)}" alt="${escapeHtml(isOld ? say("proof-last") : say("proof-picture", title))}" width="240" height="180" loading="lazy"${isOld ? ' class="old"' : ""}>`
 		: "";
 	const own = langs[lang] ?? langs.en ?? langs.fr;
 	const lines = [
-		isOld && `<span class="bad">${words.since(`<time>${since}</time>`)}</span>`,
+		isOld && `<span class="bad">${say("proof-since", `<time>${since}</time>`)}</span>`,
 		own && escapeHtml(isOld ? failures(langs, lang) : factsText(own, lang)),
-		`${words.seen} <time>${day}</time>`,
+		say("proof-seen", `<time>${day}</time>`),
 	];
 	const paragraphs = lines.flatMap((line) => (line ? `<p>${line}</p>` : []));
 	return `<li>${image}<div><h3>${escapeHtml(title)}</h3><p><code>${escapeHtml(smallkey)}</code></p>
@@ -116,16 +94,16 @@ function failures(langs: Proof["langs"], lang: Lang): string {
 	const failed = Object.entries(langs).filter(([, one]) => !one.isDrawn) as [Lang, LangProof][];
 	const [first] = failed;
 	const own = langs[lang]?.text ?? "";
-	return first && failed.length === 1 ? `${texts[lang].only[first[0]]} ${first[1].text}` : own;
+	return first && failed.length === 1 ? wordsIn(lang).say(`proof-only-${first[0]}`, first[1].text) : own;
 }
 
 function factsText({ features, share, ms }: LangProof, lang: Lang): string {
-	const words = texts[lang];
+	const { say, counted } = wordsIn(lang);
 	const number = (value: number, digits: number) =>
-		value.toLocaleString(words.locale, { maximumFractionDigits: digits });
+		value.toLocaleString(locales[lang], { maximumFractionDigits: digits });
 	const facts = [
-		features !== undefined && words.features(features),
-		words.share(number(share * 100, share < 0.1 ? 1 : 0)),
+		features !== undefined && counted(features, "proof-feature", "proof-features"),
+		say("proof-share", number(share * 100, share < 0.1 ? 1 : 0)),
 		`${number(ms / 1000, 1)}\u00a0s`,
 	];
 	return facts.filter(Boolean).join(", ");
