@@ -61,7 +61,7 @@ export function catalogueFiles(
 	const { files, chunks: changedChunks } = index.change(layers, commit);
 	// Lists, sitemap and page settings depend on whether layers have pages: all of them have to be written again.
 	if (read && hasLayerPages(index.manifest.layers, isServed) !== pages.site.hasLayerPages)
-		throw new IndexBroken("the pages of layers come or go");
+		throw new IndexBroken("the pages of layers are switched on or off");
 	files.set(healthReportPath, updateHealth(read && (read(healthReportPath) ?? ""), before, layers, owners));
 	const set = (path: string, text: string | null) => {
 		if (read || text !== null) files.set(path, text);

@@ -51,7 +51,7 @@ export async function readChanges(
 	const { health, owners } = parseReviewers(await readEntries(repository, files));
 	const touched = new Set(history?.flatMap((one) => one.layers.map(({ smallkey }) => smallkey)));
 	if (earlier) {
-		if (!history) throw new IndexBroken("the branch did not come by the earlier commit");
+		if (!history) throw new IndexBroken("the branch does not have the earlier commit in its history");
 		const earlierFiles = await listTree(repository, earlier.commit, [healthPath]);
 		const isSame = files.find(({ path }) => path === healthPath)?.id === earlierFiles[0]?.id;
 		const before = isSame ? health : parseReviewers(await readEntries(repository, earlierFiles)).health;
@@ -68,7 +68,7 @@ export async function readChanges(
 	const range = await readServed(repository, commit, changed, (layer): Entry => {
 		const { smallkey } = layer;
 		// An untouched layer is served now, because one that differed only in case was removed: its history is not read.
-		if (earlier && !touched.has(smallkey)) throw new IndexBroken("a layer came up");
+		if (earlier && !touched.has(smallkey)) throw new IndexBroken("an untouched layer is served now");
 		const known = { ...last.get(smallkey), thumbnail: thumbnails.get(smallkey)?.path };
 		return entryOf(layer, known, health, fragments);
 	});

@@ -87,7 +87,7 @@ export function openBranch(
 			const head = await readTip();
 			const isMoved = head !== commit;
 			if (isMoved) {
-				behind = "a push is being taken in";
+				behind = "a push is being published";
 				if (!(await isDescendant(repository, commit, head))) throw new NotDescendant(commit, head);
 				await measured(base, "push", async () => {
 					const range = await rangeBetween(commit, head);

@@ -38,7 +38,7 @@ for (const [what, entry, text] of [
 		{ key: "x", previous_key_until: "2026-03-04T12:00:00Z" },
 		/previous_key must not/,
 	],
-	["a time that is none", { key: "x", previous_key: "hid", previous_key_until: "soon" }, /an ISO 8601 time/],
+	["a time in words", { key: "x", previous_key: "hid", previous_key_until: "soon" }, /an ISO 8601 time/],
 	["a previous secret that is the secret", { key: "hid", previous_key: "hid" }, /must not be its key/],
 	[
 		"a name in one language",

@@ -106,7 +106,9 @@ test("after an accepted review it names the merge, and when that was", async ({ 
 	assert.is(Date.parse(status.registered), seconds * 1_000);
 });
 
-test("a smallkey that is none, or that is not registered, is refused with its reason", async ({ local }) => {
+test("an impossible smallkey, or one that is not registered, is refused with its reason", async ({
+	local,
+}) => {
 	const none = await ask(local, "/status/none");
 	assert.is(none.status, 404);
 	assert.equal(await none.json(), { errors: ["smallkey: none is not registered"] });

@@ -80,7 +80,7 @@ export function olderWriteTests(test: Test, engine: () => Engine): void {
 		await assertRefusal(401, "a replay", replay, `Authorization: ${used}`);
 	});
 
-	test("a service that does not harvest asks nobody anew", async () => {
+	test("a service that does not harvest asks no service anew", async () => {
 		for (const target of ["/v1/update/all", "/v1/update/7", "/v2/refresh/all", "/v2/refresh/30/1"]) {
 			const send = () => write(engine().origin, "POST", target);
 			await assertRefusal(409, target, send, /^this service does not harvest: /);

@@ -46,7 +46,7 @@ export function docTests(test: Test, candidate: Candidate, engine: () => Engine)
 		}
 	});
 
-	test("doc answers a feature layer whose service nobody has asked", async () => {
+	test("doc answers a feature layer whose service was never asked", async () => {
 		const { layers } = JSON.parse((await get("/v0.9/doc/fr/feature")).text);
 		assert.is(layers.feature[0].id, "rcs.feature.fr");
 		assert.is(layers.feature[0].displayName, "Wells");

@@ -136,7 +136,7 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 		await assertRefusal(409, "23AX5T", () => put("23AX5T"), rule);
 	});
 
-	test("a body over 64 KiB is 413, before its signature is looked at", async () => {
+	test("a body over 64 KiB is 413, before its signature is checked", async () => {
 		const rule = "the body must have at most 65536 bytes";
 		const send = (bytes: number) => () =>
 			ask(engine().origin, "PUT", "/register/large", { body: " ".repeat(bytes) });
@@ -205,7 +205,7 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 		}
 	});
 
-	test("bytes that are no request are refused, and the service goes on", async () => {
+	test("bytes that are no request are refused, and the service still answers", async () => {
 		const line = (text: string) => `${text} HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n`;
 		const inTarget = differs(candidate, "bytes in a target");
 		const noMethod = differs(candidate, "unknown methods") ? 501 : 400;

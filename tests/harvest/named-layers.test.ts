@@ -279,7 +279,7 @@ test("an entity bomb is not expanded, and encodings are read as they are declare
 	assert.is((await harvest(wms("roads"))).said.title, "Réseau");
 });
 
-test("a box that is none is left out, and one over the antimeridian goes around the earth", async () => {
+test("an invalid box is left out, and one over the antimeridian goes around the earth", async () => {
 	const box = (...sides: (number | string)[]) => {
 		const [west, south, east, north] = sides;
 		return `<Title>Roads</Title><LatLonBoundingBox minx="${west}" miny="${south}" maxx="${east}" maxy="${north}"/>`;

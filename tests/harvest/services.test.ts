@@ -186,7 +186,7 @@ test("the values of several fields are joined with a comma and a space", async (
 	assert.is(symbology.valueMaps[0].value, "1, b");
 });
 
-test("class breaks stand in ascending order, each with its own image", async () => {
+test("class breaks are in ascending order, each with its own image", async () => {
 	const infos = [
 		{ classMaxValue: 20, label: "10 - 20", symbol: marker(1) },
 		{ classMaxValue: 10, label: "0 - 10", symbol: marker(1) },

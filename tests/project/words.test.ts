@@ -7,7 +7,7 @@ import { root } from "../process.ts";
 
 /** Words that make a sentence a riddle: say who or what does it, and what happens. */
 const riddles =
-	/\b(?:nobody|somebody|whoever|told|(?:in|out of) step|stands? in|go(?:es|ing|ne) on|looked at|mend(?:s|ed|ing)?|gathered|most telling)\b/gi;
+	/\b(?:nobody|somebody|whoever|told|(?:in|out of) step|stands? in|go(?:es|ing|ne) on|looked at|mend(?:s|ed|ing)?|gathered|most telling|taken in|came up|(?:does|do|did) not come by|comes? or goe?s?|that is none|of its own accord)\b/gi;
 
 /** Tests hold such words as data, and the suites of these folders stay as they are: only comments of the others are read. */
 const comment = /^\s*(?:\/\/|\/\*|\*).*/gm;
@@ -40,6 +40,20 @@ test("the documents, and the code with its comments and messages, use plain word
 
 test("the comments of tests use plain words", async () => {
 	assert.equal(await riddlesOf(["tests/**/*.ts"], [...unread, "tests/project/words.test.ts"], comment), []);
+});
+
+/** A call with a name and a function: a test. And the message of an assertion. */
+const testName = /^\s*\w+(?:\.\w+)?\(\s*(["`]).*?\1,\s*(?:async\s*)?(?:\w+ =>|\()/gm;
+const message = /(?<=^.*\bassert\.\w+\(.*, )(["`])[^"`\n]*\1(?=\);$)/gm;
+
+test("the names and messages of tests use plain words", async () => {
+	const kept = [
+		"tests/{faults,replays,viewer,fixtures}/**",
+		"tests/doors.test.ts",
+		"tests/project/words.test.ts",
+	];
+	assert.equal(await riddlesOf(["tests/**/*.ts"], kept, testName), []);
+	assert.equal(await riddlesOf(["tests/**/*.ts"], kept, message), []);
 });
 
 test("a viewer is a visualiseur in every French text", async () => {

@@ -61,7 +61,7 @@ test("one that was good is served as it last was, one that never was is not, and
 	assert.equal(["aaa", "bbb", "ccc", "ddd"].map(served), ["second", "newer", null, null]);
 });
 
-test("it is named again at each build until it is mended, and what follows is built", async ({
+test("a wrong file is named again at each build until it is corrected, and what follows is built", async ({
 	repository,
 	build,
 	served,

@@ -199,7 +199,7 @@ test("what others have stored meanwhile stays, and what both changed is not merg
 	assert.match((await run(local, "status")).stdout, "\n1 review waits\n");
 });
 
-test("changes of different lines of one layer are not joined: nobody has seen the result", async ({
+test("changes of different lines of one layer are not joined: no reviewer has seen the result", async ({
 	local,
 }) => {
 	const { en, fr, ...rest } = JSON.parse(wms("first"));

@@ -99,7 +99,7 @@ test("a source that was lost and began again, or is an older copy, leaves the ba
 	assert.is(await stateOf(backup), before);
 });
 
-test("a backup made by git clone --mirror goes on forward, and its own fetch no longer goes backwards", async ({
+test("a backup made by git clone --mirror moves forward, and its own fetch no longer moves back", async ({
 	local,
 	backup,
 }) => {

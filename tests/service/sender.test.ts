@@ -189,7 +189,7 @@ for (const [what, words, code, text] of [
 	["an id of a prototype", ["remove", "__proto__"], 1, /has no sender __proto__/],
 	["a contact of two lines", ["add", "y", "--all-layers", "--contact", "a\nb"], 2, /contact must be a text/],
 	["both kinds of layers", ["add", "y", "--all-layers", "--smallkeys", "a"], 2, /only one of them/],
-	["a time that is none", ["rotate", "x", "--keep", "soon"], 2, /must be a time such as 7d/],
+	["a time in words", ["rotate", "x", "--keep", "soon"], 2, /must be a time such as 7d/],
 	[
 		"a rotation of an unknown sender",
 		["rotate", "y"],
@@ -199,7 +199,7 @@ for (const [what, words, code, text] of [
 	["a removal of an unknown sender", ["remove", "y"], 1, /has no sender y/],
 	["a change of an unknown sender", ["change", "y", "--review"], 1, /has no sender y/],
 	["the secret of an unknown sender", ["show", "y"], 1, /has no sender y/],
-	["a verb that is none", ["ad", "y"], 2, /unknown command 'ad'\n\(Did you mean add\?\)/],
+	["an unknown verb", ["ad", "y"], 2, /unknown command 'ad'\n\(Did you mean add\?\)/],
 	["no verb", [], 2, /Usage: npx fragments sender /],
 ] as const) {
 	test(`${what} is refused, and nothing is changed`, async (scene) => {

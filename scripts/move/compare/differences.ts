@@ -58,7 +58,7 @@ const isNumberSort: Test = (_before, now) => now === "num";
 const isEmptyField: Test = (before, now) => !before && now === undefined;
 
 const wmsMetadata = "metadata of a wms layer, which RAMP 4.0 refuses: left out";
-const noScale = "a scale that is none";
+const noScale = "an impossible scale";
 const numberColumn = "columns of numbers that sort as numbers";
 const emptyField = "symbology: an empty second or third field";
 

@@ -126,6 +126,6 @@ function defaultOf(symbology: Json, notes: Notes): Drawing | null {
 
 function drawingOf({ imageUrl, label }: Json, notes: Notes): Drawing {
 	if (isImage(imageUrl)) return { label: textOf(label), image: imageUrl };
-	notes.add("an image that is none: the generic symbol");
+	notes.add("an invalid image: the generic symbol");
 	return { label: textOf(label), image: genericImage };
 }

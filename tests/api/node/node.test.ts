@@ -56,7 +56,7 @@ node("what waits behind a write is bounded", async () => {
 	await server.end();
 });
 
-node("only a client of HTTP/1.1 is told to send its body", async () => {
+node("only a client of HTTP/1.1 is asked to send its body", async () => {
 	const server = await TestServer.start();
 	for (const [version, statuses] of [
 		["1.1", [100, 201]],

@@ -63,7 +63,7 @@ test("an esriFeature is served by every target", () => {
 	assert.equal([described.layers[0].name, described.layers[0].layerEntries], ["Stations", [{ index: 3 }]]);
 });
 
-test("layers of a WMS stand in the publisher's order", () => {
+test("layers of a WMS are in the publisher's order", () => {
 	const node: LangNode = {
 		service_type: "ogcWms",
 		service_url: `${wms}?`,

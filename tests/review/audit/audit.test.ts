@@ -301,13 +301,15 @@ test("text of a commit cannot steer the terminal", async ({ local }) => {
 	assert.not.match(stdout, "##[error]");
 });
 
-test("what never was is said so, and what cannot be is refused", async ({ local }) => {
+test("a smallkey or a sender without history is named, and an impossible one is refused", async ({
+	local,
+}) => {
 	const never = await audit(local, "never-was");
 	assert.equal([never.code, never.stdout], [1, ""]);
 	assert.match(never.stderr, "the smallkey never-was: nothing in the repository of DATA_DIR");
-	const nobody = await audit(local, "--sender", "nobody");
-	assert.is(nobody.code, 1);
-	assert.match(nobody.stderr, "the sender nobody: nothing in the repository of DATA_DIR");
+	const unknown = await audit(local, "--sender", "unknown");
+	assert.is(unknown.code, 1);
+	assert.match(unknown.stderr, "the sender unknown: nothing in the repository of DATA_DIR");
 	for (const [words, error] of [
 		[["../x"], "smallkey: must be 1 to 64 of A-Z a-z 0-9 _ - + =, not ../x"],
 		[["--sender", "../x"], "--sender: an id must be 1 to 64 of A-Z a-z 0-9 . _ -, not ../x"],

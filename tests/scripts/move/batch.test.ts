@@ -142,7 +142,7 @@ test("a service on the same folder is not worked against", async () => {
 for (const [what, args, error] of [
 	["no folder", [], /missing required argument .dir.\nnpx fragments register --help/],
 	["a folder that is not there", ["nowhere"], /nowhere: is not a folder/],
-	["a sender that is none", [".", "--sender", "a b"], /--sender: must be/],
+	["an impossible sender", [".", "--sender", "a b"], /--sender: must be/],
 	["an unknown word", [".", "--force"], /--force/],
 ] as const) {
 	test(`${what} is refused`, async () => {

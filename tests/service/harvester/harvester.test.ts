@@ -465,7 +465,7 @@ test("while one service hangs and one sends without end, the layers of others ar
 	for (const odd of hostile) await odd.close();
 });
 
-test("each layer is looked at as a viewer sees it: after its harvest, and also one that is not harvested", async () => {
+test("each layer is checked as a viewer sees it: after its harvest, and also one that is not harvested", async () => {
 	serveLayer(peer);
 	await put("ozone", feature());
 	await put("picture", tiles);

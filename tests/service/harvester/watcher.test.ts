@@ -88,7 +88,7 @@ async function look(...smallkeys: string[]): Promise<void> {
 	for (const smallkey of smallkeys) await watcher.check(smallkey, new AbortController().signal);
 }
 
-test("what is seen of layers is gathered, and stored in one commit that names the sick ones", async () => {
+test("the states of all layers are stored in one commit that names the sick ones", async () => {
 	for (const smallkey of ["ab", "cd", "ef"]) await put(smallkey);
 	states.set("ab", "empty").set("cd", "down");
 	await look("ab", "cd", "ef");

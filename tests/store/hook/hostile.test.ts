@@ -134,7 +134,7 @@ const refused: [title: string, craft: Craft, words: string | RegExp][] = [
 		"layers/tw/two.service.json: describes a layer that is not at layers/tw/two.json",
 	],
 	[
-		"a service description that is none",
+		"an invalid service description",
 		commits({ "layers/tw/two.json": feature, "layers/tw/two.service.json": "{}" }),
 		"layers/tw/two.service.json: must be a service description",
 	],

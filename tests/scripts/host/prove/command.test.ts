@@ -35,7 +35,7 @@ test("a sample is the same all day, another one the next day, and can be of a pa
 	assert.is(chooseLayers(layers, { sample: 5_000 }, monday).length, 1_000);
 });
 
-test("a part that is none is refused, and nothing is written", async () => {
+test("an impossible part is refused, and nothing is written", async () => {
 	const { path, remove } = await temporaryFolder();
 	for (const wrong of ["0/7", "8/7", "3", "3/7x", "-1/7"]) {
 		const { code, stderr } = await runScript("prove", ["--part", wrong, "--out", join(path, "out")]);

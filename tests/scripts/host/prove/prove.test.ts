@@ -100,14 +100,14 @@ browserTest(
 		assert.match(proofs.get("drought")?.langs.en?.text ?? "", "could not be reached from this page");
 		assert.is(proofs.get("nhn")?.langs.en?.isDrawn, false);
 		assert.is(proofs.get("nhn")?.since, "2026-03-11");
-		assert.is(proofs.get("railway")?.since, undefined, "not looked at again");
+		assert.is(proofs.get("railway")?.since, undefined, "not drawn again");
 		const later = await prove(scene, ["nhn"], { fetch: network, day: "2026-03-18" });
 		assert.is(later.get("nhn")?.since, "2026-03-11", "since the first time");
 	},
 );
 
 browserTest(
-	"a run that was interrupted goes on where it ended, and a gone layer is forgotten",
+	"an interrupted run continues where it ended, and a removed layer is forgotten",
 	async (scene) => {
 		const controller = new AbortController();
 		const asked: string[] = [];

@@ -33,8 +33,8 @@ const cosmetic: [kind: string, before: object, now: object][] = [
 		{ layerExtent: { ...extent, xmin: 1.4 } },
 		{ layerExtent: extent },
 	],
-	["a scale that is none", { minScale: -1 }, { minScale: 0 }],
-	["a scale that is none", {}, { maxScale: 0 }],
+	["an impossible scale", { minScale: -1 }, { minScale: 0 }],
+	["an impossible scale", {}, { maxScale: 0 }],
 	["a name where there was none", { name: null }, { name: "Roads" }],
 	[
 		"titles of a service's layers: viewers have them from the service",

@@ -416,7 +416,7 @@ importing(
 		assert.is(served(context, "odd", "fr").url, "http://maps.example/a%20b/MapServer/1");
 		for (const kind of [
 			"no symbols that a viewer accepts: the generic symbol",
-			"an image that is none: the generic symbol",
+			"an invalid image: the generic symbol",
 			"an extent that cannot be used: all of Canada",
 			"an offset that is no whole number: left out",
 			"an address with characters that a viewer refuses: percent-encoded",
