@@ -57,7 +57,7 @@ function entryText({ commit, date, what }: RecentChange, root: string, titleOf: 
 	const isMany = "many" in what;
 	const query = isMany ? "?sort=changed" : `?layer=${encodeURIComponent(what.smallkey)}`;
 	const title = isMany
-		? inBoth("{0} layers changed", what.many)
+		? inBoth("{0} layers changed", String(what.many))
 		: `${titleOf(what.smallkey, what.was?.title)}: ${inBoth(kindTexts[what.kind])}`;
 	const links = langs.map((lang, at) => {
 		const rel = at === 0 ? "" : ' rel="alternate"';

@@ -44,7 +44,7 @@ export function scriptData(value: object): Html {
 export const textsIn = { en: translator(null), fr: translator(french) };
 
 /** A text in both languages, for what exists only once. */
-export function inBoth(text: Text, ...values: readonly number[]): string {
+export function inBoth(text: Text, ...values: readonly string[]): string {
 	return langs.map((lang) => textsIn[lang].t(text, ...values)).join(" · ");
 }
 
