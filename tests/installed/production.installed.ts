@@ -182,7 +182,7 @@ function topOf(bare: string): { path: string; sha: string }[] | null {
 	});
 }
 
-/** Waits until the local engine has taken in a new build. */
+/** Waits until the local engine serves a new build. */
 async function untilServed(url: string): Promise<void> {
 	for (;;) {
 		const { ok } = await fetch(url, { headers: { Connection: "close" } });

@@ -100,7 +100,7 @@ test("a check that was judged later stays, and nothing is merged past it", async
 	assert.not.ok(peer.pulls.some(({ merged }) => merged));
 });
 
-test("a check that was judged earlier is replaced, whoever has made a later one of its name", async ({
+test("a check that was judged earlier is replaced, also after another App has made a later one of its name", async ({
 	peer,
 }) => {
 	const earlier = { name: "owners", head_sha: head, conclusion: "failure", output };
