@@ -562,6 +562,27 @@ async function command(peer: ReviewPeer, words: string[] = []) {
 	return runScript("approvals", ["--author", bot, ...words], env).finally(() => process.chdir(root));
 }
 
+approvals(
+	"a run that has waited reads the owners of the branch's newest commit, past a tag of its name",
+	async ({ peer }) => {
+		propose(peer, { reviews: [approval("ada")] });
+		const ada = `@ada#${idOf("ada")}`;
+		const newer = JSON.stringify({ operators: [ada], layers: { "*": [ada] } });
+		repository.commit("other owners", { "layers/owners.json": newer });
+		repository.git("tag", "main", "HEAD~1");
+		// The commit of the run.
+		repository.git("checkout", "-q", "--detach", "HEAD~1");
+		try {
+			const { stdout } = await command(peer, ["--pulls", JSON.stringify([{ number: 1, head }])]);
+			assert.is(stdout, "#1: success: approved by ada\n");
+		} finally {
+			repository.git("tag", "-d", "main");
+			repository.git("checkout", "-q", "main");
+			repository.git("reset", "-q", "--hard", "HEAD~1");
+		}
+	},
+);
+
 approvals("one that cannot be judged keeps its check, and the others are judged", async ({ peer }) => {
 	propose(peer, { sha: older });
 	propose(peer);
