@@ -196,14 +196,18 @@ export class ServerProcess {
 		this.ended = new Promise((resolve) => this.#child.on("close", resolve));
 	}
 
-	/** Starts one and waits for its address. @throws {Error} with its output where it ends first */
+	/**
+	 * Starts one and waits for its address.
+	 * @param files what new repositories have alike; null: `DATA_DIR` is left as it is
+	 * @throws {Error} with its output where it ends first
+	 */
 	static async start(
 		env: Record<string, string>,
 		cwd = root,
 		words = startWords("serve"),
+		files: ReturnType<typeof alikeIn> | null = alikeIn(env),
 	): Promise<ServerProcess> {
-		const files = alikeIn(env);
-		files.place();
+		files?.place();
 		const server = new ServerProcess(env, cwd, words);
 		await new Promise<void>((resolve, reject) => {
 			const take = (data: Buffer) => {
@@ -217,7 +221,7 @@ export class ServerProcess {
 			server.#child.stderr?.on("data", take);
 			void server.ended.then((code) => reject(new Error(`ended with ${code}: ${server.output}`)));
 		});
-		files.keep();
+		files?.keep();
 		return server;
 	}
 

@@ -75,10 +75,10 @@ export class SmallDisk {
 	) {}
 
 	/** Makes and mounts one; null where this machine may not mount. */
-	static async mount(bytes = 16 << 20): Promise<SmallDisk | null> {
+	static async mount(): Promise<SmallDisk | null> {
 		const { path, remove } = await temporaryFolder();
 		try {
-			await run("mount", ["-t", "tmpfs", "-o", `size=${bytes}`, "tmpfs", path]);
+			await run("mount", ["-t", "tmpfs", "-o", `size=${16 << 20},nr_inodes=8000`, "tmpfs", path]);
 			return new SmallDisk(path, remove);
 		} catch {
 			await remove();
@@ -96,9 +96,17 @@ export class SmallDisk {
 		}
 	}
 
+	/** Leaves no inode: there is room for bytes, and for no further file. */
+	async useInodes(): Promise<void> {
+		const folder = join(this.path, "inodes");
+		await mkdir(folder);
+		for (let number = 0; await made(join(folder, String(number))); number += 1);
+	}
+
 	/** Makes room again. */
 	async free(): Promise<void> {
-		await rm(join(this.path, "filler"), { force: true });
+		for (const name of ["filler", "inodes"])
+			await rm(join(this.path, name), { recursive: true, force: true });
 	}
 
 	async setReadOnly(isReadOnly: boolean): Promise<void> {
@@ -113,10 +121,15 @@ export class SmallDisk {
 
 /** Whether a file took some bytes more. */
 async function appended(file: FileHandle, bytes: number): Promise<boolean> {
-	try {
-		return (await file.write(Buffer.alloc(bytes))).bytesWritten === bytes;
-	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === "ENOSPC") return false;
-		throw error;
-	}
+	return file.write(Buffer.alloc(bytes)).then(({ bytesWritten }) => bytesWritten === bytes, falseIfFull);
+}
+
+/** Whether an empty file could be made. */
+async function made(path: string): Promise<boolean> {
+	return writeFile(path, "").then(() => true, falseIfFull);
+}
+
+function falseIfFull(error: NodeJS.ErrnoException): false {
+	if (error.code === "ENOSPC") return false;
+	throw error;
 }

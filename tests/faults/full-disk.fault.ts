@@ -25,17 +25,38 @@ test.after.each(async ({ disk, world }) => {
 	await disk.end();
 });
 
-onMount("full during a PUT", async ({ disk, world }) => {
-	await disk.fill();
-	const heard = await world.put("three");
-	const reader = await world.readAll();
-	assert.match(await world.readiness(), /^503 /);
-	await disk.free();
-	const last = await world.putAtLast("three");
-	const publisher = `${heard}; once there is room, by itself: ${last}`;
-	noteFault({ section: "disk", fault: "full during a PUT", reader, publisher, log: world.log() });
-	await world.check();
-});
+/** Ways in which a disk takes no further file. */
+const ways = [
+	["full", (disk: SmallDisk) => disk.fill()],
+	["without an inode left", (disk: SmallDisk) => disk.useInodes()],
+] as const;
+
+for (const [what, use] of ways) {
+	onMount(`${what} during a PUT`, async ({ disk, world }) => {
+		await use(disk);
+		const heard = await world.put("three");
+		const reader = await world.readAll();
+		assert.match(await world.readiness(), /^503 /);
+		await disk.free();
+		const last = await world.putAtLast("three");
+		const publisher = `${heard}; once there is room, by itself: ${last}`;
+		noteFault({ section: "disk", fault: `${what} during a PUT`, reader, publisher, log: world.log() });
+		await world.check();
+	});
+
+	onMount(`${what} at a start`, async ({ disk, world }) => {
+		await world.stop();
+		await use(disk);
+		await world.start();
+		const reader = await world.readAll();
+		const heard = await world.put("three");
+		await disk.free();
+		const last = await world.putAtLast("three");
+		const publisher = `${heard}; once there is room, by itself: ${last}`;
+		noteFault({ section: "disk", fault: `${what} at a start`, reader, publisher, log: world.log() });
+		await world.check();
+	});
+}
 
 onMount("full during a push", async ({ disk, world }) => {
 	const clone = await Clone.of(world.repository);
@@ -81,19 +102,6 @@ onMount("full during a repack", async ({ disk, world }) => {
 		publisher,
 		log: [...new Set([...log, ...world.log()])],
 	});
-	await world.check();
-});
-
-onMount("full at a start", async ({ disk, world }) => {
-	await world.stop();
-	await disk.fill();
-	await world.start();
-	const reader = await world.readAll();
-	const heard = await world.put("three");
-	await disk.free();
-	const last = await world.putAtLast("three");
-	const publisher = `${heard}; once there is room, by itself: ${last}`;
-	noteFault({ section: "disk", fault: "full at a start", reader, publisher, log: world.log() });
 	await world.check();
 });
 

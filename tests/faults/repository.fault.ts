@@ -1,10 +1,13 @@
+import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { chmod, open, readdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runGit } from "../../system/git/run.ts";
 import { loosen, objectFile } from "../store/loose-objects.ts";
+import { eventually } from "../wait.ts";
 import { noteFault } from "./row.ts";
 import { World } from "./world.ts";
 
@@ -157,6 +160,34 @@ for (const [what, text] of [
 		await world.check();
 	});
 }
+
+for (const [name, text] of [
+	["HEAD", "\0\0\0"],
+	["config", "[core\n"],
+] as const)
+	test(`${name} is garbage while it runs`, async ({ world }) => {
+		await writeFile(join(world.repository, name), text);
+		const heard = await world.put("three");
+		await eventually(async () => (await world.readiness()).startsWith("503 "));
+		const readiness = await world.readiness();
+		const reader = await world.readAll();
+		const log = world.log();
+		await world.stop();
+		const [line = ""] = await world.refusedStart();
+		assert.match(line, "No layer is lost");
+		const [, command = ""] = /"([^"]+)"/.exec(line) ?? [];
+		await promisify(execFile)("sh", ["-c", command.replaceAll("DATA_DIR", world.folder)]);
+		await world.start();
+		const publisher = `${heard}; \`/readyz\` ${readiness}; after a start is refused and the command of the log: ${await world.put("four")}`;
+		noteFault({
+			section: "repository",
+			fault: `\`${name}\` is garbage, while it runs`,
+			reader,
+			publisher,
+			log,
+		});
+		await world.check();
+	});
 
 test("a deleted repository", async ({ world }) => {
 	await world.stop();

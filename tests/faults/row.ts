@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { root } from "../process.ts";
-import { faultRow, type SeenFault } from "./table.mjs";
+import { faultRow, type SeenFault, type SeenLoss } from "./table.mjs";
 
 /**
  * Notes what became of a fault: for `npm run test:faults` in the folder `FAULT_ROWS`, which makes the table of them;
@@ -18,7 +18,15 @@ export function noteFault(fault: SeenFault): void {
 		);
 		return;
 	}
+	write(folder, `${fault.section}-${fault.fault}`, fault);
+}
+
+/** Notes a loss for `npm run test:faults`; in another run its time has no meaning. */
+export function noteLoss(loss: SeenLoss): void {
+	if (process.env.FAULT_ROWS !== undefined) write(process.env.FAULT_ROWS, loss.loss, loss);
+}
+
+function write(folder: string, name: string, seen: SeenFault | SeenLoss): void {
 	mkdirSync(folder, { recursive: true });
-	const name = `${fault.section}-${fault.fault}`.replace(/[^a-z0-9]+/gi, "-");
-	writeFileSync(join(folder, `${name}.json`), JSON.stringify(fault));
+	writeFileSync(join(folder, `${name.replace(/[^a-z0-9]+/gi, "-")}.json`), JSON.stringify(seen));
 }

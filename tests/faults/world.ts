@@ -5,10 +5,10 @@ import { sign } from "../../api/senders.ts";
 import { reasonOf } from "../../store/git/health.ts";
 import { GitDamage, GitFailure, runGit } from "../../system/git/run.ts";
 import { temporaryFolder, wms } from "../local.ts";
-import { ServerProcess } from "../process.ts";
+import { root, ServerProcess, startWords } from "../process.ts";
 import { eventually } from "../wait.ts";
 
-const secret = "a publisher's secret";
+export const secret = "a publisher's secret";
 
 /** A running service, its publishers and readers, and what they were told. */
 export class World {
@@ -55,7 +55,8 @@ export class World {
 
 	async start(): Promise<void> {
 		const SENDERS = JSON.stringify({ faults: secret });
-		this.server = await ServerProcess.start({ DATA_DIR: this.folder, SENDERS, ...this.env });
+		const env = { DATA_DIR: this.folder, SENDERS, ...this.env };
+		this.server = await ServerProcess.start(env, root, startWords("serve"), null);
 		this.#loggedBefore = 0;
 	}
 
