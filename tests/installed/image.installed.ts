@@ -29,7 +29,8 @@ async function putByLog(container: Container): Promise<void> {
 	const log = await container.journal();
 	const [, command = ""] = /^ +((?:DATA_DIR=\S+ )?npx fragments put .*)$/m.exec(log) ?? [];
 	assert.ok(command, log);
-	await container.run("bash", "--norc", "-euc", command);
+	// The image has no curl: the fragment is read from outside.
+	await container.run("bash", "--norc", "-euc", command.split(" && ")[0] as string);
 }
 
 let before = "";

@@ -38,7 +38,7 @@ export async function scenesOn<T extends Stage>(
 			const stage = await opening;
 			try {
 				const figure = await scene(stage);
-				if (typeof figure === "string") console.log(`${name}: ${figure}`);
+				if (typeof figure === "string") console.log(`\nfigure: ${name}: ${figure}`);
 			} catch (error) {
 				const { message, details = "" } = error as Error & { details?: string };
 				throw new Error(`${message}\n${details}\nThe journal:\n${await stage.journal()}`);

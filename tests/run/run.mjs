@@ -74,7 +74,7 @@ async function runTests() {
 			failed.push(name);
 			console.log(`${output}\n${name}: FAILED after ${seconds}: ${error?.cause ?? "it ran no test"}`);
 		} else console.log(`${name}: ${passed} passed${skipped > 0 ? `, ${skipped} skipped` : ""}, ${seconds}`);
-		for (const [line] of output.matchAll(/^skipped: .*$/gm)) console.log(`  ${line}`);
+		for (const [line] of output.matchAll(/^(?:skipped|figure): .*$/gm)) console.log(`  ${line}`);
 	}
 
 	let browser = null;
