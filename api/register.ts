@@ -84,7 +84,7 @@ export async function putEdits(
 ): Promise<Edit[] | Refusal> {
 	const path = layerPath(smallkey);
 	const ids = await now.ids(smallkey);
-	const names = (await now.keys(folderOf(smallkey))).map((key) => `${key}.json`);
+	const names = (await now.keys(folderOf(smallkey), smallkey)).map((key) => `${key}.json`);
 	const { problems } = judgeChange(() => names, [{ path, kind: "written" }], "anyone");
 	if (problems.length > 0) return refusalOf(problems);
 	const text = canonicalText(registration);

@@ -138,8 +138,7 @@ export function commitLayers(
 /** Reads layers through the store, which caches folders: suited to few layers. */
 export function storeLayers(at: CommitReader): ReadSpellings {
 	const read = async (lower: string) => {
-		const keys = await at.keys(folderOf(lower));
-		const spellings = keys.filter((key) => key.length === lower.length && key.toLowerCase() === lower);
+		const spellings = await at.keys(folderOf(lower), lower);
 		const paths = spellings.flatMap((smallkey) => [layerPath(smallkey), descriptionPath(smallkey)]);
 		const files = await Promise.all(paths.map((path) => at.file(path)));
 		return files.flatMap((file) => file ?? []);

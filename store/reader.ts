@@ -25,12 +25,16 @@ export function readerOf(files: CommitFiles) {
 	/** Folder → name → new text, or null if the file is removed. */
 	const changed = new Map<string, Map<string, string | null>>();
 
+	/** Folder → lower-case smallkey → its spellings. */
+	const spelt = new Map<string, Map<string, Set<string>>>();
+
 	/** Adds edits to the state: they are read from now on. */
 	function overlay(edits: readonly Edit[]): void {
 		for (const { path, text } of edits) {
 			const [folder, name] = splitPath(path);
 			const names = changed.get(folder) ?? new Map<string, string | null>();
 			changed.set(folder, names.set(name, text));
+			noteSpelling(spelt.get(folder), name, text !== null);
 		}
 	}
 
@@ -48,14 +52,18 @@ export function readerOf(files: CommitFiles) {
 		return registration === null ? null : { registration, description, isCanonical };
 	}
 
-	async function keys(folder: string): Promise<string[]> {
-		const names = new Set((await files.folder(folder)).keys());
-		for (const [name, text] of changed.get(folder) ?? []) {
-			if (text === null) names.delete(name);
-			else names.add(name);
-		}
-		const stems = [...names].flatMap((name) => /^(.*)\.json$/s.exec(name)?.[1] ?? []);
-		return stems.filter((stem) => parseSmallkey(stem) !== null).sort();
+	async function keys(folder: string, like?: string): Promise<string[]> {
+		const known = spelt.get(folder) ?? (await readSpellings(folder));
+		const found = like === undefined ? [...known.values()] : [known.get(like.toLowerCase()) ?? []];
+		return found.flatMap((spellings) => [...spellings]).sort();
+	}
+
+	async function readSpellings(folder: string): Promise<Map<string, Set<string>>> {
+		const known = new Map<string, Set<string>>();
+		for (const name of (await files.folder(folder)).keys()) noteSpelling(known, name, true);
+		for (const [name, text] of changed.get(folder) ?? []) noteSpelling(known, name, text !== null);
+		spelt.set(folder, known);
+		return known;
 	}
 
 	/** The new text of a changed file, or the entry of an unchanged one; null if the file does not exist. */
@@ -78,6 +86,16 @@ export function readerOf(files: CommitFiles) {
 	}
 
 	return { overlay, read, ids, keys, find };
+}
+
+/** Adds or removes the smallkey of a file of a folder, if it is a registration. */
+function noteSpelling(known: Map<string, Set<string>> | undefined, name: string, isStored: boolean): void {
+	const smallkey = name.endsWith(".json") ? parseSmallkey(name.slice(0, -".json".length)) : null;
+	if (!known || smallkey === null) return;
+	const lower = smallkey.toLowerCase();
+	const spellings = known.get(lower) ?? new Set();
+	if (isStored) known.set(lower, spellings.add(smallkey));
+	else spellings.delete(smallkey);
 }
 
 function isPlain({ mode }: FileEntry): boolean {

@@ -76,8 +76,11 @@ export interface Reader {
 	read(smallkey: string): Promise<Layer | null>;
 	/** The ids of a layer's files, without reading them; null if there is no such layer. */
 	ids(smallkey: string): Promise<LayerIds | null>;
-	/** The smallkeys in one folder under `layers/`, sorted; empty if there is no such folder. */
-	keys(folder: string): Promise<string[]>;
+	/**
+	 * The smallkeys in one folder under `layers/`, sorted; empty if there is no such folder.
+	 * @param like a smallkey: only its spellings, which differ at most in case. A batch may have thousands in one folder.
+	 */
+	keys(folder: string, like?: string): Promise<string[]>;
 }
 
 /**

@@ -226,7 +226,7 @@ function storeOf(context: StoreContext) {
 		state: () => health.reason ?? branch.behind ?? damage.state(),
 		read: (smallkey: string) => served().read(smallkey),
 		ids: (smallkey: string) => served().ids(smallkey),
-		keys: (folder: string) => served().keys(folder),
+		keys: (folder: string, like?: string) => served().keys(folder, like),
 		start,
 		change,
 		remember,

@@ -109,7 +109,7 @@ export function githubStore(options: GithubOptions): Store {
 		published: false,
 		read: async (smallkey) => (await readNow()).read(smallkey),
 		ids: async (smallkey) => (await readNow()).ids(smallkey),
-		keys: async (folder) => (await readNow()).keys(folder),
+		keys: async (folder, like) => (await readNow()).keys(folder, like),
 		change,
 	};
 }

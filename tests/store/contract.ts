@@ -210,6 +210,28 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.is((await store.read("counter"))?.registration, textOf(20));
 	});
 
+	check(
+		"the spellings of a key are those that differ only in case, with changes that are not made yet",
+		async (store) => {
+			for (const key of ["aB1", "Ab1", "ab2"])
+				await accepted(store.change(putting(key, textOf(key)), metaOf(key)));
+			assert.equal(await store.keys("ab", "AB1"), ["Ab1", "aB1"]);
+			assert.equal(await store.keys("ab", "ab3"), []);
+			const gone = async () => [{ path: layerPath("aB1"), text: null }];
+			await accepted(store.change(gone, metaOf("aB1")));
+			assert.equal(await store.keys("ab", "ab1"), ["Ab1"]);
+			const seen: string[][] = [];
+			await Promise.all([
+				store.change(putting("aB1", textOf(1)), metaOf("aB1")),
+				store.change(async (now) => {
+					seen.push(await now.keys("ab", "ab1"));
+					return [];
+				}, metaOf("ab1")),
+			]);
+			assert.equal(seen.at(-1), ["Ab1", "aB1"]);
+		},
+	);
+
 	check("50 changes of different keys at once: all are there", async (store) => {
 		const keys = Array.from({ length: 50 }, (_, index) => `k${index % 3}-${index}`);
 		await Promise.all(keys.map((key) => accepted(store.change(putting(key, textOf(key)), metaOf(key)))));
