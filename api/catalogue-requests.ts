@@ -18,7 +18,9 @@ import { byTitle, listHtml, pagesOf } from "../site/static/list.ts";
 import { isListPage, listedEntries, renderListPage } from "../site/static/list-pages.ts";
 import { type ApiRoot, collectionId, itemPage, itemsPage, recordsPage } from "../site/static/records.ts";
 import { parseItemsQuery } from "../site/static/records-query.ts";
+import type { ReadRepairs } from "./context.ts";
 import { answerErrorPage, type PageRoute } from "./pages.ts";
+import { isRepairPage, renderRepairPage } from "./repair-pages.ts";
 import { answerTagged, jsonReply, machineHeaders, type Reply, refusalCaching, refuseFile } from "./reply.ts";
 import type { Client } from "./room.ts";
 import { Searches } from "./search.ts";
@@ -33,7 +35,7 @@ export interface CatalogueFile {
 }
 
 /** The files of a catalogue, where an engine has them. */
-interface CatalogueFiles {
+export interface CatalogueFiles {
 	/** Finds a file, in a coding that `Accept-Encoding` allows; null if there is no such file. */
 	find(file: string, acceptEncoding: string): Promise<CatalogueFile | null>;
 	/** Reads a file from which pages are rendered; null if there is no such file. */
@@ -49,6 +51,8 @@ interface CatalogueFiles {
 	isLive: boolean;
 	/** When a layer's service was asked last, in milliseconds since 1970, or null; absent if it is not known here. */
 	lastLook?: (smallkey: string) => number | null;
+	/** Reads the repairs that wait; absent if they are not on this machine. */
+	repairs?: ReadRepairs | undefined;
 }
 
 /** What the headers of a request say. `acceptEncoding` is empty if there is no such header. */
@@ -90,6 +94,14 @@ export class Catalogue {
 	readonly answer: Pages = async (wanted, { ifNoneMatch, acceptEncoding, address = null, client = [] }) => {
 		if (wanted.kind === "records") return this.#records(wanted, ifNoneMatch, address, client);
 		const { file, root } = wanted;
+		if (isRepairPage(file)) {
+			const { repairs } = this.files;
+			const html =
+				repairs && (await renderRepairPage(file, repairs, await this.#settings(), (key) => this.#find(key)));
+			if (!html) return answerErrorPage("notFound", 404, root);
+			const headers = pageHeaders(file, this.files.isSecure);
+			return { status: 200, headers, body: new TextEncoder().encode(html) };
+		}
 		const { find, headers: common, isSecure, isLive } = this.files;
 		const found = (await find(file, acceptEncoding)) ?? (await this.#render(file));
 		if (found) {

@@ -1,5 +1,6 @@
 import type { LayerStatus } from "../registry/schemas/answers.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
+import type { OpenRepair, RepairOfLayer } from "../site/static/repair.ts";
 import type { Log } from "../store/log.ts";
 import type { Store } from "../store/store.ts";
 import type { WriteLimiter } from "./limits.ts";
@@ -28,6 +29,13 @@ export interface Refresh {
  * @throws {StoreBusy}
  */
 export type ReadStatus = (smallkey: string, client: Client) => Promise<LayerStatus | "too many" | null>;
+
+/** Reads the repairs that wait for a decision, from the repository. */
+export interface ReadRepairs {
+	list: () => Promise<OpenRepair[]>;
+	/** The repair of one layer; null if none waits. */
+	of: (smallkey: string) => Promise<RepairOfLayer | null>;
+}
 
 /** The dependencies of a handler, which are passed in and never global. */
 export interface Context {

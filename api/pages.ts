@@ -8,6 +8,8 @@ import {
 	layerFile,
 	listFolders,
 	publisherFolders,
+	repairFile,
+	repairFolders,
 } from "../site/static/addresses.ts";
 import { type ErrorKind, errorHtml } from "../site/static/frame.ts";
 import { emptyBody, type Reply, refusalCaching } from "./reply.ts";
@@ -29,6 +31,7 @@ function segmentOf(path: string): string {
 const folders: ReadonlySet<string> = new Set([
 	...["en", "fr", listFolders.en, listFolders.fr, "guide", "guide/fr", "schemas"],
 	...[changesFolders, healthFolders, publisherFolders].flatMap(({ en, fr }) => [en, fr]),
+	...Object.values(repairFolders),
 ]);
 
 /** A relative path of at most 200 characters, whose names are of A-Z a-z 0-9 . _ - and do not begin with a dot. */
@@ -55,6 +58,7 @@ const publisherPage = new RegExp(`^(?:${publisherFolders.en}|${publisherFolders.
 
 /** The feed of a layer: the smallkey as in the request. */
 const layerFeed = new RegExp(`^${layerFeedsFolder}/([^/]{1,200})\\.xml$`);
+const repairPage = new RegExp(`^(${repairFolders.en}|${repairFolders.fr})/([^/]{0,200}?)(?:\\.html)?$`);
 
 /**
  * Parses a request target of the catalogue or of the OGC API.
@@ -82,6 +86,13 @@ export function parsePage(target: string, basePath: string): PageRoute | string 
 	}
 	const feedKey = parseSmallkey(decodeSegment(layerFeed.exec(below)?.[1] ?? "") ?? "");
 	if (feedKey !== null) return { kind: "page", file: layerFeedFile(feedKey), root };
+	const [, repairs, repaired = ""] = repairPage.exec(below) ?? [];
+	if (repairs !== undefined) {
+		const smallkey = parseSmallkey(decodeSegment(repaired) ?? "");
+		const lang = langs.find((one) => repairFolders[one] === repairs) ?? "en";
+		if (smallkey === null && repaired !== "") return null;
+		return { kind: "page", file: repairFile(lang, smallkey ?? ""), root };
+	}
 	if (!fileSegments.has(segment)) return null;
 	if (publisherPage.test(below)) return { kind: "page", file: `${below}.html`, root };
 	if (folders.has(below)) return `${basePath}${path}/${query}`;

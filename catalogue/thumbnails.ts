@@ -7,6 +7,9 @@ import type { CatalogueChanges } from "./files.ts";
 /** The file in a folder of pictures that lists them; `npx fragments prove` writes it. */
 export const proofsFile = "proofs.json";
 
+/** The folder of pictures of waiting repairs, in the folder of all pictures. */
+export const proposedFolder = "proposed";
+
 /** Smallkey → the layer's picture: its file, and its path below the site. */
 export type Thumbnails = ReadonlyMap<string, { file: string; path: string }>;
 

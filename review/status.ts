@@ -85,7 +85,7 @@ function statusLines(status: LayerStatus): string[] {
 		...indented(harvest.findings),
 		...(harvest.next_try ? [`  its services are asked again at ${harvest.next_try}`] : []),
 		healthLine(health),
-		...(health.repair ? [`  a repair waits for a reviewer on ${health.repair}`] : []),
+		...(health.repair ? [`  a repair waits for a reviewer on ${health.repair.branch}`] : []),
 		...indented(health.findings),
 	];
 }

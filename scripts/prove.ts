@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
+import { proposedFolder } from "../catalogue/thumbnails.ts";
 import { seenOf } from "../harvest/finding.ts";
 import { describedFor } from "../registry/description.ts";
 import { healthPath, type Seen } from "../registry/health.ts";
@@ -17,7 +18,7 @@ import { counted, plain } from "../system/terminal/plain.ts";
 import { buildOutput } from "./host/output.ts";
 import { needBrowser, serveFolder } from "./host/prove/browser.ts";
 import { runProofs } from "./host/prove/proofs.ts";
-import { proposedFolder, writeProposedLayers } from "./host/prove/proposed.ts";
+import { writeProposedLayers } from "./host/prove/proposed.ts";
 import { reportHtml, reportOf } from "./host/prove/report.ts";
 import { layersOption, nameSource, refOption, repoOption } from "./source.ts";
 

@@ -26,6 +26,7 @@ import {
 	summaryLine,
 } from "../review/report.ts";
 import { type CheckServices, createCheckServices, isWrong, type Review, review } from "../review/review.ts";
+import { splitRepair } from "../review/split.ts";
 import { reviewLines } from "../review/status.ts";
 import { findRepository, findWaiting, servedRef } from "../service/repository.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
@@ -130,6 +131,10 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 				.option("--repo <dir>", "the repository of a service instead of that of DATA_DIR");
 		const verbOn = (name: string, description: string) =>
 			verb(name, description).argument("<key>", "the key, or the branch, such as register/my-layer");
+		const onlyOption = [
+			"--only <smallkey...>",
+			"of a repair: these layers alone; the others still wait",
+		] as const;
 
 		verb("list", "list the changes that wait for a reviewer").action(async ({ repo }) => {
 			const { repository, name } = await open(repo, environment);
@@ -166,15 +171,17 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 		verbOn("accept", "merge a change; without --commit it is shown, and a question asked first")
 			.option("--commit <id>", "the commit that was shown: another one is not merged")
 			.option("--by <name>", "who accepts it (who is logged in)")
-			.action(async (key, { repo, by = userInfo().username, commit: shown }) => {
+			.option(...onlyOption)
+			.action(async (key, { repo, by = userInfo().username, commit: shown, only }) => {
 				const reviewer = parseReviewer(by);
 				if (shown !== undefined && !/^[0-9a-f]{7,64}$/.test(shown))
 					throw new Error("--commit: must be an id as npx fragments review show prints it");
 				const { repository, name, reviewCommit } = await open(repo, environment);
 				await refuseOthers({ path: repository, name });
-				const waiting = await findWaiting(repository, key);
+				const whole = await findWaiting(repository, key);
+				if (shown !== undefined) await checkShown(repository, whole.branch, whole.commit, shown);
+				const waiting = only ? await splitRepair(repository, whole, only) : whole;
 				const { branch, author, commit } = waiting;
-				if (shown !== undefined) await checkShown(repository, branch, commit, shown);
 				if (await isChoice(repository, waiting))
 					throw new WrongError(
 						`${branch}: several places agree alike, and nothing is chosen: register the one that is right (npx fragments review show ${key} lists them); the proposal is then withdrawn`,
@@ -198,12 +205,14 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 		verbOn("decline", "reject a change; the publisher reads the reason in the status of the layer")
 			.option("--why <text>", "needed: the reason, one line")
 			.option("--by <name>", "who declines it (who is logged in)")
-			.action(async (key, { repo, by = userInfo().username, why }) => {
+			.option(...onlyOption)
+			.action(async (key, { repo, by = userInfo().username, why, only }) => {
 				const reason = parseReason(needed("--why", why));
 				const reviewer = parseReviewer(by);
 				const { repository, name } = await open(repo, environment);
 				await refuseOthers({ path: repository, name });
-				const waiting = await findWaiting(repository, key);
+				const whole = await findWaiting(repository, key);
+				const waiting = only ? await splitRepair(repository, whole, only) : whole;
 				io.warn(plain(`Declining ${waiting.branch} of ${waiting.author} in ${name}`));
 				const branch = await declineReview(repository, waiting, reviewer, reason);
 				io.print(plain(`Declined; the change is kept on the branch ${branch}`));

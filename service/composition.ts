@@ -25,6 +25,7 @@ import { serviceLog } from "./log.ts";
 import type { Gauges, Metrics } from "./metrics.ts";
 import { seed } from "./open-store.ts";
 import type { Configuration } from "./settings.ts";
+import { createReadRepairs } from "./waiting-repairs.ts";
 
 /** The service behind the HTTP server. It is closed after the server. */
 export interface Service {
@@ -130,6 +131,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		harvester = openHarvester(configuration, store, () => publication.table.smallkeys(), metrics);
 	}
 	const readiness = () => store.state() ?? disk.state() ?? publication.files.state() ?? sendersState();
+	const repairs = createReadRepairs(repository, configuration.pictures);
 	const has = (smallkey: string) => publication.table.entries.has(smallkey);
 	const context: Context = {
 		store,
@@ -139,7 +141,7 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 		commit: readCommit(),
 		readiness,
 		...(harvester && { refresh: harvester.refresh }),
-		status: createReadStatus({ repository, store, has, harvester }),
+		status: createReadStatus({ repository, store, has, harvester, repairs }),
 	};
 	const gauges = async () => ({
 		layers: publication.table.size,
@@ -167,7 +169,10 @@ export async function openLocal(configuration: Configuration, senders: Senders, 
 			]),
 		pages:
 			catalogue &&
-			folderPages(out, configuration.publicUrl.startsWith("https:"), harvester ? lastLook : undefined),
+			folderPages(out, configuration.publicUrl.startsWith("https:"), {
+				...(harvester && { lastLook }),
+				repairs,
+			}),
 	};
 	return { ...service, store, publication, disk, catalogue };
 }

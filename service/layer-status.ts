@@ -1,7 +1,6 @@
 import pLimit from "p-limit";
-import type { ReadStatus } from "../api/context.ts";
+import type { ReadRepairs, ReadStatus } from "../api/context.ts";
 import { Room } from "../api/room.ts";
-import { readOpen } from "../harvest/repair/branches.ts";
 import { isDescribed } from "../registry/description.ts";
 import { parseHealth } from "../registry/health.ts";
 import type { LayerStatus } from "../registry/schemas/answers.ts";
@@ -12,6 +11,7 @@ import { GitTimeout, runGit } from "../system/git/run.ts";
 import { descriptionOf, harvestedOf } from "./harvester/commit.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { readHealth, readReviewNames, readReviews, servedRef } from "./repository.ts";
+import { createReadRepairs } from "./waiting-repairs.ts";
 
 interface LayerStatusOptions {
 	repository: string;
@@ -20,6 +20,8 @@ interface LayerStatusOptions {
 	has: (smallkey: string) => boolean;
 	/** null if this service does not harvest. */
 	harvester: Pick<ServiceHarvester, "stateOf" | "lastCheckOf"> | null;
+	/** Absent: its own reader. */
+	repairs?: Pick<ReadRepairs, "of">;
 }
 
 /** Most look-ups that run, and all: anyone may ask, and each one starts git processes. */
@@ -30,7 +32,8 @@ const maxLookups = 100;
 const historyMs = 5_000;
 
 /** Returns a function that reads the status of a layer for its publisher, from the repository and the harvester. */
-export function createReadStatus({ repository, store, has, harvester }: LayerStatusOptions): ReadStatus {
+export function createReadStatus(options: LayerStatusOptions): ReadStatus {
+	const { repository, store, has, harvester, repairs = createReadRepairs(repository, null) } = options;
 	const pool = pLimit(maxRunning);
 	const room = new Room(maxLookups);
 	const hasReview = createHasReview(repository);
@@ -60,17 +63,14 @@ export function createReadStatus({ repository, store, has, harvester }: LayerSta
 	async function healthOf(smallkey: string): Promise<LayerStatus["health"]> {
 		const sickness = parseHealth(await readHealth(repository)).get(smallkey);
 		const last = harvester?.lastCheckOf(smallkey) ?? null;
-		const details = sickness ? { since: sickness.since, ...(await repairOf(smallkey)) } : {};
-		if (!last) return { state: sickness?.state ?? "unknown", ...details };
-		const sick = last.state === null ? {} : details;
-		return { state: last.state ?? "well", ...sick, at: isoTime(last.at), findings: last.findings };
-	}
-
-	/** The branch with a repair of a layer that waits for a review. */
-	async function repairOf(smallkey: string): Promise<{ repair?: string }> {
-		const open = await readOpen(repository, servedRef);
-		const own = open.find(({ smallkeys }) => smallkeys.includes(smallkey));
-		return own ? { repair: own.branch } : {};
+		// A layer that works may be redirected for good, so that a repair waits for it, too.
+		const { repair } = (await repairs.of(smallkey)) ?? {};
+		const more = {
+			...(sickness && last?.state !== null && { since: sickness.since }),
+			...(repair && { repair }),
+		};
+		if (!last) return { state: sickness?.state ?? "unknown", ...more };
+		return { state: last.state ?? "well", ...more, at: isoTime(last.at), findings: last.findings };
 	}
 
 	return async (smallkey, client) => {

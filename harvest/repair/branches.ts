@@ -4,21 +4,30 @@ import { importCommit, trailersOf } from "../../system/git/commits.ts";
 import { runGit } from "../../system/git/run.ts";
 import type { Proposal } from "./proposal.ts";
 
-/** Names of the trailers of a proposal's commit: one of each for every layer. */
+/** Names of the trailers of a proposal's commit: the first two for every layer, the last one for each place to choose from. */
 export const repairedTrailer = "Repairs";
 const evidenceTrailer = "Evidence";
+const sureTrailer = "Certainty";
+const choiceTrailer = "Choice";
+
+/** A proposal that waits. */
+export type OpenRepair = Awaited<ReturnType<typeof readOpen>>[number];
 
 /** Reads the proposals that wait in a repository. @param base the branch or commit into which they would be merged */
 export async function readOpen(repository: string, base: string) {
-	const format = "--format=%(refname:lstrip=2)%00%(objectname)%00%(contents)%01";
+	const format = "--format=%(refname:lstrip=2)%00%(objectname)%00%(committerdate:unix)%00%(contents)%01";
 	const folder = `refs/heads/${repairBranch("")}`;
 	const output = await runGit(repository, ["for-each-ref", `--no-merged=${base}`, format, folder]);
 	const records = output.toString("utf8").split("\x01\n").filter(Boolean);
 	return records.map((record) => {
-		const [branch = "", commit = "", message = ""] = record.split("\0");
-		const smallkeys = trailersOf(message, repairedTrailer);
+		const [branch = "", commit = "", seconds = "", message = ""] = record.split("\0");
+		const valuesOf = (name: string) => trailersOf(message, name);
+		const [smallkeys, evidence] = [valuesOf(repairedTrailer), valuesOf(evidenceTrailer)];
 		const [subject = ""] = message.split("\n");
-		return { branch, commit, smallkeys, subject, evidence: trailersOf(message, evidenceTrailer) };
+		const named = valuesOf(sureTrailer).find((one) => one === "same" || one === "choose");
+		const sure = (named ?? "perhaps") as Proposal["sure"];
+		const timeMs = Number(seconds) * 1_000;
+		return { branch, commit, timeMs, smallkeys, subject, sure, evidence, choices: valuesOf(choiceTrailer) };
 	});
 }
 
@@ -65,7 +74,7 @@ export async function writeProposal(
 	repository: string,
 	base: string,
 	proposal: Proposal,
-	before: Awaited<ReturnType<typeof readOpen>>[number] | undefined,
+	before: OpenRepair | undefined,
 	now: Date,
 ): Promise<void> {
 	const identity = `${serviceIdentity} ${Math.floor(now.getTime() / 1000)} +0000`;
@@ -76,10 +85,21 @@ export async function writeProposal(
 }
 
 /** The message of a proposal's commit, with trailers that later runs read. @param text the evidence, if it is included */
-export function messageOf({ subject, smallkeys, evidence }: Proposal, text = ""): string {
+export function messageOf(
+	{
+		subject,
+		smallkeys,
+		evidence,
+		sure,
+		choices,
+	}: Pick<Proposal, "subject" | "smallkeys" | "evidence" | "sure" | "choices">,
+	text = "",
+): string {
 	const lines = [
 		...smallkeys.map((smallkey) => `${repairedTrailer}: ${smallkey}`),
 		...evidence.map((hash) => `${evidenceTrailer}: ${hash}`),
+		`${sureTrailer}: ${sure}`,
+		...choices.map((place) => `${choiceTrailer}: ${place}`),
 	];
 	return `${[subject, text.trim(), lines.join("\n")].filter(Boolean).join("\n\n")}\n`;
 }

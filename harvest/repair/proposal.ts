@@ -6,6 +6,7 @@ import { type TextCode, textIn, textOf } from "../../registry/texts.ts";
 import { type Edit, repairBranch } from "../../store/store.ts";
 import { counted, plain } from "../../system/terminal/plain.ts";
 import { code } from "../../system/untrusted-text.ts";
+import type { Evidence } from "../agreement.ts";
 import { placeOf } from "../finding.ts";
 import type { Candidate } from "./candidates.ts";
 import type { Repair } from "./repair.ts";
@@ -34,6 +35,8 @@ export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<st
 			branch: repairBranch(smallkeys[0] as string),
 			smallkeys,
 			sure,
+			/** The places that a person has to choose from. */
+			choices: sure === "choose" ? sorted.flatMap(choicesOf) : [],
 			/** The first line of the commit's message. */
 			subject: subjectOf(smallkeys, sure),
 			/** The evidence: `text` in plain English for the commit, `markdown` in both languages for a pull request. */
@@ -65,11 +68,17 @@ function groupOf({ layer, registration, langs, sure }: Repair): string {
 	return JSON.stringify(ways.length > 1 && `${ways[0]}` === `${ways[1]}` ? ways.slice(1) : ways);
 }
 
-function subjectOf(smallkeys: readonly string[], sure: Repair["sure"]): string {
+/** The first line of a proposal's message. */
+export function subjectOf(smallkeys: readonly string[], sure: Repair["sure"]): string {
 	const [first, ...others] = smallkeys;
 	const what = others.length === 0 ? first : `${first} and ${counted(others.length, "other layer")}`;
 	if (sure === "choose") return `repair ${what}: choose one of several places`;
 	return `repair ${what}: ${sure === "same" ? "" : "perhaps "}the same layer at another place`;
+}
+
+function choicesOf({ langs: found }: Repair): string[] {
+	const places = found.flatMap(({ candidates }) => candidates);
+	return [...new Set(places.map(({ service_url, layer = "" }) => cut(`${service_url} ${layer}`.trim())))];
 }
 
 function editsOf({ layer: { smallkey }, registration, description }: Repair): Edit[] {
@@ -100,6 +109,11 @@ function evidenceOf({ layer, langs }: Repair): string {
 type Name = TextCode extends infer Code ? (Code extends `repair-${infer Rest}` ? Rest : never) : never;
 
 const saying = (lang: Lang) => (name: Name) => textIn(lang, textOf(`repair-${name}`));
+
+/** What a row compares, in both languages. */
+export function traitText(trait: Evidence["trait"]): Record<Lang, string> {
+	return { en: saying("en")(trait), fr: saying("fr")(trait) };
+}
 
 /** Makes untrusted text safe for the output. */
 type Write = (text: string) => string;

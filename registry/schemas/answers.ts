@@ -56,6 +56,34 @@ export const missing = document(
 const time = { type: "string", format: "date-time" } as const;
 const findings = list(string(), "What services said that is wrong, as <JSON pointer>: <text>.");
 
+const inBoth = { en: string(), fr: string() } as const;
+
+/** A repair of a layer that waits for a decision, with its evidence. */
+const repair = {
+	description: "A repair that waits for a reviewer. Texts of rows may quote a service.",
+	...having({
+		branch: string("Where it waits."),
+		commit: string("To accept exactly this."),
+		sure: {
+			description: "choose: several places agree alike, and none is chosen.",
+			enum: ["same", "perhaps", "choose"],
+		},
+		from: having({}, inBoth),
+		to: having({}, inBoth),
+		choices: list(string(), "Where sure is choose: the places."),
+		rows: list(
+			having({
+				langs: list({ enum: ["en", "fr"] }),
+				code: string("What is compared: name, fields, place."),
+				text: having(inBoth),
+				before: string(),
+				after: string(),
+				agrees: { type: "boolean" },
+			}),
+		),
+	}),
+} as const;
+
 /** JSON Schema (draft-07) of how a layer is. */
 export const layerStatus = document("layer-status", "How a layer is", {
 	...having({
@@ -90,7 +118,7 @@ export const layerStatus = document("layer-status", "How a layer is", {
 				{ state: { enum: ["unknown", "well", "wrong", "down", "empty"] } },
 				{
 					since: string("The week since when it is sick: 2026-W09."),
-					repair: string("The branch on which a repair waits for a reviewer."),
+					repair,
 					at: time,
 					findings,
 				},
@@ -101,3 +129,5 @@ export const layerStatus = document("layer-status", "How a layer is", {
 
 /** The status of a layer, for its publisher, without secrets and ids of senders. Times are ISO 8601, in UTC. */
 export type LayerStatus = Named<FromSchema<typeof layerStatus>>;
+
+export type WaitingRepair = Named<FromSchema<typeof repair>>;

@@ -1,6 +1,7 @@
 import type { Entry } from "../../registry/entries.ts";
 import { mondayOf } from "../../registry/health.ts";
 import { type Lang, layerPath } from "../../registry/smallkey.ts";
+import { repairPlace } from "../repairs.ts";
 import { addressOf, causeOf, hostsOf, senderOf, stateOf } from "../search/entry.ts";
 import type { translator } from "../text/translate.ts";
 import type { SiteSettings } from "./settings.ts";
@@ -9,6 +10,8 @@ import type { SiteSettings } from "./settings.ts";
 export type RowPart =
 	| { kind: "text" | "code" | "note"; text: string; lang?: Lang }
 	| { kind: "address"; text: string; href: string }
+	/** A link to a page of the site, below its root. */
+	| { kind: "page"; text: string; href: string }
 	| { kind: "list"; text: string; query: string };
 
 /** One fact about a layer, as its pages show it. */
@@ -30,8 +33,9 @@ export function rowsOf(
 	entry: Entry,
 	lang: Lang,
 	{ t, stateText, typeText, dayText }: ReturnType<typeof translator>,
-	{ repository, branch }: Pick<SiteSettings, "repository" | "branch">,
+	settings: Pick<SiteSettings, "repository" | "branch" | "canSend">,
 ): Row[] {
+	const { repository, branch, canSend } = settings;
 	const { smallkey, bounds, keywords = [], layers = [], changed, health } = entry;
 	const text = (text: string, lang?: Lang): RowPart => ({ kind: "text", text, ...(lang && { lang }) });
 	const list = (name: string, value: string): RowPart => {
@@ -40,6 +44,8 @@ export function rowsOf(
 	const link = (href: string, text = href): RowPart => {
 		return /^https?:/i.test(href) ? { kind: "address", text, href } : { kind: "text", text };
 	};
+	const repair = (href: string, text: string): RowPart =>
+		canSend ? { kind: "page", text, href } : link(href, text);
 	const filled = (value: string | undefined) => (value ? [text(value)] : []);
 	const sender = senderOf(entry, lang);
 	const history = `${repository}/commits/${branch}/${layerPath(smallkey)}`;
@@ -53,7 +59,9 @@ export function rowsOf(
 				text(stateText(stateOf(entry))),
 				...(health ? [text(t("since the week of {0}", dayText(new Date(mondayOf(health.since)))))] : []),
 				...(cause ? [text(cause, causeLang)] : []),
-				...(health?.repair ? [text(t("A repair is proposed."))] : []),
+				...(health?.repair
+					? [repair(repairPlace(lang, smallkey, settings), t("A repair is proposed."))]
+					: []),
 			],
 		],
 		[t("Registered by"), sender ? [list("sender", sender)] : []],

@@ -185,6 +185,7 @@ function partContent(one: RowPart): Content {
 	if (kind === "address") return outside(one.href, text);
 	if (kind === "list")
 		return html`<a href=${new URL(`${lang}/${one.query}`, root).href}>${breakable(text)}</a>`;
+	if (kind === "page") return html`<a href=${new URL(one.href, root).href}>${breakable(text)}</a>`;
 	if (kind === "code") return html`<code>${text}</code>`;
 	return html`<span class=${kind === "note" ? "note" : nothing} lang=${one.lang ?? nothing}>${breakable(text)}</span>`;
 }

@@ -1,6 +1,8 @@
 import type { LayerPage } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 
+export { repairAddress, repairFile, repairFolders, repairPlace } from "../repairs.ts";
+
 /** The feed of changes. */
 export const feedPath = "changes/feed.xml";
 

@@ -1,6 +1,7 @@
 import type { Entry } from "../../registry/entries.ts";
 import type { FieldChange, RecentChange } from "../../registry/recent.ts";
-import { langs } from "../../registry/smallkey.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
+import { repairAddress } from "./addresses.ts";
 import { escapeHtml, inBoth } from "./html.ts";
 
 /** Most changes in the feed. */
@@ -55,13 +56,18 @@ ${self}${entries.join("\n")}
 
 function entryText({ commit, date, what }: RecentChange, root: string, titleOf: FeedTitle): string {
 	const isMany = "many" in what;
-	const query = isMany ? "?sort=changed" : `?layer=${encodeURIComponent(what.smallkey)}`;
+	const placeOf = (lang: Lang) => {
+		if (isMany) return `${lang}/?sort=changed`;
+		// Only a service proposes repairs in commits.
+		if (what.kind === "repair") return repairAddress(lang, what.smallkey);
+		return `${lang}/?layer=${encodeURIComponent(what.smallkey)}`;
+	};
 	const title = isMany
 		? inBoth("{0} layers changed", String(what.many))
 		: `${titleOf(what.smallkey, what.was?.title)}: ${inBoth(kindTexts[what.kind])}`;
 	const links = langs.map((lang, at) => {
 		const rel = at === 0 ? "" : ' rel="alternate"';
-		return `<link${rel} href="${root}${lang}/${query}" hreflang="${lang}"/>`;
+		return `<link${rel} href="${root}${placeOf(lang)}" hreflang="${lang}"/>`;
 	});
 	return `<entry>
 <id>urn:x-layer-change:${commit}${isMany ? "" : `:${encodeURIComponent(what.smallkey)}`}</id>

@@ -2,7 +2,7 @@ import type { Entry } from "../../registry/entries.ts";
 import { type HealthReport, mondayOf, type SickLayer } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { causeOf, hostsOf, senderOf, titleOf } from "../search/entry.ts";
-import { healthFolders, publisherAddress } from "./addresses.ts";
+import { healthFolders, publisherAddress, repairAddress, repairPlace } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings, type Part, textsIn } from "./html.ts";
 import { layerHref } from "./layer.ts";
@@ -61,7 +61,7 @@ export function healthHtml(lang: Lang, report: HealthReport | null, lists: Omit<
 		content: html`<h1>${t("Health of the layers")}</h1>
 <p>${t("Each service is asked once a week as a viewer would ask it. The page of a layer can ask it now.")}</p>
 <p>${report ? said.filter(Boolean).join(" ") : t("There is no report of health here.")}</p>
-${rows.length > 0 && html`${causeCounts(lang, rows)}\n${sickTable(lang, rows, { root, settings, lastLook, isOfOne: false })}`}`,
+${settings.site.canSend && html`<p><a href="${root}${repairAddress(lang)}">${t("All proposed repairs")}</a></p>\n`}${rows.length > 0 && html`${causeCounts(lang, rows)}\n${sickTable(lang, rows, { root, settings, lastLook, isOfOne: false })}`}`,
 	});
 }
 
@@ -135,8 +135,15 @@ ${lines}</tbody></table>`;
 		return slug && html`<a href="${root}${publisherAddress(lang, slug)}">${senderOf(row, lang)}</a>`;
 	}
 
-	function seen({ state, cause, repair }: SickRow): Part {
-		return html`${stateText(state)}${causeText(lang, cause)}${repair && html`. <span class="badge">${t("A repair is proposed.")}</span>`}`;
+	function seen({ smallkey, state, cause, repair }: SickRow): Part {
+		return html`${stateText(state)}${causeText(lang, cause)}${repair && html`. ${repairLink(smallkey)}`}`;
+	}
+
+	function repairLink(smallkey: string): Part {
+		const { site } = settings;
+		const place = repairPlace(lang, smallkey, site);
+		const text = html`<span class="badge">${t("A repair is proposed.")}</span>`;
+		return place === "" ? text : html`<a href="${site.canSend ? root : ""}${place}">${text}</a>`;
 	}
 
 	function dateOf(ms: number | null): Part {

@@ -88,6 +88,7 @@ function partHtml(part: RowPart, lang: Lang): Html {
 	const { kind, text } = part;
 	if (kind === "address") return html`<a href="${part.href}" rel="noopener noreferrer">${text}</a>`;
 	if (kind === "list") return html`<a href="${root}${lang}/${part.query}">${text}</a>`;
+	if (kind === "page") return html`<a href="${root}${part.href}">${text}</a>`;
 	if (kind === "code") return html`<code>${text}</code>`;
 	return html`<span${kind === "note" && html` class="note"`}${part.lang && html` lang="${part.lang}"`}>${text}</span>`;
 }

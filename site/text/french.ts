@@ -138,6 +138,7 @@ export const french = {
 	"Not checked yet": "Pas encore vérifiée",
 	"since the week of {0}": "depuis la semaine du {0}",
 	"A repair is proposed.": "Une réparation est proposée.",
+	"All proposed repairs": "Toutes les réparations proposées",
 	"Health of the layers": "État des couches",
 	"Each service is asked once a week as a viewer would ask it. The page of a layer can ask it now.":
 		"Chaque service est interrogé une fois par semaine, comme le ferait un visualiseur. La page d’une couche permet de l’interroger maintenant.",

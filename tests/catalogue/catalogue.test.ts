@@ -88,6 +88,8 @@ test("a repair that is proposed is in the changes and their feed", () => {
 	const commit = { ...commitOf(0, "first"), layers: [], repairs: ["moved"], sender: "office" };
 	const files = buildCatalogue([...generateEntries(3)], [commit], settings);
 	assert.match(files.get("changes/feed.xml") ?? "", "<title>moved: a repair is proposed");
+	for (const lang of ["en", "fr"])
+		assert.match(files.get("changes/feed.xml") ?? "", `/${lang}/repair/moved" hreflang="${lang}"/>`);
 	assert.match(files.get("changes/0.json") ?? "", '"repairs":["moved"]');
 	assert.not.match(files.get("changes/0.json") ?? "", "office");
 });

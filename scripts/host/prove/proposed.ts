@@ -1,14 +1,12 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { proposedFolder } from "../../../catalogue/thumbnails.ts";
 import { readOpen } from "../../../harvest/repair/branches.ts";
 import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
 import { readEntries } from "../../../system/git/entries.ts";
 import { listTree } from "../../../system/git/tree.ts";
 import { code } from "../../../system/untrusted-text.ts";
 import { pictureName, readProofs } from "./proofs.ts";
-
-/** The folder of pictures of waiting repairs, in the folder of all pictures. */
-export const proposedFolder = "proposed";
 
 /** Writes the repaired layers of all waiting proposals. @param folder the folder in which `layers` is created */
 export async function writeProposedLayers(repository: string, ref: string, folder: string): Promise<void> {

@@ -73,6 +73,7 @@ async function propose(): Promise<void> {
 		...words,
 		branch: "repair/moved",
 		smallkeys: ["moved"],
+		choices: [],
 		edits,
 		evidence: [...words.evidence],
 	};
@@ -116,7 +117,18 @@ test("the status, the health and the feed say that a repair waits, and say it no
 		const status = await statuses(smallkey, []);
 		return status && status !== "too many" ? status.health.repair : null;
 	};
-	assert.is(await repairOf("moved"), "repair/moved");
+	const { branch, commit, from, to, sure } = (await repairOf("moved")) ?? {};
+	assert.is(commit, await local.git("rev-parse", "refs/heads/repair/moved"));
+	const place = "http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en";
+	assert.equal(
+		{ branch, from, to, sure },
+		{
+			branch: "repair/moved",
+			from: { en: `${place} moved`, fr: `${place} moved` },
+			to: { en: `${place} new`, fr: `${place} new` },
+			sure: "same",
+		},
+	);
 	assert.is(await repairOf("fresh"), undefined);
 	const feed = async () => {
 		const history = await readHistory(local.repository, null, await local.git("rev-parse", main));
