@@ -11,6 +11,7 @@ import type { CheckedLayer } from "../registry/judge.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { clientsWith } from "../service/ask.ts";
 import { readLayers, watchAll, writeHealth } from "../service/harvester/layers.ts";
+import { createNotifier } from "../service/notify.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { withTemporaryFolder } from "../system/files/temporary-folder.ts";
 import { createRun, parseCount } from "../system/terminal/command-line.ts";
@@ -128,6 +129,20 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 		const report = reportOf(proofs, new Map(titles));
 		for (const lang of langs) await writeFile(join(folder, `report.${lang}.html`), reportHtml(report, lang));
 		await writeFile(join(folder, "report.json"), `${JSON.stringify(report, null, 1)}\n`);
+		if (configuration.notify && !proposed) {
+			const { notify: target } = configuration;
+			const notifier = createNotifier({
+				target,
+				now: io.now,
+				warn: (line) => io.warn(plain(line)),
+				pausesMs: [1_000],
+			});
+			const failed = report.notDrawn.filter(({ since = "" }) => since === day);
+			await notifier.notify({
+				event: "proof",
+				layers: failed.map(({ smallkey, since = day }) => ({ smallkey, since })),
+			});
+		}
 		for (const { smallkey, since } of report.notDrawn)
 			io.print(plain(`${smallkey}: not drawn since ${since}`));
 		io.print(

@@ -57,6 +57,8 @@ function readAll(variables: Variables, env: Environment) {
 		},
 		trustedProxies: variables.parsed("TRUSTED_PROXIES", noProxies, parseTrustedProxies),
 		harvest: readHarvest(variables),
+		/** Where notices are sent, and the secret that signs them; null: none is sent. */
+		notify: readNotify(variables),
 		github: readGitHub(variables),
 		page: readPage(variables),
 		/** The folder of pictures of layers, as an absolute path. */
@@ -108,6 +110,12 @@ function readMetrics(variables: Variables): { host: string; port: number } | nul
 	const host = variables.text("METRICS_HOST", "127.0.0.1");
 	if (variables.text("METRICS_PORT", "") === "") return null;
 	return { host, port: variables.integer("METRICS_PORT", 0, 0, 65_535) };
+}
+
+function readNotify(variables: Variables): { url: string; secret: string } | null {
+	const [url, secret] = [variables.address("NOTIFY_URL"), variables.text("NOTIFY_SECRET", "")];
+	if (url !== "" && secret === "") variables.problems.push("NOTIFY_SECRET: is needed with NOTIFY_URL");
+	return url === "" ? null : { url, secret };
 }
 
 function readHarvest(variables: Variables) {

@@ -12,6 +12,7 @@ import {
 	parseHealth,
 	repairTrailer,
 	type Seen,
+	type Sickness,
 	type SickState,
 	updateHealth,
 	weekOf,
@@ -19,6 +20,7 @@ import {
 import { textsOf } from "../../registry/problems.ts";
 import type { Log } from "../../store/log.ts";
 import { isRefusal, type Meta, type Store } from "../../store/store.ts";
+import type { Notice } from "../notify.ts";
 import { servedRef } from "../repository.ts";
 import type { Configuration } from "../settings.ts";
 import { descriptionOf, registrationOf, serviceMeta } from "./commit.ts";
@@ -31,6 +33,8 @@ interface HealthOptions extends Pick<Schedule, "timers" | "now"> {
 	readHealth: () => Promise<string | null>;
 	/** Gets each failure of the store. */
 	log: Log;
+	/** Sends a notice; absent: none is sent. */
+	notify?: ((notice: Notice) => unknown) | undefined;
 }
 
 /** Changes the stored health with a commit; no change, no commit. @throws {Error} if it cannot be read or stored */
@@ -102,12 +106,16 @@ export function createWatcher(options: WatcherOptions) {
 		if (found.size === 0) return;
 		seen = new Map();
 		try {
+			let newly: [string, Sickness][] = [];
 			await commitHealth(options, (before) => {
 				const registered = new Set(allKeys());
 				const after = updateHealth(before, found, weekOf(now()), (smallkey) => registered.has(smallkey));
 				const subject = `health: ${after.size} ${after.size === 1 ? "layer is" : "layers are"} sick`;
+				newly = [...after].filter(([smallkey]) => !before.has(smallkey));
 				return { after, subject, trailers: [] };
 			});
+			const layers = newly.map(([smallkey, { repair: _, ...sickness }]) => ({ smallkey, ...sickness }));
+			options.notify?.({ event: "sick", layers });
 		} catch (error) {
 			seen = new Map([...found, ...seen]);
 			log.error(error);
@@ -149,17 +157,22 @@ export function startRepairs(
 
 	async function run(): Promise<void> {
 		try {
+			const known = new Set((await readOpen(repository, servedRef)).flatMap(({ evidence }) => evidence));
 			await search(signal);
-			if (!signal.aborted) await markProposed();
+			if (!signal.aborted) await markProposed(known);
 		} catch (error) {
 			if (!signal.aborted) log.error(error);
 		}
 		if (!signal.aborted) later(everyMs);
 	}
 
-	/** Stores which layers have a waiting repair, so that the catalogue shows it. */
-	async function markProposed(): Promise<void> {
+	/** Stores which layers have a waiting repair, so that the catalogue shows it. @param known evidence of earlier repairs */
+	async function markProposed(known: ReadonlySet<string>): Promise<void> {
 		const open = await readOpen(repository, servedRef);
+		const repairs = open
+			.filter(({ evidence }) => evidence.some((hash) => !known.has(hash)))
+			.map(({ branch, sure, smallkeys }) => ({ branch, sure, smallkeys }));
+		options.notify?.({ event: "repair", repairs });
 		const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
 		const { size } = proposed;
 		await commitHealth(options, (before) => {

@@ -2,6 +2,7 @@ import type { Store } from "../../store/store.ts";
 import { repositoryPath } from "../data-dir.ts";
 import { serviceLog } from "../log.ts";
 import type { Metrics } from "../metrics.ts";
+import { createNotifier } from "../notify.ts";
 import { readHealth } from "../repository.ts";
 import type { Configuration } from "../settings.ts";
 import { createHarvester } from "./harvester.ts";
@@ -19,7 +20,9 @@ export function openHarvester(
 	allKeys: () => Iterable<string>,
 	metrics: Metrics | null = null,
 ) {
-	const { harvest, mapWkid, dataDir } = configuration;
+	const { harvest, mapWkid, dataDir, notify: target } = configuration;
+	const notifier =
+		target && createNotifier({ target, now: () => new Date(), warn: (line) => serviceLog.warn(line) });
 	const threads = createHarvestThreads({
 		entry: new URL("./thread-entry.mjs", import.meta.url),
 		settings: { harvest, mapWkid },
@@ -35,6 +38,7 @@ export function openHarvester(
 		log: serviceLog,
 		timers: systemTimers,
 		readHealth: () => readHealth(repository),
+		notify: notifier?.notify,
 	};
 	const watcher = createWatcher({ ...common, watch: threads.watch });
 	const harvester = createHarvester({
@@ -52,6 +56,7 @@ export function openHarvester(
 		close: async () => {
 			await Promise.all([harvester.close(), threads.close(), endRepairs?.()]);
 			await watcher.close();
+			notifier?.close();
 		},
 	};
 }

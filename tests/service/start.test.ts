@@ -236,6 +236,8 @@ const wrong: Record<string, Record<string, string>> = {
 	WRITE_BYTES_PER_DAY: { WRITE_BYTES_PER_DAY: "1GB" },
 	TRUSTED_PROXIES: { TRUSTED_PROXIES: "localhost" },
 	REPAIR: { REPAIR: "maybe" },
+	NOTIFY_URL: { NOTIFY_URL: "hooks.example", NOTIFY_SECRET: "x" },
+	NOTIFY_SECRET: { NOTIFY_URL: "https://hooks.example" },
 	METRICS_PORT: { METRICS_PORT: "-1" },
 	METRICS_HOST: { METRICS_PORT: "0", METRICS_HOST: "192.0.2.1" },
 	LOG_READS: { LOG_READS: "ON" },

@@ -7,6 +7,7 @@ import { healthPath } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { startRepairs } from "../../../service/harvester/health.ts";
 import { createReadStatus } from "../../../service/layer-status.ts";
+import type { Notice } from "../../../service/notify.ts";
 import { feedPath } from "../../../site/static/addresses.ts";
 import { Local, wms } from "../../local.ts";
 import { eventually } from "../../wait.ts";
@@ -18,6 +19,7 @@ let local: Local;
 let end: () => Promise<void>;
 let searches: number;
 let stored: () => Promise<string | null>;
+let noticed: Notice[];
 let timers: { run: () => void; ms: number }[];
 
 test.before.each(async () => {
@@ -26,11 +28,12 @@ test.before.each(async () => {
 		...["moved", "fresh"].map((smallkey) => ({ path: layerPath(smallkey), text: wms(smallkey) })),
 		{ path: healthPath, text: JSON.stringify({ sick }) },
 	]);
-	[searches, timers, stored] = [0, [], health];
+	[searches, timers, stored, noticed] = [0, [], health, []];
 	end = startRepairs({
 		repository: local.repository,
 		store: local.store,
 		readHealth: () => stored(),
+		notify: (notice) => noticed.push(notice),
 		search: async () => {
 			searches += 1;
 			if (searches === 1) await propose();
@@ -98,7 +101,10 @@ test("a search runs soon after the start, then once a day, and never writes the 
 	const layer = await local.git("show", `${main}:${layerPath("moved")}`);
 	assert.ok((await next()) < hour);
 	assert.is(searches, 1);
+	const repair = { branch: "repair/moved", sure: "same" as const, smallkeys: ["moved"] };
+	assert.equal(noticed, [{ event: "repair", repairs: [repair] }]);
 	assert.is(await next(), 24 * hour);
+	assert.equal(noticed.slice(1), [{ event: "repair", repairs: [] }], "and is not new on the next day");
 	assert.is(searches, 2);
 	assert.is(await local.git("show", `${main}:${layerPath("moved")}`), layer);
 });

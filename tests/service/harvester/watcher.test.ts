@@ -4,6 +4,7 @@ import type { Watched } from "../../../harvest/finding.ts";
 import { healthPath, type SickState, weekOf } from "../../../registry/health.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { createWatcher } from "../../../service/harvester/health.ts";
+import type { Notice } from "../../../service/notify.ts";
 import { Local, wms } from "../../local.ts";
 import { logTo } from "../../store/git-store.ts";
 import { eventually } from "../../wait.ts";
@@ -18,6 +19,7 @@ let timers: { run: () => void; ms: number }[];
 let states: Map<string, SickState | null>;
 let looked: string[];
 let failing: Error | null;
+let noticed: Notice[];
 
 test.before.each(async () => {
 	local = await Local.open();
@@ -25,7 +27,9 @@ test.before.each(async () => {
 	states = new Map();
 	looked = [];
 	failing = null;
+	noticed = [];
 	watcher = createWatcher({
+		notify: (notice) => noticed.push(notice),
 		store: local.store,
 		watch: async (registration) => watched(registration),
 		readHealth: async () => {
@@ -103,6 +107,12 @@ test("the states of all layers are stored in one commit that names the sick ones
 	run(collectMs);
 	await eventually(async () => (await health()) !== null);
 	const since = weekOf(new Date(local.now));
+	await eventually(async () => noticed.length === 1);
+	const [notice] = noticed;
+	assert.equal(notice?.event === "sick" && notice.layers.map(({ smallkey, state }) => [smallkey, state]), [
+		["ab", "empty"],
+		["cd", "down"],
+	]);
 	assert.equal(JSON.parse((await health()) ?? ""), {
 		sick: {
 			ab: { state: "empty", since, cause: "ab is empty" },
