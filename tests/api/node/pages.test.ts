@@ -109,7 +109,7 @@ test("a page that is not there says so in both languages; before the first build
 	assert.match(html, /<section lang="fr">\n<h1>Cette page n’existe pas<\/h1>/);
 	assert.match(html, /href="\.\.\/fr\/"/);
 	assert.not.match(html, "refresh");
-	for (const guessed of ["en/health/", "en/health", "fr/sante", "guide/none", "list/99"]) {
+	for (const guessed of ["en/none/", "en/none", "fr/aucune", "guide/none", "list/99"]) {
 		const route = parsePage(`/${guessed}`, "") as ReturnType<typeof page>;
 		assert.is(route?.kind, "page", guessed);
 		const { status, body } = await pages(route, plain);
