@@ -1,5 +1,4 @@
-import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { answerFailure, answerPlain, routeOf } from "../api/app.ts";
@@ -20,6 +19,7 @@ import type { GitStore } from "../store/git/git-store.ts";
 import type { Edit } from "../store/store.ts";
 import { runGit } from "../system/git/run.ts";
 import { assertFrench } from "./french.ts";
+import { temporaryFolder } from "./world.ts";
 
 /** Noon of a day on which all clocks of these tests stand, unless a test moves them. */
 export const noon = Date.UTC(2026, 2, 4, 12, 0, 0);
@@ -78,11 +78,7 @@ export const tiles = JSON.stringify({
 	fr: { service_type: "esriTile", service_url: "https://host.example/fr/MapServer" },
 });
 
-/** A new folder that is removed by `remove`. */
-export async function temporaryFolder(): Promise<{ path: string; remove: () => Promise<void> }> {
-	const path = await mkdtemp(join(tmpdir(), "publisher-"));
-	return { path, remove: () => rm(path, { recursive: true, force: true }) };
-}
+export { temporaryFolder };
 
 /** What one write says; what is left out is right. */
 export interface Write {

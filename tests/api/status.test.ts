@@ -11,9 +11,10 @@ import type { ServiceHarvester } from "../../service/harvester/open.ts";
 import { createReadStatus } from "../../service/layer-status.ts";
 import { findWaiting } from "../../service/repository.ts";
 import { StoreBusy } from "../../store/store.ts";
-import { GitFailure, runGit } from "../../system/git/run.ts";
+import { GitFailure } from "../../system/git/run.ts";
 import { feature, Local, manual, noon, responseOf, temporaryFolder, tiles, wms } from "../local.ts";
 import { eventually } from "../wait.ts";
+import { gitIn } from "../world.ts";
 
 type HarvestState = NonNullable<ReturnType<ServiceHarvester["stateOf"]>>;
 type LastCheck = NonNullable<ReturnType<ServiceHarvester["lastCheckOf"]>>;
@@ -139,10 +140,11 @@ test("where the layers are elsewhere the catalogue is named", async ({ local }) 
 
 test("a history that cannot be read is a fault, and no layer without a commit", async ({ local }) => {
 	await local.put("roads");
-	const { path: repository, remove } = await temporaryFolder();
-	await runGit(repository, ["init", "-q", "--bare", "--initial-branch=main", "."]);
+	await using folder = await temporaryFolder();
+	const repository = folder.path;
+	const git = gitIn(repository);
+	await git("init", "-q", "--bare", "--initial-branch=main", ".");
 	// The commit before the newest one is gone.
-	const git = async (...args: string[]) => (await runGit(repository, args)).toString("latin1").trim();
 	await writeFile(join(repository, "tree"), "");
 	const tree = await git("hash-object", "-t", "tree", "-w", "tree");
 	const person = "x <x@example.org> 1772625600 +0000";
@@ -153,13 +155,9 @@ test("a history that cannot be read is a fault, and no layer without a commit", 
 	);
 	await git("update-ref", "refs/heads/main", await git("hash-object", "-t", "commit", "-w", "commit"));
 	const statuses = createReadStatus({ repository, store: local.store, has: () => true, harvester: null });
-	try {
-		const error = await statuses("roads", []).catch((reason: Error) => reason);
-		assert.instance(error, GitFailure, JSON.stringify(error));
-		assert.match(String(error), parent);
-	} finally {
-		await remove();
-	}
+	const error = await statuses("roads", []).catch((reason: Error) => reason);
+	assert.instance(error, GitFailure, JSON.stringify(error));
+	assert.match(String(error), parent);
 });
 
 test("harvest and health are what the harvester knows, in the publisher's words", async ({ local }) => {

@@ -1,7 +1,5 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { cp, mkdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import glob from "fast-glob";
@@ -12,6 +10,7 @@ import { freePort } from "../conformance/engines.ts";
 import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, root } from "../process.ts";
 import { eventually } from "../wait.ts";
+import { answering } from "../world.ts";
 
 const dockerfile = await readFile(join(root, "deploy/Dockerfile"), "utf8");
 const ignored = ignore().add(await readFile(join(root, ".dockerignore"), "utf8"));
@@ -141,15 +140,12 @@ test("its steps, in a plain folder, give a service that is healthy, empty and wr
 
 test("its health check is 0 while the service answers, below a base path too, and else 1", async () => {
 	assert.is(healthCheckWords[0], "node");
-	const server = createServer((request, response) => {
+	const server = await answering((request, response) => {
 		response.writeHead(request.url === "/rcs/healthz" ? 200 : 404).end();
 	});
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-	const { port } = server.address() as AddressInfo;
-	const PORT = String(port);
+	const PORT = String(server.port);
 	assert.equal(await Promise.all([check({ PORT, BASE_PATH: "/rcs" }), check({ PORT })]), [0, 1]);
-	server.closeAllConnections();
-	await new Promise((resolve) => server.close(resolve));
+	await server[Symbol.asyncDispose]();
 	assert.is(await check({ PORT }), 1);
 });
 

@@ -5,10 +5,11 @@ import { fileURLToPath } from "node:url";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../api/senders.ts";
-import { temporaryFolder, wms } from "../local.ts";
+import { wms } from "../local.ts";
 import { root } from "../process.ts";
 import { serve } from "../serving.ts";
 import { eventually } from "../wait.ts";
+import { temporaryFolder } from "../world.ts";
 
 /** The files that the table of docs/architecture.md names for a PUT. */
 function listedFiles(): string[] {
@@ -36,7 +37,7 @@ function calledFiles(scripts: readonly Profiler.ScriptCoverage[]): Set<string> {
 }
 
 test("a PUT of a new layer passes the files that docs/architecture.md lists, and no others", async () => {
-	const folder = await temporaryFolder();
+	await using folder = await temporaryFolder();
 	const senders = JSON.stringify({ ann: "secret" });
 	const server = await serve({ DATA_DIR: folder.path, SENDERS: senders, SITE: "off" });
 	const session = new Session();
@@ -64,7 +65,6 @@ test("a PUT of a new layer passes the files that docs/architecture.md lists, and
 	} finally {
 		session.disconnect();
 		await server.end();
-		await folder.remove();
 	}
 });
 

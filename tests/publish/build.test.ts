@@ -1,14 +1,11 @@
-import { execFile } from "node:child_process";
 import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { targetNames, targetOf, targets } from "../../registry/targets/table.ts";
 import { manual, temporaryFolder, wms } from "../local.ts";
 import { root, runScript } from "../process.ts";
-
-const run = promisify(execFile);
+import { gitIn } from "../world.ts";
 
 /** The fragments alone: the catalogue beside them has tests of its own. */
 function buildOnly(words: string[], env: Record<string, string> = {}) {
@@ -208,8 +205,7 @@ building(
 
 building("one commit of a repository gives what its folder gives", async ({ layers, out, folder }) => {
 	const repository = join(folder, "work");
-	const git = (...args: string[]) =>
-		run("git", ["-C", repository, "-c", "user.name=a", "-c", "user.email=a@example.org", ...args]);
+	const git = gitIn(repository);
 	await mkdir(repository);
 	await git("init", "-q", "-b", "main");
 	await cp(layers, join(repository, "layers"), { recursive: true });

@@ -6,6 +6,7 @@ import { layerPath } from "../../registry/smallkey.ts";
 import { runGit } from "../../system/git/run.ts";
 import { Local, noon, temporaryFolder, wms } from "../local.ts";
 import { type Ended, runScript } from "../process.ts";
+import { git } from "../store/git-store.ts";
 
 interface Scene {
 	local: Local;
@@ -30,10 +31,6 @@ test.after.each(async ({ local, remove }) => {
 function backUp(folder: string, backup: string, hours = 0): Promise<Ended> {
 	const now = () => new Date(noon + hours * 3_600_000);
 	return runScript("backup", [backup], { DATA_DIR: folder }, { now });
-}
-
-async function git(backup: string, ...args: string[]): Promise<string> {
-	return (await runGit(join(backup, "repository.git"), args)).toString("utf8").trim();
 }
 
 /** What a backup has: its refs, its files, and the senders. */

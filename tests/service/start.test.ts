@@ -1,6 +1,5 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -9,6 +8,7 @@ import { versionLine } from "../../system/files/version.ts";
 import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, root, runScript } from "../process.ts";
 import { serve } from "../serving.ts";
+import { answering } from "../world.ts";
 
 const start = suite<{ folder: string; remove: () => Promise<void> }>("npm start");
 
@@ -138,9 +138,8 @@ if (!mayOtherRun)
 );
 
 start("a port that is taken is reported with what to do", async ({ folder }) => {
-	const other = createServer();
-	await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-	const { port } = other.address() as AddressInfo;
+	await using other = await answering();
+	const { port } = other;
 	const env = { DATA_DIR: folder, PORT: String(port), HARVEST: "off", SITE: "off" };
 	const { code, stderr } = await runScript("serve", [], env);
 	assert.is(code, 2);
@@ -148,7 +147,6 @@ start("a port that is taken is reported with what to do", async ({ folder }) => 
 		stderr,
 		`PORT, HOST: cannot listen on 127.0.0.1:${port}: another process listens there. Set others; PORT=0 is any free port`,
 	);
-	await new Promise((resolve) => other.close(resolve));
 });
 
 start("a setting that is misspelt is named with the nearest one", async ({ folder }) => {
@@ -159,12 +157,10 @@ start("a setting that is misspelt is named with the nearest one", async ({ folde
 	const { code, stderr } = await runScript("serve", [], { ...env, SITE: "off", PORT: "x" });
 	assert.is(code, 2);
 	assert.is(stderr.split("\n")[0], "PORT: must be a whole number from 0 to 65535, not x");
-	const other = createServer();
-	await new Promise<void>((resolve) => other.listen(0, "127.0.0.1", resolve));
-	const PORT = String((other.address() as AddressInfo).port);
+	await using other = await answering();
+	const PORT = String(other.port);
 	const taken = await runScript("serve", [], { ...env, SITE: "off", HARVEST: "off", PORT });
 	assert.match(taken.stderr, /^HARVST: is no setting; did you mean HARVEST\?/);
-	await new Promise((resolve) => other.close(resolve));
 });
 
 start("a base map needs each of {z}, {y} and {x}", async ({ folder }) => {

@@ -1,20 +1,13 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
 import { describePush } from "../../store/git/branch.ts";
 import type { PathChange } from "../../system/git/tree.ts";
-import { temporaryFolder } from "../local.ts";
-
-const run = promisify(execFile);
+import { gitIn, temporaryFolder } from "../world.ts";
 
 /** A repository with two empty commits of Ada's. */
 async function twoCommits(folder: string): Promise<{ from: string; to: string }> {
-	const git = async (...args: string[]) => {
-		const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
-		return (await run("git", ["-C", folder, ...who, ...args])).stdout.trim();
-	};
+	const git = gitIn(folder);
 	await git("init", "-q", "-b", "main");
 	await git("commit", "-q", "--allow-empty", "-m", "first");
 	const from = await git("rev-parse", "HEAD");
@@ -23,7 +16,8 @@ async function twoCommits(folder: string): Promise<{ from: string; to: string }>
 }
 
 test("a push of thousands of layers is counted in turns, and readers have theirs between", async () => {
-	const { path: folder, remove } = await temporaryFolder();
+	await using made = await temporaryFolder();
+	const folder = made.path;
 	let turn = 0;
 	let isCounting = true;
 	const count = () => {
@@ -53,7 +47,6 @@ test("a push of thousands of layers is counted in turns, and readers have theirs
 		assert.ok(turns.size >= 10, `in ${turns.size} turns`);
 	} finally {
 		isCounting = false;
-		await remove();
 	}
 });
 

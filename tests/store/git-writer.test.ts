@@ -9,6 +9,7 @@ import { runGit } from "../../system/git/run.ts";
 import { temporaryFolder } from "../local.ts";
 import { descendantsWith } from "../process.ts";
 import { eventually } from "../wait.ts";
+import { gitIn } from "../world.ts";
 import { metaOf } from "./contract.ts";
 import { logTo } from "./git-store.ts";
 
@@ -27,11 +28,10 @@ const outside = { now: Date.now, sync: syncPath, log: logTo([]), measure: () => 
 
 writers.before.each(async (world) => {
 	const { path: repository, remove } = await temporaryFolder();
-	const git = async (...args: string[]) => (await runGit(repository, args)).toString().trim();
+	const git = gitIn(repository);
 	await git("init", "-q", "--bare", "--initial-branch=main", ".");
 	const tree = await git("mktree", "--missing");
-	const identity = ["-c", "user.name=first", "-c", "user.email=first@example.org"];
-	const tip = await git(...identity, "commit-tree", "-m", "first", tree);
+	const tip = await git("commit-tree", "-m", "first", tree);
 	await git("update-ref", "refs/heads/main", tip);
 	const writer = openWriter({ ...outside, repository, limits: defaultLimits }, { renew: () => undefined });
 	const end = async () => {

@@ -1,5 +1,3 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
@@ -9,6 +7,7 @@ import type { Entry } from "../../../registry/entries.ts";
 import { buildCatalogue, generateEntries } from "../../catalogue/entries.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
 import { manual } from "../../local.ts";
+import { answering } from "../../world.ts";
 
 const test = suite("the worker without its engine");
 
@@ -235,17 +234,16 @@ test("writes are limited by Cloudflare's own rate limit, by address and by sende
 
 test("why a write was answered with 503 is in the log, without the token", async () => {
 	const { worker, log } = make();
-	const limited = createServer((_, response) => {
+	await using limited = await answering((_, response) => {
 		response.writeHead(429, { "Content-Type": "application/json", "Retry-After": "3600" });
 		response.end(JSON.stringify({ message: "API rate limit exceeded" }));
 	});
-	await new Promise<void>((resolve) => limited.listen(0, "127.0.0.1", resolve));
 	const bindings = {
 		...assets().binding,
 		SENDERS: '{"jstest": "hidden secret"}',
 		GITHUB_REPOSITORY: "maps/layers",
 		GITHUB_TOKEN: "hidden-token",
-		GITHUB_API_URL: `http://127.0.0.1:${(limited.address() as AddressInfo).port}`,
+		GITHUB_API_URL: limited.origin,
 	};
 	const path = "/register/23ax5t";
 	const timestamp = new Date().toISOString();
@@ -253,7 +251,7 @@ test("why a write was answered with 503 is in the log, without the token", async
 	const signature = await sign("hidden secret", { path, sender: "jstest", timestamp, body });
 	const headers = { Authorization: signature, Sender: "jstest", TimeStamp: timestamp };
 	const request = new Request(`https://fragments.example${path}`, { method: "PUT", headers, body });
-	const answer = await worker.fetch(request, bindings).finally(() => limited.close());
+	const answer = await worker.fetch(request, bindings);
 	assert.is(answer.status, 503, await answer.text());
 	const seconds = Number(answer.headers.get("Retry-After"));
 	assert.ok(seconds >= 3600 && seconds <= 3630, `${seconds}: an hour, spread by half a minute at most`);
