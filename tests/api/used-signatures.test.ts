@@ -93,12 +93,15 @@ for (const restarts of [false, true]) {
 		await expect(local, { ...full, method: "PUT" }, 401);
 	});
 
-	test(`what is sent twice gets its first answer twice${when}`, async ({ local }) => {
+	test(`what is sent twice gets its first answer twice, and has changed nothing then${when}`, async ({
+		local,
+	}) => {
 		const put = capture(local, { target: "/register/k", body: manual });
-		const first = await (await expect(local, put, 201)).json();
+		const first = (await (await expect(local, put, 201)).json()) as { changed: boolean };
+		assert.is(first.changed, true);
 		await local.put("other");
 		await again(local);
-		assert.equal(await (await expect(local, put, 201)).json(), first);
+		assert.equal(await (await expect(local, put, 201)).json(), { ...first, changed: false });
 		const remove = capture(local, { method: "DELETE", target: "/register/k" });
 		await expect(local, remove, 204);
 		await again(local);
