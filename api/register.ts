@@ -121,8 +121,8 @@ function updateParser(kind: "any layer" | "features", updateOf: (members: Member
 	return (smallkey: string, body: Uint8Array): RequestedChange | Refusal => {
 		const { value, problems } = parseJson(body);
 		if (problems.length > 0) return { status: 400, errors: problems };
-		if (!isObject(value)) return invalid(problemAt("the document", "object"));
-		if (Object.keys(value).length === 0) return invalid(problemAt("the document", "members"));
+		if (!isObject(value)) return invalid(problemAt("document", "object"));
+		if (Object.keys(value).length === 0) return invalid(problemAt("document", "members"));
 		const update = updateOf(value);
 		return "code" in update ? invalid(update) : requestUpdate(smallkey, update, kind);
 	};
