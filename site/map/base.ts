@@ -1,4 +1,4 @@
-import { html, render, type TemplateResult } from "lit-html";
+import { html, type TemplateResult } from "lit-html";
 import ScaleLine from "ol/control/ScaleLine.js";
 import DragPan from "ol/interaction/DragPan.js";
 import KeyboardPan from "ol/interaction/KeyboardPan.js";
@@ -136,43 +136,4 @@ export function opacitySlider(change: (opacity: number) => void): TemplateResult
 	};
 	return html`<p class="opacity"><label for="opacity">${t("Opacity")}</label><input type="range" id="opacity"
 		min="0" max="100" step="5" value="100" @input=${slide}><output .textContent=${t("{0} %", 100)}></output></p>`;
-}
-
-/**
- * Opens a map without any layer; its view is a filter.
- * @param view first view; null for Canada
- * @param moved called after each movement by the user, with the new view in whole metres
- * @param signal closes the map
- * @returns shows another view
- */
-export function openOverview(
-	place: HTMLElement,
-	view: Box | null,
-	moved: (view: Box) => void,
-	signal: AbortSignal,
-): (view: Box | null) => void {
-	const label = t("Map of Canada. Arrow keys move it, plus and minus zoom.");
-	render(
-		mapFrame("map small", label, (steps) => base.zoom(steps), null),
-		place,
-	);
-	const base = openBaseMap(place.querySelector(".map") as HTMLElement, signal);
-	const shown = () => base.shown().map(Math.round) as Box;
-	/** The view on the map. It is larger than the view in the address if its shape differs. */
-	let fitted = "";
-	/** Shows the view in the address, unless the map shows it already. */
-	const show = (box: Box | null) => {
-		if (!box || box.join() === fitted) return;
-		base.view.fit(box);
-		fitted = shown().join();
-	};
-	if (view) show(view);
-	else base.show(canadaBox());
-	base.map.on("moveend", () => {
-		const box = shown();
-		if (box.join() === fitted) return;
-		fitted = box.join();
-		moved(box);
-	});
-	return show;
 }

@@ -19,6 +19,7 @@ const start = {
 	host: "",
 	sender: "",
 	health: "",
+	theme: "",
 	/** `same`: only layers without a French title of their own. */
 	title: "",
 	/** The map view that filters layers, as in `boxOf`. */
@@ -44,7 +45,7 @@ export function readState({ pathname, search }: Pick<URL, "pathname" | "search">
 	const only = <T extends string>(values: readonly T[], name: string) =>
 		values.find((value) => value === text(name));
 	const texts = Object.fromEntries(
-		["q", "type", "host", "sender", "health"].map((name) => [name, text(name)]),
+		["q", "type", "host", "sender", "health", "theme"].map((name) => [name, text(name)]),
 	);
 	return {
 		...start,
@@ -88,7 +89,7 @@ export function writeState(state: State, hasLayerPages: boolean): string {
 	return query.size === 0 ? path : `${path}?${query}`;
 }
 
-const filters = ["type", "host", "sender", "health", "title", "view"] as const;
+const filters = ["type", "host", "sender", "health", "theme", "title", "view"] as const;
 
 /** The number of filters that are on. */
 export function filterCount(state: State): number {

@@ -68,16 +68,25 @@ export function answerButton(
 		<span role="status" class=${className}></span>`;
 }
 
-/** A button that copies a text and announces the result. @param name what is copied, for screen readers */
-export function copyButton(label: string, text: () => string, name = ""): TemplateResult {
-	return html`<span class="copy">${answerButton(label, name, "said", async (show) => {
-		try {
-			await navigator.clipboard.writeText(text());
-			show(t("Copied"));
-		} catch {
-			show(t("Could not copy: select the text and copy it yourself"));
-		}
-	})}</span>`;
+/**
+ * A button that copies a text and announces the result.
+ * @param name what is copied, for screen readers
+ * @param isIcon whether the button is a symbol
+ */
+export function copyButton(label: string, text: () => string, name = "", isIcon = false): TemplateResult {
+	return html`<span class=${isIcon ? "copy icon" : "copy"}>${answerButton(
+		label,
+		name,
+		"said",
+		async (show) => {
+			try {
+				await navigator.clipboard.writeText(text());
+				show(t("Copied"));
+			} catch {
+				show(t("Could not copy: select the text and copy it yourself"));
+			}
+		},
+	)}</span>`;
 }
 
 /** Longest text that is printed, in characters: longer ones are of no use on paper. */
@@ -91,6 +100,12 @@ export function copyBox(name: string, text: string): TemplateResult {
 	</div>`;
 	// A changed text gets a new box, so that "Copied" is not shown for it.
 	return html`${keyed(text, box)}`;
+}
+
+/** Calls once the page has nothing else to do, or after two seconds. */
+export function whenIdle(call: () => void): void {
+	if ("requestIdleCallback" in globalThis) requestIdleCallback(call, { timeout: 2_000 });
+	else setTimeout(call, 200);
 }
 
 /** Delays a call; a further call within `waitMs` replaces it. */

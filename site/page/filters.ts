@@ -1,44 +1,70 @@
 import { html, render, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
+import type { Entry } from "../../registry/entries.ts";
 import type { Box } from "../map/drawable.ts";
-import type { Chosen } from "../search/select.ts";
+import type { Overview } from "../map/overview.ts";
+import type { Chosen, FacetValue } from "../search/select.ts";
 import { boxOf, filterCount, firstShown, noFilters, type State } from "./address.ts";
-import { field, part, select, textIn, warning } from "./dom.ts";
-import { currentState, go, refresh } from "./page.ts";
+import { breakable, type Content, part, select, warning, whenIdle } from "./dom.ts";
+import { currentState, go } from "./page.ts";
 import { plural, stateText, t, typeText } from "./texts.ts";
 
 const maxOffered = 500;
 
-const selectTexts = { type: "Type", sender: "Sender", health: "Health" } as const;
+const groupTexts = {
+	type: "Type",
+	health: "Health",
+	sender: "Publisher",
+	host: "Service host",
+	theme: "Theme",
+} as const;
 
-/** The filters. They work without a text, and offer the values that layers have. */
+/** Most values of a filter that are buttons; the others are in a list. */
+const maxButtons = 5;
+
+/** Whether the window has room for the filters and the map beside the list. */
+const isWide = matchMedia("(min-width: 64rem)").matches;
+
+/** The filters, and the map whose view filters. They work without a text, and offer the values that layers have. */
 export class Filters {
-	#isOpen = false;
+	#isOpen = isWide;
+	#isMapOpen = isWide;
 	/** The element for the map whose view filters. */
 	readonly #place = part("overview");
 	/** Whether the map's checkbox was ticked, but the map has not reported a view yet. */
 	#isViewAsked = false;
 	/** Closes the map; null if it is closed. */
 	#closing: AbortController | null = null;
-	/** Shows a view on the map; null until the map is open. */
-	#show: ((view: Box | null) => void) | null = null;
+	/** The map; null until it is open. */
+	#map: Overview | null = null;
+	#listed: readonly Entry[] = [];
 
-	/** Opens, moves or closes the map whose view filters. It is loaded only while the filters are open. */
+	/** Opens or moves the map, or closes it if nothing asks for it. */
 	update({ view }: State): void {
-		if (view !== "") this.#isViewAsked = false;
-		if (view === "" && !this.#isViewAsked) this.close();
-		else if (this.#closing === null && this.#isOpen) void this.#openMap();
-		else this.#show?.(boxOf(view));
+		if (view !== "") {
+			this.#isViewAsked = false;
+			this.#isMapOpen = true;
+		}
+		if (!this.#isMapOpen) this.close();
+		else if (this.#closing === null) whenIdle(() => void this.#openMap());
+		else this.#map?.show(boxOf(view));
+	}
+
+	/** Shows where layers lie. */
+	list(layers: readonly Entry[]): void {
+		this.#listed = layers;
+		this.#map?.list(layers);
 	}
 
 	close(): void {
 		this.#closing?.abort();
 		this.#closing = null;
-		this.#show = null;
+		this.#map = null;
 		render("", this.#place);
 	}
 
 	async #openMap(): Promise<void> {
+		if (this.#closing !== null || !this.#place.isConnected) return;
 		this.#closing = new AbortController();
 		const { signal } = this.#closing;
 		const moved = (box: Box) => {
@@ -47,8 +73,10 @@ export class Filters {
 			if (view !== "" || this.#isViewAsked) this.#set({ view: box.join() }, view !== "");
 		};
 		try {
-			const { openOverview } = await import("../map/base.ts");
-			if (!signal.aborted) this.#show = openOverview(this.#place, boxOf(currentState().view), moved, signal);
+			const { openOverview } = await import("../map/overview.ts");
+			if (signal.aborted) return;
+			this.#map = openOverview(this.#place, boxOf(currentState().view), moved, signal);
+			this.#map.list(this.#listed);
 		} catch {
 			if (signal.aborted) return;
 			this.#closing = null;
@@ -60,66 +88,75 @@ export class Filters {
 		go({ ...currentState(), n: firstShown, ...part }, replace);
 	}
 
-	/** @param chosen the values of the filters with their numbers of layers; shown only while the filters are open */
+	/** @param chosen the values of the filters with their numbers of layers; null until all layers are read */
 	content(state: State, chosen: Chosen | null): TemplateResult {
 		const count = filterCount(state);
 		const toggle = ({ currentTarget }: Event) => {
 			this.#isOpen = (currentTarget as HTMLDetailsElement).open;
-			this.update(currentState());
-			refresh();
 		};
 		const setTitle = ({ currentTarget }: Event) =>
 			this.#set({ title: (currentTarget as HTMLInputElement).checked ? "same" : "" });
+		const group = (name: keyof typeof groupTexts, textOf: (value: string) => string) =>
+			chosen ? this.#group(name, state[name], chosen.facets[name], textOf) : "";
+		return html`<details class="filters" ?open=${this.#isOpen} @toggle=${toggle}>
+			<summary>${count > 0 ? plural(count, "Filters (1 on)", "Filters ({0} on)") : t("Filters")}</summary>
+			${this.#chips(state)}
+			${group("type", typeText)}${group("health", stateText)}${group("sender", String)}${group("host", String)}${group("theme", String)}
+			<label class="check" ?hidden=${!chosen}><input type="checkbox" .checked=${live(state.title !== "")}
+				@change=${setTitle}><span>${t("No French title of its own")} (${chosen?.facets.title[0]?.[1] ?? 0})</span></label>
+		</details>`;
+	}
+
+	/** The map with the listed layers; on a narrow screen behind a switch. */
+	mapContent(state: State): TemplateResult {
+		const isInView = state.view !== "" || this.#isViewAsked;
+		const toggle = ({ currentTarget }: Event) => {
+			this.#isMapOpen = (currentTarget as HTMLDetailsElement).open;
+			this.update(currentState());
+		};
 		const setView = ({ currentTarget }: Event) => {
 			this.#isViewAsked = (currentTarget as HTMLInputElement).checked;
 			if (!this.#isViewAsked) return this.#set({ view: "" });
-			this.update(currentState());
-			refresh();
+			// The view that the map shows now is the filter; a movement changes it.
+			const box = this.#map?.shown();
+			if (box) this.#set({ view: box.join() });
 		};
-		const offered = this.#isOpen ? chosen : null;
-		const isInView = state.view !== "" || this.#isViewAsked;
-		const hosts = offered?.facets.host.slice(0, maxOffered) ?? [];
-		const host = html`<input type="text" id="host" list="hosts" autocomplete="off" spellcheck="false"
-			aria-describedby="hosthint" .value=${state.host} @change=${(event: Event) => this.#set({ host: textIn(event).trim() })}>`;
-		const option = (value: string, count: number) =>
-			html`<option value=${value} label="${value} (${count})"></option>`;
-		const hostList = html`<datalist id="hosts">${hosts.map((one) => option(...one))}</datalist><p class="hint" id="hosthint">${t("Begin to type the name of a server")}</p>`;
-		return html`<div>
-			<details class="filters" @toggle=${toggle}>
-				<summary>${count > 0 ? plural(count, "Filters (1 on)", "Filters ({0} on)") : t("Filters")}</summary>
-				<div class="grid">
-					${this.#select("type", state, offered, typeText)}
-					${field("host", t("Service host"), host, hostList)}
-					${this.#select("sender", state, offered, String)}
-					${this.#select("health", state, offered, stateText)}
-					<label class="check"><input type="checkbox" .checked=${live(state.title !== "")}
-						@change=${setTitle}><span>${t("No French title of its own")}${offered && ` (${offered.facets.title[0]?.[1] ?? 0})`}</span></label>
-					<label class="check"><input type="checkbox" aria-describedby="viewhint" .checked=${live(isInView)}
-						@change=${setView}><span>${t("In the map’s view")}</span></label>
-				</div>
-				<div><p class="hint" id="viewhint" ?hidden=${!isInView}>${t(
-					"Move the map: only layers that may lie in its view are listed. Layers whose extent is not known are left out.",
-				)}</p>${this.#place}</div>
-			</details>
-			${this.#chips(state)}
-		</div>`;
+		return html`<details class="overviewpart" ?open=${this.#isMapOpen} @toggle=${toggle}>
+			<summary>${t("Map of the listed layers")}</summary>
+			${this.#place}
+			<label class="check"><input type="checkbox" aria-describedby="viewhint" .checked=${live(isInView)}
+				@change=${setView}><span>${t("In the map’s view")}</span></label>
+			<p class="hint" id="viewhint">${t(
+				"Move the map: only layers that may lie in its view are listed. Layers whose extent is not known are left out.",
+			)}</p>
+		</details>`;
 	}
 
-	/** The drop-down list of a filter. The chosen value is always in it. */
-	#select(
-		name: keyof typeof selectTexts,
-		state: State,
-		offered: Chosen | null,
+	/** The values of a filter with the most layers as buttons, all others in a list. */
+	#group(
+		name: keyof typeof groupTexts,
+		chosen: string,
+		values: readonly FacetValue[],
 		textOf: (value: string) => string,
-	): TemplateResult {
-		const chosen = state[name];
-		const values = offered?.facets[name] ?? [];
-		const isThere = chosen === "" || values.some(([value]) => value === chosen);
-		const options = [...values, ...(isThere ? [] : [[chosen, 0] as const])]
-			.slice(0, maxOffered)
-			.map(([value, count]) => [value, offered ? `${textOf(value)} (${count})` : textOf(value)] as const);
-		const choose = (value: string) => this.#set({ [name]: value });
-		return field(name, t(selectTexts[name]), select(name, chosen, [["", t("Any")], ...options], choose));
+	): Content {
+		if (values.length === 0 && chosen === "") return "";
+		const isThere = values.some(([value]) => value === chosen);
+		const all = chosen === "" || isThere ? values : [[chosen, 0] as const, ...values];
+		const button = ([value, count]: FacetValue) => html`<li><button type="button" class="value"
+			aria-pressed=${value === chosen ? "true" : "false"}
+			@click=${() => this.#set({ [name]: value === chosen ? "" : value })}><span>${breakable(textOf(value))}</span>
+			<span class="number">${count}</span></button></li>`;
+		const first = all.slice(0, maxButtons);
+		const others = all.slice(maxButtons, maxOffered);
+		const hidden = others.some(([value]) => value === chosen) ? chosen : "";
+		const options = [
+			["", t("{0} others", all.length - first.length)] as const,
+			...others.map(([value, count]) => [value, `${textOf(value)} (${count})`] as const),
+		];
+		const label = t(groupTexts[name]);
+		return html`<fieldset class="facet"><legend>${label}</legend><ul>${first.map(button)}</ul>
+			${others.length > 0 ? html`<label class="said" for=${name}>${label}</label>${select(name, hidden, options, (value) => this.#set({ [name]: value }))}` : ""}
+		</fieldset>`;
 	}
 
 	/** The active filters, each as a button that removes it. */
@@ -133,6 +170,7 @@ export class Filters {
 			type: typeText(state.type),
 			host: state.host,
 			sender: state.sender,
+			theme: state.theme,
 			health: stateText(state.health),
 			title: t("No French title of its own"),
 			view: t("In the map’s view"),

@@ -1,11 +1,21 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { titleOf } from "../search/entry.ts";
+import { firstAnswers } from "../search/first-answers.ts";
 import { catalogue, renewCatalogue } from "../search/loaded-catalogue.ts";
 import type { Chosen } from "../search/select.ts";
 import { tagline } from "../text/translate.ts";
-import { boundsOf, boxOf, filterCount, firstShown, longestText, moreShown, type State } from "./address.ts";
-import { type Content, debounce, textIn } from "./dom.ts";
+import {
+	boundsOf,
+	boxOf,
+	filterCount,
+	firstShown,
+	longestText,
+	moreShown,
+	type State,
+	writeState,
+} from "./address.ts";
+import { type Content, debounce, textIn, whenIdle } from "./dom.ts";
 import { Filters } from "./filters.ts";
 import { currentState, go, refresh, settings, stateLink, type View } from "./page.ts";
 import { type Found, results } from "./results.ts";
@@ -24,7 +34,7 @@ const maxNew = 3;
 export class ListView implements View {
 	readonly title = t("Map layers");
 	readonly #filters = new Filters();
-	#found: Found = { state: currentState(), hits: [], words: new Set() };
+	#found: Found = { state: currentState(), hits: [], words: new Set(), serial: 0 };
 	#chosen: Chosen | null = null;
 	#isBusy = true;
 	/** Number of the newest search; results of older searches are not shown. */
@@ -35,6 +45,9 @@ export class ListView implements View {
 	#typed: string | null = null;
 	/** Text that is typed before this time belongs to the previous search. */
 	#sameSearchUntil = 0;
+	/** Whether a search is under way, and whether layers were read since it began. */
+	#isSearching = false;
+	#isOutdated = false;
 	#timer: ReturnType<typeof setTimeout> | undefined;
 	readonly #takeTextLater = debounce(pauseMs, () => this.#takeText());
 
@@ -42,7 +55,10 @@ export class ListView implements View {
 	 * @param left the layer that was open before; its row gets the focus; empty for none
 	 * @param signal closes the view
 	 */
-	constructor(left: string, signal: AbortSignal) {
+	constructor(
+		left: string,
+		readonly signal: AbortSignal,
+	) {
 		this.#focused = left;
 		signal.addEventListener("abort", () => {
 			this.#serial += 1;
@@ -76,6 +92,7 @@ export class ListView implements View {
 			void this.#search(currentState());
 		};
 		// The placeholder lets print styles hide an empty box (`:placeholder-shown`).
+		const offered = catalogue.isComplete ? this.#chosen : null;
 		return html`<div class="layers">
 			<form role="search" class="search" @submit=${settle}>
 				<h1 tabindex="-1">${this.title}</h1>
@@ -85,10 +102,13 @@ export class ListView implements View {
 					placeholder=" " aria-describedby="searchhint" maxlength=${longestText}
 					.value=${live(this.#typed ?? state.q)} @input=${input} @change=${settle}>
 				<p class="hint" id="searchhint">${t("Words in either language, a smallkey, a publisher, or the address of a service")}</p>
-				${this.#filters.content(state, this.#chosen)}
 			</form>
-			${this.#home(this.#found.state)}
-			${results(this.#found, this.#isBusy, more, retry)}
+			<div class="finder">
+				${this.#filters.content(state, offered)}
+				${results(this.#found, this.#isBusy, more, retry)}
+				${this.#filters.mapContent(state)}
+				${this.#home(this.#found.state)}
+			</div>
 		</div>`;
 	}
 
@@ -108,24 +128,42 @@ export class ListView implements View {
 		go({ ...currentState(), q, n: firstShown }, isSame);
 	}
 
-	/** Updates the list while layers are loading: at once for the first layers, then at intervals. */
+	/**
+	 * Updates the list while layers are loading: at once for the first layers, then at intervals. A list that fills its place
+	 * stays until all layers are read, so that no row moves. A search that is under way is answered first.
+	 */
 	#showLoaded(): void {
 		const search = () => {
 			this.#timer = undefined;
-			void this.#search(currentState());
+			if (this.#isSearching) this.#isOutdated = true;
+			else void this.#search(currentState());
 		};
-		this.#timer ??= setTimeout(search, this.#found.hits.length === 0 ? 0 : followMs);
+		const { hits, state } = this.#found;
+		if (!catalogue.isComplete && hits.length >= firstShown && isSameSearch(state, currentState())) return;
+		this.#timer ??= setTimeout(search, hits.length === 0 ? 0 : followMs);
+	}
+
+	/** Asks the service, where there is one: its answer comes long before all layers are read. */
+	async #askService(state: State, serial: number): Promise<void> {
+		const hits = await firstAnswers(state.q.trim(), this.signal).catch(() => []);
+		if (serial !== this.#serial || !this.#isBusy || hits.length === 0) return;
+		this.#found = { state, hits, words: new Set(), serial };
+		refresh();
 	}
 
 	async #search(state: State): Promise<void> {
 		this.#serial += 1;
 		const serial = this.#serial;
+		this.#isSearching = true;
+		this.#isOutdated = false;
 		const text = state.q.trim();
 		const box = boxOf(state.view);
 		if (text !== "" || box) {
 			this.#isBusy = true;
 			refresh();
 		}
+		if (text !== "" && filterCount(state) === 0 && settings.canSend && !catalogue.isComplete)
+			void this.#askService(state, serial);
 		const [matched, bounds] = await Promise.all([
 			text === "" ? null : catalogue.match(text),
 			box && boundsOf(box, settings.mapWkid),
@@ -134,9 +172,21 @@ export class ListView implements View {
 		const chosen = catalogue.selection.select(matched?.ids ?? null, { ...state, bounds });
 		const { isComplete, problems } = catalogue;
 		this.#chosen = chosen;
-		this.#isBusy = chosen.hits.length === 0 && !isComplete && problems.length === 0;
-		if (!this.#isBusy) this.#found = { state, hits: chosen.hits, words: new Set(matched?.words) };
+		this.#isSearching = false;
+		// An earlier answer of the same text stays until there is a better one.
+		const isBetter = chosen.hits.length >= this.#found.hits.length || !isSameSearch(this.#found.state, state);
+		this.#isBusy = !isComplete && problems.length === 0 && (chosen.hits.length === 0 || !isBetter);
+		if (!this.#isBusy) {
+			// A row with the focus stays, too.
+			const isRead = document.activeElement?.closest(".results") != null;
+			const isNew = !isRead && (!isSameSearch(this.#found.state, state) || state.n === this.#found.state.n);
+			const drawn = isNew ? serial : this.#found.serial;
+			this.#found = { state, hits: chosen.hits, words: new Set(matched?.words), serial: drawn };
+			this.#filters.list(chosen.hits.slice(0, state.n));
+		}
+		if (isComplete) whenIdle(() => catalogue.prepareSearch());
 		refresh();
+		if (this.#isOutdated) this.#showLoaded();
 		if (this.#focused !== "" && (focusOn(this.#focused) || isComplete)) this.#focused = "";
 	}
 
@@ -159,6 +209,11 @@ export class ListView implements View {
 			${rows.length > 0 ? html`<h2>${t("Changed last")}</h2><ul class="newest">${rows}</ul>` : ""}
 		</div>`;
 	}
+}
+
+/** Whether two states have the same list, apart from its length. */
+function isSameSearch(one: State, other: State): boolean {
+	return writeState({ ...one, n: 0 }, false) === writeState({ ...other, n: 0 }, false);
 }
 
 /** Focuses a layer's link, unless the user has moved the focus. @returns false if the layer is not listed yet */

@@ -1,4 +1,5 @@
-import { html, nothing, type TemplateResult } from "lit-html";
+import { html, nothing, svg, type TemplateResult } from "lit-html";
+import { keyed } from "lit-html/directives/keyed.js";
 import { repeat } from "lit-html/directives/repeat.js";
 import type { Entry } from "../../registry/entries.ts";
 import { hostsOf, senderOf, stateOf, titleOf } from "../search/entry.ts";
@@ -6,9 +7,9 @@ import { catalogue } from "../search/loaded-catalogue.ts";
 import { type Sort, sorts } from "../search/select.ts";
 import { fold, maxWordLength, stem } from "../search/words.ts";
 import { firstShown, type State } from "./address.ts";
-import { breakable, type Content, copyButton, select } from "./dom.ts";
+import { type Content, copyButton, select } from "./dom.ts";
 import { currentState, go, problemBox, root, stateLink } from "./page.ts";
-import { lang, layers, stateText, t, typeText } from "./texts.ts";
+import { dayText, lang, layers, stateText, t, typeText } from "./texts.ts";
 
 const sortTexts = { best: "Best match", title: "Title", changed: "Last change" } as const;
 
@@ -17,6 +18,8 @@ export interface Found {
 	hits: readonly Entry[];
 	/** The matched words, stemmed. */
 	words: ReadonlySet<string>;
+	/** Number of the search; a list with another number is drawn anew. */
+	serial: number;
 }
 
 /**
@@ -25,20 +28,26 @@ export interface Found {
  * @param more is called to show further rows
  */
 export function results(found: Found, isBusy: boolean, more: () => void, retry: () => void): TemplateResult {
-	const { hits, state, words } = found;
+	const { hits, state, words, serial } = found;
 	const sort = (value: string) => go({ ...currentState(), sort: value as Sort, n: firstShown });
-	const orders = sorts.map((one) => [one, t(sortTexts[one])] as const);
+	// Without words there is no best match.
+	const hasWords = state.q.trim() !== "";
+	const offered = sorts.filter((one) => hasWords || one !== "best");
+	const chosen = hasWords || state.sort !== "best" ? state.sort : "title";
+	const orders = offered.map((one) => [one, t(sortTexts[one])] as const);
 	const rowOf = (hit: Entry) => row(state, hit, words);
 	const rows = repeat(hits.slice(0, state.n), ({ smallkey }) => smallkey, rowOf);
-	return html`<div aria-busy=${isBusy ? "true" : nothing}>
+	// A new list has new elements, so that no row of the earlier one moves.
+	const list = keyed(serial, html`<ol class="results" aria-label=${t("Layers found")}>${rows}</ol>`);
+	return html`<div class="found" aria-busy=${isBusy ? "true" : nothing}>
 		<div class="resultshead">
 			<p class="count" role="status">${isBusy && hits.length === 0 ? t("Searching…") : countText(hits.length)}</p>
-			<p class="order" ?hidden=${hits.length === 0}>
-				<label for="sort">${t("Sort by")}</label>${select("sort", state.sort, orders, sort)}
+			<p class="order">
+				<label for="sort">${t("Sort by")}</label>${select("sort", chosen, orders, sort)}
 			</p>
 		</div>
 		<div class="problems">${problemBox(catalogue.problems, retry)}</div>
-		<ol class="results" aria-label=${t("Layers found")}>${rows}</ol>
+		${list}
 		<div class="more"><button ?hidden=${hits.length <= state.n} @click=${more}>${t("Show more")}</button></div>
 	</div>`;
 }
@@ -49,8 +58,8 @@ function countText(hits: number): Content {
 	if (hits === 0 && problems.length > 0) return "";
 	if (hits === 0)
 		return html`<span><strong>${t("No layer matches.")}</strong> ${t("Try other words, in English or French, or remove a filter.")}</span>`;
-	const isDone = isComplete || problems.length > 0 || all === null;
-	return isDone ? layers(hits) : t("{0} so far: {1} of {2} were read", layers(hits), selection.size, all);
+	if (all === null) return t("The first answers: the catalogue is still being read");
+	return isComplete ? layers(hits) : t("{0} so far: {1} of {2} were read", layers(hits), selection.size, all);
 }
 
 function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateResult {
@@ -59,25 +68,41 @@ function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateRe
 	const link = stateLink({ ...state, layer: smallkey }, marked(titleOf(entry, lang), words));
 	const second = entry.title[other] !== entry.title[lang] ? entry.title[other] : "";
 	const about = entry.description?.[lang];
-	const copy = copyButton(t("Copy the smallkey"), () => smallkey, smallkey);
+	const copy = copyButton(t("Copy the smallkey"), () => smallkey, smallkey, true);
 	const health = stateOf(entry);
 	const isSick = health !== "ok" && health !== "unchecked";
 	const sender = senderOf(entry, lang);
-	const picture = (path: string) =>
-		html`<img class="thumbnail" alt="" width="64" height="64" loading="lazy" src=${new URL(path, root).href}>`;
+	const filtered = (name: "sender" | "host", value: string) =>
+		stateLink({ ...state, n: firstShown, layer: "", [name]: value }, marked(value, words));
+	const hosts = hostsOf(entry).map((host, index) => [index > 0 ? " · " : "", filtered("host", host)]);
+	const { date } = entry.changed ?? { date: "" };
+	const isByDate = state.sort === "changed" && date !== "";
+	const day = html`<time datetime=${date}>${isByDate ? dayText(new Date(date)) : ""}</time>`;
 	return html`<li>
-		${thumbnail && picture(thumbnail)}
+		${thumbnail === undefined ? placeholder(entry) : html`<img class="thumbnail" alt="" width="88" height="88" loading="lazy" src=${new URL(thumbnail, root).href}>`}
+		<div>
 		<h2>${link}</h2>
 		${second && html`<p class="second" lang=${other}>${marked(second, words)}</p>`}
 		${about && html`<p class="about">${marked(about, words)}</p>`}
 		<p class="facts">
 			<span><code>${smallkey}</code> ${copy}</span>
 			<span>${typeText(entry.type)}</span>
-			<span>${breakable(hostsOf(entry).join(" · "))}</span>
-			${sender && html`<span>${marked(sender, words)}</span>`}
+			<span>${hosts}</span>
+			${sender && html`<span>${filtered("sender", sender)}</span>`}
+			${isByDate ? day : ""}
 			${isSick ? html`<span class="badge">${stateText(health)}</span>` : ""}
 		</p>
+		</div>
 	</li>`;
+}
+
+/** A symbol of the layer's kind, in place of a picture. */
+function placeholder({ type }: Entry): TemplateResult {
+	const isFeature = /feature/i.test(type);
+	const sign = isFeature
+		? svg`<path d="M10 34 20 18 32 26 42 12"/><circle cx="10" cy="34" r="3"/><circle cx="20" cy="18" r="3"/><circle cx="32" cy="26" r="3"/><circle cx="42" cy="12" r="3"/>`
+		: svg`<path d="M26 8 46 19 26 30 6 19zM6 26 26 37 46 26M6 33 26 44 46 33"/>`;
+	return html`<svg class="thumbnail none" viewBox="0 0 52 52" aria-hidden="true">${sign}</svg>`;
 }
 
 /** A text with the matched words highlighted, and possible line breaks in long words. @param words stemmed */

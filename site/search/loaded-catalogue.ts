@@ -73,6 +73,11 @@ class Catalogue {
 		});
 	}
 
+	/** Begins the index of words, so that the first search need not wait for it. */
+	prepareSearch(): void {
+		this.#text.prepare();
+	}
+
 	/** Finds a text in the layers that were read. Never settles if a newer search replaces this one. */
 	match(text: string): Promise<Matched> {
 		return this.#text.match(text).catch(() => {

@@ -4,7 +4,7 @@ import { hostsOf, intersects, senderOf, stateOf, titleOf } from "./entry.ts";
 import { sortKey } from "./words.ts";
 
 /** Filters with a list of values. That of `title` is only `same`: the French title is the same as the English title. */
-const facetNames = ["type", "host", "sender", "health", "title"] as const;
+const facetNames = ["type", "host", "sender", "health", "theme", "title"] as const;
 export type FacetName = (typeof facetNames)[number];
 
 /** Orders of a list: best match for a text (by title without a text), by title, newest change first. */
@@ -19,7 +19,7 @@ export interface Choice extends Record<FacetName, string> {
 }
 
 /** A value of a filter, and the number of layers that would be left with it. */
-type FacetValue = readonly [value: string, count: number];
+export type FacetValue = readonly [value: string, count: number];
 
 /** The layers that pass the filters, and what each filter offers. */
 export interface Chosen {
@@ -62,7 +62,8 @@ export class Selection {
 					[entry.type],
 					hostsOf(entry),
 					sender === "" ? [] : [sender],
-					[stateOf(entry)],
+					entry.health ? [entry.health.state, "sick"] : [stateOf(entry)],
+					entry.keywords ?? [],
 					en === fr ? ["same"] : [],
 				],
 			});

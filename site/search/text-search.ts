@@ -29,8 +29,7 @@ export class TextSearch {
 	 * this one.
 	 */
 	match(text: string): Promise<Matched> {
-		this.#worker ??= new Worker(this.address, { type: "module" });
-		const worker = this.#worker;
+		const worker = this.#start();
 		this.#serial += 1;
 		const serial = this.#serial;
 		return new Promise((resolve, reject) => {
@@ -42,6 +41,17 @@ export class TextSearch {
 			};
 			void this.#sendAdded().then(() => serial === this.#serial && worker.postMessage({ serial, text }));
 		});
+	}
+
+	/** Starts the worker, and sends it the layers. */
+	prepare(): void {
+		this.#start();
+		void this.#sendAdded();
+	}
+
+	#start(): Worker {
+		this.#worker ??= new Worker(this.address, { type: "module" });
+		return this.#worker;
 	}
 
 	close(): void {

@@ -17,6 +17,7 @@ const stateTexts: ReadonlyMap<string, Text> = new Map([
 	["wrong", "The registration is wrong"],
 	["ok", "No problem was seen"],
 	["unchecked", "Not checked yet"],
+	["sick", "Any problem"],
 ]);
 
 /** Type of a layer → its text, for the types that have another one than their name. */

@@ -97,7 +97,7 @@ running(
 		await page.waitForURL(`${origin}/en/?q=ecole`);
 		await page.getByRole("searchbox").fill("schools-2");
 		await page.waitForURL(`${origin}/en/?q=schools-2`);
-		await page.locator('main a[href$="layer/schools-2"]').first().waitFor();
+		await page.locator('main a[data-layer="schools-2"]').first().waitFor();
 		await page.getByText("Office of Maps").first().waitFor();
 		assert.equal(faults, []);
 		await window.close();

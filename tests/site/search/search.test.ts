@@ -17,6 +17,7 @@ const any: Choice = {
 	host: "",
 	sender: "",
 	health: "",
+	theme: "",
 	title: "",
 	bounds: null,
 	sort: "best",
@@ -161,6 +162,7 @@ test("counts of a filter follow the text and all other filters, but not its own 
 	assert.equal(all.facets.health, [
 		["down", 1],
 		["ok", 1],
+		["sick", 1],
 		["unchecked", 1],
 	]);
 	assert.equal(all.facets.host, [

@@ -1,0 +1,107 @@
+import { render } from "lit-html";
+import Feature from "ol/Feature.js";
+import Polygon from "ol/geom/Polygon.js";
+import VectorLayer from "ol/layer/Vector.js";
+import VectorSource from "ol/source/Vector.js";
+import Fill from "ol/style/Fill.js";
+import Stroke from "ol/style/Stroke.js";
+import Style from "ol/style/Style.js";
+import type { Bounds, Entry } from "../../registry/entries.ts";
+import { reproject } from "../../registry/projections.ts";
+import { settings } from "../page/page.ts";
+import { t } from "../page/texts.ts";
+import { canadaBox, mapFrame, openBaseMap } from "./base.ts";
+import type { Box } from "./drawable.ts";
+
+/** The map of the listed layers. */
+export interface Overview {
+	/** Shows a view, unless the map shows it already. */
+	show(view: Box | null): void;
+	/** The view on the map, in whole metres. */
+	shown(): Box;
+	/** Draws the extents of layers. */
+	list(layers: readonly Entry[]): void;
+}
+
+/**
+ * Opens a map with the extents of layers; its view is a filter.
+ * @param view first view; null for Canada
+ * @param moved called after each movement by the user, with the new view in whole metres
+ * @param signal closes the map
+ */
+export function openOverview(
+	place: HTMLElement,
+	view: Box | null,
+	moved: (view: Box) => void,
+	signal: AbortSignal,
+): Overview {
+	const label = t("Map of Canada. Arrow keys move it, plus and minus zoom.");
+	render(
+		mapFrame("map small", label, (steps) => base.zoom(steps), null),
+		place,
+	);
+	const base = openBaseMap(place.querySelector(".map") as HTMLElement, signal);
+	const shown = () => base.shown().map(Math.round) as Box;
+	/** The view on the map. It is larger than the view in the address if its shape differs. */
+	let fitted = "";
+	/** Shows the view in the address, unless the map shows it already. */
+	const show = (box: Box | null) => {
+		if (!box || box.join() === fitted) return;
+		base.view.fit(box);
+		fitted = shown().join();
+	};
+	if (view) show(view);
+	else base.show(canadaBox());
+	base.map.on("moveend", () => {
+		const box = shown();
+		if (box.join() === fitted) return;
+		fitted = box.join();
+		moved(box);
+	});
+	const source = new VectorSource();
+	base.map.addLayer(new VectorLayer({ source, style: extentStyle() }));
+	const list = (layers: readonly Entry[]) => {
+		const different = new Map(
+			layers.flatMap(({ bounds }) => (bounds ? [[bounds.join(), bounds] as const] : [])),
+		);
+		const features = [...different.values()].flatMap((bounds) => {
+			const ring = ringOf(bounds);
+			return ring ? [new Feature(new Polygon([ring]))] : [];
+		});
+		source.clear(true);
+		source.addFeatures(features);
+		place.dataset.extents = String(features.length);
+	};
+	return { show, shown, list };
+}
+
+/** Points on each side of an extent: its sides are curves on the map. */
+const pointsPerSide = 12;
+
+/** The outline of an extent on the map; null if a part of it is on no map. */
+function ringOf([west, south, east, north]: Bounds): number[][] | null {
+	const corners = [
+		[west, south],
+		[east, south],
+		[east, north],
+		[west, north],
+		[west, south],
+	] as const;
+	const points = corners.slice(1).flatMap(([x, y], side) => {
+		const [fromX, fromY] = corners[side] ?? [x, y];
+		return Array.from({ length: pointsPerSide }, (_, step) => {
+			const share = (step + 1) / pointsPerSide;
+			return [fromX + (x - fromX) * share, fromY + (y - fromY) * share] as const;
+		});
+	});
+	const ring = points.map(([x, y]) => {
+		const point = reproject({ wkid: 4326, xmin: x, ymin: y, xmax: x, ymax: y }, settings.mapWkid);
+		return point && [point.xmin, point.ymin];
+	});
+	return ring.every((point) => point !== null) ? ring : null;
+}
+
+function extentStyle(): Style {
+	const stroke = new Stroke({ color: "#1f6fb5", width: 1.5 });
+	return new Style({ stroke, fill: new Fill({ color: "rgba(31, 111, 181, 0.06)" }) });
+}
