@@ -50,6 +50,9 @@ export interface SiteGroup {
 	headers: Readonly<Record<string, string>>;
 }
 
+/** Folders of pages below a language; those of `embed` have headers of their own. */
+const pageFolders = ["layer", "changes", "health", "publisher"];
+
 /** The headers of the catalogue's files, on every engine; pages are served over https. */
 export const siteGroups: readonly SiteGroup[] = [
 	// The names of assets and chunks contain a hash of their content.
@@ -76,7 +79,8 @@ export const siteGroups: readonly SiteGroup[] = [
 	{
 		name: "pages",
 		paths: [
-			...["/index.html", ...langs.flatMap((lang) => [`/${lang}/index.html`, `/${lang}/layer/*`])],
+			...["/index.html", ...langs.map((lang) => `/${lang}/index.html`)],
+			...langs.flatMap((lang) => pageFolders.map((folder) => `/${lang}/${folder}/*`)),
 			...["/list/*", "/guide/*", "/schemas/index.html"],
 		],
 		headers: documentHeaders(true),
