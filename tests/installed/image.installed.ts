@@ -29,8 +29,9 @@ async function putByLog(container: Container): Promise<void> {
 	const log = await container.journal();
 	const [, command = ""] = /^ +((?:DATA_DIR=\S+ )?npx fragments put .*)$/m.exec(log) ?? [];
 	assert.ok(command, log);
-	// The image has no curl: the fragment is read from outside.
-	await container.run("bash", "--norc", "-euc", command.split(" && ")[0] as string);
+	// As the page says; and the image has no curl: the fragment is read from outside.
+	const [put = ""] = command.replace("npx fragments", "node scripts/fragments.cjs").split(" && ");
+	await container.run("bash", "--norc", "-euc", put);
 }
 
 let before = "";
