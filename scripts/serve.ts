@@ -21,9 +21,9 @@ export const run = createRun("serve", async ({ read, environment, io }) => {
 	const configuration = readConfiguration(environment);
 	for (const line of misspeltSettings(environment)) io.warn(line);
 	const { dataDir } = configuration;
-	// Before anything is made there: a restore needs an empty folder.
-	if (!configuration.github) await refuseEmptyStart(configuration);
 	await makeDataDir(dataDir);
+	// Before anything is made in it: a restore needs an empty folder.
+	if (!configuration.github) await refuseEmptyStart(configuration);
 	const lock = await lockFolder(dataDir, { waiting: io.warn });
 	const closing: (() => unknown)[] = [lock.release];
 	try {
