@@ -4,7 +4,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { proposedFolder } from "../catalogue/thumbnails.ts";
-import { seenOf } from "../harvest/finding.ts";
+import { quote, seenOf } from "../harvest/finding.ts";
 import { describedFor } from "../registry/description.ts";
 import { healthPath, type Seen } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
@@ -18,7 +18,7 @@ import { createRun, parseCount } from "../system/terminal/command-line.ts";
 import { counted, plain } from "../system/terminal/plain.ts";
 import { buildOutput } from "./host/output.ts";
 import { needBrowser, serveFolder } from "./host/prove/browser.ts";
-import { runProofs } from "./host/prove/proofs.ts";
+import { type Proof, runProofs } from "./host/prove/proofs.ts";
 import { writeProposedLayers } from "./host/prove/proposed.ts";
 import { reportHtml, reportOf } from "./host/prove/report.ts";
 import { layersOption, nameSource, refOption, repoOption } from "./source.ts";
@@ -65,8 +65,13 @@ function titleOf(layer: CheckedLayer, lang: Lang): string {
 	return layer.registration[lang].service_name ?? describedFor(layer, lang).title ?? layer.smallkey;
 }
 
-/** The state of a layer that the browser does not draw. */
-const nothingSeen: Seen = { state: "empty", cause: "draws nothing on the map" };
+/** The state of a layer that the browser does not draw, with the page's reason if it had one. */
+function unseen(proof: Proof | undefined): Seen {
+	const reason = Object.values(proof?.langs ?? {}).find(
+		({ isDrawn, isBlank, text }) => !isDrawn && !isBlank && text,
+	);
+	return { state: "empty", cause: reason ? quote(reason.text) : "draws nothing on the map" };
+}
 
 export const run = createRun("prove", async ({ read, environment, io }) => {
 	const [{ sample, part, proposed, out, ...given }, named] = await read((line) =>
@@ -119,7 +124,7 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			const failed = drawn.filter(({ smallkey }) => proofs.get(smallkey)?.since !== undefined);
 			// A state that its service shows precedes what the browser saw.
 			for (const layer of await watchAll(failed, ask))
-				states.set(layer.smallkey, seenOf(layer) ?? nothingSeen);
+				states.set(layer.smallkey, seenOf(layer) ?? unseen(proofs.get(layer.smallkey)));
 			await writeHealth(registered.folder, states, all, io.now());
 			io.print(`${healthPath} is written`);
 		}

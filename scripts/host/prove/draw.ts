@@ -7,6 +7,8 @@ import type { Lang } from "../../../registry/smallkey.ts";
 export interface Drawn {
 	/** Whether any part of the layer is visible. */
 	isDrawn: boolean;
+	/** Whether the page has drawn, and nothing of the layer is visible. */
+	isBlank?: true;
 	/** Number of features in the first view; absent for pictures. */
 	features?: number;
 	/** Share of the map that the layer colours, from 0 to 1. */
@@ -110,8 +112,16 @@ async function inspectMap(page: Page): Promise<Omit<Drawn, "ms">> {
 		const share = state === "drawn" ? await colouredShare(page) : 0;
 		const count = features === undefined ? {} : { features: Number(features) };
 		const isDrawn = share > 0;
+		const isBlank = state === "drawn" && !isDrawn ? { isBlank: true as const } : {};
 		if (isDrawn || state !== "drawn" || zooms === maxZooms)
-			return { isDrawn, ...count, share, text, picture: isDrawn ? await takePicture(page) : null };
+			return {
+				isDrawn,
+				...isBlank,
+				...count,
+				share,
+				text,
+				picture: isDrawn ? await takePicture(page) : null,
+			};
 		await zoomIn(page);
 	}
 }

@@ -106,7 +106,7 @@ export function pictureName(smallkey: string, hash?: string | null): string {
 /** Layers that are drawn at the same time, each in a page of its own, and each of other hosts. */
 const layersAtOnce = 3;
 
-/** Layers that one browser draws: its memory grows. After each browser the proofs are written. */
+/** Layers that one browser draws: its memory grows. */
 const layersPerBrowser = 50;
 
 /**
@@ -145,6 +145,8 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 
 	async function record({ smallkey }: CheckedLayer, drawn: Partial<Record<Lang, Drawn>>): Promise<void> {
 		await addProof(options, proofs, smallkey, drawn);
+		// A killed run loses no layer.
+		writeProofs(folder, proofs);
 		bar.tick();
 	}
 
@@ -166,7 +168,6 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 		try {
 			await Promise.all(some.map((layer) => inTurn(layer, () => draw(layer))));
 		} finally {
-			writeProofs(folder, proofs);
 			await browser.close();
 		}
 		return { failed, waiting };

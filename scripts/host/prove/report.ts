@@ -89,12 +89,15 @@ function itemHtml({ smallkey, title: titles, day, since, picture, langs }: Row, 
 ${paragraphs.join("\n")}</div></li>`;
 }
 
-/** The page's message: in the report's language, or in the only language that did not draw. */
+/** The page's message, or that nothing is visible: in the report's language, or in the only language that did not draw. */
 function failures(langs: Proof["langs"], lang: Lang): string {
 	const failed = Object.entries(langs).filter(([, one]) => !one.isDrawn) as [Lang, LangProof][];
 	const [first] = failed;
-	const own = langs[lang]?.text ?? "";
-	return first && failed.length === 1 ? wordsIn(lang).say(`proof-only-${first[0]}`, first[1].text) : own;
+	const { say } = wordsIn(lang);
+	const textOf = ({ isBlank, text }: LangProof) => (isBlank ? say("proof-blank") : text);
+	const own = langs[lang];
+	if (first && failed.length === 1) return say(`proof-only-${first[0]}`, textOf(first[1]));
+	return own ? textOf(own) : "";
 }
 
 function factsText({ features, share, ms }: LangProof, lang: Lang): string {

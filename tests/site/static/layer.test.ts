@@ -137,7 +137,10 @@ test("health is not said to be good before it was checked; a cause in English is
 		{ ...well, health: { state: "wrong", since: "2026-W10", cause } },
 		pageSettings,
 	);
-	assert.match(wrong, '<span lang="en">has no layer &lt;b&gt; among its 7</span>');
+	assert.match(wrong, "n’a pas de couche &lt;b&gt; parmi ses 7");
+	const strange = { state: "wrong" as const, since: "2026-W10", cause: "says <b>" };
+	const stranger = layerHtml("fr", { ...well, health: strange }, pageSettings);
+	assert.match(stranger, '<span lang="en">says &lt;b&gt;</span>');
 	assert.match(
 		layerHtml("en", { ...entry, health: null }, pageSettings),
 		"<dd><span>Not checked yet</span></dd>",

@@ -201,21 +201,39 @@ test("the report counts what draws and what does not, in both languages, and esc
 			{ day: "2026-03-04", since: "2026-02-25", langs: { en: seen(false, "<b>no</b>"), fr: seen(true, "") } },
 		],
 		["gone", { day: "2026-03-04", langs: {} }],
+		[
+			"blank",
+			{
+				...{ day: "2026-03-04", since: "2026-03-01" },
+				langs: {
+					en: { ...seen(false, "Drawn."), isBlank: true as const },
+					fr: { ...seen(false, "Dessinée."), isBlank: true as const },
+				},
+			},
+		],
 	]);
-	const layers = new Map(["good", "bad", "new"].map((key) => [key, { en: `The ${key}`, fr: `La ${key}` }]));
+	const layers = new Map(
+		["good", "bad", "new", "blank"].map((key) => [key, { en: `The ${key}`, fr: `La ${key}` }]),
+	);
 	const report = reportOf(proofs, layers);
 	const keysOf = (rows: { smallkey: string }[]) => rows.map(({ smallkey }) => smallkey);
 	const { layers: all, unknown } = report;
-	assert.equal([all, unknown, keysOf(report.drawn), keysOf(report.notDrawn)], [3, 1, ["good"], ["bad"]]);
+	assert.equal(
+		[all, unknown, keysOf(report.drawn), keysOf(report.notDrawn)],
+		[4, 1, ["good"], ["bad", "blank"]],
+	);
 	const [en, fr] = [reportHtml(report, "en"), reportHtml(report, "fr")];
-	assert.match(en, "1 of 3 layers draw. 1 was not drawn by any run yet.");
+	assert.match(en, "<p>Nothing of it is visible on the map.</p>");
+	assert.match(fr, "<p>Rien n’en est visible sur la carte.</p>");
+	assert.not.match(fr, "Dessinée.");
+	assert.match(en, "1 of 4 layers draw. 1 was not drawn by any run yet.");
 	assert.match(en, "not drawn since <time>2026-02-25</time>");
 	assert.match(en, "English only: &lt;b&gt;no&lt;/b&gt;");
 	assert.match(
 		en,
 		'<img src="go/good.0.webp" alt="Map of The good" width="240" height="180" loading="lazy">',
 	);
-	assert.match(fr, "1 couche sur 3 se dessine. 1 n’a pas encore été dessinée.");
+	assert.match(fr, "1 couche sur 4 se dessine. 1 n’a pas encore été dessinée.");
 	assert.match(fr, "25\u00a0% de la carte en couleur, 1,9\u00a0s");
 	assert.is(en.match(/<img/g)?.length, 1, "nothing is shown where there is no picture");
 });
