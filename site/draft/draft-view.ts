@@ -2,41 +2,24 @@ import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { packDraft, unpackDraft } from "../../registry/draft.ts";
 import { canonicalText, maxRegistrationBytes } from "../../registry/registration.ts";
-import { type Lang, parseSmallkey } from "../../registry/smallkey.ts";
-import { copyBox, copyButton, debounce, field, warning } from "../page/dom.ts";
-import { bothLanguages, type Drawables, type MapPanel, mapPanel } from "../page/drawables.ts";
+import { parseSmallkey } from "../../registry/smallkey.ts";
+import { debounce, field, warning } from "../page/dom.ts";
+import { type Drawables, type MapPanel, mapPanel } from "../page/drawables.ts";
 import { refresh, type View } from "../page/page.ts";
 import { t } from "../page/texts.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
+import { AddressBox, type FoundLayer, registrationText } from "./address-box.ts";
 import { checkDraft, draftDrawable, draftFragments, verdict } from "./check.ts";
+import { draftResult } from "./draft-result.ts";
+import { empty, example } from "./example.ts";
+import { fileChoice } from "./file-choice.ts";
 import { draftForm, isInForm } from "./form.ts";
+import { nextBar } from "./next-bar.ts";
+import { proposeKey } from "./propose-key.ts";
 import { RegisterPanel } from "./register-panel.ts";
 
 /** Pause in typing after which the draft is checked, in milliseconds. */
 const pauseMs = 250;
-
-const empty = `{
-  "version": "1.0.0",
-  "payload_type": "wms",
-  "en": { "service_url": "", "layer": "" },
-  "fr": { "service_url": "", "layer": "" }
-}
-`;
-
-/** One language of a layer that exists, to try and to change. */
-const exampleIn = (lang: Lang, service_name: string) => ({
-	service_url: `https://maps.geogratis.gc.ca/wms/canvec_${lang}`,
-	layer: "hydro",
-	service_name,
-	legend_format: "image/png",
-});
-
-const example = canonicalText({
-	version: "1.0.0",
-	payload_type: "wms",
-	en: exampleIn("en", "Rivers and lakes (CanVec)"),
-	fr: exampleIn("fr", "Cours d’eau et lacs (CanVec)"),
-});
 
 /** A draft on the map. It is drawn again only if its fragments have changed. */
 interface DrawnDraft {
@@ -48,13 +31,16 @@ interface DrawnDraft {
 /** The page that checks and draws a registration before it is published. */
 export class DraftView implements View {
 	readonly title = t("Try a draft");
-	readonly #register = new RegisterPanel();
+	readonly #register = new RegisterPanel((globs) => this.#proposeKey(globs));
+	readonly #box = new AddressBox(this.#fill.bind(this), this.#open.bind(this));
 	#key = "";
+	/** The key that the page has proposed; another proposal replaces it, but never what was typed. */
+	#proposed = "";
 	#text = "";
 	/** The newest text that the form can show. */
 	#formText = empty;
-	/** Whether the user has not changed the text yet; problems are hidden until then. */
-	#isNew = true;
+	/** Ids of the fields that were left, and `text` once the whole text was: their problems are shown. */
+	#left = new Set<string>();
 	#checked = checkDraft(empty);
 	/** Why a file or the draft in the address could not be read; empty if there was no such problem. */
 	#notice = "";
@@ -62,7 +48,7 @@ export class DraftView implements View {
 	/** Null while the registration is invalid. */
 	#drawn: DrawnDraft | null = null;
 	/** Whether the list of fragments is open. */
-	#isOpen = matchMedia("(min-width: 64rem)").matches;
+	#isOpen = false;
 	/** Number of the newest check; what older checks have read is not shown. */
 	#serial = 0;
 	readonly #checkLater = debounce(pauseMs, () => this.#onChange());
@@ -79,42 +65,93 @@ export class DraftView implements View {
 
 	content(): TemplateResult {
 		const { registration } = this.#checked;
-		const problems = this.#isNew ? [] : this.#checked.problems;
+		const problems = this.#shownProblems();
 		const smallkey = parseSmallkey(this.#key);
 		const change = () => void this.#onChange();
+		const isKeyWrong = this.#key !== "" && smallkey === null && this.#left.has("key");
 		const key = html`<input type="text" id="key" autocomplete="off" spellcheck="false" maxlength="64"
-			aria-describedby="keynote" aria-invalid=${this.#key !== "" && smallkey === null} .value=${live(this.#key)}
+			aria-describedby="keynote" aria-invalid=${isKeyWrong} .value=${live(this.#key)}
 			@input=${this.#onInput} @change=${change}>`;
 		const keyNote = html`<p class="hint" id="keynote" role="status">${this.#keyNote}</p>`;
 		const text = html`<textarea id="text" rows="16" spellcheck="false" autocomplete="off" autocapitalize="off"
-			aria-describedby="verdict" aria-invalid=${problems.length > 0}
+			aria-describedby="verdict" aria-invalid=${this.#left.has("text") && problems.length > 0}
 			.value=${live(this.#text)} @input=${this.#onInput} @change=${change}></textarea>`;
 		const changeText = (text: string) => {
 			this.#text = text;
 			change();
 		};
-		const pick = ({ currentTarget }: Event) => {
-			const input = currentTarget as HTMLInputElement;
-			const [file] = input.files ?? [];
-			if (file) void this.#openFile(file);
-			input.value = "";
+		const toggle = (isOpen: boolean) => {
+			this.#isOpen = isOpen;
+			refresh();
 		};
-		const fileInput = html`<p class="hint">${t("Drop a JSON file here, or")} <label class="filelabel"><input type="file"
-			accept=".json,application/json" class="hiddenfile" @change=${pick}><span>${t("choose one")}</span></label>.</p>`;
+		const leave = ({ target }: Event) => {
+			this.#left.add((target as HTMLElement).id);
+			void this.#judgeKey(this.#serial);
+		};
+		const files = fileChoice(
+			(file) => void this.#openFile(file),
+			() => changeText(example),
+		);
+		const form = draftForm(() => this.#formText, !isInForm(this.#text), problems, changeText);
 		const stored = registration && canonicalText(registration);
-		return html`<div class="draft" @dragover=${this.#onFileEvent} @dragleave=${this.#onFileEvent} @drop=${this.#onFileEvent} @paste=${this.#onFileEvent}>
+		const canRegister = smallkey !== null && stored !== null;
+		return html`<div class="draft" @focusout=${leave} @dragover=${this.#onFileEvent} @dragleave=${this.#onFileEvent} @drop=${this.#onFileEvent} @paste=${this.#onFileEvent}>
 			<h1 tabindex="-1">${t("Try a draft")}</h1>
-			<p>${t("A draft stays in this page and in its address: nothing is sent anywhere until you send it. Fill the form, or paste or drop a file.")}</p>
-			<p><button @click=${() => changeText(example)}>${t("Load an example")}</button></p>
+			<p>${t("A draft stays in this page and in its address: nothing is sent anywhere until you send it.")}</p>
+			${this.#box.content(files)}
 			<div>${this.#notice && warning(this.#notice)}</div>
-			${field("key", t("Smallkey"), key, keyNote)}
 			<div class="twocolumns">
-				${draftForm(() => this.#formText, !isInForm(this.#text), problems, changeText)}
-				${field("text", t("The registration (JSON)"), text, [fileInput, verdict(this.#checked, problems)])}
+				<div class="draftfields">
+					${form.titles}
+					${field("key", t("Smallkey"), key, keyNote)}
+					${verdict(this.#checked, problems)}
+					<details><summary>${t("Addresses and layers")}</summary>${form.rest}</details>
+					<details><summary>${t("The whole registration")}</summary>${field("text", t("The registration (JSON)"), text)}</details>
+				</div>
+				<div class="result">${this.#drawn?.map.element ?? html`<p class="hint place">${t("The map appears here.")}</p>`}</div>
 			</div>
-			<div class="result">${this.#drawn && this.#result(this.#drawn)}</div>
-			${smallkey !== null && stored !== null ? this.#register.content({ smallkey, text: stored }) : ""}
+			${canRegister ? this.#register.content({ smallkey, text: stored }) : ""}
+			<div>${this.#drawn && draftResult(this.#drawn.fragments, this.#drawn.drawables, this.#isOpen, toggle)}</div>
+			${nextBar(this.#checked, problems.length, smallkey, this.#register)}
 		</div>`;
+	}
+
+	/** The problems of the fields that were left. */
+	#shownProblems() {
+		const { problems } = this.#checked;
+		if (this.#left.has("text")) return problems;
+		return problems.filter(({ pointer }) => this.#left.has(pointer.slice(1).replace("/", "-")));
+	}
+
+	/** Fills in a layer of a service, and proposes a smallkey for it. */
+	#fill(layer: FoundLayer): void {
+		this.#text = registrationText(layer);
+		this.#left.delete("text");
+		void this.#onChange();
+		const titles = layer.lang === "en" ? [layer.own, layer.twin] : [layer.twin, layer.own];
+		void this.#proposeKey([], titles.find((one) => one?.title)?.title);
+	}
+
+	/** Proposes a free smallkey, unless one was typed. @param globs of the smallkeys that the sender may use; empty: unknown */
+	async #proposeKey(
+		globs: readonly string[],
+		title = this.#checked.registration?.en.service_name ?? "",
+	): Promise<void> {
+		if (globs.length === 0 && this.#key !== this.#proposed) return;
+		if (title === "") return;
+		const isTaken = async (key: string) => (await catalogue.find(key).catch(() => null)) !== null;
+		const key = await proposeKey(title, globs, isTaken);
+		if (key === null || this.signal.aborted) return;
+		this.#key = key;
+		this.#proposed = key;
+		void this.#onChange();
+	}
+
+	/** Takes a whole text, such as that of a file. */
+	#open(text: string): void {
+		this.#text = text;
+		this.#left.add("text");
+		void this.#onChange();
 	}
 
 	/** Shows the draft in the address, at the start and whenever the address gets another draft. */
@@ -126,7 +163,8 @@ export class DraftView implements View {
 		this.#notice = draft ? "" : t("The draft in the address could not be read: it is cut off, or no draft.");
 		this.#key = draft?.smallkey ?? "";
 		this.#text = draft?.text ?? empty;
-		this.#check(draft === null || link === undefined);
+		if (draft !== null && link !== undefined) this.#left.add("text");
+		this.#check();
 	}
 
 	/** Takes the value of a field. The draft is checked after a pause in typing. */
@@ -158,15 +196,14 @@ export class DraftView implements View {
 		}
 		const [, name = ""] = /^(.+?)(?:\.service)?\.json$/.exec(file.name) ?? [];
 		this.#key ||= parseSmallkey(name) ?? "";
-		this.#text = text;
-		void this.#onChange();
+		this.#open(text);
 	}
 
 	/** Checks a changed draft and writes it into the address. */
 	async #onChange(): Promise<void> {
 		if (this.signal.aborted) return;
 		this.#notice = "";
-		this.#check(false);
+		this.#check();
 		const serial = this.#serial;
 		if (this.#text.length > maxRegistrationBytes) return;
 		const link = await packDraft({ smallkey: this.#key, text: this.#text });
@@ -176,9 +213,8 @@ export class DraftView implements View {
 		refresh();
 	}
 
-	#check(isNew: boolean): void {
+	#check(): void {
 		this.#serial += 1;
-		this.#isNew = isNew;
 		if (isInForm(this.#text)) this.#formText = this.#text;
 		this.#checked = checkDraft(this.#text);
 		void this.#judgeKey(this.#serial);
@@ -203,30 +239,10 @@ export class DraftView implements View {
 		const entry = smallkey === null ? null : await catalogue.find(smallkey).catch(() => null);
 		if (serial !== this.#serial) return;
 		const rule = t("1 to 64 of A-Z a-z 0-9 _ - + =");
-		const wrong = this.#key === "" ? rule : t("The smallkey must be {0}", rule);
+		const isShown = this.#key !== "" && this.#left.has("key");
+		const wrong = isShown ? t("The smallkey must be {0}", rule) : rule;
 		const taken = "This smallkey is registered: sending the draft changes that layer.";
 		this.#keyNote = smallkey === null ? wrong : t(entry ? taken : "This smallkey is free.");
 		refresh();
-	}
-
-	#result({ fragments, drawables, map }: DrawnDraft): TemplateResult {
-		const isFeature = drawables.en?.kind === "features" || drawables.en?.kind === "dynamic";
-		const boxes = fragments.map(({ target, lang, text }) => {
-			const shown = text === null ? null : JSON.stringify(JSON.parse(text), null, 2);
-			return copyBox(`${target}, ${lang}`, shown ?? t("This layer cannot be expressed here."));
-		});
-		const toggle = ({ currentTarget }: Event) => {
-			this.#isOpen = (currentTarget as HTMLDetailsElement).open;
-		};
-		return html`<div class="twocolumns">
-				${map.element}
-				<section><h2>${t("Both languages")}</h2>${bothLanguages(drawables)}</section>
-			</div>
-			${isFeature ? html`<p class="hint">${t("Symbols and fields are read from the service once the layer is registered.")}</p>` : ""}
-			<p>${copyButton(t("Copy the draft’s address"), () => location.href)}</p>
-			<details ?open=${this.#isOpen} @toggle=${toggle}>
-				<summary>${t("What viewers would read")}</summary>
-				<div class="copies">${boxes}</div>
-			</details>`;
 	}
 }

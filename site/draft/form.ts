@@ -28,7 +28,8 @@ export function isInForm(text: string): boolean {
 }
 
 /**
- * A form for the text of a registration. It changes the members that it shows, and keeps all others.
+ * A form for the text of a registration, in two parts: the titles, and everything else. It changes the members that it
+ * shows, and keeps all others.
  * @param current returns the text
  * @param problems each is shown beside its field
  * @param change is called with the whole text after each change
@@ -38,7 +39,7 @@ export function draftForm(
 	isDisabled: boolean,
 	problems: readonly PlacedProblem[],
 	change: (text: string) => void,
-): TemplateResult {
+): { titles: TemplateResult; rest: TemplateResult } {
 	const shownDocument = membersOf(tryJson(current()));
 	const kind = shownDocument.payload_type === "feature" ? "feature" : "wms";
 	/** Writes the members for a kind of service. @param changed the id of a changed field, with its value */
@@ -78,15 +79,26 @@ export function draftForm(
 		return field(id, t(labels[lang]), control, more);
 	};
 	const choices = ["wms", "feature"].map((one) => [one, typeText(one)] as const);
-	const shown = fields.filter(({ name }) => isOfKind(name, kind));
-	return html`<fieldset class="form" ?disabled=${isDisabled}>
-		<legend>${t("Form")}</legend>
-		${field("kind", t("Kind of service"), select("kind", kind, choices, write))}
-		${langs.map((lang) => shown.map((one) => fieldOf(lang, one)))}
-		<p class="hint">${t(
-			"The form shows the members of version 1.0.0 that most layers need; every other member stays as it is in the text.",
-		)}</p>
-	</fieldset>`;
+	const [title, ...others] = [...fields].reverse().filter(({ name }) => isOfKind(name, kind));
+	const inPage = others.reverse();
+	return {
+		titles: html`<fieldset class="titles" ?disabled=${isDisabled}>
+			<legend class="hidden">${t("Titles")}</legend>
+			${langs.map((lang) => title && fieldOf(lang, title))}
+		</fieldset>`,
+		rest: html`<fieldset class="form" ?disabled=${isDisabled}>
+			<legend>${t("Form")}</legend>
+			${field(
+				"kind",
+				t("Kind of service"),
+				select("kind", kind, choices, (one) => write(one)),
+			)}
+			${langs.map((lang) => inPage.map((one) => fieldOf(lang, one)))}
+			<p class="hint">${t(
+				"The form shows the members of version 1.0.0 that most layers need; every other member stays as it is in the text.",
+			)}</p>
+		</fieldset>`,
+	};
 }
 
 function memberOf(document: Members, lang: Lang, name: string): string {

@@ -6,6 +6,7 @@ import { currentState, now, refresh, root, settings, stateLink } from "../page/p
 import { lang, t } from "../page/texts.ts";
 import { renewCatalogue } from "../search/loaded-catalogue.ts";
 import { problemList } from "./check.ts";
+import { allowedIn } from "./propose-key.ts";
 import { curlCommand, sendSigned } from "./send.ts";
 
 /** Time after which the service's catalogue contains a sent registration, in milliseconds. */
@@ -20,7 +21,23 @@ const maxAddressLength = 7_500;
  */
 export class RegisterPanel {
 	#sender = "";
+	#hasSecret = false;
 	#answer: Content = "";
+
+	/** @param proposeKey is called with the globs of the smallkeys that the sender may use, after a refusal that names them */
+	constructor(readonly proposeKey: (globs: readonly string[]) => Promise<void>) {}
+
+	/** What is missing before the draft can be sent, as texts for users. */
+	missing(): string[] {
+		if (!settings.canSend) return [];
+		return [...(this.#sender.trim() ? [] : [t("a sender id")]), ...(this.#hasSecret ? [] : [t("a secret")])];
+	}
+
+	/** The id of the control for the next step. */
+	nextId(): string {
+		if (!settings.canSend) return "filesave";
+		return this.#sender.trim() === "" ? "sender" : this.#hasSecret ? "send" : "secret";
+	}
 
 	content(draft: Draft): TemplateResult {
 		const address = new URL(`register/${draft.smallkey}`, root);
@@ -30,22 +47,28 @@ export class RegisterPanel {
 			refresh();
 		};
 		const sender = html`<input id="sender" autocomplete="off" spellcheck="false" maxlength="64" @input=${input}>`;
-		const secret = html`<input type="password" id="secret" autocomplete="off">`;
+		const typed = (event: Event) => {
+			this.#hasSecret = textIn(event) !== "";
+			refresh();
+		};
+		const secret = html`<input type="password" id="secret" autocomplete="off" @input=${typed}>`;
 		const form = html`<form @submit=${(event: Event) => void this.#send(event, address, draft)}>
-			<h3>${t("Send it signed")}</h3>
-			<p class="hint">${t("The secret stays in this page: only the signature is sent, and nothing is kept.")}</p>
+			${field("sender", t("Sender id"), sender)}
 			${field("secret", t("Secret"), secret)}
-			<button type="submit" class="primary">${t("Sign and send")}</button>
+			<p class="hint">${t("The secret stays in this page: only the signature is sent, and nothing is kept.")}</p>
+			<button type="submit" id="send" class="primary">${t("Sign and send")}</button>
 		</form>`;
 		return html`<section class="register">
 			<h2>${t("Register it")}</h2>
-			${field("sender", t("Sender id"), sender)}
 			${settings.canSend ? form : ""}
 			<div class="answer" role="status">${this.#answer}</div>
-			<div>${this.#proposal(draft)}</div>
-			<h3>${t("Signed curl command")}</h3>
-			<p class="hint">${t("The command signs on your machine: put the secret into the variable SECRET first. Its signature is valid for two minutes.")}</p>
-			<div>${copyBox(t("Signed curl command"), command)}</div>
+			<details ?open=${!settings.canSend}><summary>${t("Without a secret")}</summary>
+				${withoutSecret(draft)}${this.#proposal(draft)}
+			</details>
+			<details><summary>${t("Signed curl command")}</summary>
+				<p class="hint">${t("The command signs on your machine: put the secret into the variable SECRET first. Its signature is valid for two minutes.")}</p>
+				<div>${copyBox(t("Signed curl command"), command)}</div>
+			</details>
 		</section>`;
 	}
 
@@ -74,11 +97,28 @@ export class RegisterPanel {
 			now: now(),
 			lang,
 		}).then(
-			(answer) => answerContent(answer, smallkey),
+			async (answer) => {
+				const globs = answer.status === 403 ? allowedIn(answer.errors) : [];
+				if (globs.length === 0) return answerContent(answer, smallkey);
+				await this.proposeKey(globs);
+				return html`${answerContent(answer, smallkey)}
+					<p>${t("Another key is proposed: look at it, and send again.")}</p>`;
+			},
 			() => html`<p class="bad">${t("The service did not answer.")}</p>`,
 		);
 		refresh();
 	}
+}
+
+/** What a person can do who has no secret: the file, for a pull request, and a mail to who runs the service. */
+function withoutSecret({ smallkey, text }: Draft): TemplateResult {
+	const path = layerPath(smallkey);
+	const file = `data:application/json;charset=utf-8,${encodeURIComponent(text)}`;
+	const body = `${t("Please register this layer:")}\r\n\r\n${path}\r\n\r\n${text}\r\n${location.href}`;
+	const mail = `mailto:?${new URLSearchParams({ subject: t("Map layer: {0}", smallkey), body })}`;
+	return html`<p><a id="filesave" href=${file} download=${`${smallkey}.json`}>${t("Save the file for a pull request")}</a>
+		<span class="hint"><code>${path}</code></span></p>
+		<p><a href=${mail.replaceAll("+", "%20")}>${t("Write a mail to who runs this service")}</a></p>`;
 }
 
 function answerContent(

@@ -93,7 +93,16 @@ function isState({ href }: HTMLAnchorElement): boolean {
 // A plain click on a link to a state; clicks with a modifier key (new tab or window) are left to the browser.
 addEventListener("click", (event) => {
 	const link = (event.target as Element).closest<HTMLAnchorElement>("a[href]");
-	if (!link || isEmbed || !isState(link) || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey)
+	if (
+		!link ||
+		event.defaultPrevented ||
+		isEmbed ||
+		!isState(link) ||
+		event.metaKey ||
+		event.ctrlKey ||
+		event.shiftKey ||
+		event.altKey
+	)
 		return;
 	event.preventDefault();
 	go(readState(link));

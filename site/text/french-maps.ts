@@ -51,8 +51,8 @@ export const frenchOfMaps = {
 	"{0} answered with something that is no map.": "{0} a donné une réponse qui n’est pas une carte.",
 	"{0} is no address that can be asked.": "{0} n’est pas une adresse que l’on peut interroger.",
 
-	"A draft stays in this page and in its address: nothing is sent anywhere until you send it. Fill the form, or paste or drop a file.":
-		"Une ébauche reste dans cette page et dans son adresse : rien n’est transmis tant que vous ne l’envoyez pas. Remplissez le formulaire, ou collez ou déposez un fichier.",
+	"A draft stays in this page and in its address: nothing is sent anywhere until you send it.":
+		"Une ébauche reste dans cette page et dans son adresse : rien n’est transmis tant que vous ne l’envoyez pas.",
 	"The registration (JSON)": "L’inscription (JSON)",
 	Form: "Formulaire",
 	"Drop a JSON file here, or": "Déposez un fichier JSON ici, ou",
@@ -94,7 +94,6 @@ export const frenchOfMaps = {
 	"Signed curl command": "Commande curl signée",
 	"The command signs on your machine: put the secret into the variable SECRET first. Its signature is valid for two minutes.":
 		"La commande signe sur votre machine : mettez d’abord le secret dans la variable SECRET. La signature est valide deux minutes après le lancement.",
-	"Send it signed": "L’envoyer signée",
 	"The secret stays in this page: only the signature is sent, and nothing is kept.":
 		"Le secret reste dans cette page : seule la signature est envoyée, et rien n’est conservé.",
 	"Sender id": "Identifiant de l’expéditeur",
@@ -112,4 +111,43 @@ export const frenchOfMaps = {
 	"The registration is too long for an address: copy the text into a new file there.":
 		"L’inscription est trop longue pour une adresse : copiez le texte dans un nouveau fichier sur GitHub.",
 	"Worth knowing:": "Bon à savoir :",
+	"The address of a service or a layer": "L’adresse d’un service ou d’une couche",
+	"Read it": "Lire",
+	"ArcGIS or WMS; or the text of a registration (JSON).":
+		"ArcGIS ou WMS; ou le texte d’une inscription (JSON).",
+	"This is no http or https address.": "Ce n’est pas une adresse http ou https.",
+	"{0} in this service.": "{0} dans ce service.",
+	"Looking for the layer in the other language…": "Recherche de la couche dans l’autre langue…",
+	"No service in the other language was found: this one is used for both.":
+		"Aucun service dans l’autre langue n’a été trouvé : celui-ci sert aux deux.",
+	"Is this the layer in French?": "Est-ce la couche en français?",
+	"Is this the layer in English?": "Est-ce la couche en anglais?",
+	Yes: "Oui",
+	"No: the English service is used for both": "Non : le service anglais sert aux deux",
+	"No: the French service is used for both": "Non : le service français sert aux deux",
+	W: "O",
+	Titles: "Titres",
+	"Addresses and layers": "Adresses et couches",
+	"The whole registration": "Toute l’inscription",
+	"The map appears here.": "La carte apparaîtra ici.",
+	"the address of a layer": "l’adresse d’une couche",
+	"a key": "une clé",
+	"a sender id": "un identifiant d’expéditeur",
+	"a secret": "un secret",
+	"{0} thing to correct.": "{0} problème à corriger.",
+	"{0} things to correct.": "{0} problèmes à corriger.",
+	"Valid.": "Valide.",
+	"Not complete yet.": "Pas encore complète.",
+	"Missing:": "Il manque :",
+	"Next: {0}": "Suite : {0}",
+	"the address": "l’adresse",
+	"the key": "la clé",
+	send: "envoyer",
+	"Without a secret": "Sans secret",
+	"Please register this layer:": "Veuillez inscrire cette couche :",
+	"Map layer: {0}": "Couche cartographique : {0}",
+	"Save the file for a pull request": "Enregistrer le fichier pour une demande de tirage",
+	"Write a mail to who runs this service": "Écrire un courriel à l’exploitant de ce service",
+	"Another key is proposed: look at it, and send again.":
+		"Une autre clé est proposée : vérifiez-la, puis envoyez de nouveau.",
 };

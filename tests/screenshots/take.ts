@@ -29,7 +29,7 @@ const pages: readonly [name: string, path: string, sign: string][] = [
 	["none", "?q=zzzz", ".count strong"],
 	["layer", "layer/nhn.html", '.map[data-state="drawn"]'],
 	["missing", "?layer=zzzz", ".layerhead a"],
-	["draft", "?page=draft", "textarea"],
+	["draft", "?page=draft", "#source"],
 	["health", "health/index.html", "main h1"],
 	["changes", "changes/index.html", "main h1"],
 	["list", "../list/", "main li a"],

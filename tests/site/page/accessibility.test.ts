@@ -111,7 +111,7 @@ people.before(async (context) => {
 		["changes/", (page) => page.locator(".narrow").waitFor()],
 		["publisher/rivers-canada", (page) => page.locator("thead button").first().waitFor()],
 		["publisher/", (page) => page.locator("main li a").waitFor()],
-		["?page=draft", (page) => page.locator("textarea").waitFor()],
+		["?page=draft", (page) => page.locator("#source").waitFor()],
 		[`?page=draft#draft=${draft}`, drawn],
 	];
 });

@@ -72,7 +72,14 @@ function takePut(world: SiteWorld, path: string, status: number, answer: object)
 	});
 }
 
+/** Opens the parts of the form that are closed at first. */
+async function openAll(page: Page): Promise<void> {
+	await page.locator("#source").waitFor();
+	for (const summary of await page.locator(".draftfields summary").all()) await summary.click();
+}
+
 async function fillForm(page: Page, address: string): Promise<void> {
+	await openAll(page);
 	await page.getByLabel("Smallkey").fill("a+b=1");
 	for (const lang of ["English", "French"]) {
 		await page.getByLabel(`Address (${lang})`).fill(address);
@@ -83,10 +90,18 @@ async function fillForm(page: Page, address: string): Promise<void> {
 
 draft("a draft is judged as one types, by the rules and in the words of the API", async ({ page, world }) => {
 	await page.goto(world.url("en/?page=draft"));
+	await openAll(page);
 	const text = page.getByLabel("The registration (JSON)");
 	await text.fill(
 		'{"version":"1.0.0","payload_type":"wms","en":{"service_url":"ftp://x","layer":""},"fr":{}}',
 	);
+	await page.getByText("Not complete yet.").waitFor();
+	assert.is(
+		await page.locator("main .verdict li, main .bad, main [aria-invalid=true]").count(),
+		0,
+		"while one types",
+	);
+	await text.press("Tab");
 	const verdict = page.locator(".verdict li");
 	await verdict.first().waitFor();
 	const problems = await verdict.allTextContents();
@@ -101,6 +116,7 @@ draft("a draft is judged as one types, by the rules and in the words of the API"
 	await page.locator(".verdict").getByText("must be JSON").waitFor();
 	assert.is(await page.locator("main img").count(), 0);
 	await page.getByLabel("Smallkey").fill("no key");
+	await page.getByLabel("Smallkey").press("Tab");
 	await page.getByText("The smallkey must be 1 to 64 of").waitFor();
 	await page.getByLabel("Smallkey").fill("taken");
 	await page.getByText("This smallkey is registered").waitFor();
@@ -110,8 +126,14 @@ draft("a draft is judged as one types, by the rules and in the words of the API"
 draft("a French page says in French what is wrong and what is odd, at the fields too", async (context) => {
 	const { page, world } = context;
 	await page.goto(world.url("fr/?page=draft"));
+	await openAll(page);
 	await page.getByLabel("Adresse (anglais)").fill("ftp://x");
-	await page.locator(".verdict li", { hasText: "/en/layer" }).getByText("ne doit pas être vide").waitFor();
+	await page.getByLabel("Adresse (anglais)").press("Tab");
+	const missing = page.locator(".verdict li", { hasText: "/en/layer" });
+	assert.is(await missing.count(), 0, "before the field was left");
+	await page.getByLabel("Couche dans le service (anglais)").focus();
+	await page.getByLabel("Couche dans le service (anglais)").press("Tab");
+	await missing.getByText("ne doit pas être vide").waitFor();
 	await page.locator(".fieldproblems").getByText("doit être une adresse http ou https").first().waitFor();
 	await page.getByRole("button", { name: "Charger un exemple" }).click();
 	await page.getByText("L’inscription est valide.").waitFor();
@@ -137,6 +159,7 @@ draft("the layers of a service are offered, by name and by number", async ({ pag
 	);
 	maps.on("/broken", sendText("no", "text/plain", 503));
 	await page.goto(world.url("en/?page=draft"));
+	await openAll(page);
 	const list = page.getByRole("button", { name: "List the layers of the service (English)" });
 	await page.getByLabel("Address (English)").fill(`${maps.origin}/caps`);
 	await list.click();
@@ -173,8 +196,10 @@ draft(
 		// What was opened or closed stays so while one types.
 		await page.getByText("What viewers would read").click();
 		await page.getByLabel("Title (English)").fill("Another title");
-		await page.locator(".result pre", { hasText: "Another title" }).first().waitFor({ state: "attached" });
-		assert.not(await page.locator(".result details").evaluate((one) => (one as HTMLDetailsElement).open));
+		await page.locator(".copies pre", { hasText: "Another title" }).first().waitFor({ state: "attached" });
+		assert.ok(
+			await page.locator("details:has(> .copies)").evaluate((one) => (one as HTMLDetailsElement).open),
+		);
 		// Neither the way past the menu nor the other language loses it.
 		await page.locator(".skip").focus();
 		await page.keyboard.press("Enter");
@@ -207,6 +232,12 @@ draft(
 			JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
 		);
 		assert.not.match(kept, /test_-k/);
+		await page.getByText("Without a secret").click();
+		const file = page.getByRole("link", { name: "Save the file for a pull request" });
+		assert.is(await file.getAttribute("download"), "a+b=1.json");
+		assert.is(decodeURIComponent((await file.getAttribute("href")) ?? "").replace(/^[^,]*,/, ""), body);
+		const mail = new URL((await page.getByRole("link", { name: "Write a mail" }).getAttribute("href")) ?? "");
+		assert.ok(mail.searchParams.get("body")?.includes(body.replaceAll("\n", "\n")));
 		const proposal = await page
 			.getByRole("link", { name: "Open GitHub with the file filled in" })
 			.getAttribute("href");
@@ -239,6 +270,7 @@ draft(
 		await page.getByLabel("Title (French)").fill("L'école d’été");
 		await page.getByLabel("Sender id").fill("jstest");
 		await page.getByText("The registration is in order.").waitFor();
+		await page.getByText("Signed curl command").first().click();
 		await eventually(async () => (await page.locator(".register pre").innerText()).includes("d’été"));
 		const command = await page.locator(".register pre").innerText();
 		const sent = takePut(world, "/base/register/a+b=1", 201, { smallkey: "a+b=1" });

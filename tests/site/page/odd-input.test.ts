@@ -142,15 +142,18 @@ odd("drafts that are no registration, too long or full of markup", async ({ orig
 		["x".repeat(1_000_000), "at most 65536 bytes, not 1000000"],
 	] as const;
 	await page.goto(`${origin}/en/?page=draft`);
+	await page.getByText("The whole registration").click();
 	const field = page.getByLabel("The registration (JSON)");
 	for (const [text, verdict] of texts) {
 		await field.fill(text);
+		await field.press("Tab");
 		await page.locator(".verdict li").getByText(verdict).first().waitFor();
 		await assertHarmless(page, text.slice(0, 40));
 	}
 	await page.goto(
 		`${origin}/en/?page=draft#draft=${await packDraft({ smallkey: markup, text: registration })}`,
 	);
+	await page.getByLabel("Smallkey").press("Tab");
 	await page.getByText("The smallkey must be 1 to 64 of").waitFor();
 	await assertHarmless(page, "markup in every text");
 	const cut = (await packDraft({ smallkey: "k", text: registration })).slice(0, -9);

@@ -1,0 +1,200 @@
+import { html, type TemplateResult } from "lit-html";
+import { live } from "lit-html/directives/live.js";
+import type { Bounds } from "../../registry/entries.ts";
+import type { Lang } from "../../registry/smallkey.ts";
+import { ServiceFailed } from "../map/ask.ts";
+import { type Content, debounce, field, select, textIn } from "../page/dom.ts";
+import { refresh } from "../page/page.ts";
+import { layers as countText, t } from "../page/texts.ts";
+import { findTwin, type Twin } from "./find-twin.ts";
+import { readService, type Service, type ServiceLayer } from "./service.ts";
+import { isSurelyService, parseServiceAddress } from "./service-address.ts";
+import { langOf } from "./twin.ts";
+
+/** Pause in typing after which a whole address is read, in milliseconds. */
+const pauseMs = 400;
+
+const maxOffered = 500;
+
+/** A layer in one or both languages, as a registration has it. */
+export interface FoundLayer {
+	kind: Service["kind"];
+	/** The language of the address that was given. */
+	lang: Lang;
+	own: { url: string; layer: string; title: string };
+	/** The same in the other language; null if none was found, or if it is not wanted. */
+	twin: FoundLayer["own"] | null;
+}
+
+/** The text of a registration of a layer. Without a twin, both languages have the same service. */
+export function registrationText({ kind, lang, own, twin }: FoundLayer): string {
+	const other = twin ?? { ...own, title: "" };
+	const node = ({ url, layer, title }: FoundLayer["own"]) => ({
+		service_url: url,
+		...(kind === "wms" && { layer }),
+		...(title && { service_name: title }),
+	});
+	const [en, fr] = lang === "en" ? [own, other] : [other, own];
+	const document = { version: "1.0.0", payload_type: kind, en: node(en), fr: node(fr) };
+	return `${JSON.stringify(document, null, 2)}\n`;
+}
+
+/**
+ * The box for the address of a service or a layer. It lists the layers of the service, and looks for the service of the
+ * other language.
+ */
+export class AddressBox {
+	#text = "";
+	#service: Service | null = null;
+	#lang: Lang = "en";
+	#layer: ServiceLayer | null = null;
+	#twin: Twin | null = null;
+	#isTwinWanted = true;
+	#status = "";
+	#isBad = false;
+	/** Number of the newest question: answers to older ones are not shown. */
+	#serial = 0;
+	readonly #readLater = debounce(pauseMs, () => {
+		if (isSurelyService(this.#text)) void this.#read();
+	});
+
+	/**
+	 * @param found is called with each layer that is found or chosen
+	 * @param opened is called with a text that is no address, such as JSON
+	 */
+	constructor(
+		readonly found: (layer: FoundLayer) => void,
+		readonly opened: (text: string) => void,
+	) {}
+
+	/** @param more stands below the box, such as the way to choose a file */
+	content(more: Content): TemplateResult {
+		const input = (event: Event) => {
+			this.#text = textIn(event);
+			this.#readLater();
+		};
+		const submit = (event: Event) => {
+			event.preventDefault();
+			void this.#read();
+		};
+		const box = html`<input type="text" id="source" inputmode="url" autocomplete="off" spellcheck="false"
+			aria-describedby="sourcehint" .value=${live(this.#text)} @input=${input}>`;
+		return html`<form class="source" @submit=${submit}>
+			${field(
+				"source",
+				t("The address of a service or a layer"),
+				html`<div class="withbutton">${box}
+				<button type="submit">${t("Read it")}</button></div>`,
+			)}
+			<div class="hint" id="sourcehint">${t("ArcGIS or WMS; or the text of a registration (JSON).")} ${more}</div>
+			<p role="status" class=${this.#isBad ? "bad" : "hint"}>${this.#status}</p>
+			${this.#layers()}${this.#question()}
+		</form>`;
+	}
+
+	/** The list of layers, with their extents. */
+	#layers(): Content {
+		const { layers = [] } = this.#service ?? {};
+		if (layers.length < 2) return "";
+		const options = layers.slice(0, maxOffered).map(({ name, title, bounds }) => {
+			const named = title === "" || title === name ? name : `${title} (${name})`;
+			return [name, bounds ? `${named} · ${boundsText(bounds)}` : named] as const;
+		});
+		const choose = (name: string) => {
+			const layer = layers.find((one) => one.name === name);
+			if (layer) void this.#choose(layer);
+		};
+		const first = this.#layer ? [] : [["", t("Choose one of {0}", countText(layers.length))] as const];
+		const list = select("servicelayer", this.#layer?.name ?? "", [...first, ...options], choose);
+		return field("servicelayer", t("Layer in the service"), list);
+	}
+
+	/** The question whether the service that was found is that of the other language. */
+	#question(): Content {
+		if (!this.#twin || !this.#layer) return "";
+		const { url, layer } = this.#twin;
+		const isFrench = this.#lang === "en";
+		const choice = (isWanted: boolean, text: Content) => html`<label><input type="radio" name="twin"
+			.checked=${live(this.#isTwinWanted === isWanted)} @change=${() => this.#want(isWanted)}><span>${text}</span></label>`;
+		const place = url === this.#service?.url ? layer.name : url;
+		return html`<fieldset class="twin"><legend>${isFrench ? t("Is this the layer in French?") : t("Is this the layer in English?")}</legend>
+			${choice(true, html`${t("Yes")}${t(":")} <span lang=${isFrench ? "fr" : "en"}>${layer.title}</span> <code>${place}</code>`)}
+			${choice(false, isFrench ? t("No: the English service is used for both") : t("No: the French service is used for both"))}
+		</fieldset>`;
+	}
+
+	#say(status: string, isBad = false): void {
+		this.#status = status;
+		this.#isBad = isBad;
+		refresh();
+	}
+
+	async #read(): Promise<void> {
+		this.#serial += 1;
+		const serial = this.#serial;
+		const parsed = parseServiceAddress(this.#text);
+		[this.#service, this.#layer, this.#twin] = [null, null, null];
+		if (!parsed) {
+			const isText = /^\s*\{/.test(this.#text);
+			if (isText) this.opened(this.#text);
+			return this.#say(isText ? "" : t("This is no http or https address."), !isText);
+		}
+		this.#lang = langOf(parsed.url) ?? "en";
+		this.#say(t("Asking the service…"));
+		const service = await readService(parsed).catch((error: unknown) => {
+			if (!(error instanceof ServiceFailed)) throw error;
+			return error;
+		});
+		if (serial !== this.#serial) return;
+		if (service instanceof ServiceFailed) {
+			// What the address says is filled in all the same.
+			const { kind, url, chosen } = parsed;
+			this.#report({ kind, url, layers: [], chosen, languages: [] }, { name: chosen, title: "" }, null);
+			return this.#say(service.message, true);
+		}
+		this.#service = service;
+		const chosen = service.layers.find(({ name }) => name === service.chosen);
+		this.#say(t("{0} in this service.", countText(service.layers.length)));
+		if (chosen) await this.#choose(chosen);
+	}
+
+	/** Fills in a layer at once, and its twin when it is found. */
+	async #choose(layer: ServiceLayer): Promise<void> {
+		const service = this.#service;
+		if (!service) return;
+		this.#serial += 1;
+		const serial = this.#serial;
+		[this.#layer, this.#twin, this.#isTwinWanted] = [layer, null, true];
+		this.#report(service, layer, null);
+		this.#say(t("Looking for the layer in the other language…"));
+		const twin = await findTwin(service, layer, this.#lang);
+		if (serial !== this.#serial) return;
+		this.#twin = twin;
+		this.#report(service, layer, twin);
+		this.#say(twin ? "" : t("No service in the other language was found: this one is used for both."));
+	}
+
+	#want(isWanted: boolean): void {
+		this.#isTwinWanted = isWanted;
+		if (this.#service && this.#layer) this.#report(this.#service, this.#layer, isWanted ? this.#twin : null);
+		refresh();
+	}
+
+	#report(service: Service, layer: Pick<ServiceLayer, "name" | "title">, twin: Twin | null): void {
+		const placed = (url: string, { name, title }: Pick<ServiceLayer, "name" | "title">) => {
+			const address = new URL(url);
+			if (service.kind === "feature" && name !== "") address.pathname += `/${name}`;
+			return { url: address.href, layer: name, title };
+		};
+		const { kind, url } = service;
+		const other = twin && placed(twin.url, twin.layer);
+		this.found({ kind, lang: this.#lang, own: placed(url, layer), twin: other });
+	}
+}
+
+/** `49°N – 60°N, 139°W – 114°W` */
+function boundsText([west, south, east, north]: Bounds): string {
+	const place = (value: number, positive: string, negative: string) =>
+		`${Math.abs(Math.round(value))}°${value < 0 ? negative : positive}`;
+	return `${place(south, "N", "S")} – ${place(north, "N", "S")}, ${place(west, "E", t("W"))} – ${place(east, "E", t("W"))}`;
+}

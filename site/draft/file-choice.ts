@@ -1,0 +1,15 @@
+import { html, type TemplateResult } from "lit-html";
+import { t } from "../page/texts.ts";
+
+/** The ways to begin with a whole registration: a file, or an example. */
+export function fileChoice(open: (file: File) => void, loadExample: () => void): TemplateResult {
+	const pick = ({ currentTarget }: Event) => {
+		const input = currentTarget as HTMLInputElement;
+		const [file] = input.files ?? [];
+		if (file) open(file);
+		input.value = "";
+	};
+	return html`${t("Drop a JSON file here, or")} <label class="filelabel"><input type="file"
+		accept=".json,application/json" class="hiddenfile" @change=${pick}><span>${t("choose one")}</span></label>.
+		<button type="button" class="small" @click=${loadExample}>${t("Load an example")}</button>`;
+}

@@ -1,0 +1,53 @@
+import { parseSmallkey } from "../../registry/smallkey.ts";
+import { fold } from "../search/words.ts";
+
+/** Words that say little, in titles of both languages. */
+const stopWords = new Set(
+	"a an and at by for from in of on the to au aux d de des du en et l la le les par pour sur un une".split(
+		" ",
+	),
+);
+
+const maxWords = 3;
+const maxLength = 32;
+
+/** Numbers that are tried after a smallkey that is taken. */
+const maxTries = 20;
+
+/**
+ * A free smallkey for a layer, made of the first words of its title, that a sender may use.
+ * @param patterns globs of the smallkeys that the sender may use; empty: all
+ * @param isTaken whether a smallkey is registered
+ * @returns null if none was found
+ */
+export async function proposeKey(
+	title: string,
+	patterns: readonly string[],
+	isTaken: (smallkey: string) => Promise<boolean>,
+): Promise<string | null> {
+	const words = fold(title).match(/[a-z0-9]+/g) ?? [];
+	const named = words.filter((word) => !stopWords.has(word)).slice(0, maxWords);
+	const name = (named.length > 0 ? named.join("-") : "layer").slice(0, maxLength).replace(/-$/, "");
+	const globs = patterns.length > 0 ? patterns : ["*"];
+	for (const glob of globs) {
+		for (let number = 1; number <= maxTries; number += 1) {
+			const text = number === 1 ? name : `${name}-${number}`;
+			// Only the first star is filled: the others may stand for nothing.
+			const filled = glob.replace("*", text).replaceAll("*", "").replaceAll("?", "0");
+			const smallkey = parseSmallkey(filled);
+			if (smallkey !== null && !(await isTaken(smallkey))) return smallkey;
+			if (!glob.includes("*")) break;
+		}
+	}
+	return null;
+}
+
+/** The globs in a refusal of a sender's smallkey, in either language (code `owner`); empty if it is another refusal. */
+export function allowedIn(errors: readonly { text: string }[]): string[] {
+	const listed = errors.flatMap(
+		({ text }) => / keys only: ([^;]+); not | que ces clés\s: ([^;]+); pas /.exec(text) ?? [],
+	);
+	const [, en, fr] = listed;
+	const globs = (en ?? fr ?? "none").split(" ");
+	return globs.filter((glob) => glob !== "none");
+}

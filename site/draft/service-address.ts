@@ -1,0 +1,42 @@
+import { arcgisPath } from "../../registry/addresses.ts";
+
+/** What an address says of a service. */
+export interface ServiceAddress {
+	kind: "wms" | "feature";
+	/** Its address as a registration has it; for ArcGIS without the number of a layer. */
+	url: string;
+	/** The name of the layer that the address names; empty for none. */
+	chosen: string;
+}
+
+/** Parameters of requests to a WMS, which are not part of its address. */
+const requestParameters =
+	/^(?:service|request|version|layers?|styles?|format|crs|srs|bbox|width|height|transparent|f|exceptions)$/i;
+
+/**
+ * What an address alone says: the kind of its service, the service's address, and the layer in it.
+ * @returns null if the text is no http or https address
+ */
+export function parseServiceAddress(text: string): ServiceAddress | null {
+	const trimmed = text.trim();
+	if (!/^https?:\/\/[^\s]+$/i.test(trimmed) || !URL.canParse(trimmed)) return null;
+	const address = new URL(trimmed);
+	const asked = (name: RegExp) => [...address.searchParams].find(([one]) => name.test(one))?.[1] ?? "";
+	const isWms = /^wms$/i.test(asked(/^service$/i));
+	const [match, , chosen = asked(/^layers?$/i)] = arcgisPath.exec(address.pathname) ?? [];
+	const kind = match !== undefined && !isWms ? "feature" : "wms";
+	for (const name of [...address.searchParams.keys()])
+		if (requestParameters.test(name)) address.searchParams.delete(name);
+	if (kind === "feature") address.pathname = address.pathname.replace(/(Server)(?:\/\d+)?\/?$/i, "$1");
+	address.hash = "";
+	// A comma separates several layers; a registration has one.
+	return { kind, url: address.href, chosen: kind === "wms" && chosen.includes(",") ? "" : chosen };
+}
+
+/** Whether a text that is being typed is surely the whole address of a service or a layer. */
+export function isSurelyService(text: string): boolean {
+	const isWhole = /(?:\/(?:Map|Feature)Server(?:\/\d+)?\/?|\/WMSServer)$|[?&]service=wms\b/i.test(
+		text.trim(),
+	);
+	return isWhole && parseServiceAddress(text) !== null;
+}

@@ -1,0 +1,105 @@
+import type { Bounds } from "../../registry/entries.ts";
+import { ask, askJson, oddAnswer, ServiceFailed } from "../map/ask.ts";
+import { capabilitiesOf } from "../map/drawable.ts";
+import type { ServiceAddress } from "./service-address.ts";
+
+/** A layer of a service: its name in a WMS, or its number in an ArcGIS service. */
+export interface ServiceLayer {
+	name: string;
+	title: string;
+	/** In degrees; null if unknown. */
+	bounds: Bounds | null;
+	/** The geometry of a layer of features; empty for pictures. */
+	geometry: string;
+}
+
+/** A service as it describes itself. */
+export interface Service extends ServiceAddress {
+	/** In the service's order. */
+	layers: readonly ServiceLayer[];
+	/** Codes of the languages that the service speaks, as it names them; empty if it names none. */
+	languages: readonly string[];
+}
+
+/** Asks a service for its layers. @throws {ServiceFailed} if it cannot be asked, or answers with something else */
+export async function readService(parsed: ServiceAddress): Promise<Service> {
+	const { kind, url, chosen } = parsed;
+	if (kind === "wms") return readWms(url, chosen);
+	if (chosen !== "") return { ...parsed, layers: [await readArcgisLayer(url, chosen)], languages: [] };
+	return { ...parsed, layers: await readArcgisLayers(url), languages: [] };
+}
+
+type Document = Record<string, unknown>;
+
+function withPath(url: string, more: string): string {
+	const address = new URL(url);
+	address.pathname += more;
+	address.searchParams.set("f", "json");
+	return address.href;
+}
+
+/** One layer of an ArcGIS service. @throws {ServiceFailed} */
+async function readArcgisLayer(url: string, number: string): Promise<ServiceLayer> {
+	const document = await askJson(withPath(url, `/${number}`));
+	if (typeof document.name !== "string") throw new ServiceFailed(url, oddAnswer);
+	return arcgisLayer({ id: number, ...document });
+}
+
+/** The layers of features of an ArcGIS service, with their extents where the service lists them. @throws {ServiceFailed} */
+async function readArcgisLayers(url: string): Promise<ServiceLayer[]> {
+	const listed = (document: Document) =>
+		Array.isArray(document.layers) ? (document.layers as Document[]) : null;
+	// `/layers` has the extents; some servers do not have it.
+	const whole = await askJson(withPath(url, "/layers")).then(listed, () => null);
+	const layers = whole ?? listed(await askJson(withPath(url, "")));
+	if (!layers) throw new ServiceFailed(url, oddAnswer);
+	const isFeatures = ({ type, subLayerIds }: Document) =>
+		typeof type === "string" ? type === "Feature Layer" : !Array.isArray(subLayerIds);
+	return Promise.all(layers.filter(isFeatures).map(arcgisLayer));
+}
+
+async function arcgisLayer({ id, name, extent, geometryType }: Document): Promise<ServiceLayer> {
+	const { xmin, ymin, xmax, ymax, spatialReference } = (extent ?? {}) as Document;
+	const { latestWkid, wkid = 0 } = (spatialReference ?? {}) as { latestWkid?: number; wkid?: number };
+	const [west, south, east, north] = [xmin, ymin, xmax, ymax].map(Number) as [number, number, number, number];
+	const isKnown = [west, south, east, north].every(Number.isFinite) && extent != null;
+	const { boundsOfExtent } = await import("../../registry/projections.ts");
+	const box = { wkid: latestWkid ?? wkid, xmin: west, ymin: south, xmax: east, ymax: north };
+	const bounds = isKnown ? boundsOfExtent(box) : null;
+	const geometry = typeof geometryType === "string" ? geometryType : "";
+	return { name: String(id), title: String(name ?? id), bounds: bounds ?? null, geometry };
+}
+
+/** A Web Map Service. @throws {ServiceFailed} */
+async function readWms(url: string, chosen: string): Promise<Service> {
+	const { text } = await ask(capabilitiesOf(url));
+	const document = new DOMParser().parseFromString(text, "text/xml");
+	const layers = [...document.querySelectorAll("Layer > Name")].flatMap((element) => {
+		const name = element.textContent.trim();
+		const layer = element.parentElement as Element;
+		const title = layer.querySelector(":scope > Title")?.textContent.trim() ?? "";
+		return name === "" ? [] : { name, title, bounds: wmsBounds(layer), geometry: "" };
+	});
+	if (layers.length === 0) throw new ServiceFailed(url, oddAnswer);
+	// INSPIRE's extended capabilities.
+	const languages = [...document.getElementsByTagNameNS("*", "Language")].map((one) =>
+		one.textContent.trim(),
+	);
+	const isThere = layers.some(({ name }) => name === chosen);
+	const only = layers.length === 1 ? (layers[0]?.name ?? "") : "";
+	return { kind: "wms", url, layers, chosen: isThere ? chosen : only, languages };
+}
+
+/** The bounds of a layer of a WMS: its own, or those of the layer around it (OGC 06-042, 7.2.4.6.6). */
+function wmsBounds(layer: Element): Bounds | null {
+	const box = layer.querySelector(":scope > EX_GeographicBoundingBox");
+	const older = layer.querySelector(":scope > LatLonBoundingBox");
+	const names = ["westBoundLongitude", "southBoundLatitude", "eastBoundLongitude", "northBoundLatitude"];
+	const values = box
+		? names.map((name) => box.querySelector(name)?.textContent)
+		: ["minx", "miny", "maxx", "maxy"].map((name) => older?.getAttribute(name));
+	const numbers = values.map((value) => (value ? Number(value) : Number.NaN));
+	if (numbers.every(Number.isFinite)) return numbers as unknown as Bounds;
+	const around = layer.parentElement;
+	return around?.localName === "Layer" ? wmsBounds(around) : null;
+}

@@ -1,0 +1,95 @@
+import { test } from "uvu";
+import * as assert from "uvu/assert";
+import type { Lang } from "../../../registry/smallkey.ts";
+import { problemAt, textIn } from "../../../registry/texts.ts";
+import { allowedIn, proposeKey } from "../../../site/draft/propose-key.ts";
+import { isSurelyService, parseServiceAddress } from "../../../site/draft/service-address.ts";
+import { langOf, twinAddresses, twinTexts } from "../../../site/draft/twin.ts";
+
+/** Pairs of services of the Government of Canada: `tests/fixtures/layers` and the example layers have most of them. */
+const pairs = [
+	["https://maps.geogratis.gc.ca/wms/canvec_en", "https://maps.geogratis.gc.ca/wms/canvec_fr"],
+	[
+		"https://geoappext.nrcan.gc.ca/arcgis/rest/services/FGP/national_parks_boundaries_en/MapServer/0",
+		"https://geoappext.nrcan.gc.ca/arcgis/rest/services/FGP/national_parks_boundaries_fr/MapServer/0",
+	],
+	["https://maps.geogratis.gc.ca/wms/roads_en", "https://cartes.geogratis.gc.ca/wms/roads_fr"],
+	["https://geo.weather.gc.ca/geomet", "https://geo.meteo.gc.ca/geomet"],
+	["https://geo.weather.gc.ca/geomet?lang=en", "https://geo.weather.gc.ca/geomet?lang=fr"],
+	[
+		"https://maps.example.ca/english/rest/services/a/MapServer/1",
+		"https://maps.example.ca/francais/rest/services/a/MapServer/1",
+	],
+	[
+		"https://maps.example.ca/ARCGIS/rest/services/Parks_EN/MapServer/3",
+		"https://maps.example.ca/ARCGIS/rest/services/Parks_FR/MapServer/3",
+	],
+	[
+		"https://maps.example.ca/services/ParksEng/MapServer",
+		"https://maps.example.ca/services/ParksFra/MapServer",
+	],
+] as const;
+
+test("the French twin of an English address is among the first that are tried, and the reverse", () => {
+	for (const [en, fr] of pairs) {
+		assert.ok(twinAddresses(en, "en").includes(fr), `${en}: ${twinAddresses(en, "en").join(" ")}`);
+		assert.ok(twinAddresses(fr, "fr").includes(en), `${fr}: ${twinAddresses(fr, "fr").join(" ")}`);
+		assert.ok(twinAddresses(en, "en").length <= 4);
+	}
+});
+
+test("an address names its language by a whole word; parts of words are no language", () => {
+	assert.is(langOf("https://maps.geogratis.gc.ca/wms/canvec_en"), "en");
+	assert.is(langOf("https://maps.example.ca/services/ParksFra/MapServer"), "fr");
+	assert.is(langOf("https://geo.example.ca/geoserver/ows?lang=fr"), "fr");
+	for (const none of ["https://frontier.example.ca/energy/wms", "https://open.example.ca/fr/x_en/wms"])
+		assert.is(langOf(none), null, none);
+	assert.equal(twinTexts("energy:french_fries", "en"), []);
+	assert.equal(twinTexts("roads", "en"), []);
+	assert.equal(twinTexts("parks_en", "en"), ["parks_fr"]);
+});
+
+test("a service’s own languages are used where the address names none", () => {
+	assert.equal(twinAddresses("https://h.example/wms", "en", ["eng", "fre"]), [
+		"https://h.example/wms?language=fre",
+	]);
+	assert.equal(twinAddresses("https://h.example/wms", "en"), ["https://h.example/wms?lang=fr"]);
+});
+
+test("an address says its kind, its service and its layer, without the parameters of a request", () => {
+	const parsed = (text: string) => {
+		const found = parseServiceAddress(text);
+		return found && [found.kind, found.url, found.chosen];
+	};
+	const arcgis = "https://h.example/arcgis/rest/services/A/MapServer";
+	assert.equal(parsed(` ${arcgis}/3/?f=json#x`), ["feature", arcgis, "3"]);
+	assert.equal(parsed(arcgis.replace("Map", "Feature")), ["feature", arcgis.replace("Map", "Feature"), ""]);
+	assert.equal(parsed("https://h.example/ows?map=a&SERVICE=WMS&REQUEST=GetMap&LAYERS=roads&bbox=1,2,3,4"), [
+		"wms",
+		"https://h.example/ows?map=a",
+		"roads",
+	]);
+	const wmsOfArcgis = "https://h.example/arcgis/services/A/MapServer/WMSServer";
+	assert.equal(parsed(wmsOfArcgis), ["wms", wmsOfArcgis, ""]);
+	for (const none of ["", "ftp://h.example/wms", "{}", "https://a b"]) assert.is(parsed(none), null, none);
+	assert.ok(isSurelyService(`${arcgis}/3`) && isSurelyService(wmsOfArcgis));
+	assert.not.ok(isSurelyService("https://h.example/arcgis/rest/serv"));
+});
+
+test("a proposed key is free, made of the title, and one that the sender may use", async () => {
+	const taken = new Set(["national-road-network", "nrn-national-road-network"]);
+	const isTaken = async (key: string) => taken.has(key);
+	const title = "The National Road Network of Canada";
+	assert.is(await proposeKey(title, [], isTaken), "national-road-network-2");
+	assert.is(await proposeKey(title, ["nrn-*"], isTaken), "nrn-national-road-network-2");
+	assert.is(await proposeKey(title, ["one"], async () => true), null);
+	assert.is(await proposeKey("Réseau routier de l’Énergie", [], isTaken), "reseau-routier-energie");
+	const refused = (globs: string, lang: Lang) =>
+		allowedIn([{ text: textIn(lang, problemAt("smallkey", "owner", "me", globs, "x")) }]);
+	assert.equal(refused("nrn-* b?", "en"), ["nrn-*", "b?"]);
+	assert.equal(refused("nrn-* b?", "fr"), ["nrn-*", "b?"]);
+	assert.equal(refused("none", "en"), []);
+	assert.equal(allowedIn([{ text: "the signature is wrong" }]), []);
+});
+
+test.run();
