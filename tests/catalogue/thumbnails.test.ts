@@ -69,10 +69,7 @@ test("a layer with a picture has a thumbnail, and others have none", async ({ fo
 		"c+d": "assets/pictures/aa/23456789ab.webp",
 	});
 	assert.equal(files, ["01/23456789ab.webp", "aa/23456789ab.webp"], "not that of a layer that is gone");
-	assert.match(
-		page,
-		'src="../../assets/pictures/01/23456789ab.webp" alt="" width="64" height="64" loading="lazy"',
-	);
+	assert.match(page, 'src="../../assets/pictures/01/23456789ab.webp" alt="" width="240" height="240"');
 	const headers = pageHeaders("assets/pictures/01/23456789ab.webp", true);
 	assert.is(headers["Content-Type"], "image/webp");
 	assert.match(headers["Cache-Control"] ?? "", "immutable");
