@@ -47,7 +47,7 @@ export async function openWindow(browser: Browser, options: WindowOptions = {}):
 		bypassCSP,
 	});
 	// Without an end, as a machine may be slow: the test command ends a file that hangs. DEBUG=pw:api names what is waited for.
-	context.setDefaultTimeout(Number(process.env.PW_MS ?? 0));
+	context.setDefaultTimeout(0);
 	const page = await context.newPage();
 	const faults: string[] = [];
 	page.on("pageerror", (error) => faults.push(String(error)));
