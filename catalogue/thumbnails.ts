@@ -4,7 +4,7 @@ import { tryJson } from "../registry/try-json.ts";
 import { ifThereSync } from "../system/files/if-there.ts";
 import type { CatalogueChanges } from "./files.ts";
 
-/** The file in a folder of pictures that lists them; `npx fragments prove` writes it. */
+/** The file in a folder of pictures that lists them; `npx fragment-publisher prove` writes it. */
 export const proofsFile = "proofs.json";
 
 /** The folder of pictures of waiting repairs, in the folder of all pictures. */

@@ -59,7 +59,7 @@ export async function updateCatalogue(
 		const index = new Index(state && read);
 		const thumbnails = readThumbnails(options.pictures);
 		// Imported on demand: a running service needs the bundler only at its first start. It ends before the layers are read,
-		// since both take memory: row `push-memory` of `npx fragments bench`.
+		// since both take memory: row `push-memory` of `npx fragment-publisher bench`.
 		if (!state) await (await import("./site.ts")).bundlesOfPage();
 		const earlier = state && { commit: state.commit, index };
 		const changes = await readChanges(layers, earlier, options, thumbnails);

@@ -37,7 +37,7 @@ const privateHost =
 
 /**
  * What is accepted in a registration but probably not intended: for the receipt,
- * `npx fragments validate` and the review. Makes no requests to services.
+ * `npx fragment-publisher validate` and the review. Makes no requests to services.
  */
 export function warningsOf(registration: Registration): Problem[] {
 	const isSame = shownLayersOf(registration, "en") === shownLayersOf(registration, "fr");

@@ -114,7 +114,7 @@ async function moveRefs(repository: string, review: Review, reason: string, upda
 	const there = await text(repository, ["for-each-ref", "--format=%(objectname)", `refs/heads/${branch}`]);
 	if (there === commit) return false;
 	throw new WrongError(
-		`${branch}: has changed since ${commit.slice(0, 12)} was shown: npx fragments review show ${name}`,
+		`${branch}: has changed since ${commit.slice(0, 12)} was shown: npx fragment-publisher review show ${name}`,
 	);
 }
 

@@ -58,7 +58,7 @@ export async function findPulls(
 	return found;
 }
 
-/** Parses the output of `npx fragments pull-requests`. @throws {Error} if it is anything else */
+/** Parses the output of `npx fragment-publisher pull-requests`. @throws {Error} if it is anything else */
 export function parsePulls(text: string): PullRef[] {
 	const pulls: unknown = JSON.parse(text);
 	const isPull = (value: unknown): value is PullRef => {

@@ -55,7 +55,7 @@ export async function printStatus(place: LayerPlace, io: Io, maxSeconds?: number
 	const code = printAnswer(place, answer, io);
 	const state = stateOf(answer);
 	if (state !== "waiting") return state === "failed" ? exitCodes.wrong : code;
-	io.warn(`The harvest still waits after ${maxSeconds} s: npx fragments status ${place.smallkey}`);
+	io.warn(`The harvest still waits after ${maxSeconds} s: npx fragment-publisher status ${place.smallkey}`);
 	return exitCodes.unable;
 }
 
@@ -143,7 +143,7 @@ export async function overviewLines(repository: string, isServed: boolean): Prom
 }
 
 const servedLine =
-	"a service runs on it: what it finds is stored here within 10 minutes, and npx fragments status <smallkey> has it at once";
+	"a service runs on it: what it finds is stored here within 10 minutes, and npx fragment-publisher status <smallkey> has it at once";
 
 const maxLines = 20;
 
@@ -160,7 +160,9 @@ export async function reviewLines(repository: string): Promise<string[]> {
 		const { branch, author, timeMs, subject } = review;
 		const day = new Date(timeMs).toISOString().slice(0, 10);
 		const stale = (await isStale(repository, review)) ? `; ${staleText}` : "";
-		lines.push(`${branch}  of ${author}, ${day}: ${subject}${stale}  (npx fragments review show ${branch})`);
+		lines.push(
+			`${branch}  of ${author}, ${day}: ${subject}${stale}  (npx fragment-publisher review show ${branch})`,
+		);
 	}
 	return lines;
 }

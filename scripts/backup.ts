@@ -1,4 +1,4 @@
-// npx fragments backup: copies the layers and the senders of DATA_DIR to another disk
+// npx fragment-publisher backup: copies the layers and the senders of DATA_DIR to another disk
 import { resolve } from "node:path";
 import { backUp, backupLines } from "../service/backup.ts";
 import { readConfiguration } from "../service/settings.ts";

@@ -1,4 +1,4 @@
-// npx fragments build, headers, publish-objects and schemas: write what static hosting serves, and how
+// npx fragment-publisher build, headers, publish-objects and schemas: write what static hosting serves, and how
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Argument } from "@commander-js/extra-typings";

@@ -1,4 +1,4 @@
-// npx fragments deploy and workers: put the build and the worker on Cloudflare, or serve them in its local runtime
+// npx fragment-publisher deploy and workers: put the build and the worker on Cloudflare, or serve them in its local runtime
 import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
@@ -42,13 +42,13 @@ async function checkFileCount(dist: string, plan: string): Promise<void> {
 	const maxFiles = maxFilesByPlan.get(plan);
 	if (maxFiles === undefined) throw new Error(`--plan: must be free or paid, not ${plan}`);
 	const files = (existsSync(dist) ? filesBelow(dist) : []).filter((path) => !isCompanion(path));
-	if (files.length === 0) throw new Error(`${dist}: has no files; npx fragments build makes them`);
+	if (files.length === 0) throw new Error(`${dist}: has no files; npx fragment-publisher build makes them`);
 	if (files.length <= maxFiles) return;
 	const [count, limit] = [files.length, maxFiles].map((number) => number.toLocaleString("en"));
 	throw new Error(`${dist}: has ${count} files, and Cloudflare's ${plan} plan takes ${limit} in one deployment.
 Each layer is two files for each target. The ways out: fewer targets (TARGETS);
 --plan paid, where the account has it, which takes 100,000 files;
-or past that the fragments in a bucket: npx fragments publish-objects, then npx fragments deploy --objects
+or past that the fragments in a bucket: npx fragment-publisher publish-objects, then npx fragment-publisher deploy --objects
 (docs/hosting.md, "Past the file limit")`);
 }
 
@@ -65,7 +65,7 @@ const deploy = createRun("deploy", async ({ read, environment, io }) => {
 			)
 			.option(
 				"--objects",
-				"the worker alone: its fragments are those of the bucket OBJECTS_BUCKET that npx fragments publish-objects fills",
+				"the worker alone: its fragments are those of the bucket OBJECTS_BUCKET that npx fragment-publisher publish-objects fills",
 			)
 			.option(
 				"--secret <name=file>",

@@ -1,4 +1,4 @@
-// npx fragments follow: builds each new commit of a repository on GitHub (docs/hosting.md)
+// npx fragment-publisher follow: builds each new commit of a repository on GitHub (docs/hosting.md)
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// npx fragments COMMAND [WORD…]: starts fragments.ts, or prints in one line why it cannot. Plain JavaScript without
+// npx fragment-publisher COMMAND [WORD…]: starts fragments.ts, or prints in one line why it cannot. Plain JavaScript without
 // `node:` imports, so that old versions of Node print that line.
 const { engines } = require("../package.json");
 

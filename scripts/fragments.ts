@@ -1,4 +1,4 @@
-// npx fragments <command>: loads and runs the module of the command
+// npx fragment-publisher <command>: loads and runs the module of the command
 import { Command } from "@commander-js/extra-typings";
 import { withSettingsFile } from "../service/settings.ts";
 import { versionLine } from "../system/files/version.ts";
@@ -12,7 +12,7 @@ Exit codes: 0 done, 1 something is wrong or refused, 2 the command could not loo
 
 /** The command line without a command, for its help and its errors. */
 function createProgram(io: Io): Command {
-	const program = withOutput(new Command("npx fragments"), io)
+	const program = withOutput(new Command("npx fragment-publisher"), io)
 		.version(versionLine(), "--version", "print the version and its commit")
 		.usage("<command> [options]")
 		.helpCommand("help [command]", "print this, or the options of a command")

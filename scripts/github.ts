@@ -1,4 +1,4 @@
-// npx fragments pull-requests, comment and approvals: what the workflow layers does on GitHub
+// npx fragment-publisher pull-requests, comment and approvals: what the workflow layers does on GitHub
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Option } from "@commander-js/extra-typings";
@@ -40,7 +40,7 @@ function connectWith(plan: string | undefined, environment: Environment, now: Da
 }
 
 const listHelp = `
-Prints JSON, [{"number": 1, "head": "<commit>"}], for --pulls of npx fragments comment and npx fragments approvals.
+Prints JSON, [{"number": 1, "head": "<commit>"}], for --pulls of npx fragment-publisher comment and npx fragment-publisher approvals.
 Of more than 150, each hour prints another part.`;
 
 const list = createRun("pull-requests", async ({ read, environment, io }) => {
@@ -90,7 +90,7 @@ const checkName = "layers";
 const maxReportLength = 8 * maxCommentLength;
 
 const commentHelp = `
-DIR has the file review-<number>.json of each pull request, which npx fragments review --report wrote. Where there is none, the check says that the change could not be checked.`;
+DIR has the file review-<number>.json of each pull request, which npx fragment-publisher review --report wrote. Where there is none, the check says that the change could not be checked.`;
 
 /** Reads the report of a pull request; null if there is none. @throws {Error} if no review can have written it */
 async function readReport(folder: string, { number }: PullRef): Promise<Report | null> {
@@ -136,7 +136,10 @@ async function post(github: Github, pull: PullRef, report: Report | null, author
 const comment = createRun("comment", async ({ read, environment, io }) => {
 	const [options] = await read((line) =>
 		line
-			.option("--pulls <json>", "needed: the pull requests, as npx fragments pull-requests prints them")
+			.option(
+				"--pulls <json>",
+				"needed: the pull requests, as npx fragment-publisher pull-requests prints them",
+			)
 			.option("--reports <dir>", "needed: the folder of the reports")
 			.option(...authorOf("who posts: only its comments are edited"))
 			.option(...planOption)
@@ -160,7 +163,7 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 		line
 			.option(
 				"--pulls <json>",
-				"only these, as npx fragments pull-requests prints them, whose owners are asked for a review; without it all open ones, or of more than 150 each hour another part",
+				"only these, as npx fragment-publisher pull-requests prints them, whose owners are asked for a review; without it all open ones, or of more than 150 each hour another part",
 			)
 			.option("--teams <file>", "the members of the owners' teams, as .github/read-teams.sh prints them")
 			.option(...authorOf("the App that sets checks and comments"))

@@ -1,4 +1,4 @@
-// npx fragments harvest, check-services and watch-services: ask the services behind the layers
+// npx fragment-publisher harvest, check-services and watch-services: ask the services behind the layers
 import { stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { InvalidArgumentError } from "commander";
@@ -156,7 +156,7 @@ const checkServices = createRun("check-services", async ({ read, environment, io
 const watchHelp = `
 It asks for the capabilities or the layer's document, then for one picture or one feature. The file names sick layers only,
 each with the week in which that was first seen. The file changes only if the findings do.
-With --text it writes what the pull request of the workflow refresh says, in a checkout into which npx fragments harvest
+With --text it writes what the pull request of the workflow refresh says, in a checkout into which npx fragment-publisher harvest
 has written service descriptions.`;
 
 const watchTitles = {

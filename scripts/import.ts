@@ -1,4 +1,4 @@
-// npx fragments register, import and compare: store many registrations, import an older service's, and compare the two
+// npx fragment-publisher register, import and compare: store many registrations, import an older service's, and compare the two
 import { existsSync } from "node:fs";
 import { textsOf } from "../registry/problems.ts";
 import { isSenderId } from "../registry/sender-id.ts";

@@ -1,4 +1,4 @@
-// npx fragments owners: writes the ids of GitHub accounts into layers/owners.json
+// npx fragment-publisher owners: writes the ids of GitHub accounts into layers/owners.json
 import { readFile, writeFile } from "node:fs/promises";
 import { ownersPath } from "../registry/owners.ts";
 import { fillIds } from "../review/approvals/owners.ts";

@@ -1,4 +1,4 @@
-// npx fragments prove: draws layers in a browser, and records for each whether it can be seen, with a picture
+// npx fragment-publisher prove: draws layers in a browser, and records for each whether it can be seen, with a picture
 import { createHash } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
@@ -26,7 +26,7 @@ import { layersOption, nameSource, refOption, repoOption } from "./source.ts";
 const help = `
 It draws as the catalogue's map does, one layer at a time for each host. The folder gets a picture for each layer, of at
 most 12 kB, and report.en.html, report.fr.html and report.json. What was drawn today is not drawn again, unless it is
-named, so that an interrupted run continues. For a folder of layers it also writes layers/health.json, as npx fragments
+named, so that an interrupted run continues. For a folder of layers it also writes layers/health.json, as npx fragment-publisher
 watch-services does. It needs Chromium. --proposed draws the layers of the repairs that wait, as they would be, into the
 folder proposed/ beside the other pictures.`;
 

@@ -1,4 +1,4 @@
-// npx fragments put, remove and sign: register a layer at a service, remove it, and sign such a request for curl -H @-
+// npx fragment-publisher put, remove and sign: register a layer at a service, remove it, and sign such a request for curl -H @-
 import { readFile } from "node:fs/promises";
 import { printStatus } from "../review/status.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";

@@ -1,4 +1,4 @@
-// npx fragments repair: looks for the services of layers that stay sick, and proposes what to register in their place
+// npx fragment-publisher repair: looks for the services of layers that stay sick, and proposes what to register in their place
 import { mkdir, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { messageOf, readOpen } from "../harvest/repair/branches.ts";

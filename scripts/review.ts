@@ -1,4 +1,4 @@
-// npx fragments review: shows what a change does and what is wrong with it; manages the reviews on this machine
+// npx fragment-publisher review: shows what a change does and what is wrong with it; manages the reviews on this machine
 import { writeFile } from "node:fs/promises";
 import { userInfo } from "node:os";
 import { join } from "node:path";
@@ -66,7 +66,7 @@ async function repairLines(repository: string, pictures: string, commit: string)
 		const { before, after } = pairOf(smallkey);
 		return [
 			`Picture of ${smallkey} as it was last drawn: ${before ? join(pictures, before) : "none"}`,
-			`Picture of ${smallkey} after the repair: ${after ? join(pictures, after) : `none yet; npx fragments prove --repo ${repository} --proposed`}`,
+			`Picture of ${smallkey} after the repair: ${after ? join(pictures, after) : `none yet; npx fragment-publisher prove --repo ${repository} --proposed`}`,
 		];
 	});
 	return [...message.trim().split("\n"), ...lines];
@@ -79,7 +79,7 @@ async function checkShown(repository: string, branch: string, commit: string, sh
 		() => `has changed since ${shown} was shown`,
 		() => `there is no commit ${shown}`,
 	);
-	throw new WrongError(`${branch}: ${what}: npx fragments review show ${branch}`);
+	throw new WrongError(`${branch}: ${what}: npx fragment-publisher review show ${branch}`);
 }
 
 /** Asks whether to merge the change that was shown. @throws {Error} if the answer is not yes */
@@ -103,7 +103,10 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 			.option("--head <ref>", "the commit with the change; it is read as data, nothing of it runs", "HEAD")
 			.option("--repo <dir>", "the git repository that has both", ".")
 			.option("--out <file>", "write the comment for the pull request there")
-			.option("--report <file>", "write the comment there with its annotations, for npx fragments comment")
+			.option(
+				"--report <file>",
+				"write the comment there with its annotations, for npx fragment-publisher comment",
+			)
 			.addHelpText("after", help)
 			.action(async ({ head, repo: repository, out, report, ...options }) => {
 				const base = needed("--base", options.base);
@@ -161,8 +164,8 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 					summaryLine(outcome),
 					stale
 						? `It cannot be merged: ${staleText}. Decline it, and ask the sender to send it again`
-						: `To merge exactly this: npx fragments review accept ${branch} --commit ${commit.slice(0, 12)}`,
-					`To decline it: npx fragments review decline ${branch} --why "the reason"`,
+						: `To merge exactly this: npx fragment-publisher review accept ${branch} --commit ${commit.slice(0, 12)}`,
+					`To decline it: npx fragment-publisher review decline ${branch} --why "the reason"`,
 				];
 				io.print(markdown ? renderComment(outcome).trimEnd() : lines.map(plain).join("\n"));
 				end(outcome);
@@ -175,7 +178,7 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 			.action(async (key, { repo, by = userInfo().username, commit: shown, only }) => {
 				const reviewer = parseReviewer(by);
 				if (shown !== undefined && !/^[0-9a-f]{7,64}$/.test(shown))
-					throw new Error("--commit: must be an id as npx fragments review show prints it");
+					throw new Error("--commit: must be an id as npx fragment-publisher review show prints it");
 				const { repository, name, reviewCommit } = await open(repo, environment);
 				await refuseOthers({ path: repository, name });
 				const whole = await findWaiting(repository, key);
@@ -184,7 +187,7 @@ export const run = createRun("review", async ({ read, environment, io }) => {
 				const { branch, author, commit } = waiting;
 				if (await isChoice(repository, waiting))
 					throw new WrongError(
-						`${branch}: several places agree alike, and nothing is chosen: register the one that is right (npx fragments review show ${key} lists them); the proposal is then withdrawn`,
+						`${branch}: several places agree alike, and nothing is chosen: register the one that is right (npx fragment-publisher review show ${key} lists them); the proposal is then withdrawn`,
 					);
 				io.warn(plain(`Accepting ${branch} of ${author} in ${name}`));
 				// A merge does not wait for map services: only `show` asks them.

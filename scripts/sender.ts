@@ -1,4 +1,4 @@
-// npx fragments sender: manages the senders (who may publish) in the senders file of DATA_DIR
+// npx fragment-publisher sender: manages the senders (who may publish) in the senders file of DATA_DIR
 import { InvalidArgumentError } from "commander";
 import { isSenderId } from "../registry/sender-id.ts";
 import { isFolderLocked } from "../service/data-dir.ts";
@@ -104,7 +104,7 @@ export const run = createRun("sender", async ({ read, environment, io }) => {
 			const fields = fieldsOf(options);
 			if (!("smallkeys" in fields)) await askForLayers(dataDir, id, io);
 			await addSender(dataDir, id, fields);
-			io.print(`${id} is in ${place}; npx fragments sender show ${id} --secret prints its secret`);
+			io.print(`${id} is in ${place}; npx fragment-publisher sender show ${id} --secret prints its secret`);
 			await printService();
 		});
 

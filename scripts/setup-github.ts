@@ -1,4 +1,4 @@
-// npx fragments setup-github: sets up a repository on GitHub as docs/production.md describes, or checks it
+// npx fragment-publisher setup-github: sets up a repository on GitHub as docs/production.md describes, or checks it
 import { InvalidArgumentError, Option } from "@commander-js/extra-typings";
 import type { Outcome } from "../review/setup-github/checklist.ts";
 import { setUp } from "../review/setup-github/setup.ts";

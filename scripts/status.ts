@@ -1,4 +1,4 @@
-// npx fragments status and audit: how the layers of a repository are, and who changed them, from git alone
+// npx fragment-publisher status and audit: how the layers of a repository are, and who changed them, from git alone
 import { dirname } from "node:path";
 import { isSenderId } from "../registry/sender-id.ts";
 import { parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
@@ -32,7 +32,7 @@ const status = createRun("status", async ({ read, environment, io }) => {
 		return printStatus({ url: url ?? "http://127.0.0.1:8080", smallkey }, io);
 	}
 	if (url !== undefined)
-		throw new Error("--url: is for one layer: npx fragments status <smallkey> --url <url>");
+		throw new Error("--url: is for one layer: npx fragment-publisher status <smallkey> --url <url>");
 	const { dataDir } = readConfiguration(withoutStore(environment));
 	const { path, name } = await findRepository(repo, dataDir);
 	io.warn(`Looking at the branch main of ${name}`);

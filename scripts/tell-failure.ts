@@ -1,4 +1,4 @@
-// npx fragments tell-failure: keeps an issue about a workflow that fails
+// npx fragment-publisher tell-failure: keeps an issue about a workflow that fails
 import { connectToGithub } from "../service/github.ts";
 import { readConfiguration } from "../service/settings.ts";
 import { dataOf, listOf } from "../store/github/answer.ts";

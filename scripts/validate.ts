@@ -1,4 +1,4 @@
-// npx fragments validate: checks registrations as the build does, without writing
+// npx fragment-publisher validate: checks registrations as the build does, without writing
 import { readdirSync } from "node:fs";
 import { lstat, readFile } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";

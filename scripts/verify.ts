@@ -1,4 +1,4 @@
-// npx fragments verify: checks that a hosting serves the build (docs/hosting.md)
+// npx fragment-publisher verify: checks that a hosting serves the build (docs/hosting.md)
 import { join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Option } from "@commander-js/extra-typings";

@@ -48,7 +48,7 @@ export async function openGithubService(
 		},
 		version: null,
 		pages: configuration.site ? folderPages(out, configuration.publicUrl.startsWith("https:")) : null,
-		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragments build and npx fragments follow write`,
+		place: `${github.repository} at GitHub; reads come from ${out}, which npx fragment-publisher build and npx fragment-publisher follow write`,
 		has: null,
 		layers,
 		// The queue is known only to GitHub, and the published commits only to the hosting.

@@ -52,7 +52,7 @@ function lackingLines(isTrial: boolean, layers: number, lacking: number, where: 
 	if (lacking === 0) return [];
 	const what = lacking === 1 ? "1 layer of this checkout is" : `${lacking} layers of this checkout are`;
 	return [
-		`        ${what} not there. To bring in layers/, end this and run: ${where}npx fragments register layers`,
+		`        ${what} not there. To bring in layers/, end this and run: ${where}npx fragment-publisher register layers`,
 	];
 }
 
@@ -81,7 +81,9 @@ export function welcome({ url, service, senders, configuration, metrics }: Start
 		...(metrics === null ? [] : [`Metrics: ${metrics}`]),
 	];
 	if (senders.senders.size === 0) {
-		const way = inFile ? `${where}npx fragments sender add` : "leave SENDERS unset, or name a sender in it";
+		const way = inFile
+			? `${where}npx fragment-publisher sender add`
+			: "leave SENDERS unset, or name a sender in it";
 		return [...lines, `Senders: none in ${place}, so no one can publish: ${way}`, ""].join("\n");
 	}
 	lines.push(`Senders: ${place}${created ? `, created now with the sender ${created}` : ""}`, "");
@@ -91,7 +93,7 @@ export function welcome({ url, service, senders, configuration, metrics }: Start
 		...lines,
 		`Register a first layer, and read it back${asks}:`,
 		"",
-		`  ${where}npx fragments put my-layer ${example} --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer`,
+		`  ${where}npx fragment-publisher put my-layer ${example} --url ${base} --sender ${id} && curl ${base}/v0.9/doc/en/my-layer`,
 		"",
 	].join("\n");
 }

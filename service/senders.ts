@@ -43,19 +43,21 @@ export async function changeSender(
 
 export function knownSender(dataDir: string, id: string): WrongError {
 	return new WrongError(
-		`${sendersPath(dataDir)}: already has a sender ${id}; npx fragments sender change ${id} changes it`,
+		`${sendersPath(dataDir)}: already has a sender ${id}; npx fragment-publisher sender change ${id} changes it`,
 	);
 }
 
 function unknownSender(dataDir: string, id: string): WrongError {
-	return new WrongError(`${sendersPath(dataDir)}: has no sender ${id}; npx fragments sender list names them`);
+	return new WrongError(
+		`${sendersPath(dataDir)}: has no sender ${id}; npx fragment-publisher sender list names them`,
+	);
 }
 
 /** Reads the senders of the file. @throws {Error} if it cannot be read */
 export async function allSenders(dataDir: string): Promise<ReadonlyMap<string, Sender>> {
 	const place = sendersPath(dataDir);
 	const text = await readFile(place, "utf8").catch((error: Error) => {
-		throw new Error(`${place}: cannot be read; npm start or npx fragments sender add creates it`, {
+		throw new Error(`${place}: cannot be read; npm start or npx fragment-publisher sender add creates it`, {
 			cause: error,
 		});
 	});
@@ -120,7 +122,9 @@ export function removedLines({ layers, waiting }: Published, others: readonly Se
 		...[...groups].map(
 			([ids, keys]) => `  ${firstOf(keys, maxNamed)}: ${ids || "no sender"} may change them now`,
 		),
-		...waiting.map((branch) => `its change on ${branch} still waits: npx fragments review show ${branch}`),
+		...waiting.map(
+			(branch) => `its change on ${branch} still waits: npx fragment-publisher review show ${branch}`,
+		),
 	];
 }
 

@@ -122,14 +122,17 @@ const rows: Record<string, Row> = {
 	},
 	"a service description that is none": {
 		files: { "layers/fe/feature.service.json": '{"en":1}' },
-		answers: every(["push", "review"], "must be a service description, as npx fragments harvest writes it"),
+		answers: every(
+			["push", "review"],
+			"must be a service description, as npx fragment-publisher harvest writes it",
+		),
 	},
 	"a service description without its layer": {
 		files: { "layers/tw/two.service.json": "{}" },
 		answers: every(
 			["push", "review", "validate", "build"],
 			"describes a layer that is not at layers/tw/two.json",
-			"must be a service description, as npx fragments harvest writes it",
+			"must be a service description, as npx fragment-publisher harvest writes it",
 		),
 	},
 	"a layer that goes without its service description": {

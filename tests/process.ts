@@ -64,7 +64,7 @@ export function startWords(name: string): string[] {
 }
 
 /**
- * The search path with an `npx` in front that starts `npx fragments` as the test command has compiled it: in a checkout of
+ * The search path with an `npx` in front that starts `npx fragment-publisher` as the test command has compiled it: in a checkout of
  * a test's own, tsx would compile several hundred modules again.
  */
 export function pathWithCompiled(path = process.env.PATH ?? ""): string {
@@ -73,7 +73,7 @@ export function pathWithCompiled(path = process.env.PATH ?? ""): string {
 	const folder = join(tmpdir(), "compiled-npx");
 	const lines = [
 		"#!/bin/sh",
-		`[ "$1" != fragments ] || { shift; exec '${process.execPath}' --enable-source-maps '${COMPILED_START}' "$@"; }`,
+		`[ "$1" != fragment-publisher ] || { shift; exec '${process.execPath}' --enable-source-maps '${COMPILED_START}' "$@"; }`,
 		`PATH='${path}' exec npx "$@"`,
 	];
 	mkdirSync(folder, { recursive: true });

@@ -1,4 +1,4 @@
-// From the WMS and ArcGIS resources of a CKAN catalogue to a folder for `npx fragments register`.
+// From the WMS and ArcGIS resources of a CKAN catalogue to a folder for `npx fragment-publisher register`.
 // node docs/recipes/ckan.mjs https://open.canada.ca/data 'organization:nrcan-rncan' my-layers nrcan-
 // The interface: https://docs.ckan.org/en/latest/api/ (package_search)
 import { memberOf, writeLayer } from "./write.mjs";

@@ -1,4 +1,4 @@
-// From the WMS and ArcGIS links of a GeoNetwork 4 catalogue to a folder for `npx fragments register`.
+// From the WMS and ArcGIS links of a GeoNetwork 4 catalogue to a folder for `npx fragment-publisher register`.
 // node docs/recipes/geonetwork.mjs https://catalogue.example/geonetwork 'groupOwner:12' my-layers energy-
 // The interface: https://docs.geonetwork-opensource.org/4.2/api/search/ (search/records/_search)
 import { memberOf, writeLayer } from "./write.mjs";

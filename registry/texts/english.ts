@@ -30,7 +30,7 @@ export const english = {
 		"must be esriFeature, esriTile, esriImage, ogcWms, ogcWmts, esriMapServer or esriFeatureServer, not {}",
 	glob: "must be a glob: 1 to 64 of A-Z a-z 0-9 _ - + = * ?, not {}",
 	"owner-name": "must be a GitHub team or account, such as @organisation/team or @ada#123, not {}",
-	"owner-id": "{} must have the id of the account, as in @ada#123: npx fragments owners writes it",
+	"owner-id": "{} must have the id of the account, as in @ada#123: npx fragment-publisher owners writes it",
 	"sender-name": "must be the id of a sender: 1 to 64 of A-Z a-z 0-9 . _ -, not {}",
 	// Addresses of services.
 	"address-credentials": "must not hold a user name or password",
@@ -95,7 +95,7 @@ export const english = {
 	folder: "must be at {}",
 	"plain-file": "must be a plain file, not a {}",
 	size: "must have at most {} bytes",
-	description: "must be a service description, as npx fragments harvest writes it",
+	description: "must be a service description, as npx fragment-publisher harvest writes it",
 	orphan: "describes a layer that is not at {}",
 	// Requests.
 	"body-size": "the body must have at most {} bytes",
@@ -116,7 +116,7 @@ export const english = {
 	clock: "this server's clock went back to a time that is over, and may have seen this: sign again",
 	timestamp: "must be an ISO 8601 time in UTC within two minutes of this server's, which is {}",
 	"timestamp-hint": "the TimeStamp that was sent is {}; date -u +%Y-%m-%dT%H:%M:%SZ writes one",
-	hint: "check the sender's id and secret; that the body is signed as it is sent: curl -d drops line breaks, --data-binary keeps them; that the signed path is the whole path, such as {}; npx fragments sign --explain shows the text that has to be signed",
+	hint: "check the sender's id and secret; that the body is signed as it is sent: curl -d drops line breaks, --data-binary keeps them; that the signed path is the whole path, such as {}; npx fragment-publisher sign --explain shows the text that has to be signed",
 	query: "a write must have no query",
 	"path-length": "must have at most {} characters after the base path",
 	"path-characters": "must start with one / and hold nothing that a URL parser would change",

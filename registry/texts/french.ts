@@ -27,7 +27,8 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	glob: "doit être un motif : 1 à 64 caractères A-Z a-z 0-9 _ - + = * ?, et non {}",
 	"owner-name":
 		"doit être une équipe ou un compte de GitHub, comme @organisation/equipe ou @ada#123, et non {}",
-	"owner-id": "{} doit avoir le numéro du compte, comme dans @ada#123 : npx fragments owners l’écrit",
+	"owner-id":
+		"{} doit avoir le numéro du compte, comme dans @ada#123 : npx fragment-publisher owners l’écrit",
 	"sender-name": "doit être le nom d’un expéditeur : 1 à 64 caractères A-Z a-z 0-9 . _ -, et non {}",
 	// Addresses of services.
 	"address-credentials": "ne doit contenir ni nom d’utilisateur ni mot de passe",
@@ -95,7 +96,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	folder: "doit être à {}",
 	"plain-file": "doit être un fichier ordinaire, et non un {}",
 	size: "doit avoir au plus {} octets",
-	description: "doit être une description de service, telle que npx fragments harvest l’écrit",
+	description: "doit être une description de service, telle que npx fragment-publisher harvest l’écrit",
 	orphan: "décrit une couche qui n’est pas à {}",
 	// Requests.
 	"body-size": "le corps doit avoir au plus {} octets",
@@ -117,7 +118,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	clock: "l’horloge de ce serveur a reculé, et il a peut-être déjà reçu cette requête : signez de nouveau",
 	timestamp: "doit être une heure ISO 8601 en UTC à moins de deux minutes de celle de ce serveur, qui est {}",
 	"timestamp-hint": "le TimeStamp reçu est {}; date -u +%Y-%m-%dT%H:%M:%SZ en écrit un",
-	hint: "vérifiez l’identifiant et le secret de l’expéditeur; que le corps est signé tel qu’il est envoyé : curl -d enlève les sauts de ligne, --data-binary les conserve; que le chemin signé est le chemin entier, comme {}; npx fragments sign --explain montre le texte à signer",
+	hint: "vérifiez l’identifiant et le secret de l’expéditeur; que le corps est signé tel qu’il est envoyé : curl -d enlève les sauts de ligne, --data-binary les conserve; que le chemin signé est le chemin entier, comme {}; npx fragment-publisher sign --explain montre le texte à signer",
 	query: "une écriture ne doit pas avoir de paramètres",
 	"path-length": "doit avoir au plus {} caractères après le chemin de base",
 	"path-characters": "doit commencer par un seul / et ne rien contenir qu’un analyseur d’URL changerait",

@@ -85,7 +85,7 @@ function describeMissing(groups: readonly ApprovalGroup[]): string {
 	if (people.length > 0) return `can still approve: ${listOnce(people)}`;
 	const teams = groups.flatMap(({ unknownTeams }) => unknownTeams);
 	const logins = groups.flatMap(({ withoutId }) => withoutId);
-	if (logins.length > 0) return `npx fragments owners has to write the id of ${listOnce(logins)}`;
+	if (logins.length > 0) return `npx fragment-publisher owners has to write the id of ${listOnce(logins)}`;
 	return teams.length > 0 ? `no members are known of ${listOnce(teams)}` : "only those who made it own this";
 }
 

@@ -45,13 +45,13 @@ export async function unknownOwners({ rest }: Github, owners: Owners, teams: Tea
 	for (const owner of allOwners(owners).filter((name) => !isTeam(name))) {
 		const account = accountOf(owner);
 		if (!account) {
-			unknown.push(`${owner}: approves nothing without an id, which npx fragments owners writes`);
+			unknown.push(`${owner}: approves nothing without an id, which npx fragment-publisher owners writes`);
 			continue;
 		}
 		const found = await dataOrNull(rest.users.getById({ account_id: account.id }), `show ${owner}`);
 		if (!found) unknown.push(`${owner}: there is no such account`);
 		else if (found.login.toLowerCase() !== account.login.toLowerCase())
-			unknown.push(`${owner}: is called @${found.login} now, which npx fragments owners writes`);
+			unknown.push(`${owner}: is called @${found.login} now, which npx fragment-publisher owners writes`);
 	}
 	return unknown;
 }

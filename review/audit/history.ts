@@ -94,7 +94,7 @@ function judgeProvenance(commit: ReadCommit, firstOf: ReadonlyMap<string, string
 		);
 	const why = whyNotOf(commit, senders) ?? (isBatch ? null : whyNoRequest(commit, rest, firstOf));
 	if (why !== null) return forged(commit, sender || "a sender", why);
-	if (isBatch) return genuine(`by the sender ${sender}, with npx fragments register: ${subject}`);
+	if (isBatch) return genuine(`by the sender ${sender}, with npx fragment-publisher register: ${subject}`);
 	const [[timestamp] = [], [request] = []] = rest;
 	return genuine(`by the sender ${sender}, with a signed request of ${timestamp}`, `request ${request}`);
 }

@@ -38,7 +38,7 @@ export async function checkRepository({ check, github, target, branch }: Setup):
 	await check(settings, !isSet && lacking, () => rest.repos.update({ ...repo, ...wanted }));
 	if (fork) {
 		const why = "it is a fork, in which GitHub runs no schedules: make a repository of its own";
-		await check(settings, `${why} (npx fragments setup-github owner/other-name --create public)`);
+		await check(settings, `${why} (npx fragment-publisher setup-github owner/other-name --create public)`);
 	}
 	if (default_branch !== branch) {
 		const how = `make it ${branch}, or set GITHUB_BRANCH=${default_branch} here and for the service`;

@@ -103,7 +103,10 @@ export function variablesFrom({ service, workflow }: Setup["apps"]) {
 
 /** Settings that the workflows need, each with what to write, and the hostings that need it; all without a list. */
 const needed: [name: string, what: string, hostings?: string[]][] = [
-	["HOSTING", "HOSTING=workers, HOSTING=objects or, where npx fragments follow serves, HOSTING=none"],
+	[
+		"HOSTING",
+		"HOSTING=workers, HOSTING=objects or, where npx fragment-publisher follow serves, HOSTING=none",
+	],
 	["PUBLIC_URL", "PUBLIC_URL=<the address that readers use>", ["workers", "objects", "none"]],
 	["CLOUDFLARE_ACCOUNT_ID", "CLOUDFLARE_ACCOUNT_ID=<the id beside the account's name>", ["workers"]],
 	["OBJECTS_ENDPOINT", "OBJECTS_ENDPOINT=https://<account>.r2.cloudflarestorage.com", ["objects"]],

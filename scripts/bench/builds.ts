@@ -41,7 +41,7 @@ async function changeOneLayer(world: World, repository: string, change: number):
 	}
 }
 
-/** Rows about `npx fragments build`. Each measures the whole process. */
+/** Rows about `npx fragment-publisher build`. Each measures the whole process. */
 export const buildRows: Row[] = [
 	{
 		name: "build-full",
@@ -75,7 +75,7 @@ export const buildRows: Row[] = [
 	{
 		name: "build-commit",
 		ours: "build of a commit after one layer changed",
-		reference: `\`npx fragments build --help\`, plus ${allowanceSeconds} s`,
+		reference: `\`npx fragment-publisher build --help\`, plus ${allowanceSeconds} s`,
 		unit: "s",
 		reach: (layers) => ({ of: "ratio", most: layers <= designLayers ? 1.5 : 3 }),
 		prepare: async (world) => {

@@ -20,7 +20,7 @@ export function speedPage(measured: readonly Measured[], sizes: readonly number[
 	const layersText = (layers: number) => `${layers.toLocaleString("en")} layers`;
 	return `# Speed
 
-Written by \`npx fragments bench --page docs/speed.md\`: one run of version ${versionLine()} on one machine with ${availableParallelism()} cores, Node
+Written by \`npx fragment-publisher bench --page docs/speed.md\`: one run of version ${versionLine()} on one machine with ${availableParallelism()} cores, Node
 ${process.versions.node}. Each figure is compared with another tool for the same work, or a physical limit, measured in turn in the same
 run. The absolute figures depend on the machine; compare the ratios.
 
@@ -51,9 +51,9 @@ ${names.map((name) => lineIn(sizes.map((layers) => find(name, layers)))).join("\
 \`\`\`sh
 npm ci
 apt-get install wrk                            # the client of the read rows
-npx fragments bench --only doc,docs-50         # some rows
-npx fragments bench --layers 1000 --rounds 3   # a first look
-npx fragments bench --page docs/speed.md --beside <checkout of 66b3297, with its packages>
+npx fragment-publisher bench --only doc,docs-50         # some rows
+npx fragment-publisher bench --layers 1000 --rounds 3   # a first look
+npx fragment-publisher bench --page docs/speed.md --beside <checkout of 66b3297, with its packages>
 \`\`\`
 
 The service runs as \`npm start\` starts it, with all targets and its catalogue; only \`HARVEST=off\` is set, since the map services of
@@ -66,7 +66,7 @@ the cores: with other work on the machine, requests per second vary by a third.
   memory, whatever it is asked.
 - PUTs: a process on the same machine signs each request as it is sent. Every PUT is durable at its 201. The first release did not
   sync its folders to the disk, and had no catalogue.
-- Builds: \`npx fragments build\` as a whole process; \`sync\` before a full build and before a copy.
+- Builds: \`npx fragment-publisher build\` as a whole process; \`sync\` before a full build and before a copy.
 - Memory: pages that processes share are counted once (PSS).
 - \`catalogue-change\`: the files of a change of one layer are read, made and compressed. \`first-rows\`: Chromium with nothing in its
   cache, at 400 kbit/s and 400 ms for each answer.

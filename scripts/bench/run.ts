@@ -1,4 +1,4 @@
-// npx fragments bench: measures the service and the build, each figure against a reference (docs/speed.md)
+// npx fragment-publisher bench: measures the service and the build, each figure against a reference (docs/speed.md)
 import { writeFile } from "node:fs/promises";
 import { createRun, parseCount } from "../../system/terminal/command-line.ts";
 import { buildRows } from "./builds.ts";

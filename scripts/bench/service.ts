@@ -54,7 +54,7 @@ export const serviceRows: Row[] = [
 	{
 		name: "start",
 		ours: "start of the service, unchanged layers, until `/healthz`",
-		reference: "`git archive` to nowhere + `npx fragments build --help`",
+		reference: "`git archive` to nowhere + `npx fragment-publisher build --help`",
 		unit: "s",
 		reach: () => ({ of: "ratio", most: 2 }),
 		prepare: async (world) => {

@@ -68,7 +68,7 @@ function sendersParts(text: string, path: string, warn: (text: string) => void):
 	const trial = parseSenders(text, path).get(firstSender);
 	if (trial?.smallkeys === null)
 		warn(
-			`${path}: the sender ${firstSender} of a trial may change every layer; if that is not meant: npx fragments sender remove ${firstSender}, and deploy again`,
+			`${path}: the sender ${firstSender} of a trial may change every layer; if that is not meant: npx fragment-publisher sender remove ${firstSender}, and deploy again`,
 		);
 	// In ASCII a character is one byte, so that the text can be cut anywhere.
 	const compact = JSON.stringify(JSON.parse(text)).replace(

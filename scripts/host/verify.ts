@@ -33,7 +33,9 @@ export async function listBuild(dist: string): Promise<string[]> {
 		for (const name of names) if (!isCompanion(name)) paths.push(slotPath(slot, name));
 	}
 	if (paths.length === 0)
-		throw new Error(`${dist}: has no fragments; npx fragments build makes them, and --repo needs none`);
+		throw new Error(
+			`${dist}: has no fragments; npx fragment-publisher build makes them, and --repo needs none`,
+		);
 	return paths.sort();
 }
 

@@ -61,7 +61,7 @@ export function createHarvester(options: HarvesterOptions) {
 	/** The results of the start; null once the line is logged. */
 	let startLine: StartLine | null = {
 		...{ harvested: 0, changed: 0, unchanged: 0, dropped: 0, failed: 0, findings: 0 },
-		read: "npx fragments check-services",
+		read: "npx fragment-publisher check-services",
 	};
 	let hasCaughtUp = false;
 	/** Settle when all registered layers, and all other layers, are queued. Both queue layers one after the other. */

@@ -143,7 +143,7 @@ const maxSearchMs = 7_200_000;
 
 /**
  * Looks once a day for new addresses of sick layers, and for permanent redirects of the others.
- * @param options `search` runs `npx fragments repair`, and waits for its end
+ * @param options `search` runs `npx fragment-publisher repair`, and waits for its end
  * @returns a function that ends this, with a running search
  */
 export function startRepairs(

@@ -77,7 +77,7 @@ export class LayerMap {
 
 	#setStatus(text: string, isBad = false, help: Content = ""): void {
 		const state = isBad ? "failed" : text === t("Drawing…") ? "loading" : "drawn";
-		// `npx fragments prove` and tests wait for this state.
+		// `npx fragment-publisher prove` and tests wait for this state.
 		this.#target.dataset.state = state;
 		this.#show({ status: text, isBad, help });
 	}

@@ -202,9 +202,13 @@ function figure(caption: string, source: string | null | undefined, none: string
 }
 
 function commands({ branch, commit, sure }: WaitingRepair): string {
-	const accept = `npx fragments review accept ${branch} --commit ${commit.slice(0, 12)}`;
-	const decline = `npx fragments review decline ${branch} --why "…"`;
-	return [`npx fragments review show ${branch}`, ...(sure === "choose" ? [] : [accept]), decline].join("\n");
+	const accept = `npx fragment-publisher review accept ${branch} --commit ${commit.slice(0, 12)}`;
+	const decline = `npx fragment-publisher review decline ${branch} --why "…"`;
+	return [
+		`npx fragment-publisher review show ${branch}`,
+		...(sure === "choose" ? [] : [accept]),
+		decline,
+	].join("\n");
 }
 
 function layerList(lang: Lang, smallkeys: readonly string[]): Html {

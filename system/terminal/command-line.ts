@@ -44,7 +44,7 @@ interface Call {
 export function createRun(name: CommandName, main: (call: Call) => Promise<number | undefined>): Run {
 	return withErrors(async (argv, environment, io) => {
 		const read: Call["read"] = async (declare) => {
-			const call = `npx fragments ${name}`;
+			const call = `npx fragment-publisher ${name}`;
 			const summary = summaries[name];
 			const line = withOutput(new Command(call), io)
 				.description(`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`)

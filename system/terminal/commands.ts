@@ -1,4 +1,4 @@
-/** Every command by its purpose, with a one-line summary for `npx fragments --help` and for its own help. */
+/** Every command by its purpose, with a one-line summary for `npx fragment-publisher --help` and for its own help. */
 export const commands = {
 	publish: {
 		put: "register a layer, or change it, by a signed PUT",

@@ -59,7 +59,12 @@ test("a 401 says so beside its one text, which does not tell a wrong signature f
 		local.variables = { BASE_PATH: "/rcs" };
 		await local.start();
 		const said = (await hint({ secret: "wrong" })) ?? "";
-		for (const word of ["secret", "curl -d", " /rcs/register/<smallkey>;", "npx fragments sign --explain"]) {
+		for (const word of [
+			"secret",
+			"curl -d",
+			" /rcs/register/<smallkey>;",
+			"npx fragment-publisher sign --explain",
+		]) {
 			assert.match(said, word);
 		}
 		assert.is(await hint({ sender: "nobody" }), said, "the answer does not show which senders there are");

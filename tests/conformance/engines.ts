@@ -108,7 +108,7 @@ export async function buildDist(
 	return out;
 }
 
-/** `npx fragments workers` on a build, with variables; its address, and how to end it. */
+/** `npx fragment-publisher workers` on a build, with variables; its address, and how to end it. */
 export async function startWorkers(dist: string, words: string[], env: Record<string, string>) {
 	const folder = await temporaryFolder();
 	const child = spawn(process.execPath, [...startWords("workers"), "--dist", dist, ...words], {

@@ -27,10 +27,10 @@ function read(container: Container, path: string): Promise<string> {
 /** Registers a layer by the command that the log has, which sends what the log names. */
 async function putByLog(container: Container): Promise<void> {
 	const log = await container.journal();
-	const [, command = ""] = /^ +((?:DATA_DIR=\S+ )?npx fragments put .*)$/m.exec(log) ?? [];
+	const [, command = ""] = /^ +((?:DATA_DIR=\S+ )?npx fragment-publisher put .*)$/m.exec(log) ?? [];
 	assert.ok(command, log);
 	// As the page says; and the image has no curl: the fragment is read from outside.
-	const [put = ""] = command.replace("npx fragments", "node scripts/fragments.cjs").split(" && ");
+	const [put = ""] = command.replace("npx fragment-publisher", "node scripts/fragments.cjs").split(" && ");
 	await container.run("bash", "--norc", "-euc", put);
 }
 

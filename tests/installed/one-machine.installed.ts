@@ -38,7 +38,7 @@ await scenes("One machine", {
 	},
 	"a layer is registered by the command that the journal has": async (machine) => {
 		const journal = await machine.run("journalctl -u fragments -o cat");
-		const [, command = ""] = /^ +((?:DATA_DIR=\S+ )?npx fragments put .*)$/m.exec(journal) ?? [];
+		const [, command = ""] = /^ +((?:DATA_DIR=\S+ )?npx fragment-publisher put .*)$/m.exec(journal) ?? [];
 		assert.ok(command, journal);
 		await machine.run(`cd /opt/fragments && ${command}`);
 	},
@@ -56,7 +56,7 @@ await scenes("One machine", {
 			assert.is(front, behind);
 		}
 		await machine.run(
-			"cd /opt/fragments && npx fragments verify http://127.0.0.1 --repo /var/lib/fragments/repository.git --all",
+			"cd /opt/fragments && npx fragment-publisher verify http://127.0.0.1 --repo /var/lib/fragments/repository.git --all",
 		);
 	},
 	"a push as the user of the service is served": async (machine) => {
@@ -99,7 +99,7 @@ await scenes("One machine", {
 		assert.is(await machine.run(stored), before);
 	},
 	"a sender that root adds leaves owner and mode of the secrets as they were": async (machine) => {
-		await machine.run("cd /opt/fragments && npx fragments sender add energy --smallkeys 'energy-*'");
+		await machine.run("cd /opt/fragments && npx fragment-publisher sender add energy --smallkeys 'energy-*'");
 		const owner = await machine.run("stat -c '%U %a' /var/lib/fragments/senders.json");
 		assert.is(owner.trim(), "fragments 600");
 	},

@@ -17,11 +17,11 @@ const exampleAddress = "https://fragments.example";
 
 /** A command of the page as the test runs it: nothing is sent to Cloudflare, and the worker is the local one. */
 function asRun(command: string): string {
-	if (command.startsWith("npx fragments deploy"))
+	if (command.startsWith("npx fragment-publisher deploy"))
 		return `${command.replace("deploy", "deploy --dry-run")} && curl -sf -X POST "$HOOK/deployed"`;
 	if (command.endsWith("echo complete")) return command;
 	// It ends with 1 while something is missing, which the page says.
-	if (command.includes("npx fragments setup-github")) return `${command} || test $? -eq 1`;
+	if (command.includes("npx fragment-publisher setup-github")) return `${command} || test $? -eq 1`;
 	return command.replaceAll(exampleAddress, '"$(cat worker-url)"');
 }
 

@@ -20,7 +20,7 @@ async function tryHost(machine: Machine, service: string, print: string, place: 
 	const port = / --port (\d+)/.exec(print)?.[1] ?? "80";
 	const origin = `http://127.0.0.1:${port}`;
 	const verified = await machine.run(
-		`cd /opt/fragments && npx fragments verify ${origin} --dist /var/www/fragments --all --wait 20`,
+		`cd /opt/fragments && npx fragment-publisher verify ${origin} --dist /var/www/fragments --all --wait 20`,
 	);
 	for (const path of ["/en/", "/v0.9/doc/en/airports"]) await assertConditional(machine, `${origin}${path}`);
 	return verified.trim().split("\n").at(-1);
@@ -39,7 +39,7 @@ async function assertConditional(machine: Machine, url: string): Promise<void> {
 await scenes("Static hosts", {
 	"a build is made": async (machine) => {
 		await install(machine);
-		await machine.run("cd /opt/fragments && npx fragments build --out /var/www/fragments");
+		await machine.run("cd /opt/fragments && npx fragment-publisher build --out /var/www/fragments");
 		const versions = await machine.run("nginx -v 2>&1; apache2 -v | head -1; echo Caddy $(caddy version)");
 		return versions.trim().replaceAll("\n", ", ");
 	},

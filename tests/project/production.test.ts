@@ -9,7 +9,7 @@ import { commandsOf, text } from "./production-page.ts";
 test("every command that the page names exists, and knows its options", async () => {
 	const commands = await commandsOf("docs/production.md");
 	const scripts = commands.flatMap((command) => {
-		const match = /npx fragments ([a-z-]+)(?: (.*))?/.exec(command);
+		const match = /npx fragment-publisher ([a-z-]+)(?: (.*))?/.exec(command);
 		return match ? [{ name: match[1] as string, words: (match[2] ?? "").split(" -- ")[0] as string }] : [];
 	});
 	assert.ok(scripts.length > 8, `${scripts.length} commands`);

@@ -112,7 +112,7 @@ test("the table of the receipt has the members of the real answers, and no other
 		["proposer", "proposer's secret"],
 	] as const) {
 		const { code, stdout, stderr } = await shell(
-			'npx fragments put receipt-$SENDER layer.json --url "$URL" --sender "$SENDER"',
+			'npx fragment-publisher put receipt-$SENDER layer.json --url "$URL" --sender "$SENDER"',
 			folder,
 			{ URL: server.url, SENDER, SENDER_SECRET },
 		);
@@ -128,7 +128,7 @@ test("many layers are sent with one command: a wrong file keeps all back, a refu
 	server,
 	folder,
 }) => {
-	const [line = ""] = page.match(/npx fragments register my-layers --url .*/) ?? [];
+	const [line = ""] = page.match(/npx fragment-publisher register my-layers --url .*/) ?? [];
 	const command = line.replace("https://fragments.example", server.url).replace("<id>", "publisher");
 	const send = () => shell(command, folder, { SENDER_SECRET: secret });
 	const fileOf = (key: string) => join(folder, "my-layers", `${key}.json`);
@@ -150,7 +150,8 @@ test("many layers are sent with one command: a wrong file keeps all back, a refu
 });
 
 test("layers that the folder no longer has are removed by the page's command", async ({ server, folder }) => {
-	const [line = ""] = page.match(/npx fragments register my-layers --url .* --remove-others .*/) ?? [];
+	const [line = ""] =
+		page.match(/npx fragment-publisher register my-layers --url .* --remove-others .*/) ?? [];
 	const command = `${line.replace("https://fragments.example", server.url).replace("<id>", "publisher")} --yes`;
 	const fileOf = (key: string) => join(folder, "my-layers", `${key}.json`);
 	await rm(fileOf("MANY-2"));

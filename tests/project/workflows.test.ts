@@ -182,7 +182,7 @@ function secretProblems({ on, env }: Workflow, job: Job): string[] {
 			problems.push(`it uses ${uses}`);
 		if (/\bgit (?:checkout|switch|merge|worktree|pull|reset|clone|submodule)\b/.test(run))
 			problems.push("it checks out other code");
-		if (/npx fragments (?:harvest|watch-services|check-services|repair|prove)\b/.test(run))
+		if (/npx fragment-publisher (?:harvest|watch-services|check-services|repair|prove)\b/.test(run))
 			problems.push("it asks foreign servers");
 	}
 	// What another branch has brought is never run.
@@ -234,7 +234,7 @@ const attacks: [string, (job: Job, workflow: Workflow) => void, RegExp][] = [
 	["a switch of branches", (job) => job.steps.push({ run: "git switch other" }), /checks out other code/],
 	[
 		"code of a fetch",
-		(job) => job.steps.push({ run: "git fetch origin x && npx fragments build" }),
+		(job) => job.steps.push({ run: "git fetch origin x && npx fragment-publisher build" }),
 		/after a fetch/,
 	],
 	[
@@ -250,7 +250,7 @@ const attacks: [string, (job: Job, workflow: Workflow) => void, RegExp][] = [
 	],
 	["no environment", (job) => delete job.environment, /environment is not/],
 	["an action of others", (job) => job.steps.push({ uses: "x/y@v1" }), /it uses x\/y@v1/],
-	["harvesting", (job) => job.steps.push({ run: "npx fragments harvest" }), /foreign servers/],
+	["harvesting", (job) => job.steps.push({ run: "npx fragment-publisher harvest" }), /foreign servers/],
 	[
 		"the whole workflow",
 		(_job, one) => Object.assign(one, { env: { A: "$" + "{{ secrets.A }}" } }),
@@ -339,7 +339,7 @@ test("no workflow holds the key of the service's own App", () => {
 });
 
 test("foreign servers are asked where there is no secret", () => {
-	const asks = (job: Job) => job.steps.some(({ run }) => /^npx fragments harvest/.test(run ?? ""));
+	const asks = (job: Job) => job.steps.some(({ run }) => /^npx fragment-publisher harvest/.test(run ?? ""));
 	const asking = jobs().filter(([, job]) => asks(job));
 	assert.is(asking.length, 2);
 	for (const [name, job] of asking)
@@ -364,7 +364,7 @@ test("what works on layers installs what it needs, and runs nothing on the way",
 
 test("what a ruleset requires is set by the App, from the default branch's scripts", () => {
 	const sets = (job: Job) =>
-		job.steps.some(({ run }) => /npx fragments (?:approvals|comment)/.test(run ?? ""));
+		job.steps.some(({ run }) => /npx fragment-publisher (?:approvals|comment)/.test(run ?? ""));
 	const setting = jobs().filter(([, job]) => sets(job));
 	assert.equal(
 		setting.map(([name]) => name.replace(".github/workflows/", "")),
@@ -486,7 +486,7 @@ test("every job ends some time", () => {
 test("services that take long keep nothing from being published or proposed", () => {
 	for (const name of ["publish", "refresh"]) {
 		const job = workflow(name).jobs.harvest as Job;
-		const harvest = job.steps.find(({ run }) => run?.startsWith("npx fragments harvest"));
+		const harvest = job.steps.find(({ run }) => run?.startsWith("npx fragment-publisher harvest"));
 		assert.is(harvest?.["continue-on-error"], true, name);
 		const left = (job["timeout-minutes"] as number) - (harvest?.["timeout-minutes"] ?? Infinity);
 		assert.ok(left >= 30, `${name}: ${left} minutes are left for the rest`);
@@ -507,7 +507,7 @@ test("no secret and no right to write is near foreign data", () => {
 	const { look, compose, report, approvals } = workflow("layers").jobs;
 	assert.not.match(JSON.stringify(look), /secrets\.|github\.token|write|steps\.app/);
 	for (const job of [report, approvals])
-		assert.not.match(JSON.stringify(job), /git fetch|npx fragments review/);
+		assert.not.match(JSON.stringify(job), /git fetch|npx fragment-publisher review/);
 	const download = compose?.steps.find(({ uses }) => uses?.startsWith("actions/download-artifact@"));
 	assert.equal(
 		download?.with,
@@ -548,9 +548,15 @@ test("a publication has the whole history, and hands over what it has built", ()
 	const { steps = [] } = workflow("publish").jobs.publish ?? {};
 	assert.is(steps[0]?.with?.["fetch-depth"], 0, "a wrong file is looked for in it");
 	const runs = steps.flatMap(({ run }) => run ?? []);
-	assert.match(runs.find((run) => run.startsWith("npx fragments build")) ?? "", "--repo . --ref HEAD");
-	const deploys = runs.filter((run) => run.startsWith("npx fragments deploy"));
-	assert.equal(deploys, ["npx fragments deploy --dist dist", "npx fragments deploy --objects"]);
+	assert.match(
+		runs.find((run) => run.startsWith("npx fragment-publisher build")) ?? "",
+		"--repo . --ref HEAD",
+	);
+	const deploys = runs.filter((run) => run.startsWith("npx fragment-publisher deploy"));
+	assert.equal(deploys, [
+		"npx fragment-publisher deploy --dist dist",
+		"npx fragment-publisher deploy --objects",
+	]);
 	// What is wrong fails a job of its own, on which nothing waits but the issue.
 	const waiting = Object.entries(workflow("publish").jobs).filter(([, job]) =>
 		[job.needs ?? []].flat().includes("validate"),
@@ -563,7 +569,7 @@ test("a publication has the whole history, and hands over what it has built", ()
 
 test("publishing ends with comparing what is served", () => {
 	const last = workflow("publish").jobs.publish?.steps.at(-1);
-	assert.match(last?.run ?? "", "npx fragments verify");
+	assert.match(last?.run ?? "", "npx fragment-publisher verify");
 });
 
 test.run();

@@ -2,7 +2,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { eachInSlices } from "../../publish/slices.ts";
 
-// How long the event loop is held up by a push of all layers is the row `push-delay` of `npx fragments bench`.
+// How long the event loop is held up by a push of all layers is the row `push-delay` of `npx fragment-publisher bench`.
 test("other tasks run between the slices of a long work", async () => {
 	const spin = () => {
 		for (const end = performance.now() + 1; performance.now() < end; );

@@ -56,7 +56,7 @@ test("status lists what is sick, without a harvest, waiting, and the room on the
 	assert.match(stdout, "2 layers without a harvest\n  described  was asked: down\n  first\n");
 	assert.match(
 		stdout,
-		"1 review waits\n  register/waits  of careful, 2026-03-04: register waits (wms)  (npx fragments review show register/waits)",
+		"1 review waits\n  register/waits  of careful, 2026-03-04: register waits (wms)  (npx fragment-publisher review show register/waits)",
 	);
 	assert.match(stdout, /\ndisk: [\d.]+ GB of [\d.]+ GB left\nno service runs on it\n$/);
 });
@@ -73,7 +73,7 @@ test("a review is listed and shown: who asked, what viewers will read, warnings,
 	const { stdout } = await run(local, "review", "list");
 	assert.is(
 		stdout,
-		"register/waits  of careful, 2026-03-04: register waits (wms)  (npx fragments review show register/waits)\n",
+		"register/waits  of careful, 2026-03-04: register waits (wms)  (npx fragment-publisher review show register/waits)\n",
 	);
 	const before = await local.state();
 	const shown = await run(local, "review", "show", "waits");
@@ -91,7 +91,10 @@ test("a review is listed and shown: who asked, what viewers will read, warnings,
 		shown.stdout,
 		/waits: added\n {2}viewers in en read:\n[\s\S]*\n {2}viewers in fr read:\n {4}\+/,
 	);
-	assert.match(shown.stdout, `npx fragments review accept register/waits --commit ${id.slice(0, 12)}\n`);
+	assert.match(
+		shown.stdout,
+		`npx fragment-publisher review accept register/waits --commit ${id.slice(0, 12)}\n`,
+	);
 	const markdown = await run(local, "review", "show", "register/waits", "--markdown");
 	assert.match(
 		markdown.stdout,
@@ -118,11 +121,14 @@ test("without a terminal only the commit that was shown is merged", async ({ loc
 	assert.is(code, 1);
 	assert.match(
 		stderr,
-		`register/waits: has changed since ${shown.slice(0, 12)} was shown: npx fragments review show`,
+		`register/waits: has changed since ${shown.slice(0, 12)} was shown: npx fragment-publisher review show`,
 	);
 	const typo = await run(local, "review", "accept", "waits", "--commit", "0123456789ab");
 	assert.is(typo.code, 1);
-	assert.match(typo.stderr, "register/waits: there is no commit 0123456789ab: npx fragments review show");
+	assert.match(
+		typo.stderr,
+		"register/waits: there is no commit 0123456789ab: npx fragment-publisher review show",
+	);
 	assert.is(await local.state(), moved, "and nothing was merged");
 });
 
@@ -354,7 +360,7 @@ test("what cannot be decided is refused, and nothing changes", async ({ local })
 		["accept main", "main: does not wait"],
 		["accept ../../x", "../../x: does not wait"],
 		["accept waits --by a<b>", "--by: must be a name of 1 to 100 characters without < and >"],
-		["accept waits --commit HEAD", "--commit: must be an id as npx fragments review show prints it"],
+		["accept waits --commit HEAD", "--commit: must be an id as npx fragment-publisher review show prints it"],
 		["accept", "missing required argument 'key'"],
 		["decline waits", "--why: is needed"],
 		["decline waits --why \n", "--why: must be a reason of 1 to 500 characters in one line"],
@@ -377,7 +383,7 @@ test("accept and decline are shorter names of the same verbs", async ({ local })
 	await propose(local, "waits", wms("waits"));
 	assert.match((await run(local, "accept", "waits")).stderr, "is needed to merge this without a terminal");
 	assert.is((await run(local, "decline", "waits", "--why", "no")).code, 0);
-	assert.match((await run(local, "help", "accept")).stdout, "Usage: npx fragments review accept");
+	assert.match((await run(local, "help", "accept")).stdout, "Usage: npx fragment-publisher review accept");
 });
 
 (process.getuid?.() === 0 ? test : test.skip)(

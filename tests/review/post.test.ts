@@ -27,7 +27,7 @@ function report(comment: string, more: Partial<Report> = {}): object {
 	return { conclusion: "failure", comment, annotations, ...more };
 }
 
-/** Runs `npx fragments comment` as the workflow does. */
+/** Runs `npx fragment-publisher comment` as the workflow does. */
 async function comment(text: string | object | null, pulls: object = [{ number, head }], author = "maps") {
 	const path = join(folder, `review-${number}.json`);
 	await rm(path, { force: true });

@@ -18,7 +18,7 @@ let asked = 0;
 /** The steps of publish.yml up to the build; what follows needs a hosting. */
 function untilBuild(): string[] {
 	const runs = commands("publish", "publish");
-	const end = runs.findIndex((run) => run.startsWith("npx fragments build"));
+	const end = runs.findIndex((run) => run.startsWith("npx fragment-publisher build"));
 	assert.ok(end >= 0);
 	return runs.slice(0, end + 1);
 }

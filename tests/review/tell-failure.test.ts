@@ -18,7 +18,7 @@ test.before(async () => {
 
 test.after(() => peer.close());
 
-/** Runs `npx fragments tell-failure` as the workflow does. */
+/** Runs `npx fragment-publisher tell-failure` as the workflow does. */
 async function tell(results: string, page: string): Promise<string> {
 	const words = ["--workflow", "publish", "--results", results, "--run", page, "--author", "maps"];
 	const env = {

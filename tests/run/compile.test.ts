@@ -75,7 +75,7 @@ test("the commands are compiled with them, and nothing stays", async ({ folder }
 	const compiled = await compileTests(await writeModules(folder, { "starts.test.ts": "export {};\n" }));
 	const words = ["--enable-source-maps", compiled.start, "validate", "--help"];
 	const { stdout } = await promisify(execFile)(process.execPath, words, { cwd: root });
-	assert.match(stdout, /^Usage: npx fragments validate /);
+	assert.match(stdout, /^Usage: npx fragment-publisher validate /);
 	await compiled.remove();
 	assert.not.ok(existsSync(compiled.start));
 	assert.not.ok(existsSync(join(compiled.start, "..")));

@@ -15,7 +15,7 @@ interface Scene {
 	remove: () => Promise<void>;
 }
 
-const test = suite<Scene>("npx fragments backup");
+const test = suite<Scene>("npx fragment-publisher backup");
 
 test.before.each(async (scene) => {
 	const { path, remove } = await temporaryFolder();

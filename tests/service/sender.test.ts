@@ -13,7 +13,7 @@ interface Scene {
 	remove: () => Promise<void>;
 }
 
-const test = suite<Scene>("npx fragments sender");
+const test = suite<Scene>("npx fragment-publisher sender");
 
 test.before.each(async (scene) => {
 	const { path, remove } = await temporaryFolder();
@@ -109,7 +109,7 @@ test("list counts what each sender has published; remove names it, and who may c
 			waiting.stdout,
 			[
 				"\nit has published 1 layer, which stays\n  accepted: no sender may change them now\n",
-				"its change on register/waits still waits: npx fragments review show register/waits\n",
+				"its change on register/waits still waits: npx fragment-publisher review show register/waits\n",
 			].join(""),
 		);
 	} finally {
@@ -194,13 +194,13 @@ for (const [what, words, code, text] of [
 		"a rotation of an unknown sender",
 		["rotate", "y"],
 		1,
-		/has no sender y; npx fragments sender list names them/,
+		/has no sender y; npx fragment-publisher sender list names them/,
 	],
 	["a removal of an unknown sender", ["remove", "y"], 1, /has no sender y/],
 	["a change of an unknown sender", ["change", "y", "--review"], 1, /has no sender y/],
 	["the secret of an unknown sender", ["show", "y"], 1, /has no sender y/],
 	["an unknown verb", ["ad", "y"], 2, /unknown command 'ad'\n\(Did you mean add\?\)/],
-	["no verb", [], 2, /Usage: npx fragments sender /],
+	["no verb", [], 2, /Usage: npx fragment-publisher sender /],
 ] as const) {
 	test(`${what} is refused, and nothing is changed`, async (scene) => {
 		await sender(scene, "add", "x", "--all-layers");

@@ -456,7 +456,8 @@ first(
 		assert.match(made, /^[A-Za-z0-9_-]{43}$/);
 		assert.match(server.output, `${path}, created now with the sender ${id}`);
 		assert.not.match(server.output, made);
-		const command = server.output.split("\n").find((line) => line.includes("npx fragments put")) ?? "";
+		const command =
+			server.output.split("\n").find((line) => line.includes("npx fragment-publisher put")) ?? "";
 		const { stdout } = await run("bash", ["-c", command], { cwd: root, env: cleanEnvironment({}) });
 		assert.match(stdout, '"id":"rcs.my-layer.en"');
 		assert.is((await runScript("sender", ["add", "second", "--all-layers"], { DATA_DIR: data })).code, 0);

@@ -196,7 +196,7 @@ start("--version, --help and unknown words start nothing", async ({ folder }) =>
 	assert.is(version.stdout, `${versionLine()}\n`);
 	const help = await runScript("serve", ["--help"], env);
 	assert.is(help.code, 0);
-	assert.match(help.stdout, "npx fragments serve");
+	assert.match(help.stdout, "npx fragment-publisher serve");
 	for (const words of [["--prot"], ["8080"]]) assert.is((await runScript("serve", words, env)).code, 2);
 });
 

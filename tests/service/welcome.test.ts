@@ -28,7 +28,7 @@ test("the start says which layers it serves, which examples are not there, and h
 	const second = await ServerProcess.start({}, path);
 	assert.is(await second.stop(), 0);
 	const [, count, command = ""] =
-		/^ {8}(\d+) layers of this checkout are not there\. To bring in layers\/, end this and run: DATA_DIR=\S+ npx fragments (.*)$/m.exec(
+		/^ {8}(\d+) layers of this checkout are not there\. To bring in layers\/, end this and run: DATA_DIR=\S+ npx fragment-publisher (.*)$/m.exec(
 			second.output,
 		) ?? [];
 	assert.is(command, "register layers");

@@ -14,7 +14,7 @@ import { openBrowser } from "../../site/browser.ts";
 import { Peer } from "../peer.ts";
 import { oddService, serveOdd } from "./odd-service.ts";
 
-const test = suite<{ local: Local; peer: Peer }>("npx fragments repair");
+const test = suite<{ local: Local; peer: Peer }>("npx fragment-publisher repair");
 
 test.before.each(async (scene) => {
 	scene.peer = await Peer.open();

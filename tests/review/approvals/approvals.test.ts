@@ -172,11 +172,11 @@ approvals("an owner without an id approves nothing, and the check says what to d
 	const file = { ...ownersFile, layers: { "*": ["@rita"] } };
 	const { owners: known, problems } = parseOwners(new TextEncoder().encode(JSON.stringify(file)));
 	assert.equal(textsOf(problems), [
-		"/layers/*/0: @rita must have the id of the account, as in @ada#123: npx fragments owners writes it",
+		"/layers/*/0: @rita must have the id of the account, as in @ada#123: npx fragment-publisher owners writes it",
 	]);
 	propose(peer, { reviews: [approval("rita")] });
 	assert.equal(await judge(peer, true, known), [
-		"failure: npx fragments owners has to write the id of @rita",
+		"failure: npx fragment-publisher owners has to write the id of @rita",
 	]);
 	assert.match(peer.comments[0]?.body ?? "", /rita<\/code> cannot approve without an id/);
 });
@@ -555,7 +555,7 @@ approvals(
 	},
 );
 
-/** Runs `npx fragments approvals` as the workflow does, in a clone. */
+/** Runs `npx fragment-publisher approvals` as the workflow does, in a clone. */
 async function command(peer: ReviewPeer, words: string[] = []) {
 	const env = { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "t", GITHUB_API_URL: peer.url };
 	process.chdir(repository.path);
@@ -688,44 +688,47 @@ approvals(
 		);
 		assert.ok(owners);
 		assert.equal(await unknownOwners(github, owners, new Map()), [
-			`@boss#${idOf("boss")}: is called @boss-two now, which npx fragments owners writes`,
+			`@boss#${idOf("boss")}: is called @boss-two now, which npx fragment-publisher owners writes`,
 			`@rita#${idOf("rita")}: there is no such account`,
 		]);
 	},
 );
 
-approvals("npx fragments owners writes the ids, and the new login of a renamed account", async ({ peer }) => {
-	const { path, remove } = await temporaryFolder();
-	const file = join(path, "layers/owners.json");
-	await mkdir(join(path, "layers"));
-	const run = async (text: string) => {
-		await writeFile(file, text);
-		const env = { GITHUB_TOKEN: "t", GITHUB_API_URL: peer.url };
-		process.chdir(path);
-		const ended = await runScript("owners", [], env).finally(() => process.chdir(root));
-		return { ...ended, text: await readFile(file, "utf8") };
-	};
-	peer.accounts.add("Ada").add("eve-two");
-	peer.ids.set("eve-two", 5);
-	const layers = `"layers": {"*": ["@ada", "@maps/energy"],\n"x*": ["@eve#5"]}`;
-	const filled = await run(`{ "operators": ["@ada"], ${layers} }`);
-	assert.is(filled.code, 0, filled.stderr);
-	const ada = `"@Ada#${idOf("ada")}"`;
-	assert.is(
-		filled.text,
-		`{ "operators": [${ada}], "layers": {"*": [${ada}, "@maps/energy"],\n"x*": ["@eve-two#5"]} }`,
-	);
-	assert.equal(parseOwners(new TextEncoder().encode(filled.text)).problems, []);
-	assert.match((await run(filled.text)).stdout, "has the id of each account");
-	const wrong = `{ "operators": ["@ada", "@gone"], "layers": {} }`;
-	const refused = await run(wrong);
-	assert.is(refused.code, 1);
-	assert.match(refused.stdout, 'layers/owners.json: "@gone": there is no such account');
-	assert.is(refused.text, wrong, "nothing is written");
-	await remove();
-});
+approvals(
+	"npx fragment-publisher owners writes the ids, and the new login of a renamed account",
+	async ({ peer }) => {
+		const { path, remove } = await temporaryFolder();
+		const file = join(path, "layers/owners.json");
+		await mkdir(join(path, "layers"));
+		const run = async (text: string) => {
+			await writeFile(file, text);
+			const env = { GITHUB_TOKEN: "t", GITHUB_API_URL: peer.url };
+			process.chdir(path);
+			const ended = await runScript("owners", [], env).finally(() => process.chdir(root));
+			return { ...ended, text: await readFile(file, "utf8") };
+		};
+		peer.accounts.add("Ada").add("eve-two");
+		peer.ids.set("eve-two", 5);
+		const layers = `"layers": {"*": ["@ada", "@maps/energy"],\n"x*": ["@eve#5"]}`;
+		const filled = await run(`{ "operators": ["@ada"], ${layers} }`);
+		assert.is(filled.code, 0, filled.stderr);
+		const ada = `"@Ada#${idOf("ada")}"`;
+		assert.is(
+			filled.text,
+			`{ "operators": [${ada}], "layers": {"*": [${ada}, "@maps/energy"],\n"x*": ["@eve-two#5"]} }`,
+		);
+		assert.equal(parseOwners(new TextEncoder().encode(filled.text)).problems, []);
+		assert.match((await run(filled.text)).stdout, "has the id of each account");
+		const wrong = `{ "operators": ["@ada", "@gone"], "layers": {} }`;
+		const refused = await run(wrong);
+		assert.is(refused.code, 1);
+		assert.match(refused.stdout, 'layers/owners.json: "@gone": there is no such account');
+		assert.is(refused.text, wrong, "nothing is written");
+		await remove();
+	},
+);
 
-/** What `npx fragments pull-requests --missing layers` prints. */
+/** What `npx fragment-publisher pull-requests --missing layers` prints. */
 async function missing(peer: ReviewPeer, now = new Date()): Promise<number[]> {
 	const env = { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "t", GITHUB_API_URL: peer.url };
 	const words = ["--missing", "layers", "--author", bot];

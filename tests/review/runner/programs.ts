@@ -56,7 +56,7 @@ async function npx({ cwd, env, words: [name, command = "", ...words] }: Call): P
 	if (name !== "fragments" || !existsSync(join(cwd, "node_modules/.installed")))
 		return failed(`npx: no package ${name} in this checkout`);
 	// It would need a browser; the workflows go on without pictures.
-	if (command === "prove") return failed("npx fragments prove: is not played");
+	if (command === "prove") return failed("npx fragment-publisher prove: is not played");
 	const run = async () => {
 		process.chdir(cwd);
 		return runScript(command, words, env).finally(() => process.chdir(root));

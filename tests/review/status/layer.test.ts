@@ -67,7 +67,7 @@ function put({ server, file }: Scene, ...words: string[]): Promise<Ended> {
 	return runScript("put", all, { SENDER_SECRET: "a secret" });
 }
 
-test("npx fragments status <smallkey> prints what the service says of it", async (scene) => {
+test("npx fragment-publisher status <smallkey> prints what the service says of it", async (scene) => {
 	scene.answers = [ok(failed)];
 	const { code, stdout } = await runScript("status", ["wells", "--url", `${scene.server.url}/rcs/`]);
 	assert.is(code, 0);
@@ -131,7 +131,7 @@ test("put --wait ends with 1 where no service answered, and with 2 where that is
 	scene.answers = [ok(waiting)];
 	const late = await put(scene, "--wait", "1");
 	assert.is(late.code, 2);
-	assert.match(late.stderr, /The harvest still waits after 1 s: npx fragments status wells\n$/);
+	assert.match(late.stderr, /The harvest still waits after 1 s: npx fragment-publisher status wells\n$/);
 	scene.answers = [{ status: 404, body: { errors: ["status: the catalogue has it"] } }];
 	const elsewhere = await put(scene, "--wait");
 	assert.match(elsewhere.stderr, /status: the catalogue has it/);

@@ -8,7 +8,7 @@ import type { Measured } from "../../../scripts/bench/measure/row.ts";
 import { temporaryFolder } from "../../local.ts";
 import { runScript, runScriptProcess } from "../../process.ts";
 
-test("npx fragments bench measures rows against their references, and writes the page, with tiny sizes", async () => {
+test("npx fragment-publisher bench measures rows against their references, and writes the page, with tiny sizes", async () => {
 	const { path, remove } = await temporaryFolder();
 	try {
 		const rows = ["build-full", "put-alone"];

@@ -9,7 +9,7 @@ import { workers } from "../../conformance/engines.ts";
 import { temporaryFolder } from "../../local.ts";
 import { runScript, runScriptProcess } from "../../process.ts";
 
-const test = suite<{ folder: string; remove: () => Promise<void> }>("npx fragments deploy");
+const test = suite<{ folder: string; remove: () => Promise<void> }>("npx fragment-publisher deploy");
 
 test.before.each(async (scene) => {
 	const folder = await temporaryFolder();
@@ -40,7 +40,10 @@ test("more files than the plan takes are an error that names the way out", async
 	assert.is(code, 2);
 	assert.match(stderr, /dist: has 20,001 files, and Cloudflare's free plan takes 20,000 in one deployment/);
 	assert.match(stderr, /--plan paid.* 100,000/);
-	assert.match(stderr, /npx fragments publish-objects, then npx fragments deploy --objects/);
+	assert.match(
+		stderr,
+		/npx fragment-publisher publish-objects, then npx fragment-publisher deploy --objects/,
+	);
 	assert.is(stdout, "", "nothing was begun");
 	const asWorkflow = await runScript("deploy", ["--dist", dist, "--dry-run"], await unsetSecrets());
 	assert.is(asWorkflow.stderr, stderr, "with no variable set in the repository");
@@ -68,7 +71,7 @@ test("wrong words are refused with their reason", async ({ folder }) => {
 	);
 	const empty = await runScript("deploy", ["--dist", join(folder, "none")]);
 	assert.is(empty.code, 2);
-	assert.match(empty.stderr, /none: has no files; npx fragments build makes them/);
+	assert.match(empty.stderr, /none: has no files; npx fragment-publisher build makes them/);
 });
 
 test("secrets are checked before anything is begun, and none of their text is printed", async ({

@@ -18,7 +18,7 @@ interface Scene {
 	end: () => Promise<void>;
 }
 
-const test = suite<Scene>("npx fragments follow");
+const test = suite<Scene>("npx fragment-publisher follow");
 
 test.before.each(async (scene) => {
 	const { path, remove } = await temporaryFolder();

@@ -16,7 +16,7 @@ import { temporaryFolder } from "../../local.ts";
 import { root, runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";
 
-/** A static host that is there to be tried: its program, and how it is started with what `npx fragments headers` prints. */
+/** A static host that is there to be tried: its program, and how it is started with what `npx fragment-publisher headers` prints. */
 interface Program {
 	name: StaticHostName;
 	command: string;
@@ -232,7 +232,7 @@ test("CloudFront gets JSON with the headers of a read", () => {
 test("the hosting page names the command of each host, and a build writes _headers", async () => {
 	const page = await readFile(join(root, "docs/hosting.md"), "utf8");
 	const { _headers, ...hosts } = staticHosts;
-	for (const name of Object.keys(hosts)) assert.match(page, `npx fragments headers ${name} --root`);
+	for (const name of Object.keys(hosts)) assert.match(page, `npx fragment-publisher headers ${name} --root`);
 	assert.is(_headers({ targets: targetNames, root: "dist", port: 80 }), headersFile(targetNames, true));
 });
 

@@ -40,7 +40,7 @@ async function readHeaders(dist: string): Promise<string[]> {
 	return text.split("\n").filter((line) => line.startsWith("/"));
 }
 
-test("npx fragments build writes Cloudflare's headers, and nothing twice", async ({ folder }) => {
+test("npx fragment-publisher build writes Cloudflare's headers, and nothing twice", async ({ folder }) => {
 	const words = ["--layers", "tests/fixtures/layers", "--out", join(folder, "dist")];
 	assert.is((await runScript("build", words, { SITE: "off" })).code, 0);
 	const before = await snapshot(join(folder, "dist"));

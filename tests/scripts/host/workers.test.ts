@@ -24,8 +24,8 @@ interface Scene {
 const base = "/rcs";
 const keys = Array.from({ length: 200 }, (_, index) => `layer-${index}`);
 
-/** npx fragments workers without a store, below a prefix, as on Cloudflare's paid plan. */
-const test = suite<Scene>("npx fragments workers");
+/** npx fragment-publisher workers without a store, below a prefix, as on Cloudflare's paid plan. */
+const test = suite<Scene>("npx fragment-publisher workers");
 
 test.before(async (scene) => {
 	const folder = await temporaryFolder();
@@ -144,7 +144,7 @@ test("the variables are in a file that only its owner reads, and in no output", 
 	for (const secret of [senders.jstest, senders.narrow.key]) assert.not.ok(engine.log().includes(secret));
 });
 
-test("npx fragments verify finds what is served as it was built", async ({ engine, dist }) => {
+test("npx fragment-publisher verify finds what is served as it was built", async ({ engine, dist }) => {
 	const words = [`${engine.origin}${base}`, "--dist", dist, "--sample", "40"];
 	const { code, stdout, stderr } = await runScript("verify", words);
 	assert.is(code, 0, stderr);
@@ -215,8 +215,8 @@ test("a bad variable, a taken port or a build with problems is reported before a
 
 if (workers.missing === null) test.run();
 else {
-	console.log(`skipped: npx fragments workers: ${workers.missing}`);
-	const skipped = suite("npx fragments workers");
+	console.log(`skipped: npx fragment-publisher workers: ${workers.missing}`);
+	const skipped = suite("npx fragment-publisher workers");
 	skipped.skip("without workerd", () => undefined);
 	skipped.run();
 }

@@ -140,7 +140,7 @@ test("a service on the same folder is not worked against", async () => {
 });
 
 for (const [what, args, error] of [
-	["no folder", [], /missing required argument .dir.\nnpx fragments register --help/],
+	["no folder", [], /missing required argument .dir.\nnpx fragment-publisher register --help/],
 	["a folder that is not there", ["nowhere"], /nowhere: is not a folder/],
 	["an impossible sender", [".", "--sender", "a b"], /--sender: must be/],
 	["an unknown word", [".", "--force"], /--force/],

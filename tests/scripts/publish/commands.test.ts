@@ -29,7 +29,7 @@ interface Scene {
 	end: () => Promise<void>;
 }
 
-const test = suite<Scene>("npx fragments put, remove and sign");
+const test = suite<Scene>("npx fragment-publisher put, remove and sign");
 
 test.before.each(async (scene) => {
 	const { path, remove } = await temporaryFolder();

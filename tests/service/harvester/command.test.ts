@@ -138,7 +138,7 @@ test("a command says which words it knows, without a stack trace", async () => {
 	await storeFeature("ozone");
 	for (const [words, pattern] of [
 		[["--older-than", "soon"], /must be a time such as 7d/],
-		[["--bogus"], /unknown option .--bogus.\n.*npx fragments harvest --help/],
+		[["--bogus"], /unknown option .--bogus.\n.*npx fragment-publisher harvest --help/],
 		[["nothing"], /nothing: there is no such layer/],
 	] as const) {
 		const { code, output } = await run("harvest", ...words);

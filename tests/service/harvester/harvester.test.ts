@@ -316,7 +316,7 @@ test("what a start finds is one line, and each layer's findings are in its state
 			dropped: 0,
 			failed: 1,
 			findings: 1,
-			read: "npx fragments check-services",
+			read: "npx fragment-publisher check-services",
 		},
 	]);
 	assert.equal(lines, []);

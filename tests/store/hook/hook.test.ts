@@ -295,7 +295,7 @@ install("with the hook git's own refusals go, and without it they come back", as
 
 install("a new repository explains itself", async () => {
 	const readme = (await seed({ isTrial: false })).find(({ path }) => path === "README.md")?.text ?? "";
-	assert.match(readme, "npx fragments validate ");
+	assert.match(readme, "npx fragment-publisher validate ");
 	assert.match(readme, '"payload_type": "wms"');
 });
 

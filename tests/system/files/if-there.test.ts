@@ -47,7 +47,7 @@ test("every other failure is thrown, with the path and the reason", async () => 
 	assert.is(failed.cause, denied);
 });
 
-test("npx fragments watch-services does not take owners or health that it cannot read for none", async () => {
+test("npx fragment-publisher watch-services does not take owners or health that it cannot read for none", async () => {
 	for (const path of [ownersPath, healthPath]) {
 		await mkdir(path, { recursive: true });
 		const { code, stdout, stderr } = await runScript("watch-services", ["--text", "text.md"], {
@@ -59,7 +59,7 @@ test("npx fragments watch-services does not take owners or health that it cannot
 	}
 });
 
-test("npx fragments sign says how to go on without the senders file of another user", async ({
+test("npx fragment-publisher sign says how to go on without the senders file of another user", async ({
 	checkout,
 }) => {
 	const place = join(checkout.path, "data/senders.json");

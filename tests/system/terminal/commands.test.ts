@@ -9,7 +9,7 @@ import { commands } from "../../../system/terminal/commands.ts";
 import { temporaryFolder } from "../../local.ts";
 import { cleanEnvironment, type Ended, root, runScript } from "../../process.ts";
 
-const test = suite<{ folder: string; remove: () => Promise<void> }>("npx fragments");
+const test = suite<{ folder: string; remove: () => Promise<void> }>("npx fragment-publisher");
 
 test.before.each(async (scene) => {
 	const { path, remove } = await temporaryFolder();
@@ -61,7 +61,7 @@ for (const [name, summary] of summaries) {
 	test(`${name} --help prints its help, and does nothing else`, async () => {
 		const { code, stdout, stderr } = await runScript(name, ["--help"], wrong);
 		assert.is(code, 0);
-		assert.ok(stdout.startsWith(`Usage: npx fragments ${name} `), stdout);
+		assert.ok(stdout.startsWith(`Usage: npx fragment-publisher ${name} `), stdout);
 		assert.match(stdout.replace(/\s+/g, " ").toLowerCase(), ` ${summary.toLowerCase()}. `);
 		assert.match(stdout, "-h, --help");
 		assert.is(stderr, "");
@@ -73,7 +73,7 @@ for (const [name, summary] of summaries) {
 		assert.is(stdout, "");
 		assert.is(
 			stderr,
-			`error: unknown option '--hepl'\n(Did you mean --help?)\nnpx fragments ${name} --help lists the options\n`,
+			`error: unknown option '--hepl'\n(Did you mean --help?)\nnpx fragment-publisher ${name} --help lists the options\n`,
 		);
 	});
 }

@@ -84,7 +84,7 @@ test("the commands of docs/moving.md move a service, and the comparison finds no
 				server = await ServerProcess.start(environment);
 				continue;
 			}
-			assert.equal([npx, program], ["npx", "fragments"], command);
+			assert.equal([npx, program], ["npx", "fragment-publisher"], command);
 			const given = words.map((word) =>
 				word
 					.replace(/^(layers|auth)\.json$/, join(folder.path, "$1.json"))
