@@ -179,7 +179,7 @@ page("nothing moves while a page fills, at 44, 2,000 and 20,000 layers, wide and
 		["fr/?q=riviere", ".found:not([aria-busy]) .results li"],
 		["en/layer/same", '.map[data-state="failed"]'],
 		["en/?page=health", "table"],
-		["en/?page=draft", "textarea"],
+		["en/?page=draft", "main input"],
 	] as const;
 	const assertStill = async (at: SiteWorld, path: string, ready: string) => {
 		for (const width of [1_200, 390]) {
