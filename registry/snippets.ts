@@ -37,7 +37,13 @@ export function snippetsOf(
 		// GeoView from 2.0.0 on reads `/vcs` below this address (docs/reading.md).
 		serviceUrls: { geocoreUrl: root.replace(/\/$/, "") },
 	};
-	const terria = { type: "terria-reference", url: at("terria"), path: [`rcs.${smallkey}.${lang}`] };
+	const terria = {
+		type: "terria-reference",
+		// Terria refuses a member that has neither a name nor an id.
+		name: title,
+		url: at("terria"),
+		path: [`rcs.${smallkey}.${lang}`],
+	};
 	const of = (target: string, text: string) => (targets.includes(target) ? text : null);
 	const read = ["v0.9/doc", "v1/doc", "v2/doc", "ramp4"].find((one) => of(one.split("/")[0] ?? "", one));
 	const kind = kinds.get(type);

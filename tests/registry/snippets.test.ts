@@ -96,6 +96,16 @@ test("French snippets have the French address and title; no title ends a script 
 	assert.not.match(textOf(layer, "QGIS (Python)") ?? "", "<");
 });
 
+test("a reference of Terria has the layer's name", () => {
+	const [wms] = kinds as [SnippetLayer];
+	assert.equal(JSON.parse(textOf(wms, "Terria", "fr") ?? ""), {
+		type: "terria-reference",
+		name: "L’été",
+		url: `${root}terria/fr/a%2Bb%3D`,
+		path: ["rcs.a+b=.fr"],
+	});
+});
+
 test("what is not served has no snippet, and a mixed type only the frame", () => {
 	const [wms] = kinds as [SnippetLayer];
 	const names = (layer: SnippetLayer, targets: string[]) =>
