@@ -187,7 +187,7 @@ test("for pull requests there is a patch, a message and a text in both languages
 	assert.match(await read("repair.patch"), "MapServer/5");
 	assert.match(
 		await read("message.txt"),
-		/^repair moved: the same layer at another place\n\nRepairs: moved\nEvidence: [0-9a-f]{16}\n$/,
+		/^repair moved: the same layer at another place\n\nRepairs: moved\nEvidence: [0-9a-f]{16}\nCertainty: same\n$/,
 	);
 	const text = await read("text.md");
 	assert.match(text, "| geometry | <code>esriGeometryPoint</code> | <code>esriGeometryPoint</code> | yes |");
