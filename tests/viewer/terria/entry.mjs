@@ -1,7 +1,7 @@
 // What the tests use of Terria; prepare.mjs bundles it with Terria's classes.
 import { DOMParser } from "@xmldom/xmldom";
 import i18next from "i18next";
-// Another class extends it: it has to be loaded before the others.
+// Feature layers use a stratum, `automaticTableStyles`, that only its imports declare.
 import "terriajs/lib/Models/Catalog/CatalogItems/CsvCatalogItem";
 import CatalogMemberFactory from "terriajs/lib/Models/Catalog/CatalogMemberFactory";
 import TerriaReference from "terriajs/lib/Models/Catalog/CatalogReferences/TerriaReference";
