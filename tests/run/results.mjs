@@ -5,6 +5,9 @@ import { resultsFile } from "./results-file.mjs";
 /** Sums of the suites; `suites` that were started with `.run()`, and `ended`. */
 const sums = { suites: 0, ended: 0, total: 0, passed: 0, skipped: 0 };
 
+/** How long a file with a failed test may take to end after its last suite, in milliseconds. */
+const closingMs = 10_000;
+
 /** What uvu runs: it uses a queue that is there already, and each suite's `.run()` adds a function to the first group. */
 const group = [null];
 group.push = (/** @type {any} */ run) => {
@@ -16,6 +19,9 @@ group.push = (/** @type {any} */ run) => {
 		sums.passed += passed;
 		sums.skipped += skipped;
 		sums.total += total;
+		// A test that fails may leave a server or a browser open, which would keep this process until its time is up.
+		const isOver = sums.ended === sums.suites && sums.passed < sums.total;
+		if (isOver) setTimeout(() => process.exit(1), closingMs).unref();
 		return result;
 	});
 };

@@ -83,6 +83,17 @@ test("a file that does not end is ended, and fails", async ({ folder }) => {
 	assert.match(stdout, /0 passed, 1 failed\n$/);
 });
 
+test("a file whose failed test leaves a server open ends by itself, with its sums", async ({ folder }) => {
+	const leaves = `import { createServer } from "node:http";
+${head}test("a", () => {});
+test("b", () => { createServer().listen(0, "127.0.0.1"); throw new Error("no"); });
+test.run();
+`;
+	const { code, stdout } = await runFiles(folder, { leaves });
+	assert.is(code, 1);
+	assert.ok(stdout.endsWith("1 passed, 1 failed\n"), stdout);
+});
+
 test("what a failed file leaves behind is cleared up: processes and temporary files", async ({ folder }) => {
 	const left = join(folder, "left");
 	const leaves = `${head}
