@@ -1,4 +1,4 @@
-// node --import tsx tests/screenshots/take.ts [--all] [--out DIR]: screenshots of the catalogue with this checkout's layers, for the README and for inspection
+// node --import tsx tests/screenshots/take.ts [--out DIR]: screenshots of the catalogue with this checkout's layers: each page in both languages, three widths, light and dark
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -65,14 +65,6 @@ function allPictures(): Picture[] {
 	);
 }
 
-/** The README's screenshot: a layer on its map. */
-const readmePicture: Picture = {
-	name: "catalogue",
-	path: "en/layer/nhn.html",
-	sign: '.map[data-state="drawn"]',
-	...{ width: 1_200, height: 760, dark: false, whole: false },
-};
-
 async function take(browser: Browser, address: string, picture: Picture, path: string): Promise<void> {
 	const { width, height, dark, whole } = picture;
 	const context = await browser.newContext({
@@ -129,10 +121,8 @@ async function takeAll(pictures: readonly Picture[], out: string): Promise<void>
 const { values } = parseArgs({
 	options: {
 		/** Where the pictures go. */
-		out: { type: "string", default: "docs" },
-		/** Every page in both languages, three widths, light and dark, in place of the README's one. */
-		all: { type: "boolean", default: false },
+		out: { type: "string", default: "screenshots" },
 	},
 });
 needBrowser();
-await takeAll(values.all ? allPictures() : [readmePicture], resolve(values.out));
+await takeAll(allPictures(), resolve(values.out));
