@@ -53,7 +53,7 @@ let running: Promise<unknown> = Promise.resolve();
 
 /** Runs a command of the project. Without its packages npx would ask the registry. */
 async function npx({ cwd, env, words: [name, command = "", ...words] }: Call): Promise<Ended> {
-	if (name !== "fragments" || !existsSync(join(cwd, "node_modules/.installed")))
+	if (name !== "fragment-publisher" || !existsSync(join(cwd, "node_modules/.installed")))
 		return failed(`npx: no package ${name} in this checkout`);
 	// It would need a browser; the workflows go on without pictures.
 	if (command === "prove") return failed("npx fragment-publisher prove: is not played");

@@ -76,8 +76,8 @@ page(
 		await window.getByText("44 layers", { exact: true }).waitFor();
 		await window.getByRole("searchbox").pressSequentially("ecole");
 		await window.getByText("1 layer", { exact: true }).waitFor();
+		await window.waitForURL(/\/base\/en\/\?q=ecole$/);
 		assert.equal(await rows.allTextContents(), ["Schools"]);
-		assert.match(window.url(), /\/base\/en\/\?q=ecole$/);
 		await window.reload();
 		await window.getByText("1 layer", { exact: true }).waitFor();
 		assert.is(await window.getByRole("searchbox").inputValue(), "ecole");
