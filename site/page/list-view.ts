@@ -34,7 +34,7 @@ const maxNew = 3;
 export class ListView implements View {
 	readonly title = t("Map layers");
 	readonly #filters = new Filters();
-	#found: Found = { state: currentState(), hits: [], words: new Set(), serial: 0 };
+	#found: Found = { state: currentState(), hits: [], words: new Set(), isComplete: false, serial: 0 };
 	#chosen: Chosen | null = null;
 	#isBusy = true;
 	/** Number of the newest search; results of older searches are not shown. */
@@ -139,7 +139,7 @@ export class ListView implements View {
 			else void this.#search(currentState());
 		};
 		const { hits, state } = this.#found;
-		if (!catalogue.isComplete && hits.length >= firstShown && isSameSearch(state, currentState())) return;
+		if (!catalogue.isRead && hits.length >= firstShown && isSameSearch(state, currentState())) return;
 		this.#timer ??= setTimeout(search, hits.length === 0 ? 0 : followMs);
 	}
 
@@ -147,7 +147,7 @@ export class ListView implements View {
 	async #askService(state: State, serial: number): Promise<void> {
 		const hits = await firstAnswers(state.q.trim(), this.signal).catch(() => []);
 		if (serial !== this.#serial || !this.#isBusy || hits.length === 0) return;
-		this.#found = { state, hits, words: new Set(), serial };
+		this.#found = { state, hits, words: new Set(), isComplete: false, serial };
 		refresh();
 	}
 
@@ -156,6 +156,7 @@ export class ListView implements View {
 		const serial = this.#serial;
 		this.#isSearching = true;
 		this.#isOutdated = false;
+		const wasComplete = catalogue.isComplete;
 		const text = state.q.trim();
 		const box = boxOf(state.view);
 		if (text !== "" || box) {
@@ -181,7 +182,8 @@ export class ListView implements View {
 			const isRead = document.activeElement?.closest(".results") != null;
 			const isNew = !isRead && (!isSameSearch(this.#found.state, state) || state.n === this.#found.state.n);
 			const drawn = isNew ? serial : this.#found.serial;
-			this.#found = { state, hits: chosen.hits, words: new Set(matched?.words), serial: drawn };
+			const words = new Set(matched?.words);
+			this.#found = { state, hits: chosen.hits, words, isComplete: wasComplete, serial: drawn };
 			this.#filters.list(chosen.hits.slice(0, state.n));
 		}
 		if (isComplete) whenIdle(() => catalogue.prepareSearch());

@@ -18,6 +18,8 @@ export interface Found {
 	hits: readonly Entry[];
 	/** The matched words, stemmed. */
 	words: ReadonlySet<string>;
+	/** Whether all layers were read before the search began. */
+	isComplete: boolean;
 	/** Number of the search; a list with another number is drawn anew. */
 	serial: number;
 }
@@ -41,7 +43,7 @@ export function results(found: Found, isBusy: boolean, more: () => void, retry: 
 	const list = keyed(serial, html`<ol class="results" aria-label=${t("Layers found")}>${rows}</ol>`);
 	return html`<div class="found" aria-busy=${isBusy ? "true" : nothing}>
 		<div class="resultshead">
-			<p class="count" role="status">${isBusy && hits.length === 0 ? t("Searching…") : countText(hits.length)}</p>
+			<p class="count" role="status">${isBusy && hits.length === 0 ? t("Searching…") : countText(found)}</p>
 			<p class="order">
 				<label for="sort">${t("Sort by")}</label>${select("sort", chosen, orders, sort)}
 			</p>
@@ -52,8 +54,8 @@ export function results(found: Found, isBusy: boolean, more: () => void, retry: 
 	</div>`;
 }
 
-function countText(hits: number): Content {
-	const { layers: all, problems, isComplete, selection } = catalogue;
+function countText({ hits: { length: hits }, isComplete }: Found): Content {
+	const { layers: all, problems, selection } = catalogue;
 	if (all === 0) return t("No layer is registered yet.");
 	if (hits === 0 && problems.length > 0) return "";
 	if (hits === 0)

@@ -41,6 +41,8 @@ class Catalogue {
 	layers: number | null = null;
 	/** Why parts of the catalogue cannot be used, as texts for users. */
 	readonly problems: string[] = [];
+	/** Whether every part was read, or cannot be used. */
+	isRead = false;
 	isComplete = false;
 	/** Called after more layers were read. */
 	onChange: () => void = () => undefined;
@@ -68,6 +70,7 @@ class Catalogue {
 				this.onChange();
 			};
 			await Promise.all(chunks.map((_, chunk) => add(chunk)));
+			this.isRead = true;
 			this.isComplete = this.problems.length === 0;
 			this.onChange();
 		});

@@ -46,8 +46,8 @@ export async function openWindow(browser: Browser, options: WindowOptions = {}):
 		locale,
 		bypassCSP,
 	});
-	// Without an end, as a machine may be slow: the test command ends a file that hangs. DEBUG=pw:api names what is waited for.
-	context.setDefaultTimeout(0);
+	// Far more than a slow machine needs: the error of a wait that hangs names what it waited for.
+	context.setDefaultTimeout(300_000);
 	const page = await context.newPage();
 	const faults: string[] = [];
 	page.on("pageerror", (error) => faults.push(String(error)));
