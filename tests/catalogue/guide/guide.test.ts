@@ -135,7 +135,7 @@ test("the contents name every page of their folder, each once and by a name of i
 
 /** The fenced blocks of a document. */
 function blocksOf(markdown: string): string[] {
-	return [...markdown.matchAll(/^```(?:json|sh|js|python|html)\n[\s\S]*?^```$/gm)].map(([block]) => block);
+	return [...markdown.matchAll(/^```(?:jsonl?|sh|js|python|html)\n[\s\S]*?^```$/gm)].map(([block]) => block);
 }
 
 test("the French pages have the examples and the members of the English ones", async () => {
