@@ -233,7 +233,7 @@ test("the report counts what draws and what does not, in both languages, and esc
 		en,
 		'<img src="go/good.0.webp" alt="Map of The good" width="240" height="180" loading="lazy">',
 	);
-	assert.match(fr, "1 couche sur 4 se dessine. 1 n’a pas encore été dessinée.");
+	assert.match(fr, "1 couche sur 4 s’affiche. 1 n’a pas encore été dessinée.");
 	assert.match(fr, "25\u00a0% de la carte en couleur, 1,9\u00a0s");
 	assert.is(en.match(/<img/g)?.length, 1, "nothing is shown where there is no picture");
 });
