@@ -64,7 +64,7 @@ test.after(async ({ server, remove }) => {
 
 test("the members of a registration are those of the schema, in its words", () => {
 	const [first = "", second = ""] = reference.split("\n## Version 2.0\n");
-	const tables = [...first.matchAll(/^\| member \| what it is \|\n\|---\|---\|\n((?:\|.*\|\n)+)/gm)];
+	const tables = [...first.matchAll(/^\| member \| meaning \|\n\|---\|---\|\n((?:\|.*\|\n)+)/gm)];
 	const shown = tables.map(([, body]) => (body as string).trim().split("\n"));
 	assert.equal(shown, [rows(registration1.properties), rows(registration1.definitions.lang.properties)]);
 	const { definitions: kinds } = registration2;
@@ -80,7 +80,7 @@ test("the registrations of the pages are right, with one of each kind of service
 	const kinds = [esriPicture, ogc, esriService].flatMap(({ properties }) => properties.service_type.enum);
 	for (const kind of ["esriFeature", ...kinds])
 		assert.ok(
-			inBoth.some((text) => text.includes(`"service_type": "${kind}"`)),
+			texts.some((text) => text.includes(`"service_type": "${kind}"`)),
 			kind,
 		);
 	for (const text of texts) {
