@@ -7,9 +7,11 @@ import { targetNames } from "../registry/targets/table.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { createRun, parseCount, WrongError } from "../system/terminal/command-line.ts";
 import { counted, plain } from "../system/terminal/plain.ts";
+import { progress } from "../system/terminal/progress.ts";
 import { openBucket, prepareUpload, publish } from "./host/bucket.ts";
 import { type StaticHostName, staticHosts } from "./host/headers.ts";
 import { buildOutput, catalogueLine, checkOutput, updateChecksums } from "./host/output.ts";
+import { listForBucket } from "./host/verify.ts";
 import { nameSource, withSource } from "./source.ts";
 
 const buildHelp = `
@@ -57,15 +59,21 @@ const bucketHelp = `
 OBJECTS_ENDPOINT, OBJECTS_BUCKET, OBJECTS_REGION (auto), AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY name the bucket.`;
 
 const publishObjects = createRun("publish-objects", async ({ read, environment, io }) => {
-	const [{ dist, dryRun, all = false }] = await read((line) =>
+	const [{ dist, dryRun, list, all = false }] = await read((line) =>
 		line
 			.option("--dist <dir>", "the build", "dist")
 			.option("--dry-run", "print what would be uploaded and removed")
+			.option("--list <file>", "only list the files, for node scripts/host/hand-over.ts (publish.yml)")
 			.option("--all", "upload everything, also what the bucket's manifest says is there")
 			.addHelpText("after", bucketHelp),
 	);
+	const listing = await listForBucket(resolve(dist));
+	if (list !== undefined) {
+		await writeFile(list, JSON.stringify(listing));
+		return;
+	}
 	const bucket = openBucket(environment);
-	const prepared = await prepareUpload(bucket, resolve(dist), all);
+	const prepared = await prepareUpload(bucket, resolve(dist), listing, all);
 	const { upload, remove, unchanged } = prepared;
 	if (dryRun) {
 		for (const name of upload) io.print(`upload ${name}`);
@@ -74,7 +82,8 @@ const publishObjects = createRun("publish-objects", async ({ read, environment, 
 		io.print(`${counts}; nothing was changed`);
 		return;
 	}
-	await publish(bucket, prepared);
+	const bar = progress(upload.length + remove.length, "publishing");
+	await publish(bucket, prepared, bar.tick).finally(bar.stop);
 	io.print(`${upload.length} uploaded, ${remove.length} removed, ${unchanged} unchanged`);
 });
 

