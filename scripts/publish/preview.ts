@@ -1,8 +1,8 @@
 import { Variables } from "../../api/configuration.ts";
 import { draftAddress } from "../../registry/draft.ts";
+import { judgeChange } from "../../registry/judge.ts";
 import { textsOf } from "../../registry/problems.ts";
-import { parseRegistration } from "../../registry/registration.ts";
-import { langs, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
+import { langs, layerPath, parseSmallkey, smallkeyRule } from "../../registry/smallkey.ts";
 import { renderLayer, targetPath } from "../../registry/targets/table.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 import type { Configuration } from "../../service/settings.ts";
@@ -21,9 +21,13 @@ export function printPreview(
 	configuration: Configuration,
 	io: Io,
 ): number {
-	const { registration, problems } = parseRegistration(body, "written");
+	// With an impossible smallkey, the document is judged under another one: all problems are printed at once.
+	const name = parseSmallkey(smallkey) ?? "any";
+	const edit = { path: layerPath(name), kind: "file", bytes: body } as const;
+	const { layers, problems } = judgeChange(() => [], [edit], "anyone");
+	const registration = layers.get(name)?.registration;
 	const wrong = textsOf(problems).map((line) => `${file}: ${line}`);
-	if (parseSmallkey(smallkey) === null) wrong.unshift(`${smallkey}: a smallkey ${smallkeyRule}`);
+	if (name !== smallkey) wrong.unshift(`${smallkey}: a smallkey ${smallkeyRule}`);
 	for (const line of wrong) io.warn(plain(line));
 	if (!registration || wrong.length > 0) return exitCodes.wrong;
 	for (const warning of textsOf(warningsOf(registration))) io.warn(plain(`warning: ${file}: ${warning}`));

@@ -9,7 +9,10 @@ import { settings } from "../page/page.ts";
 import { lang, plural, t } from "../page/texts.ts";
 import { type PlacedProblem, placedProblem } from "./send.ts";
 
-/** Judges a draft by the rules of a PUT. The warnings are those of the receipt if the draft is accepted. */
+/**
+ * Judges a draft by the rules of a PUT. The warnings are those of the receipt if the draft is accepted. It is a document
+ * without a file yet, of which `judgeChange` asks this same function; `propose-key.ts` looks at its smallkey.
+ */
 export function checkDraft(text: string) {
 	const { registration, problems } = parseRegistration(new TextEncoder().encode(text), "written");
 	return {
