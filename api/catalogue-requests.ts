@@ -1,27 +1,22 @@
-import {
-	chunkCount,
-	chunkOf,
-	type Entry,
-	manifestPath,
-	parseChunk,
-	parseManifest,
-} from "../registry/entries.ts";
+import type { Entry } from "../registry/entries.ts";
 import { etagOf } from "../registry/etag.ts";
 import { healthReportPath, parseHealthReport } from "../registry/health.ts";
 import { parseRecent, recentPath } from "../registry/recent.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../registry/smallkey.ts";
+import { type Problem, problemAt, textIn } from "../registry/texts.ts";
 import { layerFile, listFile } from "../site/static/addresses.ts";
 import { reloadSeconds } from "../site/static/frame.ts";
 import { type PageSettings, pageSettingsPath } from "../site/static/html.ts";
 import { layerRenderers } from "../site/static/layer.ts";
-import { byTitle, listHtml, pagesOf } from "../site/static/list.ts";
+import { listHtml } from "../site/static/list.ts";
 import { isListPage, listedEntries, renderListPage } from "../site/static/list-pages.ts";
 import { type ApiRoot, collectionId, itemPage, itemsPage, recordsPage } from "../site/static/records.ts";
 import { parseItemsQuery } from "../site/static/records-query.ts";
+import { CatalogueEntries } from "./catalogue-entries.ts";
 import type { ReadRepairs } from "./context.ts";
 import { answerErrorPage, type PageRoute } from "./pages.ts";
 import { isRepairPage, renderRepairPage } from "./repair-pages.ts";
-import { answerTagged, jsonReply, machineHeaders, type Reply, refusalCaching, refuseFile } from "./reply.ts";
+import { answerTagged, machineHeaders, type Reply, refusalCaching, refuseFile, textReply } from "./reply.ts";
 import type { Client } from "./room.ts";
 import { Searches } from "./search.ts";
 import { pageHeaders } from "./site-headers.ts";
@@ -71,24 +66,21 @@ export type Pages = (wanted: PageRoute, question: Question) => Promise<Reply>;
 /** Pages, and paths at which a person may expect a page, such as `fr/sante`. */
 const pagePath = /\.html$|^(?:en|fr|list|guide)\//;
 
-/** Most attempts to read a chunk: its file may be replaced after the manifest is read. */
-const maxAttempts = 3;
-
 /**
  * Answers requests for the catalogue. Pages of layers, the plain list and records are rendered from the catalogue's
- * entries on request. Parsed chunks are kept as long as the manifest names them.
+ * entries on request.
  */
 export class Catalogue {
-	readonly #chunks = new Map<number, { path: string; entries: readonly Entry[] }>();
-	/** All layers by smallkey, and the pages of the plain list, as long as the manifest is the same. */
-	readonly #sorted = new Map<Lang | "smallkey", { manifest: string; pages: Promise<Entry[][]> }>();
-
+	readonly #entries: CatalogueEntries;
 	/** The layers of each publisher, as long as all entries are the same. */
 	#listed: (ReturnType<typeof listedEntries> & { of: readonly Entry[] }) | null = null;
+
 	constructor(
 		readonly files: CatalogueFiles,
 		readonly searches = new Searches(),
-	) {}
+	) {
+		this.#entries = new CatalogueEntries((file) => files.text(file));
+	}
 
 	/** GET <base>/, /en/, /index/index.json and all other files of the catalogue, and the records of its layers. */
 	readonly answer: Pages = async (wanted, { ifNoneMatch, acceptEncoding, address = null, client = [] }) => {
@@ -97,7 +89,8 @@ export class Catalogue {
 		if (isRepairPage(file)) {
 			const { repairs } = this.files;
 			const html =
-				repairs && (await renderRepairPage(file, repairs, await this.#settings(), (key) => this.#find(key)));
+				repairs &&
+				(await renderRepairPage(file, repairs, await this.#settings(), (key) => this.#entries.find(key)));
 			if (!html) return answerErrorPage("notFound", 404, root);
 			const headers = pageHeaders(file, this.files.isSecure);
 			return { status: 200, headers, body: new TextEncoder().encode(html) };
@@ -126,7 +119,7 @@ export class Catalogue {
 
 	/** Renders a page, table or feed of changes, health or a publisher. */
 	async #listPage(file: string, settings: PageSettings): Promise<string | null> {
-		const entries = await this.#bySmallkey();
+		const entries = await this.#entries.bySmallkey();
 		if (this.#listed?.of !== entries) this.#listed = { of: entries, ...listedEntries(entries) };
 		const report = parseHealthReport((await this.files.text(healthReportPath)) ?? "");
 		const changes = parseRecent(await this.files.text(recentPath)) ?? [];
@@ -140,30 +133,13 @@ export class Catalogue {
 		for (const lang of langs) {
 			for (const [kind, render] of layerRenderers) {
 				if (!parseSmallkey(name) || layerFile(lang, name, kind) !== file) continue;
-				const entry = await this.#find(name);
+				const entry = await this.#entries.find(name);
 				return entry && render(lang, entry, settings);
 			}
 			if (this.files.isLive && page > 0 && listFile(lang, page) === file)
-				return listHtml(lang, await this.#pagesBy(lang), page, settings);
+				return listHtml(lang, await this.#entries.pagesBy(lang), page, settings);
 		}
 		return null;
-	}
-
-	/**
-	 * All layers in an order, those by title in pages; made once for each manifest, also for requests that arrive meanwhile.
-	 */
-	async #pagesBy(order: Lang | "smallkey"): Promise<Entry[][]> {
-		const manifest = (await this.files.text(manifestPath)) ?? "";
-		const known = this.#sorted.get(order);
-		if (known?.manifest === manifest) return known.pages;
-		const pages = this.#all().then((all) =>
-			order === "smallkey"
-				? [all.sort((a, b) => (a.smallkey < b.smallkey ? -1 : 1))]
-				: pagesOf(byTitle(all, order)),
-		);
-		this.#sorted.set(order, { manifest, pages });
-		pages.catch(() => this.#sorted.delete(order));
-		return pages;
 	}
 
 	/** GET <base>/ogc/…, /conformance and /collections… (OGC API Records). */
@@ -174,7 +150,7 @@ export class Catalogue {
 		client: Client,
 	): Promise<Reply> {
 		const settings = await this.#settings();
-		if (!settings) return problem(503, "the catalogue is being built", { "Retry-After": "5" });
+		if (!settings) return problem(503, problemAt("", "building"), { "Retry-After": "5" });
 		const site = settings.publicUrl || (address === null ? relative : new URL(relative, address).href);
 		// A proxy may publish only what is below `/ogc`.
 		const root = { site, api: isBelowOgc ? `${site}ogc/` : site };
@@ -182,67 +158,26 @@ export class Catalogue {
 		if (path === items) return this.#items(query, root, ifNoneMatch, client);
 		if (path.startsWith(`${items}/`)) {
 			const smallkey = parseSmallkey(decodeSegment(path.slice(items.length + 1)) ?? "");
-			const entry = smallkey === null ? null : await this.#find(smallkey);
+			const entry = smallkey === null ? null : await this.#entries.find(smallkey);
 			return entry
 				? json(itemPage(entry, root), ifNoneMatch, geoJson)
-				: problem(404, "there is no such layer");
+				: problem(404, problemAt("", "no-such-layer"));
 		}
 		const page = recordsPage(path, root);
-		return page ? json(page, ifNoneMatch, "application/json") : problem(404, "there is no such resource");
+		return page ? json(page, ifNoneMatch, "application/json") : problem(404, problemAt("", "no-resource"));
 	}
 
 	async #items(query: string, root: ApiRoot, ifNoneMatch: string | null, client: Client): Promise<Reply> {
 		const wanted = parseItemsQuery(query);
-		if (typeof wanted === "string") return problem(400, wanted);
-		const found = await this.searches.find(() => this.#bySmallkey(), wanted, client);
-		if (!found) return problem(503, "too many searches wait", { "Retry-After": "1" });
+		if ("code" in wanted) return problem(400, wanted);
+		const found = await this.searches.find(() => this.#entries.bySmallkey(), wanted, client);
+		if (!found) return problem(503, problemAt("", "search-queue"), { "Retry-After": "1" });
 		return json(itemsPage(found, wanted, root), ifNoneMatch, geoJson);
-	}
-
-	async #bySmallkey(): Promise<Entry[]> {
-		const [all = []] = await this.#pagesBy("smallkey");
-		return all;
 	}
 
 	async #settings(): Promise<PageSettings | null> {
 		const text = await this.files.text(pageSettingsPath);
 		return text === null ? null : (JSON.parse(text) as PageSettings);
-	}
-
-	async #manifest() {
-		return parseManifest((await this.files.text(manifestPath)) ?? "");
-	}
-
-	async #find(smallkey: string): Promise<Entry | null> {
-		const entries = await this.#chunk(chunkOf(smallkey), await this.#manifest());
-		return entries.find((entry) => entry.smallkey === smallkey) ?? null;
-	}
-
-	async #all(): Promise<Entry[]> {
-		const manifest = await this.#manifest();
-		const all: Entry[] = [];
-		for (let number = 0; number < chunkCount; number += 1) {
-			for (const entry of await this.#chunk(number, manifest)) all.push(entry);
-		}
-		return all;
-	}
-
-	/** The layers of a chunk. @throws {Error} with its path if the file is missing or invalid */
-	async #chunk(number: number, manifest: ReturnType<typeof parseManifest>): Promise<readonly Entry[]> {
-		let path = manifest?.chunks[number] ?? null;
-		for (let attempt = 1; path !== null; attempt += 1) {
-			const known = this.#chunks.get(number);
-			if (known?.path === path) return known.entries;
-			const chunk = parseChunk((await this.files.text(path)) ?? "");
-			if (chunk) {
-				this.#chunks.set(number, { path, entries: chunk.entries });
-				return chunk.entries;
-			}
-			if (attempt === maxAttempts) throw new Error(`${path}: is not there, or not whole`);
-			path = (await this.#manifest())?.chunks[number] ?? null;
-		}
-		this.#chunks.delete(number);
-		return [];
 	}
 }
 
@@ -255,9 +190,11 @@ function json(value: object, ifNoneMatch: string | null, type: string): Reply {
 }
 
 /** An exception of the OGC API (OGC API Common, "exception.yaml"), with the service's own member `errors`. */
-function problem(status: number, error: string, headers: Record<string, string> = {}): Reply {
+function problem(status: number, error: Problem, headers: Record<string, string> = {}): Reply {
 	const code = { 400: "InvalidParameterValue", 404: "NotFound" }[status] ?? "ServerError";
-	const caching = { "Cache-Control": refusalCaching };
-	const value = { code, description: error, errors: [error] };
-	return jsonReply(status, value, { ...machineHeaders, ...caching, ...headers });
+	const valueIn = (lang: Lang) => {
+		const text = textIn(lang, error);
+		return { code, description: text, errors: [text] };
+	};
+	return textReply(status, valueIn, { ...machineHeaders, "Cache-Control": refusalCaching, ...headers });
 }

@@ -116,11 +116,16 @@ export function refuse(
 	headers: Record<string, string> = {},
 ): Reply {
 	const wait = retryAfter !== undefined && { "Retry-After": String(retryAfter) };
-	return textReply(status, (lang) => errorsBody(errors, hint, lang), { ...wait, ...headers });
+	return textReply(status, (lang) => errorsOf(errors, hint, lang), { ...wait, ...headers });
 }
 
 /** An answer of JSON with texts: in English, until `inLanguageOf` chooses. */
-function textReply(status: number, bodyIn: (lang: Lang) => Uint8Array, headers = {}): Reply {
+export function textReply(
+	status: number,
+	valueIn: (lang: Lang) => unknown,
+	headers: Record<string, string> = {},
+): Reply {
+	const bodyIn = (lang: Lang) => encoder.encode(JSON.stringify(valueIn(lang)));
 	return { status, headers: { ...jsonHeaders, ...headers }, body: bodyIn("en"), bodyIn };
 }
 
@@ -129,9 +134,7 @@ export type UnwrittenReceipt = Omit<Receipt, "warnings"> & { warnings: readonly 
 
 export function receiptReply(status: number, { warnings, ...receipt }: UnwrittenReceipt): Reply {
 	if (warnings.length === 0) return jsonReply(status, { ...receipt, warnings });
-	return textReply(status, (lang) =>
-		encoder.encode(JSON.stringify({ ...receipt, warnings: textsOf(warnings, lang) })),
-	);
+	return textReply(status, (lang) => ({ ...receipt, warnings: textsOf(warnings, lang) }));
 }
 
 /** The answer to a write that is refused. */
@@ -142,18 +145,21 @@ export function refuseWrite(refusal: Refusal, headers: Record<string, string> = 
 
 /** An answer in the language that `Accept-Language` prefers. */
 export function inLanguageOf({ bodyIn, ...reply }: Reply, acceptLanguage: string | null): Reply {
-	if (!bodyIn || !prefersFrench(acceptLanguage)) return reply;
-	return { ...reply, headers: { ...reply.headers, "Content-Language": "fr" }, body: bodyIn("fr") };
+	if (!bodyIn) return reply;
+	const isCached = reply.headers["Cache-Control"] !== uncachedHeaders["Cache-Control"];
+	const headers = isCached ? { ...reply.headers, Vary: "Accept-Language" } : reply.headers;
+	if (!prefersFrench(acceptLanguage)) return { ...reply, headers };
+	return { ...reply, headers: { ...headers, "Content-Language": "fr" }, body: bodyIn("fr") };
 }
 
-function errorsBody(errors: readonly Problem[], hint: Text | undefined, lang: Lang): Uint8Array {
+function errorsOf(errors: readonly Problem[], hint: Text | undefined, lang: Lang) {
 	// One error more than the limit is listed, too: the last may be the number of a document's other problems.
 	const max = errors.length === maxErrors + 1 ? errors.length : Math.min(errors.length, maxErrors);
 	for (let named = max; ; named -= 1) {
 		const texts = textsOf(errors.slice(0, named), lang).map(cut);
 		if (errors.length > named) texts.push(textIn(lang, textOf("more", errors.length - named)));
-		const body = encoder.encode(JSON.stringify({ errors: texts, hint: hint && textIn(lang, hint) }));
-		if (body.length <= maxErrorBytes || named === 0) return body;
+		const value = { errors: texts, hint: hint && textIn(lang, hint) };
+		if (named === 0 || encoder.encode(JSON.stringify(value)).length <= maxErrorBytes) return value;
 	}
 }
 

@@ -170,7 +170,7 @@ export class Exchange {
 			server.count();
 			return this.#write(answer);
 		}
-		const reply = isWrite ? inLanguageOf(answer, headers["accept-language"] ?? null) : answer;
+		const reply = inLanguageOf(answer, headers["accept-language"] ?? null);
 		// The client's address is read here, since it is known only while the connection lasts.
 		const { counted } = this.#knownClient;
 		const isBadWrite = isWrite && (reply.status === 401 || reply.status === 429);

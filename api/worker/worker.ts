@@ -72,7 +72,7 @@ export function createWorker(log: (fields: object) => void) {
 			const target = targetOf(request.url);
 			const answered = await answer(request, target, bindings);
 			const language = request.headers.get("Accept-Language");
-			const reply = isWriteMethod(request.method) ? inLanguageOf(answered, language) : answered;
+			const reply = inLanguageOf(answered, language);
 			logAnswer(request, target, reply, log);
 			return toResponse(reply);
 		},

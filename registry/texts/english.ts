@@ -144,6 +144,15 @@ export const english = {
 	"no-form": "{}, {}: this layer has no form there, and is answered with 404",
 	"no-form-yet": "{}, {}: this layer has no form there before it is harvested, and is answered with 404",
 	"no-layer": "is kept, but no layer: layers/ has those",
+	// Searches of the catalogue's records.
+	parameter: "has no parameter {}",
+	phrases: "must have at most {} phrases, and {} characters",
+	"a-box": "four or six numbers, south before north",
+	"a-time": "a time or an interval",
+	building: "the catalogue is being built",
+	"no-such-layer": "there is no such layer",
+	"no-resource": "there is no such resource",
+	"search-queue": "too many searches wait",
 	// Why the layers cannot be changed now.
 	closing: "the service is about to end",
 	slow: "the changes before this one take too long",

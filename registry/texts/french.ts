@@ -146,6 +146,15 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"no-form": "{}, {} : cette couche n’y a pas de forme, et la réponse est 404",
 	"no-form-yet": "{}, {} : cette couche n’y a pas de forme avant d’être moissonnée, et la réponse est 404",
 	"no-layer": "est conservé, mais n’est pas une couche : celles-ci sont dans layers/",
+	// Searches of the catalogue's records.
+	parameter: "n’a pas de paramètre {}",
+	phrases: "doit avoir au plus {} expressions, et {} caractères",
+	"a-box": "quatre ou six nombres, le sud avant le nord",
+	"a-time": "un moment ou un intervalle",
+	building: "le catalogue est en cours de construction",
+	"no-such-layer": "il n’y a pas de telle couche",
+	"no-resource": "il n’y a pas de telle ressource",
+	"search-queue": "trop de recherches attendent",
 	// Why the layers cannot be changed now.
 	closing: "le service est sur le point de s’arrêter",
 	slow: "les modifications précédentes prennent trop de temps",

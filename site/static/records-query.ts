@@ -1,5 +1,6 @@
 import type { Bounds, Entry } from "../../registry/entries.ts";
 import { langs } from "../../registry/smallkey.ts";
+import { type Problem, problemAt, type Text, textOf } from "../../registry/texts.ts";
 import { intersects, senderOf } from "../search/entry.ts";
 import { fold } from "../search/words.ts";
 
@@ -23,25 +24,25 @@ const maxPhrases = 10;
 const maxPhrasesLength = 200;
 const maxQueryLength = 8_000;
 
-/** The accepted parameters: whether a value is valid, and what it must be, for the error text. */
-const rules: ReadonlyMap<string, { is: (text: string) => boolean; must: string }> = new Map([
-	...["q", "ids", "type"].map((name) => [name, { is: () => true, must: "a text" }] as const),
-	["limit", { is: (text) => /^\d{1,9}$/.test(text) && Number(text) > 0, must: "a whole number" }],
-	["offset", { is: (text) => /^\d{1,9}$/.test(text), must: "a whole number" }],
-	["bbox", { is: (text) => parseBbox(text) !== null, must: "four or six numbers, south before north" }],
+/** The accepted parameters: whether a value is valid, and the text of what it must be. */
+const rules = new Map<string, { is: (text: string) => boolean; must: string | Text }>([
+	...["q", "ids", "type"].map((name) => [name, { is: () => true, must: textOf("a-string") }] as const),
+	["limit", { is: (text) => /^\d{1,9}$/.test(text) && Number(text) > 0, must: textOf("an-integer") }],
+	["offset", { is: (text) => /^\d{1,9}$/.test(text), must: textOf("an-integer") }],
+	["bbox", { is: (text) => parseBbox(text) !== null, must: textOf("a-box") }],
 	// Layers have no time, so every layer matches any time (OGC API Features, /req/core/fc-time-response, C).
-	["datetime", { is: isTime, must: "a time or an interval" }],
+	["datetime", { is: isTime, must: textOf("a-time") }],
 	["f", { is: (text) => text === "json", must: "json" }],
 ]);
 
-/** Parses a query for items; returns an error text if it is invalid. @param query without its `?` */
-export function parseItemsQuery(query: string): ItemsQuery | string {
-	if (query.length > maxQueryLength) return `query: must have at most ${maxQueryLength} characters`;
+/** Parses a query for items; returns a problem if it is invalid. @param query without its `?` */
+export function parseItemsQuery(query: string): ItemsQuery | Problem {
+	if (query.length > maxQueryLength) return problemAt("query", "maxLength", maxQueryLength);
 	const given = new URLSearchParams(query);
 	for (const [name, value] of given) {
 		const rule = rules.get(name);
-		if (!rule) return `query: has no parameter ${quote(name)}`;
-		if (!rule.is(value)) return `${name}: must be ${rule.must}, not ${quote(value)}`;
+		if (!rule) return problemAt("query", "parameter", quote(name));
+		if (!rule.is(value)) return problemAt(name, "type", rule.must, quote(value));
 	}
 	/** The items of a list; null if there are none. */
 	const itemsOf = (name: string) => {
@@ -50,7 +51,7 @@ export function parseItemsQuery(query: string): ItemsQuery | string {
 	};
 	const phrases = itemsOf("q");
 	if (phrases && (phrases.size > maxPhrases || (given.get("q") ?? "").length > maxPhrasesLength))
-		return `q: must have at most ${maxPhrases} phrases, and ${maxPhrasesLength} characters`;
+		return problemAt("q", "phrases", maxPhrases, maxPhrasesLength);
 	const limit = Math.min(Number(given.get("limit") ?? defaultLimit), maxLimit);
 	const offset = Number(given.get("offset") ?? 0);
 	given.delete("limit");

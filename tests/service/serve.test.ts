@@ -213,6 +213,17 @@ service(
 	},
 );
 
+service("a refused question about a layer is in French for who asks for that", async ({ server }) => {
+	const refused = async (path: string, language: string) => {
+		const answer = await fetch(`${server.url}${path}`, { headers: { "Accept-Language": language } });
+		const { headers, status } = answer;
+		const { errors } = (await answer.json()) as { errors: string[] };
+		return [status, errors, headers.get("Content-Language"), headers.get("Vary")];
+	};
+	assert.equal(await refused("/status/none", "fr"), [404, ["smallkey: none n’est pas inscrit"], "fr", null]);
+	assert.equal(await refused("/status/none", "en"), [404, ["smallkey: none is not registered"], null, null]);
+});
+
 service("HEAD and conditional reads", async ({ server }) => {
 	const full = await fetch(`${server.url}/v0.9/doc/en/toporama`);
 	const head = await fetch(`${server.url}/v0.9/doc/en/toporama`, { method: "HEAD" });

@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { originOf, parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
 import { folderPages } from "../../../api/node/pages.ts";
 import { parsePage } from "../../../api/pages.ts";
+import { inLanguageOf } from "../../../api/reply.ts";
 import type { Entry } from "../../../registry/entries.ts";
 import { buildCatalogue } from "../../catalogue/entries.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
@@ -63,11 +64,12 @@ export async function serveRecords(publicUrl = ""): Promise<RecordsContext> {
 		const route = parsePage(request.url ?? "", "/base");
 		if (!route || typeof route === "string") return void response.writeHead(404).end();
 		const origin = originOf(request, trusted);
-		const reply = await pages(route, {
+		const answer = await pages(route, {
 			ifNoneMatch: request.headers["if-none-match"] ?? null,
 			acceptEncoding: "",
 			address: origin && origin + request.url,
 		});
+		const reply = inLanguageOf(answer, request.headers["accept-language"] ?? null);
 		response.writeHead(reply.status, reply.headers).end(reply.body as Uint8Array);
 	});
 	const close = async () => {

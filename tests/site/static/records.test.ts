@@ -72,6 +72,12 @@ records(
 			assert.is(code, "InvalidParameterValue", wrong);
 			assert.match(description, wrong.startsWith("what") ? "what" : (wrong.split("=")[0] as string));
 		}
+		const french = await fetch(`${items}?limit=0`, { headers: { "Accept-Language": "fr-CA" } });
+		const { description, errors } = (await french.json()) as { description: string; errors: string[] };
+		assert.is(description, 'limit: doit être un nombre entier, et non "0"');
+		assert.equal(errors, [description]);
+		assert.is(french.headers.get("content-language"), "fr");
+		assert.is(french.headers.get("vary"), "Accept-Language");
 		await read(`${items}/none`, 404);
 		await read(`${items}/%zz`, 404);
 		await read(`${address}/collections/none`, 404);
