@@ -1,19 +1,17 @@
 import { readFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type Listening, listen } from "../listen.ts";
 import { Local, manual } from "../local.ts";
 import { root } from "../process.ts";
+import { type Answering, answering } from "../world.ts";
 
 interface Scene {
 	local: Local;
 	service: Listening;
 	/** A web server that sends the files of a folder, and knows nothing of fragments. */
-	files: Server;
-	filesOrigin: string;
+	files: Answering;
 }
 
 const test = suite<Scene>("plain files");
@@ -25,17 +23,15 @@ test.before(async (scene) => {
 		assert.is(status, 201);
 	}
 	scene.service = await listen(scene.local);
-	scene.files = createServer(async (request, response) => {
+	scene.files = await answering(async (request, response) => {
 		const { pathname } = new URL(request.url as string, "http://host.example");
 		const bytes = await readFile(join(scene.local.out, decodeURIComponent(pathname))).catch(() => null);
 		response.writeHead(bytes ? 200 : 404).end(bytes);
 	});
-	await new Promise<void>((resolve) => scene.files.listen(0, "127.0.0.1", resolve));
-	scene.filesOrigin = `http://127.0.0.1:${(scene.files.address() as AddressInfo).port}`;
 });
 test.after(async ({ local, service, files }) => {
 	await service.end();
-	await new Promise((resolve) => files.close(resolve));
+	await files[Symbol.asyncDispose]();
 	await local.end();
 });
 
@@ -45,7 +41,7 @@ const tables = {
 };
 
 for (const [page, heading] of Object.entries(tables)) {
-	test(`${page} says which pages can read from plain files`, async ({ service, filesOrigin }) => {
+	test(`${page} says which pages can read from plain files`, async ({ service, files }) => {
 		const [, section = ""] = (await readFile(join(root, page), "utf8")).split(heading);
 		const rows = [...section.matchAll(/^\| .* \| `(\S+)` \| (yes|no|oui|non) \|$/gm)];
 		assert.is(rows.length, 9);
@@ -54,7 +50,7 @@ for (const [page, heading] of Object.entries(tables)) {
 			const body = await served.text();
 			assert.is(served.status, 200, address);
 			assert.ok(body.includes("limits"), address);
-			const { status } = await fetch(filesOrigin + address);
+			const { status } = await fetch(files.origin + address);
 			assert.is(status, plain === "yes" || plain === "oui" ? 200 : 404, address);
 		}
 	});

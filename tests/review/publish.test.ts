@@ -1,17 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { root } from "../process.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
+import { type Answering, answering } from "../world.ts";
 import { commands, Origin, runJob } from "./origin.ts";
 import { type Files, featureFile, ownersFile, Repository } from "./repository.ts";
 
 let origin: Origin;
-let services: Server;
+let services: Answering;
 let peer: Peer;
 let asked = 0;
 
@@ -54,18 +53,16 @@ async function describe(cwd: string, patch: string) {
 const countCommits = () => Number(origin.git("rev-list", "--count", "main"));
 
 test.before(async () => {
-	services = createServer((request, response) => {
+	services = await answering((request, response) => {
 		asked += 1;
 		response.setHeader("Content-Type", "application/json");
 		const isCount = request.url?.includes("returnCountOnly");
 		const layer = { id: 1, type: "Feature Layer", name: "Wells", displayField: "NAME", fields: [] };
 		response.end(JSON.stringify(isCount ? { count: 3 } : layer));
 	});
-	await new Promise<void>((resolve) => services.listen(0, "127.0.0.1", resolve));
-	const { port } = services.address() as AddressInfo;
 	const own: Files = {
 		"layers/owners.json": ownersFile,
-		"layers/we/wells.json": featureFile(`http://127.0.0.1:${port}/MapServer/1`),
+		"layers/we/wells.json": featureFile(`${services.origin}/MapServer/1`),
 	};
 	const others = readdirSync(join(root, "tests/fixtures/layers")).map(
 		(name) => [`layers/${name}`, null] as const,
@@ -76,7 +73,7 @@ test.before(async () => {
 
 test.after(async () => {
 	origin.remove();
-	await new Promise((resolve) => services.close(resolve));
+	await services[Symbol.asyncDispose]();
 	await peer.close();
 });
 

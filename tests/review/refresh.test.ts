@@ -1,9 +1,8 @@
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { weekOf } from "../../registry/health.ts";
 import { type LayerHealth, refreshText } from "../../review/refresh-text.ts";
+import { type Answering, answering } from "../world.ts";
 import { featureFile, ownersFile } from "./repository.ts";
 import { World } from "./runner/world.ts";
 
@@ -28,30 +27,27 @@ test("a table that is too long ends with a line that says so", () => {
 	assert.ok(body.endsWith("|\n\nThe rest has no room here: see the changed files."));
 });
 
-let services: Server;
+let services: Answering;
 let world: World;
 
 test.before(async () => {
-	services = createServer((request, response) => {
+	services = await answering((request, response) => {
 		response.statusCode = request.url?.startsWith("/busy/") ? 403 : 200;
 		response.setHeader("Content-Type", "application/json");
 		const isCount = request.url?.includes("returnCountOnly");
 		const layer = { id: 1, type: "Feature Layer", name: "Wells", displayField: "NAME", fields: [] };
 		response.end(JSON.stringify(isCount ? { count: 3 } : layer));
 	});
-	await new Promise<void>((resolve) => services.listen(0, "127.0.0.1", resolve));
-	const { port } = services.address() as AddressInfo;
-	const address = `http://127.0.0.1:${port}`;
 	world = await World.open({
 		"layers/owners.json": ownersFile,
-		"layers/we/wells.json": featureFile(`${address}/MapServer/1`),
-		"layers/en/energy.json": featureFile(`${address}/busy/MapServer/1`),
+		"layers/we/wells.json": featureFile(`${services.origin}/MapServer/1`),
+		"layers/en/energy.json": featureFile(`${services.origin}/busy/MapServer/1`),
 	});
 });
 
 test.after(async () => {
 	await world.close();
-	await new Promise((resolve) => services.close(resolve));
+	await services[Symbol.asyncDispose]();
 });
 
 /** Plays the workflow, and those that follow; what `gh` was called with. */

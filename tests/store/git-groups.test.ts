@@ -1,5 +1,3 @@
-import { appendFile, readdir } from "node:fs/promises";
-import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
@@ -143,29 +141,6 @@ test("groups follow each other in the order in which their changes came", async 
 	assert.equal(log.split("\n").slice(1), commits);
 });
 
-for (const how of ["at once", "after a restart", "after the clock went ahead and back", "after both"]) {
-	test(`an earlier text is not put over a later one by its old signature: ${how}`, async ({ world }) => {
-		const signed = world.now;
-		await committed(world.put("earlier", "a"));
-		world.now += 1_000;
-		await committed(world.put("later", "b"));
-		if (how === "after a restart") await world.restart();
-		if (how === "after the clock went ahead and back" || how === "after both") {
-			for (const request of ["c", "d"]) {
-				world.now += 3_600_000;
-				await committed(world.put(`at-${request}`, request));
-				if (how === "after both") await world.restart();
-			}
-			world.now = signed + 2_000;
-			if (how === "after both") await world.restart();
-		}
-		await world.refusesAgain("earlier", "a", signed);
-		await world.refusesAgain("later", "b", signed + 1_000);
-		world.now += 1_000;
-		await committed(world.put("fresh", "e"));
-	});
-}
-
 test("one signature twice at the same moment takes effect once", async ({ world }) => {
 	const changes = [world.put("earlier", "a"), world.put("later", "b"), world.put("earlier", "a")];
 	const [first, second, again] = await Promise.all(changes);
@@ -185,21 +160,6 @@ test("a clock that went back forgets nothing, and accepts what is signed then", 
 	await world.refusesAgain("earlier", "a", signed);
 	await world.restart();
 	await world.refusesAgain("then", "b", signed - 3_600_000);
-});
-
-test("a request that was refused stays refused, behind a line of the log that was cut off", async ({
-	world,
-}) => {
-	const signed = world.now;
-	const used = { request: "a".repeat(64), method: "PUT", time: signed };
-	assert.ok(await world.store.remember({ ...used, outcome: 409 }));
-	await world.store.close();
-	const log = join(world.folder, "requests");
-	const [file] = (await readdir(log)).sort().slice(-1);
-	await appendFile(join(log, file as string), `${"b".repeat(64)} PUT 40`);
-	await world.open();
-	await world.refusesAgain("refused", "a", signed);
-	await committed(world.put("cut off", "b"));
 });
 
 test("after a failure that may have left a commit on a review's branch, its request is read from there", async () => {

@@ -64,19 +64,6 @@ test.after.each(async ({ fixture, remove }) => {
 	await remove();
 });
 
-test("a use is found, also by the process after", async ({ fixture }) => {
-	await fixture.use(id(1));
-	await fixture.use(id(2), { method: "DELETE", outcome: 404 });
-	const first = { request: id(1), method: "PUT", time: noon, outcome: "c".repeat(40) };
-	assert.equal(fixture.requests.find(id(1)), first);
-	await fixture.restart();
-	assert.equal(fixture.requests.find(id(1)), first);
-	assert.equal(fixture.requests.find(id(2)), { request: id(2), method: "DELETE", time: noon, outcome: 404 });
-	assert.is(fixture.requests.find(id(3)), null);
-	await fixture.use(id(1), { outcome: 409 });
-	assert.equal(fixture.requests.find(id(1)), first, "the first use stays");
-});
-
 test("a request signed with microseconds is found by the process after, and forgotten with its time", async ({
 	fixture,
 }) => {
@@ -170,23 +157,6 @@ test("files go once no request in them can be timely, and their number stays bou
 	await fixture.restart();
 	assert.is(fixture.requests.find(id(0)), null);
 });
-
-for (const restarts of [false, true]) {
-	const how = restarts ? ", with restarts between" : "";
-	test(`a clock that goes ahead and back brings no request back${how}`, async ({ fixture }) => {
-		await fixture.use(id(1));
-		for (const minute of [60, 120]) {
-			fixture.now = noon + minute * 60_000;
-			await fixture.use(id(minute));
-			if (restarts) await fixture.restart();
-		}
-		await eventually(() => fixture.requests.find(id(1)) === null || fixture.requests.isForgotten(noon));
-		fixture.now = noon + 1_000;
-		assert.ok(fixture.requests.find(id(1)) || fixture.requests.isForgotten(noon), "still forbidden");
-		assert.not(fixture.requests.isForgotten(noon + 1_000), "what is signed now is not");
-		assert.ok(fixture.requests.find(id(120)) || fixture.requests.isForgotten(noon + 2 * hourMs));
-	});
-}
 
 test("a new log has its name on the disk before its uses are answered", async ({ fixture }) => {
 	const path = join(fixture.folder, "requests.log");

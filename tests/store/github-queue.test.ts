@@ -19,11 +19,11 @@ const patientMs = 60_000;
 type Run = (batch: Batch<string, string>) => Promise<void>;
 
 /** A queue whose jobs with a `!` are done alone. */
-function queueOf(run: Run, { now = clock().now, maxJobs = 20 } = {}) {
+function queueOf(run: Run, { now = clock().now } = {}) {
 	return batchQueue<string, string>({
 		now,
 		maxBatchMs: 1_000,
-		maxJobs,
+		maxJobs: 20,
 		mayJoin: (job) => !job.includes("!"),
 		run,
 	});
@@ -44,17 +44,6 @@ async function outcomes(queue: ReturnType<typeof queueOf>, jobs: string[]): Prom
 	const done = await Promise.all(jobs.map((job) => queue(job, patientMs)));
 	return done.map((one) => one ?? "no turn");
 }
-
-test("jobs that come together are done together, so many at a time, in the order of their coming", async () => {
-	const batches: string[][] = [];
-	const queue = queueOf(recorder(batches), { maxJobs: 3 });
-	const jobs = ["a", "b", "c", "d", "e", "f", "g"];
-	assert.equal(
-		await outcomes(queue, jobs),
-		jobs.map((job) => `${job} done`),
-	);
-	assert.equal(batches, [["a", "b", "c"], ["d", "e", "f"], ["g"]]);
-});
 
 test("what has to be done alone is", async () => {
 	const batches: string[][] = [];
@@ -102,21 +91,6 @@ test("a failure is that of all jobs of a batch, and of no other", async () => {
 		["rejected", "rejected"],
 	);
 	assert.equal(await queue("c", patientMs), "c done");
-});
-
-test("what a batch leaves is done next, before what came later", async () => {
-	const batches: string[][] = [];
-	const record = recorder(batches);
-	const queue = queueOf(async (batch) => {
-		await new Promise((resolve) => setImmediate(resolve));
-		if (batches.length > 0) return record(batch);
-		batch.fill();
-		const [first] = batch.jobs;
-		batches.push([first?.job ?? ""]);
-		first?.settle(() => `${first.job} done`);
-	});
-	assert.equal(await outcomes(queue, ["a", "b", "c"]), ["a done", "b done", "c done"]);
-	assert.equal(batches, [["a"], ["b", "c"]]);
 });
 
 test("a batch whose caller is gone ends by itself, and those that waited in it have no turn", async () => {

@@ -1,8 +1,7 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { StoreBusy } from "../../store/store.ts";
+import { answering } from "../world.ts";
 import type { Effect } from "./fault-proxy.ts";
 import { type Peer, startPeer } from "./github-peer.ts";
 
@@ -70,7 +69,7 @@ test("a repository that was renamed: redirects are followed, with the method and
 }) => {
 	// As GitHub does: 301 for what reads, 307 for what writes.
 	const redirected: string[] = [];
-	const server = createServer(async (request, response) => {
+	await using server = await answering(async (request, response) => {
 		const { method = "GET", url = "/" } = request;
 		if (url.startsWith("/repos/maps/old")) {
 			redirected.push(method);
@@ -89,17 +88,10 @@ test("a repository that was renamed: redirects are followed, with the method and
 		response.writeHead(answer.status, { "Content-Type": "application/json" });
 		response.end(Buffer.from(await answer.arrayBuffer()));
 	});
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-	const apiUrl = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-	try {
-		const commit = await put(peer.store({ apiUrl, repository: "maps/old" }));
-		assert.is("commit" in commit && commit.changed, true);
-		assert.is(await peer.file(path), "{}\n");
-		assert.ok(redirected.includes("POST") && redirected.includes("PATCH"));
-	} finally {
-		server.closeAllConnections();
-		await new Promise((resolve) => server.close(resolve));
-	}
+	const commit = await put(peer.store({ apiUrl: server.origin, repository: "maps/old" }));
+	assert.is("commit" in commit && commit.changed, true);
+	assert.is(await peer.file(path), "{}\n");
+	assert.ok(redirected.includes("POST") && redirected.includes("PATCH"));
 });
 
 test.run();

@@ -1,6 +1,5 @@
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { dirname, join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -23,11 +22,12 @@ import { buildDist } from "../../conformance/engines.ts";
 import { temporaryFolder } from "../../local.ts";
 import { runScript } from "../../process.ts";
 import { Repository } from "../../review/repository.ts";
+import { type Answering, answering } from "../../world.ts";
 
 interface Scene {
 	dist: string;
 	url: string;
-	server: Server;
+	server: Answering;
 	/** Spoils the answer to a path: true where it has answered itself. */
 	spoil: (path: string, response: ServerResponse, request: IncomingMessage) => boolean;
 	remove: () => Promise<void>;
@@ -46,15 +46,14 @@ test.before(async (scene) => {
 	for (const { doc } of targets)
 		for (const lang of langs) fragments += (await readdir(join(scene.dist, doc, lang))).length;
 	requests = 2 * fragments + targets.length;
-	scene.server = createServer((request, response) => void serve(scene, request, response));
-	await new Promise<void>((resolve) => scene.server.listen(0, "127.0.0.1", resolve));
-	scene.url = `http://127.0.0.1:${(scene.server.address() as AddressInfo).port}/base`;
+	scene.server = await answering((request, response) => void serve(scene, request, response));
+	scene.url = `${scene.server.origin}/base`;
 });
 test.before.each((scene) => {
 	scene.spoil = () => false;
 });
 test.after(async (scene) => {
-	await new Promise((resolve) => scene.server.close(resolve));
+	await scene.server[Symbol.asyncDispose]();
 	await scene.remove();
 });
 

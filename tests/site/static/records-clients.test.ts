@@ -4,7 +4,8 @@ import { promisify } from "node:util";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { listen, type RecordsContext, serveRecords } from "./records-world.ts";
+import { answering } from "../../world.ts";
+import { type RecordsContext, serveRecords } from "./records-world.ts";
 
 const clients = suite<RecordsContext>("OGC API Records: clients");
 
@@ -95,18 +96,14 @@ clients(
 	"MetaSearch searches, pages and adds data, also behind a proxy that publishes only /ogc",
 	async ({ address }) => {
 		// MetaSearch needs absolute links; a request of an untrusted client has none to `https`.
-		const proxy = await listen(async (request, response) => {
+		await using proxy = await answering(async (request, response) => {
 			if (!/^\/base\/ogc(?:[/?]|$)/.test(request.url ?? "")) return void response.writeHead(404).end();
 			const passed = await fetchFrom(address, request.url ?? "", request.headers.host ?? "");
 			response.writeHead(200, { "Content-Type": passed.type }).end(passed.body);
 		});
-		try {
-			for (const site of [address, `${proxy.address}/base`]) {
-				const found = await runOwslib(metaSearch, `${site}/ogc/collections/layers`);
-				if (found) assert.equal(found, expected, site);
-			}
-		} finally {
-			await proxy.close();
+		for (const site of [address, `${proxy.origin}/base`]) {
+			const found = await runOwslib(metaSearch, `${site}/ogc/collections/layers`);
+			if (found) assert.equal(found, expected, site);
 		}
 	},
 );

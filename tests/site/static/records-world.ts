@@ -1,6 +1,4 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
 import { originOf, parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
 import { folderPages } from "../../../api/node/pages.ts";
@@ -9,7 +7,7 @@ import { inLanguageOf } from "../../../api/reply.ts";
 import type { Entry } from "../../../registry/entries.ts";
 import { buildCatalogue } from "../../catalogue/entries.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
-import { temporaryFolder } from "../../local.ts";
+import { answering, temporaryFolder } from "../../world.ts";
 
 const layer = (smallkey: string, type: string, en: string, fr: string, more: Partial<Entry>): Entry => ({
 	smallkey,
@@ -60,7 +58,7 @@ export async function serveRecords(publicUrl = ""): Promise<RecordsContext> {
 	}
 	const pages = folderPages(folder.path, false);
 	const trusted = parseTrustedProxies("127.0.0.1") as TrustedProxies;
-	const served = await listen(async (request, response) => {
+	const served = await answering(async (request, response) => {
 		const route = parsePage(request.url ?? "", "/base");
 		if (!route || typeof route === "string") return void response.writeHead(404).end();
 		const origin = originOf(request, trusted);
@@ -73,21 +71,8 @@ export async function serveRecords(publicUrl = ""): Promise<RecordsContext> {
 		response.writeHead(reply.status, reply.headers).end(reply.body as Uint8Array);
 	});
 	const close = async () => {
-		await served.close();
+		await served[Symbol.asyncDispose]();
 		await folder.remove();
 	};
-	return { address: `${served.address}/base`, close };
-}
-
-/** Listens on a free port of this machine. */
-export async function listen(listener: RequestListener): Promise<RecordsContext> {
-	const server = createServer(listener);
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-	const { port } = server.address() as AddressInfo;
-	const close = () =>
-		new Promise<void>((resolve) => {
-			server.close(() => resolve());
-			server.closeAllConnections();
-		});
-	return { address: `http://127.0.0.1:${port}`, close };
+	return { address: `${served.origin}/base`, close };
 }

@@ -1,19 +1,17 @@
 import { writeFile } from "node:fs/promises";
-import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { temporaryFolder } from "../../../local.ts";
 import { type Ended, runScript } from "../../../process.ts";
+import { type Answering, answering } from "../../../world.ts";
 import { featureNode, wmsNode } from "../import/documents.ts";
 
 type Nodes = Record<string, object | null | number>;
 
 /** A service that answers lists of layers from a table: smallkey → node, or the status of its whole answer. */
 interface Fake {
-	server: Server;
-	address: string;
+	server: Answering;
 	/** Path of lists → layers: `v1/docs`. */
 	lists: Map<string, Nodes>;
 	/** Paths whose lists lack the first of several layers. */
@@ -38,13 +36,13 @@ test.before.each(async (scene) => {
 	scene.remove = folder.remove;
 });
 test.after.each(async ({ old, now, remove }) => {
-	for (const { server } of [old, now]) await new Promise((resolve) => server.close(resolve));
+	for (const { server } of [old, now]) await server[Symbol.asyncDispose]();
 	await remove();
 });
 
 async function startFake(): Promise<Fake> {
 	const fake = { lists: new Map<string, Nodes>(), incomplete: new Set<string>(), asked: [] as string[] };
-	const server = createServer((request, response) => {
+	const server = await answering((request, response) => {
 		const path = request.url ?? "";
 		fake.asked.push(path);
 		const match = /^\/(.*docs)\/(en|fr)\/(.*)$/.exec(path);
@@ -59,8 +57,7 @@ async function startFake(): Promise<Fake> {
 		if (fake.incomplete.has(match[1] as string) && found.length > 1) found.shift();
 		response.end(JSON.stringify(isUnknown ? [] : found));
 	});
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-	return { ...fake, server, address: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+	return { ...fake, server };
 }
 
 function feature(node: object): object {
@@ -70,7 +67,7 @@ function feature(node: object): object {
 async function compare({ old, now, folder }: Scene, keys: string, ...words: string[]): Promise<Ended> {
 	const path = join(folder, "keys");
 	await writeFile(path, keys);
-	return runScript("compare", [old.address, `${now.address}/`, "--keys", path, ...words], {
+	return runScript("compare", [old.server.origin, `${now.server.origin}/`, "--keys", path, ...words], {
 		DATA_DIR: folder,
 	});
 }
@@ -221,7 +218,7 @@ test("the keys may be those of a dump, or of the repository in DATA_DIR", async 
 	assert.match(stdout, /^2 layers read/);
 	assert.match(stdout, /^ +1 {2}in neither: b$/m);
 	const dataDir = join(scene.folder, "data");
-	const words = [scene.old.address, scene.now.address];
+	const words = [scene.old.server.origin, scene.now.server.origin];
 	const none = await runScript("compare", words, { DATA_DIR: dataDir });
 	assert.is(none.code, 2);
 	assert.match(none.stderr, /^--keys: is needed: there is no repository at .*repository\.git$/m);
@@ -257,7 +254,7 @@ test("what cannot be compared is exit code 2, with its reason", async (scene) =>
 		nothing.stderr,
 		/^http:\/\/127\.0\.0\.1:\d+: serves none of v0\.9, v1, v2 below this address$/m,
 	);
-	const wrong = await runScript("compare", ["rcs.example", now.address], { DATA_DIR: scene.folder });
+	const wrong = await runScript("compare", ["rcs.example", now.server.origin], { DATA_DIR: scene.folder });
 	assert.is(wrong.code, 2);
 	assert.match(
 		wrong.stderr,
@@ -265,7 +262,7 @@ test("what cannot be compared is exit code 2, with its reason", async (scene) =>
 	);
 	old.lists.set("v1/docs", {});
 	const path = join(scene.folder, "keys");
-	const gone = await runScript("compare", [old.address, "http://127.0.0.1:9", "--keys", path], {
+	const gone = await runScript("compare", [old.server.origin, "http://127.0.0.1:9", "--keys", path], {
 		DATA_DIR: scene.folder,
 	});
 	assert.is(gone.code, 2);

@@ -1,12 +1,11 @@
 import { readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Lang } from "../../../../registry/smallkey.ts";
 import { temporaryFolder } from "../../../local.ts";
 import { root, runScript, ServerProcess } from "../../../process.ts";
+import { answering } from "../../../world.ts";
 import * as documents from "./documents.ts";
 
 /** What a release of the older service served, by key: its documents of versions 1 and 2.0. */
@@ -41,7 +40,7 @@ function answer(target: string, lang: Lang, key: string): object | null {
 
 /** The older service, as far as it is read. */
 function startOlder() {
-	const server = createServer((request, response) => {
+	return answering((request, response) => {
 		const match = /^\/(v1|v2)\/docs\/(en|fr)\/(.*)$/.exec(request.url ?? "");
 		if (!match) return void response.writeHead(404, { Connection: "close" }).end();
 		const [, target = "", lang = "", keys = ""] = match;
@@ -49,12 +48,6 @@ function startOlder() {
 		response.setHeader("Connection", "close");
 		response.end(JSON.stringify(elements.map((key) => answer(target, lang as Lang, key))));
 	});
-	return new Promise<{ address: string; close: () => Promise<unknown> }>((resolve) =>
-		server.listen(0, "127.0.0.1", () => {
-			const address = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-			resolve({ address, close: () => new Promise((done) => server.close(done)) });
-		}),
-	);
 }
 
 /** The commands of the page's code blocks, in their order. */
@@ -88,7 +81,7 @@ test("the commands of docs/moving.md move a service, and the comparison finds no
 			const given = words.map((word) =>
 				word
 					.replace(/^(layers|auth)\.json$/, join(folder.path, "$1.json"))
-					.replace("http://old.example", old.address)
+					.replace("http://old.example", old.origin)
 					.replace("http://localhost:8080", server ? new URL(server.url).origin : ""),
 			);
 			const { code, stdout, stderr } = await runScript(name, given, environment);
@@ -102,7 +95,7 @@ test("the commands of docs/moving.md move a service, and the comparison finds no
 		assert.is(done.length, 4, done.join("\n"));
 	} finally {
 		await server?.stop();
-		await old.close();
+		await old[Symbol.asyncDispose]();
 		await folder.remove();
 	}
 });
