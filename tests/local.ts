@@ -222,6 +222,11 @@ export class Local {
 		await this.#remove();
 	}
 
+	/** Ends it with a block of `await using`, however the block ends. */
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.end();
+	}
+
 	/** Signs a request and sends it through the routes. Its answer has no English sentence in French. */
 	async write({ method = "PUT", target, ...write }: Write): Promise<Response> {
 		const route = routeOf(method, target, this.context.settings);

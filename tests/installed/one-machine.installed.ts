@@ -6,6 +6,10 @@ import { follow, install, scenes, untilReady } from "./scenes.ts";
 const page = "docs/one-machine.md";
 const fragment = "/v0.9/doc/en/my-layer";
 
+/** Waits until a layer is served at a port. */
+const untilServed = (key: string, port: number) =>
+	`curl -sf -o /dev/null --retry 60 --retry-delay 1 --retry-all-errors http://127.0.0.1:${port}/v0.9/doc/en/${key}`;
+
 await scenes("One machine", {
 	"Debian, Node and the project are installed by the page": async (machine) => {
 		await install(machine);
@@ -66,7 +70,7 @@ await scenes("One machine", {
 		const commit = "git -c user.name=Ada -c user.email=ada@example.invalid commit -qm pushed";
 		const push = `cd /tmp/layers && ${change} && ${commit} && git push -q origin HEAD:main`;
 		await machine.run(`sudo -u fragments bash -c '${push}'`);
-		await machine.run("curl -sf --retry 20 --retry-all-errors http://127.0.0.1/v0.9/doc/en/pushed");
+		await machine.run(untilServed("pushed", 80));
 	},
 	"a push of another user over ssh is served": async (machine) => {
 		await machine.run(
@@ -81,7 +85,7 @@ await scenes("One machine", {
 		const push = `mkdir -p layers/ov; ${change} && ${commit} && git push -q origin HEAD:main`;
 		const script = `set -e; cd; export ${ssh}; ${lines[3]}; cd layers; ${push}`;
 		await machine.run("sudo -u ada -H bash --norc -s", { input: script });
-		await machine.run("curl -sf --retry 20 --retry-all-errors http://127.0.0.1/v0.9/doc/en/overssh");
+		await machine.run(untilServed("overssh", 80));
 	},
 	"a push of a kilobyte that unpacks to 3 GB ends for lack of memory, and nothing is stored": async (
 		machine,
@@ -140,6 +144,63 @@ await scenes("One machine", {
 		await untilReady(machine);
 		for (const key of ["my-layer", "pushed", "overssh"])
 			await machine.run(`curl -sf http://127.0.0.1/v0.9/doc/en/${key}`);
+	},
+	"a standby on a clone follows, and takes over once the first service is lost": async (machine) => {
+		const folder = "/var/lib/fragments-standby";
+		const [clone = "", fetch = ""] = commandsOf("docs/operate.md", "**A standby on a clone**").split(
+			/\n(?=git)/,
+		);
+		const run = async (commands: string) =>
+			machine.run(`cd /tmp; runuser -u fragments -- bash --norc -s`, {
+				env: { PRIMARY: "/var/lib/fragments", STANDBY: folder, DATA_DIR: folder, HOME: "/tmp" },
+				input: `set -eu\n${commands}\n`,
+			});
+		const start = (...settings: string[]) => {
+			const variables = [`DATA_DIR=${folder}`, "PORT=8081", "NODE_ENV=production", ...settings];
+			const unit =
+				"systemd-run -q --unit=fragments-standby -p User=fragments -p WorkingDirectory=/opt/fragments";
+			const words = variables.map((variable) => `--setenv='${variable}'`).join(" ");
+			return machine.run(`${unit} ${words} /usr/bin/node scripts/fragments.cjs serve`);
+		};
+		const put = (key: string, words = "") =>
+			machine.run(`cd /opt/fragments && npx fragment-publisher put ${key} docs/example-layer.json ${words}`);
+		await machine.run(`install -d -o fragments -g fragments -m 0711 ${folder}`);
+		await run(clone);
+		await start("SENDERS={}", "HARVEST=off");
+		await put("followed");
+		await run(fetch);
+		await machine.run(untilServed("followed", 8081));
+		await machine.run("systemctl stop fragments fragments-standby");
+		const [remove = ""] =
+			/^git .* --remove-section remote\.origin/m.exec(
+				commandsOf("docs/operate.md", "## Backup and restore"),
+			) ?? [];
+		await run(remove);
+		await machine.run(`cp -p /var/backups/fragments/senders.json ${folder}; chown -R fragments: ${folder}`);
+		await start();
+		await machine.run(untilServed("followed", 8081));
+		await put("taken-over", "--url http://127.0.0.1:8081");
+		for (const key of ["my-layer", "pushed", "overssh", "taken-over"])
+			await machine.run(untilServed(key, 8081));
+		await machine.run("systemctl stop fragments-standby; systemctl start fragments");
+		await untilReady(machine);
+	},
+	"fragments-follow.service builds each new commit, and is active without a restart": async (machine) => {
+		// Without GitHub: another repository in its place.
+		const words = "--remote file:///var/lib/fragments/repository.git --out /var/lib/fragments-follow/dist";
+		const start = `ExecStart=\nExecStart=/usr/bin/node scripts/fragments.cjs follow ${words} --compress\n`;
+		const unit = "/etc/systemd/system/fragments-follow.service";
+		await machine.run(`mkdir ${unit}.d; cat > ${unit}.d/remote.conf`, { input: `[Service]\n${start}` });
+		await follow(machine, page, "Under systemd it is a second unit");
+		await machine.run("cd /opt/fragments && npx fragment-publisher put rebuilt docs/example-layer.json");
+		const built = "/opt/fragments/dist/v0.9/doc/en/rebuilt";
+		await machine.run(
+			`until test -s ${built}.br; do sleep 1; done; curl -sf http://127.0.0.1/v0.9/doc/en/rebuilt | cmp - ${built}`,
+		);
+		const state = await machine.run("systemctl show -p ActiveState,NRestarts fragments-follow");
+		assert.equal(state.trim().split("\n").sort(), ["ActiveState=active", "NRestarts=0"]);
+		await machine.run("systemctl stop fragments-follow");
+		assert.match(await machine.run("systemctl show -p Result fragments-follow"), "Result=success");
 	},
 	"the journal has no secret": async (machine) => {
 		const senders = JSON.parse(await machine.run("cat /var/lib/fragments/senders.json"));

@@ -75,7 +75,7 @@ test("a source that was lost and began again, or is an older copy, leaves the ba
 	await local.put("second", wms("second"));
 	assert.is((await backUp(local.folder, backup)).code, 0);
 	const before = await stateOf(backup);
-	const other = await Local.open();
+	await using other = await Local.open();
 	await writeFile(join(other.folder, "senders.json"), '{"publisher":"new"}');
 	for (const lost of [other.folder, older]) {
 		const { code, stdout, stderr } = await backUp(lost, backup, 1);
@@ -87,7 +87,6 @@ test("a source that was lost and began again, or is an older copy, leaves the ba
 		assert.is(stderr.trim().split("\n").length, 1);
 		assert.is(await stateOf(backup), before);
 	}
-	await other.end();
 	const empty = `${backup}.empty`;
 	await mkdir(empty);
 	const { code, stderr } = await backUp(empty, backup);
