@@ -67,6 +67,8 @@ export interface ProveRun extends Omit<DrawOptions, "browser"> {
 	signal: AbortSignal;
 	/** Gives the browser for the next layers, which is closed after them; absent: starts one. */
 	browser?: () => Promise<Browser>;
+	/** Draws a layer in one language; absent: on the catalogue's map in the browser. */
+	draw?: typeof drawLayer;
 }
 
 /** Records the result of drawing a layer, and writes its picture into the folder. */
@@ -210,8 +212,11 @@ function createTurns() {
 }
 
 /** Draws a layer in English, and in French if that is another service or English failed: each page says why it fails. */
-async function drawLangs(options: DrawOptions, { smallkey, registration }: CheckedLayer) {
-	const en = await drawLayer(options, smallkey, "en");
+async function drawLangs(
+	{ draw = drawLayer, ...options }: DrawOptions & Pick<ProveRun, "draw">,
+	{ smallkey, registration }: CheckedLayer,
+) {
+	const en = await draw(options, smallkey, "en");
 	if (en.isDrawn && placeOf(registration, "en") === placeOf(registration, "fr")) return { en };
-	return { en, fr: await drawLayer(options, smallkey, "fr") };
+	return { en, fr: await draw(options, smallkey, "fr") };
 }
