@@ -39,7 +39,7 @@ async function installed(knowsAll: boolean): Promise<string[]> {
 		assert.is(await runCi(path, knowsAll), 0);
 		const npm = await readFile(join(path, "npm"), "utf8");
 		assert.match(npm, /^ci$/m);
-		assert.match(npm, /ci --prefix \S+\n(?:ci\n)?run lint\nrun types\ntest -- --per-processor 2\n$/);
+		assert.match(npm, /ci --prefix \S+\n(?:ci\n)?run lint\nrun types\ntest -- --long --per-processor 2\n$/);
 		const [update, install] = (await readFile(join(path, "apt"), "utf8")).split("\n");
 		assert.is(update, "update -q");
 		return install?.split(" ").filter((word) => word !== "install" && !word.startsWith("-")) ?? [];

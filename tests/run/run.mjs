@@ -1,6 +1,7 @@
 // npm test [-- FILE…]: runs uvu's test files under Node's test runner, each in a process of its own, and prints the result of
-// each, then `N passed, N failed`. With --fuzz each property is tried with many more cases, and each refusal on all engines.
-// With --faults it breaks disks, repositories and processes under the service, and writes docs/reliability.md.
+// each, then `N passed, N failed`. With --long also those that take long and rarely fail, as CI does. With --fuzz each property
+// is tried with many more cases, and each refusal on all engines. With --faults it breaks disks, repositories and processes under
+// the service, and writes docs/reliability.md.
 
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
@@ -19,6 +20,8 @@ const { values, positionals } = parseArgs({
 		faults: { type: "boolean", default: false },
 		installed: { type: "boolean", default: false },
 		fuzz: { type: "boolean", default: false },
+		/** Whether files that take long are run, too. */
+		long: { type: "boolean", default: false },
 		/** Cases that each property is tried with. */
 		runs: { type: "string", default: "100000" },
 		/** Longest that one file may take, in milliseconds. */
@@ -32,10 +35,11 @@ const plans = {
 	test: { files: ["tests/**/*.test.ts"], timeoutMs: 1_200_000 },
 	faults: { files: ["tests/faults/**/*.{test,fault}.ts"], timeoutMs: 1_200_000 },
 	installed: { files: ["tests/installed/*.installed.ts"], timeoutMs: 3_600_000, concurrency: 1 },
-	fuzz: { files: ["tests/**/*.fuzz.test.ts", "tests/conformance/workers*.test.ts"], timeoutMs: 3_600_000 },
+	fuzz: { files: ["tests/**/*.fuzz.test.ts", "tests/conformance/workers*.ts"], timeoutMs: 3_600_000 },
 };
 /** @type {{ files: string[], timeoutMs: number, concurrency?: number }} */
 const plan = plans[values.faults ? "faults" : values.installed ? "installed" : values.fuzz ? "fuzz" : "test"];
+if (values.long) plan.files.push("tests/**/*.long.ts");
 const timeout = values.timeout === undefined ? plan.timeoutMs : Number(values.timeout);
 const names = positionals.length > 0 ? positionals : (await glob(plan.files)).sort();
 

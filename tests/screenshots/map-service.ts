@@ -71,24 +71,35 @@ function hashOf(text: string): number {
 function drawHills({ xmin, ymin, xmax, ymax, width, height }: Wanted, seed: number): Buffer {
 	const data = new Uint8Array(width * height * 4);
 	const colour = colours[seed % colours.length] as Colour;
+	const heightAt = heightOf(seed);
 	for (let row = 0; row < height; row += 1) {
 		const y = ymax - ((ymax - ymin) * row) / height;
 		for (let column = 0; column < width; column += 1) {
 			const x = xmin + ((xmax - xmin) * column) / width;
-			const over = heightAt(x, y, seed) / lineEvery;
+			const over = heightAt(x, y) / lineEvery;
 			const alpha = over < 1 ? 0 : over - Math.floor(over) < lineWidth / lineEvery ? 230 : 40;
-			if (alpha > 0) data.set([...colour, alpha], (row * width + column) * 4);
+			if (alpha === 0) continue;
+			const at = (row * width + column) * 4;
+			data.set(colour, at);
+			data[at + 3] = alpha;
 		}
 	}
 	return Buffer.from(encode({ width, height, data, channels: 4 }));
 }
 
-function heightAt(x: number, y: number, seed: number): number {
-	return hills.reduce((sum, size, at) => {
+/** The height of a layer's hills at a place. */
+function heightOf(seed: number): (x: number, y: number) => number {
+	const all = hills.map((size, at) => {
 		const turn = seed + at * 1.7;
-		const wave = Math.sin((x * Math.cos(turn) + y * Math.sin(turn)) / size + turn);
-		return sum + wave * Math.sin((y * Math.cos(turn) - x * Math.sin(turn)) / size + seed) * 0.9 ** at;
-	}, 0);
+		return { size, turn, cos: Math.cos(turn), sin: Math.sin(turn), share: 0.9 ** at };
+	});
+	return (x, y) => {
+		let sum = 0;
+		for (const { size, turn, cos, sin, share } of all)
+			sum +=
+				Math.sin((x * cos + y * sin) / size + turn) * Math.sin((y * cos - x * sin) / size + seed) * share;
+		return sum;
+	};
 }
 
 function drawLegend(seed: number): Buffer {

@@ -1,0 +1,3 @@
+import { searchOver } from "./search-over.ts";
+
+searchOver(20_000);
