@@ -12,7 +12,7 @@ const rows = [...text.matchAll(/^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)].slice
 test("each defence names the tests that show it, and each of them is there", async () => {
 	assert.ok(rows.length >= 15);
 	for (const [, threat = "", , tests = ""] of rows) {
-		const names = tests.split(", ").map((name) => /^`(tests\/[\w/.-]+\.test\.ts)`$/.exec(name)?.[1]);
+		const names = tests.split(", ").map((name) => /^`(tests\/[\w/.-]+\.(?:test|long)\.ts)`$/.exec(name)?.[1]);
 		for (const name of names) {
 			assert.ok(name, `${threat}: ${tests}`);
 			assert.ok((await stat(join(root, name))).isFile(), name);

@@ -18,17 +18,33 @@ const workers = {
 /** How the service starts a process with tsx, which what is compiled does not need. */
 const withTsx = ', "--import", import.meta.resolve("tsx")';
 
-/** Sources that call the bundler, which takes a second of the processor → the function. Its result is kept for a run. */
-const bundlings = { "catalogue/site.ts": "bundlePage", "store/hook/install.ts": "bundleHook" };
+/**
+ * Source → calls, and what is called in their place: each takes a tenth of a second or more of the processor, and its result
+ * is kept for a run.
+ * @type {Record<string, [call: string, kept: string][]>}
+ */
+const keptCalls = {
+	"catalogue/site.ts": [
+		["= bundlePage()", "= kept(FOLDER, bundlePage)"],
+		[
+			"renderGuide(readGuidePages(), assets)",
+			"(await kept(FOLDER, async function guide() { return renderGuide(readGuidePages(), assets); }, assets))",
+		],
+	],
+	"store/hook/install.ts": [["await bundleHook()", "await kept(FOLDER, bundleHook)"]],
+};
 
-/** A source in which only the first process of a run calls the bundler. @throws {Error} if the source has no such call */
-function withKept(/** @type {string} */ text, /** @type {string} */ name, /** @type {string} */ folder) {
-	const replaced = text.replace(
-		new RegExp(`(= (?:await )?)${name}\\(\\)`),
-		`$1kept(${JSON.stringify(join(folder, name))}, ${name})`,
-	);
-	if (replaced === text) throw new Error(`no call of ${name}`);
-	return `import { kept } from ${JSON.stringify(resolve("tests/run/kept.mjs"))}; ${replaced}`;
+/** A source in which only the first process of a run makes these calls. @throws {Error} if the source has no such call */
+function withKept(
+	/** @type {string} */ text,
+	/** @type {[string, string][]} */ calls,
+	/** @type {string} */ folder,
+) {
+	for (const [call, kept] of calls) {
+		if (!text.includes(call)) throw new Error(`no ${call}`);
+		text = text.replace(call, () => kept.replace("FOLDER", JSON.stringify(folder)));
+	}
+	return `import { kept } from ${JSON.stringify(resolve("tests/run/kept.mjs"))}; ${text}`;
 }
 
 /**
@@ -50,8 +66,8 @@ function sourceUrls(folder) {
 					const compiled = pathToFileURL(join(folder, source.replace(/\.ts$/, ".js")));
 					text = text.replace(own, `new URL(${JSON.stringify(compiled.href)})`).replace(withTsx, "");
 				}
-				for (const [source, name] of Object.entries(bundlings))
-					if (path === resolve(source)) text = withKept(text, name, folder);
+				for (const [source, calls] of Object.entries(keptCalls))
+					if (path === resolve(source)) text = withKept(text, calls, folder);
 				const url = JSON.stringify(pathToFileURL(path).href);
 				// In the first line, which keeps the line numbers.
 				return { contents: `const ${urlName} = ${url}; ${text}`, loader: "ts" };

@@ -81,26 +81,22 @@ test("the commands are compiled with them, and nothing stays", async ({ folder }
 	assert.not.ok(existsSync(join(compiled.start, "..")));
 });
 
-test("what is kept is made once, and read by all others", async ({ folder }) => {
-	const path = join(folder, "bundle");
+test("what is kept is made once for what it depends on, and read by all others", async ({ folder }) => {
 	const made = { files: new Map([["a.js", new Uint8Array([1, 2])]]) };
-	assert.equal(await kept(path, async () => made), made);
-	const read = await kept(path, () => Promise.reject(new Error("made again")));
+	let calls = 0;
+	async function bundle() {
+		calls += 1;
+		return made;
+	}
+	assert.equal(await kept(folder, bundle, ["a"]), made);
+	const read = await kept(folder, bundle, ["a"]);
 	assert.equal(
-		[...(read as typeof made).files].map(([name, bytes]) => [name, [...bytes]]),
+		[...read.files].map(([name, bytes]) => [name, [...bytes]]),
 		[["a.js", [1, 2]]],
 	);
-});
-
-test("what is kept is made once, and read by all others", async ({ folder }) => {
-	const path = join(folder, "bundle");
-	const made = { files: new Map([["a.js", new Uint8Array([1, 2])]]) };
-	assert.equal(await kept(path, async () => made), made);
-	const read = await kept(path, () => Promise.reject(new Error("made again")));
-	assert.equal(
-		[...(read as typeof made).files].map(([name, bytes]) => [name, [...bytes]]),
-		[["a.js", [1, 2]]],
-	);
+	assert.is(calls, 1);
+	await kept(folder, bundle, ["b"]);
+	assert.is(calls, 2);
 });
 
 test.run();
