@@ -17,6 +17,8 @@ import { readConfiguration } from "../service/settings.ts";
 import type { StoreLimits } from "../store/git/base.ts";
 import type { GitStore } from "../store/git/git-store.ts";
 import type { Edit } from "../store/store.ts";
+import { filesBelow } from "../system/files/below.ts";
+import { readTextIfThere } from "../system/files/if-there.ts";
 import { runGit } from "../system/git/run.ts";
 import { assertFrench } from "./french.ts";
 import { temporaryFolder } from "./world.ts";
@@ -97,6 +99,15 @@ export interface Write {
  * writes each of a dozen by a process of git's own, unless it finds it.
  */
 let gitSettings: string | undefined;
+
+/** The refs of a repository with their objects, read without a process (gitrepository-layout(5)). */
+async function refsOf(repository: string): Promise<string[]> {
+	const packed = (await readTextIfThere(join(repository, "packed-refs"))) ?? "";
+	const refs = new Map([...packed.matchAll(/^(\w+) (refs\/.+)$/gm)].map(([, id, name]) => [name, id]));
+	for (const name of filesBelow(join(repository, "refs")))
+		refs.set(`refs/${name}`, (await readFile(join(repository, "refs", name), "utf8")).trim());
+	return [...refs].map(([name, id]) => `${name} ${id}`).sort();
+}
 
 /** The service without a port, as it is composed to run: in a temporary folder, with a clock that tests move. */
 export class Local {
@@ -258,11 +269,10 @@ export class Local {
 		return (await runGit(this.repository, args)).toString("utf8").trim();
 	}
 
-	/** What is stored and published: the branch's commit and every fragment. A refusal leaves it as it was. */
+	/** What is stored and published: the branches and every fragment. A refusal leaves it as it was. */
 	async state(): Promise<string> {
 		const fragments = [...this.publication.table.smallkeys()].sort();
-		const refs = await this.git("for-each-ref", "--format=%(refname) %(objectname)");
-		return JSON.stringify([refs, this.store.tip, fragments]);
+		return JSON.stringify([await refsOf(this.repository), this.store.tip, fragments]);
 	}
 }
 

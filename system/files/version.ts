@@ -12,11 +12,18 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 /** Number of digits that identify a commit. */
 const commitLength = 12;
 
+let known: string | null | undefined;
+
 /**
- * The first digits of the commit of this code: from commit.txt, into which `git archive` writes it, or from the checkout;
- * null for a copy of the files without either.
+ * The first digits of the commit of this code, read once per process: from commit.txt, into which `git archive` writes it, or
+ * from the checkout; null for a copy of the files without either.
  */
 export function readCommit(): string | null {
+	if (known === undefined) known = findCommit();
+	return known;
+}
+
+function findCommit(): string | null {
 	const archived = readFileSync(new URL("commit.txt", import.meta.url), "utf8").trim();
 	if (/^[0-9a-f]{40,64}$/.test(archived)) return archived.slice(0, commitLength);
 	// Without this check, git would find the repository of a project that has this one as a package.

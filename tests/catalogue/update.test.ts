@@ -139,9 +139,9 @@ update("any sequence of changes leaves the files of a whole build", async ({ fol
 	const keys = Array.from({ length: 60 }, (_, index) => `k${(index * 7919) % 97}-${index}`);
 	const present = new Set<string>();
 	const sick = new Map<string, object>();
-	for (let step = 0; step < 24; step += 1) {
+	for (let step = 0; step < 12; step += 1) {
 		const files: Record<string, string | null> = {};
-		for (let count = 1 + random(step === 12 ? 40 : 3); count > 0; count -= 1) {
+		for (let count = 1 + random(step === 6 ? 40 : 3); count > 0; count -= 1) {
 			const key = keys[random(keys.length)] as string;
 			const path = `layers/${key.slice(0, 2)}/${key}.json`;
 			const what = random(5);
