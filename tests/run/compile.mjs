@@ -31,6 +31,12 @@ const keptCalls = {
 			"(await kept(FOLDER, async function guide() { return renderGuide(readGuidePages(), assets); }, assets))",
 		],
 	],
+	"scripts/host/bundle.ts": [
+		[
+			'await bundle("api/worker/worker.ts")',
+			'await kept(FOLDER, async function worker() { return bundle("api/worker/worker.ts"); })',
+		],
+	],
 	"store/hook/install.ts": [["await bundleHook()", "await kept(FOLDER, bundleHook)"]],
 };
 
