@@ -3,7 +3,7 @@ import { decodeSegment, parseSmallkey } from "../registry/smallkey.ts";
 import { oneOf, type Problem, problemAt } from "../registry/texts.ts";
 import { StoreBusy } from "../store/store.ts";
 import type { Context, ReadStatus } from "./context.ts";
-import { answerMoved, answerNoPage, type PageRoute, parsePage } from "./pages.ts";
+import { answerMoved, noPage, type PageRoute, parsePage } from "./pages.ts";
 import {
 	allowReads,
 	fragmentHeaders,
@@ -101,7 +101,7 @@ function routeOther(method: string, target: string, { basePath, targets, site }:
 	if (typeof found === "string") return { kind: "moved", reply: answerMoved(found) };
 	if (found) return found;
 	const isPage = site && isRead && target.startsWith(`${basePath}/`);
-	return refused(isPage ? answerNoPage(target, basePath) : refuseRead(404));
+	return isPage ? noPage(target, basePath) : refused(refuseRead(404));
 }
 
 function refused(reply: Reply): Route {

@@ -5,7 +5,7 @@ import { parseRecent, recentPath } from "../registry/recent.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../registry/smallkey.ts";
 import { type Problem, problemAt, textIn } from "../registry/texts.ts";
 import { layerFile, listFile } from "../site/static/addresses.ts";
-import { reloadSeconds } from "../site/static/frame.ts";
+import { reloadSeconds } from "../site/static/error-page.ts";
 import { type PageSettings, pageSettingsPath } from "../site/static/html.ts";
 import { layerRenderers } from "../site/static/layer.ts";
 import { listHtml } from "../site/static/list.ts";
@@ -14,7 +14,7 @@ import { type ApiRoot, collectionId, itemPage, itemsPage, recordsPage } from "..
 import { parseItemsQuery } from "../site/static/records-query.ts";
 import { CatalogueEntries } from "./catalogue-entries.ts";
 import type { ReadRepairs } from "./context.ts";
-import { answerErrorPage, type PageRoute } from "./pages.ts";
+import { answerErrorPage, answerNoPage, noPageFile, type PageRoute } from "./pages.ts";
 import { isRepairPage, renderRepairPage } from "./repair-pages.ts";
 import { answerTagged, machineHeaders, type Reply, refusalCaching, refuseFile, textReply } from "./reply.ts";
 import type { Client } from "./room.ts";
@@ -91,7 +91,7 @@ export class Catalogue {
 			const html =
 				repairs &&
 				(await renderRepairPage(file, repairs, await this.#settings(), (key) => this.#entries.find(key)));
-			if (!html) return answerErrorPage("notFound", 404, root);
+			if (!html) return answerNoPage(wanted, await this.#settings(), this.files.isSecure);
 			const headers = pageHeaders(file, this.files.isSecure);
 			return { status: 200, headers, body: new TextEncoder().encode(html) };
 		}
@@ -102,8 +102,9 @@ export class Catalogue {
 			return answerTagged(headers, ifNoneMatch, () => found.body);
 		}
 		if (!pagePath.test(file)) return refuseFile();
-		const isBuilding = isLive && file.endsWith(".html") && (await this.#settings()) === null;
-		if (!isBuilding) return answerErrorPage("notFound", 404, root);
+		const settings = await this.#settings();
+		const isBuilding = isLive && settings === null && file !== noPageFile && file.endsWith(".html");
+		if (!isBuilding) return answerNoPage(wanted, settings, isSecure);
 		return answerErrorPage("building", 503, root, { "Retry-After": String(reloadSeconds) });
 	};
 

@@ -11,9 +11,10 @@ import {
 	repairFile,
 	repairFolders,
 } from "../site/static/addresses.ts";
-import { type ErrorKind, errorHtml } from "../site/static/frame.ts";
+import { type ErrorKind, errorHtml, noPageHtml } from "../site/static/error-page.ts";
+import type { PageSettings } from "../site/static/html.ts";
 import { emptyBody, type Reply, refusalCaching } from "./reply.ts";
-import { documentHeaders, pageTypes, siteGroups } from "./site-headers.ts";
+import { documentHeaders, pageHeaders, pageTypes, siteGroups } from "./site-headers.ts";
 
 /** The first segments of the catalogue's files. Its first page is at `/` only. */
 const fileSegments: ReadonlySet<string> = new Set(
@@ -128,11 +129,33 @@ export function answerErrorPage(
 /** Longest relative root: an error page repeats it, and a path may have thousands of folders. */
 const maxRootLength = 60;
 
-/** The answer to a request for a page that does not exist, at any target below the base path. */
-export function answerNoPage(target: string, basePath: string): Reply {
+/** The file of a page that does not exist, for targets that are no file's. */
+export const noPageFile = "404.html";
+
+/** The route of a target below the base path that is no page's. */
+export function noPage(target: string, basePath: string): PageRoute {
 	const [path = ""] = target.slice(basePath.length + 1).split("?", 1);
 	const root = rootFrom(path);
-	return answerErrorPage("notFound", 404, root.length > maxRootLength ? `${basePath}/` : root);
+	return { kind: "page", file: noPageFile, root: root.length > maxRootLength ? `${basePath}/` : root };
+}
+
+/**
+ * The answer to a request for a page that does not exist.
+ * @param pages null if the catalogue is not there: then the page needs no other file
+ */
+export function answerNoPage(
+	{ file, root }: { file: string; root: string },
+	pages: PageSettings | null,
+	isSecure: boolean,
+): Reply {
+	if (!pages) return answerErrorPage("notFound", 404, root);
+	const lang = /^(?:fr|guide\/fr|list\/fr)\//.test(file) ? "fr" : "en";
+	const body = new TextEncoder().encode(noPageHtml(lang, root, pages));
+	return {
+		status: 404,
+		headers: { ...pageHeaders(noPageFile, isSecure), "Cache-Control": refusalCaching },
+		body,
+	};
 }
 
 export function answerMoved(location: string): Reply {

@@ -43,7 +43,10 @@ export function entryOf(
 		const text = described[lang].description;
 		return text ? [[lang, cut(text)]] : [];
 	});
-	const keywords = [...new Set(langs.flatMap((lang) => described[lang].keywords))];
+	const keywords = langs.flatMap((lang) => {
+		const words = [...new Set(described[lang].keywords)];
+		return words.length > 0 ? [[lang, words]] : [];
+	});
 	const bounds = described.en.bounds ?? described.fr.bounds;
 	const unread = (settings.targets ?? targetNames).flatMap((target) =>
 		langs.filter((lang) => renderAt(target, facts[lang]) === null).map((lang) => `${target}/${lang}`),
@@ -60,7 +63,7 @@ export function entryOf(
 		type: kindOf(registration),
 		title: { en: titleIn("en"), fr: titleIn("fr") },
 		...(texts.length > 0 && { description: Object.fromEntries(texts) }),
-		...(keywords.length > 0 && { keywords }),
+		...(keywords.length > 0 && { keywords: Object.fromEntries(keywords) }),
 		address: { en: addresses.en, ...(addresses.fr !== addresses.en && { fr: addresses.fr }) },
 		...(facts.en.entries.length > 0 && { layers: facts.en.entries.map(String) }),
 		...(sender && { sender }),

@@ -8,7 +8,7 @@ import { targets } from "../registry/targets/table.ts";
 import type { Target, TargetName } from "../registry/targets/target.ts";
 import { type TextCode, texts } from "../registry/texts.ts";
 import { frameHtml } from "../site/static/frame.ts";
-import { type Assets, html, type Part, textsIn } from "../site/static/html.ts";
+import { contentsHtml, html, type PageSettings, type Part, textsIn } from "../site/static/html.ts";
 import type { Text } from "../site/text/translate.ts";
 import { readVersion } from "../system/files/version.ts";
 
@@ -132,13 +132,14 @@ interface ApiDocument {
  * the document.
  * @param files the files in the folder `schemas`
  */
-export function apiHtml(assets: Assets, files: ReadonlyMap<string, string>): string {
+export function apiHtml(pages: PageSettings, files: ReadonlyMap<string, string>): string {
 	const { paths, components } = JSON.parse(files.get("openapi.json") ?? "") as ApiDocument;
 	/** The component to which `#/components/<kind>/<name>` refers. */
 	const resolve = (one: Component): Component => {
 		const [, , kind = "", name = ""] = one.$ref?.split("/") ?? [];
 		return one.$ref === undefined ? one : (components[kind]?.[name] as Component);
 	};
+	const parts: { id: string; text: Part }[] = [];
 	const operations = Object.entries(paths).flatMap(([path, { parameters: shared = [], ...item }]) =>
 		methods.flatMap((method) => {
 			const operation = item[method];
@@ -147,15 +148,21 @@ export function apiHtml(assets: Assets, files: ReadonlyMap<string, string>): str
 			const texts = [summary, description].filter(Boolean);
 			const given = [...shared, ...parameters].map(resolve).map((one) => [one.name, parameterText(one)]);
 			const answers = Object.entries(responses).map(([status, one]) => [status, answerText(resolve(one))]);
+			const name = `${method.toUpperCase()} ${path}`;
+			const id = name
+				.toLowerCase()
+				.replace(/[^a-z0-9.]+/g, "-")
+				.replace(/-$/, "");
+			parts.push({ id, text: html`<code>${name}</code>` });
 			return html`<section>
-<h2><code>${method.toUpperCase()} ${path}</code></h2>
+<h2 id="${id}"><code>${name}</code></h2>
 <p>${texts.map((text) => (text.endsWith(".") ? text : `${text}.`)).join(" ")} ${security.length > 0 && both("Signed.")}</p>
 ${listOf("Parameters", given)}${listOf("Answers", answers)}</section>
 `;
 		}),
 	);
 	const names = [...files.keys()].map((name) => html`<li><a href="${name}">${name}</a></li>\n`);
-	return frameHtml(assets, {
+	return frameHtml(pages, {
 		lang: "en",
 		root: "../",
 		title: "Interface for programs",
@@ -163,8 +170,9 @@ ${listOf("Parameters", given)}${listOf("Answers", answers)}</section>
 		attributes: html` class="api"`,
 		content: html`<h1>${both("Interface for programs")}</h1>
 <p>${both("Everything that this service answers, and the schemas of what it takes and gives. The whole document:")} <a href="openapi.json">openapi.json</a></p>
+${contentsHtml([...parts, { id: "schemas", text: both("Schemas") }], "en")}
 ${operations}
-<h2>${both("Schemas")}</h2>
+<h2 id="schemas">${both("Schemas")}</h2>
 <ul class="columns">
 ${names}</ul>`,
 	});

@@ -11,6 +11,8 @@ export interface CatalogueOptions {
 	site: Omit<SiteSettings, "hasLayerPages">;
 	/** Sender's id → the public name that its operator gave it. */
 	senderNames: Readonly<Record<string, PublicName>>;
+	/** The operator's styles and signature, as texts; empty for none. */
+	look: { theme: string; signature: string };
 	/** Whether each file gets a `.gz` beside it. */
 	isCompressed: boolean;
 	/** Folder of pictures of layers, which need not exist. */
@@ -19,14 +21,19 @@ export interface CatalogueOptions {
 
 /** The options of a catalogue from a configuration. */
 export function catalogueOptions(
-	given: FragmentSettings & { publicUrl: string; page: OperatorSettings; pictures: string },
+	given: FragmentSettings & {
+		publicUrl: string;
+		page: OperatorSettings;
+		look: CatalogueOptions["look"];
+		pictures: string;
+	},
 	{ canSend, ...more }: Pick<CatalogueOptions, "senderNames" | "isCompressed"> & { canSend: boolean },
 ): CatalogueOptions {
-	const { page, publicUrl, pictures } = given;
+	const { page, look, publicUrl, pictures } = given;
 	const fragments = fragmentSettings(given);
 	const { metadataUrl, catalogueUrl, mapWkid, targets } = fragments;
 	const site = { ...page, targets, mapWkid, metadataUrl, catalogueUrl, canSend };
-	return { ...more, fragments, publicUrl: publicUrl === "" ? "" : `${publicUrl}/`, site, pictures };
+	return { ...more, fragments, publicUrl: publicUrl === "" ? "" : `${publicUrl}/`, site, look, pictures };
 }
 
 /**

@@ -13,6 +13,7 @@ import { searchEngineFiles } from "../site/static/search-engines.ts";
 import { readGuidePages, renderGuide } from "./guide/guide.ts";
 import { apiHtml, schemaFiles } from "./openapi.ts";
 import type { CatalogueOptions } from "./options.ts";
+import { parseSignature } from "./signature.ts";
 
 /** The folder of files whose names have a hash of their content: they never change. */
 const assetFolder = "assets";
@@ -32,17 +33,23 @@ export type SiteFiles = Awaited<ReturnType<typeof buildSite>>;
 /**
  * Bundles the page and renders its HTML.
  * @param publicUrl address of the site with a slash at its end; empty if unknown
- * @returns the page's files, by path below the site's root
+ * @param look the operator's styles and signature; empty for none
+ * @returns the page's files, by path below the site's root, and what other pages need
  */
-export async function buildSite(settings: SiteSettings, publicUrl = "") {
+export async function buildSite(
+	site: SiteSettings,
+	publicUrl = "",
+	look: CatalogueOptions["look"] = { theme: "", signature: "" },
+) {
 	const { bundled, outputs } = await bundlesOfPage();
 	const files = new Map<string, string | Uint8Array>(bundled);
-	const addSvg = (name: string, content: string) => {
+	const add = (name: string, ending: "css" | "svg", content: string) => {
 		const hash = createHash("sha256").update(content).digest("hex").slice(0, 10);
-		const path = `${assetFolder}/${name}-${hash}.svg`;
+		const path = `${assetFolder}/${name}-${hash}.${ending}`;
 		files.set(path, content);
 		return path;
 	};
+	const signature = parseSignature(look.signature);
 	const pathOf = (name: string) => {
 		const found = [...bundled.keys()].find((path) => path.startsWith(`${assetFolder}/${name}-`));
 		if (!found) throw new Error(`the bundle has no ${name}`);
@@ -58,14 +65,17 @@ export async function buildSite(settings: SiteSettings, publicUrl = "") {
 		french: pathOf("french"),
 		styles: pathOf("styles"),
 		imports: importsOf(pathOf("main"), outputs),
-		icon: addSvg("icon", iconSvg),
-		landLight: addSvg("land-light", land),
-		landDark: addSvg("land-dark", land.replace('class="light"', 'class="dark"')),
+		icon: add("icon", "svg", iconSvg),
+		landLight: add("land-light", "svg", land),
+		landDark: add("land-dark", "svg", land.replace('class="light"', 'class="dark"')),
+		theme: look.theme === "" ? null : add("theme", "css", look.theme),
+		signature: signature && { ...signature, path: add("signature", "svg", look.signature) },
 	};
-	files.set("index.html", rootHtml(assets));
-	for (const lang of langs) files.set(`${lang}/index.html`, catalogueHtml(lang, assets, settings, publicUrl));
-	files.set("site.json", `${JSON.stringify(settings)}\n`);
-	return { files, assets };
+	const pages: PageSettings = { assets, publicUrl, site };
+	files.set("index.html", rootHtml(pages));
+	for (const lang of langs) files.set(`${lang}/index.html`, catalogueHtml(lang, pages));
+	files.set("site.json", `${JSON.stringify(site)}\n`);
+	return { files, pages };
 }
 
 /**
@@ -73,16 +83,15 @@ export async function buildSite(settings: SiteSettings, publicUrl = "") {
  * engines read first, and the settings of the pages that show layers.
  * @param hasLayerPages whether each layer has a page without a script
  */
-export async function buildPages({ site: options, publicUrl }: CatalogueOptions, hasLayerPages = true) {
+export async function buildPages({ site: options, publicUrl, look }: CatalogueOptions, hasLayerPages = true) {
 	const site: SiteSettings = { ...options, hasLayerPages };
-	const { files, assets } = await buildSite(site, publicUrl);
-	const pages: PageSettings = { assets, publicUrl, site };
+	const { files, pages } = await buildSite(site, publicUrl, look);
 	// A relative server URL is relative to the OpenAPI document (OpenAPI Specification 3.1.1, "Server Object").
 	const url = publicUrl === "" ? ".." : publicUrl.replace(/\/$/, "");
 	const schemas = schemaFiles(site.targets, url);
 	for (const [name, text] of schemas) files.set(`schemas/${name}`, text);
-	files.set("schemas/index.html", apiHtml(assets, schemas));
-	for (const [path, text] of [...renderGuide(readGuidePages(), assets), ...searchEngineFiles(pages)])
+	files.set("schemas/index.html", apiHtml(pages, schemas));
+	for (const [path, text] of [...renderGuide(readGuidePages(), pages), ...searchEngineFiles(pages)])
 		files.set(path, text);
 	files.set(pageSettingsPath, `${JSON.stringify(pages)}\n`);
 	return { files, pages };

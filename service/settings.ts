@@ -3,9 +3,9 @@ import { join, resolve } from "node:path";
 import { readGitHub, readServing, Variables } from "../api/configuration.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../api/node/address.ts";
 import { nearestName } from "../registry/problems.ts";
-import type { OperatorSettings } from "../site/page/settings.ts";
 import type { Environment } from "../system/environment.ts";
 import { ifThereSync } from "../system/files/if-there.ts";
+import { readSite } from "./site-settings.ts";
 
 export { parseSpan } from "../api/configuration.ts";
 
@@ -60,7 +60,7 @@ function readAll(variables: Variables, env: Environment) {
 		/** Where notices are sent, and the secret that signs them; null: none is sent. */
 		notify: readNotify(variables),
 		github: readGitHub(variables),
-		page: readPage(variables),
+		...readSite(variables),
 		/** The folder of pictures of layers, as an absolute path. */
 		pictures: resolve(variables.text("PICTURES", join(variables.text("DATA_DIR", trialDataDir), "pictures"))),
 	};
@@ -86,16 +86,6 @@ export function misspeltSettings(env: Environment): string[] {
  */
 export function withoutStore(env: Environment): Environment {
 	return { ...env, GITHUB_REPOSITORY: undefined };
-}
-
-function readPage(variables: Variables): OperatorSettings {
-	const tiles = /^(?=.*\{x\})(?=.*\{y\})https:\/\/[^\s"<>]*\{z\}[^\s"<>]*$/;
-	return {
-		baseMap: variables.matching("BASE_MAP", "", tiles, "an https address of tiles with {z}, {y} and {x}"),
-		baseMapAttribution: variables.text("BASE_MAP_ATTRIBUTION", ""),
-		repository: variables.address("REPOSITORY_URL"),
-		branch: variables.text("GITHUB_BRANCH", "main"),
-	};
 }
 
 /** The proxy's address. An error does not repeat it, because it may contain a password. */

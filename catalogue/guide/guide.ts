@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { Marked, type Tokens } from "marked";
 import type { Lang } from "../../registry/smallkey.ts";
 import { frameHtml } from "../../site/static/frame.ts";
-import { type Assets, escapeHtml, Html, html } from "../../site/static/html.ts";
+import { contentsHtml, escapeHtml, Html, html, type PageSettings } from "../../site/static/html.ts";
 
 /** The page of contents in each folder. */
 const contentsName = "README.md";
@@ -29,7 +29,10 @@ export function readGuidePages() {
 }
 
 /** The pages as HTML, by path below the site's root: `guide/publish.html`, `guide/fr/index.html`. */
-export function renderGuide(pages: ReturnType<typeof readGuidePages>, assets: Assets): Map<string, string> {
+export function renderGuide(
+	pages: ReturnType<typeof readGuidePages>,
+	settings: PageSettings,
+): Map<string, string> {
 	const known = new Set(pages.map(({ path }) => path));
 	return new Map(
 		pages.map(({ path, markdown }) => {
@@ -44,7 +47,7 @@ export function renderGuide(pages: ReturnType<typeof readGuidePages>, assets: As
 				head: other !== null && html`<link rel="alternate" hreflang="${otherLang}" href="${other}">`,
 				attributes: html` class="guide"`,
 			};
-			return [`guide/${htmlPath(path)}`, frameHtml(assets, frame)];
+			return [`guide/${htmlPath(path)}`, frameHtml(settings, frame)];
 		}),
 	);
 }
@@ -60,6 +63,7 @@ function htmlPath(path: string): string {
  */
 function renderMarkdown(markdown: string, path: string, known: ReadonlySet<string>, isFrench: boolean) {
 	const slugOf = slugs();
+	const parts: { id: string; text: Html }[] = [];
 	const named = (en: string, fr: string) => `role="group" aria-label="${isFrench ? fr : en}" tabindex="0"`;
 	const marked = new Marked({
 		renderer: {
@@ -69,7 +73,9 @@ function renderMarkdown(markdown: string, path: string, known: ReadonlySet<strin
 			code: ({ text }: Tokens.Code) =>
 				`<pre ${named("Example", "Exemple")}><code>${escapeHtml(text)}\n</code></pre>\n`,
 			heading({ tokens, depth, text }: Tokens.Heading) {
-				return `<h${depth} id="${slugOf(text)}">${this.parser.parseInline(tokens)}</h${depth}>\n`;
+				const [id, content] = [slugOf(text), this.parser.parseInline(tokens)];
+				if (depth === 2) parts.push({ id, text: new Html(content.replace(/<\/?a\b[^>]*>/g, "")) });
+				return `<h${depth} id="${id}">${content}</h${depth}>\n`;
 			},
 			link({ href, tokens }: Tokens.Link) {
 				const content = this.parser.parseInline(tokens);
@@ -84,8 +90,14 @@ function renderMarkdown(markdown: string, path: string, known: ReadonlySet<strin
 			},
 		},
 	});
-	return marked.parse(markdown, { async: false });
+	const text = marked.parse(markdown, { async: false });
+	return parts.length < minParts
+		? text
+		: text.replace("</h1>\n", `$&${contentsHtml(parts, isFrench ? "fr" : "en").text}\n`);
 }
+
+/** Fewest parts of a page that has contents. */
+const minParts = 5;
 
 /** The target of a link in a page; null if the site does not have it. */
 function linkTarget(href: string, path: string, known: ReadonlySet<string>): string | null {

@@ -25,7 +25,10 @@ export const entry = exactly(
 			),
 			minProperties: 1,
 		},
-		keywords: list(string(), "The service's keywords in both languages, each once."),
+		keywords: {
+			...described("The service's keywords by language.", {}, { en: list(string()), fr: list(string()) }),
+			minProperties: 1,
+		},
 		layers: list(
 			string(),
 			"Names or numbers of the layers inside the service, where they are not part of the address.",

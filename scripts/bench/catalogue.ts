@@ -108,6 +108,7 @@ const prepareFirstRows: PrepareOurs = async (world) => {
 		publicUrl: "",
 		site: plainSettings,
 		senderNames: {},
+		look: { theme: "", signature: "" },
 		isCompressed: false,
 		pictures: "",
 	});

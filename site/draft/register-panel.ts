@@ -114,11 +114,19 @@ export class RegisterPanel {
 function withoutSecret({ smallkey, text }: Draft): TemplateResult {
 	const path = layerPath(smallkey);
 	const file = `data:application/json;charset=utf-8,${encodeURIComponent(text)}`;
-	const body = `${t("Please register this layer:")}\r\n\r\n${path}\r\n\r\n${text}\r\n${location.href}`;
-	const mail = `mailto:?${new URLSearchParams({ subject: t("Map layer: {0}", smallkey), body })}`;
 	return html`<p><a id="filesave" href=${file} download=${`${smallkey}.json`}>${t("Save the file for a pull request")}</a>
 		<span class="hint"><code>${path}</code></span></p>
-		<p><a href=${mail.replaceAll("+", "%20")}>${t("Write a mail to who runs this service")}</a></p>`;
+		<p>${contactLink(smallkey, path, text)}</p>`;
+}
+
+/** A mail with the registration, to the operator's address if the site has one; or the operator's page. */
+function contactLink(smallkey: string, path: string, text: string): TemplateResult {
+	const { contact } = settings;
+	if (contact.includes("://")) return html`<a href=${contact}>${t("Contact who runs this service")}</a>`;
+	const body = `${t("Please register this layer:")}\r\n\r\n${path}\r\n\r\n${text}\r\n${location.href}`;
+	const query = new URLSearchParams({ subject: t("Map layer: {0}", smallkey), body });
+	const mail = `mailto:${contact}?${`${query}`.replaceAll("+", "%20")}`;
+	return html`<a href=${mail}>${t("Write a mail to who runs this service")}</a>`;
 }
 
 function answerContent(

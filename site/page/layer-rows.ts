@@ -2,7 +2,7 @@ import type { Entry } from "../../registry/entries.ts";
 import { mondayOf } from "../../registry/health.ts";
 import { type Lang, layerPath } from "../../registry/smallkey.ts";
 import { repairPlace } from "../repairs.ts";
-import { addressOf, causeOf, hostsOf, senderOf, stateOf } from "../search/entry.ts";
+import { addressOf, causeOf, hostsOf, keywordsIn, senderOf, stateOf } from "../search/entry.ts";
 import type { translator } from "../text/translate.ts";
 import type { SiteSettings } from "./settings.ts";
 
@@ -36,7 +36,7 @@ export function rowsOf(
 	settings: Pick<SiteSettings, "repository" | "branch" | "canSend">,
 ): Row[] {
 	const { repository, branch, canSend } = settings;
-	const { smallkey, bounds, keywords = [], layers = [], changed, health } = entry;
+	const { smallkey, bounds, layers = [], changed, health } = entry;
 	const text = (text: string, lang?: Lang): RowPart => ({ kind: "text", text, ...(lang && { lang }) });
 	const list = (name: string, value: string): RowPart => {
 		return { kind: "list", text: value, query: `?${new URLSearchParams({ [name]: value })}` };
@@ -89,7 +89,7 @@ export function rowsOf(
 		[t("Service host"), hostsOf(entry).map((host) => list("host", host))],
 		[t("Layers in the service"), filled(layers.join(", "))],
 		[t("Extent"), filled(bounds && t("west {0}°, south {1}°, east {2}°, north {3}°", ...bounds))],
-		[t("Keywords"), filled(keywords.join(", "))],
+		[t("Keywords"), filled(keywordsIn(entry, lang).join(", "))],
 	];
 	const inTable = new Set([t("Address of the service"), t("Layers in the service")]);
 	return rows.flatMap(([name, parts]) =>

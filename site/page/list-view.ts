@@ -17,7 +17,7 @@ import {
 } from "./address.ts";
 import { type Content, debounce, textIn, whenIdle } from "./dom.ts";
 import { Filters } from "./filters.ts";
-import { currentState, go, refresh, settings, stateLink, type View } from "./page.ts";
+import { currentState, go, refresh, settings, siteName, stateLink, type View } from "./page.ts";
 import { type Found, results } from "./results.ts";
 import { dayText, lang, layers, plural, t } from "./texts.ts";
 
@@ -32,7 +32,7 @@ const maxNew = 3;
 
 /** The view with the search, the filters and the list of layers. */
 export class ListView implements View {
-	readonly title = t("Map layers");
+	readonly title = siteName;
 	readonly #filters = new Filters();
 	#found: Found = { state: currentState(), hits: [], words: new Set(), isComplete: false, serial: 0 };
 	#chosen: Chosen | null = null;

@@ -5,7 +5,7 @@ import { readState, type State } from "./address.ts";
 import { warning } from "./dom.ts";
 import { EmbedView, LayerView } from "./layer-view.ts";
 import { ListView } from "./list-view.ts";
-import { addressOfState, currentState, go, isEmbed, root, type View } from "./page.ts";
+import { addressOfState, currentState, go, isEmbed, root, siteName, type View } from "./page.ts";
 import { lang, t } from "./texts.ts";
 
 const main = document.querySelector("main") as HTMLElement;
@@ -67,8 +67,8 @@ async function show(): Promise<void> {
 function refresh(): void {
 	const state = currentState();
 	if (view) render(keyed(view, view.content(state)), main);
-	const title = view?.title ?? t("Map layers");
-	document.title = title === t("Map layers") ? title : `${title} – ${t("Map layers")}`;
+	const title = view?.title ?? siteName;
+	document.title = title === siteName ? title : `${title} – ${siteName}`;
 	const other = document.querySelector<HTMLAnchorElement>("a[hreflang]");
 	if (other) other.href = addressOfState(state, lang === "en" ? "fr" : "en") + location.hash;
 	for (const link of menu) {

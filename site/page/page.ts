@@ -11,6 +11,9 @@ const main = document.querySelector("main") as HTMLElement;
 /** The settings, which are embedded in the page, so that no request is needed. */
 export const settings = JSON.parse(document.getElementById("settings")?.textContent ?? "") as SiteSettings;
 
+/** The name of the site. */
+export const siteName = settings.name?.[lang] ?? t("Map layers");
+
 /** The address in an attribute of `main`. It is relative to the address with which the page was loaded. */
 function addressIn(name: string): URL {
 	return new URL(main.dataset[name] ?? "", location.href.split(/[?#]/)[0]);

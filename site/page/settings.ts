@@ -1,7 +1,14 @@
+import type { Lang } from "../../registry/smallkey.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 
 /** The operator's settings of the page. */
 export interface OperatorSettings {
+	/** Name of the site; null: it has only the name that every site has. */
+	name: Readonly<Record<Lang, string>> | null;
+	/** A mail address, or the http or https address of a page, where the operator can be reached; empty if there is none. */
+	contact: string;
+	/** Addresses of the terms of use; null if there are none. */
+	terms: Readonly<Record<Lang, string>> | null;
 	/** Address of tiles in the official grid of EPSG:3978, with `{z}`, `{y}` and `{x}`; empty for the land's outline. */
 	baseMap: string;
 	/** Attribution of the base map; shown in a corner of the map. */

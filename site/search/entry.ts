@@ -28,6 +28,16 @@ export function senderOf({ sender = "" }: Pick<Entry, "sender">, lang: Lang): st
 	return typeof sender === "string" ? sender : sender[lang];
 }
 
+/** The keywords in one language, or else in the other one. */
+export function keywordsIn({ keywords }: Pick<Entry, "keywords">, lang: Lang): readonly string[] {
+	return keywords?.[lang] ?? keywords?.en ?? keywords?.fr ?? [];
+}
+
+/** The keywords in both languages, each once. */
+export function allKeywords({ keywords }: Pick<Entry, "keywords">): string[] {
+	return [...new Set(langs.flatMap((lang) => keywords?.[lang] ?? []))];
+}
+
 /** The address of a layer's service in one language. */
 export function addressOf({ address }: Pick<Entry, "address">, lang: Lang): string {
 	return lang === "fr" ? (address.fr ?? address.en) : address.en;

@@ -1,6 +1,6 @@
 import type { Bounds, Entry } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { hostsOf, intersects, senderOf, stateOf, titleOf } from "./entry.ts";
+import { hostsOf, intersects, keywordsIn, senderOf, stateOf, titleOf } from "./entry.ts";
 import { sortKey } from "./words.ts";
 
 /** Filters with a list of values. That of `title` is only `same`: the French title is the same as the English title. */
@@ -63,7 +63,7 @@ export class Selection {
 					hostsOf(entry),
 					sender === "" ? [] : [sender],
 					entry.health ? [entry.health.state, "sick"] : [stateOf(entry)],
-					entry.keywords ?? [],
+					keywordsIn(entry, this.lang),
 					en === fr ? ["same"] : [],
 				],
 			});

@@ -1,7 +1,7 @@
 import MiniSearch, { type Query } from "minisearch";
 import type { Entry } from "../../registry/entries.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { hostsOf, senderOf } from "./entry.ts";
+import { allKeywords, hostsOf, senderOf } from "./entry.ts";
 import { type Wanted, wantedOf } from "./synonyms.ts";
 import { isStopWord, queryWords, stem, wordsOf } from "./words.ts";
 
@@ -58,12 +58,12 @@ export class WordIndex {
 	});
 
 	add(entry: Entry): void {
-		const { smallkey, title, keywords = [], description, layers = [] } = entry;
+		const { smallkey, title, description, layers = [] } = entry;
 		const titles = title.en === title.fr ? [title.en] : langs.map((lang) => title[lang]);
 		this.#index.add({
 			id: this.#titles.push(titles.map((one) => queryWords(one, Infinity).map(stem))) - 1,
 			title: titles.join(" "),
-			keywords: keywords.join(" "),
+			keywords: allKeywords(entry).join(" "),
 			description: joined(description?.en, description?.fr),
 			key: smallkey,
 			sender: joined(senderOf(entry, "en"), senderOf(entry, "fr")),

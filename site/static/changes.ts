@@ -24,7 +24,7 @@ export function changesHtml(lang: Lang, lists: Lists): string {
 	const { changes, settings } = lists;
 	const { t } = textsIn[lang];
 	const isEmpty = changes.length === 0;
-	return frameHtml(settings.assets, {
+	return frameHtml(settings, {
 		lang,
 		root,
 		title: t("Changes"),

@@ -1,5 +1,5 @@
 import { manifestPath } from "../../registry/entries.ts";
-import { type Lang, langs } from "../../registry/smallkey.ts";
+import type { Lang } from "../../registry/smallkey.ts";
 import type { SiteSettings } from "../page/settings.ts";
 import { tagline } from "../text/translate.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
@@ -7,10 +7,10 @@ import {
 	type Assets,
 	Html,
 	html,
-	inBoth,
 	type PageSettings,
 	type Part,
 	scriptData,
+	siteName,
 	textsIn,
 } from "./html.ts";
 
@@ -31,8 +31,13 @@ interface Frame {
 }
 
 /** Renders a whole page, with the header and the footer that all pages share. */
-export function frameHtml(assets: Assets, { lang, root, title, head, other, here, ...main }: Frame): string {
+export function frameHtml(
+	pages: PageSettings,
+	{ lang, root, title, head, other, here, ...main }: Frame,
+): string {
+	const { assets, site } = pages;
 	const { t } = textsIn[lang];
+	const name = siteName(site, lang);
 	const otherLang = lang === "en" ? "fr" : "en";
 	const home = `${root}${lang}/`;
 	const item = (page: string, query: string, text: string) =>
@@ -43,10 +48,10 @@ export function frameHtml(assets: Assets, { lang, root, title, head, other, here
 	const language = html`
 <a class="language" href="${other}" hreflang="${otherLang}" lang="${otherLang}">${t("Français")}</a>`;
 	const french = lang === "fr" ? "fr/" : "";
-	const full = title === null ? t("Map layers") : `${title} · ${t("Map layers")}`;
+	const full = title === null ? name : `${title} · ${name}`;
 	const body = html`<a class="skip" href="#main">${t("Skip to the content")}</a>
 <header class="bar"><div class="head">
-<a class="name" href="${home}" data-page="layers">${t("Map layers")}</a>
+${signatureHtml(assets, root)}<a class="name" href="${home}" data-page="layers">${name}</a>
 <nav aria-label="${t("Main")}"><ul class="menu">
 ${item("layers", "", t("Layers"))}
 ${page("changes", t("Changes"))}
@@ -61,8 +66,25 @@ ${main.content}
 <p><a href="${root}guide/${french}">${t("Guide")}</a> <a href="${root}list/${french}">${t("Plain list")}</a> <a href="${root}${feedPath}">${t("Feed of changes")}</a>
 ${t("Read by machines, too:")} <a href="${root}${manifestPath}">${t("index")}</a> <a href="${root}changes/index.json">${t("changes")}</a>
 <a href="${root}schemas/">${t("schemas")}</a></p>
-</footer>`;
+${operatorHtml(lang, site)}</footer>`;
 	return documentHtml(lang, headOf(root, assets, full, head), body);
+}
+
+function signatureHtml({ signature }: Assets, root: string): Part {
+	if (!signature) return null;
+	const { path, title, width, height } = signature;
+	return html`<img class="signature" src="${root}${path}" alt="${title}" width="${width}" height="${height}">\n`;
+}
+
+/** Who runs the site, as far as its settings say it; those of an earlier version say nothing. */
+function operatorHtml(lang: Lang, { contact = "", terms = null }: Partial<SiteSettings>): Part {
+	const { t } = textsIn[lang];
+	const to = contact.includes("://") ? contact : `mailto:${contact}`;
+	const links = [
+		contact && html`<a href="${to}">${t("Contact")}</a> `,
+		terms && html`<a href="${terms[lang]}">${t("Terms of use")}</a>`,
+	].filter(Boolean);
+	return links.length > 0 && html`<p>${links}</p>\n`;
 }
 
 /** The content of `head` that all pages share. @param root relative address from the page to the site's root */
@@ -71,7 +93,7 @@ function headOf(root: string, assets: Assets, title: string, more: Part): Html {
 <meta name="referrer" content="strict-origin-when-cross-origin">
 <title>${title}</title>
 <link rel="stylesheet" href="${root}${assets.styles}">
-<link rel="icon" type="image/svg+xml" href="${root}${assets.icon}">
+${assets.theme && html`<link rel="stylesheet" href="${root}${assets.theme}">\n`}<link rel="icon" type="image/svg+xml" href="${root}${assets.icon}">
 ${more}`;
 }
 
@@ -85,22 +107,24 @@ function alternates(root: string): Html {
 /**
  * Renders `en/index.html` or `fr/index.html`: the page in which the script shows every view. It contains the settings and
  * preloads the scripts and the index's manifest, so that the first rows appear sooner.
- * @param publicUrl address of the site with a slash at its end; empty if unknown
  */
-export function catalogueHtml(lang: Lang, assets: Assets, settings: SiteSettings, publicUrl: string): string {
+export function catalogueHtml(lang: Lang, pages: PageSettings): string {
+	const { assets, site, publicUrl } = pages;
 	const { t } = textsIn[lang];
-	const search = html`<link rel="search" type="application/opensearchdescription+xml" title="${t("Map layers")}" href="../${openSearchFile(lang)}">`;
-	return frameHtml(assets, {
+	const name = siteName(site, lang);
+	const search = html`<link rel="search" type="application/opensearchdescription+xml" title="${name}" href="../${openSearchFile(lang)}">`;
+	return frameHtml(pages, {
 		lang,
 		root: "../",
 		title: null,
 		head: html`<meta name="description" content="${t(tagline)}">
+<link rel="canonical" href="${publicUrl ? `${publicUrl}${lang}/` : "./"}">
 ${alternates("../")}
 ${publicUrl && search}<link rel="preload" as="fetch" crossorigin href="../${manifestPath}">
-${scriptHead(lang, "../", assets, settings)}`,
+${scriptHead(lang, "../", assets, site)}`,
 		other: `../${lang === "en" ? "fr" : "en"}/`,
 		attributes: scriptAttributes("../", assets),
-		content: html`<noscript><h1>${t("Map layers")}</h1><p>${t("Searching and maps need JavaScript. Without it there is")} <a href="../${listFolders[lang]}/">${t("the plain list of all layers")}</a>.</p></noscript>`,
+		content: html`<noscript><h1>${name}</h1><p>${t("Searching and maps need JavaScript. Without it there is")} <a href="../${listFolders[lang]}/">${t("the plain list of all layers")}</a>.</p></noscript>`,
 	});
 }
 
@@ -137,62 +161,22 @@ export function embedHtml(
 }
 
 /** Renders `index.html`: its script chooses the browser's language; without a script the page is two links. */
-export function rootHtml(assets: Assets): string {
-	const head = html`${headOf("", assets, inBoth("Map layers"), alternates(""))}
+export function rootHtml({ assets, site }: PageSettings): string {
+	const [en, fr] = [siteName(site, "en"), siteName(site, "fr")];
+	const title = en === fr ? en : `${en} · ${fr}`;
+	const head = html`${headOf("", assets, title, alternates(""))}
 <script type="module" src="${assets.choose}"></script>`;
 	const link = (lang: Lang, name: string) =>
 		html`<li><a href="${lang}/" hreflang="${lang}" lang="${lang}">${name}</a></li>`;
 	const body = html`<main>
-<h1>${textsIn.en.t("Map layers")} <span lang="fr">· ${textsIn.fr.t("Map layers")}</span></h1>
+${signatureHtml(assets, "")}<h1>${en}${en !== fr && html` <span lang="fr">· ${fr}</span>`}</h1>
 <ul class="start">${link("en", "English")}${link("fr", "Français")}</ul>
 </main>`;
 	return documentHtml("en", head, body);
 }
 
-/** Why the requested page cannot be shown, with its title and its hint. */
-const errorTexts = {
-	notFound: [
-		"This page does not exist",
-		"It may have been removed, or its address may be written differently.",
-	],
-	/** The catalogue is still being built. */
-	building: ["The catalogue is being prepared", "This page loads itself again in a few seconds."],
-} as const;
-
-export type ErrorKind = keyof typeof errorTexts;
-
-/** Seconds after which the page `building` reloads itself. */
-export const reloadSeconds = 3;
-
-/** The styles are in the page itself: on an error, other files may be missing, too. */
-const errorStyles =
-	"body{font:1rem/1.5 system-ui,sans-serif;max-width:40rem;margin:10vh auto;padding:0 1.5rem}h1{font-size:1.4rem;margin-top:2rem}";
-
-/**
- * Renders a small page in both languages that needs no other file. Pure.
- * @param home relative address from the requested address to the site's root
- */
-export function errorHtml(kind: ErrorKind, home: string): string {
-	const [title, hint] = errorTexts[kind];
-	const isBuilding = kind === "building";
-	const part = (lang: Lang) => {
-		const { t } = textsIn[lang];
-		const way = html` <a href="${home}${lang}/">${t("To the map layers")}</a>`;
-		return html`<section lang="${lang}">
-<h1>${t(title)}</h1>
-<p>${t(hint)}${!isBuilding && way}</p>
-</section>
-`;
-	};
-	const head = html`<meta name="color-scheme" content="light dark">
-<meta name="robots" content="noindex">
-${isBuilding && html`<meta http-equiv="refresh" content="${reloadSeconds}">`}
-<title>${inBoth(title)}</title>
-<style>${errorStyles}</style>`;
-	return documentHtml("en", head, html`<main>\n${langs.map(part)}</main>`);
-}
-
-function documentHtml(lang: Lang, head: Part, body: Part): string {
+/** Renders a whole document. */
+export function documentHtml(lang: Lang, head: Part, body: Part): string {
 	return html`<!doctype html>
 <html lang="${lang}">
 <head>

@@ -50,7 +50,7 @@ export function healthHtml(lang: Lang, report: HealthReport | null, lists: Omit<
 			? plural(rows.length, "{0} layer has a problem.", "{0} layers have a problem.")
 			: checked > 0 && `${t("No problem was seen")}.`,
 	];
-	return frameHtml(settings.assets, {
+	return frameHtml(settings, {
 		lang,
 		root,
 		title: t("Health of the layers"),

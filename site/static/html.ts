@@ -1,4 +1,4 @@
-import { langs } from "../../registry/smallkey.ts";
+import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { SiteSettings } from "../page/settings.ts";
 import { french } from "../text/french.ts";
 import { type Text, translator } from "../text/translate.ts";
@@ -48,6 +48,16 @@ export function inBoth(text: Text, ...values: readonly string[]): string {
 	return langs.map((lang) => textsIn[lang].t(text, ...values)).join(" · ");
 }
 
+/** The operator's signature, an SVG in the header of each page. */
+export interface Signature {
+	path: string;
+	/** Its text alternative. */
+	title: string;
+	/** Its shape, in any unit. */
+	width: number;
+	height: number;
+}
+
 /** The content policy of every page, and the files that pages load: paths below the site's root, with content hashes. */
 export interface Assets {
 	policy: string;
@@ -66,6 +76,9 @@ export interface Assets {
 	french: string;
 	/** The script of the worker for text search. */
 	worker: string;
+	/** The operator's styles, which follow those of the site; null if there are none. */
+	theme: string | null;
+	signature: Signature | null;
 }
 
 /** What a page without a script needs beside the entries: the content of `pages.json`. */
@@ -74,6 +87,17 @@ export interface PageSettings {
 	/** Address of the site with a slash at its end; empty if unknown. */
 	publicUrl: string;
 	site: SiteSettings;
+}
+
+/** The links to the parts of a page. @param parts each with the id of its heading */
+export function contentsHtml(parts: readonly { id: string; text: Part }[], lang: Lang): Html {
+	const items = parts.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>\n`);
+	return html`<nav class="contents" aria-label="${textsIn[lang].t("On this page")}"><ul class="columns">\n${items}</ul></nav>`;
+}
+
+/** The name of a site in a language. */
+export function siteName({ name }: Pick<SiteSettings, "name">, lang: Lang): string {
+	return name?.[lang] ?? textsIn[lang].t("Map layers");
 }
 
 /** The file with the page settings, for pages that the service renders on request. */

@@ -7,7 +7,7 @@ import { type Row, type RowPart, rowsOf, separator } from "../page/layer-rows.ts
 import { addressOf, senderOf, titleOf } from "../search/entry.ts";
 import { copyTexts } from "../text/translate.ts";
 import { embedHtml, frameHtml, scriptAttributes, scriptHead } from "./frame.ts";
-import { type Html, html, type PageSettings, type Part, scriptData, textsIn } from "./html.ts";
+import { type Html, html, type PageSettings, type Part, scriptData, siteName, textsIn } from "./html.ts";
 
 /** Relative address from a layer page to the site's root. */
 const root = "../../";
@@ -29,7 +29,7 @@ export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): str
 		const shown = named(copyTexts, name);
 		return html`<h3>${shown}</h3>\n<pre role="group" aria-label="${shown}" tabindex="0"><code>${text}</code></pre>\n`;
 	});
-	return frameHtml(assets, {
+	return frameHtml(settings, {
 		lang,
 		root,
 		title,
@@ -125,7 +125,7 @@ function snippetsIn(entry: Entry, lang: Lang, { publicUrl, site }: PageSettings)
 }
 
 /** Canonical address, addresses in both languages, Open Graph (ogp.me) and a schema.org Dataset (JSON-LD 1.1). */
-function headHtml(entry: Entry, lang: Lang, { publicUrl }: PageSettings): Html {
+function headHtml(entry: Entry, lang: Lang, { publicUrl, site }: PageSettings): Html {
 	const { smallkey, thumbnail } = entry;
 	const at = (one: Lang) => (publicUrl || root) + layerAddress(one, smallkey);
 	const { t, typeText } = textsIn[lang];
@@ -136,22 +136,27 @@ function headHtml(entry: Entry, lang: Lang, { publicUrl }: PageSettings): Html {
 ${langs.map((one) => html`<link rel="alternate" hreflang="${one}" href="${at(one)}">\n`)}
 <link rel="alternate" hreflang="x-default" href="${at("en")}">
 <meta property="og:type" content="website">
-<meta property="og:site_name" content="${t("Map layers")}">
+<meta property="og:site_name" content="${siteName(site, lang)}">
 <meta property="og:title" content="${title}">
 <meta property="og:description" content="${words}">
 <meta property="og:locale" content="${lang}_CA">
 ${publicUrl && html`<meta property="og:url" content="${at(lang)}">`}
 ${publicUrl && thumbnail && html`<meta property="og:image" content="${publicUrl + thumbnail}">`}
-<script type="application/ld+json">${dataset(entry, lang, words, publicUrl)}</script>`;
+<script type="application/ld+json">${dataset(entry, lang, words, { publicUrl, name: siteName(site, lang) })}</script>`;
 }
 
 /** The Dataset as JSON-LD. It is a data block, not a script, so the content policy allows it. */
-function dataset(entry: Entry, lang: Lang, description: string, publicUrl: string): Html {
-	const { smallkey, bounds, changed, keywords } = entry;
+function dataset(
+	entry: Entry,
+	lang: Lang,
+	description: string,
+	{ publicUrl, name: catalogue }: { publicUrl: string; name: string },
+): Html {
+	const { smallkey, bounds, changed } = entry;
+	const keywords = entry.keywords?.[lang];
 	// South, west, north, east (schema.org, GeoShape).
 	const box = bounds && [bounds[1], bounds[0], bounds[3], bounds[2]].join(" ");
 	const name = senderOf(entry, lang);
-	const { t } = textsIn[lang];
 	return scriptData({
 		"@context": "https://schema.org/",
 		"@type": "Dataset",
@@ -165,7 +170,7 @@ function dataset(entry: Entry, lang: Lang, description: string, publicUrl: strin
 		// The sender registered the layer; who made the data is not known here.
 		...(name && { sdPublisher: { "@type": "Organization", name } }),
 		...(publicUrl && {
-			includedInDataCatalog: { "@type": "DataCatalog", name: t("Map layers"), url: `${publicUrl}${lang}/` },
+			includedInDataCatalog: { "@type": "DataCatalog", name: catalogue, url: `${publicUrl}${lang}/` },
 		}),
 		...(box && { spatialCoverage: { "@type": "Place", geo: { "@type": "GeoShape", box } } }),
 		distribution: { "@type": "DataDownload", ...formatOf(entry), contentUrl: addressOf(entry, lang) },

@@ -82,7 +82,7 @@ ${
 	html`<nav aria-label="${t("Pages")}"><p>${t("Page {0} of {1}", page, pages.length)} ${previous}${next}</p>
 <p>${others}</p></nav>`
 }`;
-	return frameHtml(settings.assets, {
+	return frameHtml(settings, {
 		lang,
 		root,
 		title: page === 1 ? t("All layers") : `${t("All layers")} (${page})`,

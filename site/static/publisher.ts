@@ -37,7 +37,7 @@ export function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[]
 		sick.length > 0 && t("{0} with a problem", sick.length),
 		repairs > 0 && t("{0} with a proposed repair", repairs),
 	];
-	return frameHtml(settings.assets, {
+	return frameHtml(settings, {
 		lang,
 		root,
 		title: name,
@@ -97,7 +97,7 @@ export function publishersHtml(lang: Lang, publishers: Publishers, settings: Pag
 		const problems = sick > 0 ? t("{0} with a problem", sick) : "";
 		return html`<li><a href="${root}${publisherAddress(lang, slug)}">${name}</a> <span>${[count(layers.length), problems].filter(Boolean).join(", ")}</span></li>\n`;
 	});
-	return frameHtml(settings.assets, {
+	return frameHtml(settings, {
 		lang,
 		root,
 		title: t("Publishers"),

@@ -1,7 +1,7 @@
 import type { Bounds, Entry } from "../../registry/entries.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { type Problem, problemAt, type Text, textOf } from "../../registry/texts.ts";
-import { intersects, senderOf } from "../search/entry.ts";
+import { allKeywords, intersects, senderOf } from "../search/entry.ts";
 import { fold } from "../search/words.ts";
 
 /** A parsed query for items; a filter that is null accepts every record. */
@@ -92,9 +92,10 @@ function parseBbox(text: string): Bounds | null {
 
 /** The folded texts of an entry in which `q` searches. */
 export function searchedText(entry: Entry): string {
-	const { smallkey, title, description: about, keywords = [] } = entry;
+	const { smallkey, title, description: about } = entry;
 	const senders = langs.map((lang) => senderOf(entry, lang));
-	const texts = [smallkey, title.en, title.fr, about?.en ?? "", about?.fr ?? "", ...keywords, ...senders];
+	const words = [...allKeywords(entry), ...senders];
+	const texts = [smallkey, title.en, title.fr, about?.en ?? "", about?.fr ?? "", ...words];
 	return fold(texts.join("\0")).replace(/\s+/g, " ");
 }
 

@@ -1,6 +1,6 @@
 import { type Bounds, type Entry, layerAddress } from "../../registry/entries.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { addressOf, titleOf } from "../search/entry.ts";
+import { addressOf, allKeywords, titleOf } from "../search/entry.ts";
 import { tagline } from "../text/translate.ts";
 import { inBoth } from "./html.ts";
 import { openApiType, recordsApi } from "./records-api.ts";
@@ -131,7 +131,8 @@ export function crawlableIndex(chunks: readonly (readonly Entry[])[], publicUrl:
 
 /** A layer as a record (Records, "recordGeoJSON.yaml"). */
 function recordOf(entry: Entry, root: string) {
-	const { smallkey, type, bounds, changed, keywords, sender } = entry;
+	const { smallkey, type, bounds, changed, sender } = entry;
+	const keywords = allKeywords(entry);
 	const both = (texts: { en?: string; fr?: string }) =>
 		[...new Set([texts.en, texts.fr].filter(Boolean))].join(" · ");
 	const pages = langs.map((lang): Link => {
@@ -149,7 +150,7 @@ function recordOf(entry: Entry, root: string) {
 			type,
 			title: both(entry.title) || smallkey,
 			...(entry.description && { description: both(entry.description) }),
-			...(keywords && { keywords }),
+			...(keywords.length > 0 && { keywords }),
 			...(changed && { updated: changed.date }),
 			languages: langs.map((code) => ({ code })),
 			...(sender !== undefined && { contacts: [contact] }),

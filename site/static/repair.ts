@@ -153,8 +153,8 @@ ${sections}`,
 	);
 }
 
-function page(lang: Lang, title: string, other: string, { assets }: PageSettings, content: Html): string {
-	return frameHtml(assets, {
+function page(lang: Lang, title: string, other: string, settings: PageSettings, content: Html): string {
+	return frameHtml(settings, {
 		...{ lang, root, title, other: root + other },
 		head: html`<meta name="robots" content="noindex">`,
 		attributes: html` class="guide layer"`,

@@ -2,7 +2,7 @@ import { chunkCount, type Entry, layerAddress } from "../../registry/entries.ts"
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { tagline } from "../text/translate.ts";
 import { openSearchFile } from "./addresses.ts";
-import { html, type PageSettings, textsIn } from "./html.ts";
+import { html, type PageSettings, siteName, textsIn } from "./html.ts";
 
 /** The file of the sitemap with the layers of one chunk. */
 export function sitemapFile(chunk: number): string {
@@ -29,7 +29,8 @@ export function searchEngineFiles({ publicUrl, site }: Pick<PageSettings, "publi
 	const sitemap = hasSitemap ? `Sitemap: ${publicUrl}sitemap.xml\n` : "";
 	const files = new Map([["robots.txt", `User-agent: *\nDisallow:\n${sitemap}`]]);
 	if (publicUrl === "") return files;
-	for (const lang of langs) files.set(openSearchFile(lang), openSearchXml(lang, publicUrl));
+	for (const lang of langs)
+		files.set(openSearchFile(lang), openSearchXml(lang, publicUrl, siteName(site, lang)));
 	if (!hasSitemap) return files;
 	const parts = Array.from({ length: chunkCount }, (_, chunk) => {
 		return html`<sitemap><loc>${publicUrl + sitemapFile(chunk)}</loc></sitemap>\n`;
@@ -41,13 +42,18 @@ ${parts}</sitemapindex>
 	return files.set("sitemap.xml", index.text);
 }
 
-/** Renders an OpenSearch 1.1 description document, whose short name has at most 16 characters. */
-function openSearchXml(lang: Lang, publicUrl: string): string {
+/** Longest names of an OpenSearch 1.1 description document, in characters. */
+const maxName = { short: 16, long: 48 };
+
+/** Renders an OpenSearch 1.1 description document. A name that is too long is replaced or left out, never cut. */
+function openSearchXml(lang: Lang, publicUrl: string, name: string): string {
 	const { t } = textsIn[lang];
+	const short = [name, t("Map layers"), t("Layers")].find(({ length }) => length <= maxName.short);
+	const long = name.length <= maxName.long && html`<LongName>${name}</LongName>\n`;
 	return html`<?xml version="1.0" encoding="utf-8"?>
 <OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
-<ShortName>${t("Map layers").slice(0, 16)}</ShortName>
-<Description>${t(tagline)}</Description>
+<ShortName>${short}</ShortName>
+${long}<Description>${t(tagline)}</Description>
 <InputEncoding>UTF-8</InputEncoding>
 <Language>${lang}</Language>
 <Url type="text/html" template="${publicUrl}${lang}/?q={searchTerms}"/>

@@ -147,6 +147,7 @@ export const frenchOfMaps = {
 	"Please register this layer:": "Veuillez inscrire cette couche :",
 	"Map layer: {0}": "Couche cartographique : {0}",
 	"Save the file for a pull request": "Enregistrer le fichier pour une demande de tirage",
+	"Contact who runs this service": "Joindre l’exploitant de ce service",
 	"Write a mail to who runs this service": "Écrire un courriel à l’exploitant de ce service",
 	"Another key is proposed: look at it, and send again.":
 		"Une autre clé est proposée : vérifiez-la, puis envoyez de nouveau.",

@@ -1,14 +1,32 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { answerNoPage } from "../../api/pages.ts";
+import { answerNoPage, noPage } from "../../api/pages.ts";
+import { pageSettings } from "../catalogue/pages.ts";
 
-const length = (target: string) => answerNoPage(target, "/base").body.length;
+const page = (target: string, pages: typeof pageSettings | null = null) => {
+	const reply = answerNoPage(noPage(target, "/base") as { file: string; root: string }, pages, true);
+	assert.is(reply.status, 404);
+	return new TextDecoder().decode(reply.body as Uint8Array);
+};
 
 test("an error page does not repeat the folders of a long path", () => {
-	assert.ok(length(`/base/${"a/".repeat(30_000)}`) <= length("/base/a/b") + 100);
-	const page = (target: string) => new TextDecoder().decode(answerNoPage(target, "/base").body as Uint8Array);
+	const long = `/base/${"a/".repeat(30_000)}`;
+	assert.ok(page(long).length <= page("/base/a/b").length + 100);
 	assert.match(page("/base/a/b"), '"../');
-	assert.match(page(`/base/${"a/".repeat(30_000)}`), '"/base/');
+	assert.match(page(long), '"/base/');
+});
+
+test("where there is a catalogue, the page has its header and footer, and the language of its address", () => {
+	const english = page("/base/a/b?c", pageSettings);
+	for (const part of ['<link rel="stylesheet" href="../a/styles.css">', '<header class="bar">', "<footer"])
+		assert.ok(english.includes(part), part);
+	const { body } = answerNoPage({ file: "fr/aucune", root: "../" }, pageSettings, true);
+	const french = new TextDecoder().decode(body as Uint8Array);
+	assert.match(french, '<html lang="fr">');
+	assert.match(
+		french,
+		/Cette page n’existe pas<\/h1>[\s\S]*<section lang="en">\n<h1>This page does not exist/,
+	);
 });
 
 test.run();

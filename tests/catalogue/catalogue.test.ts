@@ -76,7 +76,7 @@ for (const isServed of [false, true]) {
 test("a change of one layer renders one page of the plain list in each language", () => {
 	const entries = [...generateEntries(700)];
 	const disk = buildCatalogue(entries, null, settings);
-	const some = { ...(entries[300] as Entry), keywords: ["other"] };
+	const some = { ...(entries[300] as Entry), keywords: { en: ["other"] } };
 	const changes = { layers: new Map([[some.smallkey, some]]), history: [] };
 	const files = catalogueFiles((path) => disk.get(path) ?? null, changes, settings);
 	const listed = (all: Files) => [...all.keys()].filter((path) => path.startsWith("list/")).length;

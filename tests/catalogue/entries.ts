@@ -89,7 +89,7 @@ export function* generateEntries(count: number): Generator<Entry> {
 				en: `${aspect} of ${subject.toLowerCase()} as measured by ${place} since ${year || "1990"}`,
 				fr: `${aspet} : ${sujet.toLowerCase()}, selon ${place} depuis ${year || "1990"}`,
 			},
-			keywords: [subject, aspect, sujet, aspet, place],
+			keywords: { en: [subject, aspect, place], fr: [sujet, aspet] },
 			address: {
 				en: `https://${host}/arcgis/rest/services/${name}/MapServer${isFeature ? `/${index % 20}` : "/WMSServer"}`,
 			},

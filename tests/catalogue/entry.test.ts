@@ -98,7 +98,7 @@ test("an entry has the description, the keywords and the extent that its service
 	} as unknown as Description;
 	const entry = entryOf({ smallkey: "abc", registration, description }, {}, new Map(), settings);
 	assert.equal(entry.description, { en: `Limits ${"é".repeat(292)}…`, fr: "Les limites" });
-	assert.equal(entry.keywords, ["border", "Canada", "frontière"]);
+	assert.equal(entry.keywords, { en: ["border", "Canada"], fr: ["frontière", "Canada"] });
 	assert.equal(entry.bounds, bounds);
 });
 

@@ -6,6 +6,9 @@ import type { PageSettings } from "../../site/static/html.ts";
 export const plainSettings: SiteSettings = {
 	targets: ["v0.9", "v1", "v2", "ramp4"],
 	mapWkid: 3978,
+	name: null,
+	contact: "",
+	terms: null,
 	baseMap: "",
 	baseMapAttribution: "",
 	repository: "",
@@ -28,6 +31,7 @@ export const pageSettings: PageSettings = {
 			icon: "a/icon.svg",
 		},
 		...{ landLight: "l.svg", landDark: "d.svg", worker: "a/worker.js", french: "a/french.js", imports: [] },
+		...{ theme: null, signature: null },
 	},
 	publicUrl: "",
 	site: { ...plainSettings, targets: targetNames },

@@ -1,6 +1,7 @@
 import { gzipSync } from "node:zlib";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { parseSignature } from "../../catalogue/signature.ts";
 import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
 import { contentPolicy } from "../../site/static/content-policy.ts";
 import { french } from "../../site/text/french.ts";
@@ -32,13 +33,13 @@ function scriptCalled(name: string): string {
 	return found as string;
 }
 
-const first = withImports(site.assets.script);
+const first = withImports(site.pages.assets.script);
 // What is asked for at once is all that the first view needs.
-assert.equal([...first].sort(), [site.assets.script, ...site.assets.imports].sort());
+assert.equal([...first].sort(), [site.pages.assets.script, ...site.pages.assets.imports].sort());
 const added = (name: string) => [...withImports(scriptCalled(name))].filter((path) => !first.has(path));
 
 test("the first load is at most 60 kB, of which 20 are left to the index at any number of layers", () => {
-	const { french, styles } = site.assets;
+	const { french, styles } = site.pages.assets;
 	const bytes = weight([...first, styles, "en/index.html", "site.json"]);
 	assert.ok(bytes <= 40_000, String(bytes));
 	const inFrench = weight([...first, french, styles, "fr/index.html", "site.json"]);
@@ -78,13 +79,57 @@ test("no page holds a script or a style inline, each has the policy, and address
 test("a browser finds the site's picture, and its search where the address is known", async () => {
 	assert.match(
 		textOf(site, "fr/index.html"),
-		`<link rel="icon" type="image/svg+xml" href="../${site.assets.icon}">`,
+		`<link rel="icon" type="image/svg+xml" href="../${site.pages.assets.icon}">`,
 	);
-	assert.match(textOf(site, site.assets.icon), /^<svg /);
+	assert.match(textOf(site, site.pages.assets.icon), /^<svg /);
 	const search =
 		/<link rel="search" type="application\/opensearchdescription\+xml" title="[^"]+" href="\.\.\/opensearch-fr\.xml">/;
 	assert.not.match(textOf(site, "fr/index.html"), search);
 	assert.match(textOf(await buildSite(plainSettings, "https://l.example/"), "fr/index.html"), search);
+});
+
+const signature = `<?xml version="1.0"?>
+<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 300 40"><title>Office of Maps &amp; Charts</title></svg>`;
+
+test("every page says whose site it is, as far as the settings say it", async () => {
+	const own = {
+		...{ name: { en: "Maps <of> us", fr: "Nos cartes" }, contact: "maps@example.ca" },
+		terms: { en: "https://example.ca/terms", fr: "https://example.ca/conditions" },
+	};
+	const theme = ":root { --link: #284162; }";
+	const mine = await buildSite({ ...plainSettings, ...own }, "", { theme, signature });
+	const html = textOf(mine, "fr/index.html");
+	const { assets } = mine.pages;
+	for (const part of [
+		"<title>Nos cartes</title>",
+		'data-page="layers">Nos cartes</a>',
+		'<a href="mailto:maps@example.ca">Contact</a>',
+		'<a href="https://example.ca/conditions">Conditions d’utilisation</a>',
+		`<link rel="stylesheet" href="../${assets.theme}">`,
+		`<img class="signature" src="../${assets.signature?.path}" alt="Office of Maps &amp; Charts" width="300" height="40">`,
+		'<link rel="canonical" href="./">',
+	])
+		assert.ok(html.includes(part), part);
+	assert.is(textOf(mine, assets.theme ?? ""), theme);
+	assert.match(textOf(mine, "index.html"), '<h1>Maps &lt;of&gt; us <span lang="fr">· Nos cartes</span></h1>');
+	const page = await buildSite(
+		{ ...plainSettings, contact: "https://example.ca/contact" },
+		"https://l.example/",
+	);
+	assert.match(textOf(page, "en/index.html"), '<a href="https://example.ca/contact">Contact</a>');
+	assert.match(textOf(page, "en/index.html"), '<link rel="canonical" href="https://l.example/en/">');
+	assert.not.match(textOf(site, "en/index.html"), /mailto:|Terms of use|<img/);
+});
+
+test("a signature is an SVG with a shape and a text alternative", () => {
+	const title = "Office of Maps & Charts";
+	assert.equal(parseSignature(signature), { title, width: 300, height: 40 });
+	for (const text of [
+		...["", "x", "<svg", signature.replace("viewBox", "box"), signature.replace("300", "a")],
+		signature.replace(/<title.*title>/, ""),
+		signature.replace(/<title.*title>/, "<g><title>a part</title></g>"),
+	])
+		assert.is(parseSignature(text), null, text);
 });
 
 test("names hold the hash of their content, so that what has one never changes", async () => {
@@ -96,7 +141,7 @@ test("names hold the hash of their content, so that what has one never changes",
 });
 
 test("the outline of the land is small, and as large as it says", () => {
-	const svg = textOf(site, site.assets.landLight);
+	const svg = textOf(site, site.pages.assets.landLight);
 	assert.ok(gzipSync(svg, { level: 9 }).length <= 40_000, String(svg.length));
 	assert.match(svg, /viewBox="0 0 4000 3200"/);
 });

@@ -54,8 +54,8 @@ function gzipOnce(content: string | Uint8Array): Uint8Array {
 }
 
 async function openSite(): Promise<SiteFiles> {
-	const { files, assets } = await buildSite(plainSettings);
-	return { files: new Map([...files, ...renderGuide(readGuidePages(), assets)]), assets };
+	const { files, pages } = await buildSite(plainSettings);
+	return { files: new Map([...files, ...renderGuide(readGuidePages(), pages)]), pages };
 }
 
 /** A static site with some layers, as a build makes it, below a prefix. */
@@ -80,14 +80,14 @@ export class SiteWorld {
 	): Promise<SiteWorld> {
 		const world = new SiteWorld(await Peer.open(), prefix);
 		site ??= openSite();
-		const { files, assets } = await site;
+		const { files, pages: plain } = await site;
 		for (const [path, content] of files) world.files.set(path, content);
 		const all = { ...plainSettings, ...more };
 		world.files.set("site.json", JSON.stringify(all));
 		const entries = layers.map((layer) => world.#addLayer(layer));
 		world.publish(entries);
-		for (const lang of langs) world.files.set(`${lang}/index.html`, catalogueHtml(lang, assets, all, ""));
-		const pages = { assets, publicUrl: "", site: all };
+		const pages = { ...plain, site: all };
+		for (const lang of langs) world.files.set(`${lang}/index.html`, catalogueHtml(lang, pages));
 		for (const entry of entries)
 			for (const lang of langs)
 				for (const [page, render] of layerRenderers)

@@ -11,18 +11,18 @@ import { catalogueHtml } from "../../../site/static/frame.ts";
 import { layerHtml } from "../../../site/static/layer.ts";
 import { listHtml } from "../../../site/static/list.ts";
 import { root } from "../../process.ts";
-import { pageSettings, plainSettings } from "../pages.ts";
+import { pageSettings } from "../pages.ts";
 
 const { assets } = pageSettings;
 const pages = readGuidePages();
-const guide = renderGuide(pages, assets);
+const guide = renderGuide(pages, pageSettings);
 
 function rendered(markdown: string, path = "page.md"): string {
 	const others = [
 		{ path: "README.md", markdown: "# All" },
 		{ path: "fr/page.md", markdown: "# Page" },
 	];
-	return renderGuide([{ path, markdown }, ...others], assets).get(
+	return renderGuide([{ path, markdown }, ...others], pageSettings).get(
 		`guide/${path.replace(".md", ".html")}`,
 	) as string;
 }
@@ -41,6 +41,23 @@ test("every document is a page, in the frame of the catalogue and its language",
 	for (const [path, html] of guide) assert.ok(html.length < 64_000, `${path} has ${html.length} characters`);
 });
 
+test("a page of many parts, and the interface for programs, begin with links to their parts", () => {
+	const linked = (html: string) => {
+		const [contents = ""] = /<nav class="contents"[\s\S]*?<\/nav>/.exec(html) ?? [];
+		return [...contents.matchAll(/href="#([^"]+)"/g)].map(([, id]) => id);
+	};
+	const ids = (html: string) => [...html.matchAll(/<h2 id="([^"]+)"/g)].map(([, id]) => id);
+	const publish = guide.get("guide/fr/publish.html") ?? "";
+	assert.ok(linked(publish).length >= 5);
+	assert.equal(linked(publish), ids(publish));
+	assert.match(publish, '<nav class="contents" aria-label="Sur cette page">');
+	assert.equal(linked(rendered("# A\n\n## B\n\nText.")), []);
+	const paths = { "/a/{b}": { get: { summary: "One." }, put: { summary: "Two." } } };
+	const api = apiHtml(pageSettings, new Map([["openapi.json", JSON.stringify({ paths, components: {} })]]));
+	assert.equal(linked(api), ["get-a-b", "put-a-b", "schemas"]);
+	assert.equal(ids(api), linked(api));
+});
+
 test("what is scrolled with the keyboard says what it is, in the language of its page", () => {
 	for (const html of guide.values()) assert.not.match(html, /<(?![^>]*\srole=)[^>]*\stabindex=/);
 	assert.match(guide.get("guide/fr/publish.html") ?? "", 'role="group" aria-label="Tableau" tabindex="0"');
@@ -51,10 +68,10 @@ test("the guide, the catalogue, the plain list, a layer and the interface share 
 	const layer = { smallkey: "k", type: "wms", title: { en: "K", fr: "K" }, address: { en: "https://x/" } };
 	const own = { ...assets, imports: [], worker: "w" };
 	const others = [
-		catalogueHtml("en", own, plainSettings, ""),
+		catalogueHtml("en", { ...settings, assets: own }),
 		listHtml("en", [[layer]], 1, settings) ?? "",
 		layerHtml("en", layer, settings),
-		apiHtml(assets, new Map([["openapi.json", `{"paths":{},"components":{}}`]])),
+		apiHtml(settings, new Map([["openapi.json", `{"paths":{},"components":{}}`]])),
 	];
 	/** The parts that all pages share, without where the page is and its pair. */
 	const shared = (html: string) =>

@@ -41,7 +41,11 @@ draft.before(async (context) => {
 		smallkey: "taken",
 		registration: wmsAt("https://maps.example.ca/wms", "t", ["Taken", "Prise"]),
 	};
-	const settings = { canSend: true, repository: "https://github.example/org/layers" };
+	const settings = {
+		canSend: true,
+		repository: "https://github.example/org/layers",
+		contact: "maps@example.ca",
+	};
 	context.world = await SiteWorld.open([taken], settings, "/base");
 });
 
@@ -237,6 +241,7 @@ draft(
 		assert.is(await file.getAttribute("download"), "a+b=1.json");
 		assert.is(decodeURIComponent((await file.getAttribute("href")) ?? "").replace(/^[^,]*,/, ""), body);
 		const mail = new URL((await page.getByRole("link", { name: "Write a mail" }).getAttribute("href")) ?? "");
+		assert.is(mail.pathname, "maps@example.ca");
 		assert.ok(mail.searchParams.get("body")?.includes(body.replaceAll("\n", "\n")));
 		const proposal = await page
 			.getByRole("link", { name: "Open GitHub with the file filled in" })

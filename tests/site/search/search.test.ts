@@ -111,7 +111,7 @@ test("an exact title comes first however its quotes and spaces are written, and 
 	const long = `Limits of ${"the forest of ".repeat(50)}`;
 	const matcher = new Matcher();
 	matcher.add([
-		entry("decoy", "Eau anse 2 5", "Eau anse 2 5", { keywords: ["eau", "anse", "2", "5"] }),
+		entry("decoy", "Eau anse 2 5", "Eau anse 2 5", { keywords: { fr: ["eau", "anse", "2", "5"] } }),
 		entry("title", "Eau  de l’Anse (2,5 m)", "Anse"),
 		entry("longer", `${long}and more`),
 		entry("long", long),

@@ -11,7 +11,7 @@ const entry: Entry = {
 	type: "wms",
 	title: { en: "Rivers <script>alert(1)</script>", fr: "Rivières" },
 	description: { en: "All </script><b>rivers</b>", fr: "Tous les cours d’eau" },
-	keywords: ["water"],
+	keywords: { en: ["water"], fr: ["eau"] },
 	address: { en: "https://maps.example.ca/wms?a=1&b=2", fr: "javascript:alert(1)" },
 	layers: ["rivers"],
 	sender: { en: "Office of Maps", fr: "Bureau des cartes" },
@@ -111,6 +111,14 @@ test("search engines read where it is, its pair, and a data set of schema.org", 
 	assert.is(dataset.name, entry.title.en);
 	assert.is(dataset.description, "All </script><b>rivers</b>");
 	assert.is(dataset.url, address);
+	assert.equal(dataset.keywords, ["water"]);
+	assert.is(dataset.distribution.encodingFormat, "application/vnd.ogc.wms_xml");
+	// Who registered it is not said to have published the data.
+	assert.equal([dataset.sdPublisher.name, dataset.publisher], ["Office of Maps", undefined]);
+	assert.equal(dataset.includedInDataCatalog, {
+		...{ "@type": "DataCatalog", name: "Map layers" },
+		url: "https://layers.example.ca/x/en/",
+	});
 	// schema.org, GeoShape: the box's corners are latitude and longitude, the lower one first.
 	assert.is(dataset.spatialCoverage.geo.box, "45 -80.5 50 -75");
 });

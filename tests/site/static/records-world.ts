@@ -27,7 +27,7 @@ export const layers: Entry[] = [
 	layer("schools", "feature", "Schools", "Écoles", {
 		address: { en: "https://gis.example.ca/arcgis/rest/services/edu/MapServer/3" },
 		bounds: [-141, 41, -52, 84],
-		keywords: ["education"],
+		keywords: { en: ["education"] },
 		sender: { en: "Office of Maps", fr: "Bureau des cartes" },
 	}),
 	layer("tiles", "ogcWmts", "Base map", "Fond de carte", { layers: ["base"] }),

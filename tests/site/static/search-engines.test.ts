@@ -40,14 +40,18 @@ test("the sitemap has both pages of every layer, each in the form of the address
 });
 
 test("a browser's search is described where the address is known; without it nothing is said of addresses", () => {
-	const xml =
+	const described = (name: typeof plainSettings.name) =>
 		searchEngineFiles({
 			publicUrl: "https://l.example/?x&",
-			site: { ...plainSettings, hasLayerPages: false },
+			site: { ...plainSettings, hasLayerPages: false, name },
 		}).get("opensearch-fr.xml") ?? "";
+	const xml = described(null);
 	assert.match(xml, 'template="https://l.example/?x&amp;fr/?q={searchTerms}"');
-	// OpenSearch 1.1: a short name has at most 16 characters.
-	assert.ok((elements(xml, "ShortName")[0] ?? "x".repeat(17)).length <= 16);
+	// OpenSearch 1.1: a short name has at most 16 characters, a long one 48. No name is cut.
+	const namesIn = (one: string) => [elements(one, "ShortName"), elements(one, "LongName")];
+	assert.equal(namesIn(xml), [["Couches"], ["Couches cartographiques"]]);
+	assert.equal(namesIn(described({ en: "Maps", fr: "Cartes" })), [["Cartes"], ["Cartes"]]);
+	assert.equal(namesIn(described({ en: "Maps", fr: "C".repeat(49) })), [["Couches"], []]);
 	const files = searchEngineFiles({ publicUrl: "", site: plainSettings });
 	assert.equal([...files.keys()], ["robots.txt"]);
 	assert.not.match(files.get("robots.txt") ?? "", "Sitemap");
