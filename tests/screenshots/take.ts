@@ -1,4 +1,4 @@
-// node --import tsx tests/screenshots/take.ts [--out DIR]: screenshots of the catalogue with this checkout's layers: each page in both languages, three widths, light and dark
+// node --import tsx tests/screenshots/take.ts [--out DIR] [--only PATTERN]: screenshots of the catalogue with this checkout's layers: each page in both languages, three widths, light and dark, or those whose name fits, such as front-fr-320-dark
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -122,7 +122,13 @@ const { values } = parseArgs({
 	options: {
 		/** Where the pictures go. */
 		out: { type: "string", default: "screenshots" },
+		/** A regular expression for the names of the pictures that are taken. */
+		only: { type: "string", default: "" },
 	},
 });
 needBrowser();
-await takeAll(allPictures(), resolve(values.out));
+const only = new RegExp(values.only);
+await takeAll(
+	allPictures().filter(({ name }) => only.test(name)),
+	resolve(values.out),
+);

@@ -32,12 +32,14 @@ export interface WindowOptions {
 	locale?: string;
 	/** Whether scripts of the test may come in beside the page's policy. */
 	bypassCSP?: boolean;
+	/** Whether the screen is touched. */
+	hasTouch?: boolean;
 }
 
 /** Opens a window without history or cache. */
 export async function openWindow(browser: Browser, options: WindowOptions = {}): Promise<Window> {
 	const { width = 1_200, height = 900, dark = false, javaScriptEnabled = true } = options;
-	const { locale = "en-CA", bypassCSP = false } = options;
+	const { locale = "en-CA", bypassCSP = false, hasTouch = false } = options;
 	const context = await browser.newContext({
 		viewport: { width, height },
 		colorScheme: dark ? "dark" : "light",
@@ -45,6 +47,7 @@ export async function openWindow(browser: Browser, options: WindowOptions = {}):
 		javaScriptEnabled,
 		locale,
 		bypassCSP,
+		hasTouch,
 	});
 	// Far more than a slow machine needs: the error of a wait that hangs names what it waited for.
 	context.setDefaultTimeout(300_000);

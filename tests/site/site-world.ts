@@ -3,6 +3,7 @@ import { gzipSync } from "node:zlib";
 import { pageHeaders } from "../../api/site-headers.ts";
 import { updateHealth } from "../../catalogue/files.ts";
 import { readGuidePages, renderGuide } from "../../catalogue/guide/guide.ts";
+import { apiHtml, schemaFiles } from "../../catalogue/openapi.ts";
 import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
 import type { Description } from "../../registry/description.ts";
 import {
@@ -21,9 +22,11 @@ import { kindOf, type Registration } from "../../registry/registration.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { renderLayer, targetNames, targetPath } from "../../registry/targets/table.ts";
 import type { SiteSettings } from "../../site/page/settings.ts";
-import { layerFile } from "../../site/static/addresses.ts";
+import { layerFile, listFile } from "../../site/static/addresses.ts";
+import { noPageHtml } from "../../site/static/error-page.ts";
 import { catalogueHtml } from "../../site/static/frame.ts";
 import { layerRenderers } from "../../site/static/layer.ts";
+import { byTitle, listHtml, pagesOf } from "../../site/static/list.ts";
 import { listedEntries, listPagePaths, renderListPage } from "../../site/static/list-pages.ts";
 import { plainSettings } from "../catalogue/pages.ts";
 import { Peer } from "../harvest/peer.ts";
@@ -55,7 +58,9 @@ function gzipOnce(content: string | Uint8Array): Uint8Array {
 
 async function openSite(): Promise<SiteFiles> {
 	const { files, pages } = await buildSite(plainSettings);
-	return { files: new Map([...files, ...renderGuide(readGuidePages(), pages)]), pages };
+	const api = apiHtml(pages, schemaFiles(pages.site.targets, ".."));
+	const guide = renderGuide(readGuidePages(), pages);
+	return { files: new Map([...files, ...guide, ["schemas/index.html", api]]), pages };
 }
 
 /** A static site with some layers, as a build makes it, below a prefix. */
@@ -92,6 +97,11 @@ export class SiteWorld {
 			for (const lang of langs)
 				for (const [page, render] of layerRenderers)
 					world.files.set(layerFile(lang, entry.smallkey, page), render(lang, entry, pages));
+		for (const lang of langs) {
+			const list = pagesOf(byTitle(entries, lang));
+			world.files.set(listFile(lang, 1), listHtml(lang, list, 1, pages) ?? "");
+			world.files.set(`${lang}/absent.html`, noPageHtml(lang, "../", pages));
+		}
 		const owners = (smallkey: string) => (smallkey.startsWith("sick") ? ["@org/menders"] : []);
 		const health = new Map(entries.map((entry) => [entry.smallkey, entry]));
 		const report = updateHealth(null, [], health, owners);

@@ -137,9 +137,9 @@ async function zoomIn(page: Page): Promise<void> {
 	await waitUntilDrawn(page);
 }
 
-/** Hides the buttons over the map, which would be in its pictures. */
+/** Hides the buttons and the names over the map, which would be in its pictures. */
 async function hideButtons(page: Page): Promise<void> {
-	await page.locator(".zoom, .ol-attribution").evaluateAll((elements) => {
+	await page.locator(".zoom, .ol-attribution, .ol-overlaycontainer").evaluateAll((elements) => {
 		for (const element of elements) (element as HTMLElement).style.visibility = "hidden";
 	});
 }

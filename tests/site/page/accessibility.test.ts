@@ -107,6 +107,8 @@ people.before(async (context) => {
 		["layer/stations", drawn],
 		["layer/rivers", drawn],
 		["layer/sick", failed],
+		["embed/rivers", drawn],
+		["absent", (page) => page.locator("main a").first().waitFor()],
 		["health/", (page) => page.locator("thead button").first().waitFor()],
 		["changes/", (page) => page.locator(".narrow").waitFor()],
 		["publisher/rivers-canada", (page) => page.locator("thead button").first().waitFor()],
@@ -200,21 +202,26 @@ for (const [lang, withColours] of [
 	);
 }
 
-people("the guide is in order, in both languages and on a narrow screen", async ({ browser, world, axe }) => {
-	for (const [path, width, dark] of [
-		["guide/", 1_200, false],
-		["guide/operate.html", 320, true],
-		["guide/fr/publish.html", 320, false],
-	] as const) {
-		const { page: tab, context, faults } = await openWindow(browser, { width, dark });
-		await tab.goto(world.url(path.endsWith("/") ? `${path}index.html` : path));
-		assert.equal(await violations(tab, axe), [], path);
-		const overflow = await tab.evaluate("document.documentElement.scrollWidth - innerWidth");
-		assert.ok((overflow as number) <= 0, `${path} is wider than the screen by ${overflow}`);
-		assert.equal(faults, []);
-		await context.close();
-	}
-});
+people(
+	"the guide, the plain list and the interface are in order, in both languages and on a narrow screen",
+	async ({ browser, world, axe }) => {
+		for (const [path, width, dark] of [
+			["guide/", 1_200, false],
+			["guide/operate.html", 320, true],
+			["guide/fr/publish.html", 320, false],
+			["list/fr/", 320, true],
+			["schemas/", 320, false],
+		] as const) {
+			const { page: tab, context, faults } = await openWindow(browser, { width, dark });
+			await tab.goto(world.url(path.endsWith("/") ? `${path}index.html` : path));
+			assert.equal(await violations(tab, axe), [], path);
+			const overflow = await tab.evaluate("document.documentElement.scrollWidth - innerWidth");
+			assert.ok((overflow as number) <= 0, `${path} is wider than the screen by ${overflow}`);
+			assert.equal(faults, []);
+			await context.close();
+		}
+	},
+);
 
 people(
 	"everything can be done with the keyboard, and the focus goes where one goes",

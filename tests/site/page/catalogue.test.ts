@@ -1,6 +1,7 @@
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import type { RecentChange } from "../../../registry/recent.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
 import { generateEntries } from "../../catalogue/entries.ts";
 import { eventually } from "../../wait.ts";
@@ -48,11 +49,16 @@ layers.push(
 	},
 );
 
+const changes = layers.slice(0, 20).map(({ smallkey }, at): RecentChange => {
+	const date = `2026-03-${String(20 - at).padStart(2, "0")}T12:00:00Z`;
+	return { commit: String(at).padStart(40, "0"), date, what: { smallkey, kind: "added" } };
+});
+
 const page = suite<Context>("catalogue page");
 
 page.before(async (context) => {
 	context.browser = await openBrowser();
-	context.world = await SiteWorld.open(layers, {}, "/base");
+	context.world = await SiteWorld.open(layers, {}, "/base", changes);
 	const { page: window, faults } = await openWindow(context.browser);
 	Object.assign(context, { window, faults });
 });
@@ -178,7 +184,11 @@ page("nothing moves while a page fills, at 44, 2,000 and 20,000 layers, wide and
 		["en/", ".found:not([aria-busy]) .results li:nth-child(10)"],
 		["fr/?q=riviere", ".found:not([aria-busy]) .results li"],
 		["en/layer/same", '.map[data-state="failed"]'],
+		["en/embed/same", '.map[data-state="failed"]'],
 		["en/?page=health", "table"],
+		["fr/changes/", ".narrow:not([hidden])"],
+		["list/fr/", "main li"],
+		["guide/publish.html", "main nav"],
 		["en/?page=draft", "main input"],
 	] as const;
 	const assertStill = async (at: SiteWorld, path: string, ready: string) => {

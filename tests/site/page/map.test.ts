@@ -338,6 +338,47 @@ map("a service that failed is asked again by a button, and drawn as opaque as on
 	await world.close();
 });
 
+map("one finger over the map scrolls the page, two move the map", async ({ browser, world }) => {
+	const { page, context, faults } = await openWindow(browser, { width: 390, height: 700, hasTouch: true });
+	const boxes = new Set<string>();
+	page.on("request", (request) => {
+		const { searchParams } = new URL(request.url());
+		if (searchParams.get("REQUEST") === "GetMap") boxes.add(searchParams.get("BBOX") ?? "");
+	});
+	await page.goto(world.url("en/layer/wms"));
+	await page.locator('.map[data-state="drawn"]').waitFor();
+	assert.is(boxes.size, 1);
+	const session = await context.newCDPSession(page);
+	/** Moves fingers from the middle of the map in small steps, and lifts them. */
+	const move = async (fingers: number, dx: number, dy: number) => {
+		const box = await page.locator(".map").boundingBox();
+		if (!box) throw new Error("there is no map");
+		const at = (share: number) =>
+			Array.from({ length: fingers }, (_, finger) => ({
+				...{ id: finger, x: box.x + box.width / 3 + finger * 80 + dx * share },
+				y: box.y + box.height / 2 + dy * share,
+			}));
+		const send = (type: "touchStart" | "touchMove" | "touchEnd", touchPoints: object[]) =>
+			session.send("Input.dispatchTouchEvent", {
+				type,
+				touchPoints: touchPoints as { x: number; y: number }[],
+			});
+		await send("touchStart", at(0));
+		for (let step = 1; step <= 10; step += 1) await send("touchMove", at(step / 10));
+		await send("touchEnd", []);
+	};
+	const scrolled = () => page.evaluate("scrollY") as Promise<number>;
+	await move(1, 0, -120);
+	await eventually(async () => (await scrolled()) > 50);
+	const before = await scrolled();
+	await move(2, 60, 0);
+	// A map that had moved before would have asked for a third picture.
+	await eventually(() => boxes.size === 2);
+	assert.is(await scrolled(), before);
+	assert.equal(faults, []);
+	await context.close();
+});
+
 map("in a frame of another page there is the map alone", async ({ window: { page }, world }) => {
 	await page.goto(world.url("en/embed/wms"));
 	await page.locator('.map[data-state="drawn"]').waitFor();
