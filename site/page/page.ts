@@ -1,5 +1,5 @@
 import { html, type TemplateResult } from "lit-html";
-import type { Entry } from "../../registry/entries.ts";
+import { chunksFolder, type Entry } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { readState, type State, writeState } from "./address.ts";
 import type { Content } from "./dom.ts";
@@ -82,7 +82,9 @@ export async function readFile(
 	signal: AbortSignal,
 ): Promise<string | null> {
 	const ending = AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]);
-	const response = await fetch(new URL(path, root), { cache, signal: ending });
+	// The many chunks do not hold up what was asked for after them, such as the first answers to a search.
+	const priority = path.startsWith(chunksFolder) ? "low" : "auto";
+	const response = await fetch(new URL(path, root), { cache, signal: ending, priority });
 	if (response.status === 404) return null;
 	if (!response.ok) throw new TypeError(`${path}: ${response.status}`);
 	return response.text();

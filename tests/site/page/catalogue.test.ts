@@ -210,6 +210,33 @@ page("nothing moves while a page fills, at 44, 2,000 and 20,000 layers, wide and
 	await large.close();
 });
 
+page(
+	"a search while the catalogue is read is answered by the service first, never as a final count",
+	async ({ window }) => {
+		const asked = await SiteWorld.open(layers.slice(0, 3), { canSend: true });
+		const item = { rel: "item", hreflang: "en", href: "https://maps.example.ca/wms" };
+		const named = { rel: "describedby", hreflang: "en", title: "Rivers of region 1" };
+		const record = { id: "layer-1", properties: { type: "wms" }, links: [item, named] };
+		asked.server.on("/collections/layers/items", (request, response) => {
+			assert.match(request.url ?? "", /\?q=rivers&limit=10$/);
+			response.end(JSON.stringify({ features: [record] }));
+		});
+		let release = () => {};
+		const held = new Promise<void>((resolve) => {
+			release = resolve;
+		});
+		await window.route("**/index/chunks/**", (route) => held.then(() => route.continue()));
+		await window.goto(asked.url("en/"));
+		await window.getByRole("searchbox").fill("rivers");
+		await window.locator(".results").getByText("Rivers of region 1").waitFor();
+		assert.is(await window.locator(".count").innerText(), "1 layer so far: 0 of 3 were read");
+		release();
+		await window.getByText("3 layers", { exact: true }).waitFor();
+		await window.goto("about:blank");
+		await asked.close();
+	},
+);
+
 page("Back undoes a search, a filter and an order, also while the box has the focus", async (context) => {
 	const { window, world } = context;
 	await window.goto(world.url("en/"));

@@ -368,10 +368,14 @@ map("one finger over the map scrolls the page, two move the map", async ({ brows
 		await send("touchEnd", []);
 	};
 	const scrolled = () => page.evaluate("scrollY") as Promise<number>;
+	await page.evaluate(
+		"globalThis.ended = new Promise((resolve) => addEventListener('scrollend', () => resolve(), { once: true })); 0",
+	);
 	await move(1, 0, -120);
-	await eventually(async () => (await scrolled()) > 50);
+	await page.evaluate("ended");
 	const before = await scrolled();
-	await move(2, 60, 0);
+	assert.ok(before > 50, String(before));
+	await move(2, 0, 60);
 	// A map that had moved before would have asked for a third picture.
 	await eventually(() => boxes.size === 2);
 	assert.is(await scrolled(), before);
