@@ -350,12 +350,12 @@ map("one finger over the map scrolls the page, two move the map", async ({ brows
 	assert.is(boxes.size, 1);
 	const session = await context.newCDPSession(page);
 	/** Moves fingers from the middle of the map in small steps, and lifts them. */
-	const move = async (fingers: number, dx: number, dy: number) => {
+	const move = async (fingers: number, dy: number) => {
 		const box = await page.locator(".map").boundingBox();
 		if (!box) throw new Error("there is no map");
 		const at = (share: number) =>
 			Array.from({ length: fingers }, (_, finger) => ({
-				...{ id: finger, x: box.x + box.width / 3 + finger * 80 + dx * share },
+				...{ id: finger, x: box.x + box.width / 3 + finger * 80 },
 				y: box.y + box.height / 2 + dy * share,
 			}));
 		const send = (type: "touchStart" | "touchMove" | "touchEnd", touchPoints: object[]) =>
@@ -368,17 +368,14 @@ map("one finger over the map scrolls the page, two move the map", async ({ brows
 		await send("touchEnd", []);
 	};
 	const scrolled = () => page.evaluate("scrollY") as Promise<number>;
-	await page.evaluate(
-		"globalThis.ended = new Promise((resolve) => addEventListener('scrollend', () => resolve(), { once: true })); 0",
-	);
-	await move(1, 0, -120);
-	await page.evaluate("ended");
+	await move(1, -120);
+	await eventually(async () => (await scrolled()) > 50);
 	const before = await scrolled();
-	assert.ok(before > 50, String(before));
-	await move(2, 0, 60);
+	await move(2, 60);
 	// A map that had moved before would have asked for a third picture.
 	await eventually(() => boxes.size === 2);
-	assert.is(await scrolled(), before);
+	// Fingers that go down would scroll the page up.
+	assert.ok((await scrolled()) >= before);
 	assert.equal(faults, []);
 	await context.close();
 });
