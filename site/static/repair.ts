@@ -20,6 +20,7 @@ export interface OpenRepair extends Pick<WaitingRepair, "branch" | "sure"> {
 	smallkeys: readonly string[];
 }
 
+/** Only the service renders these pages: their texts stay out of `site/text/`, which every browser loads. */
 const texts = {
 	en: {
 		all: "Proposed repairs",
