@@ -27,8 +27,8 @@ const keptCalls = {
 	"catalogue/site.ts": [
 		["= bundlePage()", "= kept(FOLDER, bundlePage)"],
 		[
-			"renderGuide(readGuidePages(), assets)",
-			"(await kept(FOLDER, async function guide() { return renderGuide(readGuidePages(), assets); }, assets))",
+			"renderGuide(readGuidePages(), pages)",
+			"(await kept(FOLDER, async function guide() { return renderGuide(readGuidePages(), pages); }, pages))",
 		],
 	],
 	"scripts/host/bundle.ts": [
