@@ -80,7 +80,7 @@ async function addBackground(map: OlMap, signal: AbortSignal): Promise<void> {
 		settings.baseMap === "" ? landLayer(signal) : (await import("./tiles.ts")).tileLayer(settings.baseMap);
 	map.getLayers().insertAt(0, background);
 	// Tiles have names of their own.
-	if (settings.baseMap === "") (await import("./places.ts")).addPlaces(map);
+	if (settings.baseMap === "") await (await import("./places.ts")).addPlaces(map);
 }
 
 /** The outline of the land with lines of latitude and longitude, in the page's light or dark colours. */

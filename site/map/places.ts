@@ -1,14 +1,13 @@
 import type OlMap from "ol/Map.js";
 import Overlay from "ol/Overlay.js";
-import { reproject } from "../../registry/projections.ts";
 import { settings } from "../page/page.ts";
 import { lang } from "../page/texts.ts";
 import places from "./places.json";
 
 /** A name on the map. */
 interface Place {
-	lon: number;
-	lat: number;
+	/** In EPSG:3978, in metres. */
+	at: [x: number, y: number];
 	kind: keyof typeof places;
 	name: string;
 	/** What is shown at small scales; empty for nothing. */
@@ -25,21 +24,37 @@ function allPlaces(): Place[] {
 	const { provinces, ...others } = places;
 	const kinds = Object.entries(others) as [keyof typeof others, [number, number, string, string?][]][];
 	return [
-		...(provinces as [string, number, number, string, string][]).map(([short, lon, lat, en, fr]) => {
-			return { lon, lat, kind: "provinces" as const, name: inLang(en, fr), short };
+		...(provinces as [string, number, number, string, string][]).map(([short, x, y, en, fr]) => {
+			return { at: [x, y] as [number, number], kind: "provinces" as const, name: inLang(en, fr), short };
 		}),
 		...kinds.flatMap(([kind, rows]) =>
-			rows.map(([lon, lat, en, fr]) => ({ lon, lat, kind, name: inLang(en, fr), short: "" })),
+			rows.map(([x, y, en, fr]) => ({
+				at: [x, y] as [number, number],
+				kind,
+				name: inLang(en, fr),
+				short: "",
+			})),
 		),
 	];
 }
 
+/** What places a point of EPSG:3978 on the map; only other maps load the code for it. */
+async function projection(): Promise<(at: [number, number]) => number[] | null> {
+	if (settings.mapWkid === 3978) return (at) => at;
+	const { reproject } = await import("../../registry/projections.ts");
+	return ([x, y]) => {
+		const point = reproject({ wkid: 3978, xmin: x, ymin: y, xmax: x, ymax: y }, settings.mapWkid);
+		return point && [point.xmin, point.ymin];
+	};
+}
+
 /** Writes the names of provinces, waters and towns on a map, as many as its scale has room for. */
-export function addPlaces(map: OlMap): void {
+export async function addPlaces(map: OlMap): Promise<void> {
+	const onMap = await projection();
 	const shown = allPlaces().flatMap((place) => {
-		const { lon, lat, kind } = place;
-		const point = reproject({ wkid: 4326, xmin: lon, ymin: lat, xmax: lon, ymax: lat }, settings.mapWkid);
-		if (!point) return [];
+		const { kind } = place;
+		const position = onMap(place.at);
+		if (!position) return [];
 		const element = document.createElement("span");
 		element.className = `placename ${kind}`;
 		element.ariaHidden = "true";
@@ -47,7 +62,7 @@ export function addPlaces(map: OlMap): void {
 		map.addOverlay(
 			new Overlay({
 				element,
-				position: [point.xmin, point.ymin],
+				position,
 				positioning: isTown ? "center-left" : "center-center",
 				stopEvent: false,
 			}),

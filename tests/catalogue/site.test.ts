@@ -48,11 +48,13 @@ test("the first load is at most 60 kB, of which 20 are left to the index at any 
 	assert.ok(textOf(site, "fr/index.html").includes(`<link rel="modulepreload" href="../${french}">`));
 });
 
-test("a map is loaded in pieces: pictures at most 75 kB, features at most 105, proj4 by itself", () => {
+test("a map is loaded in pieces: pictures at most 75 kB, features at most 108, names 5, proj4 by itself", () => {
 	const pictures = added("layer-map");
 	assert.ok(weight(pictures) <= 75_000, String(weight(pictures)));
-	const features = new Set([...pictures, ...added("features")]);
-	assert.ok(weight(features) <= 105_000, String(weight(features)));
+	const places = added("places").filter((path) => !pictures.includes(path));
+	assert.ok(weight(places) <= 5_000, String(weight(places)));
+	const features = new Set([...pictures, ...places, ...added("features")]);
+	assert.ok(weight(features) <= 108_000, String(weight(features)));
 	for (const path of [...first, ...features]) assert.not.match(textOf(site, path), /\+proj=lcc/, path);
 	const reproject = [...withImports(scriptCalled("reproject"))].map((path) => textOf(site, path));
 	assert.match(reproject.join("\n"), /\+proj=lcc/);
