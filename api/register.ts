@@ -212,6 +212,6 @@ export const changeKinds: Readonly<Record<Exclude<WriteAction, "refresh">, Chang
 /** Judges the content of a layer; the names of the stored ones are known only to the store. */
 function judgeBody(smallkey: string, bytes: Uint8Array) {
 	const file = { path: layerPath(smallkey), kind: "file", bytes } as const;
-	const { layers, problems } = judgeChange(() => [], [file], "anyone");
+	const { layers, problems } = judgeChange(null, [file], "anyone");
 	return { registration: layers.get(smallkey)?.registration ?? null, problems };
 }

@@ -186,7 +186,7 @@ function parseChange(
 	}
 	const change = parse(smallkey, body);
 	if (isRefusal(change)) return change;
-	const { problems } = judgeChange(() => [], [{ path: layerPath(smallkey), kind: "written" }], sender);
+	const { problems } = judgeChange(null, [{ path: layerPath(smallkey), kind: "written" }], sender);
 	return problems.length > 0 ? refusalOf(problems) : change;
 }
 

@@ -63,18 +63,19 @@ export type Who = { id: string; smallkeys: readonly string[] | null } | "anyone"
 /**
  * Judges a change: the places, names, kinds, sizes and contents of its files, then whether the sender may make it. Every
  * way to change a layer, and to read the stored ones, calls this function.
- * @param before the names that are stored before the change; for `stored`, those of the files themselves
+ * @param before the names that are stored before the change; for `stored`, those of the files themselves; null where they
+ * are not known: then the names are judged by the store, so that a rule for new smallkeys never refuses a stored one
  * @param edits all changed files of each smallkey, in any spelling; the first by path of two spellings comes first
  * @returns the valid layers of the change by their smallkey, and every problem, in the order of the files
  */
 export function judgeChange(
-	before: NamesBefore,
+	before: NamesBefore | null,
 	edits: readonly EditedFile[],
 	who: Who,
 ): { layers: Map<string, CheckedLayer>; problems: FileProblem[] } {
 	const rules = who === "stored" ? "stored" : "written";
 	const files = edits.map((edit) => judgeFile(edit, rules));
-	const wrongNames = judgeNames(files, before, rules);
+	const wrongNames = before ? judgeNames(files, before, rules) : new Map<string, FileProblem>();
 	const layers = new Map<string, CheckedLayer>();
 	const problems: FileProblem[] = [];
 	for (const { path, name, registration, description, problems: found } of files) {

@@ -12,7 +12,8 @@ export const keyTexts = {
 
 /**
  * Judges a smallkey that a change writes. A rule for new smallkeys belongs here, with its text above, and must never
- * refuse a stored layer.
+ * refuse a stored layer: it asks `isStored(smallkey)`.
+ * @param isStored whether a smallkey was stored before the change
  * @param kept the spelling that is kept among all spellings of this smallkey that differ only in case
  * @returns the code of the broken rule, with the values of its text; null where the smallkey breaks no rule
  */

@@ -24,7 +24,7 @@ export function printPreview(
 	// With an impossible smallkey, the document is judged under another one: all problems are printed at once.
 	const name = parseSmallkey(smallkey) ?? "any";
 	const edit = { path: layerPath(name), kind: "file", bytes: body } as const;
-	const { layers, problems } = judgeChange(() => [], [edit], "anyone");
+	const { layers, problems } = judgeChange(null, [edit], "anyone");
 	const registration = layers.get(name)?.registration;
 	const wrong = textsOf(problems).map((line) => `${file}: ${line}`);
 	if (name !== smallkey) wrong.unshift(`${smallkey}: a smallkey ${smallkeyRule}`);

@@ -91,6 +91,11 @@ test("each problem of stored files has the code of its rule, and good layers are
 	);
 });
 
+test("names are not judged where the stored ones are not known", () => {
+	const edits = ["ABC", "abc"].map((key) => ({ path: layerPath(key), kind: "written" as const }));
+	assert.equal(judgeChange(null, edits, "anyone").problems, []);
+});
+
 test("layers/health.json has to be JSON", () => {
 	const codes = (text: string) => {
 		const bytes = new TextEncoder().encode(text);

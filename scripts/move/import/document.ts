@@ -50,7 +50,7 @@ export function moveDocument(
 	if (!payload) return { key: smallkey, reason: "is neither a wms nor a feature layer" };
 	const bytes = Buffer.from(JSON.stringify(payload));
 	const file = { path: layerPath(smallkey), kind: "file", bytes } as const;
-	const { layers, problems } = judgeChange(() => [], [file], "stored");
+	const { layers, problems } = judgeChange(null, [file], "stored");
 	const registration = layers.get(smallkey)?.registration;
 	if (!registration) return { key: smallkey, reason: textsOf(problems).join("; ") };
 	const tooLarge = storedSizeProblem(registration);
