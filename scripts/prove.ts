@@ -1,15 +1,22 @@
 // npx fragment-publisher prove: draws layers in a browser, and records for each whether it can be seen, with a picture
 import { createHash } from "node:crypto";
-import { mkdir, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { InvalidArgumentError } from "commander";
 import { proposedFolder } from "../catalogue/thumbnails.ts";
-import { quote, seenOf } from "../harvest/finding.ts";
+import { seenOf } from "../harvest/finding.ts";
+import { collectSource, type Source } from "../publish/collect.ts";
+import { placeFile } from "../publish/place-file.mjs";
+import type { CauseCode } from "../registry/causes.ts";
 import { describedFor } from "../registry/description.ts";
-import { healthPath, type Seen } from "../registry/health.ts";
+import { healthPath, type Seen, type SickState, seenAs } from "../registry/health.ts";
 import type { CheckedLayer } from "../registry/judge.ts";
-import { type Lang, langs } from "../registry/smallkey.ts";
+import { nameOf, ownersOf, ownersPath, parseOwners } from "../registry/owners.ts";
+import { type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { clientsWith } from "../service/ask.ts";
+import { isFolderLocked, lockFolder } from "../service/data-dir.ts";
 import { readLayers, watchAll, writeHealth } from "../service/harvester/layers.ts";
 import { createNotifier } from "../service/notify.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
@@ -17,8 +24,8 @@ import { withTemporaryFolder } from "../system/files/temporary-folder.ts";
 import { createRun, parseCount } from "../system/terminal/command-line.ts";
 import { counted, plain } from "../system/terminal/plain.ts";
 import { buildOutput } from "./host/output.ts";
-import { needBrowser, serveFolder } from "./host/prove/browser.ts";
-import { type Proof, runProofs } from "./host/prove/proofs.ts";
+import { needBrowser, openBrowser, serveFolder } from "./host/prove/browser.ts";
+import { type Proof, type Proofs, runProofs } from "./host/prove/proofs.ts";
 import { writeProposedLayers } from "./host/prove/proposed.ts";
 import { reportHtml, reportOf } from "./host/prove/report.ts";
 import { layersOption, nameSource, refOption, repoOption } from "./source.ts";
@@ -65,12 +72,71 @@ function titleOf(layer: CheckedLayer, lang: Lang): string {
 	return layer.registration[lang].service_name ?? describedFor(layer, lang).title ?? layer.smallkey;
 }
 
-/** The state of a layer that the browser does not draw, with the page's reason if it had one. */
-function unseen(proof: Proof | undefined): Seen {
-	const reason = Object.values(proof?.langs ?? {}).find(
-		({ isDrawn, isBlank, text }) => !isDrawn && !isBlank && text,
+/** What the browser saw → the state of the layer; `down` for all others. */
+const stateOf: Partial<Record<CauseCode, SickState>> = {
+	...{ nothing: "empty", "other-scales": "empty", reference: "empty", "browser-ended": "empty" },
+	...{ cors: "blocked", "not-secure": "blocked" },
+};
+
+/** The state of a layer that the browser does not draw; null if the page draws no layer of its kind. */
+function unseen({ langs }: Pick<Proof, "langs">): Seen | null {
+	const cause = langs.en?.cause ?? langs.fr?.cause;
+	return cause && cause.code !== "not-drawable" ? seenAs(stateOf[cause.code] ?? "down", cause) : null;
+}
+
+const temporaryPrefix = "fp-prove-";
+
+/** Runs a task with a folder for a build, which a later run removes if this one is killed. */
+function withBuild<T>(task: (temporary: string) => Promise<T>): Promise<T> {
+	return withTemporaryFolder(temporaryPrefix, async (temporary) => {
+		const { release } = await lockFolder(temporary);
+		for (const name of await readdir(tmpdir())) {
+			const other = join(tmpdir(), name);
+			// A folder without a build is that of a run that starts now.
+			const isBuild = name.startsWith(temporaryPrefix) && existsSync(join(other, "dist"));
+			if (isBuild && !(await isFolderLocked(other))) await rm(other, { recursive: true, force: true });
+		}
+		return task(temporary).finally(release);
+	});
+}
+
+/** Most reports of a run: one of 20,000 layers takes seconds. */
+const maxReports = 200;
+
+/** Calls a function for each layer of a few, and every few layers of many. */
+function everyFew(layers: number, write: (proofs: Proofs) => unknown): (proofs: Proofs) => void {
+	let since = 0;
+	return (proofs) => {
+		since += 1;
+		if (since * maxReports < layers) return;
+		since = 0;
+		write(proofs);
+	};
+}
+
+/** Makes the function that writes the reports. */
+async function createWriteReport(
+	source: Source,
+	all: readonly CheckedLayer[],
+	folder: string,
+	publicUrl: string,
+) {
+	const file = (await collectSource(source)).find(({ path }) => path === ownersPath);
+	const owners = file ? parseOwners(file.bytes).owners : null;
+	const layers = new Map(
+		all.map((layer) => {
+			const title = { en: titleOf(layer, "en"), fr: titleOf(layer, "fr") };
+			const names = owners ? ownersOf(owners, layerPath(layer.smallkey)).map(nameOf) : [];
+			return [layer.smallkey, { title, owner: names.join(", ") }];
+		}),
 	);
-	return { state: "empty", cause: reason ? quote(reason.text) : "draws nothing on the map" };
+	return (proofs: Proofs) => {
+		const report = reportOf(proofs, layers);
+		const place = (name: string, text: string) => placeFile(folder, name, Buffer.from(text));
+		for (const lang of langs) place(`report.${lang}.html`, reportHtml(report, lang, publicUrl));
+		place("report.json", `${JSON.stringify(report, null, 1)}\n`);
+		return report;
+	};
 }
 
 export const run = createRun("prove", async ({ read, environment, io }) => {
@@ -86,14 +152,15 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			.addOption(refOption)
 			.addHelpText("after", help),
 	);
-	needBrowser();
 	const configuration = readConfiguration(withoutStore(environment));
+	const { browser, publicUrl } = configuration;
+	needBrowser(browser);
 	const pictures = resolve(out ?? configuration.pictures);
 	const folder = proposed ? join(pictures, proposedFolder) : pictures;
 	const { source: registered, name } = nameSource(given);
 	if (proposed && "folder" in registered) throw new Error("--proposed: is for --repo");
 	await mkdir(folder, { recursive: true });
-	await withTemporaryFolder("fragments-prove-", async (temporary) => {
+	await withBuild(async (temporary) => {
 		if (proposed && "ref" in registered)
 			await writeProposedLayers(registered.repository, registered.ref, temporary);
 		const source = proposed ? { folder: join(temporary, "layers") } : registered;
@@ -102,8 +169,11 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 		const layers = chooseLayers(wanted, { part, sample }, io.now());
 		io.warn(plain(`Drawing ${counted(layers.length, "layer")} of ${name}`));
 		const dist = join(temporary, "dist");
-		const { problems } = await buildOutput(source, dist, { ...environment, SITE: "on", BASE_MAP: undefined });
+		// The policy of a site with https asks every service over https, also those that are registered with http.
+		const plainSite = { ...environment, SITE: "on", BASE_MAP: undefined, PUBLIC_URL: undefined };
+		const { problems } = await buildOutput(source, dist, plainSite);
 		for (const problem of problems) io.warn(plain(problem));
+		const writeReport = await createWriteReport(registered, all, folder, publicUrl);
 		const { address, close } = await serveFolder(dist);
 		const { ask, fetch } = clientsWith(configuration.harvest);
 		const day = io.now().toISOString().slice(0, 10);
@@ -115,25 +185,23 @@ export const run = createRun("prove", async ({ read, environment, io }) => {
 			folder,
 			hasFixedNames: proposed ?? false,
 			isAgain: proposed ?? named.length > 0,
+			publicUrl: proposed ? null : publicUrl,
 			day,
 			signal: io.interrupted(),
+			proved: everyFew(all.length, writeReport),
+			browser: () => openBrowser(browser),
 		}).finally(close);
+		const report = writeReport(proofs);
 		if ("folder" in registered) {
 			const drawn = layers.filter(({ smallkey }) => proofs.get(smallkey)?.day === day);
 			const states = new Map<string, Seen | null>(drawn.map(({ smallkey }) => [smallkey, null]));
 			const failed = drawn.filter(({ smallkey }) => proofs.get(smallkey)?.since !== undefined);
 			// A state that its service shows precedes what the browser saw.
-			for (const layer of await watchAll(failed, ask))
-				states.set(layer.smallkey, seenOf(layer) ?? unseen(proofs.get(layer.smallkey)));
+			for (const layer of await watchAll(failed, ask, publicUrl))
+				states.set(layer.smallkey, seenOf(layer) ?? unseen(proofs.get(layer.smallkey) ?? { langs: {} }));
 			await writeHealth(registered.folder, states, all, io.now());
 			io.print(`${healthPath} is written`);
 		}
-		const titles = all.map(
-			(layer) => [layer.smallkey, { en: titleOf(layer, "en"), fr: titleOf(layer, "fr") }] as const,
-		);
-		const report = reportOf(proofs, new Map(titles));
-		for (const lang of langs) await writeFile(join(folder, `report.${lang}.html`), reportHtml(report, lang));
-		await writeFile(join(folder, "report.json"), `${JSON.stringify(report, null, 1)}\n`);
 		if (configuration.notify && !proposed) {
 			const { notify: target } = configuration;
 			const notifier = createNotifier({

@@ -61,6 +61,8 @@ function readAll(variables: Variables, env: Environment) {
 		notify: readNotify(variables),
 		github: readGitHub(variables),
 		...readSite(variables),
+		/** Path of the browser that draws layers; empty: one of the usual places. */
+		browser: variables.text("BROWSER_PATH", ""),
 		/** The folder of pictures of layers, as an absolute path. */
 		pictures: resolve(variables.text("PICTURES", join(variables.text("DATA_DIR", trialDataDir), "pictures"))),
 	};

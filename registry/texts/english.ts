@@ -218,7 +218,8 @@ export const english = {
 	"proof-features": "{} features",
 	"proof-share": "{}% of the map coloured",
 	"proof-picture": "Map of {}",
-	"proof-blank": "Nothing of it is visible on the map.",
+	"proof-search": "Search by title, smallkey or owner",
+	"proof-owner": "owner: {}",
 	"proof-only-en": "English only: {}",
 	"proof-only-fr": "French only: {}",
 	// General texts.

@@ -221,7 +221,8 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"proof-features": "{} entités",
 	"proof-share": "{}\u00a0% de la carte en couleur",
 	"proof-picture": "Carte de {}",
-	"proof-blank": "Rien n’en est visible sur la carte.",
+	"proof-search": "Chercher par titre, clé ou responsable",
+	"proof-owner": "responsable : {}",
 	"proof-only-en": "Anglais seulement : {}",
 	"proof-only-fr": "Français seulement : {}",
 	// General texts.

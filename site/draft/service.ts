@@ -1,5 +1,5 @@
 import type { Bounds } from "../../registry/entries.ts";
-import { ask, askJson, oddAnswer, ServiceFailed } from "../map/ask.ts";
+import { ask, askJson, ServiceFailed } from "../map/ask.ts";
 import { capabilitiesOf } from "../map/drawable.ts";
 import type { ServiceAddress } from "./service-address.ts";
 
@@ -41,7 +41,7 @@ function withPath(url: string, more: string): string {
 /** One layer of an ArcGIS service. @throws {ServiceFailed} */
 async function readArcgisLayer(url: string, number: string): Promise<ServiceLayer> {
 	const document = await askJson(withPath(url, `/${number}`));
-	if (typeof document.name !== "string") throw new ServiceFailed(url, oddAnswer);
+	if (typeof document.name !== "string") throw new ServiceFailed(url, "no-map");
 	return arcgisLayer({ id: number, ...document });
 }
 
@@ -52,7 +52,7 @@ async function readArcgisLayers(url: string): Promise<ServiceLayer[]> {
 	// `/layers` has the extents; some servers do not have it.
 	const whole = await askJson(withPath(url, "/layers")).then(listed, () => null);
 	const layers = whole ?? listed(await askJson(withPath(url, "")));
-	if (!layers) throw new ServiceFailed(url, oddAnswer);
+	if (!layers) throw new ServiceFailed(url, "no-map");
 	const isFeatures = ({ type, subLayerIds }: Document) =>
 		typeof type === "string" ? type === "Feature Layer" : !Array.isArray(subLayerIds);
 	return Promise.all(layers.filter(isFeatures).map(arcgisLayer));
@@ -80,7 +80,7 @@ async function readWms(url: string, chosen: string): Promise<Service> {
 		const title = layer.querySelector(":scope > Title")?.textContent.trim() ?? "";
 		return name === "" ? [] : { name, title, bounds: wmsBounds(layer), geometry: "" };
 	});
-	if (layers.length === 0) throw new ServiceFailed(url, oddAnswer);
+	if (layers.length === 0) throw new ServiceFailed(url, "no-map");
 	// INSPIRE's extended capabilities.
 	const languages = [...document.getElementsByTagNameNS("*", "Language")].map((one) =>
 		one.textContent.trim(),

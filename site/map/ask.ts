@@ -1,3 +1,5 @@
+import type { CauseCode } from "../../registry/causes.ts";
+import { isBlockedOn } from "../../registry/mixed-content.ts";
 import { tryJson } from "../../registry/try-json.ts";
 import { webAddress } from "../page/dom.ts";
 import { t } from "../page/texts.ts";
@@ -10,37 +12,35 @@ export const timeoutMs = 10_000;
 /** Most characters of a service's error text that are shown. */
 const maxErrorLength = 300;
 
-const unreachable: Text =
-	"{0} could not be reached from this page: it is down, or does not let pages of other sites read its answers.";
-
-const mixed: Text =
-	"{0} is registered with an http address. A page that came over https cannot ask it: this says nothing about whether the service works.";
-
-/** The service answered with something else than what it was asked for. */
-export const oddAnswer: Text = "{0} answered with something that is no map.";
-
-/** The service did not answer in time. */
-export const noAnswer: Text = "{0} did not answer within 10 seconds.";
+/** Code of a cause → its text for users, in which `{0}` is the host of the address, and `{1}` the detail. */
+const texts = {
+	unreachable:
+		"{0} could not be reached from this page: it is down, or does not let pages of other sites read its answers.",
+	"not-secure":
+		"{0} is registered with an http address. A page that came over https cannot ask it: this says nothing about whether the service works.",
+	protocol: "{0} is no address that can be asked.",
+	"no-map": "{0} answered with something that is no map.",
+	slow: "{0} did not answer within 10 seconds.",
+	status: "{0} answered with status {1}.",
+	exception: "{0} says: {1}",
+} as const satisfies Partial<Record<CauseCode, Text>>;
 
 /** A request to a service failed. The message is for users, and names the host. */
 export class ServiceFailed extends Error {
-	/** @param text in which `{0}` is the host of the address, and `{1}` the detail */
-	constructor(address: string, text: Text, detail: string | number = "") {
-		super(t(text, webAddress(address)?.host ?? address, detail));
+	constructor(
+		address: string,
+		readonly code: keyof typeof texts,
+		readonly detail: string | number = "",
+	) {
+		super(t(texts[code], webAddress(address)?.host ?? address, detail));
 	}
 }
 
 /** Why a page cannot send requests to an address; null if it can. */
 export function blockedReason(address: string): ServiceFailed | null {
 	const url = webAddress(address);
-	if (!url) return new ServiceFailed(address, "{0} is no address that can be asked.");
-	const isMixed = location.protocol === "https:" && url.protocol === "http:" && !isLoopback(url.hostname);
-	return isMixed ? new ServiceFailed(address, mixed) : null;
-}
-
-/** Browsers allow an https page to use http on its own machine (W3C, "Secure Contexts", 3.1). */
-function isLoopback(host: string): boolean {
-	return host === "localhost" || host === "[::1]" || /^127(?:\.\d{1,3}){3}$/.test(host);
+	if (!url) return new ServiceFailed(address, "protocol", address);
+	return isBlockedOn(location.href, url.href) ? new ServiceFailed(address, "not-secure") : null;
 }
 
 /** Reads a text and its media type from a service. @throws {ServiceFailed} */
@@ -55,11 +55,11 @@ export async function ask(address: string, signal?: AbortSignal): Promise<{ text
 			referrerPolicy: "no-referrer",
 		});
 		const text = await response.text();
-		if (!response.ok) throw new ServiceFailed(address, "{0} answered with status {1}.", response.status);
+		if (!response.ok) throw new ServiceFailed(address, "status", response.status);
 		return { text, type: response.headers.get("Content-Type") ?? "" };
 	} catch (error) {
 		if (error instanceof ServiceFailed || signal?.aborted) throw error;
-		throw new ServiceFailed(address, timeout.aborted ? noAnswer : unreachable);
+		throw new ServiceFailed(address, timeout.aborted ? "slow" : "unreachable");
 	}
 }
 
@@ -67,10 +67,10 @@ export async function ask(address: string, signal?: AbortSignal): Promise<{ text
 export async function askJson(address: string, signal?: AbortSignal): Promise<Record<string, unknown>> {
 	const { text } = await ask(address, signal);
 	const value = objectOf(text);
-	if (!value) throw new ServiceFailed(address, oddAnswer);
+	if (!value) throw new ServiceFailed(address, "no-map");
 	const { error } = value as { error?: { message?: unknown; code?: unknown } };
 	if (!error) return value;
-	throw new ServiceFailed(address, "{0} says: {1}", oneLine(error.message || error.code || "error"));
+	throw new ServiceFailed(address, "exception", oneLine(error.message || error.code || "error"));
 }
 
 /** Finds out why a picture failed to load: it requests the address again and reads the service's error text. */
@@ -80,8 +80,8 @@ export async function findPictureError(address: string): Promise<ServiceFailed> 
 		const json = objectOf(text)?.error as { message?: unknown } | undefined;
 		const xml = new DOMParser().parseFromString(text, "text/xml");
 		const said = oneLine(json?.message ?? xml.querySelector("ServiceException")?.textContent ?? "");
-		if (said) return new ServiceFailed(address, "{0} says: {1}", said);
-		return new ServiceFailed(address, type.startsWith("image/") ? unreachable : oddAnswer);
+		if (said) return new ServiceFailed(address, "exception", said);
+		return new ServiceFailed(address, type.startsWith("image/") ? "unreachable" : "no-map");
 	} catch (error) {
 		if (error instanceof ServiceFailed) return error;
 		throw error;
@@ -96,7 +96,7 @@ export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Pro
 	try {
 		if (kind === "wms") {
 			const { text } = await ask(capabilitiesOf(url), signal);
-			if (!/<(?:WMT_MS|WMS)_Capabilities\b/.test(text)) throw new ServiceFailed(url, oddAnswer);
+			if (!/<(?:WMT_MS|WMS)_Capabilities\b/.test(text)) throw new ServiceFailed(url, "no-map");
 		} else if (kind === "none") await ask(url, signal);
 		else {
 			address.searchParams.set("f", "json");

@@ -2,11 +2,12 @@ import { html, render } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
 import Collection from "ol/Collection.js";
 import LayerGroup from "ol/layer/Group.js";
+import type { CauseCode } from "../../registry/causes.ts";
 import type { Content } from "../page/dom.ts";
 import { settings } from "../page/page.ts";
 import { plural, t } from "../page/texts.ts";
 import type { Text } from "../text/translate.ts";
-import { blockedReason, findPictureError, noAnswer, ServiceFailed, timeoutMs } from "./ask.ts";
+import { blockedReason, findPictureError, ServiceFailed, timeoutMs } from "./ask.ts";
 import { type BaseMap, canadaBox, mapFrame, opacitySlider, openBaseMap } from "./base.ts";
 import { type Drawable, drawnScale } from "./drawable.ts";
 import type { Features } from "./features.ts";
@@ -75,16 +76,23 @@ export class LayerMap {
 		this.#base.show(this.drawable.extent ?? canadaBox());
 	}
 
-	#setStatus(text: string, isBad = false, help: Content = ""): void {
+	/** @param code why nothing can be seen; absent if something can */
+	#setStatus(
+		text: string,
+		code: CauseCode | "" = "",
+		help: Content = "",
+		detail: string | number = "",
+	): void {
+		const isBad = code !== "" && code !== "other-scales";
 		const state = isBad ? "failed" : text === t("Drawing…") ? "loading" : "drawn";
 		// `npx fragment-publisher prove` and tests wait for this state.
-		this.#target.dataset.state = state;
+		Object.assign(this.#target.dataset, { state, code, detail });
 		this.#show({ status: text, isBad, help });
 	}
 
-	#fail(failure: ServiceFailed): void {
+	#fail({ message, detail, ...failure }: ServiceFailed, code: CauseCode = failure.code): void {
 		const retryButton = helpButton(t("Try to draw it again"), () => this.#retry());
-		this.#setStatus(failure.message, true, retryButton);
+		this.#setStatus(message, code, retryButton, detail);
 	}
 
 	#retry(): void {
@@ -97,9 +105,9 @@ export class LayerMap {
 	async draw(): Promise<void> {
 		const { kind, url } = this.drawable;
 		if (kind === "none" || kind === "tiles")
-			return this.#setStatus(t("This kind of layer cannot be drawn here."), true);
+			return this.#setStatus(t("This kind of layer cannot be drawn here."), "not-drawable");
 		const blocked = blockedReason(url);
-		if (blocked) return this.#setStatus(blocked.message, true);
+		if (blocked) return this.#setStatus(blocked.message, blocked.code);
 		if (kind === "features") await this.#drawFeatures();
 		else this.#drawPictures(settings.mapWkid);
 		const { map } = this.#base;
@@ -126,7 +134,7 @@ export class LayerMap {
 		pictures.getSource()?.on("imageloadstart", () => {
 			this.#setStatus(t("Drawing…"));
 			clearTimeout(this.#timer);
-			this.#timer = setTimeout(() => this.#fail(new ServiceFailed(url, noAnswer)), timeoutMs);
+			this.#timer = setTimeout(() => this.#fail(new ServiceFailed(url, "slow")), timeoutMs);
 		});
 		pictures.getSource()?.on("imageloadend", () => {
 			clearTimeout(this.#timer);
@@ -142,9 +150,9 @@ export class LayerMap {
 		const failure = await findPictureError(address);
 		const isReference = /\b[CS]RS\b|spatial reference|InvalidCRS|InvalidSRS/i.test(failure.message);
 		const { mapWkid } = settings;
-		if (!isReference || wkid !== mapWkid) return this.#fail(failure);
+		if (!isReference) return this.#fail(failure);
 		const { commonWkid, registerProjections } = await import("./reproject.ts");
-		if (mapWkid === commonWkid) return this.#fail(failure);
+		if (wkid === commonWkid) return this.#fail(failure, "reference");
 		registerProjections(mapWkid);
 		this.#drawPictures(commonWkid);
 	}
@@ -172,7 +180,11 @@ export class LayerMap {
 				this.#base.view.setResolution(scale * pixelMetres);
 				this.#target.focus();
 			});
-			return this.#setStatus(t("The layer is drawn at other scales only: zoom in or out."), false, help);
+			return this.#setStatus(
+				t("The layer is drawn at other scales only: zoom in or out."),
+				"other-scales",
+				help,
+			);
 		}
 		this.#setStatus(t("Drawing…"));
 		try {

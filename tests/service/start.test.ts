@@ -246,7 +246,7 @@ const wrong: Record<string, Record<string, string>> = {
 	LOG_READS: { LOG_READS: "ON" },
 };
 /** Any text will do for these. */
-const free = ["BASE_MAP_ATTRIBUTION", "GITHUB_BRANCH", "LAST_START", "NO_PROXY", "PICTURES"];
+const free = ["BASE_MAP_ATTRIBUTION", "BROWSER_PATH", "GITHUB_BRANCH", "LAST_START", "NO_PROXY", "PICTURES"];
 
 start("every setting that is wrong, each in turn, ends the start and is named", async ({ folder }) => {
 	const settings = await readFile(join(root, "docs/settings.md"), "utf8");

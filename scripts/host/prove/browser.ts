@@ -16,24 +16,31 @@ export const browserPlaces = [
 /** Path of the first Chromium found; undefined if there is none. */
 export const browserPath = browserPlaces.find((place) => existsSync(place));
 
-/** Refuses to work without a browser. @throws {Error} that says what to install */
-export function needBrowser(): void {
-	if (browserPath !== undefined) return;
+/**
+ * The path of the browser.
+ * @param given that of the setting `BROWSER_PATH`; empty for one of the usual places
+ * @throws {Error} that says what to install, if it does not exist
+ */
+export function needBrowser(given = ""): string {
+	if (given !== "" && !existsSync(given)) throw new Error(`BROWSER_PATH: there is no file ${given}`);
+	const path = given || browserPath;
+	if (path !== undefined) return path;
 	const how = "install it (Debian: apt-get install chromium-headless-shell; Ubuntu: Google Chrome)";
-	throw new Error(`there is no Chromium: ${how}`);
+	throw new Error(`there is no Chromium: ${how}, or name it in BROWSER_PATH`);
 }
 
 /** What a browser is started with that reaches only this machine, since it resolves no names. @throws {Error} like `needBrowser` */
-export function launchOptions() {
-	needBrowser();
+export function launchOptions(given = "") {
+	const executablePath = needBrowser(given);
 	const offline = "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1";
 	const args = process.getuid?.() === 0 ? [offline, "--no-sandbox"] : [offline];
-	return { executablePath: browserPath as string, args };
+	// With its own handlers Playwright ends this process at Ctrl-C, before anything is written.
+	return { executablePath, args, handleSIGINT: false, handleSIGTERM: false, handleSIGHUP: false };
 }
 
 /** Starts a browser. @throws {Error} like `needBrowser` */
-export async function openBrowser(): Promise<Browser> {
-	const options = launchOptions();
+export async function openBrowser(given = ""): Promise<Browser> {
+	const options = launchOptions(given);
 	const { chromium } = await import("playwright-core");
 	return chromium.launch(options);
 }

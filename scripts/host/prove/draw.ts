@@ -1,22 +1,20 @@
 import { setTimeout } from "node:timers/promises";
 import { decode } from "fast-png";
 import type { Browser, Page, Route } from "playwright-core";
+import { FetchFailure } from "../../../harvest/net/failure.ts";
+import { type Cause, type CauseCode, causeOf } from "../../../registry/causes.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
 
 /** The result of drawing a layer in one language. */
 export interface Drawn {
-	/** Whether any part of the layer is visible. */
-	isDrawn: boolean;
-	/** Whether the page has drawn, and nothing of the layer is visible. */
-	isBlank?: true;
+	/** Why no part of the layer is visible; absent if one is. */
+	cause?: Cause;
 	/** Number of features in the first view; absent for pictures. */
 	features?: number;
 	/** Share of the map that the layer colours, from 0 to 1. */
 	share: number;
 	/** Time until the map had drawn, in milliseconds. */
 	ms: number;
-	/** The page's message about its map. */
-	text: string;
 	/** A small picture as WebP; null if nothing is visible. */
 	picture: Uint8Array | null;
 }
@@ -76,9 +74,10 @@ async function draw(options: DrawOptions, smallkey: string, lang: Lang): Promise
 		serviceWorkers: "block",
 	});
 	try {
+		const network = createNetwork(options.fetch);
 		await context.route(
 			(url) => /^https?:$/.test(url.protocol) && !url.href.startsWith(site),
-			(route) => answer(route, options.fetch),
+			network.answer,
 		);
 		const page = await context.newPage();
 		page.setDefaultTimeout(maxStepMs);
@@ -87,7 +86,7 @@ async function draw(options: DrawOptions, smallkey: string, lang: Lang): Promise
 		await waitUntilDrawn(page);
 		const ms = Math.round(performance.now() - start);
 		await hideButtons(page);
-		return { ...(await inspectMap(page)), ms };
+		return { ...(await inspectMap(page, network.lastFault)), ms };
 	} finally {
 		await context.close();
 	}
@@ -102,26 +101,22 @@ async function waitUntilDrawn(page: Page): Promise<void> {
 }
 
 /** Checks whether the layer is visible on the map, and zooms in while it is not. */
-async function inspectMap(page: Page): Promise<Omit<Drawn, "ms">> {
+async function inspectMap(page: Page, lastFault: () => Cause | null): Promise<Omit<Drawn, "ms">> {
 	const map = page.locator(mapSelector);
-	const message = page.locator(".mapstatus, .mapplace .warning").first();
-	const text = (await message.textContent().catch(() => "")) ?? "";
-	if ((await map.count()) === 0) return { isDrawn: false, share: 0, text, picture: null };
+	if ((await map.count()) === 0) return { cause: causeOf("not-drawable"), share: 0, picture: null };
 	for (let zooms = 0; ; zooms += 1) {
-		const { state, features } = await map.evaluate((element) => ({ ...(element as HTMLElement).dataset }));
+		const { state, features, code, detail } = await map.evaluate((element) => {
+			return { ...(element as HTMLElement).dataset };
+		});
 		const share = state === "drawn" ? await colouredShare(page) : 0;
 		const count = features === undefined ? {} : { features: Number(features) };
-		const isDrawn = share > 0;
-		const isBlank = state === "drawn" && !isDrawn ? { isBlank: true as const } : {};
-		if (isDrawn || state !== "drawn" || zooms === maxZooms)
-			return {
-				isDrawn,
-				...isBlank,
-				...count,
-				share,
-				text,
-				picture: isDrawn ? await takePicture(page) : null,
-			};
+		if (share > 0) return { ...count, share, picture: await takePicture(page) };
+		if (state !== "drawn" || zooms === maxZooms) {
+			const own = causeOf((code || "nothing") as CauseCode, ...(detail ? [detail] : []));
+			// A page cannot know why it may not read an answer.
+			const cause = (code === "unreachable" && lastFault()) || own;
+			return { cause, ...count, share, picture: null };
+		}
 		await zoomIn(page);
 	}
 }
@@ -199,20 +194,41 @@ async function takePicture(page: Page): Promise<Uint8Array | null> {
 /** An allowed origin that is no page's. Without the header, Playwright would let every page read the answer. */
 const unreadable = "https://none.invalid";
 
-/** Answers a request of the page with the guarded fetch. A request that the fetch refuses fails in the page too. */
-async function answer(route: Route, fetch: DrawOptions["fetch"]): Promise<void> {
-	const request = route.request();
-	if (request.method() !== "GET") return route.abort("blockedbyclient");
-	try {
-		const response = await fetch(request.url());
-		const headers = {
-			"Content-Type": response.headers.get("Content-Type") ?? "",
-			"Access-Control-Allow-Origin": response.headers.get("Access-Control-Allow-Origin") ?? unreadable,
-		};
-		const body = Buffer.from(await response.arrayBuffer());
-		await route.fulfill({ status: response.status, headers, body });
-	} catch {
-		// The page may be closed.
-		await route.abort("failed").catch(() => undefined);
-	}
+/** The network of a page: the guarded fetch. A request that it refuses fails in the page too. */
+function createNetwork(fetch: DrawOptions["fetch"]) {
+	const faults = new Map<string, Cause | null>();
+	let last = "";
+	/** Notes why the page cannot use an answer. Of a picture that failed to load, the page asks again as a text. */
+	const note = (url: string, fault: Cause | null) => {
+		last = url;
+		if (!faults.get(url)) faults.set(url, fault);
+	};
+	return {
+		/** What is wrong with the last address that the page has asked for; null if nothing is known. */
+		lastFault: () => faults.get(last) ?? null,
+		async answer(route: Route): Promise<void> {
+			const request = route.request();
+			if (request.method() !== "GET") return route.abort("blockedbyclient");
+			try {
+				const response = await fetch(request.url());
+				const type = response.headers.get("Content-Type") ?? "";
+				const origin = response.headers.get("Access-Control-Allow-Origin") ?? unreadable;
+				const body = Buffer.from(await response.arrayBuffer());
+				const isNoPicture = request.resourceType() === "image" && !type.startsWith("image/");
+				note(request.url(), faultOf(response, isNoPicture, origin));
+				const headers = { "Content-Type": type, "Access-Control-Allow-Origin": origin };
+				await route.fulfill({ status: response.status, headers, body });
+			} catch (error) {
+				note(request.url(), error instanceof FetchFailure ? error.what : null);
+				// The page may be closed.
+				await route.abort("failed").catch(() => undefined);
+			}
+		},
+	};
+}
+
+function faultOf({ ok, status }: Response, isNoPicture: boolean, origin: string): Cause | null {
+	if (!ok) return causeOf("status", status);
+	if (isNoPicture) return causeOf("no-picture");
+	return origin === "*" ? null : causeOf("cors");
 }

@@ -4,14 +4,14 @@ import { join } from "node:path";
 import pLimit from "p-limit";
 import type { Browser } from "playwright-core";
 import { proofsFile } from "../../../catalogue/thumbnails.ts";
-import { placeOf } from "../../../harvest/finding.ts";
+import { blockedOn, placeOf, quote } from "../../../harvest/finding.ts";
 import { placeFile } from "../../../publish/place-file.mjs";
+import { causeOf } from "../../../registry/causes.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { folderOf, type Lang, langs, parseSmallkey } from "../../../registry/smallkey.ts";
 import { tryJson } from "../../../registry/try-json.ts";
 import { readTextIfThere } from "../../../system/files/if-there.ts";
 import { progress } from "../../../system/terminal/progress.ts";
-import { openBrowser } from "./browser.ts";
 import { type Drawn, type DrawOptions, drawLayer } from "./draw.ts";
 
 /** The result of drawing a layer in one language, without its picture. */
@@ -62,11 +62,15 @@ export interface ProveRun extends Omit<DrawOptions, "browser"> {
 	registered: ReadonlySet<string>;
 	/** Whether to draw layers again that were drawn today. */
 	isAgain: boolean;
+	/** Address of the public site, whose pages have to be able to draw the layers; empty if unknown; null: it does not matter. */
+	publicUrl: string | null;
 	/** The day of the run: `2026-03-04`. */
 	day: string;
 	signal: AbortSignal;
-	/** Gives the browser for the next layers, which is closed after them; absent: starts one. */
-	browser?: () => Promise<Browser>;
+	/** Called with all proofs when a layer was drawn. */
+	proved?: (proofs: Proofs) => void;
+	/** Starts the browser for the next layers, which is closed after them. */
+	browser: () => Promise<Browser>;
 	/** Draws a layer in one language; absent: on the catalogue's map in the browser. */
 	draw?: typeof drawLayer;
 }
@@ -81,7 +85,7 @@ async function addProof(
 	const before = proofs.get(smallkey);
 	const all = Object.entries(drawn);
 	const seen = Object.fromEntries(all.map(([lang, { picture: _, ...rest }]) => [lang, rest]));
-	const isDrawn = all.every(([, one]) => one.isDrawn);
+	const isDrawn = all.every(([, one]) => one.cause === undefined);
 	const bytes = all.map(([, { picture }]) => picture).find((one) => one !== null);
 	const hash = bytes && createHash("sha256").update(bytes).digest("hex").slice(0, 12);
 	const name = pictureName(smallkey, hasFixedNames ? undefined : hash);
@@ -137,7 +141,10 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 		for (const layer of suspects) {
 			if (signal.aborted) break;
 			const { failed } = await drawSome([layer]);
-			for (const reason of failed.values()) await record(layer, failedDrawing(reason));
+			for (const reason of failed.values()) {
+				const cause = causeOf("browser-ended", quote(String(reason)));
+				await record(layer, { en: { cause, share: 0, ms: 0, picture: null } });
+			}
 		}
 	} finally {
 		bar.stop();
@@ -149,6 +156,7 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 		await addProof(options, proofs, smallkey, drawn);
 		// A killed run loses no layer.
 		writeProofs(folder, proofs);
+		options.proved?.(proofs);
 		bar.tick();
 	}
 
@@ -156,7 +164,7 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 	async function drawSome(some: readonly CheckedLayer[]) {
 		const failed = new Map<CheckedLayer, unknown>();
 		const waiting: CheckedLayer[] = [];
-		const browser = await (options.browser ?? openBrowser)();
+		const browser = await options.browser();
 		const inTurn = createTurns();
 		const draw = async (layer: CheckedLayer) => {
 			if (signal.aborted) return;
@@ -174,22 +182,6 @@ export async function runProofs(options: ProveRun): Promise<Proofs> {
 		}
 		return { failed, waiting };
 	}
-}
-
-/** The result for a layer that the browser does not draw to the end, in both languages. */
-function failedDrawing(reason: unknown): Record<Lang, Drawn> {
-	const [cause = ""] = String(reason).split("\n");
-	const result = (text: string) => ({
-		isDrawn: false,
-		share: 0,
-		ms: 0,
-		text: `${text} (${cause})`,
-		picture: null,
-	});
-	return {
-		en: result("The browser could not finish drawing this layer."),
-		fr: result("Le navigateur n’a pas pu finir de dessiner cette couche."),
-	};
 }
 
 /** Returns a function that runs the work on a layer when no other layer of its hosts, in either language, is worked on. */
@@ -211,12 +203,16 @@ function createTurns() {
 	};
 }
 
-/** Draws a layer in English, and in French if that is another service or English failed: each page says why it fails. */
-async function drawLangs(
-	{ draw = drawLayer, ...options }: DrawOptions & Pick<ProveRun, "draw">,
-	{ smallkey, registration }: CheckedLayer,
-) {
-	const en = await draw(options, smallkey, "en");
-	if (en.isDrawn && placeOf(registration, "en") === placeOf(registration, "fr")) return { en };
-	return { en, fr: await draw(options, smallkey, "fr") };
+/** Draws a layer in English, and in French if that is another service. */
+async function drawLangs(options: DrawOptions & ProveRun, { smallkey, registration }: CheckedLayer) {
+	const { publicUrl, draw = drawLayer } = options;
+	const isOne = placeOf(registration, "en") === placeOf(registration, "fr");
+	// The page of the proof is http itself.
+	const blocked = blockedOn(publicUrl, registration);
+	const drawIn = async (lang: Lang): Promise<Drawn> => {
+		const drawn = await draw(options, smallkey, lang);
+		const found = blocked.find((finding) => finding.lang === lang);
+		return found && !drawn.cause ? { ...drawn, cause: found.what } : drawn;
+	};
+	return { en: await drawIn("en"), ...(!isOne && { fr: await drawIn("fr") }) };
 }

@@ -82,8 +82,8 @@ browserTest(
 		try {
 			const fetch = createFetch({ allowPrivate: true });
 			const drawn = await drawLayer({ browser, site: site.address, fetch }, "moved", "en");
-			assert.is(drawn.text, "1 feature drawn.");
-			assert.is(drawn.isDrawn, true);
+			assert.is(drawn.features, 1);
+			assert.is(drawn.cause, undefined);
 		} finally {
 			await browser.close();
 			site.close();

@@ -56,8 +56,12 @@ test("without Chromium the command says what to install, writes nothing, and a b
 	assert.is(proved.code, 2);
 	assert.is(
 		proved.stderr.trim(),
-		"there is no Chromium: install it (Debian: apt-get install chromium-headless-shell; Ubuntu: Google Chrome)",
+		"there is no Chromium: install it (Debian: apt-get install chromium-headless-shell; Ubuntu: Google Chrome), or name it in BROWSER_PATH",
 	);
+	const given = await runScript("prove", ["--out", join(path, "pictures")], {
+		BROWSER_PATH: join(path, "no"),
+	});
+	assert.equal([given.code, given.stderr.trim()], [2, `BROWSER_PATH: there is no file ${join(path, "no")}`]);
 	assert.not.ok(existsSync(join(path, "pictures")));
 	const built = await runScriptProcess("build", ["--out", join(path, "dist")], env);
 	assert.is(built.code, 0, built.stderr);

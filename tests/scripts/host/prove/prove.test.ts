@@ -4,11 +4,13 @@ import { setImmediate } from "node:timers/promises";
 import type { Browser } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { FetchFailure } from "../../../../harvest/net/failure.ts";
+import { type Cause, causeOf } from "../../../../registry/causes.ts";
 import type { CheckedLayer } from "../../../../registry/judge.ts";
 import { buildOutput } from "../../../../scripts/host/output.ts";
 import { browserPath, serveFolder } from "../../../../scripts/host/prove/browser.ts";
 import type { Drawn } from "../../../../scripts/host/prove/draw.ts";
-import { type ProveRun, readProofs, runProofs } from "../../../../scripts/host/prove/proofs.ts";
+import { type Proof, type ProveRun, readProofs, runProofs } from "../../../../scripts/host/prove/proofs.ts";
 import { reportHtml, reportOf } from "../../../../scripts/host/prove/report.ts";
 import { readLayers } from "../../../../service/harvester/layers.ts";
 import { processIo } from "../../../../system/terminal/io.ts";
@@ -54,6 +56,7 @@ function prove({ site, layers, folder }: Scene, smallkeys: string[], more: Parti
 		registered: new Set(layers.map(({ smallkey }) => smallkey)),
 		folder,
 		isAgain: false,
+		publicUrl: null,
 		day: "2026-03-04",
 		signal: new AbortController().signal,
 		browser: openBrowser,
@@ -67,8 +70,8 @@ browserTest("pictures of a WMS and features are drawn, and each has a small pict
 	const proofs = await prove(scene, ["nhn", "drought"]);
 	const [pictures, features] = [proofs.get("nhn"), proofs.get("drought")];
 	assert.is(pictures?.since, undefined);
-	assert.is(pictures?.langs.en?.isDrawn, true);
-	assert.is(pictures?.langs.fr?.isDrawn, true, "the French service is another one");
+	assert.is(pictures?.langs.en?.cause, undefined);
+	assert.ok(pictures?.langs.fr && !pictures.langs.fr.cause, "the French service is another one");
 	assert.ok((pictures?.langs.en?.share ?? 0) > 0.1);
 	assert.is(pictures?.langs.en?.features, undefined);
 	assert.is(features?.langs.en?.features, 81);
@@ -99,8 +102,8 @@ browserTest(
 		});
 		assert.is(proofs.get("drought")?.since, "2026-03-11");
 		assert.is(proofs.get("drought")?.picture, picture, "the last picture stays");
-		assert.match(proofs.get("drought")?.langs.en?.text ?? "", "could not be reached from this page");
-		assert.is(proofs.get("nhn")?.langs.en?.isDrawn, false);
+		assert.equal(proofs.get("drought")?.langs.en?.cause, causeOf("cors"));
+		assert.equal(proofs.get("nhn")?.langs.en?.cause, causeOf("nothing"));
 		assert.is(proofs.get("nhn")?.since, "2026-03-11");
 		assert.is(proofs.get("railway")?.since, undefined, "not drawn again");
 		const later = await prove(scene, ["nhn"], { fetch: network, day: "2026-03-18" });
@@ -108,8 +111,34 @@ browserTest(
 	},
 );
 
+browserTest("a proof keeps by code why nothing can be seen, and what https sites block", async (scene) => {
+	const host = (smallkey: string) => {
+		const layer = scene.layers.find((one) => one.smallkey === smallkey) as CheckedLayer;
+		return new URL(layer.registration.en.service_url).host;
+	};
+	const answers = (body: string, type: string) => () =>
+		new Response(body, { headers: { "Content-Type": type, "Access-Control-Allow-Origin": "*" } });
+	const exception =
+		"<ServiceExceptionReport><ServiceException>InvalidSRS: 3978</ServiceException></ServiceExceptionReport>";
+	const network = drawingNetwork({
+		[host("nhn")]: () => new Response("<h1>Hello</h1>", { headers: { "Content-Type": "text/html" } }),
+		[host("radar-rain")]: answers(exception, "text/xml"),
+	});
+	const keys = ["nhn", "radar-rain", "drought"];
+	const proofs = await prove(scene, keys, { fetch: network, publicUrl: "https://maps.example" });
+	const causesOf = Object.fromEntries([...proofs].map(([key, { langs }]) => [key, langs.en?.cause]));
+	assert.equal(causesOf, {
+		drought: causeOf("not-secure"),
+		nhn: causeOf("no-picture"),
+		"radar-rain": causeOf("reference", "InvalidSRS: 3978"),
+	});
+	assert.ok(proofs.get("drought")?.picture, "an http site shows it");
+	const blocked = await prove(scene, ["drought"], { isAgain: true, publicUrl: "http://maps.example" });
+	assert.is(blocked.get("drought")?.since, undefined);
+});
+
 /** What a layer looks like that is drawn without a browser. */
-const drawn: Drawn = { isDrawn: true, share: 0.5, ms: 1, text: "Drawn.", picture: new Uint8Array(600) };
+const drawn: Drawn = { share: 0.5, ms: 1, picture: new Uint8Array(600) };
 
 /** A browser that draws nothing. */
 async function openNothing(): Promise<Browser> {
@@ -188,44 +217,35 @@ test("a layer that ends the browser is not drawn, and all others are", async (sc
 	assert.equal([...proofs.keys()].sort(), ["drought", "nacei-1", "nacei-2", "nhn"]);
 	const sure = [...proofs].filter(([, { since }]) => since === undefined);
 	assert.equal(sure.map(([smallkey]) => smallkey).sort(), ["drought", "nacei-1", "nacei-2"]);
-	const { langs } = proofs.get("nhn") as NonNullable<ReturnType<typeof proofs.get>>;
-	assert.match(langs.en?.text ?? "", "The browser could not finish drawing this layer.");
-	assert.match(langs.fr?.text ?? "", "Le navigateur n’a pas pu finir de dessiner cette couche.");
+	assert.is(proofs.get("nhn")?.langs.en?.cause?.code, "browser-ended");
 	assert.equal(await readProofs(scene.folder), proofs, "kept");
 });
 
 browserTest("what the guarded fetch refuses does not reach the page", async (scene) => {
 	const proofs = await prove(scene, ["nhn"], {
 		fetch: async () => {
-			throw new Error("10.0.0.7 is not an address of the public internet");
+			throw new FetchFailure("address", causeOf("not-public", "10.0.0.7"));
 		},
 	});
-	assert.is(proofs.get("nhn")?.langs.en?.isDrawn, false);
+	assert.equal(proofs.get("nhn")?.langs.en?.cause, causeOf("not-public", "10.0.0.7"));
 	assert.equal((await readdir(scene.folder)).sort(), ["proofs.json"], "no picture");
 });
 
 test("the report counts what draws and what does not, in both languages, and escapes what services say", async () => {
-	const seen = (isDrawn: boolean, text: string) => ({ isDrawn, share: isDrawn ? 0.25 : 0, ms: 1900, text });
-	const proofs = new Map([
-		["good", { day: "2026-03-04", langs: { en: seen(true, "Drawn.") }, picture: "go/good.0.webp" }],
-		[
-			"bad",
-			{ day: "2026-03-04", since: "2026-02-25", langs: { en: seen(false, "<b>no</b>"), fr: seen(true, "") } },
-		],
-		["gone", { day: "2026-03-04", langs: {} }],
-		[
-			"blank",
-			{
-				...{ day: "2026-03-04", since: "2026-03-01" },
-				langs: {
-					en: { ...seen(false, "Drawn."), isBlank: true as const },
-					fr: { ...seen(false, "Dessinée."), isBlank: true as const },
-				},
-			},
-		],
+	const day = "2026-03-04";
+	const drawn = { share: 0.25, ms: 1900 };
+	const no = (cause: Cause) => ({ cause, share: 0, ms: 1900 });
+	const says = no(causeOf("exception", "<b>no</b>"));
+	const proofs = new Map<string, Proof>([
+		["good", { day, langs: { en: drawn }, picture: "go/good.0.webp" }],
+		["bad", { day, since: "2026-02-25", langs: { en: says, fr: drawn } }],
+		["gone", { day, langs: {} }],
+		["blank", { day, since: "2026-03-01", langs: { en: no(causeOf("nothing")) } }],
 	]);
 	const layers = new Map(
-		["good", "bad", "new", "blank"].map((key) => [key, { en: `The ${key}`, fr: `La ${key}` }]),
+		["good", "bad", "new", "blank"].map((key) => {
+			return [key, { title: { en: `The ${key}`, fr: `La ${key}` }, owner: "@org/<maps>" }];
+		}),
 	);
 	const report = reportOf(proofs, layers);
 	const keysOf = (rows: { smallkey: string }[]) => rows.map(({ smallkey }) => smallkey);
@@ -234,13 +254,15 @@ test("the report counts what draws and what does not, in both languages, and esc
 		[all, unknown, keysOf(report.drawn), keysOf(report.notDrawn)],
 		[4, 1, ["good"], ["bad", "blank"]],
 	);
-	const [en, fr] = [reportHtml(report, "en"), reportHtml(report, "fr")];
-	assert.match(en, "<p>Nothing of it is visible on the map.</p>");
-	assert.match(fr, "<p>Rien n’en est visible sur la carte.</p>");
-	assert.not.match(fr, "Dessinée.");
+	const [en, fr] = [reportHtml(report, "en", "https://maps.example"), reportHtml(report, "fr", "")];
+	assert.match(en, "<p>draws nothing on the map</p>");
+	assert.match(fr, "<p>ne dessine rien sur la carte</p>");
+	assert.match(en, '<h3><a href="https://maps.example/en/layer/blank">The blank</a></h3>');
+	assert.match(fr, "<h3>La blank</h3>", "the address of the site is not known");
+	assert.match(fr, "<p>responsable\u00a0: @org/&lt;maps&gt;</p>");
 	assert.match(en, "1 of 4 layers draw. 1 was not drawn by any run yet.");
-	assert.match(en, "not drawn since <time>2026-02-25</time>");
-	assert.match(en, "English only: &lt;b&gt;no&lt;/b&gt;");
+	assert.match(en, "not drawn since 2026-02-25");
+	assert.match(en, "English only: answers with an exception: &lt;b&gt;no&lt;/b&gt;");
 	assert.match(
 		en,
 		'<img src="go/good.0.webp" alt="Map of The good" width="240" height="180" loading="lazy">',
