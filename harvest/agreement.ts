@@ -94,11 +94,8 @@ function rowsOf(known: LayerDescription, found: LayerDescription): Agreement {
 	].flat();
 	const isSameName = known.layers.join("\n") === found.layers.join("\n");
 	const sure = overlap === 0 || hides(known, found) ? null : sureOfNamed(rows, isSameName);
-	const [[before1 = "", before2 = ""], [after1 = "", after2 = ""]] = [known, found].map((one) => [
-		one.layers.join(" "),
-		one.title,
-	]) as [string[], string[]];
-	return { sure: inSeries(inSeries(sure, known, before1, after1), known, before2, after2), rows };
+	const named = inSeries(sure, known, known.layers.join(" "), found.layers.join(" "));
+	return { sure: inSeries(named, known, known.title ?? "", found.title ?? ""), rows };
 }
 
 /** The names in an address: folder and service of an ArcGIS server, else the whole path. */

@@ -1,4 +1,5 @@
 import { arcgisPath } from "../registry/addresses.ts";
+import { causeOf } from "../registry/causes.ts";
 import type { FeatureDescription, LangDescription, NamedDescription } from "../registry/description.ts";
 import { type Agreement, agreementOf, hasItsName } from "./agreement.ts";
 import { isObject, listOf, numberOf, textOf, wordOf } from "./answer.ts";
@@ -94,8 +95,8 @@ export async function checkSameLayer(
 	const same = alike.find(({ agreement }) => agreement.sure === "same");
 	if (!same) return;
 	const place = quote(same.layer ?? same.service_url);
-	const text = `answers for another layer, ${quote(nameOf(now))}: ${quote(nameOf(known))} is at ${place} now`;
-	throw new Trouble("wrong", text);
+	const [name, before] = [quote(nameOf(now)), quote(nameOf(known))];
+	throw new Trouble("wrong", causeOf("other-layer", name, before, place));
 }
 
 function nameOf(description: LangDescription): string {

@@ -1,3 +1,4 @@
+import { type Cause, type CauseCode, causeOf } from "../registry/causes.ts";
 import {
 	isVersion2,
 	type LangEntry,
@@ -30,7 +31,7 @@ interface Checked {
 	wrong: Wrong[];
 }
 
-type Wrong = [member: string, text: string];
+type Wrong = [member: string, what: Cause];
 
 const maxMissing = 10;
 
@@ -58,8 +59,8 @@ export function createCheckLayer(ask: Ask, read = createReadCapabilities(ask)) {
 				continue;
 			}
 			if (found.facts) checked.facts[lang] = found.facts;
-			for (const [member, message] of found.wrong)
-				checked.findings.push(findingOf(registration, lang, { state: "wrong", message }, member));
+			for (const [member, what] of found.wrong)
+				checked.findings.push(findingOf(registration, lang, { state: "wrong", what }, member));
 		}
 		return checked;
 	};
@@ -72,7 +73,7 @@ async function checkFeature(entry: LangEntry, ask: Ask): Promise<Checked> {
 		.filter(isObject)
 		.map(({ name }) => textOf(name));
 	const isMissing = field && names.length > 0 && !names.includes(field);
-	const wrong: Wrong[] = isMissing ? [["display_field", `has no field ${quote(field)}`]] : [];
+	const wrong: Wrong[] = isMissing ? [["display_field", causeOf("no-field", quote(field))]] : [];
 	return { facts: { title: textOf(layer.name) }, wrong };
 }
 
@@ -81,25 +82,25 @@ async function checkWms(entry: LangEntry, read: ReadCapabilities): Promise<Check
 	const capabilities = await read("WMS", entry.service_url, name);
 	const layer = capabilities.layers.get(name);
 	if (!layer) {
-		const text = `has no layer ${quote(name)} among its ${capabilities.layers.size}`;
-		return { facts: null, wrong: [["layer", text]] };
+		const what = causeOf("no-layer", quote(name), capabilities.layers.size);
+		return { facts: null, wrong: [["layer", what]] };
 	}
 	const { title, queryable } = layer;
 	const { featureInfoFormats } = capabilities;
 	const legendFormats = [...new Set([...legendFormatsOf(layer), ...capabilities.legendFormats])];
 	const wrong: Wrong[] = [];
 	const { feature_info_type: infoType, legend_format: legendType } = entry;
-	if (infoType && !queryable) wrong.push(["feature_info_type", `cannot be queried for ${quote(name)}`]);
+	if (infoType && !queryable) wrong.push(["feature_info_type", causeOf("no-query", quote(name))]);
 	else if (infoType && !offers(featureInfoFormats, infoType))
-		wrong.push(["feature_info_type", notOffered(infoType, "queries", featureInfoFormats)]);
+		wrong.push(["feature_info_type", notOffered("no-query-format", infoType, featureInfoFormats)]);
 	// A service whose capabilities name no legend may still have one, so that is not wrong.
 	if (legendType && legendFormats.length > 0 && !offers(legendFormats, legendType))
-		wrong.push(["legend_format", notOffered(legendType, "legends", legendFormats)]);
+		wrong.push(["legend_format", notOffered("no-legend-format", legendType, legendFormats)]);
 	return { facts: { title, queryable, legendFormats: legendFormats.toSorted(), featureInfoFormats }, wrong };
 }
 
-function notOffered(type: string, what: string, formats: readonly string[]): string {
-	return `does not offer ${type} for ${what}, only: ${quote(formats.join(", "))}`;
+function notOffered(code: CauseCode, type: string, formats: readonly string[]): Cause {
+	return causeOf(code, type, quote(formats.join(", ")));
 }
 
 /** Whether a media type is offered, regardless of parameters and case. */
@@ -114,11 +115,10 @@ async function checkNode(node: LangNode, read: ReadCapabilities, ask: Ask): Prom
 	const { title, layers } = await contentsOf(node, String(named[0] ?? ""), read, ask);
 	const missing = [...named.entries()].filter(([, name]) => !layers.has(name));
 	const wrong = missing.slice(0, maxMissing).map(([index, name]): Wrong => {
-		const text = `has no layer ${quote(String(name))} among its ${layers.size}`;
-		return [`scrape_only/${index}`, text];
+		return [`scrape_only/${index}`, causeOf("no-layer", quote(String(name)), layers.size)];
 	});
 	const more = missing.length - wrong.length;
-	if (more > 0) wrong.push(["scrape_only", `does not have ${more} more of its layers`]);
+	if (more > 0) wrong.push(["scrape_only", causeOf("fewer-layers", more)]);
 	return { facts: { title }, wrong };
 }
 

@@ -1,12 +1,14 @@
+import { type Cause, causeOf, causeText } from "../registry/causes.ts";
 import {
 	currentDescription,
 	type Description,
 	type LangDescription,
 	parseDescription,
 } from "../registry/description.ts";
-import type { Seen, SickState } from "../registry/health.ts";
+import { type Seen, type SickState, seenAs, sickStates } from "../registry/health.ts";
+import { isBlockedOn } from "../registry/mixed-content.ts";
 import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
-import type { Lang } from "../registry/smallkey.ts";
+import { type Lang, langs } from "../registry/smallkey.ts";
 
 /** What is wrong with one language of a layer. */
 export interface Finding {
@@ -18,19 +20,20 @@ export interface Finding {
 	lang: Lang;
 	/** JSON pointer into the registration: `/en/service_url`. */
 	pointer: string;
-	/** What is wrong: one line of plain text. It may quote the service, and must be escaped in markup. */
+	what: Cause;
+	/** `what` in English, with the address: one line of plain text. It may quote the service, and must be escaped in markup. */
 	text: string;
 }
 
-/** Makes a finding about a service. @param trouble its message is the rest of a sentence about the service */
+/** Makes a finding about a service. */
 export function findingOf(
 	registration: Registration,
 	lang: Lang,
-	{ state, message }: Pick<Trouble, "state" | "message">,
+	{ state, what }: Pick<Trouble, "state" | "what">,
 	member = "service_url",
 ): Finding {
-	const text = `${registration[lang].service_url} ${message}`;
-	return { state, lang, pointer: `/${lang}/${member}`, text };
+	const text = `${registration[lang].service_url} ${causeText("en", what)}`;
+	return { state, lang, pointer: `/${lang}/${member}`, what, text };
 }
 
 /** Shortens an untrusted text for use in a finding: one line, no control characters, at most 160 characters. */
@@ -49,8 +52,8 @@ interface TroubleFacts {
 }
 
 /**
- * There is no usable answer, or a service cannot be described, or not completely. The message is the rest of a sentence
- * about the service: `answers with status 404`.
+ * There is no usable answer, or a service cannot be described, or not completely. The message is the
+ * cause in English: `answers with status 404`.
  */
 export class Trouble extends Error {
 	/** An `Answer` is not ok if it is a trouble. */
@@ -62,10 +65,10 @@ export class Trouble extends Error {
 
 	constructor(
 		readonly state: SickState,
-		text: string,
+		readonly what: Cause,
 		{ status = null, tooLarge = false, isTemporary }: TroubleFacts = {},
 	) {
-		super(text);
+		super(causeText("en", what));
 		this.status = status;
 		this.tooLarge = tooLarge;
 		this.isTemporary = isTemporary ?? (state === "down" && !tooLarge && !isRefusal(status));
@@ -107,9 +110,9 @@ const maxEntries = 1000;
 
 /** @throws {Trouble} if a service has no layers, or too many to be registered as a whole */
 export function checkEntries(entries: readonly unknown[]): void {
-	if (entries.length === 0) throw new Trouble("wrong", "has no layers");
+	if (entries.length === 0) throw new Trouble("wrong", causeOf("no-layers"));
 	if (entries.length <= maxEntries) return;
-	throw new Trouble("wrong", `has more than ${maxEntries} layers: name those that are wanted`);
+	throw new Trouble("wrong", causeOf("many-layers", maxEntries));
 }
 
 /** The registered address and layer names of one language, as a text that can be compared. */
@@ -141,12 +144,24 @@ export interface Watched {
 	findings: Finding[];
 }
 
-/** The state to store, with the text of its first finding as the cause; null if nothing is wrong. */
+/** The worst state of findings. */
+export function watchedOf(findings: Finding[]): Watched {
+	const state = sickStates.find((one) => findings.some((finding) => finding.state === one)) ?? null;
+	return { state, findings };
+}
+
+/** The state to store, with its first finding as the cause; null if nothing is wrong. */
 export function seenOf({ state, findings }: Watched): Seen | null {
-	if (state === null) return null;
 	const found = findings.find((finding) => finding.state === state);
-	// The address at the start is removed: the report shows the service's host beside the cause.
-	return { state, ...(found && { cause: quote(found.text.replace(/^https?:\S+ /, "")) }) };
+	return state && (found ? seenAs(state, found.what) : { state });
+}
+
+/** The languages in which browsers do not show a layer on a site, since it is registered with http. @param site null: it does not matter */
+export function blockedOn(site: string | null, registration: Registration): Finding[] {
+	const trouble = { state: "blocked", what: causeOf("not-secure") } as const;
+	return langs
+		.filter((lang) => site !== null && isBlockedOn(site, registration[lang].service_url))
+		.map((lang) => findingOf(registration, lang, trouble));
 }
 
 export interface Harvested {

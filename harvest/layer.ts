@@ -1,5 +1,4 @@
 import { currentDescription, type Description, type LangDescription } from "../registry/description.ts";
-import { sickStates } from "../registry/health.ts";
 import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "../registry/registration.ts";
 import { type Lang, langs } from "../registry/smallkey.ts";
 import { checkSameLayer } from "./alike.ts";
@@ -7,6 +6,7 @@ import { describeArcgisService } from "./arcgis/answers.ts";
 import { askLayer, describeLayer, lookAtFeatures, sketchLayer } from "./arcgis/feature-layer.ts";
 import { createCheckLayer } from "./check-layer.ts";
 import {
+	blockedOn,
 	type Described,
 	eachService,
 	findingOf,
@@ -15,6 +15,7 @@ import {
 	orTrouble,
 	Trouble,
 	type Watched,
+	watchedOf,
 } from "./finding.ts";
 import type { Ask } from "./net/ask.ts";
 import { withSiblings } from "./siblings.ts";
@@ -80,8 +81,16 @@ export function createHarvestLayer(options: Omit<Clients, "read"> & Partial<Clie
 	};
 }
 
-/** Creates the check for a run, which shares capabilities between layers. @param ask from `createAsk` */
-export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): WatchLayer {
+/**
+ * Creates the check for a run, which shares capabilities between layers.
+ * @param ask from `createAsk`
+ * @param site address of the catalogue, whose pages have to be able to draw the layer; empty if unknown; null: it does not matter
+ */
+export function createWatchLayer(
+	ask: Ask,
+	site: string | null,
+	read = createReadCapabilities(ask),
+): WatchLayer {
 	const check = createCheckLayer(ask, read);
 
 	return async (registration, signal, known = null) => {
@@ -93,8 +102,8 @@ export function createWatchLayer(ask: Ask, read = createReadCapabilities(ask)): 
 		);
 		for (const [lang, found] of looks)
 			if (found instanceof Trouble) findings.push(findingOf(registration, lang, found));
-		const state = sickStates.find((one) => findings.some((finding) => finding.state === one)) ?? null;
-		return { state, findings };
+		const blocked = blockedOn(site, registration).filter(({ lang }) => well.includes(lang));
+		return watchedOf([...findings, ...blocked]);
 	};
 }
 

@@ -1,4 +1,5 @@
 import { arcgisPath } from "../registry/addresses.ts";
+import { causeOf } from "../registry/causes.ts";
 import type { LangDescription } from "../registry/description.ts";
 import { maxSibling, maxSiblings } from "../registry/schemas/description.ts";
 import { agreementOf } from "./agreement.ts";
@@ -46,7 +47,7 @@ export async function askList(catalogue: string, folder: string, ask: Clients["a
 	const { services, folders, error } = objectOf(parseAnswer(answer.bytes));
 	if (!Array.isArray(services)) {
 		const code = Number(objectOf(error).code) || null;
-		return new Trouble("wrong", "has no list", { status: code, isTemporary: code === null });
+		return new Trouble("wrong", causeOf("no-list"), { status: code, isTemporary: code === null });
 	}
 	const paths = services.filter(isObject).map((one) => `${textOf(one.name)}/${textOf(one.type)}`);
 	return { paths, folders: listOf(folders).map(textOf).filter(Boolean) };
@@ -57,7 +58,7 @@ export async function askLayers(address: string, ask: Clients["ask"]) {
 	const document = await orTrouble(askDocument(serviceAddress(address, "/..", {}), "service", ask));
 	if (document instanceof Trouble) return document;
 	if (Array.isArray(document.layers)) return document.layers.filter(isObject);
-	return new Trouble("wrong", "has no list of layers", { isTemporary: true });
+	return new Trouble("wrong", causeOf("no-list"), { isTemporary: true });
 }
 
 /** The text by which a layer of a service is remembered: its name in a WMS; a number together with the title. */

@@ -1,3 +1,4 @@
+import { type Cause, type CauseCode, causeOf, causes, causeText } from "./causes.ts";
 import { type Lang, parseSmallkey } from "./smallkey.ts";
 import { tryJson } from "./try-json.ts";
 
@@ -6,9 +7,10 @@ export const healthPath = "layers/health.json";
 
 /**
  * What is wrong with a layer. `wrong`: its service contradicts the registration. `down`: its service does not answer, or
- * its answer is unusable. `empty`: the service draws nothing.
+ * its answer is unusable. `empty`: the service draws nothing. `blocked`: it draws, but browsers do not show it on this site.
+ * `moved`: it draws, and its service redirects permanently to the place of a repair that waits.
  */
-export const sickStates = ["wrong", "down", "empty"] as const;
+export const sickStates = ["wrong", "down", "empty", "blocked", "moved"] as const;
 export type SickState = (typeof sickStates)[number];
 
 /** What is wrong with a layer, and since when. */
@@ -16,8 +18,11 @@ export interface Sickness {
 	state: SickState;
 	/** The week in which the layer was first found in this state, as ISO 8601 writes it: `2026-W09`. */
 	since: string;
-	/** The last finding, such as `answers with status 503`: one line of plain text, which may quote a service. */
+	/** The last finding in English, such as `answers with status 503`: one line of plain text, which may quote a service. */
 	cause?: string;
+	/** The last finding by its code in `causes`, with the values of its text. An earlier version stored neither. */
+	code?: CauseCode;
+	values?: readonly string[];
 	/** Whether a repair waits for a decision on a branch `repair/…`. */
 	repair?: true;
 }
@@ -31,6 +36,9 @@ export type Health = ReadonlyMap<string, Sickness>;
 /** Most layers in the file; the layers that have been sick longest are kept. */
 const maxSick = 5000;
 
+/** Most values of a cause. */
+const maxValues = 3;
+
 const weekPattern = /^\d{4}-W\d{2}$/;
 
 /** Reads `layers/health.json`. Invalid entries are ignored; an unreadable file gives an empty map. */
@@ -42,11 +50,41 @@ export function parseHealth(text: string | null): Health {
 	return new Map(known.map(([smallkey, sickness]) => [smallkey, clean(sickness)]));
 }
 
+/** Longest cause, and longest value of one, in characters. */
 const maxCauseLength = 160;
 
-function clean({ state, since, cause, repair }: Sickness): Sickness {
+/** What was seen of a layer, as it is stored. */
+export function seenAs(state: SickState, what: Cause): Seen {
+	// What is said of the host is said of the layer.
+	const [inner] = what.values;
+	if (typeof inner === "object") return seenAs(state, inner);
+	const values = what.values.map((value) => String(value).slice(0, maxCauseLength));
+	const cause = causeText("en", what).slice(0, maxCauseLength);
+	return { state, cause, code: what.code, ...(values.length > 0 && { values }) };
+}
+
+/** Why a layer is sick, in the reader's language; as stored, in English, if only that is known. */
+export function causeIn(
+	lang: Lang,
+	{ cause = "", code, values = [] }: Partial<Sickness>,
+): { text: string; lang: Lang } {
+	return code ? { text: causeText(lang, { code, values }), lang } : { text: cause, lang: "en" };
+}
+
+function clean({ state, since, cause, code, values, repair }: Sickness): Sickness {
 	const seen = typeof cause === "string" && { cause: cause.slice(0, maxCauseLength) };
-	return { state, since, ...seen, ...(repair === true && { repair }) };
+	// A later version may have other codes.
+	const isKnown = typeof code === "string" && Object.hasOwn(causes, code);
+	const texts = Array.isArray(values) ? values.filter((value) => typeof value === "string") : [];
+	const filled = texts.slice(0, maxValues).map((value) => value.slice(0, maxCauseLength));
+	return {
+		state,
+		since,
+		...seen,
+		...(isKnown && { code }),
+		...(isKnown && filled.length > 0 && { values: filled }),
+		...(repair === true && { repair }),
+	};
 }
 
 function isSickness(value: unknown): value is Sickness {
@@ -88,8 +126,10 @@ export function updateHealth(
 	const kept = [...before].filter(([smallkey]) => !seen.has(smallkey) && isRegistered(smallkey));
 	const after = new Map<string, Sickness>(kept);
 	for (const [smallkey, found] of seen) {
-		if (found === null || !isRegistered(smallkey)) continue;
 		const known = before.get(smallkey);
+		// A check follows redirects without a word; `markRepairs` ends this state.
+		if (found === null && known?.state === "moved") after.set(smallkey, known);
+		if (found === null || !isRegistered(smallkey)) continue;
 		const since = known?.state === found.state ? known.since : week;
 		after.set(smallkey, { ...found, since, ...(known?.repair && { repair: true }) });
 	}
@@ -99,12 +139,19 @@ export function updateHealth(
 /** Trailer that names a layer for which a repair was proposed, in a commit of `layers/health.json`. */
 export const repairTrailer = "Repair-Proposed";
 
-/** Sets the mark `repair` on the layers whose repair waits for a decision, and removes it from all others. */
-export function markRepairs(health: Health, proposed: ReadonlySet<string>): Health {
-	const marked = [...health].map(([smallkey, { repair: _, ...sickness }]): [string, Sickness] => {
-		return [smallkey, { ...sickness, ...(proposed.has(smallkey) && { repair: true }) }];
-	});
-	return new Map(marked);
+/**
+ * Sets the mark `repair` on the layers whose repair waits for a decision, and removes it from all others. A layer that was
+ * well is `moved`: only for a permanent redirect is a repair proposed of a layer that still works.
+ */
+export function markRepairs(health: Health, proposed: ReadonlySet<string>, week: string): Health {
+	const marked = new Map<string, Sickness>();
+	for (const [smallkey, { repair: _, ...sickness }] of health)
+		if (sickness.state !== "moved" && !proposed.has(smallkey)) marked.set(smallkey, sickness);
+	for (const smallkey of proposed) {
+		const known = health.get(smallkey) ?? { ...seenAs("moved", causeOf("moved")), since: week };
+		marked.set(smallkey, { ...known, repair: true });
+	}
+	return marked;
 }
 
 /** The ISO 8601 week of a time, in UTC: `2026-W09`. */

@@ -1,4 +1,5 @@
 import { addressesOf, arcgisPath, featureServerQuery, kindProblem } from "./addresses.ts";
+import { isBlockedOn } from "./mixed-content.ts";
 import { pointerOf } from "./problems.ts";
 import { isVersion2, type Registration, readInfoTypes } from "./registration.ts";
 import { type Lang, langs } from "./smallkey.ts";
@@ -24,7 +25,7 @@ function* oddities(address: string, url: URL, type: string): Generator<Text> {
 	const host = url.hostname.replace(/^\[|\]$/g, "");
 	const isLocal = host === "localhost" || host.endsWith(".localhost");
 	if (isLocal || privateHost.test(host)) yield textOf("private-host", host);
-	if (url.protocol !== "https:") yield textOf("not-https");
+	if (isBlockedOn("", url.href)) yield textOf("not-https");
 }
 
 /**

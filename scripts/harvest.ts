@@ -163,6 +163,7 @@ const watchTitles = {
 	...harvestTitles,
 	down: "Services that are down or odd:",
 	empty: "Layers of which there is nothing to be seen:",
+	blocked: "Layers that browsers block on an https site:",
 };
 
 /** Smallkeys of the layers whose service description differs from the last commit of the checkout. */
@@ -183,10 +184,11 @@ const watchServices = createRun("watch-services", async ({ read, environment, io
 			.addHelpText("after", watchHelp),
 	);
 	const { owners } = parseOwners((await readIfThere(ownersPath)) ?? new Uint8Array(0));
-	const { ask } = clientsWith(readConfiguration(withoutStore(environment)).harvest);
+	const { harvest, publicUrl } = readConfiguration(withoutStore(environment));
+	const { ask } = clientsWith(harvest);
 	const registered = await readLayers({ folder }, [], io);
 	const layers = await readLayers({ folder }, smallkeys, io);
-	const all = await watchAll(layers, ask);
+	const all = await watchAll(layers, ask, publicUrl);
 	const week = weekOf(io.now());
 	const states = new Map(all.map((layer) => [layer.smallkey, seenOf(layer)]));
 	const health = await writeHealth(folder, states, registered, io.now());
@@ -197,7 +199,7 @@ const watchServices = createRun("watch-services", async ({ read, environment, io
 	}
 	const count = (wanted: SickState | null) => all.filter(({ state }) => state === wanted).length;
 	io.print(
-		`checked ${counted(all.length, "layer")}: ${count(null)} well, ${count("wrong")} wrong, ${count("down")} down, ${count("empty")} empty`,
+		`checked ${counted(all.length, "layer")}: ${count(null)} well, ${count("wrong")} wrong, ${count("down")} down, ${count("empty")} empty, ${count("blocked")} blocked`,
 	);
 	return printFindings(all, watchTitles, io, (smallkey, state) => {
 		if (states.get(smallkey)?.state !== state) return "";

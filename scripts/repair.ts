@@ -1,10 +1,10 @@
 // npx fragment-publisher repair: looks for the services of layers that stay sick, and proposes what to register in their place
-import { mkdir, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { messageOf, readOpen } from "../harvest/repair/branches.ts";
+import { messageOf, type OpenRepair, readOpen } from "../harvest/repair/branches.ts";
 import { runRepair } from "../harvest/repair/run.ts";
 import { resolveCommit } from "../publish/collect.ts";
-import { healthText, markRepairs, parseHealth } from "../registry/health.ts";
+import { healthText, markRepairs, parseHealth, weekOf } from "../registry/health.ts";
 import { clientsWith } from "../service/ask.ts";
 import { readLayers } from "../service/harvester/layers.ts";
 import { findRepository, readHealth, servedRef } from "../service/repository.ts";
@@ -31,11 +31,12 @@ async function readHealthBefore(repository: string, base: string, day: string): 
 }
 
 /** Marks in a file of health the layers for which a repair waits. @param before its text; null if it does not exist */
-async function noteRepairs(file: string, before: string | null, repository: string, base: string) {
-	const open = await readOpen(repository, base);
+async function noteRepairs(file: string, before: string | null, open: readonly OpenRepair[], now: Date) {
 	const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
-	const text = healthText(markRepairs(parseHealth(before), proposed));
-	if (text !== null && text !== before) await writeFile(file, text);
+	const text = healthText(markRepairs(parseHealth(before), proposed, weekOf(now)));
+	if (text === before) return;
+	if (text === null) await rm(file, { force: true });
+	else await writeFile(file, text);
 }
 
 export const run = createRun("repair", async ({ read, environment, io }) => {
@@ -91,7 +92,7 @@ export const run = createRun("repair", async ({ read, environment, io }) => {
 	for (const { smallkey, why } of outcome.silent) io.print(plain(`${smallkey}: nothing is proposed: ${why}`));
 	const { out } = options;
 	if (options.health !== undefined && !options.dryRun)
-		await noteRepairs(options.health, health, repository, base);
+		await noteRepairs(options.health, health, await readOpen(repository, base), now);
 	if (out !== undefined) {
 		const { GITHUB_SERVER_URL = "https://github.com", GITHUB_REPOSITORY = "" } = environment;
 		// The address at which GitHub serves the files of the branch `pictures`.

@@ -1,3 +1,4 @@
+import { causeOf } from "../../registry/causes.ts";
 import type { Extent } from "../../registry/extent.ts";
 import { projectionOf, reproject } from "../../registry/projections.ts";
 import { isObject, listOf, numberOf, objectOf, parseAnswer, textOf, wordOf } from "../answer.ts";
@@ -20,8 +21,7 @@ export async function askDocument(
 	if (!answer.ok) throw answer;
 	const document = parseAnswer(answer.bytes);
 	if (!isObject(document)) {
-		const text = `does not answer as an ArcGIS ${what} does, with a JSON object`;
-		throw new Trouble("wrong", text, { isTemporary: true });
+		throw new Trouble("wrong", causeOf(`not-arcgis-${what}`), { isTemporary: true });
 	}
 	if (document.error === undefined) return document;
 	throw errorTrouble(objectOf(document.error));
@@ -46,8 +46,11 @@ function errorTrouble(error: Record<string, unknown>): Trouble {
 	const isLasting =
 		(code !== null && lastingCodes.has(code)) ||
 		/not found|does not exist|invalid (?:url|layer)/i.test(message);
-	const text = `answers with ArcGIS error ${wordOf(error.code) || "without a code"}: ${quote(message)}`;
-	return new Trouble(isLasting ? "wrong" : "down", text, { status: code });
+	const word = wordOf(error.code);
+	const what = word
+		? causeOf("arcgis-error", word, quote(message))
+		: causeOf("arcgis-uncoded", quote(message));
+	return new Trouble(isLasting ? "wrong" : "down", what, { status: code });
 }
 
 /**
@@ -58,8 +61,7 @@ function errorTrouble(error: Record<string, unknown>): Trouble {
 export async function describeArcgisService(address: string, ask: Ask): Promise<Described> {
 	const document = await askDocument(address, "service", ask);
 	if (textOf(document.type) !== "" || !Array.isArray(document.layers)) {
-		const text = "is no whole service: the address must end with MapServer or FeatureServer";
-		throw new Trouble("wrong", text);
+		throw new Trouble("wrong", causeOf("no-service"));
 	}
 	// A layer in no group has -1. Older servers omit the member in services without groups.
 	const onTop = document.layers

@@ -1,3 +1,4 @@
+import { type CauseCode, causeOf } from "../../registry/causes.ts";
 import type { FeatureDescription, Field } from "../../registry/description.ts";
 import { plainText } from "../../registry/markup.ts";
 import { boundsOfExtent, reproject } from "../../registry/projections.ts";
@@ -37,15 +38,15 @@ export async function describeLayer(
 ): Promise<Described> {
 	const layer = await askLayer(address, ask);
 	const fields = listOf(layer.fields).filter(isObject);
-	if (fields.length > maxFields) throw tooMuch(`more than ${maxFields} fields`);
+	if (fields.length > maxFields) throw new Trouble("down", causeOf("many-fields", maxFields));
 	const troubles: Trouble[] = [];
 	const legend = await askLegend(address, ask, troubles);
 	const count = await askCount(address, ask, troubles);
-	if (hasTooManyClasses(layer)) throw tooMuch(`more than ${maxClasses} classes`);
+	if (hasTooManyClasses(layer)) throw new Trouble("down", causeOf("many-classes", maxClasses));
 	const parts = { fields: fields.map(readField), legend, count };
 	const description = buildDescription(address, layer, parts, mapWkid);
 	if (JSON.stringify(description).length > maxDescriptionLength) {
-		throw tooMuch(`symbols and fields of more than ${maxDescriptionLength / 1024} KiB`);
+		throw new Trouble("down", causeOf("large-symbols", maxDescriptionLength / 1024));
 	}
 	return { description, missing: troubles[0] ?? null };
 }
@@ -72,22 +73,16 @@ export async function askAllLayers(address: string, ask: Ask): Promise<Record<st
 	return listOf(layers).filter(isObject);
 }
 
-function tooMuch(what: string): Trouble {
-	return new Trouble("down", `names ${what}, too many to be served`);
-}
-
 /** @throws {Trouble} if a document is not a feature layer's */
 function checkDocument(document: Record<string, unknown>): void {
 	const { type, layers, services, fields, drawingInfo } = document;
 	if (textOf(type) === "Feature Layer") return;
-	const wrong = (text: string) => new Trouble("wrong", text);
-	if (textOf(type) === "Group Layer") throw wrong("is a group layer: register one of the layers in it");
-	if (textOf(type) !== "") throw wrong(`is no feature layer, but: ${quote(textOf(type))}`);
-	if (Array.isArray(layers) || Array.isArray(services))
-		throw wrong("is a whole service: the address must end with the number of one layer");
+	const wrong = (code: CauseCode, ...values: string[]) => new Trouble("wrong", causeOf(code, ...values));
+	if (textOf(type) === "Group Layer") throw wrong("group");
+	if (textOf(type) !== "") throw wrong("other-type", quote(textOf(type)));
+	if (Array.isArray(layers) || Array.isArray(services)) throw wrong("whole-service");
 	// A layer may have no type.
-	if (!Array.isArray(fields) && !isObject(drawingInfo))
-		throw wrong("does not answer as an ArcGIS layer does");
+	if (!Array.isArray(fields) && !isObject(drawingInfo)) throw wrong("not-arcgis-layer");
 }
 
 /** Accepts the address of a layer of a MapServer, and captures the layer's number. */
@@ -121,7 +116,7 @@ async function askExtra(
 ): Promise<Record<string, unknown>> {
 	const found = await orTrouble(askDocument(address, "service", ask, path, query));
 	if (!(found instanceof Trouble)) return found;
-	if (found.isTemporary) troubles.push(new Trouble("down", found.message));
+	if (found.isTemporary) troubles.push(new Trouble("down", found.what));
 	return {};
 }
 
@@ -172,7 +167,6 @@ export async function lookAtFeatures(address: string, ask: Ask): Promise<void> {
 	}
 	const { features, error } = objectOf(parseAnswer(answer.bytes));
 	const code = numberOf(objectOf(error).code);
-	if (code !== null && code >= 500)
-		throw new Trouble("down", `answers with ArcGIS error ${code} when it is asked for a feature`);
-	if (Array.isArray(features) && features.length === 0) throw new Trouble("empty", "has no features");
+	if (code !== null && code >= 500) throw new Trouble("down", causeOf("arcgis-query", code));
+	if (Array.isArray(features) && features.length === 0) throw new Trouble("empty", causeOf("no-features"));
 }

@@ -1,5 +1,6 @@
 import { type LookupAddress, type LookupOptions, lookup } from "node:dns";
 import ipaddr from "ipaddr.js";
+import { causeOf } from "../../registry/causes.ts";
 import { FetchFailure } from "./failure.ts";
 
 /** Azure's metadata and DNS address: it is in a public range, but answers only inside Azure's network. */
@@ -27,7 +28,7 @@ export function checkLiteral(host: string): void {
 }
 
 function addressRefused(host: string): FetchFailure {
-	return new FetchFailure("address", `${host} is not an address of the public internet`);
+	return new FetchFailure("address", causeOf("not-public", host));
 }
 
 /** Resolves a name to all of its addresses, as `node:dns` does with `all`. */

@@ -1,5 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import pLimit from "p-limit";
+import { causeOf } from "../../registry/causes.ts";
 import { Trouble } from "../finding.ts";
 import { FetchFailure } from "./failure.ts";
 
@@ -120,10 +121,8 @@ function answerFrom({ untilMs, answer, hanging, skipped }: Failed, address: stri
 }
 
 /** The answer for an address that was not asked, because its host did not answer for another one. */
-function notAsked({ message, isTemporary }: Trouble): Trouble {
-	return new Trouble("down", `was not asked yet, since its host failed for another address: ${message}`, {
-		isTemporary,
-	});
+function notAsked({ what, isTemporary }: Trouble): Trouble {
+	return new Trouble("down", causeOf("host-failed", what), { isTemporary });
 }
 
 /** Statuses that mean that nothing is at the address; any other refusal may be temporary. */
@@ -141,18 +140,18 @@ async function askOnce(
 		const bytes = new Uint8Array(await response.arrayBuffer());
 		const { ok, status, headers } = response;
 		if (ok) return { answer: { ok, bytes, type: headers.get("Content-Type") ?? "" } };
-		const answer = new Trouble(missing.has(status) ? "wrong" : "down", `answers with status ${status}`, {
+		const answer = new Trouble(missing.has(status) ? "wrong" : "down", causeOf("status", status), {
 			status,
 		});
 		if (status !== 429 && status < 500) return { answer };
 		// A date, which the header may also have, is ignored.
 		return { answer, attempts: maxBusyAttempts, pauseMs: (Number(headers.get("Retry-After")) || 0) * 1000 };
 	} catch (error) {
-		if (signal?.aborted) return { answer: new Trouble("down", "was not asked to the end") };
+		if (signal?.aborted) return { answer: new Trouble("down", causeOf("unfinished")) };
 		if (!(error instanceof FetchFailure)) throw error;
-		const { reason, message } = error;
+		const { reason, what } = error;
 		const state = reason === "address" ? "wrong" : "down";
-		const answer = new Trouble(state, message, { tooLarge: reason === "size" });
+		const answer = new Trouble(state, what, { tooLarge: reason === "size" });
 		if (reason === "connect") return { answer, host: "dead" };
 		if (reason !== "network" && reason !== "time") return { answer };
 		return { answer, attempts: maxBrokenAttempts, host: "doubtful" };

@@ -1,4 +1,5 @@
 import { Agent, type buildConnector, type Dispatcher, ProxyAgent, fetch as undiciFetch } from "undici";
+import { causeOf } from "../../registry/causes.ts";
 import { checkLiteral, createLookup, type Resolve } from "./addresses.ts";
 import { FetchFailure, toFailure } from "./failure.ts";
 
@@ -71,7 +72,7 @@ export function createFetch(options: FetchOptions = {}): typeof fetch {
 				if (!target || init.redirect === "manual") return await readWhole(answer, url, maxBytes);
 				await answer.body?.cancel();
 				if (redirects === maxRedirects) {
-					throw new FetchFailure("redirect", `redirects more than ${maxRedirects} times`);
+					throw new FetchFailure("redirect", causeOf("redirects-many", maxRedirects));
 				}
 				next = afterRedirect(next, answer.status, url, target);
 				url = target;
@@ -79,7 +80,7 @@ export function createFetch(options: FetchOptions = {}): typeof fetch {
 		} catch (error) {
 			// Both signals are used here, so that neither is garbage-collected before: in Node 20 it would not abort then.
 			if (signal.aborted && signal.reason === limit.reason)
-				throw new FetchFailure("time", `did not answer completely within ${timeoutMs / 1000} s`);
+				throw new FetchFailure("time", causeOf("slow", timeoutMs / 1000));
 			throw toFailure(error, signal);
 		}
 	};
@@ -94,8 +95,7 @@ async function readWhole(answer: Response, url: URL, maxBytes: number): Promise<
 	let length = 0;
 	for await (const part of (answer.body ?? []) as AsyncIterable<Uint8Array>) {
 		length += part.length;
-		if (length > maxBytes)
-			throw new FetchFailure("size", `answers with more than ${maxBytes.toLocaleString("en")} bytes`);
+		if (length > maxBytes) throw new FetchFailure("size", causeOf("large", maxBytes.toLocaleString("en")));
 		parts.push(part);
 	}
 	const { status, statusText, headers } = answer;
@@ -109,9 +109,9 @@ async function readWhole(answer: Response, url: URL, maxBytes: number): Promise<
 
 function checkTarget(url: URL, allowPrivate: boolean): void {
 	if (url.protocol !== "http:" && url.protocol !== "https:") {
-		throw new FetchFailure("address", `${url.protocol} is not asked, only http and https`);
+		throw new FetchFailure("address", causeOf("protocol", url.protocol));
 	}
-	if (url.username || url.password) throw new FetchFailure("address", "an address must not hold credentials");
+	if (url.username || url.password) throw new FetchFailure("address", causeOf("credentials"));
 	if (!allowPrivate) checkLiteral(url.hostname);
 }
 
@@ -125,10 +125,10 @@ function redirectTarget(answer: Response, from: URL): URL | null {
 	if (!redirectStatuses.has(answer.status) || location === null) return null;
 	// The length is checked first: a URL parser needs much time for a long host.
 	if (location.length > maxLocationLength) {
-		throw new FetchFailure("redirect", `redirects to an address of over ${maxLocationLength} characters`);
+		throw new FetchFailure("redirect", causeOf("redirects-long", maxLocationLength));
 	}
 	if (URL.canParse(location, from)) return new URL(location, from);
-	throw new FetchFailure("redirect", "redirects to what is no address");
+	throw new FetchFailure("redirect", causeOf("redirects-nowhere"));
 }
 
 /** Headers that must not follow a request to another origin. */

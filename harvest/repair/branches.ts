@@ -86,15 +86,10 @@ export async function writeProposal(
 
 /** The message of a proposal's commit, with trailers that later runs read. @param text the evidence, if it is included */
 export function messageOf(
-	{
-		subject,
-		smallkeys,
-		evidence,
-		sure,
-		choices,
-	}: Pick<Proposal, "subject" | "smallkeys" | "evidence" | "sure" | "choices">,
+	proposal: Pick<Proposal, "subject" | "smallkeys" | "evidence" | "sure" | "choices">,
 	text = "",
 ): string {
+	const { subject, smallkeys, evidence, sure, choices } = proposal;
 	const lines = [
 		...smallkeys.map((smallkey) => `${repairedTrailer}: ${smallkey}`),
 		...evidence.map((hash) => `${evidenceTrailer}: ${hash}`),

@@ -58,10 +58,7 @@ export function proposalsOf(repairs: readonly Repair[], declined: ReadonlySet<st
 function groupOf({ layer, registration, langs, sure }: Repair): string {
 	if (sure !== "same") return layer.smallkey;
 	const ways = langs.map(({ lang }) => {
-		const [from, to] = [layer.registration, registration].map((one) => one[lang].service_url) as [
-			string,
-			string,
-		];
+		const [from, to] = [layer.registration[lang].service_url, registration[lang].service_url];
 		const [before, after] = [new URL(from).origin, new URL(to).origin];
 		return before === after ? [from, to].map((one) => one.replace(/\/\d+\/?$/, "")) : [before, after];
 	});

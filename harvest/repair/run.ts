@@ -1,6 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { causeOf } from "../../registry/causes.ts";
 import type { Health } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { tryJson } from "../../registry/try-json.ts";
@@ -51,7 +52,7 @@ export function limitRequests(createClients: CreateClients, counts: RequestCount
 	const cached = new Map<string, Promise<Answer>>();
 	const { ask, fetch } = createClients(({ hostname }) => {
 		const before = counts.get(hostname) ?? 0;
-		if (before >= maxPerDay) throw new FetchFailure("limit", "was asked often enough for one day");
+		if (before >= maxPerDay) throw new FetchFailure("limit", causeOf("asked-often"));
 		counts.set(hostname, before + 1);
 	});
 	return {
@@ -93,30 +94,23 @@ const layersAtOnce = 8;
 export async function runRepair(options: RepairRun) {
 	const { repository, base, layers, health, now, maxOpen, isDryRun = false } = options;
 	const { counts, save } = await openRequestCounts(repository, now);
-	const findRepair = createFindRepair(
-		{ ...options, ...limitRequests(options.createClients, counts) },
-		layers,
-	);
+	const clients = limitRequests(options.createClients, counts);
+	const { find, findTarget } = createFindRepair({ ...options, ...clients }, layers);
 	const sick = layers.filter(({ smallkey }) => health.has(smallkey));
 	const others = layers.filter(({ smallkey }) => !health.has(smallkey));
 	const stillSick = new Set<string>();
 	const silent: { smallkey: string; why: string }[] = [];
 	const check = async (layer: CheckedLayer) => {
-		const { isSick, repair, why } = await findRepair.find(layer);
+		const { isSick, repair, why } = await find(layer);
 		if (why !== null) silent.push({ smallkey: layer.smallkey, why });
 		save();
 		if (isSick) stillSick.add(layer.smallkey);
 		return repair ?? [];
 	};
 	const checked = await mapWithProgress(rotate(sick, now), "looking for services", layersAtOnce, check);
-	const redirected = await mapWithProgress(
-		rotate(others, now),
-		"looking for redirects",
-		layersAtOnce,
-		(layer) => findRepair.findTarget(layer),
-	);
+	const moved = await mapWithProgress(rotate(others, now), "looking for redirects", layersAtOnce, findTarget);
 	save();
-	const found = [...checked.flat(), ...redirected.flatMap((repair) => repair ?? [])];
+	const found = [...checked.flat(), ...moved.flatMap((repair) => repair ?? [])];
 	const open = await readOpen(repository, base);
 	const wanted = proposalsOf(found, await declinedEvidence(repository));
 	const outdated = open.filter(({ branch, smallkeys }) => {

@@ -1,3 +1,4 @@
+import { causeOf } from "../../registry/causes.ts";
 import type { Bounds } from "../../registry/entries.ts";
 import { quote, Trouble } from "../finding.ts";
 import { parseXml, type XmlElement } from "./xml.ts";
@@ -74,11 +75,11 @@ export function legendFormatsOf(layer: CapabilitiesLayer): string[] {
 export function parseCapabilities(bytes: Uint8Array, contentType: string, service: OgcService): Capabilities {
 	const document = parseXml(bytes, contentType);
 	const exception = exceptionIn(document);
-	if (exception !== null) throw new Trouble("down", `answers with an exception: ${quote(exception)}`);
+	if (exception !== null) throw new Trouble("down", causeOf("exception", quote(exception)));
 	if (!document || !roots[service].includes(document.name))
-		throw new Trouble("wrong", `does not answer as a ${service} does`);
+		throw new Trouble("wrong", causeOf("not-ogc", service));
 	// The missing part may have the layer, so it is not known whether the registration is wrong.
-	if (document.isCut) throw new Trouble("down", "answers with capabilities that end in the middle");
+	if (document.isCut) throw new Trouble("down", causeOf("cut"));
 	return readCapabilities(document, service);
 }
 

@@ -1,5 +1,6 @@
 import { decode, hasPngSignature } from "fast-png";
 import { scaleFromCenter } from "ol/extent.js";
+import { causeOf } from "../../registry/causes.ts";
 import type { Bounds } from "../../registry/entries.ts";
 import { quote, Trouble } from "../finding.ts";
 import type { Ask } from "../net/ask.ts";
@@ -35,11 +36,11 @@ export async function lookAtWms(
 		const { bytes, type } = answer;
 		if (!hasPngSignature(bytes) && !type.startsWith("image/")) {
 			const words = exceptionIn(parseXml(bytes, type));
-			throw new Trouble("down", `answers with no picture${words ? `: ${quote(words)}` : ""}`);
+			throw new Trouble("down", words ? causeOf("no-picture-but", quote(words)) : causeOf("no-picture"));
 		}
 		if (!isBlank(bytes)) return;
 	}
-	throw new Trouble("empty", `draws an empty picture of ${quote(name)}`);
+	throw new Trouble("empty", causeOf("empty-picture", quote(name)));
 }
 
 /** A GetMap request of version 1.1.1 (01-068r3, section 7.2): every server supports it, and longitude comes first. */

@@ -1,5 +1,6 @@
 import { aborted } from "node:util";
 import { createEmpty, extend } from "ol/extent.js";
+import { causeOf } from "../../registry/causes.ts";
 import { type NamedDescription, plainKeywords } from "../../registry/description.ts";
 import type { Bounds } from "../../registry/entries.ts";
 import { plainText } from "../../registry/markup.ts";
@@ -52,7 +53,7 @@ export function within<C extends Pick<Clients, "ask" | "read">>(
 /** Waits for a task, or until a signal aborts. @throws {Trouble} if it aborts first */
 function untilAborted<T>(task: Promise<T>, signal: AbortSignal): Promise<T> {
 	const late = aborted(signal, task).then(() => {
-		throw new Trouble("down", "was not asked to the end");
+		throw new Trouble("down", causeOf("unfinished"));
 	});
 	return Promise.race([task, late]);
 }
@@ -150,7 +151,7 @@ export async function describeLayers(
 	}
 	const found = names.flatMap((name) => layers.get(name) ?? []);
 	if (found.length === 0) {
-		throw new Trouble("wrong", `has no layer ${quote(first)} among its ${layers.size}`);
+		throw new Trouble("wrong", causeOf("no-layer", quote(first), layers.size));
 	}
 	const about = aboutLayers(found, root);
 	return { description: { service_url: address, layers: [...names], ...about }, missing: null };

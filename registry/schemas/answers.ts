@@ -1,4 +1,5 @@
 import type { FromSchema } from "json-schema-to-ts";
+import { sickStates } from "../health.ts";
 import { document, having, list, nullable, string } from "./definitions.ts";
 
 /** The members that a schema names, without the index signature for further ones. */
@@ -115,7 +116,7 @@ export const layerStatus = document("layer-status", "How a layer is", {
 		health: {
 			description: "Its health when it was last checked as a viewer would use it.",
 			...having(
-				{ state: { enum: ["unknown", "well", "wrong", "down", "empty"] } },
+				{ state: { enum: ["unknown", "well", ...sickStates] } },
 				{
 					since: string("The week since when it is sick: 2026-W09."),
 					repair,

@@ -1,3 +1,4 @@
+import { type CauseCode, causes } from "../causes.ts";
 import { sickStates } from "../health.ts";
 import { described, document, exactly, list, nullable, string } from "./definitions.ts";
 
@@ -53,13 +54,18 @@ export const entry = exactly(
 				{
 					state: {
 						description:
-							"wrong: the registration is; down: the service does not answer; empty: the service draws nothing.",
+							"wrong: the registration is; down: the service does not answer; empty: the service draws nothing; blocked: browsers do not show it on an https site; moved: its service redirects permanently, and a repair waits.",
 						enum: sickStates,
 					},
 					since: { type: "string", pattern: "^\\d{4}-W\\d{2}$" },
 				},
 				{
-					cause: string("What was seen last, such as `answers with status 503`."),
+					cause: string("What was seen last, in English, such as `answers with status 503`."),
+					code: {
+						description: "The same as a code. The texts of all codes are in registry/causes.ts.",
+						enum: Object.keys(causes) as CauseCode[],
+					},
+					values: list(string(), "The values in the text of the code."),
 					repair: { description: "Whether a repair of the layer waits for a decision.", const: true },
 				},
 			),

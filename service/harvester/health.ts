@@ -176,7 +176,7 @@ export function startRepairs(
 		const proposed = new Set(open.flatMap(({ smallkeys }) => smallkeys));
 		const { size } = proposed;
 		await commitHealth(options, (before) => {
-			const after = markRepairs(before, proposed);
+			const after = markRepairs(before, proposed, weekOf(options.now()));
 			const marked = [...after].filter(([smallkey, { repair }]) => repair && !before.get(smallkey)?.repair);
 			const subject = `health: ${size} ${size === 1 ? "layer has" : "layers have"} a proposed repair`;
 			return { after, subject, trailers: marked.map(([smallkey]) => [repairTrailer, smallkey] as const) };
@@ -197,18 +197,23 @@ export function startRepairs(
 	};
 }
 
-/** Searches in a process of its own without secrets in its environment, since it parses untrusted answers. */
-export function searchProcess({ dataDir, mapWkid, harvest }: Configuration) {
+/** The environment of a search, without secrets, since it parses untrusted answers. @param own that of this process */
+export function searchEnvironment({ dataDir, mapWkid, harvest }: Configuration, own: NodeJS.ProcessEnv) {
 	const { allowPrivate, httpsProxy, noProxy } = harvest;
-	const env = {
-		PATH: process.env.PATH,
+	return {
+		PATH: own.PATH,
 		DATA_DIR: dataDir,
 		MAP_WKID: String(mapWkid),
 		HARVEST_ALLOW_PRIVATE: allowPrivate ? "on" : "off",
 		...(httpsProxy && { HTTPS_PROXY: httpsProxy }),
 		...(noProxy && { NO_PROXY: noProxy }),
-		...(process.env.NODE_EXTRA_CA_CERTS && { NODE_EXTRA_CA_CERTS: process.env.NODE_EXTRA_CA_CERTS }),
+		...(own.NODE_EXTRA_CA_CERTS && { NODE_EXTRA_CA_CERTS: own.NODE_EXTRA_CA_CERTS }),
 	};
+}
+
+/** Searches in a process of its own. */
+export function searchProcess(configuration: Configuration) {
+	const env = searchEnvironment(configuration, process.env);
 	const command = fileURLToPath(new URL("../../scripts/fragments.cjs", import.meta.url));
 	return (signal: AbortSignal) =>
 		promisify(execFile)(process.execPath, [command, "repair"], { env, signal, timeout: maxSearchMs });

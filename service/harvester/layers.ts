@@ -48,13 +48,15 @@ export function pathInLayers(path: string): string {
 
 /**
  * Checks whether a viewer can show the layers.
+ * @param site address of the catalogue; empty if unknown
  * @throws {Error} if none of several hosts answers: the cause is then this machine's connection
  */
 export async function watchAll(
 	layers: readonly CheckedLayer[],
 	ask: Ask,
+	site: string,
 ): Promise<(CheckedLayer & Watched)[]> {
-	const watch = createWatchLayer(ask);
+	const watch = createWatchLayer(ask, site);
 	const all = await mapWithProgress(layers, "looking at layers", layersAtOnce, async (layer) => {
 		return { ...layer, ...(await watch(layer.registration, undefined, layer.description)) };
 	});

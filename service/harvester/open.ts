@@ -20,12 +20,12 @@ export function openHarvester(
 	allKeys: () => Iterable<string>,
 	metrics: Metrics | null = null,
 ) {
-	const { harvest, mapWkid, dataDir, notify: target } = configuration;
+	const { harvest, mapWkid, publicUrl: site, dataDir, notify: target } = configuration;
 	const notifier =
 		target && createNotifier({ target, now: () => new Date(), warn: (line) => serviceLog.warn(line) });
 	const threads = createHarvestThreads({
 		entry: new URL("./thread-entry.mjs", import.meta.url),
-		settings: { harvest, mapWkid },
+		settings: { harvest, mapWkid, site },
 		limits: threadLimits,
 		timers: systemTimers,
 	});

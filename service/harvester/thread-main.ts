@@ -5,10 +5,13 @@ import { createReadCapabilities } from "../../harvest/wms/read-capabilities.ts";
 import { clientsWith } from "../ask.ts";
 import type { Order, Report, ThreadSettings } from "./threads.ts";
 
-const { harvest: settings, mapWkid, beatMs, maxLayerMs } = workerData as ThreadSettings;
+const { harvest: settings, mapWkid, site, beatMs, maxLayerMs } = workerData as ThreadSettings;
 const { ask } = clientsWith(settings);
 const read = createReadCapabilities(ask);
-const tasks = { harvest: createHarvestLayer({ ask, mapWkid, read }), watch: createWatchLayer(ask, read) };
+const tasks = {
+	harvest: createHarvestLayer({ ask, mapWkid, read }),
+	watch: createWatchLayer(ask, site, read),
+};
 
 function send(report: Report): void {
 	parentPort?.postMessage(report);

@@ -1,6 +1,7 @@
 import { Worker } from "node:worker_threads";
 import pLimit from "p-limit";
-import { findingOf, type Harvested, type Watched } from "../../harvest/finding.ts";
+import { findingOf, type Harvested, quote, type Watched } from "../../harvest/finding.ts";
+import { type Cause, causeOf } from "../../registry/causes.ts";
 import type { Description } from "../../registry/description.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { langs } from "../../registry/smallkey.ts";
@@ -27,6 +28,8 @@ export interface ThreadSettings {
 	harvest: HarvestSettings;
 	/** Well-known id of the spatial reference of the viewers' map (`MAP_WKID`). */
 	mapWkid: number;
+	/** Address of the catalogue; empty if unknown. */
+	site: string;
 	/** Time between two signs of life, and the longest time for one layer, in milliseconds. */
 	beatMs: number;
 	maxLayerMs: number;
@@ -46,13 +49,13 @@ export type Report = { id: number; result: Harvested | Watched } | null;
 
 interface ThreadOptions {
 	entry: URL;
-	settings: Pick<ThreadSettings, "harvest" | "mapWkid">;
+	settings: Pick<ThreadSettings, "harvest" | "mapWkid" | "site">;
 	limits: typeof threadLimits;
 	timers: Schedule["timers"];
 }
 
-/** The result of an order if the thread ended instead: the end of a sentence about an answer, and its unfinished orders. */
-type Ended = { reason: string; layers: number };
+/** The result of an order if the thread ended instead: why, and its number of unfinished orders. */
+type Ended = { reason: Cause; layers: number };
 
 /** Starts and supervises a thread that requests services. The thread does not keep the process alive. */
 function startThread({ entry, settings, limits, timers }: ThreadOptions) {
@@ -65,7 +68,7 @@ function startThread({ entry, settings, limits, timers }: ThreadOptions) {
 	const waiting = new Map<number, (result: Harvested | Watched | Ended) => void>();
 	let lastId = 0;
 	let hasEnded = false;
-	let reason = "ends the thread that reads it";
+	let reason = causeOf("thread-ended");
 	let silentMs = 0;
 	let maxSilentMs = maxStartMs;
 	let timer: unknown;
@@ -75,7 +78,7 @@ function startThread({ entry, settings, limits, timers }: ThreadOptions) {
 			// Adds up timer steps, not real time: if the main thread is blocked, the other thread must not be ended.
 			silentMs += beatMs;
 			if (silentMs <= maxSilentMs) return watch();
-			reason = `takes more than ${maxSilentMs / 1000} s to be read`;
+			reason = causeOf("read-slow", maxSilentMs / 1000);
 			void worker.terminate();
 		}, beatMs);
 	}
@@ -90,7 +93,7 @@ function startThread({ entry, settings, limits, timers }: ThreadOptions) {
 	});
 	worker.on("error", (error: NodeJS.ErrnoException) => {
 		const isMemory = error.code === "ERR_WORKER_OUT_OF_MEMORY";
-		reason = isMemory ? `takes more than ${maxHeapMb} MB to be read` : `cannot be read: ${error.message}`;
+		reason = isMemory ? causeOf("memory", maxHeapMb) : causeOf("unread", quote(error.message));
 	});
 	worker.on("exit", () => {
 		hasEnded = true;
@@ -143,7 +146,7 @@ export function createHarvestThreads(options: ThreadOptions) {
 			}
 			if (!("reason" in result)) return result as T;
 			// A finding for each language, since it is not known whose answer ended the thread.
-			const trouble = { state: "down", message: `sent what ${result.reason}` } as const;
+			const trouble = { state: "down", what: result.reason } as const;
 			const findings = langs.map((lang) => findingOf(registration, lang, trouble));
 			const nothing: Harvested & Watched = { found: {}, partial: new Set(), state: "down", findings };
 			return nothing as Harvested | Watched as T;

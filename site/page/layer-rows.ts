@@ -1,8 +1,8 @@
 import type { Entry } from "../../registry/entries.ts";
-import { mondayOf } from "../../registry/health.ts";
+import { causeIn, mondayOf } from "../../registry/health.ts";
 import { type Lang, layerPath } from "../../registry/smallkey.ts";
 import { repairPlace } from "../repairs.ts";
-import { addressOf, causeOf, hostsOf, keywordsIn, senderOf, stateOf } from "../search/entry.ts";
+import { addressOf, hostsOf, keywordsIn, senderOf, stateOf } from "../search/entry.ts";
 import type { translator } from "../text/translate.ts";
 import type { SiteSettings } from "./settings.ts";
 
@@ -49,7 +49,7 @@ export function rowsOf(
 	const filled = (value: string | undefined) => (value ? [text(value)] : []);
 	const sender = senderOf(entry, lang);
 	const history = `${repository}/commits/${branch}/${layerPath(smallkey)}`;
-	const { text: cause, lang: causeLang } = causeOf(health?.cause ?? "", t);
+	const { text: cause, lang: causeLang } = causeIn(lang, health ?? {});
 	const rows: [name: string, parts: RowPart[]][] = [
 		[t("Smallkey"), [{ kind: "code", text: smallkey }]],
 		[t("Type"), [text(typeText(entry.type))]],
@@ -58,7 +58,7 @@ export function rowsOf(
 			[
 				text(stateText(stateOf(entry))),
 				...(health ? [text(t("since the week of {0}", dayText(new Date(mondayOf(health.since)))))] : []),
-				...(cause ? [text(cause, causeLang)] : []),
+				...(cause ? [text(cause, causeLang === lang ? undefined : causeLang)] : []),
 				...(health?.repair
 					? [repair(repairPlace(lang, smallkey, settings), t("A repair is proposed."))]
 					: []),

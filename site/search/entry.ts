@@ -1,21 +1,10 @@
 import type { Bounds, Entry } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { causes } from "../text/causes.ts";
-import type { Translate } from "../text/translate.ts";
 
 /** A layer's health: `ok`, `unchecked`, or the state of a sick layer. */
 export function stateOf({ health }: Entry): string {
 	if (health === null) return "unchecked";
 	return health?.state ?? "ok";
-}
-
-/** Why a layer is sick, in the reader's language; a cause without a text as stored, in English. */
-export function causeOf(cause: string, t: Translate): { text: string; lang?: Lang } {
-	for (const [said, text] of causes) {
-		const [found, ...values] = said.exec(cause) ?? [];
-		if (found !== undefined) return { text: t(text, ...values) };
-	}
-	return { text: cause, lang: "en" };
 }
 
 /** The displayed title of a layer. */

@@ -1,7 +1,7 @@
 import type { Entry } from "../../registry/entries.ts";
-import { type HealthReport, mondayOf, type SickLayer } from "../../registry/health.ts";
+import { causeIn, type HealthReport, mondayOf, type SickLayer } from "../../registry/health.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { causeOf, hostsOf, senderOf, titleOf } from "../search/entry.ts";
+import { hostsOf, senderOf, titleOf } from "../search/entry.ts";
 import { healthFolders, publisherAddress, repairAddress, repairPlace } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type PageSettings, type Part, textsIn } from "./html.ts";
@@ -78,17 +78,17 @@ function causeCounts(lang: Lang, rows: readonly SickRow[]): Html {
 		.slice(0, maxCauses)
 		.map(
 			({ row, count }) =>
-				html`<li><strong>${count}</strong> <span>${stateText(row.state)}${causeText(lang, row.cause)}</span></li>\n`,
+				html`<li><strong>${count}</strong> <span>${stateText(row.state)}${causeText(lang, row)}</span></li>\n`,
 		);
 	return html`<h2>${t("By cause")}</h2>
 <ul class="counts">
 ${items}${others > 0 && html`<li><strong>${others}</strong> <span>${t("Other causes")}</span></li>`}</ul>`;
 }
 
-function causeText(lang: Lang, cause = ""): Part {
+function causeText(lang: Lang, sickness: SickLayer): Part {
 	const { t } = textsIn[lang];
-	const { text, lang: own = lang } = causeOf(cause, t);
-	return cause && html`${t(":")} <span lang="${own}">${text}</span>`;
+	const { text, lang: own } = causeIn(lang, sickness);
+	return text && html`${t(":")} <span lang="${own}">${text}</span>`;
 }
 
 /** The table of sick layers, longest sick first. @param isOfOne whether all are of one publisher, which is not named then */
@@ -135,8 +135,9 @@ ${lines}</tbody></table>`;
 		return slug && html`<a href="${root}${publisherAddress(lang, slug)}">${senderOf(row, lang)}</a>`;
 	}
 
-	function seen({ smallkey, state, cause, repair }: SickRow): Part {
-		return html`${stateText(state)}${causeText(lang, cause)}${repair && html`. ${repairLink(smallkey)}`}`;
+	function seen(row: SickRow): Part {
+		const { smallkey, state, repair } = row;
+		return html`${stateText(state)}${causeText(lang, row)}${repair && html`. ${repairLink(smallkey)}`}`;
 	}
 
 	function repairLink(smallkey: string): Part {

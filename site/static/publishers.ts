@@ -1,4 +1,5 @@
 import type { Entry } from "../../registry/entries.ts";
+import { causeIn } from "../../registry/health.ts";
 import type { ChangeDetail, RecentChange } from "../../registry/recent.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { addressOf, senderOf, stateOf } from "../search/entry.ts";
@@ -83,7 +84,8 @@ function tableRow(entry: Entry): Record<string, string> {
 		address_fr: addressOf(entry, "fr"),
 		layers: entry.layers?.join(", ") ?? "",
 		health: stateOf(entry),
-		cause: health?.cause ?? "",
+		cause_en: causeIn("en", health ?? {}).text,
+		cause_fr: causeIn("fr", health ?? {}).text,
 		since: health?.since ?? "",
 		repair: health?.repair ? "proposed" : "",
 		changed: changed?.date ?? "",

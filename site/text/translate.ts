@@ -12,9 +12,11 @@ export const tagline: Text =
 
 /** State of a layer → its text. */
 const stateTexts: ReadonlyMap<string, Text> = new Map([
-	["down", "The service does not answer"],
+	["down", "The service fails"],
 	["empty", "The picture is empty"],
 	["wrong", "The registration is wrong"],
+	["blocked", "Browsers block it"],
+	["moved", "Its service has moved"],
 	["ok", "No problem was seen"],
 	["unchecked", "Not checked yet"],
 	["sick", "Any problem"],

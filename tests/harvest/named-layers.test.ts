@@ -6,6 +6,7 @@ import { createHarvestLayer } from "../../harvest/layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
 import { createReadCapabilities } from "../../harvest/wms/read-capabilities.ts";
+import { causeOf } from "../../registry/causes.ts";
 import { describedFor, descriptionText, isDescribed, parseDescription } from "../../registry/description.ts";
 import type { LangNode, Registration, Registration1 } from "../../registry/registration.ts";
 import { layerFacts } from "../../registry/targets/facts.ts";
@@ -135,7 +136,7 @@ test("capabilities that could not be read are asked for again when a layer is ha
 	let isUp = false;
 	let now = 0;
 	const bytes = new TextEncoder().encode("<WMS_Capabilities/>");
-	const down = new Trouble("down", "did not answer completely within 10 s");
+	const down = new Trouble("down", causeOf("slow", 10));
 	const ask = async () => (isUp ? ({ ok: true, bytes, type: "text/xml" } as const) : down);
 	const read = createReadCapabilities(ask, () => now);
 	const isRead = () => read("WMS", "https://a.example/wms", null).then(Boolean, () => false);

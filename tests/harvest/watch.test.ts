@@ -17,7 +17,7 @@ test.after.each(() => peer.close());
 
 async function watch(registration: Registration, signal?: AbortSignal) {
 	const fetch = createFetch({ allowPrivate: true, timeoutMs: 60_000 });
-	const look = createWatchLayer(createAsk({ fetch, sleep: async () => {} }));
+	const look = createWatchLayer(createAsk({ fetch, sleep: async () => {} }), "");
 	const { state, findings } = await look(registration, signal);
 	return { state, findings: findings.map(({ pointer, text }) => [pointer, text.replace(/^\S+ /, "")]) };
 }

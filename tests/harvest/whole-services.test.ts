@@ -83,7 +83,7 @@ test("what is no whole service, or has too many layers, is a wrong registration"
 		[json({ services: [] }), "is no whole service: the address must end with MapServer or FeatureServer"],
 		[json({ layers: [] }), "has no layers"],
 		[json({ layers: many }), "has more than 1000 layers: name those that are wanted"],
-		[text("<html>"), "does not answer as an ArcGIS service does, with a JSON object"],
+		[text("<html>"), "does not answer as an ArcGIS service does"],
 		[
 			json({ error: { code: 499, message: "Token Required" } }),
 			"answers with ArcGIS error 499: Token Required",

@@ -1,5 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { causeOf } from "../../registry/causes.ts";
 import { weekOf } from "../../registry/health.ts";
 import { type LayerHealth, refreshText } from "../../review/refresh-text.ts";
 import { type Answering, answering } from "../world.ts";
@@ -9,9 +10,8 @@ import { World } from "./runner/world.ts";
 test("a hostile answer of a service stays text in the pull request", () => {
 	const text = "| x | @maps/all <script> ``` \n\n# big [a](https://evil.example)";
 	const sick = { state: "down", since: "2026-W01" } as const;
-	const layers: LayerHealth[] = [
-		{ smallkey: "abc", changed: true, findings: [{ state: "down", lang: "en", pointer: "/en", text }] },
-	];
+	const finding = { ...sick, lang: "en", pointer: "/en", what: causeOf("exception", text), text } as const;
+	const layers: LayerHealth[] = [{ smallkey: "abc", changed: true, findings: [finding] }];
 	const body = refreshText(layers, { health: new Map([["abc", sick]]), week: "2026-W03" }, null);
 	const outside = body.replace(/<code>[A-Za-z0-9 &#;]*<\/code>/g, "");
 	assert.not.match(outside, /[@<>`[\]]|evil/);
@@ -63,7 +63,7 @@ async function refresh(): Promise<string[]> {
 
 const weeksAgo = (weeks: number) => weekOf(new Date(Date.now() - weeks * 7 * 86_400_000));
 
-const cause = "answers with status 403";
+const cause = { cause: "answers with status 403", code: "status", values: ["403"] };
 
 const create =
 	"pr create --head refresh --base main --title Refresh service descriptions --body-file found/text.md";
@@ -78,7 +78,7 @@ test("a refresh is one commit on the branch refresh and one pull request, which 
 	assert.is(world.git("rev-parse", "main"), main);
 	assert.is(world.git("rev-parse", "refresh~1"), main);
 	assert.match(world.file("layers/we/wells.service.json", "refresh") ?? "", '"name": "Wells"');
-	const health = { sick: { energy: { state: "down", since: weeksAgo(0), cause } } };
+	const health = { sick: { energy: { state: "down", since: weeksAgo(0), ...cause } } };
 	assert.equal(JSON.parse(world.file("layers/health.json", "refresh") ?? ""), health);
 	assert.equal(world.obstacles(world.pulls[0] as World["pulls"][number]), []);
 });
@@ -94,7 +94,7 @@ test("the next one takes its place, and counts on from its branch", async () => 
 	assert.match(text, /- <code>energy<\/code>, of <code>&#64;maps&#47;energy<\/code>: 3 weeks in a row/);
 	assert.is(world.git("rev-parse", "refresh~1"), world.git("rev-parse", "main"));
 	const { sick } = JSON.parse(world.file("layers/health.json", "refresh") ?? "");
-	assert.equal(sick, { energy: { ...before.sick.energy, cause } });
+	assert.equal(sick, { energy: { ...before.sick.energy, ...cause } });
 });
 
 test("where nothing is to be merged, an open pull request is closed, and nothing is opened", async () => {

@@ -1,6 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Finding } from "../../harvest/finding.ts";
+import { causeOf } from "../../registry/causes.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { renderComment } from "../../review/comment.ts";
 import { createCheckServices, isWrong, type Review, review } from "../../review/review.ts";
@@ -321,7 +322,8 @@ test("a new layer is all plus, a removed one all minus", async () => {
 });
 
 const finding = (state: Finding["state"], lang: Finding["lang"] = "en"): Finding => {
-	return { state, lang, pointer: `/${lang}/service_url`, text: `says ${state}` };
+	const what = causeOf("exception", state);
+	return { state, lang, pointer: `/${lang}/service_url`, what, text: `says ${state}` };
 };
 
 test("a registration that its service contradicts fails, at its line", async () => {

@@ -25,7 +25,7 @@ test("the plural begins at two in French, and at anything but one in English", (
 });
 
 test("states and types that have no text are shown as they are", () => {
-	assert.is(inFrench.stateText("down"), "Le service ne répond pas");
+	assert.is(inFrench.stateText("down"), "Le service est en panne");
 	for (const name of ["other", "constructor", ""]) assert.is(inFrench.stateText(name), name);
 	assert.is(english.typeText("esriImage"), "esriImage");
 });

@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { Trouble } from "../../../harvest/finding.ts";
 import { type Answer, createAsk } from "../../../harvest/net/ask.ts";
 import { FetchFailure } from "../../../harvest/net/failure.ts";
+import { causeOf } from "../../../registry/causes.ts";
 
 /** An ask whose services answer from a list, each URL's answers in turn; its waits are noted and take no time. */
 function scripted(answers: Record<string, (() => Response | Promise<Response>)[]>) {
@@ -33,13 +34,13 @@ const refuse =
 	() =>
 		new Response("", { status, headers });
 const dead = () => {
-	throw new FetchFailure("connect", "refuses the connection");
+	throw new FetchFailure("connect", causeOf("refused"));
 };
 const reset = () => {
-	throw new FetchFailure("network", "breaks the connection off");
+	throw new FetchFailure("network", causeOf("broken-off"));
 };
 const slow = () => {
-	throw new FetchFailure("time", "did not answer completely within 10 s");
+	throw new FetchFailure("time", causeOf("slow", 10));
 };
 
 test("a busy service is asked three times, with longer pauses", async () => {
@@ -91,7 +92,7 @@ test("a connection that breaks off and an answer that is late are asked for once
 test("an answer that breaks off while it is read is asked for once more", async () => {
 	const broken = () => {
 		const body = new ReadableStream({
-			pull: (stream) => stream.error(new FetchFailure("network", "breaks off")),
+			pull: (stream) => stream.error(new FetchFailure("network", causeOf("broken-off"))),
 		});
 		return new Response(body);
 	};

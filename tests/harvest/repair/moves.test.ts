@@ -84,7 +84,7 @@ for (const move of [...moves, ...nearMoves, ...furtherMoves, ...furtherWmsMoves]
 			harvested.findings.filter(({ lang }) => langsOf.includes(lang)),
 			[],
 		);
-		const watched = await createWatchLayer(server.clients().ask)(
+		const watched = await createWatchLayer(server.clients().ask, null)(
 			repair.registration,
 			undefined,
 			repair.description,

@@ -3,12 +3,15 @@ import * as assert from "uvu/assert";
 import { updateChanges } from "../../../catalogue/changes.ts";
 import { readHistory } from "../../../catalogue/history.ts";
 import { writeProposal } from "../../../harvest/repair/branches.ts";
-import { healthPath } from "../../../registry/health.ts";
+import { healthPath, parseHealth, type Sickness, updateHealth } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
-import { startRepairs } from "../../../service/harvester/health.ts";
+import { searchEnvironment, startRepairs } from "../../../service/harvester/health.ts";
 import { createReadStatus } from "../../../service/layer-status.ts";
 import type { Notice } from "../../../service/notify.ts";
+import { readConfiguration } from "../../../service/settings.ts";
 import { feedPath } from "../../../site/static/addresses.ts";
+import { layerHtml } from "../../../site/static/layer.ts";
+import { pageSettings } from "../../catalogue/pages.ts";
 import { Local, wms } from "../../local.ts";
 import { eventually } from "../../wait.ts";
 
@@ -61,6 +64,12 @@ test.after.each(async () => {
 
 async function health(): Promise<string> {
 	return `${await local.git("show", `${main}:${healthPath}`)}\n`;
+}
+
+async function feed(): Promise<string> {
+	const history = await readHistory(local.repository, null, await local.git("rev-parse", main));
+	const titles = { of: () => null, mayDiffer: () => false };
+	return updateChanges(null, history ?? [], "", titles).get(feedPath) as string;
 }
 
 async function propose(): Promise<void> {
@@ -136,12 +145,6 @@ test("the status, the health and the feed say that a repair waits, and say it no
 		},
 	);
 	assert.is(await repairOf("fresh"), undefined);
-	const feed = async () => {
-		const history = await readHistory(local.repository, null, await local.git("rev-parse", main));
-		return updateChanges(null, history ?? [], "", { of: () => null, mayDiffer: () => false }).get(
-			feedPath,
-		) as string;
-	};
 	assert.match(await feed(), "<title>moved: a repair is proposed · une réparation est proposée</title>");
 	const tip = await local.git("rev-parse", main);
 	await next();
@@ -152,10 +155,47 @@ test("the status, the health and the feed say that a repair waits, and say it no
 	assert.is((await feed()).match(/a repair is proposed/g)?.length, 1);
 });
 
-test("a search runs where no layer is sick, too, since a layer that works may be redirected for good", async () => {
+test("a layer that works and is redirected for good is listed with its repair, until that is decided", async () => {
 	stored = async () => null;
 	await next();
 	assert.is(searches, 1);
+	const text = await health();
+	const moved = parseHealth(text);
+	assert.equal([...moved.keys()], ["moved"], "a layer without a repair is well");
+	assert.equal([moved.get("moved")?.state, moved.get("moved")?.repair], ["moved", true]);
+	const settings = { ...pageSettings, site: { ...pageSettings.site, canSend: true } };
+	const entry = {
+		smallkey: "moved",
+		type: "wms",
+		title: { en: "M", fr: "M" },
+		address: { en: "https://a.ca" },
+	};
+	const page = layerHtml("fr", { ...entry, health: moved.get("moved") as Sickness }, settings);
+	assert.match(page, "Son service a changé d’adresse");
+	assert.match(page, '<a href="../../fr/repair/moved">Une réparation est proposée.</a>');
+	assert.match(await feed(), "<title>moved: a repair is proposed · une réparation est proposée</title>");
+	const isRegistered = () => true;
+	assert.equal(updateHealth(moved, new Map([["moved", null]]), "2026-W11", isRegistered), moved);
+	stored = async () => text;
+	await local.git("update-ref", "-d", "refs/heads/repair/moved");
+	await next();
+	assert.is(await local.git("ls-tree", "--name-only", main, healthPath), "");
+});
+
+test("the process of a search gets the operator's certificates, and no secrets", () => {
+	const [SENDERS, NODE_EXTRA_CA_CERTS] = ['{"a":"secret"}', "/etc/ssl/own.pem"];
+	const own = {
+		PATH: "/bin",
+		SENDERS,
+		NODE_EXTRA_CA_CERTS,
+		NOTIFY_URL: "https://a.example",
+		NOTIFY_SECRET: "s",
+	};
+	const env = searchEnvironment(readConfiguration({ ...own, DATA_DIR: "/data" }), own);
+	assert.equal(env, {
+		...{ PATH: "/bin", DATA_DIR: "/data", MAP_WKID: "3978", HARVEST_ALLOW_PRIVATE: "off" },
+		NODE_EXTRA_CA_CERTS,
+	});
 });
 
 test.run();

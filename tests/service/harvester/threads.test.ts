@@ -16,6 +16,7 @@ const harvesterThread = new URL("../../../service/harvester/thread-entry.mjs", i
 const settings = {
 	harvest: { on: true, repair: true, allowPrivate: true, every: 1, httpsProxy: "", noProxy: "" },
 	mapWkid: 3978,
+	site: "",
 };
 
 let timers: { run: () => void; ms: number }[];
@@ -186,7 +187,7 @@ test("the harvester's own thread finds what harvesting without a thread finds", 
 		["wrong", "wrong"],
 	);
 	const seen = await threads.watch(registration, never);
-	assert.equal(seen, await createWatchLayer(ask)(registration));
+	assert.equal(seen, await createWatchLayer(ask, "")(registration));
 	assert.is(seen.state, null);
 	await peer.close();
 });

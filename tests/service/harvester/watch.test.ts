@@ -55,7 +55,7 @@ test("sick layers are written with the week since which they are so; where all a
 	await storeFeature("wrong", "/nothing/MapServer/1");
 	const first = await run();
 	assert.is(first.code, 1);
-	assert.match(first.output, "checked 2 layers: 0 well, 1 wrong, 0 down, 1 empty\n");
+	assert.match(first.output, "checked 2 layers: 0 well, 1 wrong, 0 down, 1 empty, 0 blocked\n");
 	assert.match(
 		first.output,
 		/Wrong registrations.*\n {2}layers\/wr\/wrong.json: \/en\/service_url: http.* 404 \(week 1\)/,
@@ -65,7 +65,7 @@ test("sick layers are written with the week since which they are so; where all a
 		/nothing to be seen:\n {2}layers\/oz\/ozone.json: .* has no features \(week 1\)/,
 	);
 	const written =
-		'{\n  "sick": {\n    "ozone": {"state":"empty","since":"2026-W10","cause":"has no features"},\n    "wrong": {"state":"wrong","since":"2026-W10","cause":"answers with status 404"}\n  }\n}\n';
+		'{\n  "sick": {\n    "ozone": {"state":"empty","since":"2026-W10","cause":"has no features","code":"no-features"},\n    "wrong": {"state":"wrong","since":"2026-W10","cause":"answers with status 404","code":"status","values":["404"]}\n  }\n}\n';
 	assert.is(await health(), written);
 	week = "2026-03-18";
 	assert.match((await run()).output, /has no features \(week 3\)/);
@@ -74,7 +74,7 @@ test("sick layers are written with the week since which they are so; where all a
 	await rm(join(folder.path, layerPath("wrong")));
 	const well = await run();
 	assert.is(well.code, 0);
-	assert.match(well.output, "checked 1 layer: 1 well, 0 wrong, 0 down, 0 empty\n");
+	assert.match(well.output, "checked 1 layer: 1 well, 0 wrong, 0 down, 0 empty, 0 blocked\n");
 	assert.is(await health(), null);
 });
 

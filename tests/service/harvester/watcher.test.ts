@@ -1,6 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Watched } from "../../../harvest/finding.ts";
+import { causeOf } from "../../../registry/causes.ts";
 import { healthPath, type SickState, weekOf } from "../../../registry/health.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { createWatcher } from "../../../service/harvester/health.ts";
@@ -56,13 +57,17 @@ test.after.each(async () => {
 	await local.end();
 });
 
+/** What is stored of a service without a layer. */
+function missing(layer: string) {
+	return { cause: `has no layer ${layer} among its 2`, code: "no-layer", values: [layer, "2"] };
+}
+
 function watched(registration: Registration): Watched {
 	const { layer = "" } = registration.en as { layer?: string };
 	looked.push(layer);
 	const state = states.get(layer) ?? null;
-	const findings = state
-		? [{ state, lang: "en" as const, pointer: "/en/layer", text: `${layer} is ${state}` }]
-		: [];
+	const what = causeOf("no-layer", layer, 2);
+	const findings = state ? [{ state, lang: "en" as const, pointer: "/en/layer", what, text: layer }] : [];
 	return { state, findings };
 }
 
@@ -100,7 +105,7 @@ test("the states of all layers are stored in one commit that names the sick ones
 	assert.equal(watcher.lastCheckOf("ab"), {
 		state: "empty",
 		at: local.now,
-		findings: ["/en/layer: ab is empty"],
+		findings: ["/en/layer: ab"],
 	});
 	assert.equal(watcher.lastCheckOf("ef"), { state: null, at: local.now, findings: [] });
 	assert.is(watcher.lastCheckOf("gh"), null);
@@ -115,8 +120,8 @@ test("the states of all layers are stored in one commit that names the sick ones
 	]);
 	assert.equal(JSON.parse((await health()) ?? ""), {
 		sick: {
-			ab: { state: "empty", since, cause: "ab is empty" },
-			cd: { state: "down", since, cause: "cd is down" },
+			ab: { ...missing("ab"), state: "empty", since },
+			cd: { ...missing("cd"), state: "down", since },
 		},
 	});
 	const commit = await local.git("show", "--name-only", "--format=%an %s", "main");

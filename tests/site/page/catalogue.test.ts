@@ -1,6 +1,8 @@
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { causeOf } from "../../../registry/causes.ts";
+import { seenAs } from "../../../registry/health.ts";
 import type { RecentChange } from "../../../registry/recent.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
 import { generateEntries } from "../../catalogue/entries.ts";
@@ -41,7 +43,7 @@ layers.push(
 	{
 		smallkey: "sick-one",
 		registration: wmsAt("https://gone.example.ca/wms", "g", ["Glaciers", "Glaciers du Canada"]),
-		health: { state: "down", since: "2026-W09", cause: "answers with status 503" },
+		health: { ...seenAs("down", causeOf("status", 503)), since: "2026-W09" },
 	},
 	{
 		smallkey: "odd",
@@ -102,14 +104,14 @@ page(
 page("filters work before any text, alone and together, and can be taken away", async ({ window, world }) => {
 	await window.goto(world.url("en/"));
 	const value = (name: RegExp) => window.getByRole("button", { name });
-	await value(/^The service does not answer\s+1$/).click();
+	await value(/^The service fails\s+1$/).click();
 	await window.getByText("1 layer", { exact: true }).waitFor();
 	// What could be chosen instead is counted with everything else that is chosen.
 	assert.equal(await window.getByRole("group", { name: "Type" }).getByRole("button").allInnerTexts(), [
 		"WMS\n1",
 	]);
-	assert.match(await window.locator(".results li").innerText(), /Glaciers[\s\S]*The service does not answer/);
-	await window.getByRole("button", { name: "Remove the filter The service does not answer" }).click();
+	assert.match(await window.locator(".results li").innerText(), /Glaciers[\s\S]*The service fails/);
+	await window.getByRole("button", { name: "Remove the filter The service fails" }).click();
 	// The button is gone: the focus stays near.
 	assert.is(await window.evaluate("document.activeElement.tagName"), "SUMMARY");
 	await value(/^Any problem\s+1$/).click();
@@ -574,13 +576,13 @@ page(
 			.waitFor();
 		assert.is(new URL(window.url()).pathname, "/fr/health/");
 		assert.equal(await window.locator(".counts li").allInnerTexts(), [
-			"1\nLe service ne répond pas\u00a0: Statut 503",
+			"1\nLe service est en panne\u00a0: répond par le statut 503",
 			"1\nL’inscription est erronée\u00a0: answers oddly",
 		]);
 		const row = window.getByRole("row", { name: "Glaciers du Canada" });
 		assert.match(
 			await row.innerText(),
-			/Glaciers du Canada\s+–\s+Le service ne répond pas\s: Statut 503\s+gone.example.ca\s+2026-02-23\s+@org\/menders/,
+			/Glaciers du Canada\s+–\s+Le service est en panne\s: répond par le statut 503\s+gone.example.ca\s+2026-02-23\s+@org\/menders/,
 		);
 		// Narrow tables have no heads: the date says itself what it is.
 		assert.is(await row.locator("td").nth(3).getAttribute("data-label"), "Depuis la semaine du\u00a0:");

@@ -1,6 +1,8 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { causeOf } from "../../../registry/causes.ts";
 import type { Entry } from "../../../registry/entries.ts";
+import { seenAs } from "../../../registry/health.ts";
 import type { RecentChange } from "../../../registry/recent.ts";
 import { listedEntries, renderListPage } from "../../../site/static/list-pages.ts";
 import { slugOf } from "../../../site/static/publishers.ts";
@@ -14,7 +16,7 @@ const lakes: Entry = {
 	title: { en: "Lakes <big>", fr: "Lacs" },
 	address: { en: "https://maps.example.ca/wms" },
 	sender: maps,
-	health: { state: "down", since: "2026-W09", cause: "answers with status 503", repair: true },
+	health: { ...seenAs("down", causeOf("status", 503)), since: "2026-W09", repair: true },
 	changed: { commit: "2".repeat(12), date: "2026-03-02T08:00:00Z" },
 };
 const roads: Entry = {
@@ -96,7 +98,7 @@ test("a publisher’s page has its layers, what is wrong, and its changes, and n
 	const html = render("fr/publisher/office-of-maps.html");
 	assert.match(html, "<h1>Bureau des cartes</h1>");
 	assert.match(html, "2 couches, 1 avec un problème, 1 avec une réparation proposée.");
-	assert.match(html, "Statut 503");
+	assert.match(html, "répond par le statut 503");
 	assert.match(html, "Routes, &quot;grandes&quot;");
 	assert.match(html, "Vieilles routes");
 	assert.not.match(html, "Autre<");
@@ -110,12 +112,15 @@ test("the table of a publisher’s layers is CSV without formulas, and JSON with
 	const [head = "", ...lines] = render("publisher/office-of-maps.csv").split("\r\n");
 	assert.match(head, /^\ufeff"smallkey","type","title_en","title_fr","address_en",/);
 	assert.match(lines[0] ?? "", /^"roads","feature","'=1\+1","Routes, ""grandes""",/);
-	assert.match(lines[1] ?? "", '"down","answers with status 503","2026-W09","proposed"');
+	assert.match(
+		lines[1] ?? "",
+		'"down","answers with status 503","répond par le statut 503","2026-W09","proposed"',
+	);
 	assert.is(lines.length, 3);
 	const [first, second] = JSON.parse(render("publisher/office-of-maps.json"));
 	assert.is(first.title_en, "=1+1");
 	assert.is(second.smallkey, "a+b=");
-	assert.is(second.cause, "answers with status 503");
+	assert.is(second.cause_fr, "répond par le statut 503");
 });
 
 test("feeds of a publisher and of a layer have titles, and what changed", () => {

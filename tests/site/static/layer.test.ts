@@ -2,7 +2,9 @@ import { SaxesParser } from "saxes";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { pageHeaders } from "../../../api/site-headers.ts";
+import { causeOf } from "../../../registry/causes.ts";
 import type { Entry } from "../../../registry/entries.ts";
+import { seenAs } from "../../../registry/health.ts";
 import { layerEmbedHtml, layerHtml } from "../../../site/static/layer.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
 
@@ -16,7 +18,7 @@ const entry: Entry = {
 	layers: ["rivers"],
 	sender: { en: "Office of Maps", fr: "Bureau des cartes" },
 	changed: { commit: "0123456789ab", date: "2026-03-04T12:00:00Z" },
-	health: { state: "down", since: "2026-W10", cause: "answers with status 503" },
+	health: { ...seenAs("down", causeOf("status", 503)), since: "2026-W10" },
 	bounds: [-80.5, 45, -75, 50],
 	unread: ["v1/fr"],
 };
@@ -38,7 +40,7 @@ test("the page of a layer says all in its language, and needs no script", () => 
 		'<dt>Inscrite par</dt><dd><a href="../../fr/?sender=Bureau+des+cartes">Bureau des cartes</a></dd>',
 		"<dd><span>4 mars 2026</span>, <span>commit 0123456</span></dd>",
 		"ouest -80,5°, sud 45°, est -75°, nord 50°",
-		"<span>Le service ne répond pas</span>, <span>depuis la semaine du 2 mars 2026</span>, <span>Statut 503</span>",
+		"<span>Le service est en panne</span>, <span>depuis la semaine du 2 mars 2026</span>, <span>répond par le statut 503</span>",
 		'href="../../v0.9/doc/fr/a%2Bb%3D"',
 		'<a class="language" href="../../en/layer/a%2Bb%3D" hreflang="en" lang="en">',
 		'href="../../guide/fr/"',
@@ -139,12 +141,8 @@ test("a layer whose repair waits links to its evidence: on a service to the page
 
 test("health is not said to be good before it was checked; a cause in English is marked as such", () => {
 	const { health: _, ...well } = entry;
-	const cause = "has no layer <b> among its 7";
-	const wrong = layerHtml(
-		"fr",
-		{ ...well, health: { state: "wrong", since: "2026-W10", cause } },
-		pageSettings,
-	);
+	const health = { ...seenAs("wrong", causeOf("no-layer", "<b>", 7)), since: "2026-W10" };
+	const wrong = layerHtml("fr", { ...well, health }, pageSettings);
 	assert.match(wrong, "n’a pas de couche &lt;b&gt; parmi ses 7");
 	const strange = { state: "wrong" as const, since: "2026-W10", cause: "says <b>" };
 	const stranger = layerHtml("fr", { ...well, health: strange }, pageSettings);
