@@ -204,7 +204,10 @@ function createTurns() {
 }
 
 /** Draws a layer in English, and in French if that is another service. */
-async function drawLangs(options: DrawOptions & ProveRun, { smallkey, registration }: CheckedLayer) {
+async function drawLangs(
+	options: DrawOptions & Pick<ProveRun, "publicUrl" | "draw">,
+	{ smallkey, registration }: CheckedLayer,
+) {
 	const { publicUrl, draw = drawLayer } = options;
 	const isOne = placeOf(registration, "en") === placeOf(registration, "fr");
 	// The page of the proof is http itself.
