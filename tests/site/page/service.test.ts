@@ -122,7 +122,7 @@ running(
 		assert.is(answer.status(), 200);
 		assert.ok("layers" in ((await answer.json()) as object));
 		await page.goto(`${origin}/schemas/`);
-		await page.getByText("PUT /register/{smallkey}").waitFor();
+		await page.getByRole("heading", { name: "PUT /register/{smallkey}" }).waitFor();
 		await page.getByRole("link", { name: "registration.schema.json" }).first().click();
 		assert.match(await page.content(), "json-schema.org/draft-07");
 		await context.close();
