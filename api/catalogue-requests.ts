@@ -4,6 +4,7 @@ import { healthReportPath, parseHealthReport } from "../registry/health.ts";
 import { parseRecent, recentPath } from "../registry/recent.ts";
 import { decodeSegment, type Lang, langs, parseSmallkey } from "../registry/smallkey.ts";
 import { type Problem, problemAt, textIn } from "../registry/texts.ts";
+import { tryJson } from "../registry/try-json.ts";
 import { layerFile, listFile } from "../site/static/addresses.ts";
 import { reloadSeconds } from "../site/static/error-page.ts";
 import { type PageSettings, pageSettingsPath } from "../site/static/html.ts";
@@ -178,7 +179,7 @@ export class Catalogue {
 
 	async #settings(): Promise<PageSettings | null> {
 		const text = await this.files.text(pageSettingsPath);
-		return text === null ? null : (JSON.parse(text) as PageSettings);
+		return text === null ? null : (tryJson(text) as PageSettings | null);
 	}
 }
 

@@ -52,7 +52,7 @@ const texts = [
 const odd: unknown[] = [
 	{
 		...wms,
-		en: { ...entry, service_url: "http://127.0.0.1/wms?REQUEST=x#y", feature_info_type: "text/xml" },
+		en: { ...entry, service_url: "http://10.0.0.1/wms?REQUEST=x#y", feature_info_type: "text/xml" },
 	},
 	{ ...wms, en: { ...entry, service_url: "https://maps.example.ca/wms?map=a" } },
 	{ ...wms, en: { ...entry, service_url: "https://maps.example.ca/wms?" } },

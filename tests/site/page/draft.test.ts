@@ -143,7 +143,7 @@ draft("a French page says in French what is wrong and what is odd, at the fields
 	await page.getByText("L’inscription est valide.").waitFor();
 	assert.is(await page.locator(".fieldproblems p").count(), 0);
 	assert.is(await page.getByLabel("Adresse (anglais)").getAttribute("aria-invalid"), "false");
-	await page.getByLabel("Adresse (anglais)").fill("http://127.0.0.1/wms");
+	await page.getByLabel("Adresse (anglais)").fill("http://maps.example.ca/wms");
 	await page.locator(".verdict li", { hasText: "n’est pas en https" }).waitFor();
 	assert.is(await page.locator(".verdict [lang=en]").count(), 0);
 });
