@@ -19,8 +19,8 @@ import type { World } from "./measure/world.ts";
 const kilobytesPerLayer = 0.1;
 /** CPU time that a change of one layer may take, in milliseconds. */
 const maxChangeMs = 300;
-/** Time until the first rows appear, in seconds. */
-const maxFirstRowsSeconds = 6;
+/** Time until the first rows appear, in seconds; size of the page's own files, in kB; layout shift. */
+const [maxFirstRowsSeconds, maxFirstKilobytes, maxShift] = [6, 60, 0.05];
 
 /** Prepares a row whose reference is a limit. @returns the measured side */
 type PrepareOurs = (world: World) => Promise<() => Promise<number>>;
@@ -76,53 +76,71 @@ const prepareChange: PrepareOurs = async ({ layers }) => {
 /** Slow 3G as the browser emulates it: bytes per second in each direction, and milliseconds before each answer. */
 const slow3g = { offline: false, downloadThroughput: 50_000, uploadThroughput: 50_000, latency: 400 };
 
-/** Runs in the page: records when the first row appears, in milliseconds since the navigation started. */
-const recordFirstRow = `new MutationObserver((_, observer) => {
+/** Runs in the page: records when the first row appears, in milliseconds since the navigation started, and what moves. */
+const recordRows = `new MutationObserver((_, observer) => {
 	if (!document.querySelector(".results li")) return;
 	window.firstRow = performance.now();
 	observer.disconnect();
-}).observe(document, { childList: true, subtree: true });`;
+}).observe(document, { childList: true, subtree: true });
+window.shift = 0;
+new PerformanceObserver((list) => {
+	for (const { value } of list.getEntries()) window.shift += value;
+}).observe({ type: "layout-shift", buffered: true });`;
 
-/** Measures the seconds until the first row appears, in a browser with an empty cache. */
-async function untilFirstRow(browser: Browser, address: string): Promise<number> {
+/** What is measured of opening the catalogue in a browser with an empty cache. */
+const figures = {
+	/** Seconds until the first row appears. */
+	seconds: "firstRow / 1_000",
+	/** Kilobytes of the page’s own files as they travel until then, without those of the index. */
+	kilobytes: `performance.getEntriesByType("resource").concat(performance.getEntriesByType("navigation"))
+		.filter(({ name }) => !name.includes("/index/")).reduce((sum, { encodedBodySize }) => sum + encodedBodySize, 0) / 1_000`,
+	/** Cumulative layout shift until all is read (web.dev, "Cumulative Layout Shift"). */
+	shift: "shift",
+};
+
+/** Opens the catalogue in a browser with an empty cache, and waits until it is read. */
+async function visit(browser: Browser, address: string, figure: keyof typeof figures): Promise<number> {
 	const context = await browser.newContext();
 	try {
 		const page = await context.newPage();
-		await page.addInitScript(recordFirstRow);
+		await page.addInitScript(recordRows);
 		const session = await context.newCDPSession(page);
 		await session.send("Network.enable");
 		await session.send("Network.emulateNetworkConditions", slow3g);
 		await page.goto(address, { waitUntil: "commit" });
 		await page.locator(".results li").first().waitFor();
-		return ((await page.evaluate("firstRow")) as number) / 1_000;
+		if (figure === "shift") await page.waitForLoadState("networkidle", { timeout: 0 });
+		return (await page.evaluate(figures[figure])) as number;
 	} finally {
 		await context.close();
 	}
 }
 
-const prepareFirstRows: PrepareOurs = async (world) => {
-	const browser = await openBrowser();
-	world.endLater(() => browser.close());
-	const site = await buildPages({
-		fragments: fragmentSettings({ metadataUrl: "", catalogueUrl: "" }),
-		publicUrl: "",
-		site: plainSettings,
-		senderNames: {},
-		look: { theme: "", signature: "" },
-		isCompressed: false,
-		pictures: "",
-	});
-	const dist = world.path("pages");
-	for (const [path, content] of [...site.files, ...indexFiles(world.layers)]) {
-		if (content === null) continue;
-		await mkdir(dirname(join(dist, path)), { recursive: true });
-		await writeFile(join(dist, path), content);
-		await writeFile(join(dist, `${path}.gz`), gzipSync(content));
-	}
-	const { address, close } = await serveFolder(dist);
-	world.endLater(close);
-	return () => untilFirstRow(browser, `${address}en/`);
-};
+const prepareVisit =
+	(figure: keyof typeof figures): PrepareOurs =>
+	async (world) => {
+		const browser = await openBrowser();
+		world.endLater(() => browser.close());
+		const site = await buildPages({
+			fragments: fragmentSettings({ metadataUrl: "", catalogueUrl: "" }),
+			publicUrl: "",
+			site: plainSettings,
+			senderNames: {},
+			look: { theme: "", signature: "" },
+			isCompressed: false,
+			pictures: "",
+		});
+		const dist = world.path("pages");
+		for (const [path, content] of [...site.files, ...indexFiles(world.layers)]) {
+			if (content === null) continue;
+			await mkdir(dirname(join(dist, path)), { recursive: true });
+			await writeFile(join(dist, path), content);
+			await writeFile(join(dist, `${path}.gz`), gzipSync(content));
+		}
+		const { address, close } = await serveFolder(dist);
+		world.endLater(close);
+		return () => visit(browser, `${address}en/`, figure);
+	};
 
 function row(
 	name: string,
@@ -141,10 +159,14 @@ function row(
 const entries = "all entries of the catalogue with their manifest, gzip";
 const change = `a change of one layer in the catalogue's files, CPU, slowest of ${changes}`;
 const rows = "from opening the catalogue until its first rows, over slow 3G (400 kbit/s, 400 ms)";
+const load = "what the page loads until its first rows, compressed, without the index";
+const shift = "layout shift until the catalogue is read";
 
 /** Rows about the catalogue. The reference of each is a limit. */
 export const catalogueRows: Row[] = [
 	row("catalogue-entries", entries, "kB", (layers) => layers * kilobytesPerLayer, prepareEntries),
 	row("catalogue-change", change, "ms", () => maxChangeMs, prepareChange),
-	row("first-rows", rows, "s", () => maxFirstRowsSeconds, prepareFirstRows),
+	row("first-rows", rows, "s", () => maxFirstRowsSeconds, prepareVisit("seconds")),
+	row("first-load", load, "kB", () => maxFirstKilobytes, prepareVisit("kilobytes")),
+	row("layout-shift", shift, "", () => maxShift, prepareVisit("shift")),
 ];

@@ -68,8 +68,8 @@ the cores: with other work on the machine, requests per second vary by a third.
   sync its folders to the disk, and had no catalogue.
 - Builds: \`npx fragment-publisher build\` as a whole process; \`sync\` before a full build and before a copy.
 - Memory: pages that processes share are counted once (PSS).
-- \`catalogue-change\`: the files of a change of one layer are read, made and compressed. \`first-rows\`: Chromium with nothing in its
-  cache, at 400 kbit/s and 400 ms for each answer.
+- \`catalogue-change\`: the files of a change of one layer are read, made and compressed. \`first-rows\`, \`first-load\`, \`layout-shift\`:
+  Chromium with nothing in its cache, at 400 kbit/s and 400 ms for each answer.
 `;
 }
 

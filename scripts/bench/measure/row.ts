@@ -15,7 +15,7 @@ export interface Row {
 	ours: string;
 	/** What it is compared with, measured in the same run. */
 	reference: string;
-	unit: "s" | "ms" | "µs" | "requests/s" | "changes/s" | "MB" | "kB";
+	unit: "s" | "ms" | "µs" | "requests/s" | "changes/s" | "MB" | "kB" | "";
 	/** The goal for a number of layers. */
 	reach: (layers: number) => Reach;
 	/** The number of rounds, if it differs from that of `--rounds`. */
