@@ -79,7 +79,7 @@ function lineIn(sizes: readonly (Measured | undefined)[]): string {
 	const cells = sizes.flatMap((row) => {
 		if (!row) return ["–", "–"];
 		const { ours, reference, ratio, unit, reach, reached } = row;
-		const own = `${rangeOf(ours)} ${unit}`;
+		const own = `${rangeOf(ours)} ${unit}`.trimEnd();
 		const mark = (text: string) => (reached ? text : `**${text}**`);
 		if (!ratio) return [mark(own), boundOf(reach, unit)];
 		const sides = reach.of === "ours" ? mark(own) : own;
