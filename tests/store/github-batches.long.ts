@@ -4,27 +4,11 @@ import { putEdits } from "../../api/register.ts";
 import { parseRegistration, type Registration } from "../../registry/registration.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";
-import { type Edit, isRefusal, type Meta, type Reader, StoreBusy, usedBefore } from "../../store/store.ts";
+import { type Edit, isRefusal, type Meta, StoreBusy, usedBefore } from "../../store/store.ts";
 import { wms } from "../local.ts";
 import { metaOf } from "./contract.ts";
 import type { Effect, Fault } from "./fault-proxy.ts";
-import { type Peer, startPeer } from "./github-peer.ts";
-
-async function withPeer(body: (peer: Peer) => Promise<void>): Promise<void> {
-	const peer = await startPeer();
-	try {
-		await body(peer);
-	} finally {
-		await peer.close();
-	}
-}
-
-function putting(smallkey: string, text: string) {
-	return async (now: Reader): Promise<Edit[]> => {
-		const layer = await now.read(smallkey);
-		return layer?.registration === text ? [] : [{ path: layerPath(smallkey), text }];
-	};
-}
+import { type Peer, putting, withPeer } from "./github-peer.ts";
 
 const answer = (status: number, message?: string): Effect => ({ kind: "answer", status, message });
 

@@ -5,26 +5,10 @@ import { layerPath } from "../../registry/smallkey.ts";
 import { isRefusal, type Reader, type Store, StoreBusy } from "../../store/store.ts";
 import { metaOf } from "./contract.ts";
 import type { Effect, Fault } from "./fault-proxy.ts";
-import { type Peer, pausingClock, startPeer } from "./github-peer.ts";
+import { type Peer, pausingClock, putting, withPeer } from "./github-peer.ts";
 
 /** The service's own limits, but for the time of one request: a request without an answer ends at once. */
 const impatient = { waitMs: 9_000, raceMs: 8_000, batchMs: 14_000 };
-
-async function withPeer(body: (peer: Peer) => Promise<void>): Promise<void> {
-	const peer = await startPeer();
-	try {
-		await body(peer);
-	} finally {
-		await peer.close();
-	}
-}
-
-function putting(smallkey: string, text: string) {
-	return async (now: Reader) => {
-		const layer = await now.read(smallkey);
-		return layer?.registration === text ? [] : [{ path: layerPath(smallkey), text }];
-	};
-}
 
 /** The commit's id, or how many seconds the publisher is asked to wait. */
 async function outcomeOf(change: ReturnType<Store["change"]>): Promise<string | number> {

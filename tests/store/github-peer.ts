@@ -1,6 +1,8 @@
 import { generateKeyPairSync } from "node:crypto";
 import { createEmulator } from "emulate";
+import { layerPath } from "../../registry/smallkey.ts";
 import { type GithubOptions, githubStore } from "../../store/github/github-store.ts";
+import type { Edit, Reader } from "../../store/store.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
 /** A GitHub of the test's own, with one repository, behind a proxy that makes faults. */
@@ -138,5 +140,23 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 			await proxy.close();
 			await emulator.close();
 		},
+	};
+}
+
+/** Runs a test with a peer of its own, and ends it. */
+export async function withPeer(body: (peer: Peer) => Promise<void>, options = {}): Promise<void> {
+	const peer = await startPeer(options);
+	try {
+		await body(peer);
+	} finally {
+		await peer.close();
+	}
+}
+
+/** A change that stores a text, unless it is stored already. */
+export function putting(smallkey: string, text: string) {
+	return async (now: Reader): Promise<Edit[]> => {
+		const layer = await now.read(smallkey);
+		return layer?.registration === text ? [] : [{ path: layerPath(smallkey), text }];
 	};
 }

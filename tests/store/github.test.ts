@@ -14,16 +14,7 @@ import {
 	usedBefore,
 } from "../../store/store.ts";
 import { metaOf } from "./contract.ts";
-import { type Peer, startPeer } from "./github-peer.ts";
-
-async function withPeer(body: (peer: Peer) => Promise<void>, options = {}): Promise<void> {
-	const peer = await startPeer(options);
-	try {
-		await body(peer);
-	} finally {
-		await peer.close();
-	}
-}
+import { type Peer, withPeer } from "./github-peer.ts";
 
 function putting(smallkey: string, text: string) {
 	return async (now: Reader) => {
