@@ -18,7 +18,7 @@ const workflowPusher = "github-actions[bot]";
 /** Events after which a pull request is for another branch than before ("Issue event types"). */
 const baseChanges = ["base_ref_changed", "automatic_base_change_succeeded"];
 
-/** Reviews in these states are decisions; a comment is none. */
+/** Reviews in these states are decisions, and comments are not. */
 const decisions = ["APPROVED", "CHANGES_REQUESTED", "DISMISSED"];
 
 /** Where the state of a pull request is read. */

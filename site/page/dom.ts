@@ -14,9 +14,9 @@ export function part(className: string, content: Content = ""): HTMLElement {
 	return element;
 }
 
-/** A text with possible line breaks after punctuation, for long addresses and names. */
+/** A text with possible line breaks after punctuation, for long addresses and names; not in a number such as 83,12. */
 export function breakable(text: string): Content {
-	return text.split(/(?<=[/_.\-?&=,])/).map((one) => html`${one}<wbr>`);
+	return text.split(/(?<=[/_\-?&=])|(?<=[.,])(?!\d)/).map((one) => html`${one}<wbr>`);
 }
 
 /** A control below its label. @param id of the control @param more follows the control */

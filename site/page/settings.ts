@@ -5,7 +5,7 @@ import type { TargetName } from "../../registry/targets/target.ts";
 export interface OperatorSettings {
 	/** Name of the site; null: it has only the name that every site has. */
 	name: Readonly<Record<Lang, string>> | null;
-	/** A mail address, or the http or https address of a page, where the operator can be reached; empty if there is none. */
+	/** A mail address, or the http or https address of a page, where the operator can be reached; empty if unknown. */
 	contact: string;
 	/** Addresses of the terms of use; null if there are none. */
 	terms: Readonly<Record<Lang, string>> | null;
