@@ -7,7 +7,7 @@ import { temporaryFolder } from "./local.ts";
 const run = promisify(execFile);
 
 /** An ordinary clone of the repository. */
-export class Clone {
+export class Clone implements AsyncDisposable {
 	private constructor(
 		readonly path: string,
 		readonly remove: () => Promise<void>,
@@ -18,6 +18,10 @@ export class Clone {
 		const folder = await temporaryFolder();
 		await run("git", ["clone", "-q", repository, folder.path]);
 		return new Clone(folder.path, folder.remove);
+	}
+
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.remove();
 	}
 
 	async git(...args: string[]): Promise<string> {

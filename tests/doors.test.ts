@@ -190,7 +190,7 @@ async function writeFiles(folder: string, files: Files): Promise<string[]> {
 }
 
 async function withLocal<T>(body: (local: Local) => Promise<T>): Promise<T> {
-	const local = await Local.open(Object.entries(stored).map(([path, text]) => ({ path, text })));
+	const local = await Local.open({ files: stored });
 	try {
 		return await body(local);
 	} finally {

@@ -3,7 +3,7 @@ import { createNodeServer } from "../api/node/serve.ts";
 import type { Local } from "./local.ts";
 
 /** A service of this process behind a port of its own. */
-export interface Listening {
+export interface Listening extends AsyncDisposable {
 	/** Its address, without a slash at the end and without the base path. */
 	origin: string;
 	end: () => Promise<void>;
@@ -21,5 +21,6 @@ export async function listen(local: Local): Promise<Listening> {
 		count: () => undefined,
 	});
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-	return { origin: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, end };
+	const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+	return { origin, end, [Symbol.asyncDispose]: end };
 }

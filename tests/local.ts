@@ -16,7 +16,6 @@ import { type LocalService, type Outside, openLocal } from "../service/compositi
 import { readConfiguration } from "../service/settings.ts";
 import type { StoreLimits } from "../store/git/base.ts";
 import type { GitStore } from "../store/git/git-store.ts";
-import type { Edit } from "../store/store.ts";
 import { filesBelow } from "../system/files/below.ts";
 import { readTextIfThere } from "../system/files/if-there.ts";
 import { runGit } from "../system/git/run.ts";
@@ -109,13 +108,24 @@ async function refsOf(repository: string): Promise<string[]> {
 	return [...refs].map(([name, id]) => `${name} ${id}`).sort();
 }
 
+/** What a service of tests has otherwise than the others. */
+export interface LocalParts {
+	/** The files of the first commit: path → text. */
+	files?: Record<string, string>;
+	filesTimes?: Partial<FolderTimes>;
+	storeLimits?: Partial<StoreLimits>;
+	guard?: Outside["guard"];
+	variables?: Record<string, string>;
+}
+
 /** The service without a port, as it is composed to run: in a temporary folder, with a clock that tests move. */
 export class Local {
 	now = noon;
 	readonly reported: unknown[] = [];
 	readonly warnings: string[] = [];
 	/** Variables over the tests' own, from the next start on. */
-	variables: Record<string, string> = {};
+	variables: Record<string, string>;
+	guard: Outside["guard"];
 	/** Other limits of the catalogue than those of tests. */
 	catalogueLimits: Outside["catalogueLimits"] = {};
 	/** Bytes that the disk has left, as the service sees it; an error where it cannot be read. */
@@ -128,11 +138,11 @@ export class Local {
 	private constructor(
 		/** `DATA_DIR`. */
 		readonly folder: string,
-		readonly filesTimes: Partial<FolderTimes>,
-		readonly storeLimits: Partial<StoreLimits>,
-		public guard: Outside["guard"],
+		readonly parts: LocalParts,
 		remove: () => Promise<void>,
 	) {
+		this.variables = parts.variables ?? {};
+		this.guard = parts.guard ?? unguarded;
 		this.#remove = remove;
 	}
 
@@ -153,27 +163,21 @@ export class Local {
 	catalogue!: LocalService["catalogue"];
 	pages!: LocalService["pages"];
 
-	static async open(
-		seed: Edit[] = [],
-		filesTimes: Partial<FolderTimes> = {},
-		storeLimits: Partial<StoreLimits> = {},
-		guard: Outside["guard"] = unguarded,
-		variables: Record<string, string> = {},
-	): Promise<Local> {
+	static async open(parts: LocalParts = {}): Promise<Local> {
 		const folder = await temporaryFolder();
-		const local = new Local(folder.path, filesTimes, storeLimits, guard, folder.remove);
-		local.variables = variables;
+		const local = new Local(folder.path, parts, folder.remove);
 		const config = join(local.repository, "config");
 		if (gitSettings !== undefined) {
 			await mkdir(local.repository);
 			await writeFile(config, gitSettings);
 		}
-		await local.start(seed);
+		await local.start(parts.files);
 		gitSettings ??= await readFile(config, "utf8");
 		return local;
 	}
 
-	async start(seed: Edit[] = []): Promise<void> {
+	async start(files: Record<string, string> = {}): Promise<void> {
+		const seed = Object.entries(files).map(([path, text]) => ({ path, text }));
 		const environment = { DATA_DIR: this.folder, HARVEST: "off", SITE: "off", ...this.variables };
 		this.#service = await openLocal(
 			readConfiguration(environment),
@@ -195,7 +199,7 @@ export class Local {
 					throw this.freeBytes;
 				},
 				// A slow machine changes no receipt.
-				filesTimes: { waitMs: 120_000, ...this.filesTimes },
+				filesTimes: { waitMs: 120_000, ...this.parts.filesTimes },
 				catalogueLimits: {
 					collectMs: 10,
 					checkMs: 200,
@@ -203,7 +207,7 @@ export class Local {
 					maxRetryMs: 200,
 					...this.catalogueLimits,
 				},
-				storeLimits: this.storeLimits,
+				storeLimits: this.parts.storeLimits ?? {},
 				guard: this.guard,
 			},
 		);

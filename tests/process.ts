@@ -186,7 +186,7 @@ export function signalIfThere(pid: number, signal: NodeJS.Signals): void {
 }
 
 /** A service in a process of its own. */
-export class ServerProcess {
+export class ServerProcess implements AsyncDisposable {
 	output = "";
 	url = "";
 	readonly #child: ChildProcess;
@@ -266,6 +266,10 @@ export class ServerProcess {
 	async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
 		this.#child.kill(signal);
 		return this.ended;
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.stop();
 	}
 }
 

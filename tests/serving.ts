@@ -2,7 +2,7 @@ import { type Ended, runScript } from "./process.ts";
 import { eventually } from "./wait.ts";
 
 /** A service that this process serves, as `npm start` does. */
-export interface Serving {
+export interface Serving extends AsyncDisposable {
 	url: string;
 	/** Everything that it has printed beside its log. */
 	output: () => string;
@@ -29,5 +29,6 @@ export async function serve(env: Record<string, string>): Promise<Serving> {
 		ending.abort();
 		return ended;
 	};
-	return { url, output: () => output, end };
+	const dispose = async () => void (await end());
+	return { url, output: () => output, end, [Symbol.asyncDispose]: dispose };
 }

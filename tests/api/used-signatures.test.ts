@@ -10,7 +10,7 @@ import { openEmpty } from "../store/git-store.ts";
 const test = suite<{ local: Local }>("used signatures");
 
 test.before.each(async (context) => {
-	context.local = await Local.open([], {}, { silenceMs: 4_000 });
+	context.local = await Local.open({ storeLimits: { silenceMs: 4_000 } });
 });
 test.after.each(async ({ local }) => {
 	await local.end();

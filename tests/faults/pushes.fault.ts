@@ -13,7 +13,7 @@ const count = 100_000;
 const test = suite<{ local: Local; pusher: Pusher }>("pushes of 100,000 files");
 
 test.before.each(async (world) => {
-	world.local = await Local.open([{ path: "layers/on/one.json", text: wms("one") }], {}, {}, installHook);
+	world.local = await Local.open({ files: { "layers/on/one.json": wms("one") }, guard: installHook });
 	world.pusher = await Pusher.of(world.local.repository);
 });
 test.after.each(async ({ local, pusher }) => {

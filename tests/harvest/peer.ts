@@ -43,6 +43,10 @@ export class Peer {
 		this.routes.set(path, route);
 	}
 
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.close();
+	}
+
 	async close(): Promise<void> {
 		for (const socket of this.#sockets) socket.destroy();
 		await new Promise((resolve) => this.server.close(resolve));

@@ -49,7 +49,7 @@ const test = suite<{
 test.before.each(async (scene) => {
 	const { path, remove } = await temporaryFolder();
 	Object.assign(scene, { folder: path, remove, serving: [], closing: [] });
-	scene.local = await Local.open([{ path: layerPath("first"), text: wms("first") }]);
+	scene.local = await Local.open({ files: { [layerPath("first")]: wms("first") } });
 	await writeFile(join(scene.local.folder, "senders.json"), '{"jstest":"test_-k"}');
 });
 test.after.each(async ({ local, serving, remove, closing }) => {

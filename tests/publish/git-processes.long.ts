@@ -30,8 +30,8 @@ test("a large push is compared once, by the service; its catalogue reads the his
 	const commands = await loggingGit(folder.path);
 	const { PATH } = process.env;
 	process.env.PATH = `${join(folder.path, "bin")}:${PATH}`;
-	const seed = [{ path: layerPath("one"), text: wms("one") }];
-	const local = await Local.open(seed, {}, {}, undefined, { SITE: "on" });
+	const files = { [layerPath("one")]: wms("one") };
+	const local = await Local.open({ files, variables: { SITE: "on" } });
 	try {
 		await eventually(() => local.catalogue?.updatedTo === local.store.tip);
 		const edits = Array.from({ length: layers }, (_, index) => {

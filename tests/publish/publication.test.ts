@@ -24,7 +24,7 @@ const quick = { retryMs: 20, maxRetryMs: 50 };
 const service = suite<{ local: Local; clone: Clone }>("publication");
 
 service.before.each(async (context) => {
-	context.local = await Local.open([{ path: "layers/on/one.json", text: wms("one") }], quick);
+	context.local = await Local.open({ files: { "layers/on/one.json": wms("one") }, filesTimes: quick });
 	context.clone = await Clone.of(context.local.repository);
 });
 service.after.each(async ({ local, clone }) => {
@@ -85,7 +85,7 @@ service(
 );
 
 service("while a retry is under way, the files are not said to be current", async () => {
-	const local = await Local.open([], { retryMs: 1, maxRetryMs: 1 });
+	const local = await Local.open({ filesTimes: { retryMs: 1, maxRetryMs: 1 } });
 	const folder = join(local.out, "v0.9/doc/en");
 	try {
 		await local.filesIdle();
@@ -252,7 +252,7 @@ service("layers that the repository does not have any more are not served", asyn
 	await rm(local.repository, { recursive: true });
 	// As the refusal of such a start advises.
 	await rm(join(local.folder, "fragments"));
-	await local.start([{ path: "layers/ot/other.json", text: manual }]);
+	await local.start({ "layers/ot/other.json": manual });
 	assert.equal(served(local), ["other"]);
 	await local.filesIdle();
 	assert.is(await layerNameIn(file(local, "two")), null);

@@ -15,11 +15,13 @@ const test = suite<{ local: Local }>("reviews of a service on this machine");
 
 test.before.each(async (scene) => {
 	const health = '{"sick":{"described":{"state":"down","since":"2026-W05"}}}';
-	scene.local = await Local.open([
-		{ path: layerPath("first"), text: wms("first") },
-		{ path: layerPath("described"), text: feature },
-		{ path: healthPath, text: health },
-	]);
+	scene.local = await Local.open({
+		files: {
+			[layerPath("first")]: wms("first"),
+			[layerPath("described")]: feature,
+			[healthPath]: health,
+		},
+	});
 });
 test.after.each(({ local }) => local.end());
 

@@ -20,7 +20,7 @@ const test = suite<Scene>("npx fragment-publisher backup");
 test.before.each(async (scene) => {
 	const { path, remove } = await temporaryFolder();
 	Object.assign(scene, { backup: join(path, "backup"), remove });
-	scene.local = await Local.open([{ path: layerPath("first"), text: wms("first") }]);
+	scene.local = await Local.open({ files: { [layerPath("first")]: wms("first") } });
 	await writeFile(join(scene.local.folder, "senders.json"), '{"jstest":"test_-k"}', { mode: 0o644 });
 });
 test.after.each(async ({ local, remove }) => {

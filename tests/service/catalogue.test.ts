@@ -26,8 +26,8 @@ interface Context {
 const catalogue = suite<Context>("the catalogue of the running service");
 
 catalogue.before(async (context) => {
-	const seed = [{ path: "layers/23/23ax5t.json", text: manual }];
-	context.local = await Local.open(seed, {}, {}, undefined, { SITE: "on", BASE_PATH: "/rcs" });
+	const files = { "layers/23/23ax5t.json": manual };
+	context.local = await Local.open({ files, variables: { SITE: "on", BASE_PATH: "/rcs" } });
 	context.clone = await Clone.of(context.local.repository);
 	await inStep(context.local);
 });

@@ -11,8 +11,8 @@ const start = suite<{ local: Local; path: string; lost: Buffer }>("a start with 
 
 /** A service that has ended, whose repository has got a commit since then, without one of its files. */
 start.before.each(async (context) => {
-	const limits = { probeMs: 50, pollMs: 20 };
-	const local = await Local.open([{ path: "layers/on/one.json", text: wms("one") }], {}, limits);
+	const storeLimits = { probeMs: 50, pollMs: 20 };
+	const local = await Local.open({ files: { "layers/on/one.json": wms("one") }, storeLimits });
 	const clone = await Clone.of(local.repository);
 	await local.stop();
 	await clone.commit({ "layers/tw/two.json": wms("two"), "layers/on/one.json": wms("newer") });

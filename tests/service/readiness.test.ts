@@ -13,7 +13,7 @@ import { eventually } from "../wait.ts";
 const readiness = suite<{ local: Local }>("readyz");
 
 readiness.before.each(async (scene) => {
-	scene.local = await Local.open([], {}, { pollMs: 20, probeMs: 0 });
+	scene.local = await Local.open({ storeLimits: { pollMs: 20, probeMs: 0 } });
 	await scene.local.filesIdle();
 });
 readiness.after.each(({ local }) => local.end());

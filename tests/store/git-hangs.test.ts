@@ -169,7 +169,7 @@ for (const command of ["update-ref", "fast-import", "cat-file"]) {
 }
 
 test("publishers hear 503 with Retry-After, and readyz says why", async () => {
-	const local = await Local.open([], {}, { ...limits, probeMs: 60_000 });
+	const local = await Local.open({ storeLimits: { ...limits, probeMs: 60_000 } });
 	assert.is((await local.put("before")).status, 201);
 	signal(local.folder, "update-ref", "SIGSTOP");
 	const answer = await local.put("while");

@@ -1,8 +1,6 @@
-import { execFile } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runGit } from "../../system/git/run.ts";
@@ -11,12 +9,10 @@ import { Local, manual, textOf, wms } from "../local.ts";
 import { removedFilesOf } from "../process.ts";
 import { eventually } from "../wait.ts";
 
-const _run = promisify(execFile);
-
 const store = suite<{ local: Local; clone: Clone }>("git store");
 
 store.before.each(async (context) => {
-	context.local = await Local.open([{ path: "layers/on/one.json", text: wms("one") }]);
+	context.local = await Local.open({ files: { "layers/on/one.json": wms("one") } });
 	context.clone = await Clone.of(context.local.repository);
 });
 store.after.each(async ({ local, clone }) => {

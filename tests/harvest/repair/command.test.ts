@@ -22,10 +22,7 @@ test.before.each(async (scene) => {
 	const entry = { service_url: `${scene.peer.origin}${oddService}/3` };
 	const text = JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry });
 	const health = '{"sick":{"moved":{"state":"wrong","since":"2026-W10"}}}';
-	scene.local = await Local.open([
-		{ path: layerPath("moved"), text },
-		{ path: healthPath, text: health },
-	]);
+	scene.local = await Local.open({ files: { [layerPath("moved")]: text, [healthPath]: health } });
 	const folder = join(scene.local.folder, "checkout");
 	const git = async (...words: string[]) => scene.local.git("-C", folder, ...words);
 	await scene.local.git("clone", "-q", scene.local.repository, folder);

@@ -10,7 +10,7 @@ import { eventually } from "../../wait.ts";
 const test = suite<{ local: Local }>("audit");
 
 test.before(async (scene) => {
-	scene.local = await Local.open([{ path: layerPath("seeded"), text: wms("seed") }]);
+	scene.local = await Local.open({ files: { [layerPath("seeded")]: wms("seed") } });
 });
 test.after(({ local }) => local.end());
 

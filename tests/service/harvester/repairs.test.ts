@@ -27,10 +27,13 @@ let timers: { run: () => void; ms: number }[];
 
 test.before.each(async () => {
 	const sick = { moved: { state: "wrong", since: "2026-W09" }, fresh: { state: "down", since: "2026-W10" } };
-	local = await Local.open([
-		...["moved", "fresh"].map((smallkey) => ({ path: layerPath(smallkey), text: wms(smallkey) })),
-		{ path: healthPath, text: JSON.stringify({ sick }) },
-	]);
+	local = await Local.open({
+		files: {
+			[layerPath("moved")]: wms("moved"),
+			[layerPath("fresh")]: wms("fresh"),
+			[healthPath]: JSON.stringify({ sick }),
+		},
+	});
 	[searches, timers, stored, noticed] = [0, [], health, []];
 	end = startRepairs({
 		repository: local.repository,

@@ -51,13 +51,15 @@ odd.before(async (context) => {
 		["markup", "https://maps.example.ca/wms", likeMarkup],
 		["arabic", "https://maps.example.ca/wms", "خريطة الأنهار \u202eabc"],
 	];
-	const seed = layers.map(([key, address, title]) => ({
-		path: layerPath(key),
-		text: canonicalText(wmsAt(address, "l", [title, `${title} (fr)`])),
-	}));
+	const files = Object.fromEntries(
+		layers.map(([key, address, title]) => [
+			layerPath(key),
+			canonicalText(wmsAt(address, "l", [title, `${title} (fr)`])),
+		]),
+	);
 	const [browser, local] = await Promise.all([
 		openBrowser(),
-		Local.open(seed, {}, {}, undefined, { SITE: "on" }),
+		Local.open({ files, variables: { SITE: "on" } }),
 	]);
 	const server = await listen(local);
 	Object.assign(context, { browser, local, server, origin: server.origin });

@@ -28,7 +28,7 @@ running.before(async (context) => {
 	const [browser, maps, local] = await Promise.all([
 		openBrowser(),
 		Peer.open(),
-		Local.open([], {}, {}, undefined, { SITE: "on", BASE_PATH: "/rcs" }),
+		Local.open({ variables: { SITE: "on", BASE_PATH: "/rcs" } }),
 	]);
 	serveWms(maps, "/wms", { colourOf: () => red });
 	const address = { origin: "" };

@@ -19,11 +19,8 @@ const service = suite<{ local: Local; pusher: Pusher }>("the repository's hook")
 service.before(async (world) => {
 	// A name that a write refuses now, and that is stored all the same.
 	const stored = wms("one").replace('"layer"', '"service_name":"<b>Rivers","layer"');
-	const seeded = [
-		{ path: "layers/on/one.json", text: stored },
-		{ path: "layers/wr/wrong.json", text: "{" },
-	];
-	world.local = await Local.open(seeded, {}, {}, installHook);
+	const files = { "layers/on/one.json": stored, "layers/wr/wrong.json": "{" };
+	world.local = await Local.open({ files, guard: installHook });
 	world.pusher = await Pusher.of(world.local.repository);
 });
 service.before.each(async ({ pusher }) => pusher.pull());

@@ -422,13 +422,13 @@ let before = "";
 const service = suite<{ local: Local; pusher: Pusher }>("hostile pushes");
 
 service.before(async (world) => {
-	const seed = [
-		{ path: "layers/on/one.json", text: wms("one") },
-		{ path: "layers/fe/feature.json", text: feature },
-		{ path: "layers/fe/feature.service.json", text: "{}" },
-		{ path: "layers/owners.json", text: owners },
-	];
-	world.local = await Local.open(seed, {}, {}, installHook);
+	const files = {
+		"layers/on/one.json": wms("one"),
+		"layers/fe/feature.json": feature,
+		"layers/fe/feature.service.json": "{}",
+		"layers/owners.json": owners,
+	};
+	world.local = await Local.open({ files, guard: installHook });
 	const waits = { target: "/register/waits", body: wms("waits"), sender: "careful" };
 	assert.is((await world.local.write(waits)).status, 201, "it waits for a reviewer");
 	world.pusher = await Pusher.of(world.local.repository);
