@@ -3,6 +3,7 @@
 // is tried with many more cases, and each refusal on all engines. With --faults it breaks disks, repositories and processes under
 // the service, and writes docs/reliability.md.
 
+import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { availableParallelism, tmpdir } from "node:os";
 import { dirname, join, relative, resolve } from "node:path";
@@ -42,6 +43,7 @@ const plan = plans[values.faults ? "faults" : values.installed ? "installed" : v
 if (values.long) plan.files.push("tests/**/*.long.ts");
 const timeout = values.timeout === undefined ? plan.timeoutMs : Number(values.timeout);
 const names = positionals.length > 0 ? positionals : (await glob(plan.files)).sort();
+const missing = names.filter((name) => !existsSync(name));
 
 /** The sums that a test file has written at its end; zeros where it was killed. */
 async function resultsOf(/** @type {string} */ path) {
@@ -127,4 +129,7 @@ async function runFaults() {
 }
 
 if (values.fuzz) process.env.FUZZ_RUNS = values.runs;
-await (values.faults ? runFaults() : runTests());
+if (missing.length > 0) {
+	console.error(`No such test file: ${missing.join(", ")}`);
+	process.exitCode = 1;
+} else await (values.faults ? runFaults() : runTests());

@@ -75,6 +75,11 @@ test("skipped tests are counted, and their reason is printed", async ({ folder }
 	assert.match(stdout, /1 skipped, .*\n {2}skipped: no browser\n1 skipped\n0 passed, 0 failed\n$/);
 });
 
+test("a file that is not there is named in one line, and nothing is run", async () => {
+	const ended = await runTests(["tests/run/run.test.ts", "tests/no/such.test.ts"]);
+	assert.equal(ended, { code: 1, stdout: "", stderr: "No such test file: tests/no/such.test.ts\n" });
+});
+
 test("a file that does not end is ended, and fails", async ({ folder }) => {
 	const hangs = `${head}test("a", () => new Promise((r) => setInterval(() => {}, 1000)));\ntest.run();\n`;
 	const { code, stdout } = await runFiles(folder, { hangs }, "--timeout", "1500");

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { StoreBusy } from "../../store/store.ts";
-import { temporaryFolder } from "../local.ts";
 import { eventually } from "../wait.ts";
+import { gitIn, temporaryFolder } from "../world.ts";
 import { committed, openEmpty, put } from "./git-store.ts";
 
 const limits = { probeMs: 20, pollMs: 5, restMs: 0 };
@@ -49,15 +49,20 @@ test("what refused writes left is removed while the service runs, and their reas
 
 test("the incomplete pack of an idle writer is not removed", async () => {
 	const folder = await temporaryFolder();
-	const store = await openEmpty(folder.path, { limits });
+	const store = await openEmpty(folder.path, { limits: { ...limits, probeMs: 0 } });
 	try {
 		await committed(put(store, "one"));
 		const packs = join(folder.path, "repository.git/objects/pack");
 		const names = (await leftIn(folder.path)).filter((name) => name.startsWith("tmp_pack_"));
 		for (const name of names) await utimes(join(packs, name), 1, 1);
 		store.start();
-		const before = performance.now();
-		await eventually(() => performance.now() - before > 10 * limits.probeMs);
+		const git = gitIn(join(folder.path, "repository.git"));
+		// The service notices the second commit after it has checked, at the first one, whether changes can be made.
+		for (const message of ["first", "second"]) {
+			const commit = await git("commit-tree", "-m", message, "-p", "main", "main^{tree}");
+			await git("update-ref", "refs/heads/main", commit);
+			await eventually(() => store.tip === commit);
+		}
 		assert.ok(await committed(put(store, "two")));
 	} finally {
 		await store.close();
