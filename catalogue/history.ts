@@ -1,4 +1,5 @@
 import type { Entry, PublicName } from "../registry/entries.ts";
+import type { KnownOfLayer } from "../registry/entry.ts";
 import { healthPath, repairTrailer } from "../registry/health.ts";
 import type { ChangeKind } from "../registry/recent.ts";
 import { isSenderId } from "../registry/sender-id.ts";
@@ -6,7 +7,6 @@ import { parseLayerPath, parseSmallkey } from "../registry/smallkey.ts";
 import { serviceIdentity } from "../store/store.ts";
 import { isShallow, type LoggedCommit, personText, readLog, trailersOf } from "../system/git/commits.ts";
 import type { CommitChanges } from "./changes.ts";
-import type { KnownOfLayer } from "./entry.ts";
 
 /** A commit on the branch that touched layers, or for which a repair was proposed. */
 export interface HistoryCommit extends CommitChanges {

@@ -1,6 +1,7 @@
 import { readServed } from "../publish/changes.ts";
 import { collectFolder, type LayersAt } from "../publish/collect.ts";
 import type { Entry } from "../registry/entries.ts";
+import { entryOf } from "../registry/entry.ts";
 import { type Health, healthPath, parseHealth } from "../registry/health.ts";
 import { judgeChange, problemLine } from "../registry/judge.ts";
 import { type LayerFile, namesOf } from "../registry/layer-file.ts";
@@ -10,7 +11,6 @@ import { readEntries } from "../system/git/entries.ts";
 import { listTree } from "../system/git/tree.ts";
 import { type Index, IndexBroken } from "./chunks.ts";
 import { withDetails } from "./details.ts";
-import { entryOf } from "./entry.ts";
 import type { CatalogueChanges, OwnersOf } from "./files.ts";
 import { lastChanges, readHistory } from "./history.ts";
 import type { CatalogueOptions } from "./options.ts";

@@ -1,7 +1,6 @@
 import type { FromSchema } from "json-schema-to-ts";
-import type { Bounds } from "./entries.ts";
 import { plainText } from "./markup.ts";
-import { boundsOfExtent } from "./projections.ts";
+import { type Bounds, boundsOfExtent } from "./projections.ts";
 import { harvestedLangs, namedLayers, type Registration, serviceTypeOf } from "./registration.ts";
 import { formats } from "./schemas/definitions.ts";
 import {

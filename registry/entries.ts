@@ -1,7 +1,11 @@
 import type { FromSchema } from "json-schema-to-ts";
-import type { catalogueChunk, entry } from "./schemas/catalogue.ts";
+import type { Entry } from "./entry.ts";
+import type { catalogueChunk } from "./schemas/catalogue.ts";
 import type { Lang } from "./smallkey.ts";
 import { tryJson } from "./try-json.ts";
+
+export type { Entry, PublicName } from "./entry.ts";
+export type { Bounds } from "./projections.ts";
 
 /** Version of the index; a reader ignores an index of another version. */
 export const indexVersion: Chunk["version"] = 3;
@@ -22,20 +26,6 @@ export type LayerPage = (typeof layerPages)[number];
 export function layerAddress(lang: Lang, smallkey: string, page: LayerPage = "layer"): string {
 	return `${lang}/${page}/${encodeURIComponent(smallkey)}`;
 }
-
-/** West, south, east, north in degrees (RFC 7946, section 5). */
-export type Bounds = readonly [west: number, south: number, east: number, north: number];
-
-/** A type whose members, and their members, are not changed. */
-type Frozen<T> = { readonly [K in keyof T]: Frozen<T[K]> };
-
-/** A layer in the catalogue, with the values for its row, its page and the filters. */
-export interface Entry extends Omit<Frozen<FromSchema<typeof entry>>, "bounds"> {
-	readonly bounds?: Bounds;
-}
-
-/** Public name of a sender: one text for both languages, or one for each. */
-export type PublicName = NonNullable<Entry["sender"]>;
 
 export interface Manifest {
 	version: Chunk["version"];

@@ -1,5 +1,4 @@
 import proj4 from "proj4";
-import type { Bounds } from "./entries.ts";
 import type { Extent } from "./extent.ts";
 
 const nad83 = "+ellps=GRS80 +towgs84=0,0,0 +no_defs";
@@ -13,6 +12,9 @@ const statisticsCanada = `+proj=lcc +lat_1=49 +lat_2=77 +lat_0=63.390675 +lon_0=
 const ontario = `+proj=lcc +lat_1=44.5 +lat_2=53.5 +lat_0=0 +lon_0=-85 +x_0=930000 +y_0=6430000 ${metres} ${nad83}`;
 const britishColumbia = `+proj=aea +lat_1=50 +lat_2=58.5 +lat_0=45 +lon_0=-126 +x_0=1000000 +y_0=0 ${metres} ${nad83}`;
 const alberta = `+proj=tmerc +lat_0=0 +lon_0=-115 +k=0.9992 +y_0=0 ${metres} ${nad83}`;
+
+/** West, south, east, north in degrees (RFC 7946, section 5). */
+export type Bounds = readonly [west: number, south: number, east: number, north: number];
 
 /** Well-known id of a spatial reference (EPSG registry; Esri's own above 100,000) → its definition for proj4. */
 const definitions = new Map<number, string>([

@@ -1,6 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { entryOf } from "../../catalogue/entry.ts";
+import { entryOf } from "../../registry/entry.ts";
 import { escapeMarkup } from "../../registry/markup.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
@@ -12,21 +12,49 @@ import { pageSettings } from "../catalogue/pages.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { type Kind, type Member, members, otherMembers, type Reader } from "./members.ts";
 
-/** The names in `properties` of a language's part of a schema. */
-function namesIn(part: unknown): string[] {
-	if (typeof part !== "object" || part === null) return [];
-	return Object.entries(part).flatMap(([keyword, value]) => [
-		...(keyword === "properties" ? Object.keys(value) : []),
-		...namesIn(value),
-	]);
+type Schemas = Readonly<Record<string, object>>;
+
+/** The schemas of the members that a language of each kind of registration may have. */
+const schemasOf: Readonly<Record<Kind, Schemas>> = {
+	wms: without(Object.keys(registration1.definitions.wms.properties)),
+	feature: without(Object.keys(registration1.definitions.feature.properties)),
+	ogcWms: registration2.definitions.ogc.properties,
+	ogcWmts: registration2.definitions.ogc.properties,
+	esriFeature: registration2.definitions.esriFeature.properties,
+	esriMapServer: registration2.definitions.esriService.properties,
+	esriImage: registration2.definitions.esriPicture.properties,
+};
+
+function without(names: readonly string[]): Schemas {
+	const { properties } = registration1.definitions.lang;
+	return Object.fromEntries(Object.entries(properties).filter(([name]) => !names.includes(name)));
 }
 
-test("every member of a registration has its row: where each viewer and page has it, or why not", () => {
-	const listed = new Set([...members.map(({ name }) => name), ...Object.keys(otherMembers)]);
-	const parts = new Set([...listed].flatMap((name) => name.split(".")));
-	const all = namesIn([registration1, registration2]).filter((name) => !["en", "fr", "v2"].includes(name));
-	for (const name of all) assert.ok(parts.has(name), `${name}: no row in tests/registry/members.ts`);
-	for (const name of parts) assert.ok(all.includes(name), `${name}: is in no schema`);
+const kinds = Object.keys(schemasOf) as Kind[];
+const metadataNames = Object.keys(registration1.definitions.metadata.properties);
+
+for (const kind of kinds)
+	test(`every member of ${kind} has its row: where each viewer and page has it, or why not`, () => {
+		const own = members.filter((member) => member.kinds.includes(kind));
+		const names = Object.keys(schemasOf[kind]).flatMap((name) =>
+			name === "metadata" ? metadataNames.map((one) => `metadata.${one}`) : [name],
+		);
+		const expected = names.filter((name) => !(name in otherMembers));
+		// The address of a whole service is a part of those of its layers.
+		const listed = own.map(({ name }) => name).concat(kind === "esriMapServer" ? "service_url" : []);
+		assert.equal(listed.sort(), expected.sort(), "rows of tests/registry/members.ts");
+		const isText = (schema = {}) => JSON.stringify(schema).includes('"#/definitions/text"');
+		for (const { name, value, isSent = false } of own)
+			if (isText(schemasOf[kind][name]))
+				assert.is(String(value).includes("<b>"), !isSent, `${name}: the value of a text has markup`);
+	});
+
+test("the members beside the languages are named with the tests that cover them", () => {
+	const outer = Object.keys({ ...registration1.properties, ...registration2.properties });
+	const inner = Object.values(schemasOf).flatMap((schemas) => Object.keys(schemas));
+	const known = new Set([...outer, ...inner, ...metadataNames.map((name) => `metadata.${name}`)]);
+	for (const name of outer) assert.ok(["en", "fr"].includes(name) || name in otherMembers, name);
+	for (const name of Object.keys(otherMembers)) assert.ok(known.has(name), `${name}: is in no schema`);
 });
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
@@ -41,14 +69,13 @@ function registrationOf(kind: Kind): Registration {
 	}
 	if (kind === "wms" || kind === "feature")
 		return { version: "1.0.0", payload_type: kind, en: part, fr: part } as unknown as Registration;
-	const whole = {
+	const whole: Record<string, unknown> = {
 		service_type: kind,
 		service_url: "https://member.example/MapServer",
-		scrape_only: [1],
 		...part,
 	};
 	const { scrape_only, ...single } = whole;
-	const node = kind === "esriFeature" ? single : whole;
+	const node = "scrape_only" in schemasOf[kind] ? whole : single;
 	return { version: "2.0", en: node, fr: node } as unknown as Registration;
 }
 
@@ -70,7 +97,7 @@ function assertPlaces({ name, at, value }: Member, reader: Reader, content: unkn
 	assert.equal(own, place.startsWith("-") ? [] : [place], `${name} at ${reader}`);
 }
 
-for (const kind of ["wms", "feature", "ogcWms", "esriFeature", "esriMapServer"] as const)
+for (const kind of kinds)
 	test(`each member of ${kind} is where its row says, escaped where it is shown`, () => {
 		const registration = registrationOf(kind);
 		const own = members.filter(({ kinds }) => kinds.includes(kind));

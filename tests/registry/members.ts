@@ -4,7 +4,7 @@ import type { TargetName } from "../../registry/targets/target.ts";
 export type Reader = TargetName | "entry" | "page";
 
 /** The kinds of registrations whose members are listed. */
-export type Kind = "wms" | "feature" | "ogcWms" | "esriFeature" | "esriMapServer";
+export type Kind = "wms" | "feature" | "ogcWms" | "ogcWmts" | "esriFeature" | "esriMapServer" | "esriImage";
 
 /** Where a value goes: its path below the layer, such as `metadata.url`; `-` and a reason where it goes nowhere. */
 type Place = string;
@@ -13,22 +13,32 @@ export interface Member {
 	/** Its path below a language, or below the registration. */
 	name: string;
 	kinds: readonly Kind[];
-	/** A value that occurs nowhere else. A text that viewers show has markup, which is escaped. */
+	/** A value that occurs nowhere else. A text has markup, which is escaped. */
 	value: unknown;
+	/** Whether it is a text that is sent to the service, and so is never escaped. */
+	isSent?: true;
 	at: Readonly<Record<Reader, Place>>;
 }
 
-const wms: readonly Kind[] = ["wms", "ogcWms"];
+const ogc: readonly Kind[] = ["ogcWms", "ogcWmts"];
+const wms: readonly Kind[] = ["wms", ...ogc];
 const feature: readonly Kind[] = ["feature", "esriFeature"];
-const all: readonly Kind[] = [...wms, ...feature, "esriMapServer"];
+/** Kinds that have no metadata in RAMP. */
+const others: readonly Kind[] = [...wms, "esriMapServer", "esriImage"];
+const all: readonly Kind[] = [...others, ...feature];
 
 const noPage = { entry: "- viewers read it", page: "- viewers read it" };
 const ownSchema = "- the viewer's schema has no such member";
+const noLayers = "- the viewer has no such layers";
 const fromService = "- the viewer asks the service";
 
 /** The same place at v0.9 and v1, which differ in spellings of grid columns only. */
 function ramp(place: Place): { "v0.9": Place; v1: Place } {
 	return { "v0.9": place, v1: place };
+}
+
+function nowhere(reason: Place): Member["at"] {
+	return { ...ramp(reason), v2: reason, ramp4: reason, terria: reason, ...noPage };
 }
 
 /**
@@ -38,7 +48,7 @@ function ramp(place: Place): { "v0.9": Place; v1: Place } {
 export const members: readonly Member[] = [
 	{
 		name: "service_url",
-		kinds: ["wms", "feature", "ogcWms", "esriFeature"],
+		kinds: [...wms, ...feature, "esriImage"],
 		value: "https://member.example/FeatureServer/4",
 		at: { ...ramp("url"), v2: "url", ramp4: "url", terria: "url", entry: "address.en", page: "shown" },
 	},
@@ -59,6 +69,7 @@ export const members: readonly Member[] = [
 		name: "layer",
 		kinds: ["wms"],
 		value: "member-layer",
+		isSent: true,
 		at: {
 			...{ ...ramp("layerName"), v2: "layerEntries.0.id", ramp4: "sublayers.0.id", terria: "layers" },
 			...{ entry: "layers.0", page: "shown" },
@@ -68,8 +79,28 @@ export const members: readonly Member[] = [
 		name: "scrape_only",
 		kinds: ["ogcWms"],
 		value: ["member-layer"],
+		isSent: true,
 		at: {
 			...{ ...ramp("layerName"), v2: "layerEntries.0.id", ramp4: "sublayers.0.id", terria: "layers" },
+			...{ entry: "layers.0", page: "shown" },
+		},
+	},
+	{
+		name: "scrape_only",
+		kinds: ["ogcWmts"],
+		value: ["member-layer"],
+		isSent: true,
+		at: {
+			...{ ...ramp(noLayers), v2: "layerEntries.0.id", ramp4: noLayers, terria: "layer" },
+			...{ entry: "layers.0", page: "shown" },
+		},
+	},
+	{
+		name: "scrape_only",
+		kinds: ["esriMapServer"],
+		value: [5417],
+		at: {
+			...{ ...ramp(noLayers), v2: "layerEntries.0.index", ramp4: "sublayers.0.index", terria: "layers" },
 			...{ entry: "layers.0", page: "shown" },
 		},
 	},
@@ -90,7 +121,7 @@ export const members: readonly Member[] = [
 	},
 	{
 		name: "metadata.metadata_url",
-		kinds: wms,
+		kinds: others,
 		value: "https://member.example/metadata",
 		at: { ...ramp(ownSchema), v2: "metadataUrl", ramp4: ownSchema, terria: "info.0.content", ...noPage },
 	},
@@ -105,7 +136,7 @@ export const members: readonly Member[] = [
 	},
 	{
 		name: "metadata.catalogue_url",
-		kinds: wms,
+		kinds: others,
 		value: "https://member.example/catalogue",
 		at: { ...ramp(ownSchema), v2: "catalogueUrl", ramp4: ownSchema, terria: "info.1.content", ...noPage },
 	},
@@ -129,12 +160,24 @@ export const members: readonly Member[] = [
 	},
 	{
 		name: "feature_info_format",
-		kinds: ["ogcWms"],
+		kinds: ogc,
 		value: "text/plain",
 		at: {
 			...ramp("featureInfo.mimeType"),
 			...{ v2: "featureInfoMimeType", ramp4: "featureInfoMimeType", terria: fromService, ...noPage },
 		},
+	},
+	{
+		name: "legend_format",
+		kinds: ["feature"],
+		value: "image/jpeg",
+		at: nowhere("- the symbols of features come from the service"),
+	},
+	{
+		name: "loading_mode",
+		kinds: ["wms"],
+		value: "snapshot",
+		at: nowhere("- the service draws what the map shows"),
 	},
 	{
 		name: "loading_mode",

@@ -1,7 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { entryOf } from "../../catalogue/entry.ts";
 import type { Description } from "../../registry/description.ts";
+import { entryOf } from "../../registry/entry.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { feature, manual } from "../local.ts";
 
