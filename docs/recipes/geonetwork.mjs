@@ -1,15 +1,43 @@
 // From the WMS and ArcGIS links of a GeoNetwork 4 catalogue to a folder for `npx fragment-publisher register`.
 // node docs/recipes/geonetwork.mjs https://catalogue.example/geonetwork 'groupOwner:12' my-layers energy-
 // The interface: https://docs.geonetwork-opensource.org/4.2/api/search/ (search/records/_search)
-import { memberOf, writeLayer } from "./write.mjs";
+import { pairsOf, writeLayer } from "./write.mjs";
 
 const [catalogue, filter, folder, prefix = ""] = process.argv.slice(2);
 const size = 100;
-const protocols = /^(?:OGC:WMS|ESRI:REST)/i;
+const protocols = /^(?:OGC:WMS|ESRI[ :])/i;
+const langs = [["eng"], ["fre", "fra"]];
 
-/** A text of a record in one language: `{"default": "…", "langeng": "…", "langfre": "…"}`. */
-function textIn(lang, texts, plain) {
-	return texts?.[`lang${lang}`] ?? texts?.default ?? plain;
+/** A text of a record in one language: `{"default": "…", "langeng": "…", "langfre": "…"}`. Version 4.0 has plain texts. */
+function textIn(codes, texts, plain) {
+	return codes.map((code) => texts?.[`lang${code}`]).find(Boolean) ?? texts?.default ?? plain;
+}
+
+/** The languages that a Canadian record (HNAP) names in a link's description: `Web Service;WMS;eng,fra`. */
+function langsOf({ descriptionObject, description }) {
+	const named = /;\s*((?:eng|fra|zxx)(?:\s*,\s*(?:eng|fra|zxx))*)\s*$/.exec(
+		textIn(langs[0], descriptionObject, description) ?? "",
+	);
+	return named ? named[1].split(",").map((one) => one.trim()) : [];
+}
+
+async function write({ uuid, resourceTitleObject, link = [] }) {
+	const links = [link]
+		.flat()
+		.filter(({ protocol }) => protocols.test(protocol))
+		.map((one, at) => ({ ...one, number: at + 1, langs: langsOf(one) }));
+	for (const ofWms of [true, false]) {
+		for (const pair of pairsOf(links.filter(({ protocol }) => /WMS/i.test(protocol) === ofWms))) {
+			const described = langs.map((codes, at) => {
+				if (!pair[at]) return undefined;
+				const { url, urlObject, name, nameObject } = pair[at];
+				const title = textIn(codes, resourceTitleObject);
+				const metadata = { uuid };
+				return { url: textIn(codes, urlObject, url), name: textIn(codes, nameObject, name), title, metadata };
+			});
+			await writeLayer(folder, `${prefix}${uuid}-${pair[0].number}`, described);
+		}
+	}
 }
 
 for (let from = 0, total = 1; from < total; from += size) {
@@ -24,16 +52,6 @@ for (let from = 0, total = 1; from < total; from += size) {
 	});
 	if (!answer.ok) throw new Error(`${catalogue}: answers ${answer.status}`);
 	const { hits } = await answer.json();
+	for (const { _source: record } of hits.hits) await write(record);
 	total = hits.total.value;
-	for (const { _source: record } of hits.hits) {
-		const links = [record.link ?? []].flat().filter(({ protocol = "" }) => protocols.test(protocol));
-		for (const [at, { url, urlObject, name, nameObject }] of links.entries()) {
-			const [en, fr] = ["eng", "fre"].map((lang) => {
-				const title = textIn(lang, record.resourceTitleObject);
-				const link = { url: textIn(lang, urlObject, url), name: textIn(lang, nameObject, name), title };
-				return memberOf(link, { uuid: record.uuid });
-			});
-			await writeLayer(folder, `${prefix}${record.uuid}-${at + 1}`, en, fr);
-		}
-	}
 }

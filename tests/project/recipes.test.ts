@@ -8,6 +8,7 @@ import { parseRegistration } from "../../registry/registration.ts";
 import { temporaryFolder } from "../local.ts";
 import { root } from "../process.ts";
 import { type JsonRequest, startJsonServer } from "../scripts/json-server.ts";
+import { datasets, energy, french, records } from "./catalogue-answers.ts";
 
 interface Scene {
 	folder: string;
@@ -46,32 +47,7 @@ async function follow(
 	}
 }
 
-const arcgis = "https://geo.example/arcgis/rest/services/NRCan/energy_en/MapServer/3";
-
-test("the WMS and ArcGIS resources of CKAN become registrations in two languages", async (scene) => {
-	const resource = (id: string, format: string, language: string[], url: string) => ({
-		id,
-		format,
-		language,
-		url,
-	});
-	const wms = (lang: string) =>
-		`https://geo.example/wms/roads_${lang}?service=WMS&request=GetCapabilities&version=1.1.1&layers=roads&token=1`;
-	const datasets = [
-		{
-			id: "d1",
-			title: "Roads",
-			title_translated: { en: "Roads", fr: "Routes" },
-			resources: [
-				resource("r1", "WMS", ["en"], wms("en")),
-				resource("r2", "WMS", ["fr"], wms("fr")),
-				resource("r3", "ESRI REST", ["en"], arcgis),
-				resource("r4", "ESRI REST", ["fr"], arcgis.replace("_en", "_fr")),
-				resource("r5", "CSV", ["en"], "https://geo.example/roads.csv"),
-			],
-		},
-		{ id: "d2", title: "All", resources: [resource("r6", "WMS", [], "https://geo.example/wms/all")] },
-	];
+test("the resources of CKAN become registrations in two languages", async (scene) => {
 	const asked: string[] = [];
 	const { stdout, stderr, written, url } = await follow(
 		scene,
@@ -80,76 +56,110 @@ test("the WMS and ArcGIS resources of CKAN become registrations in two languages
 		({ path, query }) => {
 			asked.push(`${path} ${query.get("fq")} ${query.get("start")}`);
 			const start = Number(query.get("start"));
-			// 101 data sets: the second page has the last one.
-			return {
-				success: true,
-				result: { count: 101, results: start === 0 ? datasets.slice(0, 1) : datasets.slice(1) },
-			};
+			// It sends fewer rows than asked for.
+			return { success: true, result: { count: datasets.length, results: datasets.slice(start, start + 3) } };
 		},
 	);
 	assert.equal(
 		asked,
-		["0", "100"].map((start) => `/api/3/action/package_search organization:nrcan-rncan ${start}`),
+		["0", "3"].map((start) => `/api/3/action/package_search organization:nrcan-rncan ${start}`),
 	);
-	assert.is(stdout, "nrcan-r1\nnrcan-r3\n");
-	assert.is(stderr, "left out: nrcan-r6: names no single layer\n");
+	assert.equal(
+		stdout.split("\n"),
+		["r5", "r1", "r3", "r8", "r10", "r11", ""].map((id) => id && `nrcan-${id}`),
+	);
+	const unpaired = "as many English as French links are needed to pair them";
+	assert.equal(stderr.split("\n"), [
+		"left out: nrcan-r9: names no single layer",
+		"left out: nrcan-r12: names no single layer",
+		"left out: nrcan-r13: names no single layer",
+		...["r15", "r16", "r17"].map((id) => `left out: nrcan-${id}: ${unpaired}`),
+		"",
+	]);
 	const metadata = { catalogue_url: `${url}/dataset/d1` };
-	const member = (lang: string, title: string) => ({
-		...{ service_url: `https://geo.example/wms/roads_${lang}?token=1`, service_name: title },
-		...{ metadata, layer: "roads" },
-	});
-	const document = { version: "1.0.0", payload_type: "wms" };
-	assert.equal(written["nrcan-r1.json"], {
-		...document,
-		en: member("en", "Roads"),
-		fr: member("fr", "Routes"),
+	assert.equal(written["nrcan-r5.json"], {
+		...{ version: "1.0.0", payload_type: "wms" },
+		en: {
+			...{
+				service_url: "https://maps.example/energy_en/WMSServer?token=1",
+				service_name: "Terminals",
+				metadata,
+			},
+			...{ layer: "1", legend_format: "image/png", feature_info_type: "text/html" },
+		},
+		fr: {
+			...{ service_url: "https://maps.example/energy_fr/WMSServer", service_name: "Terminaux", metadata },
+			layer: "2",
+		},
 	});
 	assert.equal(written["nrcan-r3.json"], {
 		...{ version: "1.0.0", payload_type: "feature" },
-		en: { service_url: arcgis, service_name: "Roads", metadata },
-		fr: { service_url: arcgis.replace("_en", "_fr"), service_name: "Routes", metadata },
+		en: { service_url: `${energy}/20`, service_name: "Terminals", metadata },
+		fr: { service_url: french(`${energy}/20`), service_name: "Terminaux", metadata },
 	});
+	const names = (name: string) => {
+		const { en, fr } = written[name] as Record<"en" | "fr", Record<string, string>>;
+		return [en, fr].map(({ service_name, service_url, layer }) => [service_name, service_url, layer]);
+	};
+	assert.equal(names("nrcan-r8.json"), [
+		["Relief map", "https://maps.example/relief", "relief"],
+		["Carte du relief", "https://maps.example/relief", "relief"],
+	]);
+	assert.equal(names("nrcan-r10.json")[0], ["Relief map", "https://maps.example/FeatureServer/0", undefined]);
+	assert.equal(names("nrcan-r11.json")[1], ["Basins", "https://maps.example/wms", "basins"]);
 });
 
-test("the WMS and ArcGIS links of GeoNetwork become registrations in two languages", async (scene) => {
-	const uuid = "4a1c3c2e-9c0e-4d7d-9c0a-5d1f0a6c7a11";
-	const record = {
-		uuid,
-		resourceTitleObject: { default: "Roads", langeng: "Roads", langfre: "Routes" },
-		link: [
-			{
-				protocol: "OGC:WMS-1.3.0-http-get-map",
-				urlObject: { default: "https://geo.example/wms?", langfre: "https://geo.example/wms_fr?" },
-				nameObject: { default: "roads", langfre: "routes" },
-			},
-			{
-				protocol: "WWW:LINK",
-				urlObject: { default: "https://geo.example/" },
-				nameObject: { default: "page" },
-			},
-			// Version 4.0 has plain texts.
-			{ protocol: "ESRI:REST", url: arcgis, name: "Energy" },
-		],
-	};
+test("the links of GeoNetwork become registrations in two languages", async (scene) => {
 	const asked: unknown[] = [];
-	const { stdout, written } = await follow(
+	const { stdout, stderr, written } = await follow(
 		scene,
 		"geonetwork.mjs",
 		"groupOwner:12",
 		({ method, path, body }) => {
 			asked.push([method, path, body.from, body.size]);
-			return { hits: { total: { value: 1, relation: "eq" }, hits: [{ _source: record }] } };
+			const hits = records.map((record) => ({ _index: "gn-records", _source: record }));
+			return { took: 1, timed_out: false, hits: { total: { value: hits.length, relation: "eq" }, hits } };
 		},
 	);
 	assert.equal(asked, [["POST", "/srv/api/search/records/_search", 0, 100]]);
-	assert.is(stdout, `nrcan-${uuid}-1\nnrcan-${uuid}-2\n`);
-	const metadata = { uuid };
-	assert.equal(written[`nrcan-${uuid}-1.json`], {
-		...{ version: "1.0.0", payload_type: "wms" },
-		en: { service_url: "https://geo.example/wms", service_name: "Roads", metadata, layer: "roads" },
-		fr: { service_url: "https://geo.example/wms_fr", service_name: "Routes", metadata, layer: "routes" },
+	const [first] = records;
+	const wms = { version: "1.0.0", payload_type: "wms" };
+	assert.equal(stdout.split("\n"), [
+		...[`nrcan-${first?.uuid}-1`, "nrcan-surval-1", "nrcan-fgp-2", "nrcan-fgp-1", ""],
+	]);
+	assert.equal(stderr.split("\n"), [
+		`left out: nrcan-${first?.uuid}-3: names no single layer`,
+		`left out: nrcan-${first?.uuid}-2: names no single layer`,
+		"left out: nrcan-urn:isogeo:1-1: is not a smallkey (1 to 64 of A-Z a-z 0-9 _ - + =)",
+		"",
+	]);
+	const alps = { metadata: { uuid: first?.uuid }, layer: "alps" };
+	assert.equal(written[`nrcan-${first?.uuid}-1.json`], {
+		...wms,
+		en: { service_url: "https://maps.example/?lang=de", service_name: "Alps", ...alps },
+		fr: { service_url: "https://maps.example/?lang=fr", service_name: "Alpes", ...alps },
 	});
-	assert.equal((written[`nrcan-${uuid}-2.json`] as { payload_type: string }).payload_type, "feature");
+	const fgp = { metadata: { uuid: "fgp" } };
+	assert.equal(written["nrcan-fgp-2.json"], {
+		...wms,
+		en: {
+			service_url: "https://maps.example/energy_en/WMSServer",
+			service_name: "Terminals",
+			...fgp,
+			layer: "1",
+		},
+		fr: {
+			service_url: "https://maps.example/energy_fr/WMSServer",
+			service_name: "Terminaux",
+			...fgp,
+			layer: "1",
+		},
+	});
+	assert.equal(written["nrcan-fgp-1.json"], {
+		...{ version: "1.0.0", payload_type: "feature" },
+		en: { service_url: `${energy}/1`, service_name: "Terminals", ...fgp },
+		fr: { service_url: french(`${energy}/1`), service_name: "Terminaux", ...fgp },
+	});
 });
 
 test.run();
