@@ -45,7 +45,7 @@ async function changeOneLayer(world: World, repository: string, change: number):
 export const buildRows: Row[] = [
 	{
 		name: "build-full",
-		ours: "full build with the catalogue, into an empty output",
+		ours: "full build with the catalogue",
 		reference: "`cp -r` of that output",
 		unit: "s",
 		reach: () => ({ of: "ratio", most: 1 }),
@@ -63,7 +63,7 @@ export const buildRows: Row[] = [
 	},
 	{
 		name: "build-again",
-		ours: "build of an unchanged folder again",
+		ours: "build without a change",
 		reference: "the full build",
 		unit: "s",
 		reach: () => ({ of: "ratio", most: 0.1 }),
@@ -74,7 +74,7 @@ export const buildRows: Row[] = [
 	},
 	{
 		name: "build-commit",
-		ours: "build of a commit after one layer changed",
+		ours: "build after one change",
 		reference: `\`npx fragment-publisher build --help\`, plus ${allowanceSeconds} s`,
 		unit: "s",
 		reach: (layers) => ({ of: "ratio", most: layers <= designLayers ? 1.5 : 3 }),

@@ -20,9 +20,8 @@ export function speedPage(measured: readonly Measured[], sizes: readonly number[
 	const layersText = (layers: number) => `${layers.toLocaleString("en")} layers`;
 	return `# Speed
 
-Written by \`npx fragment-publisher bench --page docs/speed.md\`: one run of version ${versionLine()} on one machine with ${availableParallelism()} cores, Node
-${process.versions.node}. Each figure is compared with another tool for the same work, or a physical limit, measured in turn in the same
-run. The absolute figures depend on the machine; compare the ratios.
+One run of version ${versionLine()} on a machine with ${availableParallelism()} cores, Node ${process.versions.node}. Each figure is compared with
+another tool for the same work, measured in turn in the same run, or with a limit. The figures depend on the machine; compare the ratios.
 
 ## In short
 
@@ -30,7 +29,7 @@ With ${layersText(design)}; with ${most.toLocaleString("en")} in brackets:
 
 | question | answer | row |
 |---|---|---|
-| How long does a publisher wait for a PUT? | ${figure("put-alone")} alone (${figure("put-alone", most)}); 32 publishers make ${figure("puts")}; viewers can read it at the 201 | \`put-alone\`, \`puts\` |
+| How long does a publisher wait for a PUT? | ${figure("put-alone")} alone (${figure("put-alone", most)}); 32 publishers make ${figure("puts")} | \`put-alone\`, \`puts\` |
 | How many reads does one process answer? | ${figure("doc")}, ${ratio("doc")} of a bare \`node:http\` server; a web server in front or a CDN answers more | \`doc\` |
 | How long does a push of all layers take? | ${figure("push")} (${figure("push", most)}); reads are served meanwhile, delayed by ${figure("push-delay")} at most | \`push\`, \`push-delay\` |
 | How long does a full build take? | ${figure("build-full")} (${figure("build-full", most)}); ${figure("build-commit")} (${figure("build-commit", most)}) after one change | \`build-full\`, \`build-commit\` |
@@ -39,37 +38,30 @@ With ${layersText(design)}; with ${most.toLocaleString("en")} in brackets:
 
 ## Figures
 
-The median of the rounds, with the smallest and the largest in brackets; of a ratio, the median of the rounds' ratios. It has to
-reach the bound; **bold**: it does not.
+The median of the rounds, with the range in brackets. **Bold**: misses its goal.
 
-| row | what | reference | ${sizes.map((layers) => `${layersText(layers)}: ours ÷ reference = ratio | to reach`).join(" | ")} |
+| row | what | reference | ${sizes.map((layers) => `${layersText(layers)}: ours ÷ reference = ratio | goal`).join(" | ")} |
 |---|---|---|${"---|---|".repeat(sizes.length)}
 ${names.map((name) => lineIn(sizes.map((layers) => find(name, layers)))).join("\n")}
 
 ## Measure it again
 
 \`\`\`sh
-npm ci
-apt-get install wrk                            # the client of the read rows
-npx fragment-publisher bench --only doc,docs-50         # some rows
-npx fragment-publisher bench --layers 1000 --rounds 3   # a first look
+apt-get install wrk
+npx fragment-publisher bench --layers 1000 --rounds 3 --only doc,docs-50    # a first look
 npx fragment-publisher bench --page docs/speed.md --beside <checkout of 66b3297, with its packages>
 \`\`\`
 
-The service runs as \`npm start\` starts it, with all targets and its catalogue; only \`HARVEST=off\` is set, since the map services of
-the layers do not exist. A generator makes the same layers each time (\`scripts/bench/layers.ts\`): seven of ten are wms, the rest
-feature. One service gets all layers by a push, and all rows about a service measure it. All files are in one temporary folder that is
-removed at the end (\`TMPDIR\` chooses the place); 100,000 layers need 20 GB. Servers listen on 127.0.0.1 only. Client and server share
-the cores: with other work on the machine, requests per second vary by a third.
+The service runs as \`npm start\` starts it, with \`HARVEST=off\`. \`scripts/bench/layers.ts\` makes the same layers each time: seven of ten are
+wms, the rest feature. 100,000 layers need 20 GB in \`TMPDIR\`. Client and server share the cores: with other work on the machine, requests
+per second vary by a third.
 
-- Reads: \`wrk -t1 -c64\` for 3 s. The reference (\`scripts/bench/measure/bare-server.ts\`) sends the same headers and bytes from
-  memory, whatever it is asked.
-- PUTs: a process on the same machine signs each request as it is sent. Every PUT is durable at its 201. The first release did not
-  sync its folders to the disk, and had no catalogue.
-- Builds: \`npx fragment-publisher build\` as a whole process; \`sync\` before a full build and before a copy.
-- Memory: pages that processes share are counted once (PSS).
-- \`catalogue-change\`: the files of a change of one layer are read, made and compressed. \`first-rows\`, \`first-load\`, \`layout-shift\`:
-  Chromium with nothing in its cache, at 400 kbit/s and 400 ms for each answer.
+- Reads: \`wrk -t1 -c64\` for 3 s. The reference (\`scripts/bench/measure/bare-server.ts\`) sends the same headers and bytes, whatever it
+  is asked.
+- PUTs: a process on the same machine signs each request. The first release (66b3297) did not sync its folders, and had no catalogue.
+- Builds: a whole process; \`sync\` before a full build and before a copy.
+- Memory: of all processes; pages that they share are counted once (PSS).
+- \`first-rows\`, \`first-load\`, \`layout-shift\`: Chromium with an empty cache, over slow 3G.
 `;
 }
 

@@ -55,8 +55,8 @@ function row(name: string, what: string, count: number, least: number, isNew = f
 	const path = `/v0.9/${name.startsWith("docs") ? "docs" : "doc"}/en/`;
 	return {
 		name,
-		ours: `${what}, ${connections} connections`,
-		reference: "a bare `node:http` server, the same bytes",
+		ours: what,
+		reference: "bare `node:http`",
 		unit: "requests/s",
 		reach: () => ({ of: "ratio", least }),
 		isOnce: true,

@@ -67,7 +67,7 @@ const none = async () => 0;
 function cpuRow(name: string, process: "service" | "catalogue", what: string, most: number): Row {
 	return {
 		name,
-		ours: `CPU of each of ${many}: ${what}`,
+		ours: `CPU of ${what} for each PUT, ${publishers} publishers at once`,
 		reference: "none",
 		unit: "ms",
 		reach: () => ({ of: "ours", most }),
@@ -89,7 +89,7 @@ function cpuRow(name: string, process: "service" | "catalogue", what: string, mo
 function afterRow(name: string, what: string, part: number, most: number): Row {
 	return {
 		name,
-		ours: `${what} of one PUT alone, right after ${putsBefore.toLocaleString("en")} others`,
+		ours: `${what} of a PUT alone, after ${putsBefore.toLocaleString("en")} others`,
 		reference: "none",
 		unit: "ms",
 		reach: () => ({ of: "ours", most }),
@@ -109,7 +109,7 @@ export const writeRows: Row[] = [
 	{
 		name: "put-alone",
 		ours: alone,
-		reference: "one commit of `git fast-import`, core.fsync=committed, both folders synced",
+		reference: "a durable commit by `git fast-import`",
 		unit: "ms",
 		reach: () => ({ of: "ratio", most: 2 }),
 		prepare: async (world) => {
@@ -135,7 +135,7 @@ function beside(
 	return {
 		name,
 		ours,
-		reference: "the first release, 66b3297",
+		reference: "the first release",
 		unit,
 		reach: () => reach,
 		isOnce: true,

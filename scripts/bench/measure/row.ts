@@ -78,19 +78,19 @@ export async function measure(row: Row, world: World, rounds: number) {
 /** A row in one line, as it is printed once it is measured. */
 export function lineOf({ name, layers, unit, ours, reference, ratio, reach, reached }: Measured): string {
 	const sides = `${rangeOf(ours)} ${unit}${ratio ? ` ÷ ${rangeOf(reference)} ${unit} = ${rangeOf(ratio)}` : ""}`;
-	return `${name}, ${layers} layers: ${sides}; to reach: ${boundOf(reach, unit)}${reached ? "" : ": missed"}`;
+	return `${name}, ${layers} layers: ${sides}; goal: ${boundOf(reach, unit)}${reached ? "" : ": missed"}`;
 }
 
-/** `at most 3`, `at least 0.9`, `at most 330 MB` */
+/** `≤ 3`, `≥ 0.9`, `≤ 330 MB` */
 export function boundOf({ of, most, least }: Reach, unit: string): string {
-	const bound = most === undefined ? `at least ${least}` : `at most ${most}`;
+	const bound = most === undefined ? `≥ ${least}` : `≤ ${most}`;
 	return of === "ours" ? `${bound} ${unit}` : bound;
 }
 
-/** The median, and the range if it differs: `1.2 (1.1 – 1.4)`. */
+/** The median, and the range if it differs: `1.2 (1.1–1.4)`. */
 export function rangeOf({ min, median, max }: Spread): string {
 	const texts = [min, median, max].map(short);
-	return texts[0] === texts[2] ? (texts[1] as string) : `${texts[1]} (${texts[0]} – ${texts[2]})`;
+	return texts[0] === texts[2] ? (texts[1] as string) : `${texts[1]} (${texts[0]}–${texts[2]})`;
 }
 
 /** A figure with three significant digits. */
