@@ -64,7 +64,7 @@ export type Who = { id: string; smallkeys: readonly string[] | null } | "anyone"
  * Judges a change: the places, names, kinds, sizes and contents of its files, then whether the sender may make it. Every
  * way to change a layer, and to read the stored ones, calls this function.
  * @param before the names that are stored before the change; for `stored`, those of the files themselves; null where they
- * are not known: then the names are judged by the store, so that a rule for new smallkeys never refuses a stored one
+ * are not known: then the store judges the names against its own, and here no smallkey counts as new
  * @param edits all changed files of each smallkey, in any spelling; the first by path of two spellings comes first
  * @returns the valid layers of the change by their smallkey, and every problem, in the order of the files
  */
@@ -75,7 +75,7 @@ export function judgeChange(
 ): { layers: Map<string, CheckedLayer>; problems: FileProblem[] } {
 	const rules = who === "stored" ? "stored" : "written";
 	const files = edits.map((edit) => judgeFile(edit, rules));
-	const wrongNames = before ? judgeNames(files, before, rules) : new Map<string, FileProblem>();
+	const wrongNames = judgeNames(files, before, rules);
 	const layers = new Map<string, CheckedLayer>();
 	const problems: FileProblem[] = [];
 	for (const { path, name, registration, description, problems: found } of files) {
@@ -170,12 +170,12 @@ function judgeKind(path: string, kind: LayerFile["kind"], bytes: number): FilePr
  */
 function judgeNames(
 	files: readonly JudgedFile[],
-	before: NamesBefore,
+	before: NamesBefore | null,
 	rules: Rules,
 ): Map<string, FileProblem> {
 	const named = files.flatMap(({ name, ...file }) => (name ? [{ ...file, ...name }] : []));
 	const smallkeys = new Set(named.map(({ smallkey }) => smallkey));
-	const known = filesBefore(smallkeys, before);
+	const known = before ? filesBefore(smallkeys, before) : new Set<string>();
 	const isStored = (smallkey: string) => known.has(layerPath(smallkey));
 	const after = new Set(known);
 	for (const { path, isRemoved } of named) {
@@ -190,10 +190,12 @@ function judgeNames(
 	const problems = new Map<string, FileProblem>();
 	for (const { path, smallkey, kind } of named) {
 		if (kind !== "registration" || !rivals.has(path)) continue;
-		const rule = judgeKey(smallkey, isStored, kept.get(smallkey.toLowerCase()) as string);
+		const own = kept.get(smallkey.toLowerCase()) as string;
+		const isNew = before !== null && !isStored(smallkey);
+		const rule = judgeKey({ smallkey, isNew, kept: own, isKeptHere: !isStored(own) });
 		if (rule) problems.set(path, keyProblem(path, ...rule));
 	}
-	for (const smallkey of smallkeys) {
+	for (const smallkey of before ? smallkeys : []) {
 		const path = descriptionPath(smallkey);
 		if (after.has(path) && !after.has(layerPath(smallkey)))
 			problems.set(path, problemOf(path, "orphan", layerPath(smallkey)));

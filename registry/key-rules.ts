@@ -10,18 +10,27 @@ export const keyTexts = {
 	],
 } as const;
 
+/** A smallkey that a change writes. */
+export interface WrittenKey {
+	smallkey: string;
+	/** Whether it is known that the smallkey was not stored before the change. */
+	isNew: boolean;
+	/** The spelling that is kept among all spellings of this smallkey that differ only in case. */
+	kept: string;
+	/** Whether that spelling is of this change. */
+	isKeptHere: boolean;
+}
+
 /**
- * Judges a smallkey that a change writes. A rule for new smallkeys belongs here, with its text above, and must never
- * refuse a stored layer: it asks `isStored(smallkey)`.
- * @param isStored whether a smallkey was stored before the change
- * @param kept the spelling that is kept among all spellings of this smallkey that differ only in case
+ * Judges a smallkey. A rule for new smallkeys belongs here, with its text above, and must never refuse a stored layer: it
+ * asks `isNew`.
  * @returns the code of the broken rule, with the values of its text; null where the smallkey breaks no rule
  */
-export function judgeKey(
-	smallkey: string,
-	isStored: (smallkey: string) => boolean,
-	kept: string,
-): [code: keyof typeof keyTexts, ...values: string[]] | null {
-	if (kept !== smallkey) return [isStored(kept) ? "case-twin" : "case-twin-here", smallkey, kept];
+export function judgeKey({
+	smallkey,
+	kept,
+	isKeptHere,
+}: WrittenKey): [code: keyof typeof keyTexts, ...values: string[]] | null {
+	if (kept !== smallkey) return [isKeptHere ? "case-twin-here" : "case-twin", smallkey, kept];
 	return null;
 }

@@ -8,6 +8,7 @@ import { type LayerFile, type NamesBefore, namesOf } from "../registry/layer-fil
 import { ownersPath } from "../registry/owners.ts";
 import { descriptionPath, fileName, layerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
+import { runGit } from "../system/git/run.ts";
 import { createRun, exitCodes } from "../system/terminal/command-line.ts";
 import { counted, plain } from "../system/terminal/plain.ts";
 import { nameSource, withSource } from "./source.ts";
@@ -35,11 +36,11 @@ interface Checked {
  * Checks named files by the rules for writes, with warnings. A file in a folder `layers` is judged together with the other
  * files in that folder.
  */
-function checkNamed(named: readonly Named[]): Checked {
+async function checkNamed(named: readonly Named[]): Promise<Checked> {
 	const isPlaced = ({ path }: LayerFile) => path.startsWith("layers/");
 	const placed = named.filter(isPlaced);
 	const alone = named.filter((file) => !isPlaced(file));
-	const checks = [checkWritten(placed, namesBeside(placed)), ...alone.map(checkAlone)];
+	const checks = [checkWritten(placed, await namesBefore(placed)), ...alone.map(checkAlone)];
 	return {
 		problems: checks.flatMap(({ problems }) => problems),
 		warnings: checks.flatMap(({ warnings }) => warnings),
@@ -69,15 +70,22 @@ function checkAll(files: readonly LayerFile[]): Checked {
 	return { problems: [...stored.problems, ...checkWritten(owners, () => []).problems], warnings: [] };
 }
 
-/** Returns a reader of the names beside the named files: folder under `layers/` → the other names in it. */
-function namesBeside(named: readonly Named[]): NamesBefore {
-	return (folder) => {
-		const own = named.filter(({ path }) => path.split("/")[1] === folder);
-		const folders = new Set(own.map(({ name }) => dirname(name)));
-		const names = new Set([...folders].flatMap((one) => readdirSync(one)));
-		for (const { path } of own) names.delete(fileName(path));
-		return names;
-	};
+/** The names before a change of the named files, which are new unless the last commit has them. */
+async function namesBefore(named: readonly Named[]): Promise<NamesBefore> {
+	const own = new Set(named.map(({ path }) => path));
+	const before: { path: string }[] = [];
+	for (const [name, path] of new Map(named.map((one) => [dirname(one.name), dirname(one.path)]))) {
+		const committed = new Set(await committedNames(name));
+		const beside = readdirSync(name).map((file) => ({ path: `${path}/${file}` }));
+		before.push(...beside.filter((one) => !own.has(one.path) || committed.has(fileName(one.path))));
+	}
+	return namesOf(before);
+}
+
+/** The names that the last commit has in a folder; none if the folder is in no repository. */
+async function committedNames(folder: string): Promise<string[]> {
+	const output = await runGit(folder, ["ls-tree", "-z", "--name-only", "HEAD", "./"]).catch(() => "");
+	return output.toString().split("\0");
 }
 
 export const run = createRun("validate", async ({ read, io }) => {
@@ -94,7 +102,7 @@ export const run = createRun("validate", async ({ read, io }) => {
 	const named = await Promise.all(names.map(readNamed));
 	const files = names.length > 0 ? named : await collectSource(source);
 	const { problems, warnings } =
-		names.length > 0 ? checkNamed(named.sort((a, b) => (a.path < b.path ? -1 : 1))) : checkAll(files);
+		names.length > 0 ? await checkNamed(named.sort((a, b) => (a.path < b.path ? -1 : 1))) : checkAll(files);
 	for (const problem of problems) io.warn(plain(problemLine(problem)));
 	for (const warning of warnings) io.warn(plain(`warning: ${problemLine(warning)}`));
 	const counts = [counted(files.length, "file"), counted(problems.length, "problem")];

@@ -35,8 +35,7 @@ export async function readBatch(folder: string) {
 		else files.set(path, { ...file, path, name });
 	}
 	const sorted = [...files.values()].sort((a, b) => (a.path < b.path ? -1 : 1));
-	// All of them are judged as new ones, since the batch is read before the store.
-	const judged = judgeChange(() => [], sorted, "anyone");
+	const judged = judgeChange(null, sorted, "anyone");
 	problems.push(
 		...judged.problems.map((one) => problemLine({ ...one, file: files.get(one.file)?.name ?? one.file })),
 	);

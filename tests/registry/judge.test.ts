@@ -91,9 +91,13 @@ test("each problem of stored files has the code of its rule, and good layers are
 	);
 });
 
-test("names are not judged where the stored ones are not known", () => {
-	const edits = ["ABC", "abc"].map((key) => ({ path: layerPath(key), kind: "written" as const }));
-	assert.equal(judgeChange(null, edits, "anyone").problems, []);
+test("where the stored names are not known, those of a change are judged against each other only", () => {
+	const edits = ["ABC.json", "abc.json", "abd.service.json"].map((name) => ({
+		path: `layers/ab/${name}`,
+		kind: "written" as const,
+	}));
+	const found = judgeChange(null, edits, "anyone").problems.map(({ code, file }) => [code, file]);
+	assert.equal(found, [["case-twin-here", "layers/ab/abc.json"]]);
 });
 
 test("layers/health.json has to be JSON", () => {

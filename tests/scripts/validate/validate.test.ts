@@ -1,3 +1,4 @@
+import { execFileSync } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { suite } from "uvu";
@@ -43,6 +44,23 @@ test("in a folder called layers, the place is checked as well", async ({ folder 
 	const { code, stderr } = await runScript("validate", [path]);
 	assert.is(code, 1);
 	assert.is(stderr, "Checking 1 named file\nlayers/xy/abc.json: must be at layers/ab/abc.json\n");
+});
+
+test("a file that the last commit has is a stored one, and a new one is judged as new", async ({
+	folder,
+}) => {
+	const stored = await write(join(folder, "layers/ab/ABC.json"), good);
+	await write(join(folder, "layers/ab/abc.json"), good);
+	for (const words of [
+		["init", "-q"],
+		["add", "."],
+		["commit", "-qm", "Two spellings"],
+	])
+		execFileSync("git", ["-c", "user.name=t", "-c", "user.email=t@t.example", ...words], { cwd: folder });
+	assert.is((await runScript("validate", [stored])).stderr, "Checking 1 named file\n");
+	const added = await write(join(folder, "layers/ab/aBc.json"), good);
+	const { stderr } = await runScript("validate", [added]);
+	assert.match(stderr, "aBc differs only in case from ABC, which is registered");
 });
 
 test("the size is measured in the form in which a registration is stored", async ({ folder }) => {
