@@ -49,15 +49,15 @@ export async function registerMany(
 	const code = codeOf(result);
 	if (!options.json) printRegistered(result, options.url, io);
 	if (!others || code !== exitCodes.done) {
-		if (options.json) io.print(JSON.stringify(sorted(result)));
+		if (options.json) io.print(JSON.stringify(registered(result)));
 		return code;
 	}
 	const keys = await othersOf(options.url, new Set(registrations.keys()), others.owned);
 	if (keys.length > 0 && !others.yes) await confirm(keys, options.url, io);
-	const removed = await sendBatch(new Map(keys.map((key) => [key, null])), to, withSecret, io);
-	if (options.json) io.print(JSON.stringify({ ...sorted(result), others: sorted(removed) }));
-	else printRemoved(removed, options.url, io);
-	return codeOf(removed);
+	const removal = await sendBatch(new Map(keys.map((key) => [key, null])), to, withSecret, io);
+	if (options.json) io.print(JSON.stringify({ ...registered(result), others: removed(removal) }));
+	else printRemoved(removal, options.url, io);
+	return codeOf(removal);
 }
 
 /** Removes many layers from a service, and prints how many. @returns exit code, as `registerMany` does */
@@ -68,35 +68,51 @@ export async function removeMany(
 	io: Io,
 ): Promise<number> {
 	const result = await sendBatch(new Map(smallkeys.map((key) => [key, null])), options, environment, io);
-	if (options.json) io.print(JSON.stringify(sorted(result)));
+	if (options.json) io.print(JSON.stringify(removed(result)));
 	else printRemoved(result, options.url, io);
 	return codeOf(result);
 }
 
-function sorted({ changed, unchanged, refused, unsent }: BatchResult) {
-	return {
-		changed: changed.sort(),
-		unchanged: unchanged.sort(),
-		refused: refused.sort(),
-		unsent: unsent.sort(),
-	};
+/** The result of a batch of registrations as it is printed. */
+function registered({ changed, unchanged, waiting, refused, unsent }: BatchResult) {
+	return sortedLists({ changed, unchanged, waiting, refused, unsent });
+}
+
+/** The result of a batch of removals as it is printed. */
+function removed({ changed, waiting, refused, unsent }: BatchResult) {
+	return sortedLists({ removed: changed, waiting, refused, unsent });
+}
+
+function sortedLists<T extends Record<string, string[]>>(lists: T): T {
+	return Object.fromEntries(Object.entries(lists).map(([name, keys]) => [name, keys.sort()])) as T;
 }
 
 function printRegistered(result: BatchResult, url: string, io: Io): void {
-	const { changed, unchanged, refused, unsent } = sorted(result);
-	const all = changed.length + unchanged.length + refused.length + unsent.length;
-	const refusals = refused.length > 0 ? `, ${refused.length} refused` : "";
+	const lists = registered(result);
+	const all = Object.values(lists).flat().length;
+	const { changed, unchanged } = lists;
 	io.print(
-		`${changed.length} changed, ${unchanged.length} as they were${refusals}, of ${counted(all, "layer")} for ${url}`,
+		`${changed.length} changed, ${unchanged.length} as they were${restOf(result)}, of ${counted(all, "layer")} for ${url}`,
 	);
-	if (changed.length > 0) io.print(`changed: ${firstOf(changed, maxNamed)}`);
+	printKeys("changed", changed, io);
+	printKeys("waiting for a reviewer", lists.waiting, io);
 }
 
 function printRemoved(result: BatchResult, url: string, io: Io): void {
-	const { changed, refused } = sorted(result);
-	const refusals = refused.length > 0 ? `, ${refused.length} refused` : "";
-	io.print(`${counted(changed.length, "layer")} removed from ${url}${refusals}`);
-	if (changed.length > 0) io.print(`removed: ${firstOf(changed, maxNamed)}`);
+	const lists = removed(result);
+	io.print(`${counted(lists.removed.length, "layer")} removed from ${url}${restOf(result)}`);
+	printKeys("removed", lists.removed, io);
+	printKeys("waiting for a reviewer", lists.waiting, io);
+}
+
+/** How many layers wait or were refused, for the end of a clause; nothing if there are none. */
+function restOf({ waiting, refused }: BatchResult): string {
+	const waits = waiting.length > 0 ? `, ${waiting.length} waiting for a reviewer` : "";
+	return `${waits}${refused.length > 0 ? `, ${refused.length} refused` : ""}`;
+}
+
+function printKeys(label: string, keys: readonly string[], io: Io): void {
+	if (keys.length > 0) io.print(`${label}: ${firstOf(keys, maxNamed)}`);
 }
 
 /** Shows what is to be removed, and asks. @throws {WrongError} unless the answer is yes */

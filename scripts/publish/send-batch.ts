@@ -30,10 +30,12 @@ export type BatchChanges = ReadonlyMap<string, Uint8Array | null>;
 
 /** What became of the layers of a batch: their smallkeys, in the order of the answers. */
 export interface BatchResult {
-	/** Registered, changed or removed, or waiting for a reviewer. */
+	/** Registered, changed or removed. */
 	changed: string[];
 	/** Stored already as they were sent. */
 	unchanged: string[];
+	/** On a branch for a reviewer, now or before. */
+	waiting: string[];
 	refused: string[];
 	unsent: string[];
 }
@@ -52,7 +54,7 @@ export async function sendBatch(
 	const { pausesMs, noteMs } = { ...defaultTimes, ...times };
 	const { sender, secret } = await findSecret(id ?? null, environment, io);
 	const withSecret = { ...environment, SENDER_SECRET: secret };
-	const result: BatchResult = { changed: [], unchanged: [], refused: [], unsent: [] };
+	const result: BatchResult = { changed: [], unchanged: [], waiting: [], refused: [], unsent: [] };
 	const interrupted = io.interrupted();
 	const gone = new AbortController();
 	const ended = AbortSignal.any([interrupted, gone.signal]);
@@ -95,8 +97,9 @@ export async function sendBatch(
 const again = "Run it again: what is done already is skipped";
 
 /** Where the layer of a receipt belongs. A service of an earlier version does not say whether it has changed. */
-function listOf(receipt: unknown): "changed" | "unchanged" {
-	const { changed } = (receipt ?? {}) as { changed?: unknown };
+function listOf(receipt: unknown): "changed" | "unchanged" | "waiting" {
+	const { branch, changed } = (receipt ?? {}) as { branch?: unknown; changed?: unknown };
+	if (branch !== undefined) return "waiting";
 	return changed === false ? "unchanged" : "changed";
 }
 
@@ -106,7 +109,7 @@ export function codeOf({ refused, unsent }: BatchResult): number {
 	return refused.length > 0 ? exitCodes.wrong : exitCodes.done;
 }
 
-function progressText({ changed, unchanged, refused }: BatchResult, all: number): string {
-	const sent = changed.length + unchanged.length + refused.length;
+function progressText({ unsent, refused, ...done }: BatchResult, all: number): string {
+	const sent = refused.length + Object.values(done).flat().length;
 	return `${sent} of ${all} sent${refused.length > 0 ? `, ${refused.length} refused` : ""}`;
 }

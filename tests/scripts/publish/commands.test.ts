@@ -113,18 +113,24 @@ async function writeBatch(folder: string, keys: readonly string[]): Promise<stri
 }
 
 test("register --url names what has changed, and --json has all of it", async (scene) => {
-	const batch = await writeBatch(scene.folder, ["one", "two", "three", "four"]);
+	const batch = await writeBatch(scene.folder, ["one", "two", "three", "four", "five"]);
 	scene.answerTo = ({ url = "" }) => {
 		if (url.endsWith("/four")) return { status: 403, text: '{"errors":["not yours"]}' };
+		if (url.endsWith("/five"))
+			return { status: 201, text: '{"changed":false,"branch":"register/five","published":false}' };
 		return { status: 201, text: JSON.stringify({ changed: url.endsWith("/two") }) };
 	};
 	const { code, stdout } = await run(scene, "register", [batch]);
 	assert.is(code, 1);
-	assert.is(stdout, `1 changed, 2 as they were, 1 refused, of 4 layers for ${scene.url}\nchanged: two\n`);
+	assert.equal(stdout.split("\n"), [
+		`1 changed, 2 as they were, 1 waiting for a reviewer, 1 refused, of 5 layers for ${scene.url}`,
+		...["changed: two", "waiting for a reviewer: five", ""],
+	]);
 	const asJson = await run(scene, "register", [batch, "--json"]);
 	assert.equal(JSON.parse(asJson.stdout), {
 		changed: ["two"],
 		unchanged: ["one", "three"],
+		waiting: ["five"],
 		refused: ["four"],
 		unsent: [],
 	});
@@ -133,17 +139,31 @@ test("register --url names what has changed, and --json has all of it", async (s
 test("remove takes several layers, and a file of them", async (scene) => {
 	const file = join(scene.folder, "keys.txt");
 	await writeFile(file, "two, three\none\n");
-	scene.answerTo = ({ url = "" }) =>
-		url.endsWith("/three") ? { status: 404, text: '{"errors":["not there"]}' } : { status: 204, text: "" };
+	scene.answerTo = ({ url = "" }) => {
+		if (url.endsWith("/one")) return { status: 202, text: '{"changed":true,"branch":"register/one"}' };
+		return url.endsWith("/three")
+			? { status: 404, text: '{"errors":["not there"]}' }
+			: { status: 204, text: "" };
+	};
 	const { code, stdout, stderr } = await run(scene, "remove", ["one", "four", "--file", file]);
 	assert.is(code, 1);
-	assert.is(stdout, `3 layers removed from ${scene.url}, 1 refused\nremoved: four one two\n`);
+	assert.equal(stdout.split("\n"), [
+		`2 layers removed from ${scene.url}, 1 waiting for a reviewer, 1 refused`,
+		...["removed: four two", "waiting for a reviewer: one", ""],
+	]);
 	assert.is(stderr, `404 from ${scene.url}/register/three\nthe service: not there\n`);
 	const sent = scene.asked.map(({ request, body }) => `${request.method} ${request.url} ${body}`).sort();
 	assert.equal(
 		sent,
 		["four", "one", "three", "two"].map((key) => `DELETE /base/register/${key} `),
 	);
+	const asJson = await run(scene, "remove", ["one", "two", "three", "--json"]);
+	assert.equal(JSON.parse(asJson.stdout), {
+		removed: ["two"],
+		waiting: ["one"],
+		refused: ["three"],
+		unsent: [],
+	});
 	scene.asked.length = 0;
 	await writeFile(file, "two b/c");
 	const wrong = await run(scene, "remove", ["one", "--file", file]);
@@ -198,7 +218,7 @@ test("register --remove-others removes what the sender owns and the folder lacks
 	assert.match(agreed.stdout, `2 layers removed from ${scene.url}\nremoved: mine-1 mine-3\n`);
 	assert.equal(removed().sort(), ["/base/register/mine-1", "/base/register/mine-3"]);
 	const asJson = await run(scene, "register", [...words, "--yes", "--json"]);
-	assert.equal(JSON.parse(asJson.stdout).others.changed, ["mine-1", "mine-3"]);
+	assert.equal(JSON.parse(asJson.stdout).others.removed, ["mine-1", "mine-3"]);
 });
 
 test("register --remove-others removes nothing if a layer was refused, or the catalogue is not there", async (scene) => {
