@@ -32,8 +32,8 @@ async function open(port: number, bytes: string): Promise<Socket[]> {
 }
 
 for (const [fault, bytes] of [
-	["5,000 connections on which nothing is said", ""],
-	["5,000 connections that never end their request", "GET /v0.9/doc/en/one HTTP/1.1\r\nHost: h\r\nX-Slow: "],
+	["5,000 silent connections", ""],
+	["5,000 requests that never end", "GET /v0.9/doc/en/one HTTP/1.1\r\nHost: h\r\nX-Slow: "],
 ] as const) {
 	test(fault, async ({ world }) => {
 		const sockets = await open(world.server.port, bytes);

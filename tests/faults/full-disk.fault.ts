@@ -39,7 +39,7 @@ for (const [what, use] of ways) {
 		assert.match(await world.readiness(), /^503 /);
 		await disk.free();
 		const last = await world.putAtLast("three");
-		const publisher = `${heard}; once there is room, by itself: ${last}`;
+		const publisher = `${heard}; once there is room: ${last}`;
 		noteFault({ section: "disk", fault: `${what} during a PUT`, reader, publisher, log: world.log() });
 		await world.check();
 	});
@@ -52,7 +52,7 @@ for (const [what, use] of ways) {
 		const heard = await world.put("three");
 		await disk.free();
 		const last = await world.putAtLast("three");
-		const publisher = `${heard}; once there is room, by itself: ${last}`;
+		const publisher = `${heard}; once there is room: ${last}`;
 		noteFault({ section: "disk", fault: `${what} at a start`, reader, publisher, log: world.log() });
 		await world.check();
 	});
@@ -69,7 +69,7 @@ onMount("full during a push", async ({ disk, world }) => {
 	const last = await clone.push().then(String);
 	world.acknowledged.set("pushed", "pushed");
 	await eventually(async () => (await world.read("pushed")) === "pushed");
-	const publisher = `the push is ${words(heard)}; once there is room, the same push is ${words(last)}`;
+	const publisher = `the push is ${words(heard)}; once there is room, it is ${words(last)}`;
 	noteFault({ section: "disk", fault: "full during a push", reader, publisher, log: world.log() });
 	await clone.remove();
 	await world.check();
@@ -94,7 +94,7 @@ onMount("full during a repack", async ({ disk, world }) => {
 	const reader = await world.readAll();
 	await disk.free();
 	const last = await world.putAtLast("four");
-	const publisher = `${heard}; once there is room, by itself: ${last}`;
+	const publisher = `${heard}; once there is room: ${last}`;
 	noteFault({
 		section: "disk",
 		fault: "full during a repack",
@@ -129,11 +129,11 @@ onMount("read-only at a start", async ({ disk, world }) => {
 	const heard = await world.put("three");
 	await disk.setReadOnly(false);
 	const last = await world.putAtLast("three");
-	const publisher = `${heard}; once it may be written, by itself: ${last}`;
+	const publisher = `${heard}; once it may be written: ${last}`;
 	noteFault({ section: "disk", fault: "read-only at a start", reader, publisher, log: world.log() });
 	await world.check();
 });
 
-const words = (taken: string): string => (taken === "true" ? "taken" : "refused");
+const words = (taken: string): string => (taken === "true" ? "accepted" : "refused");
 
 test.run();

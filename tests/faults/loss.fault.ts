@@ -64,7 +64,7 @@ async function follow(commands: string, variables: Record<string, string>): Prom
 async function timed(world: World, task: () => Promise<void>): Promise<number> {
 	const began = performance.now();
 	await task();
-	assert.is(await world.readAll(), "200, the last good state");
+	assert.is(await world.readAll(), "200");
 	assert.is(await world.put("after"), "201");
 	return performance.now() - began;
 }
@@ -90,7 +90,7 @@ test("the disk is lost, and the backup is restored", async ({ world, elsewhere }
 		line
 			.replaceAll(join(elsewhere, "last-start.json"), "LAST_START")
 			.replace(/commit \w+/, "commit <id>")
-			.replace(/start of \S+/, "start of <time>"),
+			.replace(/start of \S+/, "start of <time>."),
 	);
 	assert.equal(await readdir(world.folder), [], "nothing was made");
 	const night = await follow(script.slice(0, at), variables).catch((error: { code: number }) => error);
@@ -101,8 +101,8 @@ test("the disk is lost, and the backup is restored", async ({ world, elsewhere }
 		await follow(script.slice(at), variables);
 		await world.start();
 	});
-	const publisher = "nothing; the next backup is refused; once the backup is restored, 201";
-	const reader = "files of a web server in front; once the backup is restored, what it has";
+	const publisher = "nothing; the next backup is refused; then 201";
+	const reader = "files of the web server; then what the backup has";
 	noteFault({ section: "disk", fault: "lost, or not mounted, at a start", reader, publisher, log });
 	const loss = `\`DATA_DIR\` is lost; the backup is restored ([operate](operate.md#backup-and-restore))`;
 	noteLoss({ loss, lost: "what came after the last backup", milliseconds });

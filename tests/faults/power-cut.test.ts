@@ -37,7 +37,7 @@ test(`power cut right after an answer, ${rounds} times: what was acknowledged is
 		noteFault({
 			section: "power",
 			fault: `a power cut right after the 201, ${rounds} times`,
-			reader: "200, the last good state",
+			reader: "200",
 			publisher: "what was acknowledged is there; the next: 201",
 			log: [],
 		});
@@ -74,8 +74,8 @@ test("power cut before an answer: a request whose commit is on the branch cannot
 		noteFault({
 			section: "power",
 			fault: "a power cut after the commit, before its answer",
-			reader: "200, the last good state",
-			publisher: "no answer; the same request again, once the layer has changed: 401",
+			reader: "200",
+			publisher: "no answer; the same request after a change: 401",
 			log: [],
 		});
 	} finally {

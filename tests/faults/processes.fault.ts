@@ -111,7 +111,7 @@ for (const [fault, script] of [
 		noteFault({
 			section: "processes",
 			fault: `${fault}, at a start`,
-			reader: "files of a web server in front",
+			reader: "files of the web server",
 			publisher: "nothing",
 			log,
 		});
@@ -140,7 +140,7 @@ test("kill -9 during a repack", async ({ world }) => {
 		await world.server.kill(true);
 		await rm(mark);
 		await world.start();
-		assert.is(await world.readAll(), "200, the last good state");
+		assert.is(await world.readAll(), "200");
 	}
 	delete world.env.PATH;
 	await world.server.kill(true);

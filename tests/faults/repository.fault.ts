@@ -39,7 +39,7 @@ test("a corrupt loose object", async ({ world }) => {
 	const reader = await world.readAll();
 	await writeFile(path, whole);
 	const last = await world.putAtLast("one");
-	const publisher = `of that layer ${heard}; of others ${others}; once it is put back, ${last}`;
+	const publisher = `of that layer ${heard}; of others ${others}; then ${last}`;
 	noteFault({
 		section: "repository",
 		fault: "a corrupt loose object: a layer's file",
@@ -62,7 +62,7 @@ test("a corrupt tree", async ({ world }) => {
 	const reader = await world.readAll();
 	await writeFile(path, whole);
 	const last = await world.putAtLast("one");
-	const publisher = `of a layer in it ${heard}; of others ${others}; once it is put back, ${last}`;
+	const publisher = `of a layer in it ${heard}; of others ${others}; then ${last}`;
 	noteFault({
 		section: "repository",
 		fault: "a lost loose object: a folder of layers",
@@ -90,8 +90,8 @@ test("a cut pack at a start", async ({ world }) => {
 	const log = await world.refusedStart();
 	await writeFile(pack, whole);
 	await world.start();
-	const publisher = `nothing; once it is put back, ${await world.put("three")}`;
-	const reader = `files of a web server in front; once it is put back, ${await world.readAll()}`;
+	const publisher = `nothing; then ${await world.put("three")}`;
+	const reader = `files of the web server; then ${await world.readAll()}`;
 	const fault = "the pack of the last commit is cut off, at a start";
 	noteFault({ section: "repository", fault, reader, publisher, log });
 	await world.check();
@@ -107,9 +107,9 @@ test("a file of the layers is corrupt, and nothing kept", async ({ world }) => {
 	const log = await world.refusedStart();
 	await writeFile(path, whole);
 	await world.start();
-	const publisher = `nothing; once it is put back, ${await world.put("three")}`;
-	const reader = `files of a web server in front; once it is put back, ${await world.readAll()}`;
-	const fault = "a corrupt loose object, and no `DATA_DIR/fragments` to go on from";
+	const publisher = `nothing; then ${await world.put("three")}`;
+	const reader = `files of the web server; then ${await world.readAll()}`;
+	const fault = "a corrupt loose object, and no `DATA_DIR/fragments`";
 	noteFault({ section: "repository", fault, reader, publisher, log });
 	await world.check();
 });
@@ -129,7 +129,7 @@ test("a corrupt pack while it runs", async ({ world }) => {
 	const reader = await world.readAll();
 	for (const [name, bytes] of wholes) await writeFile(join(folder, name), bytes);
 	const last = await world.putAtLast("one");
-	const publisher = `${heard}; once they are put back, by itself: ${last}`;
+	const publisher = `${heard}; then ${last}`;
 	noteFault({
 		section: "repository",
 		fault: "all packs cut off, while it runs",
@@ -154,8 +154,8 @@ for (const [what, text] of [
 		assert.is(await readFile(file, "utf8"), text);
 		await writeFile(file, good);
 		await world.start();
-		const reader = `files of a web server in front; once it is set right, ${await world.readAll()}`;
-		const publisher = `nothing; once it is set right, ${await world.put("three")}`;
+		const reader = `files of the web server; then ${await world.readAll()}`;
+		const publisher = `nothing; then ${await world.put("three")}`;
 		noteFault({ section: "repository", fault: `the branch's file ${what}`, reader, publisher, log });
 		await world.check();
 	});
@@ -178,7 +178,7 @@ for (const [name, text] of [
 		const [, command = ""] = /"([^"]+)"/.exec(line) ?? [];
 		await promisify(execFile)("sh", ["-c", command.replaceAll("DATA_DIR", world.folder)]);
 		await world.start();
-		const publisher = `${heard}; \`/readyz\` ${readiness}; after a start is refused and the command of the log: ${await world.put("four")}`;
+		const publisher = `${heard}; \`/readyz\` ${readiness}; after the command of the log: ${await world.put("four")}`;
 		noteFault({
 			section: "repository",
 			fault: `\`${name}\` is garbage, while it runs`,
@@ -196,8 +196,8 @@ test("a deleted repository", async ({ world }) => {
 	assert.not(existsSync(world.repository));
 	await rename(`${world.repository}.away`, world.repository);
 	await world.start();
-	const reader = `files of a web server in front; once it is put back, ${await world.readAll()}`;
-	const publisher = `nothing; once it is put back, ${await world.put("three")}`;
+	const reader = `files of the web server; then ${await world.readAll()}`;
+	const publisher = `nothing; then ${await world.put("three")}`;
 	noteFault({ section: "repository", fault: "deleted, before a start", reader, publisher, log });
 	await world.check();
 });

@@ -14,10 +14,16 @@ export const faultSections = /** @type {const} */ ({
  * @typedef {{ section: keyof typeof faultSections, fault: string, reader: string, publisher: string, log: readonly string[] }} SeenFault
  */
 
+/** The first sentence of a line of the log: what follows says what to do. */
+function shortLine(/** @type {string} */ line) {
+	const again = "layers can be changed again";
+	return line.startsWith(again) ? again : line.replace(/\. [A-Z].*$/s, " …");
+}
+
 /** One row of the table, in Markdown. */
 export function faultRow(/** @type {SeenFault} */ { fault, reader, publisher, log }) {
-	const said =
-		log.length > 0 ? log.map((line) => `\`${line.replaceAll("`", "'")}\``).join("<br>") : "nothing";
+	const lines = log.map((line) => `\`${shortLine(line).replaceAll("`", "'")}\``);
+	const said = lines.length > 0 ? lines.join("<br>") : "nothing";
 	const cells = [fault, reader, publisher, said].map((text) =>
 		text.replaceAll("|", "\\|").replaceAll("\n", " "),
 	);
@@ -41,26 +47,24 @@ export function lossRow(/** @type {SeenLoss} */ { loss, lost, milliseconds }) {
 
 const lossHead = `## Loss and return
 
-Played with 1,000 layers and one publisher. The time begins with the first command, and ends when a layer is read and a \`PUT\` is 201; it
-does not include the time to notice the loss, and to bring a copy from elsewhere. Backups by a timer each night lose a day at
-most, and a standby that fetches each minute a minute. Publishers have the receipts of what is lost, and send it again.
+With 1,000 layers. The time ends when a layer is read and a \`PUT\` is 201; to notice the loss, and to bring a copy from elsewhere, takes
+longer. A nightly backup loses a day at most, a standby that fetches each minute a minute.
 
-| what happened | lost of what was acknowledged (RPO) | back after (RTO) |
+| what happened | lost (RPO) | back after (RTO) |
 |---|---|---|
 `;
 
 const introduction = `# Reliability
 
-What happens when something breaks. \`npm run test:faults\` causes each fault in a running service, or before a start, and writes
-this page from what it saw: the answer to a reader, the answer to a publisher, and the lines of the log. In no case was a
+\`npm run test:faults\` causes each fault in a running service, or before a start, and writes this page from what it saw. In no case was a
 change lost that had been acknowledged with a 201 or 204, except where the disk itself was lost; each is checked after the fault
-and after a restart. Faults of a full, read-only or detached disk need a machine that allows \`mount\`.
+and after a restart.
 
-- **Reads** are served from memory, from the last good state, in every fault of the disk, git or the repository.
+- **Reads** are served from memory in every fault of the disk, git or the repository: 200 is the last good state.
 - **Writes** get 503 with a reason and \`Retry-After\` while they cannot be stored, and work again without a restart.
-- **A start** repairs what it can and says so. Otherwise it ends with an error that says what to do, and changes nothing.
+- **A start** repairs what it can and says so. Otherwise it ends with an error that says what to do (…), and changes nothing.
 
-\`DATA_DIR\` and ids replace the real ones.
+*Then* is after the loss is restored or the damage repaired.
 `;
 
 /** The page of all faults and losses, independent of the order of observation. */
@@ -69,7 +73,7 @@ export function faultsPage(/** @type {readonly (SeenFault | SeenLoss)[]} */ seen
 	const losses = seen.filter((one) => "loss" in one).map(lossRow);
 	const sections = Object.entries(faultSections).map(([section, heading]) => {
 		const rows = faults.filter((fault) => fault.section === section).map(faultRow);
-		const head = ["| fault | a reader saw | a publisher heard | the log said |", "|---|---|---|---|"];
+		const head = ["| fault | answer to readers | answer to publishers | log |", "|---|---|---|---|"];
 		return `## ${heading}\n\n${[...head, ...rows.sort()].join("\n")}\n`;
 	});
 	return [introduction, `${lossHead}${losses.sort().join("\n")}\n`, ...sections].join("\n");

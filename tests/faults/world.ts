@@ -10,7 +10,7 @@ import { eventually } from "../wait.ts";
 
 export const secret = "a publisher's secret";
 
-/** A running service, its publishers and readers, and what they were told. */
+/** A running service, its publishers and readers, and its answers to them. */
 export class World {
 	server!: ServerProcess;
 	/** Smallkey → layer name of what was acknowledged; null: acknowledged to be gone. */
@@ -79,7 +79,7 @@ export class World {
 		assert.is(await this.server.stop(), 0);
 	}
 
-	/** Registers a layer; what the publisher heard: `201`, or `503: the layers cannot be changed now: …`. */
+	/** Registers a layer; the answer: `201`, or `503: git does not answer`. */
 	async put(smallkey: string, layer = smallkey): Promise<string> {
 		const path = `/register/${smallkey}`;
 		const text = wms(layer);
@@ -92,10 +92,12 @@ export class World {
 		if (answer.status === 201) this.acknowledged.set(smallkey, layer);
 		if (answer.status === 503) assert.ok(Number(answer.headers.get("Retry-After")) > 0);
 		this.warned = said.warnings?.filter((warning) => warning.startsWith("the files")) ?? [];
-		return said.errors ? `${answer.status}: ${said.errors.join("; ")}` : String(answer.status);
+		if (!said.errors) return String(answer.status);
+		const reasons = said.errors.map((error) => error.replace("the layers cannot be changed now: ", ""));
+		return `${answer.status}: ${reasons.join("; ")}`;
 	}
 
-	/** Tries a PUT until it is stored: it goes on by itself. What was heard at last. */
+	/** Repeats a PUT until it is stored; the last answer. */
 	async putAtLast(smallkey: string): Promise<string> {
 		let heard = "";
 		await eventually(async () => {
@@ -113,13 +115,13 @@ export class World {
 		return layers.wms[0]?.layerName ?? "";
 	}
 
-	/** What readers got of all that was acknowledged: `200, the last good state`, or what is wrong. */
+	/** What readers got of all that was acknowledged: `200` if it is the last good state, or what is wrong. */
 	async readAll(): Promise<string> {
 		for (const [smallkey, layer] of this.acknowledged) {
 			const found = await this.read(smallkey);
 			if (found !== (layer ?? "404")) return `${smallkey}: ${found}`;
 		}
-		return "200, the last good state";
+		return "200";
 	}
 
 	/** Whether the service is ready; its reason where it is not. */
@@ -141,12 +143,12 @@ export class World {
 
 	/** Everything that was acknowledged is there, now and after a restart, and every object is whole. */
 	async check(): Promise<void> {
-		assert.is(await this.readAll(), "200, the last good state");
+		assert.is(await this.readAll(), "200");
 		await this.stop();
 		const fsck = await runGit(this.repository, ["fsck", "--strict", "--no-dangling"]);
 		assert.is(fsck.toString(), "");
 		await this.start();
-		assert.is(await this.readAll(), "200, the last good state");
+		assert.is(await this.readAll(), "200");
 	}
 
 	async end(): Promise<void> {
@@ -169,5 +171,5 @@ function errorKind(error: string): string {
 	const failure = error.startsWith("GitDamage") ? new GitDamage(error) : new GitFailure(error);
 	if (reasonOf(failure) === "git failed")
 		return `an error: ${error.split("\n")[0]?.replaceAll(/[0-9a-f]{40}/g, "<id>")}`;
-	return `an error, in git's or the system's words: ${reasonOf(failure)}`;
+	return `an error: ${reasonOf(failure)}`;
 }
