@@ -148,7 +148,7 @@ export function answerNoPage(
 	pages: PageSettings | null,
 	isSecure: boolean,
 ): Reply {
-	if (!pages) return answerErrorPage("notFound", 404, root);
+	if (!pages) return answerErrorPage("no-page", 404, root);
 	const lang = /^(?:fr|guide\/fr|list\/fr)\//.test(file) ? "fr" : "en";
 	const body = new TextEncoder().encode(noPageHtml(lang, root, pages));
 	return {

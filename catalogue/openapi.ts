@@ -8,8 +8,14 @@ import { targets } from "../registry/targets/table.ts";
 import type { Target, TargetName } from "../registry/targets/target.ts";
 import { type TextCode, texts } from "../registry/texts.ts";
 import { frameHtml } from "../site/static/frame.ts";
-import { contentsHtml, html, type PageSettings, type Part, textsIn } from "../site/static/html.ts";
-import type { Text } from "../site/text/translate.ts";
+import {
+	contentsHtml,
+	html,
+	type PageSettings,
+	type Part,
+	type StaticText,
+	textsIn,
+} from "../site/static/html.ts";
 import { readVersion } from "../system/files/version.ts";
 
 const folder = new URL("../registry/schemas/", import.meta.url);
@@ -156,8 +162,8 @@ export function apiHtml(pages: PageSettings, files: ReadonlyMap<string, string>)
 			parts.push({ id, text: html`<code>${name}</code>` });
 			return html`<section>
 <h2 id="${id}"><code>${name}</code></h2>
-<p>${texts.map((text) => (text.endsWith(".") ? text : `${text}.`)).join(" ")} ${security.length > 0 && both("Signed.")}</p>
-${listOf("Parameters", given)}${listOf("Answers", answers)}</section>
+<p>${texts.map((text) => (text.endsWith(".") ? text : `${text}.`)).join(" ")} ${security.length > 0 && both("signed")}</p>
+${listOf("parameters", given)}${listOf("answers", answers)}</section>
 `;
 		}),
 	);
@@ -165,20 +171,20 @@ ${listOf("Parameters", given)}${listOf("Answers", answers)}</section>
 	return frameHtml(pages, {
 		lang: "en",
 		root: "../",
-		title: "Interface for programs",
+		title: textsIn.en.t("api-title"),
 		other: null,
 		attributes: html` class="api"`,
-		content: html`<h1>${both("Interface for programs")}</h1>
-<p>${both("Everything that this service answers, and the schemas of what it takes and gives. The whole document:")} <a href="openapi.json">openapi.json</a></p>
-${contentsHtml([...parts, { id: "schemas", text: both("Schemas") }], "en")}
+		content: html`<h1>${both("api-title")}</h1>
+<p>${both("api-intro")} <a href="openapi.json">openapi.json</a></p>
+${contentsHtml([...parts, { id: "schemas", text: both("schemas") }], "en")}
 ${operations}
-<h2 id="schemas">${both("Schemas")}</h2>
+<h2 id="schemas">${both("schemas")}</h2>
 <ul class="columns">
 ${names}</ul>`,
 	});
 }
 
-function listOf(title: Text, items: readonly Part[][]): Part {
+function listOf(title: StaticText, items: readonly Part[][]): Part {
 	const rows = items.map(([name, content]) => html`<dt><code>${name}</code></dt><dd>${content}</dd>\n`);
 	return rows.length > 0 && html`<h3>${both(title)}</h3>\n<dl>\n${rows}</dl>\n`;
 }
@@ -194,7 +200,7 @@ function answerText({ description = "", content = {} }: Component): Part {
 }
 
 /** A text in both languages, for a page that exists only once. */
-function both(text: Text): Part {
-	const fr = textsIn.fr.t(text);
-	return text === fr ? text : html`${text} <span lang="fr">· ${fr}</span>`;
+function both(code: StaticText): Part {
+	const [en, fr] = [textsIn.en.t(code), textsIn.fr.t(code)];
+	return en === fr ? en : html`${en} <span lang="fr">· ${fr}</span>`;
 }

@@ -51,7 +51,8 @@ export async function buildSite(
 	};
 	const signature = parseSignature(look.signature);
 	const pathOf = (name: string) => {
-		const found = [...bundled.keys()].find((path) => path.startsWith(`${assetFolder}/${name}-`));
+		const named = new RegExp(`^${assetFolder}/${name}-[A-Z0-9]+\\.`);
+		const found = [...bundled.keys()].find((path) => named.test(path));
 		if (!found) throw new Error(`the bundle has no ${name}`);
 		return found;
 	};
@@ -62,6 +63,7 @@ export async function buildSite(
 		choose: pathOf("choose"),
 		tables: pathOf("tables"),
 		worker: pathOf("worker"),
+		english: pathOf("english"),
 		french: pathOf("french"),
 		styles: pathOf("styles"),
 		imports: importsOf(pathOf("main"), outputs),

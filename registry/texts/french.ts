@@ -104,7 +104,7 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	more: "et {} autres",
 	"not-registered": "{} n’est pas inscrit",
 	"waits-of-other":
-		"une modification de l’expéditeur {} attend un réviseur: envoyez la vôtre une fois que celle-là est acceptée ou refusée",
+		"une modification de l’expéditeur {} attend un réviseur : envoyez la vôtre une fois que celle-là est acceptée ou refusée",
 	"not-feature": "{} n’est pas une couche d’entités",
 	"stored-invalid":
 		"{} : l’inscription conservée n’est pas valide et ne peut pas être modifiée : inscrivez la couche de nouveau",

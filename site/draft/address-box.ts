@@ -5,10 +5,11 @@ import type { Lang } from "../../registry/smallkey.ts";
 import { ServiceFailed } from "../map/ask.ts";
 import { type Content, debounce, field, select, textIn } from "../page/dom.ts";
 import { refresh } from "../page/page.ts";
-import { layers as countText, t } from "../page/texts.ts";
+import { layers as countText } from "../page/texts.ts";
 import { findTwin, type Twin } from "./find-twin.ts";
 import { readService, type Service, type ServiceLayer } from "./service.ts";
 import { isSurelyService, parseServiceAddress } from "./service-address.ts";
+import { t } from "./texts.ts";
 import { langOf } from "./twin.ts";
 
 /** Pause in typing after which a whole address is read, in milliseconds. */
@@ -82,11 +83,11 @@ export class AddressBox {
 		return html`<form class="source" @submit=${submit}>
 			${field(
 				"source",
-				t("The address of a service or a layer"),
+				t("source-address"),
 				html`<div class="withbutton">${box}
-				<button type="submit">${t("Read it")}</button></div>`,
+				<button type="submit">${t("read-source")}</button></div>`,
 			)}
-			<div class="hint" id="sourcehint">${t("ArcGIS or WMS; or the text of a registration (JSON).")} ${more}</div>
+			<div class="hint" id="sourcehint">${t("source-hint")} ${more}</div>
 			<p role="status" class=${this.#isBad ? "bad" : "hint"}>${this.#status}</p>
 			${this.#layers()}${this.#question()}
 		</form>`;
@@ -104,9 +105,9 @@ export class AddressBox {
 			const layer = layers.find((one) => one.name === name);
 			if (layer) void this.#choose(layer);
 		};
-		const first = this.#layer ? [] : [["", t("Choose one of {0}", countText(layers.length))] as const];
+		const first = this.#layer ? [] : [["", t("choose-of", countText(layers.length))] as const];
 		const list = select("servicelayer", this.#layer?.name ?? "", [...first, ...options], choose);
-		return field("servicelayer", t("Layer in the service"), list);
+		return field("servicelayer", t("layer-in-service"), list);
 	}
 
 	/** The question whether the service that was found is that of the other language. */
@@ -117,9 +118,9 @@ export class AddressBox {
 		const choice = (isWanted: boolean, text: Content) => html`<label><input type="radio" name="twin"
 			.checked=${live(this.#isTwinWanted === isWanted)} @change=${() => this.#want(isWanted)}><span>${text}</span></label>`;
 		const place = url === this.#service?.url ? layer.name : url;
-		return html`<fieldset class="twin"><legend>${isFrench ? t("Is this the layer in French?") : t("Is this the layer in English?")}</legend>
-			${choice(true, html`${t("Yes")}${t(":")} <span lang=${isFrench ? "fr" : "en"}>${layer.title}</span> <code>${place}</code>`)}
-			${choice(false, isFrench ? t("No: the English service is used for both") : t("No: the French service is used for both"))}
+		return html`<fieldset class="twin"><legend>${t(isFrench ? "twin-in-fr" : "twin-in-en")}</legend>
+			${choice(true, html`${t("twin-yes")}${t("colon")} <span lang=${isFrench ? "fr" : "en"}>${layer.title}</span> <code>${place}</code>`)}
+			${choice(false, t(isFrench ? "use-en" : "use-fr"))}
 		</fieldset>`;
 	}
 
@@ -137,10 +138,10 @@ export class AddressBox {
 		if (!parsed) {
 			const isText = /^\s*\{/.test(this.#text);
 			if (isText) this.opened(this.#text);
-			return this.#say(isText ? "" : t("This is no http or https address."), !isText);
+			return this.#say(isText ? "" : t("no-address"), !isText);
 		}
 		this.#lang = langOf(parsed.url) ?? "en";
-		this.#say(t("Asking the service…"));
+		this.#say(t("asking-service"));
 		const service = await readService(parsed).catch((error: unknown) => {
 			if (!(error instanceof ServiceFailed)) throw error;
 			return error;
@@ -154,7 +155,7 @@ export class AddressBox {
 		}
 		this.#service = service;
 		const chosen = service.layers.find(({ name }) => name === service.chosen);
-		this.#say(t("{0} in this service.", countText(service.layers.length)));
+		this.#say(t("count-in-service", countText(service.layers.length)));
 		if (chosen) await this.#choose(chosen);
 	}
 
@@ -166,12 +167,12 @@ export class AddressBox {
 		const serial = this.#serial;
 		[this.#layer, this.#twin, this.#isTwinWanted] = [layer, null, true];
 		this.#report(service, layer, null);
-		this.#say(t("Looking for the layer in the other language…"));
+		this.#say(t("twin-search"));
 		const twin = await findTwin(service, layer, this.#lang);
 		if (serial !== this.#serial) return;
 		this.#twin = twin;
 		this.#report(service, layer, twin);
-		this.#say(twin ? "" : t("No service in the other language was found: this one is used for both."));
+		this.#say(twin ? "" : t("no-twin"));
 	}
 
 	#want(isWanted: boolean): void {
@@ -196,5 +197,5 @@ export class AddressBox {
 function boundsText([west, south, east, north]: Bounds): string {
 	const place = (value: number, positive: string, negative: string) =>
 		`${Math.abs(Math.round(value))}°${value < 0 ? negative : positive}`;
-	return `${place(south, "N", "S")} – ${place(north, "N", "S")}, ${place(west, "E", t("W"))} – ${place(east, "E", t("W"))}`;
+	return `${place(south, "N", "S")} – ${place(north, "N", "S")}, ${place(west, "E", t("west"))} – ${place(east, "E", t("west"))}`;
 }

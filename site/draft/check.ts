@@ -6,8 +6,9 @@ import { warningsOf } from "../../registry/warnings.ts";
 import { type Drawable, drawableOf, drawnTargets } from "../map/drawable.ts";
 import type { Content } from "../page/dom.ts";
 import { settings } from "../page/page.ts";
-import { lang, plural, t } from "../page/texts.ts";
+import { lang } from "../page/texts.ts";
 import { type PlacedProblem, placedProblem } from "./send.ts";
+import { plural, t } from "./texts.ts";
 
 /**
  * Judges a draft by the rules of a PUT. The warnings are those of the receipt if the draft is accepted. It is a document
@@ -25,7 +26,7 @@ export function checkDraft(text: string) {
 /** The list of problems with their places; each text is marked with its language. Empty if there are none. */
 export function problemList(problems: readonly PlacedProblem[]): Content {
 	const items = problems.map(({ pointer, text, lang }) => {
-		const place = pointer && html`<code>${pointer}</code>${t(":")} `;
+		const place = pointer && html`<code>${pointer}</code>${t("colon")} `;
 		return html`<li>${place}<span lang=${lang}>${text}</span></li>`;
 	});
 	return items.length === 0 ? "" : html`<ul>${items}</ul>`;
@@ -37,11 +38,11 @@ export function verdict(
 	problems: readonly PlacedProblem[],
 ): TemplateResult {
 	const isGood = registration !== null;
-	const wrong = plural(problems.length, "One thing to correct:", "{0} things to correct:");
+	const wrong = plural(problems.length, "to-correct");
 	return html`<div id="verdict" class=${isGood ? "verdict good" : "verdict"} role="status">
-		${isGood ? html`<p>${t("The registration is in order.")}</p>` : ""}
+		${isGood ? html`<p>${t("registration-good")}</p>` : ""}
 		${problems.length > 0 ? html`<p>${wrong}</p>` : ""}
-		${warnings.length > 0 ? html`<p class="note">${t("Worth knowing:")}</p>` : ""}
+		${warnings.length > 0 ? html`<p class="note">${t("worth-knowing")}</p>` : ""}
 		${problemList(isGood ? warnings : problems)}
 	</div>`;
 }

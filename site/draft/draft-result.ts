@@ -1,8 +1,8 @@
 import { html, type TemplateResult } from "lit-html";
 import { copyBox, copyButton } from "../page/dom.ts";
 import { bothLanguages, type Drawables } from "../page/drawables.ts";
-import { t } from "../page/texts.ts";
 import type { draftFragments } from "./check.ts";
+import { t } from "./texts.ts";
 
 /**
  * What viewers make of a valid draft: the table of both languages, and the fragments.
@@ -17,14 +17,14 @@ export function draftResult(
 	const isFeature = drawables.en?.kind === "features" || drawables.en?.kind === "dynamic";
 	const boxes = fragments.map(({ target, lang, text }) => {
 		const shown = text === null ? null : JSON.stringify(JSON.parse(text), null, 2);
-		return copyBox(`${target}, ${lang}`, shown ?? t("This layer cannot be expressed here."));
+		return copyBox(`${target}, ${lang}`, shown ?? t("no-form-here"));
 	});
 	const toggled = ({ currentTarget }: Event) => toggle((currentTarget as HTMLDetailsElement).open);
-	return html`<section class="result"><h2>${t("Both languages")}</h2>${bothLanguages(drawables)}
-		${isFeature ? html`<p class="hint">${t("Symbols and fields are read from the service once the layer is registered.")}</p>` : ""}
-		<p>${copyButton(t("Copy the draft’s address"), () => location.href)}</p>
+	return html`<section class="result"><h2>${t("both-languages")}</h2>${bothLanguages(drawables)}
+		${isFeature ? html`<p class="hint">${t("symbols-later")}</p>` : ""}
+		<p>${copyButton(t("copy-draft-address"), () => location.href)}</p>
 		<details ?open=${isOpen} @toggle=${toggled}>
-			<summary>${t("What viewers would read")}</summary>
+			<summary>${t("viewers-would-read")}</summary>
 			<div class="copies">${isOpen ? boxes : ""}</div>
 		</details></section>`;
 }

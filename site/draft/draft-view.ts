@@ -6,7 +6,6 @@ import { parseSmallkey } from "../../registry/smallkey.ts";
 import { debounce, field, warning } from "../page/dom.ts";
 import { type Drawables, type MapPanel, mapPanel } from "../page/drawables.ts";
 import { refresh, type View } from "../page/page.ts";
-import { t } from "../page/texts.ts";
 import { catalogue } from "../search/loaded-catalogue.ts";
 import { AddressBox, type FoundLayer, registrationText } from "./address-box.ts";
 import { checkDraft, draftDrawable, draftFragments, verdict } from "./check.ts";
@@ -17,6 +16,7 @@ import { draftForm, isInForm } from "./form.ts";
 import { nextBar } from "./next-bar.ts";
 import { proposeKey } from "./propose-key.ts";
 import { RegisterPanel } from "./register-panel.ts";
+import { t } from "./texts.ts";
 
 /** Pause in typing after which the draft is checked, in milliseconds. */
 const pauseMs = 250;
@@ -30,7 +30,7 @@ interface DrawnDraft {
 
 /** The page that checks and draws a registration before it is published. */
 export class DraftView implements View {
-	readonly title = t("Try a draft");
+	readonly title = t("try-draft");
 	readonly #register = new RegisterPanel((globs) => this.#proposeKey(globs));
 	readonly #box = new AddressBox(this.#fill.bind(this), this.#open.bind(this));
 	#key = "";
@@ -96,19 +96,19 @@ export class DraftView implements View {
 		const stored = registration && canonicalText(registration);
 		const canRegister = smallkey !== null && stored !== null;
 		return html`<div class="draft" @focusout=${leave} @dragover=${this.#onFileEvent} @dragleave=${this.#onFileEvent} @drop=${this.#onFileEvent} @paste=${this.#onFileEvent}>
-			<h1 tabindex="-1">${t("Try a draft")}</h1>
-			<p>${t("A draft stays in this page and in its address: nothing is sent anywhere until you send it.")}</p>
+			<h1 tabindex="-1">${t("try-draft")}</h1>
+			<p>${t("draft-stays")}</p>
 			${this.#box.content(files)}
 			<div>${this.#notice && warning(this.#notice)}</div>
 			<div class="twocolumns">
 				<div class="draftfields">
 					${form.titles}
-					${field("key", t("Smallkey"), key, keyNote)}
+					${field("key", t("smallkey"), key, keyNote)}
 					${verdict(this.#checked, problems)}
-					<details><summary>${t("Addresses and layers")}</summary>${form.rest}</details>
-					<details><summary>${t("The whole registration")}</summary>${field("text", t("The registration (JSON)"), text)}</details>
+					<details><summary>${t("addresses-and-layers")}</summary>${form.rest}</details>
+					<details><summary>${t("whole-registration")}</summary>${field("text", t("registration-json"), text)}</details>
 				</div>
-				<div class="result">${this.#drawn?.map.element ?? html`<p class="hint place">${t("The map appears here.")}</p>`}</div>
+				<div class="result">${this.#drawn?.map.element ?? html`<p class="hint place">${t("map-place")}</p>`}</div>
 			</div>
 			${canRegister ? this.#register.content({ smallkey, text: stored }) : ""}
 			<div>${this.#drawn && draftResult(this.#drawn.fragments, this.#drawn.drawables, this.#isOpen, toggle)}</div>
@@ -160,7 +160,7 @@ export class DraftView implements View {
 		if (link === undefined && this.#text !== "") return;
 		const draft = link === undefined ? { smallkey: "", text: empty } : await unpackDraft(link);
 		if (this.signal.aborted) return;
-		this.#notice = draft ? "" : t("The draft in the address could not be read: it is cut off, or no draft.");
+		this.#notice = draft ? "" : t("draft-unread");
 		this.#key = draft?.smallkey ?? "";
 		this.#text = draft?.text ?? empty;
 		if (draft !== null && link !== undefined) this.#left.add("text");
@@ -190,8 +190,7 @@ export class DraftView implements View {
 		const isLarge = file.size > maxRegistrationBytes;
 		const text = isLarge ? null : await file.text().catch(() => null);
 		if (text === null) {
-			const large = "The file is larger than {0} bytes, which no registration may be.";
-			this.#notice = isLarge ? t(large, maxRegistrationBytes) : t("The file could not be read.");
+			this.#notice = isLarge ? t("file-large", maxRegistrationBytes) : t("file-unread");
 			return refresh();
 		}
 		const [, name = ""] = /^(.+?)(?:\.service)?\.json$/.exec(file.name) ?? [];
@@ -238,11 +237,10 @@ export class DraftView implements View {
 		const smallkey = parseSmallkey(this.#key);
 		const entry = smallkey === null ? null : await catalogue.find(smallkey).catch(() => null);
 		if (serial !== this.#serial) return;
-		const rule = t("1 to 64 of A-Z a-z 0-9 _ - + =");
+		const rule = t("key-rule");
 		const isShown = this.#key !== "" && this.#left.has("key");
-		const wrong = isShown ? t("The smallkey must be {0}", rule) : rule;
-		const taken = "This smallkey is registered: sending the draft changes that layer.";
-		this.#keyNote = smallkey === null ? wrong : t(entry ? taken : "This smallkey is free.");
+		const wrong = isShown ? t("key-must-be", rule) : rule;
+		this.#keyNote = smallkey === null ? wrong : t(entry ? "key-taken" : "key-free");
 		refresh();
 	}
 }

@@ -1,5 +1,5 @@
 import { html, type TemplateResult } from "lit-html";
-import { t } from "../page/texts.ts";
+import { t } from "./texts.ts";
 
 /** The ways to begin with a whole registration: a file, or an example. */
 export function fileChoice(open: (file: File) => void, loadExample: () => void): TemplateResult {
@@ -9,7 +9,7 @@ export function fileChoice(open: (file: File) => void, loadExample: () => void):
 		if (file) open(file);
 		input.value = "";
 	};
-	return html`${t("Drop a JSON file here, or")} <label class="filelabel"><input type="file"
-		accept=".json,application/json" class="hiddenfile" @change=${pick}><span>${t("choose one")}</span></label>.
-		<button type="button" class="small" @click=${loadExample}>${t("Load an example")}</button>`;
+	return html`${t("drop-file")} <label class="filelabel"><input type="file"
+		accept=".json,application/json" class="hiddenfile" @change=${pick}><span>${t("choose-file")}</span></label>.
+		<button type="button" class="small" @click=${loadExample}>${t("load-example")}</button>`;
 }

@@ -3,17 +3,18 @@ import { live } from "lit-html/directives/live.js";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import { tryJson } from "../../registry/try-json.ts";
 import { field, select, textIn } from "../page/dom.ts";
-import { t, typeText } from "../page/texts.ts";
+import { typeText } from "../page/texts.ts";
 import { layerChoice } from "./layer-choice.ts";
 import type { PlacedProblem } from "./send.ts";
+import { t } from "./texts.ts";
 
 type Members = Record<string, unknown>;
 
-/** The members of one language that the form shows, with their labels. */
+/** The members of one language that the form shows, with the codes of their labels. */
 const fields = [
-	{ name: "service_url", en: "Address (English)", fr: "Address (French)" },
-	{ name: "layer", en: "Layer in the service (English)", fr: "Layer in the service (French)" },
-	{ name: "service_name", en: "Title (English)", fr: "Title (French)" },
+	{ name: "service_url", code: "address" },
+	{ name: "layer", code: "layer" },
+	{ name: "service_name", code: "title" },
 ] as const;
 
 /** Whether registrations of a kind of service have a member: a feature layer has no `layer`. */
@@ -64,10 +65,10 @@ export function draftForm(
 			write(kind, id, chosen);
 			document.getElementById(id)?.focus();
 		});
-	const fieldOf = (lang: Lang, { name, ...labels }: (typeof fields)[number]) => {
+	const fieldOf = (lang: Lang, { name, code }: (typeof fields)[number]) => {
 		const id = `${lang}-${name}`;
 		const own = problems.filter(({ pointer }) => pointer === `/${lang}/${name}`);
-		const hint = name === "service_name" && t("What viewers show; without it, what the service says");
+		const hint = name === "service_name" && t("title-hint");
 		const control = html`<input type=${name === "service_url" ? "url" : "text"} id=${id} autocomplete="off"
 			spellcheck="false" aria-describedby="${hint ? `${id}-hint ` : ""}${id}-problems" aria-invalid=${own.length > 0}
 			.value=${live(memberOf(shownDocument, lang, name))} @input=${(event: Event) => write(kind, id, textIn(event))}>`;
@@ -76,27 +77,25 @@ export function draftForm(
 				${own.map((one) => html`<p class="bad" lang=${one.lang}>${one.text}</p>`)}
 			</div>
 			${name === "service_url" ? choice(lang) : ""}`;
-		return field(id, t(labels[lang]), control, more);
+		return field(id, t(`${code}-${lang}`), control, more);
 	};
 	const choices = ["wms", "feature"].map((one) => [one, typeText(one)] as const);
 	const [title, ...others] = [...fields].reverse().filter(({ name }) => isOfKind(name, kind));
 	const inPage = others.reverse();
 	return {
 		titles: html`<fieldset class="titles" ?disabled=${isDisabled}>
-			<legend class="hidden">${t("Titles")}</legend>
+			<legend class="hidden">${t("titles")}</legend>
 			${langs.map((lang) => title && fieldOf(lang, title))}
 		</fieldset>`,
 		rest: html`<fieldset class="form" ?disabled=${isDisabled}>
-			<legend>${t("Form")}</legend>
+			<legend>${t("form")}</legend>
 			${field(
 				"kind",
-				t("Kind of service"),
+				t("service-kind"),
 				select("kind", kind, choices, (one) => write(one)),
 			)}
 			${langs.map((lang) => inPage.map((one) => fieldOf(lang, one)))}
-			<p class="hint">${t(
-				"The form shows the members of version 1.0.0 that most layers need; every other member stays as it is in the text.",
-			)}</p>
+			<p class="hint">${t("form-hint")}</p>
 		</fieldset>`,
 	};
 }

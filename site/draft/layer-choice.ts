@@ -2,9 +2,10 @@ import { html, render, type TemplateResult } from "lit-html";
 import type { Lang } from "../../registry/smallkey.ts";
 import { ServiceFailed } from "../map/ask.ts";
 import { textIn } from "../page/dom.ts";
-import { layers as countText, t } from "../page/texts.ts";
+import { layers as countText } from "../page/texts.ts";
 import { readService, type ServiceLayer } from "./service.ts";
 import { parseServiceAddress } from "./service-address.ts";
+import { t } from "./texts.ts";
 
 /** The newest question of each language: answers to older ones are not shown. */
 const asked: Partial<Record<Lang, string>> = {};
@@ -25,7 +26,7 @@ export function layerChoice(
 		asked[lang] = question;
 		const { url = address } = parseServiceAddress(address) ?? {};
 		const chooseName = (name: string) => choose(kind === "wms" ? name : `${url}/${name}`);
-		render(t("Asking the service…"), place);
+		render(t("asking-service"), place);
 		try {
 			const { layers } = await readService({ kind, url, chosen: "" });
 			if (asked[lang] === question) render(layerSelect(layers.slice(0, maxOffered), chooseName), place);
@@ -34,7 +35,7 @@ export function layerChoice(
 			if (asked[lang] === question) render(html`<span class="bad">${error.message}</span>`, place);
 		}
 	};
-	const label = t(`List the layers of the service (${lang === "en" ? "English" : "French"})`);
+	const label = t(`list-layers-${lang}`);
 	return html`<div class="offer"><button class="small" @click=${find}>${label}</button><div role="status"></div></div>`;
 }
 
@@ -44,8 +45,8 @@ function layerSelect(layers: readonly ServiceLayer[], chooseName: (name: string)
 		return html`<option value=${name}>${text}</option>`;
 	});
 	const change = (event: Event) => textIn(event) !== "" && chooseName(textIn(event));
-	return html`<select aria-label=${t("Layer in the service")} @change=${change}>
-		<option value="">${t("Choose one of {0}", countText(layers.length))}</option>${options}</select>`;
+	return html`<select aria-label=${t("layer-in-service")} @change=${change}>
+		<option value="">${t("choose-of", countText(layers.length))}</option>${options}</select>`;
 }
 
 const maxOffered = 500;

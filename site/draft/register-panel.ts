@@ -3,11 +3,12 @@ import type { Draft } from "../../registry/draft.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { type Content, copyBox, field, textIn } from "../page/dom.ts";
 import { currentState, now, refresh, root, settings, stateLink } from "../page/page.ts";
-import { lang, t } from "../page/texts.ts";
+import { lang } from "../page/texts.ts";
 import { renewCatalogue } from "../search/loaded-catalogue.ts";
 import { problemList } from "./check.ts";
 import { allowedIn } from "./propose-key.ts";
 import { curlCommand, sendSigned } from "./send.ts";
+import { t } from "./texts.ts";
 
 /** Time after which the service's catalogue contains a sent registration, in milliseconds. */
 const catalogueDelayMs = 1_500;
@@ -30,7 +31,10 @@ export class RegisterPanel {
 	/** What is missing before the draft can be sent, as texts for users. */
 	missing(): string[] {
 		if (!settings.canSend) return [];
-		return [...(this.#sender.trim() ? [] : [t("a sender id")]), ...(this.#hasSecret ? [] : [t("a secret")])];
+		return [
+			...(this.#sender.trim() ? [] : [t("missing-sender")]),
+			...(this.#hasSecret ? [] : [t("missing-secret")]),
+		];
 	}
 
 	/** The id of the control for the next step. */
@@ -53,21 +57,21 @@ export class RegisterPanel {
 		};
 		const secret = html`<input type="password" id="secret" autocomplete="off" @input=${typed}>`;
 		const form = html`<form @submit=${(event: Event) => void this.#send(event, address, draft)}>
-			${field("sender", t("Sender id"), sender)}
-			${field("secret", t("Secret"), secret)}
-			<p class="hint">${t("The secret stays in this page: only the signature is sent, and nothing is kept.")}</p>
-			<button type="submit" id="send" class="primary">${t("Sign and send")}</button>
+			${field("sender", t("sender-id"), sender)}
+			${field("secret", t("secret"), secret)}
+			<p class="hint">${t("secret-hint")}</p>
+			<button type="submit" id="send" class="primary">${t("sign-and-send")}</button>
 		</form>`;
 		return html`<section class="register">
-			<h2>${t("Register it")}</h2>
+			<h2>${t("register")}</h2>
 			${settings.canSend ? form : ""}
 			<div class="answer" role="status">${this.#answer}</div>
-			<details ?open=${!settings.canSend}><summary>${t("Without a secret")}</summary>
+			<details ?open=${!settings.canSend}><summary>${t("without-secret")}</summary>
 				${withoutSecret(draft)}${this.#proposal(draft)}
 			</details>
-			<details><summary>${t("Signed curl command")}</summary>
-				<p class="hint">${t("The command signs on your machine: put the secret into the variable SECRET first. Its signature is valid for two minutes.")}</p>
-				<div>${copyBox(t("Signed curl command"), command)}</div>
+			<details><summary>${t("curl-command")}</summary>
+				<p class="hint">${t("curl-hint")}</p>
+				<div>${copyBox(t("curl-command"), command)}</div>
 			</details>
 		</section>`;
 	}
@@ -80,9 +84,9 @@ export class RegisterPanel {
 		address.search = `${new URLSearchParams({ filename: layerPath(smallkey), value: text })}`;
 		const isWhole = address.href.length <= maxAddressLength;
 		if (!isWhole) address.searchParams.delete("value");
-		return html`<h3>${t("Propose it as a pull request")}</h3>
-			<p><a href=${address} rel="noopener">${t("Open GitHub with the file filled in")}</a></p>
-			${isWhole ? "" : html`<p class="hint">${t("The registration is too long for an address: copy the text into a new file there.")}</p>`}`;
+		return html`<h3>${t("pull-request")}</h3>
+			<p><a href=${address} rel="noopener">${t("open-github")}</a></p>
+			${isWhole ? "" : html`<p class="hint">${t("long-address")}</p>`}`;
 	}
 
 	async #send(event: Event, address: URL, { smallkey, text }: Draft): Promise<void> {
@@ -91,7 +95,7 @@ export class RegisterPanel {
 		const [sender, secret] = [input("sender"), input("secret")];
 		const empty = [sender, secret].find(({ value }) => value.trim() === "");
 		if (empty) return empty.focus();
-		this.#answer = t("Sending…");
+		this.#answer = t("sending");
 		refresh();
 		this.#answer = await sendSigned(address, sender.value.trim(), secret.value, text, {
 			now: now(),
@@ -102,9 +106,9 @@ export class RegisterPanel {
 				if (globs.length === 0) return answerContent(answer, smallkey);
 				await this.proposeKey(globs);
 				return html`${answerContent(answer, smallkey)}
-					<p>${t("Another key is proposed: look at it, and send again.")}</p>`;
+					<p>${t("other-key")}</p>`;
 			},
-			() => html`<p class="bad">${t("The service did not answer.")}</p>`,
+			() => html`<p class="bad">${t("service-silent")}</p>`,
 		);
 		refresh();
 	}
@@ -114,7 +118,7 @@ export class RegisterPanel {
 function withoutSecret({ smallkey, text }: Draft): TemplateResult {
 	const path = layerPath(smallkey);
 	const file = `data:application/json;charset=utf-8,${encodeURIComponent(text)}`;
-	return html`<p><a id="filesave" href=${file} download=${`${smallkey}.json`}>${t("Save the file for a pull request")}</a>
+	return html`<p><a id="filesave" href=${file} download=${`${smallkey}.json`}>${t("save-file")}</a>
 		<span class="hint"><code>${path}</code></span></p>
 		<p>${contactLink(smallkey, path, text)}</p>`;
 }
@@ -122,11 +126,11 @@ function withoutSecret({ smallkey, text }: Draft): TemplateResult {
 /** A mail with the registration, to the operator's address if the site has one; or the operator's page. */
 function contactLink(smallkey: string, path: string, text: string): TemplateResult {
 	const { contact } = settings;
-	if (contact.includes("://")) return html`<a href=${contact}>${t("Contact who runs this service")}</a>`;
-	const body = `${t("Please register this layer:")}\r\n\r\n${path}\r\n\r\n${text}\r\n${location.href}`;
-	const query = new URLSearchParams({ subject: t("Map layer: {0}", smallkey), body });
+	if (contact.includes("://")) return html`<a href=${contact}>${t("contact-operator")}</a>`;
+	const body = `${t("mail-body")}\r\n\r\n${path}\r\n\r\n${text}\r\n${location.href}`;
+	const query = new URLSearchParams({ subject: t("mail-subject", smallkey), body });
 	const mail = `mailto:${contact}?${`${query}`.replaceAll("+", "%20")}`;
-	return html`<a href=${mail}>${t("Write a mail to who runs this service")}</a>`;
+	return html`<a href=${mail}>${t("mail-operator")}</a>`;
 }
 
 function answerContent(
@@ -134,14 +138,14 @@ function answerContent(
 	smallkey: string,
 ): TemplateResult {
 	if (status < 200 || status >= 300)
-		return html`<p class="bad">${t("Refused ({0}):", status)}</p>${problemList(errors)}`;
+		return html`<p class="bad">${t("refused", status)}</p>${problemList(errors)}`;
 	renewCatalogue();
 	// The fragments are published at once, the catalogue within a second.
 	setTimeout(() => renewCatalogue(), catalogueDelayMs);
 	const state = { ...currentState(), page: "layers" as const, layer: smallkey };
-	const review = t("A reviewer has to agree before it is served.");
-	const next = isReviewed ? review : stateLink(state, t("Open the layer"));
-	return html`<p class="good">${t("Accepted ({0}).", status)}</p>
+	const review = t("needs-review");
+	const next = isReviewed ? review : stateLink(state, t("open-layer"));
+	return html`<p class="good">${t("accepted", status)}</p>
 		<p>${next}</p>
-		${warnings.length > 0 ? html`<p>${t("Worth knowing:")}</p>` : ""}${problemList(warnings)}`;
+		${warnings.length > 0 ? html`<p>${t("worth-knowing")}</p>` : ""}${problemList(warnings)}`;
 }

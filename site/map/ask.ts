@@ -2,9 +2,8 @@ import type { CauseCode } from "../../registry/causes.ts";
 import { isBlockedOn } from "../../registry/mixed-content.ts";
 import { tryJson } from "../../registry/try-json.ts";
 import { webAddress } from "../page/dom.ts";
-import { t } from "../page/texts.ts";
-import type { Text } from "../text/translate.ts";
 import { capabilitiesOf, type Drawable } from "./drawable.ts";
+import { t } from "./texts.ts";
 
 /** Longest time to wait for a service, in milliseconds. */
 export const timeoutMs = 10_000;
@@ -12,27 +11,20 @@ export const timeoutMs = 10_000;
 /** Most characters of a service's error text that are shown. */
 const maxErrorLength = 300;
 
-/** Code of a cause → its text for users, in which `{0}` is the host of the address, and `{1}` the detail. */
-const texts = {
-	unreachable:
-		"{0} could not be reached from this page: it is down, or does not let pages of other sites read its answers.",
-	"not-secure":
-		"{0} is registered with an http address. A page that came over https cannot ask it: this says nothing about whether the service works.",
-	protocol: "{0} is no address that can be asked.",
-	"no-map": "{0} answered with something that is no map.",
-	slow: "{0} did not answer within 10 seconds.",
-	status: "{0} answered with status {1}.",
-	exception: "{0} says: {1}",
-} as const satisfies Partial<Record<CauseCode, Text>>;
+/** Why a page cannot use a service. The text `service-<code>` has the host and the detail. */
+type FailureCode = Extract<
+	CauseCode,
+	"unreachable" | "not-secure" | "protocol" | "no-map" | "slow" | "status" | "exception"
+>;
 
 /** A request to a service failed. The message is for users, and names the host. */
 export class ServiceFailed extends Error {
 	constructor(
 		address: string,
-		readonly code: keyof typeof texts,
+		readonly code: FailureCode,
 		readonly detail: string | number = "",
 	) {
-		super(t(texts[code], webAddress(address)?.host ?? address, detail));
+		super(t(`service-${code}`, webAddress(address)?.host ?? address, detail));
 	}
 }
 
@@ -102,7 +94,7 @@ export async function lookNow({ kind, url }: Drawable, signal: AbortSignal): Pro
 			address.searchParams.set("f", "json");
 			await askJson(address.href, signal);
 		}
-		return t("{0} answers.", address.host);
+		return t("service-answers", address.host);
 	} catch (error) {
 		if (signal.aborted) return "";
 		if (!(error instanceof ServiceFailed)) throw error;

@@ -12,9 +12,9 @@ import ImageStatic from "ol/source/ImageStatic.js";
 import View from "ol/View.js";
 import { layerExtent } from "../../registry/extent.ts";
 import { land, settings } from "../page/page.ts";
-import { t } from "../page/texts.ts";
 import type { Box } from "./drawable.ts";
 import { projectionOf, resolutions } from "./grid.ts";
+import { t } from "./texts.ts";
 
 /** A map with its background, without any layer on it. */
 export type BaseMap = ReturnType<typeof openBaseMap>;
@@ -121,8 +121,8 @@ export function mapFrame(
 		<div class=${className} tabindex="0" role="application" aria-label=${label}></div>
 		${baseMapAttribution && html`<p class="attribution">${baseMapAttribution}</p>`}
 		<div class="zoom">
-			${button("+", t("Zoom in"), () => zoom(1))}${button("−", t("Zoom out"), () => zoom(-1))}
-			${home && button("⌂", t("To the whole layer"), home)}
+			${button("+", t("zoom-in"), () => zoom(1))}${button("−", t("zoom-out"), () => zoom(-1))}
+			${home && button("⌂", t("whole-layer"), home)}
 		</div>
 	</div>`;
 }
@@ -131,11 +131,11 @@ export function mapFrame(
 export function opacitySlider(change: (opacity: number) => void): TemplateResult {
 	const slide = ({ currentTarget }: Event) => {
 		const input = currentTarget as HTMLInputElement;
-		const text = t("{0} %", input.valueAsNumber);
+		const text = t("percent", input.valueAsNumber);
 		input.ariaValueText = text;
 		(input.nextElementSibling as HTMLElement).textContent = text;
 		change(input.valueAsNumber / 100);
 	};
-	return html`<p class="opacity"><label for="opacity">${t("Opacity")}</label><input type="range" id="opacity"
-		min="0" max="100" step="5" value="100" @input=${slide}><output .textContent=${t("{0} %", 100)}></output></p>`;
+	return html`<p class="opacity"><label for="opacity">${t("opacity")}</label><input type="range" id="opacity"
+		min="0" max="100" step="5" value="100" @input=${slide}><output .textContent=${t("percent", 100)}></output></p>`;
 }

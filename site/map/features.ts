@@ -9,9 +9,9 @@ import Icon from "ol/style/Icon.js";
 import Stroke from "ol/style/Stroke.js";
 import Style from "ol/style/Style.js";
 import { settings } from "../page/page.ts";
-import { t } from "../page/texts.ts";
 import { askJson } from "./ask.ts";
 import type { Box, Drawable, LayerSymbol, Symbology } from "./drawable.ts";
+import { t } from "./texts.ts";
 
 const maxFeatures = 1_000;
 
@@ -177,7 +177,7 @@ export function legendOf(symbology: Symbology): TemplateResult {
 	const items = symbolsOf(symbology).map(({ imageUrl, label }) => {
 		// Pictures in fragments are data URIs; no other address is loaded.
 		const isPicture = String(imageUrl).startsWith("data:image/");
-		return html`<li>${isPicture ? html`<img src=${imageUrl} alt="">` : ""}<span>${label || t("Others")}</span></li>`;
+		return html`<li>${isPicture ? html`<img src=${imageUrl} alt="">` : ""}<span>${label || t("others")}</span></li>`;
 	});
-	return html`<div><h3>${t("Legend")}</h3><ul>${items}</ul></div>`;
+	return html`<div><h3>${t("legend")}</h3><ul>${items}</ul></div>`;
 }

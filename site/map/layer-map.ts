@@ -5,22 +5,15 @@ import LayerGroup from "ol/layer/Group.js";
 import type { CauseCode } from "../../registry/causes.ts";
 import type { Content } from "../page/dom.ts";
 import { settings } from "../page/page.ts";
-import { plural, t } from "../page/texts.ts";
-import type { Text } from "../text/translate.ts";
 import { blockedReason, findPictureError, ServiceFailed, timeoutMs } from "./ask.ts";
 import { type BaseMap, canadaBox, mapFrame, opacitySlider, openBaseMap } from "./base.ts";
 import { type Drawable, drawnScale } from "./drawable.ts";
 import type { Features } from "./features.ts";
 import { featureInfo, legendPicture, type Pictures, pictureInfo, pictureLayer } from "./pictures.ts";
+import { plural, t } from "./texts.ts";
 
 /** Size of a pixel in metres for scale denominators (OGC: 0.28 mm). */
 const pixelMetres = 0.000_28;
-
-const mapLabel: Text =
-	"Map of {0}. Arrow keys move it, plus and minus zoom, Enter asks what is in its middle.";
-
-const reprojected: Text =
-	"The service does not draw in the map’s reference (EPSG:{0}): its picture was reprojected here. Viewers that do not reproject pictures show nothing.";
 
 /** What is around a map: its status, a button that helps if it is not drawn, and the legend. */
 const nothingYet = {
@@ -64,7 +57,7 @@ export class LayerMap {
 		this.#texts = { ...this.#texts, ...changes };
 		const { status, isBad, help, legend } = this.#texts;
 		const zoom = (steps: number) => this.#base.zoom(steps);
-		const content = html`${mapFrame("map", t(mapLabel, this.drawable.title), zoom, () => this.#showWhole())}
+		const content = html`${mapFrame("map", t("map-of", this.drawable.title), zoom, () => this.#showWhole())}
 			${opacitySlider((value) => this.#group.setOpacity(value))}
 			<p class=${isBad ? "mapstatus bad" : "mapstatus"} role="status">${status}</p>
 			<p class="maphelp" ?hidden=${help === ""}>${help}</p>
@@ -84,28 +77,27 @@ export class LayerMap {
 		detail: string | number = "",
 	): void {
 		const isBad = code !== "" && code !== "other-scales";
-		const state = isBad ? "failed" : text === t("Drawing…") ? "loading" : "drawn";
+		const state = isBad ? "failed" : text === t("drawing") ? "loading" : "drawn";
 		// `npx fragment-publisher prove` and tests wait for this state.
 		Object.assign(this.#target.dataset, { state, code, detail });
 		this.#show({ status: text, isBad, help });
 	}
 
 	#fail({ message, detail, ...failure }: ServiceFailed, code: CauseCode = failure.code): void {
-		const retryButton = helpButton(t("Try to draw it again"), () => this.#retry());
+		const retryButton = helpButton(t("draw-again"), () => this.#retry());
 		this.#setStatus(message, code, retryButton, detail);
 	}
 
 	#retry(): void {
 		this.#target.focus();
-		this.#setStatus(t("Drawing…"));
+		this.#setStatus(t("drawing"));
 		if (this.#pictures) this.#pictures.getSource()?.refresh();
 		else if (this.#features) void this.#drawView(this.#features);
 	}
 
 	async draw(): Promise<void> {
 		const { kind, url } = this.drawable;
-		if (kind === "none" || kind === "tiles")
-			return this.#setStatus(t("This kind of layer cannot be drawn here."), "not-drawable");
+		if (kind === "none" || kind === "tiles") return this.#setStatus(t("not-drawable"), "not-drawable");
 		const blocked = blockedReason(url);
 		if (blocked) return this.#setStatus(blocked.message, blocked.code);
 		if (kind === "features") await this.#drawFeatures();
@@ -125,14 +117,14 @@ export class LayerMap {
 		const { kind, url } = this.drawable;
 		const { mapWkid } = settings;
 		const drawn = [
-			t("Drawn."),
-			kind === "dynamic" && t("Drawn by the service itself: its symbols were not read yet."),
-			wkid !== mapWkid && t(reprojected, String(mapWkid)),
+			t("drawn"),
+			kind === "dynamic" && t("drawn-by-service"),
+			wkid !== mapWkid && t("reprojected", String(mapWkid)),
 		];
 		const failed = (address: string) => void this.#pictureFailed(address, wkid);
 		const pictures = pictureLayer(this.drawable, wkid, failed);
 		pictures.getSource()?.on("imageloadstart", () => {
-			this.#setStatus(t("Drawing…"));
+			this.#setStatus(t("drawing"));
 			clearTimeout(this.#timer);
 			this.#timer = setTimeout(() => this.#fail(new ServiceFailed(url, "slow")), timeoutMs);
 		});
@@ -176,17 +168,13 @@ export class LayerMap {
 		const resolution = this.#base.view.getResolution() ?? 1;
 		const scale = drawnScale(this.drawable, resolution / pixelMetres);
 		if (scale !== resolution / pixelMetres) {
-			const help = helpButton(t("Zoom to where it is drawn"), () => {
+			const help = helpButton(t("zoom-to-drawn"), () => {
 				this.#base.view.setResolution(scale * pixelMetres);
 				this.#target.focus();
 			});
-			return this.#setStatus(
-				t("The layer is drawn at other scales only: zoom in or out."),
-				"other-scales",
-				help,
-			);
+			return this.#setStatus(t("other-scales"), "other-scales", help);
 		}
-		this.#setStatus(t("Drawing…"));
+		this.#setStatus(t("drawing"));
 		try {
 			const { readFeatures } = await import("./features.ts");
 			const read = readFeatures(this.drawable.url, this.#base.shown(), resolution, signal);
@@ -195,9 +183,9 @@ export class LayerMap {
 			layer.getSource()?.addFeatures(features);
 			this.#target.dataset.features = String(features.length);
 			const { length } = features;
-			if (length === 0) return this.#setStatus(t("There is nothing in this view."));
-			const some = t("Only {0} features are drawn: zoom in for the others.", length);
-			this.#setStatus(hasMore ? some : plural(length, "{0} feature drawn.", "{0} features drawn."));
+			if (length === 0) return this.#setStatus(t("nothing-in-view"));
+			const some = t("some-features-drawn", length);
+			this.#setStatus(hasMore ? some : plural(length, "features-drawn"));
 		} catch (error) {
 			if (signal.aborted) return;
 			if (!(error instanceof ServiceFailed)) throw error;
@@ -213,8 +201,8 @@ export class LayerMap {
 		const onKey = ({ key }: KeyboardEvent) => key === "Escape" && close();
 		const show = (content: Content) => {
 			if (this.signal.aborted) return;
-			const box = html`<section class="infobox" aria-label=${t("What is here")} @keydown=${onKey}>
-				<div class="infohead"><h3>${t("What is here")}</h3><button class="small" @click=${close}>${t("Close")}</button></div>
+			const box = html`<section class="infobox" aria-label=${t("what-is-here")} @keydown=${onKey}>
+				<div class="infohead"><h3>${t("what-is-here")}</h3><button class="small" @click=${close}>${t("close")}</button></div>
 				<div role="status">${content}</div>
 			</section>`;
 			render(box, this.answer);
@@ -227,7 +215,7 @@ export class LayerMap {
 			return show(featureInfo(this.drawable, attributes));
 		}
 		if (this.drawable.kind !== "wms") return;
-		show(t("Asking the service…"));
+		show(t("asking-service"));
 		show(await pictureInfo(this.#pictures, this.drawable, coordinate, this.#base.view));
 	}
 }

@@ -9,9 +9,9 @@ import Style from "ol/style/Style.js";
 import type { Bounds, Entry } from "../../registry/entries.ts";
 import { reproject } from "../../registry/projections.ts";
 import { settings } from "../page/page.ts";
-import { t } from "../page/texts.ts";
 import { canadaBox, mapFrame, openBaseMap } from "./base.ts";
 import type { Box } from "./drawable.ts";
+import { t } from "./texts.ts";
 
 /** The map of the listed layers. */
 export interface Overview {
@@ -35,7 +35,7 @@ export function openOverview(
 	moved: (view: Box) => void,
 	signal: AbortSignal,
 ): Overview {
-	const label = t("Map of Canada. Arrow keys move it, plus and minus zoom.");
+	const label = t("map-of-canada");
 	render(
 		mapFrame("map small", label, (steps) => base.zoom(steps), null),
 		place,

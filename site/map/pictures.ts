@@ -5,11 +5,10 @@ import ImageWMS from "ol/source/ImageWMS.js";
 import type View from "ol/View.js";
 import { tryJson } from "../../registry/try-json.ts";
 import { breakable, type Content, outside } from "../page/dom.ts";
-import { t } from "../page/texts.ts";
-import type { Text } from "../text/translate.ts";
 import { ask, ServiceFailed } from "./ask.ts";
 import type { Drawable } from "./drawable.ts";
 import { projectionOf } from "./grid.ts";
+import { t } from "./texts.ts";
 
 /** A layer of a service's pictures on a map. */
 export type Pictures = ImageLayer<ImageWMS | ImageArcGISRest>;
@@ -48,8 +47,8 @@ export function legendPicture(pictures: Pictures, { entries }: Drawable): Conten
 	const address = source.getLegendUrl(undefined, { LAYER: entries[0], FORMAT: "image/png" }) ?? "";
 	const show = ({ currentTarget }: Event) =>
 		(currentTarget as Element).parentElement?.removeAttribute("hidden");
-	return html`<div hidden><h3>${t("Legend")}</h3>
-		<img class="picture" alt=${t("Legend")} referrerpolicy="no-referrer" src=${address} @load=${show}></div>`;
+	return html`<div hidden><h3>${t("legend")}</h3>
+		<img class="picture" alt=${t("legend")} referrerpolicy="no-referrer" src=${address} @load=${show}></div>`;
 }
 
 /** Most characters of an answer that are shown. */
@@ -57,8 +56,6 @@ const maxText = 20_000;
 
 /** Most features that are shown. */
 const maxShown = 10;
-
-const noInfo: Text = "The registration names no type of information: viewers ask nothing of this layer.";
 
 /**
  * What a WMS says about a place (GetFeatureInfo), as the viewer's parser would show it. HTML is shown in a sandboxed frame
@@ -71,16 +68,16 @@ export async function pictureInfo(
 	view: View,
 ): Promise<Content> {
 	const source = pictures?.getSource();
-	if (!(source instanceof ImageWMS) || infoType === "") return t(noInfo);
+	if (!(source instanceof ImageWMS) || infoType === "") return t("no-info-type");
 	const parameters = { INFO_FORMAT: infoType, QUERY_LAYERS: entries.join(","), FEATURE_COUNT: maxShown };
 	const resolution = view.getResolution() ?? 1;
 	const address = source.getFeatureInfoUrl(coordinate, resolution, view.getProjection(), parameters) ?? "";
-	const name = t("The service’s answer");
+	const name = t("service-answer");
 	if (infoType === "text/html")
 		return html`<iframe sandbox="" referrerpolicy="no-referrer" title=${name} src=${address}></iframe>`;
 	try {
 		const { text } = await ask(address);
-		if (text.trim() === "") return html`<p>${t("There is nothing here.")}</p>`;
+		if (text.trim() === "") return html`<p>${t("nothing-here")}</p>`;
 		const value = infoType === "application/json" ? tryJson(text) : null;
 		const shown = value === null ? text : JSON.stringify(value, null, 2);
 		return html`<pre tabindex="0" role="region" aria-label=${name}>${shown.slice(0, maxText)}</pre>`;
@@ -95,16 +92,16 @@ export function featureInfo(
 	{ nameField, aliases }: Drawable,
 	features: Record<string, unknown>[],
 ): TemplateResult {
-	if (features.length === 0) return html`<p>${t("There is nothing here.")}</p>`;
+	if (features.length === 0) return html`<p>${t("nothing-here")}</p>`;
 	const shown = features.slice(0, maxShown).map((attributes) => {
 		const members = Object.entries(attributes);
 		return html`<section>
-			<h4>${String(attributes[nameField] ?? "") || t("The service’s answer")}</h4>
+			<h4>${String(attributes[nameField] ?? "") || t("service-answer")}</h4>
 			<dl>${members.map(([name, value]) => html`<dt>${aliases[name] ?? name}</dt><dd>${shownValue(value)}</dd>`)}</dl>
 		</section>`;
 	});
 	const isMore = features.length > maxShown;
-	return html`<div>${isMore ? html`<p>${t("The first {0} of {1}.", maxShown, features.length)}</p>` : ""}${shown}</div>`;
+	return html`<div>${isMore ? html`<p>${t("first-of", maxShown, features.length)}</p>` : ""}${shown}</div>`;
 }
 
 function shownValue(value: unknown): Content {

@@ -64,7 +64,7 @@ export function answerButton(
 			place.textContent = text;
 		});
 	};
-	return html`<button class="small" aria-label=${name ? `${label}${t(":")} ${name}` : nothing} @click=${press}>${label}</button>
+	return html`<button class="small" aria-label=${name ? `${label}${t("colon")} ${name}` : nothing} @click=${press}>${label}</button>
 		<span role="status" class=${className}></span>`;
 }
 
@@ -81,9 +81,9 @@ export function copyButton(label: string, text: () => string, name = "", isIcon 
 		async (show) => {
 			try {
 				await navigator.clipboard.writeText(text());
-				show(t("Copied"));
+				show(t("copied"));
 			} catch {
-				show(t("Could not copy: select the text and copy it yourself"));
+				show(t("copy-failed"));
 			}
 		},
 	)}</span>`;
@@ -95,7 +95,7 @@ const maxPrinted = 400;
 /** A text that can be selected, with a button that copies it. */
 export function copyBox(name: string, text: string): TemplateResult {
 	const box = html`<div class=${text.length > maxPrinted ? "copybox long" : "copybox"}>
-		<div class="copyhead"><span>${name}</span>${copyButton(t("Copy"), () => text, name)}</div>
+		<div class="copyhead"><span>${name}</span>${copyButton(t("copy"), () => text, name)}</div>
 		<pre tabindex="0" role="region" aria-label=${name}><code>${text}</code></pre>
 	</div>`;
 	// A changed text gets a new box, so that "Copied" is not shown for it.

@@ -29,8 +29,6 @@ export async function readDrawable(
 	return drawableOf(await Promise.all(drawnTargets(settings.targets).map(read)));
 }
 
-const unread = "What viewers read of this layer could not be read, so there is nothing to draw.";
-
 /**
  * A button that checks the service of a layer now, from this browser.
  * @param name title of the layer, added to the button's label for screen readers; empty for none
@@ -41,10 +39,10 @@ export function lookButton(
 	signal: AbortSignal,
 	readOne: () => Promise<Drawable | null>,
 ): TemplateResult {
-	return html`<p>${answerButton(t("Check now"), name, "hint", async (show) => {
-		show(t("Asking the service…"));
+	return html`<p>${answerButton(t("check-now"), name, "hint", async (show) => {
+		show(t("asking-service"));
 		const [{ lookNow }, drawable] = await Promise.all([import("../map/ask.ts"), readOne()]);
-		show(drawable ? await lookNow(drawable, signal) : t(unread));
+		show(drawable ? await lookNow(drawable, signal) : t("fragments-unread"));
 	})}</p>`;
 }
 
@@ -67,7 +65,7 @@ export function mapPanel(drawables: Drawables, answer?: HTMLElement) {
 		closing = new AbortController();
 		const { signal } = closing;
 		const drawable = drawables[one];
-		if (!drawable) return render(html`<p class="warning">${t(unread)}</p>`, place);
+		if (!drawable) return render(html`<p class="warning">${t("fragments-unread")}</p>`, place);
 		try {
 			const { LayerMap } = await import("../map/layer-map.ts");
 			if (!signal.aborted) await new LayerMap(place, own, drawable, signal).draw();
@@ -75,20 +73,19 @@ export function mapPanel(drawables: Drawables, answer?: HTMLElement) {
 			console.error(error);
 			if (signal.aborted) return;
 			close();
-			render(warning(t("The map could not be loaded. Everything else on this page works.")), place);
+			render(warning(t("map-failed")), place);
 		}
 	};
 	/** The choice of the language whose service is drawn. */
 	const choice = () => {
 		const choices = langs.map((one) => {
-			const name = t(one === "en" ? "English" : "French");
 			return html`<label><input type="radio" name="maplang" ?checked=${one === first}
-				@change=${() => show(one)}><span>${name}</span></label>`;
+				@change=${() => show(one)}><span>${t(`lang-${one}`)}</span></label>`;
 		});
-		return html`<fieldset class="choice"><legend>${t("Service of")}</legend>${choices}</fieldset>`;
+		return html`<fieldset class="choice"><legend>${t("service-of")}</legend>${choices}</fieldset>`;
 	};
 	const hasTwo = en && fr && (en.url !== fr.url || entriesOf(en) !== entriesOf(fr));
-	const head = html`<div class="maphead"><h2>${t("Map")}</h2>${hasTwo ? choice() : ""}</div>`;
+	const head = html`<div class="maphead"><h2>${t("map")}</h2>${hasTwo ? choice() : ""}</div>`;
 	return {
 		element: part("mappanel", [head, place, ...(answer ? [] : [own])]),
 		open: () => void show(first),
@@ -99,7 +96,7 @@ export function mapPanel(drawables: Drawables, answer?: HTMLElement) {
 /** A table of a layer in both languages, with notes on what is the same or differs. */
 export function bothLanguages(drawables: Drawables): TemplateResult {
 	const { en, fr } = drawables;
-	const names = { en: t("English"), fr: t("French") };
+	const names = { en: t("lang-en"), fr: t("lang-fr") };
 	/** A row; it is left out if neither language has a value. */
 	const row = (name: string, get: (drawable: Drawable) => Content, note = "") => {
 		const cells = langs.map((lang) => {
@@ -108,23 +105,23 @@ export function bothLanguages(drawables: Drawables): TemplateResult {
 		});
 		if (cells.every(({ value }) => value === "")) return "";
 		return html`<tr><th scope="row">${name}${note && html`<span class="note">${note}</span>`}</th>
-			${cells.map(({ lang, value }) => html`<td lang=${lang} data-label=${names[lang] + t(":")}>${value || "–"}</td>`)}</tr>`;
+			${cells.map(({ lang, value }) => html`<td lang=${lang} data-label=${names[lang] + t("colon")}>${value || "–"}</td>`)}</tr>`;
 	};
 	const link = (address: string) => address && outside(address, address);
 	const isSame = (get: (drawable: Drawable) => string) => en && fr && get(en) === get(fr);
-	const sameTitle = isSame(({ title }) => title) ? t("the same in both languages") : "";
-	const sameAddress = isSame(({ url }) => url) ? t("the French address is the English one") : "";
-	const otherName = isSame(entriesOf) ? "" : t("the layer is named differently");
+	const sameTitle = isSame(({ title }) => title) ? t("same-in-both") : "";
+	const sameAddress = isSame(({ url }) => url) ? t("same-address") : "";
+	const otherName = isSame(entriesOf) ? "" : t("other-name");
 	return html`<table class="both">
 		<thead><tr><td></td><th scope="col">${names.en}</th><th scope="col">${names.fr}</th></tr></thead>
 		<tbody>
-			${row(t("Title"), ({ title }) => breakable(title), sameTitle)}
-			${row(t("Address of the service"), ({ url }) => link(url), sameAddress)}
-			${row(t("The service’s own page"), ownPage)}
-			${row(t("Layer in the service"), (one) => entriesOf(one) && breakable(entriesOf(one)), otherName)}
-			${row(t("Field that names a feature"), ({ nameField }) => nameField)}
-			${row(t("Metadata"), ({ metadataUrl }) => link(metadataUrl))}
-			${row(t("Catalogue page"), ({ catalogueUrl }) => link(catalogueUrl))}
+			${row(t("title"), ({ title }) => breakable(title), sameTitle)}
+			${row(t("service-address"), ({ url }) => link(url), sameAddress)}
+			${row(t("service-page"), ownPage)}
+			${row(t("layer-in-service"), (one) => entriesOf(one) && breakable(entriesOf(one)), otherName)}
+			${row(t("name-field"), ({ nameField }) => nameField)}
+			${row(t("metadata"), ({ metadataUrl }) => link(metadataUrl))}
+			${row(t("catalogue-page"), ({ catalogueUrl }) => link(catalogueUrl))}
 		</tbody>
 	</table>`;
 }

@@ -12,11 +12,11 @@ import { plural, stateText, t, typeText } from "./texts.ts";
 const maxOffered = 500;
 
 const groupTexts = {
-	type: "Type",
-	health: "Health",
-	sender: "Publisher",
-	host: "Service host",
-	theme: "Theme",
+	type: "type",
+	health: "health",
+	sender: "publisher",
+	host: "service-host",
+	theme: "theme",
 } as const;
 
 /** Most values of a filter that are buttons; the others are in a list. */
@@ -80,7 +80,7 @@ export class Filters {
 		} catch {
 			if (signal.aborted) return;
 			this.#closing = null;
-			render(warning(t("The map could not be loaded. Everything else on this page works.")), this.#place);
+			render(warning(t("map-failed")), this.#place);
 		}
 	}
 
@@ -99,11 +99,11 @@ export class Filters {
 		const group = (name: keyof typeof groupTexts, textOf: (value: string) => string) =>
 			chosen ? this.#group(name, state[name], chosen.facets[name], textOf) : "";
 		return html`<details class="filters" ?open=${this.#isOpen} @toggle=${toggle}>
-			<summary>${count > 0 ? plural(count, "Filters (1 on)", "Filters ({0} on)") : t("Filters")}</summary>
+			<summary>${count > 0 ? plural(count, "filters-on") : t("filters")}</summary>
 			${this.#chips(state)}
 			${group("type", typeText)}${group("health", stateText)}${group("sender", String)}${group("host", String)}${group("theme", String)}
 			<label class="check" ?hidden=${!chosen}><input type="checkbox" .checked=${live(state.title !== "")}
-				@change=${setTitle}><span>${t("No French title of its own")} (${chosen?.facets.title[0]?.[1] ?? 0})</span></label>
+				@change=${setTitle}><span>${t("no-french-title")} (${chosen?.facets.title[0]?.[1] ?? 0})</span></label>
 		</details>`;
 	}
 
@@ -122,13 +122,11 @@ export class Filters {
 			if (box) this.#set({ view: box.join() });
 		};
 		return html`<details class="overviewpart" ?open=${this.#isMapOpen} @toggle=${toggle}>
-			<summary>${t("Map of the listed layers")}</summary>
+			<summary>${t("map-of-list")}</summary>
 			${this.#place}
 			<label class="check"><input type="checkbox" aria-describedby="viewhint" .checked=${live(isInView)}
-				@change=${setView}><span>${t("In the map’s view")}</span></label>
-			<p class="hint" id="viewhint">${t(
-				"Move the map: only layers that may lie in its view are listed. Layers whose extent is not known are left out.",
-			)}</p>
+				@change=${setView}><span>${t("in-view")}</span></label>
+			<p class="hint" id="viewhint">${t("in-view-hint")}</p>
 		</details>`;
 	}
 
@@ -150,7 +148,7 @@ export class Filters {
 		const others = all.slice(maxButtons, maxOffered);
 		const hidden = others.some(([value]) => value === chosen) ? chosen : "";
 		const options = [
-			["", t("{0} others", all.length - first.length)] as const,
+			["", t("other-values", all.length - first.length)] as const,
 			...others.map(([value, count]) => [value, `${textOf(value)} (${count})`] as const),
 		];
 		const label = t(groupTexts[name]);
@@ -172,16 +170,16 @@ export class Filters {
 			sender: state.sender,
 			theme: state.theme,
 			health: stateText(state.health),
-			title: t("No French title of its own"),
-			view: t("In the map’s view"),
+			title: t("no-french-title"),
+			view: t("in-view"),
 		};
 		const active = Object.entries(texts).filter(([name]) => state[name as keyof typeof texts] !== "");
 		const chips = active.map(
 			([name, text]) => html`<li><button type="button" class="chip"
-			aria-label=${t("Remove the filter {0}", text)} @click=${remove({ [name]: "" })}>${text}<span aria-hidden="true"> ×</span></button></li>`,
+			aria-label=${t("remove-filter", text)} @click=${remove({ [name]: "" })}>${text}<span aria-hidden="true"> ×</span></button></li>`,
 		);
 		const all = html`<li><button type="button" class="chip all"
-			@click=${remove(noFilters)}>${t("Remove all filters")}</button></li>`;
+			@click=${remove(noFilters)}>${t("remove-filters")}</button></li>`;
 		return html`<ul class="chips" ?hidden=${chips.length === 0}>${chips}${chips.length > 1 ? all : ""}</ul>`;
 	}
 }

@@ -3,7 +3,7 @@ import { causeIn, mondayOf } from "../../registry/health.ts";
 import { type Lang, layerPath } from "../../registry/smallkey.ts";
 import { repairPlace } from "../repairs.ts";
 import { addressOf, hostsOf, keywordsIn, senderOf, stateOf } from "../search/entry.ts";
-import type { translator } from "../text/translate.ts";
+import type { Translator } from "../text/translate.ts";
 import type { SiteSettings } from "./settings.ts";
 
 /** A part of a row. `address` is a link to another site, `list` a link to the catalogue with this query. */
@@ -32,7 +32,7 @@ export function separator(parts: readonly RowPart[], index: number): string {
 export function rowsOf(
 	entry: Entry,
 	lang: Lang,
-	{ t, stateText, typeText, dayText }: ReturnType<typeof translator>,
+	{ t, stateText, typeText, dayText }: Translator,
 	settings: Pick<SiteSettings, "repository" | "branch" | "canSend">,
 ): Row[] {
 	const { repository, branch, canSend } = settings;
@@ -51,47 +51,43 @@ export function rowsOf(
 	const history = `${repository}/commits/${branch}/${layerPath(smallkey)}`;
 	const { text: cause, lang: causeLang } = causeIn(lang, health ?? {});
 	const rows: [name: string, parts: RowPart[]][] = [
-		[t("Smallkey"), [{ kind: "code", text: smallkey }]],
-		[t("Type"), [text(typeText(entry.type))]],
+		[t("smallkey"), [{ kind: "code", text: smallkey }]],
+		[t("type"), [text(typeText(entry.type))]],
 		[
-			t("Health"),
+			t("health"),
 			[
 				text(stateText(stateOf(entry))),
-				...(health ? [text(t("since the week of {0}", dayText(new Date(mondayOf(health.since)))))] : []),
+				...(health ? [text(t("since-week", dayText(new Date(mondayOf(health.since)))))] : []),
 				...(cause ? [text(cause, causeLang === lang ? undefined : causeLang)] : []),
-				...(health?.repair
-					? [repair(repairPlace(lang, smallkey, settings), t("A repair is proposed."))]
-					: []),
+				...(health?.repair ? [repair(repairPlace(lang, smallkey, settings), t("repair-proposed"))] : []),
 			],
 		],
-		[t("Registered by"), sender ? [list("sender", sender)] : []],
+		[t("registered-by"), sender ? [list("sender", sender)] : []],
 		[
-			t("Last change"),
+			t("last-change"),
 			changed
 				? [
 						text(dayText(new Date(changed.date))),
 						repository
 							? link(`${repository}/commit/${changed.commit}`, `commit ${changed.commit.slice(0, 7)}`)
 							: text(`commit ${changed.commit.slice(0, 7)}`),
-						...(repository ? [link(history, t("its history"))] : []),
+						...(repository ? [link(history, t("its-history"))] : []),
 					]
 				: [],
 		],
 		[
-			t("Address of the service"),
+			t("service-address"),
 			[
 				link(addressOf(entry, lang)),
-				...(entry.address.fr === undefined
-					? [{ kind: "note" as const, text: t("the French address is the English one") }]
-					: []),
+				...(entry.address.fr === undefined ? [{ kind: "note" as const, text: t("same-address") }] : []),
 			],
 		],
-		[t("Service host"), hostsOf(entry).map((host) => list("host", host))],
-		[t("Layers in the service"), filled(layers.join(", "))],
-		[t("Extent"), filled(bounds && t("west {0}°, south {1}°, east {2}°, north {3}°", ...bounds))],
-		[t("Keywords"), filled(keywordsIn(entry, lang).join(", "))],
+		[t("service-host"), hostsOf(entry).map((host) => list("host", host))],
+		[t("service-layers"), filled(layers.join(", "))],
+		[t("extent"), filled(bounds && t("bounds", ...bounds))],
+		[t("keywords"), filled(keywordsIn(entry, lang).join(", "))],
 	];
-	const inTable = new Set([t("Address of the service"), t("Layers in the service")]);
+	const inTable = new Set([t("service-address"), t("service-layers")]);
 	return rows.flatMap(([name, parts]) =>
 		parts.length > 0 ? [{ name, parts, isInTable: inTable.has(name) }] : [],
 	);

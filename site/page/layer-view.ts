@@ -3,7 +3,6 @@ import type { Entry } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { snippetsOf } from "../../registry/snippets.ts";
 import { catalogue, problemOf, renewCatalogue } from "../search/loaded-catalogue.ts";
-import { copyTexts } from "../text/translate.ts";
 import type { State } from "./address.ts";
 import { breakable, type Content, copyBox, copyButton, outside, part, select } from "./dom.ts";
 import {
@@ -27,7 +26,7 @@ import {
 	stateLink,
 	type View,
 } from "./page.ts";
-import { lang, named, stateText, t, texts, typeText } from "./texts.ts";
+import { copyText, lang, stateText, t, texts, typeText } from "./texts.ts";
 
 /** What is known about a layer: its entry, and how it is drawn in each language. */
 interface Known {
@@ -68,12 +67,12 @@ export class LayerView implements View {
 	}
 
 	content(state: State): TemplateResult {
-		const back = html`<span aria-hidden="true">← </span>${t("Back to the layers")}`;
+		const back = html`<span aria-hidden="true">← </span>${t("back-to-layers")}`;
 		const retry = () => {
 			renewCatalogue();
 			void this.#load(() => catalogue.find(this.smallkey));
 		};
-		const title = this.#known === null ? t("There is no layer {0}.", this.smallkey) : this.title;
+		const title = this.#known === null ? t("no-such-layer", this.smallkey) : this.title;
 		return html`<article class="layer" aria-busy=${this.#isReading ? "true" : nothing}>
 			<p class="back">${stateLink({ ...state, layer: "" }, back)}</p>
 			<header class="layerhead"><h1 tabindex="-1">${breakable(title)}</h1>
@@ -118,14 +117,14 @@ export class LayerView implements View {
 		const path = docPath("ramp4", lang, this.smallkey);
 		const text = await readFile(path, "no-cache", this.signal).catch(() => undefined);
 		if (text === undefined) return;
-		this.#ramp4 = text === null ? t("not served there") : JSON.stringify(JSON.parse(text), null, 2);
+		this.#ramp4 = text === null ? t("not-served") : JSON.stringify(JSON.parse(text), null, 2);
 		if (!this.signal.aborted) refresh();
 	}
 
 	#missing(state: State): TemplateResult {
 		const search = { ...state, layer: "", q: this.smallkey };
-		return html`<div><p>${t("It may have been removed, or its smallkey may be written differently.")}</p>
-			<p>${stateLink(search, t("Search for {0}", this.smallkey))}</p></div>`;
+		return html`<div><p>${t("no-such-layer-hint")}</p>
+			<p>${stateLink(search, t("search-for", this.smallkey))}</p></div>`;
 	}
 
 	#head({ entry, drawables }: Known): TemplateResult {
@@ -136,7 +135,7 @@ export class LayerView implements View {
 		const description = entry?.description?.[lang];
 		return html`<div>
 			${isOther ? html`<p class="second" lang=${other}>${breakable(second)}</p>` : ""}
-			<p class="facts"><code>${this.smallkey}</code>${copyButton(t("Copy the smallkey"), () => this.smallkey)}
+			<p class="facts"><code>${this.smallkey}</code>${copyButton(t("copy-smallkey"), () => this.smallkey)}
 				${type && html`<span>${typeText(type)}</span>`}
 				${health && html`<span class="badge">${stateText(health.state)}</span>`}</p>
 			${description && html`<p class="description">${breakable(description)}</p>`}
@@ -149,14 +148,14 @@ export class LayerView implements View {
 		const rows = entry && rowsOf(entry, lang, texts, settings).filter(({ isInTable }) => !isInTable);
 		const about = rows
 			? html`<dl>${rows.map(({ name, parts }) => html`<dt>${name}</dt><dd>${parts.map((one, index) => [separator(parts, index), partContent(one)])}</dd>`)}</dl>`
-			: html`<p>${t("Not known here")}</p>`;
+			: html`<p>${t("not-known")}</p>`;
 		return html`${map.element}
 			<div class="aside">
 				${this.#answer}
-				<section><h2>${t("About this layer")}</h2>${about}${look}</section>
-				<section><h2>${t("Both languages")}</h2>${bothLanguages(drawables)}</section>
+				<section><h2>${t("about-layer")}</h2>${about}${look}</section>
+				<section><h2>${t("both-languages")}</h2>${bothLanguages(drawables)}</section>
 			</div>
-			<section class="wide"><h2>${t("Copy as")}</h2>${this.#copies(entry)}</section>`;
+			<section class="wide"><h2>${t("copy-as")}</h2>${this.#copies(entry)}</section>`;
 	}
 
 	/** One text for a viewer or a library, and a choice of which. */
@@ -166,17 +165,17 @@ export class LayerView implements View {
 		const served = settings.targets.filter((target) => !entry?.unread?.includes(`${target}/${lang}`));
 		const snippets = snippetsOf(layer, lang, root.href, served);
 		const chosen = snippets.find(({ name }) => name === this.#copied) ?? snippets[0];
-		if (!chosen) return html`<p>${t("Viewers cannot read this layer.")}</p>`;
+		if (!chosen) return html`<p>${t("viewers-cannot-read")}</p>`;
 		const choose = (name: string) => {
 			this.#copied = name;
 			localStorage.setItem(chosenName, name);
 			void this.#readRamp4();
 			refresh();
 		};
-		const options = snippets.map(({ name }) => [name, named(copyTexts, name)] as const);
+		const options = snippets.map(({ name }) => [name, copyText(name)] as const);
 		const text = chosen.name === "RAMP4" ? (this.#ramp4 ?? chosen.text) : chosen.text;
-		return html`<div class="copyas"><label for="copyas">${t("For")}</label>${select("copyas", chosen.name, options, choose)}</div>
-			${copyBox(named(copyTexts, chosen.name), text)}`;
+		return html`<div class="copyas"><label for="copyas">${t("copy-for")}</label>${select("copyas", chosen.name, options, choose)}</div>
+			${copyBox(copyText(chosen.name), text)}`;
 	}
 }
 

@@ -4,7 +4,6 @@ import { titleOf } from "../search/entry.ts";
 import { firstAnswers } from "../search/first-answers.ts";
 import { catalogue, renewCatalogue } from "../search/loaded-catalogue.ts";
 import type { Chosen } from "../search/select.ts";
-import { tagline } from "../text/translate.ts";
 import {
 	boundsOf,
 	boxOf,
@@ -96,12 +95,12 @@ export class ListView implements View {
 		return html`<div class="layers">
 			<form role="search" class="search" @submit=${settle}>
 				<h1 tabindex="-1">${this.title}</h1>
-				<p class="tagline">${t(tagline)}</p>
-				<label for="search">${t("Search layers")}</label>
+				<p class="tagline">${t("tagline")}</p>
+				<label for="search">${t("search-layers")}</label>
 				<input type="search" role="searchbox" id="search" autocomplete="off" spellcheck="false" enterkeyhint="search"
 					placeholder=" " aria-describedby="searchhint" maxlength=${longestText}
 					.value=${live(this.#typed ?? state.q)} @input=${input} @change=${settle}>
-				<p class="hint" id="searchhint">${t("Words in either language, a smallkey, a publisher, or the address of a service")}</p>
+				<p class="hint" id="searchhint">${t("search-hint")}</p>
 			</form>
 			<div class="finder">
 				${this.#filters.content(state, offered)}
@@ -199,16 +198,15 @@ export class ListView implements View {
 		if (isAsking || !isComplete || selection.size === 0 || !this.#chosen) return "";
 		const { host, sender } = this.#chosen.facets;
 		const senders = sender.length;
-		const from = plural(host.length, "{1} from {0} server", "{1} from {0} servers", layers(selection.size));
-		const registered = ["{1}, registered by {0} publisher", "{1}, registered by {0} publishers"] as const;
+		const from = plural(host.length, "from-servers", layers(selection.size));
 		const rows = selection.newest(maxNew).map((entry) => {
 			const { date } = entry.changed ?? { date: "" };
 			const link = stateLink({ ...state, layer: entry.smallkey }, titleOf(entry, lang));
 			return html`<li>${link} <time datetime=${date}>${dayText(new Date(date))}</time></li>`;
 		});
 		return html`<div class="home">
-			<p>${senders > 0 ? plural(senders, ...registered, from) : from}.</p>
-			${rows.length > 0 ? html`<h2>${t("Changed last")}</h2><ul class="newest">${rows}</ul>` : ""}
+			<p>${senders > 0 ? plural(senders, "from-publishers", from) : from}.</p>
+			${rows.length > 0 ? html`<h2>${t("changed-last")}</h2><ul class="newest">${rows}</ul>` : ""}
 		</div>`;
 	}
 }

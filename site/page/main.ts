@@ -1,6 +1,5 @@
 import { render } from "lit-html";
 import { keyed } from "lit-html/directives/keyed.js";
-import { noAnswer } from "../search/loaded-catalogue.ts";
 import { readState, type State } from "./address.ts";
 import { warning } from "./dom.ts";
 import { EmbedView, LayerView } from "./layer-view.ts";
@@ -53,7 +52,7 @@ async function show(): Promise<void> {
 		const other = await openView(state, before?.layer ?? "", signal).catch(() => null);
 		if (signal.aborted) return;
 		view = other;
-		if (!other) render(warning(t(noAnswer)), main);
+		if (!other) render(warning(t("site-silent")), main);
 	}
 	refresh();
 	if (isOther && before) {

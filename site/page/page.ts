@@ -12,7 +12,7 @@ const main = document.querySelector("main") as HTMLElement;
 export const settings = JSON.parse(document.getElementById("settings")?.textContent ?? "") as SiteSettings;
 
 /** The name of the site. */
-export const siteName = settings.name?.[lang] ?? t("Map layers");
+export const siteName = settings.name?.[lang] ?? t("map-layers");
 
 /** The address in an attribute of `main`. It is relative to the address with which the page was loaded. */
 function addressIn(name: string): URL {
@@ -107,6 +107,6 @@ export function problemBox(problems: readonly string[], retry: () => void): Cont
 	const named = [...new Set(problems)].slice(0, maxNamed);
 	return html`<div class="warning" role="alert">
 		${named.map((text) => html`<p>${text}</p>`)}
-		<button @click=${retry}>${t("Try again")}</button>
+		<button @click=${retry}>${t("try-again")}</button>
 	</div>`;
 }

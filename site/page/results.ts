@@ -11,7 +11,7 @@ import { type Content, copyButton, select } from "./dom.ts";
 import { currentState, go, problemBox, root, stateLink } from "./page.ts";
 import { dayText, lang, layers, stateText, t, typeText } from "./texts.ts";
 
-const sortTexts = { best: "Best match", title: "Title", changed: "Last change" } as const;
+const sortTexts = { best: "best-match", title: "title", changed: "last-change" } as const;
 
 export interface Found {
 	state: State;
@@ -40,28 +40,27 @@ export function results(found: Found, isBusy: boolean, more: () => void, retry: 
 	const rowOf = (hit: Entry) => row(state, hit, words);
 	const rows = repeat(hits.slice(0, state.n), ({ smallkey }) => smallkey, rowOf);
 	// A new list has new elements, so that no row of the earlier one moves.
-	const list = keyed(serial, html`<ol class="results" aria-label=${t("Layers found")}>${rows}</ol>`);
+	const list = keyed(serial, html`<ol class="results" aria-label=${t("layers-found")}>${rows}</ol>`);
 	return html`<div class="found" aria-busy=${isBusy ? "true" : nothing}>
 		<div class="resultshead">
-			<p class="count" role="status">${isBusy && hits.length === 0 ? t("Searching…") : countText(found)}</p>
+			<p class="count" role="status">${isBusy && hits.length === 0 ? t("searching") : countText(found)}</p>
 			<p class="order">
-				<label for="sort">${t("Sort by")}</label>${select("sort", chosen, orders, sort)}
+				<label for="sort">${t("sort-by")}</label>${select("sort", chosen, orders, sort)}
 			</p>
 		</div>
 		<div class="problems">${problemBox(catalogue.problems, retry)}</div>
 		${list}
-		<div class="more"><button ?hidden=${hits.length <= state.n} @click=${more}>${t("Show more")}</button></div>
+		<div class="more"><button ?hidden=${hits.length <= state.n} @click=${more}>${t("show-more")}</button></div>
 	</div>`;
 }
 
 function countText({ hits: { length: hits }, isComplete }: Found): Content {
 	const { layers: all, problems, selection } = catalogue;
-	if (all === 0) return t("No layer is registered yet.");
+	if (all === 0) return t("no-layers-yet");
 	if (hits === 0 && problems.length > 0) return "";
-	if (hits === 0)
-		return html`<span><strong>${t("No layer matches.")}</strong> ${t("Try other words, in English or French, or remove a filter.")}</span>`;
-	if (all === null) return t("The first answers: the catalogue is still being read");
-	return isComplete ? layers(hits) : t("{0} so far: {1} of {2} were read", layers(hits), selection.size, all);
+	if (hits === 0) return html`<span><strong>${t("no-match")}</strong> ${t("no-match-hint")}</span>`;
+	if (all === null) return t("first-answers");
+	return isComplete ? layers(hits) : t("found-so-far", layers(hits), selection.size, all);
 }
 
 function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateResult {
@@ -70,7 +69,7 @@ function row(state: State, entry: Entry, words: ReadonlySet<string>): TemplateRe
 	const link = stateLink({ ...state, layer: smallkey }, marked(titleOf(entry, lang), words));
 	const second = entry.title[other] !== entry.title[lang] ? entry.title[other] : "";
 	const about = entry.description?.[lang];
-	const copy = copyButton(t("Copy the smallkey"), () => smallkey, smallkey, true);
+	const copy = copyButton(t("copy-smallkey"), () => smallkey, smallkey, true);
 	const health = stateOf(entry);
 	const isSick = health !== "ok" && health !== "unchecked";
 	const sender = senderOf(entry, lang);

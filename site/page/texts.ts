@@ -4,9 +4,14 @@ import { translator } from "../text/translate.ts";
 
 export const lang: Lang = parseLang(document.documentElement.lang) ?? "en";
 
-const french = lang === "fr" ? (await import("../text/french.ts")).french : null;
-export const texts = translator(french);
-export const { t, plural, layers, named, dayText, stateText, typeText } = texts;
+/** The texts of the page's language, which alone is loaded. */
+export const pageTexts =
+	lang === "fr" ? (await import("../text/french.ts")).french : (await import("../text/english.ts")).english;
+export const texts = translator(lang, pageTexts);
+export const { t, plural, dayText, stateText, typeText, copyText } = texts;
+
+/** `1 layer`, `2 layers` */
+export const layers = (number: number) => plural(number, "layer-count");
 
 /** The first day of a week, in words: `February 23, 2026`. @param week in ISO 8601, such as `2026-W09` */
 export function weekText(week: string): string {

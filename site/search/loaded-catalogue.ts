@@ -9,25 +9,16 @@ import {
 import { tryJson } from "../../registry/try-json.ts";
 import { readFile, workerAddress } from "../page/page.ts";
 import { lang, t } from "../page/texts.ts";
-import type { Text } from "../text/translate.ts";
 import { Selection } from "./select.ts";
 import { TextSearch } from "./text-search.ts";
 import type { Matched } from "./word-index.ts";
-
-export const noAnswer: Text = "This site does not answer: check the connection, then try again.";
-
-const otherVersion: Text =
-	"The catalogue is of another version than this page. Load the page again; the plain list works meanwhile.";
-
-const incomplete: Text =
-	"A part of the catalogue is missing or not whole ({0}): it may have been published again just now. What is there is shown.";
 
 /** A part of the catalogue cannot be used. The message is for users. */
 class CatalogueUnusable extends Error {}
 
 /** A text for users: why a part of the catalogue could not be read. */
 export function problemOf(error: unknown): string {
-	return error instanceof CatalogueUnusable ? error.message : t(noAnswer);
+	return error instanceof CatalogueUnusable ? error.message : t("site-silent");
 }
 
 /** Reads the layers of the site: one layer by its smallkey, or all of them into memory. */
@@ -84,7 +75,7 @@ class Catalogue {
 	/** Finds a text in the layers that were read. Never settles if a newer search replaces this one. */
 	match(text: string): Promise<Matched> {
 		return this.#text.match(text).catch(() => {
-			this.problems.push(t(noAnswer));
+			this.problems.push(t("site-silent"));
 			return { ids: [], words: [] };
 		});
 	}
@@ -128,7 +119,7 @@ class Catalogue {
 		const value = parse(text);
 		if (value !== null) return value;
 		const isWhole = tryJson(text) !== null;
-		throw new CatalogueUnusable(isWhole ? t(otherVersion) : t(incomplete, path));
+		throw new CatalogueUnusable(isWhole ? t("other-version") : t("part-missing", path));
 	}
 }
 

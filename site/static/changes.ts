@@ -1,19 +1,11 @@
 import type { FieldChange, RecentChange } from "../../registry/recent.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { hostsOf, senderOf, titleOf } from "../search/entry.ts";
-import type { Text } from "../text/translate.ts";
 import { changesFolders, feedPath, publisherAddress, publisherFolders } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
 import { type Html, html, type Part, textsIn } from "./html.ts";
 import { layerHref } from "./layer.ts";
 import { type Lists, layerOf, slugOf } from "./publishers.ts";
-
-const kindTexts = {
-	added: "Added",
-	changed: "Changed",
-	removed: "Removed",
-	repair: "A repair is proposed",
-} as const satisfies Record<string, Text>;
 
 const root = "../../";
 
@@ -27,15 +19,15 @@ export function changesHtml(lang: Lang, lists: Lists): string {
 	return frameHtml(settings, {
 		lang,
 		root,
-		title: t("Changes"),
+		title: t("changes"),
 		here: "changes",
 		head: html`<link rel="alternate" type="application/atom+xml" href="${root}${feedPath}">
 <script type="module" src="${root}${settings.assets.tables}"></script>`,
 		other: `${root}${changesFolders[lang === "en" ? "fr" : "en"]}/`,
 		attributes: html` class="tables"`,
-		content: html`<h1>${t("Changes")}</h1>
-<p class="links"><a href="${root}${feedPath}">${t("Feed of changes")}</a> <a href="${root}${publisherFolders[lang]}/">${t("All publishers")}</a></p>
-${isEmpty ? html`<p>${t("No change is known here.")}</p>` : html`${narrowForm(lang, lists)}\n${changeList(lang, changes, root, { ...lists, level: 2, isOfOne: false })}`}`,
+		content: html`<h1>${t("changes")}</h1>
+<p class="links"><a href="${root}${feedPath}">${t("feed")}</a> <a href="${root}${publisherFolders[lang]}/">${t("all-publishers")}</a></p>
+${isEmpty ? html`<p>${t("no-changes")}</p>` : html`${narrowForm(lang, lists)}\n${changeList(lang, changes, root, { ...lists, level: 2, isOfOne: false })}`}`,
 	});
 }
 
@@ -51,14 +43,14 @@ function narrowForm(lang: Lang, lists: Lists): Html {
 		for (const host of hostsOf(layer)) hosts.add(host);
 	}
 	const choice = (name: string, label: string, values: ReadonlySet<string>) =>
-		html`<div class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}"><option value="">${t("Any")}</option>
+		html`<div class="field"><label for="${name}">${label}</label><select id="${name}" name="${name}"><option value="">${t("any")}</option>
 ${[...values]
 	.filter(Boolean)
 	.sort()
 	.map((value) => html`<option>${value}</option>`)}</select></div>`;
-	return html`<form class="narrow grid" hidden>${choice("publisher", t("Publisher"), publishers)}
-${choice("host", t("Service host"), hosts)}
-<p class="count" role="status" data-one="${t("{0} change", "{0}")}" data-several="${t("{0} changes", "{0}")}"></p></form>`;
+	return html`<form class="narrow grid" hidden>${choice("publisher", t("publisher"), publishers)}
+${choice("host", t("service-host"), hosts)}
+<p class="count" role="status" data-one="${t("change-count-one", "{0}")}" data-several="${t("change-count", "{0}")}"></p></form>`;
 }
 
 /**
@@ -89,14 +81,14 @@ ${own.map((change) => item(lang, change, root, lists))}</ul></section>
 }
 
 function item(lang: Lang, { commit, date, what }: RecentChange, root: string, lists: ListsOfOne): Html {
-	const { t, layers: count } = textsIn[lang];
+	const { t, plural } = textsIn[lang];
 	const { entryOf, settings, isOfOne } = lists;
 	const { repository } = settings.site;
 	const short = html`<code>${commit.slice(0, 7)}</code>`;
 	const source = repository ? html`<a href="${repository}/commit/${commit}">${short}</a>` : short;
 	const facts = html`<time datetime="${date}">${date.slice(11, 16)} UTC</time> ${source}`;
 	if ("many" in what)
-		return html`<li data-row><p class="what"><strong>${count(what.many)}</strong> <span class="kind">${t("Changed")}</span></p>
+		return html`<li data-row><p class="what"><strong>${plural(what.many, "layer-count")}</strong> <span class="kind">${t("kind-changed")}</span></p>
 <p class="facts">${facts}</p></li>\n`;
 	const { smallkey, kind } = what;
 	const isThere = entryOf(smallkey) !== undefined;
@@ -108,7 +100,7 @@ function item(lang: Lang, { commit, date, what }: RecentChange, root: string, li
 	const name = isThere ? html`<a href="${layerHref(root, lang, smallkey, settings)}">${title}</a>` : title;
 	const by =
 		!isOfOne && publisher && slug && html`<a href="${root}${publisherAddress(lang, slug)}">${publisher}</a> `;
-	return html`<li data-row data-publisher="${publisher}" data-host="${hosts.join(" ")}"><p class="what"><strong>${name}</strong> <span class="kind">${t(kindTexts[kind])}</span></p>
+	return html`<li data-row data-publisher="${publisher}" data-host="${hosts.join(" ")}"><p class="what"><strong>${name}</strong> <span class="kind">${t(`kind-${kind}`)}</span></p>
 <p class="facts"><code>${smallkey}</code> ${by}${hosts.map((host) => html`<span>${host}</span> `)}${facts}</p>
 ${kind === "changed" && fieldList(lang, what.fields)}</li>\n`;
 }
@@ -124,9 +116,9 @@ function fieldList(lang: Lang, fields: readonly FieldChange[] = []): Part {
 		const values =
 			hasValues &&
 			html`${from !== undefined ? html`<del>${from}</del>` : t("nothing")} <span class="arrow">→</span> ${to !== undefined ? html`<ins>${to}</ins>` : t("nothing")}`;
-		const read = isRead && html` <span class="hint">${t("(read from the service)")}</span>`;
+		const read = isRead && html` <span class="hint">${t("read-from-service")}</span>`;
 		return html`<dt><code>${field}</code>${read}</dt><dd>${values || t("differs")}</dd>\n`;
 	});
-	return html`${isFirst && html`<p class="hint">${t("The service was described for the first time.")}</p>`}
+	return html`${isFirst && html`<p class="hint">${t("first-described")}</p>`}
 ${rows.length > 0 && html`<dl class="fields">\n${rows}</dl>`}`;
 }

@@ -2,17 +2,8 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import { documentHtml, frameHtml } from "./frame.ts";
 import { type Html, html, inBoth, type PageSettings, textsIn } from "./html.ts";
 
-/** Why the requested page cannot be shown, with its title and its hint. */
-const errorTexts = {
-	notFound: [
-		"This page does not exist",
-		"It may have been removed, or its address may be written differently.",
-	],
-	/** The catalogue is still being built. */
-	building: ["The catalogue is being prepared", "This page loads itself again in a few seconds."],
-} as const;
-
-export type ErrorKind = keyof typeof errorTexts;
+/** Why the requested page cannot be shown: it does not exist, or the catalogue is still being built. */
+export type ErrorKind = "no-page" | "building";
 
 /** Seconds after which the page `building` reloads itself. */
 export const reloadSeconds = 3;
@@ -23,12 +14,11 @@ const errorStyles =
 
 /** What an error page says in one language. @param home relative address from the requested address to the site's root */
 function sectionHtml(kind: ErrorKind, lang: Lang, home: string): Html {
-	const [title, hint] = errorTexts[kind];
 	const { t } = textsIn[lang];
-	const way = html` <a href="${home}${lang}/">${t("To the map layers")}</a>`;
+	const way = html` <a href="${home}${lang}/">${t("to-layers")}</a>`;
 	return html`<section lang="${lang}">
-<h1>${t(title)}</h1>
-<p>${t(hint)}${kind !== "building" && way}</p>
+<h1>${t(kind)}</h1>
+<p>${t(`${kind}-hint`)}${kind !== "building" && way}</p>
 </section>
 `;
 }
@@ -42,9 +32,9 @@ export function noPageHtml(lang: Lang, root: string, pages: PageSettings): strin
 	const other = lang === "en" ? "fr" : "en";
 	return frameHtml(pages, {
 		...{ lang, root, other: null },
-		title: textsIn[lang].t(errorTexts.notFound[0]),
+		title: textsIn[lang].t("no-page"),
 		head: html`<meta name="robots" content="noindex">`,
-		content: [lang, other].map((one) => sectionHtml("notFound", one as Lang, root)),
+		content: [lang, other].map((one) => sectionHtml("no-page", one as Lang, root)),
 	});
 }
 
@@ -56,7 +46,7 @@ export function errorHtml(kind: ErrorKind, home: string): string {
 	const head = html`<meta name="color-scheme" content="light dark">
 <meta name="robots" content="noindex">
 ${kind === "building" && html`<meta http-equiv="refresh" content="${reloadSeconds}">`}
-<title>${inBoth(errorTexts[kind][0])}</title>
+<title>${inBoth(kind)}</title>
 <style>${errorStyles}</style>`;
 	return documentHtml("en", head, html`<main>\n${langs.map((lang) => sectionHtml(kind, lang, home))}</main>`);
 }

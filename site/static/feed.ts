@@ -7,13 +7,6 @@ import { escapeHtml, inBoth } from "./html.ts";
 /** Most changes in the feed. */
 export const maxFeedEntries = 100;
 
-const kindTexts = {
-	added: "added",
-	changed: "changed",
-	removed: "removed",
-	repair: "a repair is proposed",
-} as const;
-
 /**
  * The titles of a layer as XML text, by its smallkey.
  * @param was the titles of a removed layer
@@ -42,12 +35,12 @@ export function feedText(changes: readonly RecentChange[], titleOf: FeedTitle, f
 	const root = base || "../".repeat(path.split("/").length - 1);
 	const self = base ? `<link rel="self" href="${base}${path}"/>\n` : "";
 	const entries = changes.slice(0, maxFeedEntries).map((one) => entryText(one, root, titleOf));
-	const name = of ? `${xmlText(of.name)}: ${inBoth("changes")}` : inBoth("Map layers: changes");
+	const name = of ? `${xmlText(of.name)}: ${inBoth("change-list")}` : inBoth("feed-title");
 	return `<?xml version="1.0" encoding="utf-8"?>
 <feed xmlns="http://www.w3.org/2005/Atom">
 <id>urn:x-layer-changes${of ? `:${encodeURIComponent(of.id)}` : ""}</id>
 <title>${name}</title>
-<author><name>${inBoth("Map layer registrations")}</name></author>
+<author><name>${inBoth("feed-author")}</name></author>
 <updated>${updated}</updated>
 ${self}${entries.join("\n")}
 </feed>
@@ -63,8 +56,8 @@ function entryText({ commit, date, what }: RecentChange, root: string, titleOf: 
 		return `${lang}/?layer=${encodeURIComponent(what.smallkey)}`;
 	};
 	const title = isMany
-		? inBoth("{0} layers changed", String(what.many))
-		: `${titleOf(what.smallkey, what.was?.title)}: ${inBoth(kindTexts[what.kind])}`;
+		? inBoth("layers-changed", String(what.many))
+		: `${titleOf(what.smallkey, what.was?.title)}: ${inBoth(`feed-${what.kind}`)}`;
 	const links = langs.map((lang, at) => {
 		const rel = at === 0 ? "" : ' rel="alternate"';
 		return `<link${rel} href="${root}${placeOf(lang)}" hreflang="${lang}"/>`;

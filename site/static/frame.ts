@@ -1,7 +1,6 @@
 import { manifestPath } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import type { SiteSettings } from "../page/settings.ts";
-import { tagline } from "../text/translate.ts";
 import { feedPath, listFolders, openSearchFile } from "./addresses.ts";
 import {
 	type Assets,
@@ -46,26 +45,26 @@ export function frameHtml(
 	const page = (name: Frame["here"], text: string) =>
 		html`<li><a href="${home}${name}/"${name === here && current}>${text}</a></li>`;
 	const language = html`
-<a class="language" href="${other}" hreflang="${otherLang}" lang="${otherLang}">${t("Français")}</a>`;
+<a class="language" href="${other}" hreflang="${otherLang}" lang="${otherLang}">${t("other-language")}</a>`;
 	const french = lang === "fr" ? "fr/" : "";
 	const full = title === null ? name : `${title} · ${name}`;
-	const body = html`<a class="skip" href="#main">${t("Skip to the content")}</a>
+	const body = html`<a class="skip" href="#main">${t("skip")}</a>
 <header class="bar"><div class="head">
 ${signatureHtml(assets, root)}<a class="name" href="${home}" data-page="layers">${name}</a>
-<nav aria-label="${t("Main")}"><ul class="menu">
-${item("layers", "", t("Layers"))}
-${page("changes", t("Changes"))}
-${page("health", t("Health"))}
-${item("draft", "?page=draft", t("Try a draft"))}
+<nav aria-label="${t("main-menu")}"><ul class="menu">
+${item("layers", "", t("layers"))}
+${page("changes", t("changes"))}
+${page("health", t("health"))}
+${item("draft", "?page=draft", t("try-draft"))}
 </ul></nav>${other !== null && language}
 </div></header>
 <main id="main"${main.attributes}>
 ${main.content}
 </main>
 <footer class="foot">
-<p><a href="${root}guide/${french}">${t("Guide")}</a> <a href="${root}list/${french}">${t("Plain list")}</a> <a href="${root}${feedPath}">${t("Feed of changes")}</a>
-${t("Read by machines, too:")} <a href="${root}${manifestPath}">${t("index")}</a> <a href="${root}changes/index.json">${t("changes")}</a>
-<a href="${root}schemas/">${t("schemas")}</a></p>
+<p><a href="${root}guide/${french}">${t("guide")}</a> <a href="${root}list/${french}">${t("plain-list")}</a> <a href="${root}${feedPath}">${t("feed")}</a>
+${t("for-machines")} <a href="${root}${manifestPath}">${t("index")}</a> <a href="${root}changes/index.json">${t("change-list")}</a>
+<a href="${root}schemas/">${t("schema-list")}</a></p>
 ${operatorHtml(lang, site)}</footer>`;
 	return documentHtml(lang, headOf(root, assets, full, head), body);
 }
@@ -81,8 +80,8 @@ function operatorHtml(lang: Lang, { contact = "", terms = null }: Partial<SiteSe
 	const { t } = textsIn[lang];
 	const to = contact.includes("://") ? contact : `mailto:${contact}`;
 	const links = [
-		contact && html`<a href="${to}">${t("Contact")}</a> `,
-		terms && html`<a href="${terms[lang]}">${t("Terms of use")}</a>`,
+		contact && html`<a href="${to}">${t("contact")}</a> `,
+		terms && html`<a href="${terms[lang]}">${t("terms")}</a>`,
 	].filter(Boolean);
 	return links.length > 0 && html`<p>${links}</p>\n`;
 }
@@ -117,20 +116,21 @@ export function catalogueHtml(lang: Lang, pages: PageSettings): string {
 		lang,
 		root: "../",
 		title: null,
-		head: html`<meta name="description" content="${t(tagline)}">
+		head: html`<meta name="description" content="${t("tagline")}">
 <link rel="canonical" href="${publicUrl ? `${publicUrl}${lang}/` : "./"}">
 ${alternates("../")}
 ${publicUrl && search}<link rel="preload" as="fetch" crossorigin href="../${manifestPath}">
 ${scriptHead(lang, "../", assets, site)}`,
 		other: `../${lang === "en" ? "fr" : "en"}/`,
 		attributes: scriptAttributes("../", assets),
-		content: html`<noscript><h1>${name}</h1><p>${t("Searching and maps need JavaScript. Without it there is")} <a href="../${listFolders[lang]}/">${t("the plain list of all layers")}</a>.</p></noscript>`,
+		content: html`<noscript><h1>${name}</h1><p>${t("catalogue-needs-script")} <a href="../${listFolders[lang]}/">${t("plain-list-of-all")}</a>.</p></noscript>`,
 	});
 }
 
 /** The scripts of a page that shows layers, and the settings. @param root relative address from the page to the site's root */
 export function scriptHead(lang: Lang, root: string, assets: Assets, settings: SiteSettings): Html {
-	const imports = [...assets.imports, ...(lang === "fr" ? [assets.french] : [])];
+	// Settings of an earlier version have no English texts.
+	const imports = [...assets.imports, lang === "fr" ? assets.french : assets.english].filter(Boolean);
 	return html`<script type="module" src="${root}${assets.script}"></script>
 ${imports.map((path) => html`<link rel="modulepreload" href="${root}${path}">\n`)}
 <script type="application/json" id="settings">${scriptData(settings)}</script>`;
@@ -155,7 +155,7 @@ export function embedHtml(
 <link rel="canonical" href="${publicUrl || root}${page}">
 <script type="application/json" id="entry">${data}</script>`;
 	const body = html`<main id="main" class="embed"${scriptAttributes(root, assets)}>
-<noscript><p>${t("The map needs JavaScript.")} <a href="${root}${page}" target="_blank">${title}</a></p></noscript>
+<noscript><p>${t("map-needs-script")} <a href="${root}${page}" target="_blank">${title}</a></p></noscript>
 </main>`;
 	return documentHtml(lang, head, body);
 }

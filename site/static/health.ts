@@ -44,24 +44,22 @@ export function healthHtml(lang: Lang, report: HealthReport | null, lists: Omit<
 	const { t, plural } = textsIn[lang];
 	const { checked = 0, unchecked = 0 } = report ?? {};
 	const said = [
-		plural(checked, "{0} layer was checked.", "{0} layers were checked."),
-		unchecked > 0 && plural(unchecked, "{0} layer was not checked yet.", "{0} layers were not checked yet."),
-		rows.length > 0
-			? plural(rows.length, "{0} layer has a problem.", "{0} layers have a problem.")
-			: checked > 0 && `${t("No problem was seen")}.`,
+		plural(checked, "layers-checked"),
+		unchecked > 0 && plural(unchecked, "layers-unchecked"),
+		rows.length > 0 ? plural(rows.length, "layers-sick") : checked > 0 && `${t("state-ok")}.`,
 	];
 	return frameHtml(settings, {
 		lang,
 		root,
-		title: t("Health of the layers"),
+		title: t("health-title"),
 		here: "health",
 		head: html`<script type="module" src="${root}${settings.assets.tables}"></script>`,
 		other: `${root}${healthFolders[lang === "en" ? "fr" : "en"]}/`,
 		attributes: html` class="tables"`,
-		content: html`<h1>${t("Health of the layers")}</h1>
-<p>${t("Each service is asked once a week as a viewer would ask it. The page of a layer can ask it now.")}</p>
-<p>${report ? said.filter(Boolean).join(" ") : t("There is no report of health here.")}</p>
-${settings.site.canSend && html`<p><a href="${root}${repairAddress(lang)}">${t("All proposed repairs")}</a></p>\n`}${rows.length > 0 && html`${causeCounts(lang, rows)}\n${sickTable(lang, rows, { root, settings, lastLook, isOfOne: false })}`}`,
+		content: html`<h1>${t("health-title")}</h1>
+<p>${t("health-intro")}</p>
+<p>${report ? said.filter(Boolean).join(" ") : t("no-health-report")}</p>
+${settings.site.canSend && html`<p><a href="${root}${repairAddress(lang)}">${t("all-repairs")}</a></p>\n`}${rows.length > 0 && html`${causeCounts(lang, rows)}\n${sickTable(lang, rows, { root, settings, lastLook, isOfOne: false })}`}`,
 	});
 }
 
@@ -80,15 +78,15 @@ function causeCounts(lang: Lang, rows: readonly SickRow[]): Html {
 			({ row, count }) =>
 				html`<li><strong>${count}</strong> <span>${stateText(row.state)}${causeText(lang, row)}</span></li>\n`,
 		);
-	return html`<h2>${t("By cause")}</h2>
+	return html`<h2>${t("by-cause")}</h2>
 <ul class="counts">
-${items}${others > 0 && html`<li><strong>${others}</strong> <span>${t("Other causes")}</span></li>`}</ul>`;
+${items}${others > 0 && html`<li><strong>${others}</strong> <span>${t("other-causes")}</span></li>`}</ul>`;
 }
 
 function causeText(lang: Lang, sickness: SickLayer): Part {
 	const { t } = textsIn[lang];
 	const { text, lang: own } = causeIn(lang, sickness);
-	return text && html`${t(":")} <span lang="${own}">${text}</span>`;
+	return text && html`${t("colon")} <span lang="${own}">${text}</span>`;
 }
 
 /** The table of sick layers, longest sick first. @param isOfOne whether all are of one publisher, which is not named then */
@@ -105,28 +103,26 @@ export function sickTable(
 	const { t, stateText } = textsIn[lang];
 	const hasOwners = rows.some(({ owner }) => owner !== "");
 	const columns: [name: string, cell: (row: SickRow) => Part][] = [
-		...(isOfOne ? [] : [[t("Publisher"), publisherLink] as [string, (row: SickRow) => Part]]),
-		[t("What was seen"), seen],
-		[t("Service host"), ({ hosts }) => hosts.join(" ")],
-		[t("Since the week of"), ({ since }) => dateOf(mondayOf(since))],
+		...(isOfOne ? [] : [[t("publisher"), publisherLink] as [string, (row: SickRow) => Part]]),
+		[t("what-was-seen"), seen],
+		[t("service-host"), ({ hosts }) => hosts.join(" ")],
+		[t("since-the-week"), ({ since }) => dateOf(mondayOf(since))],
 		...(lastLook
-			? [[t("Last look"), ({ smallkey }) => dateOf(lastLook(smallkey))] as [string, (row: SickRow) => Part]]
+			? [[t("last-look"), ({ smallkey }) => dateOf(lastLook(smallkey))] as [string, (row: SickRow) => Part]]
 			: []),
-		...(hasOwners
-			? [[t("Who can correct it"), ({ owner }) => owner] as [string, (row: SickRow) => Part]]
-			: []),
+		...(hasOwners ? [[t("who-can-correct"), ({ owner }) => owner] as [string, (row: SickRow) => Part]] : []),
 	];
 	const lines = longestFirst(rows)
 		.slice(0, maxRows)
 		.map((row) => {
 			const link = html`<a href="${layerHref(root, lang, row.smallkey, settings)}">${titleOf(row, lang)}</a>`;
 			const cells = columns.map(
-				([name, cell]) => html`<td data-label="${name}${t(":")}">${cell(row) || "–"}</td>`,
+				([name, cell]) => html`<td data-label="${name}${t("colon")}">${cell(row) || "–"}</td>`,
 			);
 			return html`<tr><th scope="row">${link}</th>${cells}</tr>\n`;
 		});
-	return html`${rows.length > maxRows && html`<p>${t("The first {0}.", maxRows)}</p>`}
-<table class="sick sortable"><thead><tr><th scope="col">${t("Layer")}</th>${columns.map(([name]) => html`<th scope="col">${name}</th>`)}</tr></thead>
+	return html`${rows.length > maxRows && html`<p>${t("first-rows", maxRows)}</p>`}
+<table class="sick sortable"><thead><tr><th scope="col">${t("layer")}</th>${columns.map(([name]) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>
 ${lines}</tbody></table>`;
 
@@ -143,7 +139,7 @@ ${lines}</tbody></table>`;
 	function repairLink(smallkey: string): Part {
 		const { site } = settings;
 		const place = repairPlace(lang, smallkey, site);
-		const text = html`<span class="badge">${t("A repair is proposed.")}</span>`;
+		const text = html`<span class="badge">${t("repair-proposed")}</span>`;
 		return place === "" ? text : html`<a href="${site.canSend ? root : ""}${place}">${text}</a>`;
 	}
 

@@ -1,7 +1,10 @@
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { SiteSettings } from "../page/settings.ts";
+import { english } from "../text/english.ts";
+import { englishStatic } from "../text/english-static.ts";
 import { french } from "../text/french.ts";
-import { type Text, translator } from "../text/translate.ts";
+import { frenchStatic } from "../text/french-static.ts";
+import { translator } from "../text/translate.ts";
 
 /** Escapes a text for HTML, inside elements and quoted attributes. */
 export function escapeHtml(text: string): string {
@@ -40,12 +43,18 @@ export function scriptData(value: object): Html {
 	return new Html(JSON.stringify(value).replaceAll("<", "\\u003c"));
 }
 
-/** The texts of pages, by language. */
-export const textsIn = { en: translator(null), fr: translator(french) };
+/** The functions for the texts of pages without a script, by language. */
+export const textsIn = {
+	en: translator("en", { ...english, ...englishStatic }),
+	fr: translator("fr", { ...french, ...frenchStatic }),
+};
+
+/** The code of a text of pages without a script. */
+export type StaticText = keyof typeof english | keyof typeof englishStatic;
 
 /** A text in both languages, for what exists only once. */
-export function inBoth(text: Text, ...values: readonly string[]): string {
-	return langs.map((lang) => textsIn[lang].t(text, ...values)).join(" · ");
+export function inBoth(code: StaticText, ...values: readonly string[]): string {
+	return langs.map((lang) => textsIn[lang].t(code, ...values)).join(" · ");
 }
 
 /** The operator's signature, an SVG in the header of each page. */
@@ -72,7 +81,8 @@ export interface Assets {
 	landDark: string;
 	/** Scripts that the page's script imports statically. */
 	imports: readonly string[];
-	/** The script with the French texts. */
+	/** The scripts with the texts of the page, of which each page loads one. */
+	english: string;
 	french: string;
 	/** The script of the worker for text search. */
 	worker: string;
@@ -92,12 +102,12 @@ export interface PageSettings {
 /** The links to the parts of a page. @param parts each with the id of its heading */
 export function contentsHtml(parts: readonly { id: string; text: Part }[], lang: Lang): Html {
 	const items = parts.map(({ id, text }) => html`<li><a href="#${id}">${text}</a></li>\n`);
-	return html`<nav class="contents" aria-label="${textsIn[lang].t("On this page")}"><ul class="columns">\n${items}</ul></nav>`;
+	return html`<nav class="contents" aria-label="${textsIn[lang].t("on-this-page")}"><ul class="columns">\n${items}</ul></nav>`;
 }
 
 /** The name of a site in a language. */
 export function siteName({ name }: Pick<SiteSettings, "name">, lang: Lang): string {
-	return name?.[lang] ?? textsIn[lang].t("Map layers");
+	return name?.[lang] ?? textsIn[lang].t("map-layers");
 }
 
 /** The file with the page settings, for pages that the service renders on request. */

@@ -5,7 +5,6 @@ import { targetPath } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 import { type Row, type RowPart, rowsOf, separator } from "../page/layer-rows.ts";
 import { addressOf, senderOf, titleOf } from "../search/entry.ts";
-import { copyTexts } from "../text/translate.ts";
 import { embedHtml, frameHtml, scriptAttributes, scriptHead } from "./frame.ts";
 import { type Html, html, type PageSettings, type Part, scriptData, siteName, textsIn } from "./html.ts";
 
@@ -19,14 +18,14 @@ const root = "../../";
 export function layerHtml(lang: Lang, entry: Entry, settings: PageSettings): string {
 	const { assets, site } = settings;
 	const { smallkey, thumbnail } = entry;
-	const { t, named, typeText } = textsIn[lang];
+	const { t, copyText, typeText } = textsIn[lang];
 	const title = titleOf(entry, lang);
 	const other = lang === "en" ? "fr" : "en";
 	const second = entry.title[other] !== title && entry.title[other];
 	const description = entry.description?.[lang];
 	const picture = html`<img class="thumbnail" src="${root}${thumbnail}" alt="" width="240" height="240">`;
 	const snippets = snippetsIn(entry, lang, settings).map(({ name, text }) => {
-		const shown = named(copyTexts, name);
+		const shown = copyText(name);
 		return html`<h3>${shown}</h3>\n<pre role="group" aria-label="${shown}" tabindex="0"><code>${text}</code></pre>\n`;
 	});
 	return frameHtml(settings, {
@@ -39,19 +38,19 @@ ${scriptHead(lang, root, assets, site)}
 		other: root + layerAddress(other, smallkey),
 		attributes: scriptAttributes(root, assets),
 		content: html`<article class="layer">
-<p class="back"><a href="${root}${lang}/"><span aria-hidden="true">← </span>${t("Back to the layers")}</a></p>
+<p class="back"><a href="${root}${lang}/"><span aria-hidden="true">← </span>${t("back-to-layers")}</a></p>
 <header class="layerhead"><h1>${title}</h1>
 ${second && html`<p class="second" lang="${other}">${second}</p>`}
 <p class="facts"><code>${smallkey}</code> <span>${typeText(entry.type)}</span></p>
 ${description && html`<p class="description">${description}</p>`}
 </header>
 <div class="layerbody">
-<div class="mappanel"><noscript>${thumbnail && picture}<p>${t("The map needs JavaScript.")}</p></noscript></div>
-<div class="aside"><section><h2>${t("About this layer")}</h2><dl>
+<div class="mappanel"><noscript>${thumbnail && picture}<p>${t("map-needs-script")}</p></noscript></div>
+<div class="aside"><section><h2>${t("about-layer")}</h2><dl>
 ${rowsOf(entry, lang, textsIn[lang], site).map((row) => rowHtml(row, lang))}</dl></section></div>
-<noscript class="wide"><h2>${t("What viewers read")}</h2>
+<noscript class="wide"><h2>${t("viewers-read")}</h2>
 ${fragments(entry, lang, settings)}
-<h2>${t("How to draw it")}</h2>
+<h2>${t("how-to-draw")}</h2>
 ${snippets}</noscript>
 </div>
 </article>`,
@@ -95,10 +94,8 @@ function partHtml(part: RowPart, lang: Lang): Html {
 
 function fragments(entry: Entry, lang: Lang, { site }: PageSettings): Html {
 	const { t } = textsIn[lang];
-	const links = fragmentLinks(entry, site.targets, root, (target, one) =>
-		t(one === "en" ? "{0}, English" : "{0}, French", target),
-	);
-	if (links.length === 0) return html`<p>${t("Viewers cannot read this layer.")}</p>`;
+	const links = fragmentLinks(entry, site.targets, root, (target, one) => t(`target-${one}`, target));
+	if (links.length === 0) return html`<p>${t("viewers-cannot-read")}</p>`;
 	return html`<ul class="columns">\n${links.map((one) => html`<li>${one}</li>\n`)}</ul>`;
 }
 
@@ -130,7 +127,7 @@ function headHtml(entry: Entry, lang: Lang, { publicUrl, site }: PageSettings): 
 	const at = (one: Lang) => (publicUrl || root) + layerAddress(one, smallkey);
 	const { t, typeText } = textsIn[lang];
 	const title = titleOf(entry, lang);
-	const words = entry.description?.[lang] ?? t("Map layer: {0} ({1})", title, typeText(entry.type));
+	const words = entry.description?.[lang] ?? t("layer-description", title, typeText(entry.type));
 	return html`<meta name="description" content="${words}">
 <link rel="canonical" href="${at(lang)}">
 ${langs.map((one) => html`<link rel="alternate" hreflang="${one}" href="${at(one)}">\n`)}

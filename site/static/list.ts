@@ -61,7 +61,7 @@ export function listHtml(
 ): string | null {
 	const shown = pages[page - 1];
 	if (!shown) return null;
-	const { t, layers } = textsIn[lang];
+	const { t, plural } = textsIn[lang];
 	const root = "../".repeat(listFolders[lang].split("/").length);
 	const other = lang === "en" ? "fr" : "en";
 	const at = (number: number, text: string, rel?: string) =>
@@ -70,22 +70,29 @@ export function listHtml(
 		index + 1 === page ? html`<span aria-current="page">${page}</span> ` : at(index + 1, String(index + 1)),
 	);
 	const rows = shown.map((entry) => rowHtml(entry, lang, root, settings));
-	const previous = page > 1 && at(page - 1, t("Previous page"), "prev");
-	const next = page < pages.length && at(page + 1, t("Next page"), "next");
+	const previous = page > 1 && at(page - 1, t("previous-page"), "prev");
+	const next = page < pages.length && at(page + 1, t("next-page"), "next");
 	// Only the first page has the number: one more layer would change all pages.
-	const count = () => t("{0}, by title", layers(pages.reduce((sum, { length }) => sum + length, 0)));
-	const content = html`<h1>${t("All layers")}</h1>
-${page === 1 && html`<p>${shown.length === 0 ? t("No layer is registered yet.") : count()}</p>`}
+	const count = () =>
+		t(
+			"by-title",
+			plural(
+				pages.reduce((sum, { length }) => sum + length, 0),
+				"layer-count",
+			),
+		);
+	const content = html`<h1>${t("all-layers")}</h1>
+${page === 1 && html`<p>${shown.length === 0 ? t("no-layers-yet") : count()}</p>`}
 ${shown.length > 0 && html`<ul class="plain">\n${rows}</ul>`}
 ${
 	pages.length > 1 &&
-	html`<nav aria-label="${t("Pages")}"><p>${t("Page {0} of {1}", page, pages.length)} ${previous}${next}</p>
+	html`<nav aria-label="${t("pages")}"><p>${t("page-of", page, pages.length)} ${previous}${next}</p>
 <p>${others}</p></nav>`
 }`;
 	return frameHtml(settings, {
 		lang,
 		root,
-		title: page === 1 ? t("All layers") : `${t("All layers")} (${page})`,
+		title: page === 1 ? t("all-layers") : `${t("all-layers")} (${page})`,
 		// The other language has other pages.
 		other: root + listFile(other, 1),
 		content,

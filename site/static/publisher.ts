@@ -25,7 +25,7 @@ const root = "../../";
  */
 export function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[], lists: Lists): string {
 	const { settings, lastLook } = lists;
-	const { t, layers: count } = textsIn[lang];
+	const { t, plural } = textsIn[lang];
 	const name = namesOf(layers, lang);
 	const sick = layers.filter(({ health }) => health);
 	const repairs = sick.filter(({ health }) => health?.repair).length;
@@ -33,9 +33,9 @@ export function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[]
 	const own = lists.changes.filter((change) => slugOfChange(change, lists) === slug);
 	const file = (ending: "csv" | "json" | "xml") => root + publisherFile(slug, ending);
 	const said = [
-		count(layers.length),
-		sick.length > 0 && t("{0} with a problem", sick.length),
-		repairs > 0 && t("{0} with a proposed repair", repairs),
+		plural(layers.length, "layer-count"),
+		sick.length > 0 && t("with-problem", sick.length),
+		repairs > 0 && t("with-repair", repairs),
 	];
 	return frameHtml(settings, {
 		lang,
@@ -47,27 +47,27 @@ export function publisherHtml(lang: Lang, slug: string, layers: readonly Entry[]
 		attributes: html` class="tables"`,
 		content: html`<h1>${name}</h1>
 <p>${said.filter(Boolean).join(", ")}.</p>
-<p class="links"><a href="${file("csv")}" download>${t("Table (CSV)")}</a> <a href="${file("json")}">${t("Table (JSON)")}</a> <a href="${file("xml")}">${t("Feed of changes")}</a>
-<a href="${root}${publisherFolders[lang]}/">${t("All publishers")}</a></p>
+<p class="links"><a href="${file("csv")}" download>${t("table-csv")}</a> <a href="${file("json")}">${t("table-json")}</a> <a href="${file("xml")}">${t("feed")}</a>
+<a href="${root}${publisherFolders[lang]}/">${t("all-publishers")}</a></p>
 ${
 	sick.length > 0 &&
-	html`<h2>${t("What is wrong")}</h2>\n${sickTable(
+	html`<h2>${t("what-is-wrong")}</h2>\n${sickTable(
 		lang,
 		sick.map((entry) => sickOf(entry)),
 		{ root, settings, lastLook, isOfOne: true },
 	)}`
 }
-<h2>${t("Layers")}</h2>
-${layers.length > maxRows && html`<p>${t("The first {0}; the tables above have all.", maxRows)}</p>`}
+<h2>${t("layers")}</h2>
+${layers.length > maxRows && html`<p>${t("first-of-table", maxRows)}</p>`}
 ${layerTable(lang, sorted.slice(0, maxRows), settings)}
-<h2>${t("Changes")}</h2>
-${own.length === 0 ? html`<p>${t("None of the last changes is of these layers.")}</p>` : changeList(lang, own.slice(0, maxChanges), root, { ...lists, level: 3, isOfOne: true })}`,
+<h2>${t("changes")}</h2>
+${own.length === 0 ? html`<p>${t("no-own-changes")}</p>` : changeList(lang, own.slice(0, maxChanges), root, { ...lists, level: 3, isOfOne: true })}`,
 	});
 }
 
 function layerTable(lang: Lang, entries: readonly Entry[], settings: PageSettings): Html {
 	const { t, typeText, stateText } = textsIn[lang];
-	const heads = [t("Layer"), t("Smallkey"), t("Type"), t("Health"), t("Last change")];
+	const heads = [t("layer"), t("smallkey"), t("type"), t("health"), t("last-change")];
 	const rows = entries.map((entry) => {
 		const { smallkey, changed } = entry;
 		const cells: [name: string, content: Part][] = [
@@ -80,7 +80,7 @@ function layerTable(lang: Lang, entries: readonly Entry[], settings: PageSetting
 			],
 		];
 		const link = html`<a href="${layerHref(root, lang, smallkey, settings)}">${titleOf(entry, lang)}</a>`;
-		return html`<tr><th scope="row">${link}</th>${cells.map(([name, content]) => html`<td data-label="${name}${t(":")}">${content || "–"}</td>`)}</tr>\n`;
+		return html`<tr><th scope="row">${link}</th>${cells.map(([name, content]) => html`<td data-label="${name}${t("colon")}">${content || "–"}</td>`)}</tr>\n`;
 	});
 	return html`<table class="sick sortable"><thead><tr>${heads.map((name) => html`<th scope="col">${name}</th>`)}</tr></thead>
 <tbody>
@@ -89,20 +89,20 @@ ${rows}</tbody></table>`;
 
 /** Renders the page that lists the publishers, those with the most layers first. Pure. */
 export function publishersHtml(lang: Lang, publishers: Publishers, settings: PageSettings): string {
-	const { t, layers: count } = textsIn[lang];
+	const { t, plural } = textsIn[lang];
 	const named = [...publishers].map(([slug, layers]) => ({ slug, layers, name: namesOf(layers, lang) }));
 	const sorted = named.sort((a, b) => b.layers.length - a.layers.length || (a.name < b.name ? -1 : 1));
 	const rows = sorted.map(({ slug, layers, name }) => {
 		const sick = layers.filter(({ health }) => health).length;
-		const problems = sick > 0 ? t("{0} with a problem", sick) : "";
-		return html`<li><a href="${root}${publisherAddress(lang, slug)}">${name}</a> <span>${[count(layers.length), problems].filter(Boolean).join(", ")}</span></li>\n`;
+		const problems = sick > 0 ? t("with-problem", sick) : "";
+		return html`<li><a href="${root}${publisherAddress(lang, slug)}">${name}</a> <span>${[plural(layers.length, "layer-count"), problems].filter(Boolean).join(", ")}</span></li>\n`;
 	});
 	return frameHtml(settings, {
 		lang,
 		root,
-		title: t("Publishers"),
+		title: t("publishers"),
 		other: `${root}${publisherFolders[lang === "en" ? "fr" : "en"]}/`,
-		content: html`<h1>${t("Publishers")}</h1>
-${rows.length === 0 ? html`<p>${t("No publisher has a public name here.")}</p>` : html`<ul class="plain">\n${rows}</ul>`}`,
+		content: html`<h1>${t("publishers")}</h1>
+${rows.length === 0 ? html`<p>${t("no-publishers")}</p>` : html`<ul class="plain">\n${rows}</ul>`}`,
 	});
 }

@@ -1,7 +1,6 @@
 import { type Bounds, type Entry, layerAddress } from "../../registry/entries.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { addressOf, allKeywords, titleOf } from "../search/entry.ts";
-import { tagline } from "../text/translate.ts";
 import { inBoth } from "./html.ts";
 import { openApiType, recordsApi } from "./records-api.ts";
 import type { ItemsQuery } from "./records-query.ts";
@@ -26,8 +25,8 @@ const crs84 = "http://www.opengis.net/def/crs/OGC/1.3/CRS84";
 /** A link of OGC API (Common, "Link"): `rel`, `href`, and further members. */
 type Link = Readonly<Record<"rel" | "href", string> & Record<string, string>>;
 
-const title = inBoth("Map layers");
-const description = inBoth(tagline);
+const title = inBoth("map-layers");
+const description = inBoth("tagline");
 
 /** Addresses of the site and of the API, each with a slash at its end; relative to the answer, or absolute. */
 export interface ApiRoot {

@@ -1,6 +1,5 @@
 import { chunkCount, type Entry, layerAddress } from "../../registry/entries.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { tagline } from "../text/translate.ts";
 import { openSearchFile } from "./addresses.ts";
 import { html, type PageSettings, siteName, textsIn } from "./html.ts";
 
@@ -48,12 +47,12 @@ const maxName = { short: 16, long: 48 };
 /** Renders an OpenSearch 1.1 description document. A name that is too long is replaced or left out, never cut. */
 function openSearchXml(lang: Lang, publicUrl: string, name: string): string {
 	const { t } = textsIn[lang];
-	const short = [name, t("Map layers"), t("Layers")].find(({ length }) => length <= maxName.short);
+	const short = [name, t("map-layers"), t("layers")].find(({ length }) => length <= maxName.short);
 	const long = name.length <= maxName.long && html`<LongName>${name}</LongName>\n`;
 	return html`<?xml version="1.0" encoding="utf-8"?>
 <OpenSearchDescription xmlns="http://a9.com/-/spec/opensearch/1.1/">
 <ShortName>${short}</ShortName>
-${long}<Description>${t(tagline)}</Description>
+${long}<Description>${t("tagline")}</Description>
 <InputEncoding>UTF-8</InputEncoding>
 <Language>${lang}</Language>
 <Url type="text/html" template="${publicUrl}${lang}/?q={searchTerms}"/>

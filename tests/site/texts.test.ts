@@ -1,33 +1,59 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { french } from "../../site/text/french.ts";
+import { textsIn } from "../../site/static/html.ts";
 import { translator } from "../../site/text/translate.ts";
+import { textTables } from "../text-tables.ts";
 
-const [english, inFrench] = [translator(null), translator(french)];
+const { en: english, fr: french } = textsIn;
 
 test("a text has its values, and numbers as its language writes them", () => {
 	assert.is(
-		english.t("{0} so far: {1} of {2} were read", "2 layers", 1_500, 20_000),
+		english.t("found-so-far", "2 layers", 1_500, 20_000),
 		"2 layers so far: 1,500 of 20,000 were read",
 	);
-	assert.is(inFrench.layers(20_000), `${(20_000).toLocaleString("fr-CA")} couches`);
+	assert.is(french.plural(20_000, "layer-count"), `${(20_000).toLocaleString("fr-CA")} couches`);
 	assert.is(
-		inFrench.t("west {0}°, south {1}°, east {2}°, north {3}°", -141.0018, 41.5, -52.6, 83),
+		french.t("bounds", -141.0018, 41.5, -52.6, 83),
 		"ouest -141,0018°, sud 41,5°, est -52,6°, nord 83°",
 	);
-	// A value is never searched for places of further values.
-	assert.is(english.t("{0} says: {1}", "{1}", "no"), "{1} says: no");
+	// A value is never searched for places of further values, and keeps its colons.
+	const { t } = translator("fr", { said: "{0} répond : {1}" });
+	assert.is(t("said", "{1} : b", "non"), "{1} : b répond\u00a0: non");
 });
 
 test("the plural begins at two in French, and at anything but one in English", () => {
-	assert.equal([0, 1, 2].map(english.layers), ["0 layers", "1 layer", "2 layers"]);
-	assert.equal([0, 1, 2].map(inFrench.layers), ["0 couche", "1 couche", "2 couches"]);
+	const layers = ({ plural }: typeof english) => [0, 1, 2].map((number) => plural(number, "layer-count"));
+	assert.equal(layers(english), ["0 layers", "1 layer", "2 layers"]);
+	assert.equal(layers(french), ["0 couche", "1 couche", "2 couches"]);
 });
 
 test("states and types that have no text are shown as they are", () => {
-	assert.is(inFrench.stateText("down"), "Le service est en panne");
-	for (const name of ["other", "constructor", ""]) assert.is(inFrench.stateText(name), name);
+	assert.is(french.stateText("down"), "Le service est en panne");
+	for (const name of ["other", "constructor", ""]) assert.is(french.stateText(name), name);
 	assert.is(english.typeText("esriImage"), "esriImage");
+	assert.is(french.copyText("Terria"), "Terria\u00a0: membre d’un catalogue");
+	assert.is(french.copyText("constructor"), "constructor");
 });
+
+for (const { name, en, fr } of textTables) {
+	test(`${name}: every code has a text in both languages, with the same values`, () => {
+		assert.equal(Object.keys(fr).sort(), Object.keys(en).sort());
+		const valuesOf = (text = "") => (text.match(/\{\d\}/g) ?? []).sort();
+		for (const [code, text] of Object.entries(en)) {
+			assert.ok(text !== "" && fr[code] !== "", code);
+			assert.equal(valuesOf(fr[code]), valuesOf(text), code);
+		}
+	});
+
+	test(`${name}: every French text has the spaces of Canadian French, and typographic apostrophes`, () => {
+		for (const [code, text] of Object.entries(fr)) {
+			assert.not.match(text, /(?<! |^|\d|EPSG):(?![\d/%])/, `${code}: a space before a colon`);
+			assert.not.match(text, /\u00a0:/, `${code}: translators add the no-break space before a colon`);
+			assert.not.match(text, /\s[;?!](?=\s|$)/, `${code}: no space before ; ? !`);
+			assert.not.match(text, /«[^\u00a0]|[^\u00a0]»/, `${code}: no-break spaces in guillemets`);
+			assert.not.match(text, /'|\.\.\./, `${code}: ’ and …`);
+		}
+	});
+}
 
 test.run();

@@ -6,7 +6,6 @@ import * as assert from "uvu/assert";
 import type { Description } from "../../../registry/description.ts";
 import { packDraft } from "../../../registry/draft.ts";
 import type { Registration } from "../../../registry/registration.ts";
-import { french } from "../../../site/text/french.ts";
 import { Peer } from "../../harvest/peer.ts";
 import { root } from "../../process.ts";
 import { eventually } from "../../wait.ts";
@@ -289,20 +288,6 @@ people(
 	},
 );
 
-const words = suite("French");
-
-words("every text has the spaces of Canadian French, and typographic apostrophes", () => {
-	const texts = Object.values(french);
-	assert.ok(texts.length > 150);
-	for (const text of texts) {
-		assert.not.match(text, /[^\u00a0](?<!\d|EPSG):(?!\d)/, "a no-break space before a colon");
-		assert.not.match(text, /\s[;?!]/, "no space before ; ? !");
-		assert.not.match(text, /«[^\u00a0]|[^\u00a0]»/, "no-break spaces in guillemets");
-		assert.not.match(text, /['"]|\.\.\./, "’ and …");
-	}
-});
-
-words.run();
 if (executable || process.env.CI) people.run();
 else {
 	const skipped = suite("for people");

@@ -2,9 +2,9 @@ import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Lang } from "../../../registry/smallkey.ts";
-import { french } from "../../../site/text/french.ts";
-import { type Text, translator } from "../../../site/text/translate.ts";
+import { translator } from "../../../site/text/translate.ts";
 import { Peer } from "../../harvest/peer.ts";
+import { siteTexts } from "../../text-tables.ts";
 import { executable, openBrowser, openWindow } from "../browser.ts";
 import { sendJson, serveExport, serveWms } from "../map-services.ts";
 import { SiteWorld, wmsAt } from "../site-world.ts";
@@ -14,6 +14,8 @@ interface Context {
 	maps: Peer;
 	world: SiteWorld;
 }
+
+type Text = keyof typeof siteTexts.en;
 
 /** A person at a page, whose steps are counted: what is typed, chosen or pressed. */
 class Person {
@@ -27,7 +29,7 @@ class Person {
 
 	/** A text of the page, in its language. */
 	t(text: Text, ...values: string[]): string {
-		return translator(this.lang === "fr" ? french : null).t(text, ...values);
+		return translator(this.lang, siteTexts[this.lang]).t(text, ...values);
 	}
 
 	/** Opens a page; that is no step. */
@@ -108,8 +110,8 @@ const plays: [name: string, steps: number, play: (person: Person, context: Conte
 		2,
 		async (person) => {
 			await person.at("");
-			await person.type("Search layers", person.lang === "en" ? "lake" : "lac");
-			await person.page.getByText(person.t("{0} layer", "1"), { exact: true }).waitFor();
+			await person.type("search-layers", person.lang === "en" ? "lake" : "lac");
+			await person.page.getByText(person.t("layer-count-one", "1"), { exact: true }).waitFor();
 			await person.press("link", person.lang === "en" ? "Lakes" : "Lacs");
 			await person.page.locator('.map[data-state="drawn"]').waitFor();
 		},
@@ -119,9 +121,9 @@ const plays: [name: string, steps: number, play: (person: Person, context: Conte
 		2,
 		async (person) => {
 			await person.at("");
-			await person.type("Search layers", "radon");
+			await person.type("search-layers", "radon");
 			await person.page.getByRole("link", { name: "Radon", exact: true }).first().waitFor();
-			await person.press("button", `${person.t("Copy the smallkey")}${person.t(":")} radon`);
+			await person.press("button", `${person.t("copy-smallkey")}${person.t("colon")} radon`);
 		},
 	],
 	[
@@ -131,14 +133,14 @@ const plays: [name: string, steps: number, play: (person: Person, context: Conte
 			const { page } = person;
 			await person.at("?page=draft");
 			const address = `${maps.origin}/arcgis/rest/services/Parks_en/MapServer/3`;
-			await person.type("The address of a service or a layer", address);
+			await person.type("source-address", address);
 			await page.locator(".twin").getByText("Campings des parcs").waitFor();
 			assert.is(await page.locator("main .bad, main [aria-invalid=true]").count(), 0, "no error on the way");
-			await person.type("Sender id", "office");
-			await person.type("Secret", "k");
+			await person.type("sender-id", "office");
+			await person.type("secret", "k");
 			const sent = page.waitForRequest((request) => request.method() === "PUT");
-			await person.press("button", person.t("Sign and send"));
-			await page.getByText(person.t("Accepted ({0}).", "201")).waitFor();
+			await person.press("button", person.t("sign-and-send"));
+			await page.getByText(person.t("accepted", "201")).waitFor();
 			const request = await sent;
 			assert.is(new URL(request.url()).href, world.url("register/campgrounds-parks"));
 			assert.equal(JSON.parse(request.postData() ?? ""), {
@@ -154,9 +156,9 @@ const plays: [name: string, steps: number, play: (person: Person, context: Conte
 		2,
 		async (person) => {
 			await person.at("");
-			await person.press("link", person.t("Changes"));
-			await person.choose("Publisher", maps[person.lang]);
-			await person.page.getByText(person.t("{0} change", "1")).waitFor();
+			await person.press("link", person.t("changes"));
+			await person.choose("publisher", maps[person.lang]);
+			await person.page.getByText(person.t("change-count-one", "1")).waitFor();
 			assert.equal(await person.page.locator("li:not([hidden]) del").allInnerTexts(), ["old"]);
 		},
 	],
@@ -165,12 +167,12 @@ const plays: [name: string, steps: number, play: (person: Person, context: Conte
 		2,
 		async (person) => {
 			await person.at("");
-			await person.press("link", person.t("Health"));
+			await person.press("link", person.t("health"));
 			await person.press("link", maps[person.lang]);
 			const row = person.page.locator("table").first().getByRole("row").nth(1);
 			assert.match(await row.innerText(), "503");
 			assert.match(await row.innerText(), "2026-02-23");
-			assert.match(await row.innerText(), person.t("A repair is proposed."));
+			assert.match(await row.innerText(), person.t("repair-proposed"));
 		},
 	],
 	[
@@ -178,10 +180,10 @@ const plays: [name: string, steps: number, play: (person: Person, context: Conte
 		3,
 		async (person) => {
 			await person.at("");
-			await person.press("link", person.t("Health"));
+			await person.press("link", person.t("health"));
 			await person.press("link", maps[person.lang]);
 			const download = person.page.waitForEvent("download");
-			await person.press("link", person.t("Table (CSV)"));
+			await person.press("link", person.t("table-csv"));
 			assert.is((await download).suggestedFilename(), "office-of-maps.csv");
 		},
 	],
