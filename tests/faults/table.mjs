@@ -47,7 +47,7 @@ export function lossRow(/** @type {SeenLoss} */ { loss, lost, milliseconds }) {
 
 const lossHead = `## Loss and return
 
-With 1,000 layers. The time ends when a layer is read and a \`PUT\` is 201; to notice the loss, and to bring a copy from elsewhere, takes
+With 1,000 layers. The time ends when a layer is read and a \`PUT\` gets 201; to notice the loss, and to bring a copy from elsewhere, takes
 longer. A nightly backup loses a day at most, a standby that fetches each minute a minute.
 
 | what happened | lost (RPO) | back after (RTO) |
