@@ -10,7 +10,8 @@ import { judgePush } from "../store/hook/push.ts";
 import { isRefusal } from "../store/store.ts";
 import { feature, Local, temporaryFolder, wms } from "./local.ts";
 import { runScript } from "./process.ts";
-import { type Files, ownersFile, Repository } from "./review/repository.ts";
+import { ownersFile } from "./review/repository.ts";
+import { type Files, Repository } from "./world.ts";
 
 /** The ways by which a change comes in. */
 type Door = "PUT" | "update" | "push" | "review" | "validate" | "batch" | "build";
@@ -208,13 +209,9 @@ async function withFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
 }
 
 async function withChange<T>(files: Files, body: (repository: Repository) => Promise<T>): Promise<T> {
-	const repository = new Repository(stored);
-	try {
-		repository.propose(files);
-		return await body(repository);
-	} finally {
-		repository.remove();
-	}
+	using repository = new Repository(stored);
+	repository.propose(files);
+	return await body(repository);
 }
 
 /** Each door's answer to a change; of what it refuses, nothing is stored. */

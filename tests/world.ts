@@ -1,9 +1,12 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { suite, type Test } from "uvu";
+import { filesBelow } from "../system/files/below.ts";
 import { runGit } from "../system/git/run.ts";
 
 /** What tests set up. `await using` ends each of them with its block, however the block ends. */
@@ -20,13 +23,91 @@ export async function temporaryFolder(): Promise<Folder> {
 	return { path, remove, [Symbol.asyncDispose]: remove };
 }
 
+/** What becomes of files: a text, also as one that may be executed, `null` to remove, or a symbolic link. */
+export type Files = Record<string, string | null | { link: string } | { executable: string }>;
+
+/** Writes files below a folder, with the folders that they need. */
+export function writeFiles(folder: string, files: Files): void {
+	for (const [name, content] of Object.entries(files)) {
+		const path = join(folder, name);
+		rmSync(path, { force: true, recursive: true });
+		if (content === null) continue;
+		mkdirSync(dirname(path), { recursive: true });
+		if (typeof content === "string") writeFileSync(path, content);
+		else if ("link" in content) symlinkSync(content.link, path);
+		else writeFileSync(path, content.executable, { mode: 0o755 });
+	}
+}
+
+/** Path → content of every file below a folder, a character for each byte, in the order of the paths. */
+export function filesIn(folder: string): Map<string, string> {
+	const paths = filesBelow(folder).sort();
+	return new Map(paths.map((path) => [path, readFileSync(join(folder, path), "latin1")]));
+}
+
 /** Runs git; resolves with what it prints, without the space around it. @throws {Error} if it fails */
 export type Git = (...args: string[]) => Promise<string>;
 
 /** Git in one folder: a repository, or a folder to make one in. Commits are Ada's. @param input for each call */
 export function gitIn(folder: string, input = ""): Git {
-	const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
+	const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "core.fsync=none"];
 	return async (...args) => (await runGit(folder, [...who, ...args], { input })).toString("utf8").trim();
+}
+
+const environment = {
+	PATH: process.env.PATH,
+	GIT_CONFIG_GLOBAL: "/dev/null",
+	GIT_CONFIG_NOSYSTEM: "1",
+	GIT_AUTHOR_NAME: "tester",
+	GIT_AUTHOR_EMAIL: "tester@sender.invalid",
+	GIT_COMMITTER_NAME: "tester",
+	GIT_COMMITTER_EMAIL: "tester@sender.invalid",
+};
+
+/** A git repository with a checkout, in a temporary folder, made with git's own commands. */
+export class Repository implements Disposable {
+	readonly path = mkdtempSync(join(tmpdir(), "publisher-"));
+
+	constructor(files: Files) {
+		this.git("init", "-q", "-b", "main");
+		this.commit("base", files);
+	}
+
+	git(...args: string[]): string {
+		return execFileSync("git", args, { cwd: this.path, env: environment, encoding: "utf8" });
+	}
+
+	/** The commit that is checked out. */
+	get head(): string {
+		return this.git("rev-parse", "HEAD").trim();
+	}
+
+	/** Changes files of the checkout. */
+	write(files: Files): void {
+		writeFiles(this.path, files);
+	}
+
+	/** Commits changes on the branch that is checked out. @param words more options of `git commit` */
+	commit(subject: string, files: Files, ...words: string[]): void {
+		this.write(files);
+		this.git("add", "-A");
+		this.git("commit", "-q", "--allow-empty", "-m", subject, ...words);
+	}
+
+	/** Commits changes on a new branch `head` off main, and goes back to main. */
+	propose(files: Files): void {
+		this.git("checkout", "-q", "-B", "head", "main");
+		this.commit("a change", files);
+		this.git("checkout", "-q", "main");
+	}
+
+	[Symbol.dispose](): void {
+		this.remove();
+	}
+
+	remove(): void {
+		rmSync(this.path, { recursive: true, force: true });
+	}
 }
 
 /** A server of this process, such as a fake map service. */
@@ -49,7 +130,7 @@ export async function answering(listener: RequestListener = () => undefined): Pr
 }
 
 /** What ends: a disposable value, or a function that ends it. */
-type Ends = AsyncDisposable | (() => unknown);
+type Ends = AsyncDisposable | Disposable | (() => unknown);
 
 /** Has a value of a suite's scene end with the scene. @returns the value */
 export type Use = <T extends Ends>(value: T) => T;
@@ -61,8 +142,11 @@ function createUses(): { use: Use; end: () => Promise<void> } {
 		return value;
 	};
 	const end = async () => {
-		for (const value of uses.splice(0).reverse())
-			await (typeof value === "function" ? value() : value[Symbol.asyncDispose]());
+		for (const value of uses.splice(0).reverse()) {
+			if (typeof value === "function") await value();
+			else if (Symbol.asyncDispose in value) await value[Symbol.asyncDispose]();
+			else value[Symbol.dispose]();
+		}
 	};
 	return { use, end };
 }
@@ -76,6 +160,11 @@ export function freshSuite<T extends object>(name: string, open: (use: Use) => T
 	});
 	test.after.each(end);
 	return test;
+}
+
+/** A suite of which each test gets a new folder. */
+export function folderSuite(name: string): Test<{ folder: string }> {
+	return freshSuite(name, async (use) => ({ folder: use(await temporaryFolder()).path }));
 }
 
 /** A suite whose tests share one scene. What the scene uses ends after the last test, last first. */

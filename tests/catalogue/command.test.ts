@@ -1,42 +1,25 @@
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { suite } from "uvu";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { runGit } from "../../system/git/run.ts";
-import { manual, temporaryFolder, wms } from "../local.ts";
+import { filesBelow } from "../../system/files/below.ts";
+import { manual, wms } from "../local.ts";
 import { runScript } from "../process.ts";
+import { freshSuite, gitIn, temporaryFolder, writeFiles } from "../world.ts";
 
-interface Context {
-	folder: string;
-	remove: () => Promise<void>;
-}
-
-const writing = suite<Context>("the catalogue of a build");
-
-writing.before.each(async (context) => {
-	const { path, remove } = await temporaryFolder();
-	Object.assign(context, { folder: path, remove });
-	await write(path, "layers/23/23ax5t.json", manual);
-	await write(path, "layers/ab/abc.json", wms("rivers"));
-	await write(path, "layers/owners.json", '{"operators":["@org/all"],"layers":{"ab*":["@org/ab"]}}');
-	await write(path, "layers/health.json", '{"sick":{"abc":{"state":"down","since":"2026-W09"}}}');
+const writing = freshSuite("the catalogue of a build", async (use) => {
+	const { path } = use(await temporaryFolder());
+	writeFiles(path, {
+		"layers/23/23ax5t.json": manual,
+		"layers/ab/abc.json": wms("rivers"),
+		"layers/owners.json": '{"operators":["@org/all"],"layers":{"ab*":["@org/ab"]}}',
+		"layers/health.json": '{"sick":{"abc":{"state":"down","since":"2026-W09"}}}',
+	});
+	return { folder: path };
 });
-
-writing.after.each(({ remove }) => remove());
-
-async function write(folder: string, path: string, text: string): Promise<void> {
-	await mkdir(dirname(join(folder, path)), { recursive: true });
-	await writeFile(join(folder, path), text);
-}
 
 async function build(words: string[], env: Record<string, string> = {}) {
 	const { code, stdout, stderr } = await runScript("build", words, env);
 	return { code, output: stdout + stderr };
-}
-
-async function filesOf(folder: string): Promise<string[]> {
-	const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-	return entries.filter((entry) => entry.isFile()).map((entry) => entry.name);
 }
 
 writing(
@@ -70,16 +53,16 @@ writing(
 		assert.match((await build(words)).output, /^2 layers in the catalogue: 0 files written, 0 removed$/m);
 		await rm(join(folder, "layers/ab/abc.json"));
 		assert.is((await build(words)).code, 0);
-		assert.not.ok((await filesOf(out)).includes("abc"));
+		assert.not.ok(filesBelow(out).some((path) => path.endsWith("/abc")));
 	},
 );
 
 writing("takes commits for dates and changes from a repository", async ({ folder }) => {
-	const git = (...args: string[]) => runGit(folder, args);
+	const git = gitIn(folder);
 	await git("init", "-q", "-b", "main");
 	await git("add", "layers");
-	await git("-c", "user.name=t", "-c", "user.email=t@example.ca", "commit", "-q", "-m", "one");
-	const commit = (await git("rev-parse", "HEAD")).toString("utf8").trim();
+	await git("commit", "-q", "-m", "one");
+	const commit = await git("rev-parse", "HEAD");
 	const out = join(folder, "out");
 	const { code, output } = await build(["--repo", folder, "--out", out], {
 		PUBLIC_URL: "https://layers.example.ca/x",
@@ -96,16 +79,16 @@ writing(
 	"a broken registration and a foreign folder are refused, and nothing is written",
 	async ({ folder }) => {
 		const out = join(folder, "out");
-		await write(folder, "layers/ab/abd.json", "{}");
+		writeFiles(folder, { "layers/ab/abd.json": "{}" });
 		const broken = await build(["--layers", join(folder, "layers"), "--out", out]);
 		assert.is(broken.code, 1);
 		assert.match(broken.output, /layers\/ab\/abd\.json: .*is missing/);
 		await rm(join(folder, "layers/ab/abd.json"));
-		await write(folder, "out/thesis.txt", "mine");
+		writeFiles(folder, { "out/thesis.txt": "mine" });
 		const foreign = await build(["--layers", join(folder, "layers"), "--out", out]);
 		assert.is(foreign.code, 2);
 		assert.match(foreign.output, /thesis\.txt is from no build/);
-		assert.equal(await filesOf(out), ["thesis.txt"]);
+		assert.equal(filesBelow(out), ["thesis.txt"]);
 	},
 );
 

@@ -1,77 +1,57 @@
-import { mkdir, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { suite } from "uvu";
+import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { lastChanges, readHistory } from "../../catalogue/history.ts";
 import { runGit } from "../../system/git/run.ts";
-import { temporaryFolder } from "../local.ts";
+import { type Files, freshSuite, gitIn, temporaryFolder, writeFiles } from "../world.ts";
 
-interface Context {
-	folder: string;
-	remove: () => Promise<void>;
-}
-
-const history = suite<Context>("history");
-
-history.before.each(async (context) => {
-	const { path, remove } = await temporaryFolder();
-	context.folder = path;
-	context.remove = remove;
-	await git(path, "init", "-q", "-b", "main");
-	await git(path, "config", "user.name", "Test");
-	await git(path, "config", "user.email", "test@example.ca");
+const history = freshSuite("history", async (use) => {
+	const { path } = use(await temporaryFolder());
+	const git = gitIn(path);
+	await git("init", "-q", "-b", "main");
+	/** Commits files, null for one that is removed; the commit's id. */
+	const commit = async (files: Files, ...who: string[]) => {
+		writeFiles(path, files);
+		await git("add", "-A");
+		await git(...who, "commit", "-q", "-m", "change", "-m", "Sender: jstest");
+		return git("rev-parse", "HEAD");
+	};
+	return { folder: path, git, commit };
 });
 
-history.after.each(({ remove }) => remove());
+history(
+	"names what each commit did to layers, and leaves out what touches none",
+	async ({ folder, git, commit }) => {
+		const first = await commit({ "layers/ab/abc.json": "1", "layers/ab/abd.json": "1", README: "1" });
+		await commit({ README: "2", "layers/owners.json": "{}" });
+		const second = await commit({ "layers/ab/abc.json": "2", "layers/ab/abc.service.json": "1" });
+		const third = await commit({ "layers/ab/abc.service.json": "2", "layers/ab/abd.json": null });
+		const found = await readHistory(folder, null, "main");
+		assert.equal(
+			found?.map(({ commit, layers }) => [
+				commit,
+				...layers.map(({ smallkey, kind }) => `${smallkey} ${kind}`),
+			]),
+			[
+				[first, "abc added", "abd added"],
+				[second, "abc changed"],
+				[third, "abc changed", "abd removed"],
+			],
+		);
+		const date = new Date(await git("log", "-1", "--format=%cI", third)).toISOString();
+		assert.is(found?.[2]?.date, date.replace(".000", ""));
+		assert.is(lastChanges(found ?? []).get("abc")?.changed?.commit, third);
+		assert.equal(await readHistory(folder, second, "main"), found?.slice(2));
+	},
+);
 
-async function git(folder: string, ...args: string[]): Promise<string> {
-	return (await runGit(folder, args)).toString("utf8").trim();
-}
-
-/** Commits files, null for one that goes; the commit's id. */
-async function commit(folder: string, files: Record<string, string | null>): Promise<string> {
-	for (const [path, text] of Object.entries(files)) {
-		const target = join(folder, path);
-		await mkdir(dirname(target), { recursive: true });
-		if (text === null) await rm(target);
-		else await writeFile(target, text);
-	}
-	await git(folder, "add", "-A");
-	await git(folder, "-c", "core.fsync=none", "commit", "-q", "-m", "change");
-	return git(folder, "rev-parse", "HEAD");
-}
-
-history("names what each commit did to layers, and leaves out what touches none", async ({ folder }) => {
-	const first = await commit(folder, { "layers/ab/abc.json": "1", "layers/ab/abd.json": "1", README: "1" });
-	await commit(folder, { README: "2", "layers/owners.json": "{}" });
-	const second = await commit(folder, { "layers/ab/abc.json": "2", "layers/ab/abc.service.json": "1" });
-	const third = await commit(folder, { "layers/ab/abc.service.json": "2", "layers/ab/abd.json": null });
-	const found = await readHistory(folder, null, "main");
-	assert.equal(
-		found?.map(({ commit, layers }) => [
-			commit,
-			...layers.map(({ smallkey, kind }) => `${smallkey} ${kind}`),
-		]),
-		[
-			[first, "abc added", "abd added"],
-			[second, "abc changed"],
-			[third, "abc changed", "abd removed"],
-		],
-	);
-	const date = new Date(await git(folder, "log", "-1", "--format=%cI", third)).toISOString();
-	assert.is(found?.[2]?.date, date.replace(".000", ""));
-	assert.is(lastChanges(found ?? []).get("abc")?.changed?.commit, third);
-	assert.equal(await readHistory(folder, second, "main"), found?.slice(2));
-});
-
-history("a merge is one commit of the branch, with all that it brings", async ({ folder }) => {
-	await commit(folder, { "layers/ab/abc.json": "1" });
-	await git(folder, "checkout", "-q", "-b", "other");
-	await commit(folder, { "layers/ab/abd.json": "1" });
-	await commit(folder, { "layers/ab/abe.json": "1" });
-	await git(folder, "checkout", "-q", "main");
-	await commit(folder, { "layers/ab/abc.json": "2" });
-	await git(folder, "merge", "-q", "--no-ff", "-m", "merge", "other");
+history("a merge is one commit of the branch, with all that it brings", async ({ folder, git, commit }) => {
+	await commit({ "layers/ab/abc.json": "1" });
+	await git("checkout", "-q", "-b", "other");
+	await commit({ "layers/ab/abd.json": "1" });
+	await commit({ "layers/ab/abe.json": "1" });
+	await git("checkout", "-q", "main");
+	await commit({ "layers/ab/abc.json": "2" });
+	await git("merge", "-q", "--no-ff", "-m", "merge", "other");
 	const found = await readHistory(folder, null, "main");
 	assert.equal(
 		found?.map(({ layers }) => layers.map(({ smallkey }) => smallkey)),
@@ -81,7 +61,7 @@ history("a merge is one commit of the branch, with all that it brings", async ({
 
 history(
 	"a sender is named by the service's own commits alone, whatever encoding another has",
-	async ({ folder }) => {
+	async ({ folder, commit }) => {
 		const person = (name: string, mail: string) => ["-c", `user.name=${name}`, "-c", `user.email=${mail}`];
 		const commits: [words: string[], sender: string | null][] = [
 			[person("fragment-publisher", "fragment-publisher@sender.invalid"), "jstest"],
@@ -94,12 +74,8 @@ history(
 				null,
 			],
 		];
-		for (const [index, [words]] of commits.entries()) {
-			await mkdir(join(folder, "layers/ab"), { recursive: true });
-			await writeFile(join(folder, "layers/ab/abc.json"), String(index));
-			await git(folder, "add", "-A");
-			await git(folder, ...words, "commit", "-q", "-m", "register abc", "-m", "Sender: jstest");
-		}
+		for (const [index, [words]] of commits.entries())
+			await commit({ "layers/ab/abc.json": String(index) }, ...words);
 		assert.equal(
 			(await readHistory(folder, null, "main"))?.map(({ sender }) => sender),
 			commits.map(([, sender]) => sender),
@@ -107,9 +83,9 @@ history(
 	},
 );
 
-history("a commit with a time that no date has is dated 1970", async ({ folder }) => {
-	const first = await commit(folder, { "layers/ab/abc.json": "1" });
-	const tree = await git(folder, "rev-parse", "HEAD^{tree}");
+history("a commit with a time that no date has is dated 1970", async ({ folder, git, commit }) => {
+	const first = await commit({ "layers/ab/abc.json": "1" });
+	const tree = await git("rev-parse", "HEAD^{tree}");
 	const eve = "Eve <eve@example.org> 99999999999999999 +0000";
 	const input = `tree ${tree}\nauthor ${eve}\ncommitter ${eve}\n\nlate\n`;
 	const words = ["hash-object", "-t", "commit", "-w", "--stdin", "--literally"];
@@ -121,15 +97,18 @@ history("a commit with a time that no date has is dated 1970", async ({ folder }
 	);
 });
 
-history("is not read from a shallow clone, and not from a commit that is no ancestor", async ({ folder }) => {
-	await commit(folder, { "layers/ab/abc.json": "1" });
-	await commit(folder, { "layers/ab/abc.json": "2" });
-	const clone = join(folder, "clone");
-	await git(folder, "clone", "-q", "--depth", "1", `file://${folder}`, clone);
-	assert.is(await readHistory(clone, null, "main"), null);
-	await git(folder, "checkout", "-q", "-b", "other", "HEAD^");
-	const other = await commit(folder, { "layers/ab/abc.json": "3" });
-	assert.is(await readHistory(folder, other, "main"), null);
-});
+history(
+	"is not read from a shallow clone, and not from a commit that is no ancestor",
+	async ({ folder, git, commit }) => {
+		await commit({ "layers/ab/abc.json": "1" });
+		await commit({ "layers/ab/abc.json": "2" });
+		const clone = join(folder, "clone");
+		await git("clone", "-q", "--depth", "1", `file://${folder}`, clone);
+		assert.is(await readHistory(clone, null, "main"), null);
+		await git("checkout", "-q", "-b", "other", "HEAD^");
+		const other = await commit({ "layers/ab/abc.json": "3" });
+		assert.is(await readHistory(folder, other, "main"), null);
+	},
+);
 
 history.run();

@@ -1,27 +1,19 @@
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { suite } from "uvu";
+import { readdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { pageHeaders } from "../../api/site-headers.ts";
 import { proofsFile } from "../../catalogue/thumbnails.ts";
 import type { Chunk, Manifest } from "../../registry/entries.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { buildOutput } from "../../scripts/host/output.ts";
-import { temporaryFolder, wms } from "../local.ts";
+import { wms } from "../local.ts";
+import { freshSuite, temporaryFolder, writeFiles } from "../world.ts";
 
-const test = suite<{ folder: string; remove: () => Promise<void> }>("thumbnails in the catalogue");
-
-test.before.each(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	Object.assign(scene, { folder: path, remove });
-	for (const smallkey of ["ab", "c+d"]) await write(join(path, layerPath(smallkey)), wms(smallkey));
+const test = freshSuite("thumbnails in the catalogue", async (use) => {
+	const { path } = use(await temporaryFolder());
+	writeFiles(path, { [layerPath("ab")]: wms("ab"), [layerPath("c+d")]: wms("c+d") });
+	return { folder: path };
 });
-test.after.each(({ remove }) => remove());
-
-async function write(path: string, text: string): Promise<void> {
-	await mkdir(dirname(path), { recursive: true });
-	await writeFile(path, text);
-}
 
 /** Writes a proof of each layer with a picture of its own. */
 async function prove(folder: string, pictures: Record<string, string>): Promise<void> {
@@ -33,8 +25,9 @@ async function prove(folder: string, pictures: Record<string, string>): Promise<
 			];
 		}),
 	);
-	for (const { picture } of Object.values(layers)) await write(join(folder, "pictures", picture), picture);
-	await write(join(folder, "pictures", proofsFile), JSON.stringify({ version: 1, layers }));
+	const files = Object.values(layers).map(({ picture }) => [picture, picture]);
+	const proofs = { [proofsFile]: JSON.stringify({ version: 1, layers }) };
+	writeFiles(join(folder, "pictures"), { ...Object.fromEntries(files), ...proofs });
 }
 
 /** Builds the catalogue. @returns the thumbnail of each layer that has one, and the files of pictures */
@@ -85,13 +78,11 @@ test("another picture replaces the first, and without proofs there are none", as
 });
 
 test("a file of proofs that is not whole, or names other files, gives no thumbnail", async ({ folder }) => {
-	await write(join(folder, "pictures", proofsFile), '{"version":1,"layers":{"ab":');
+	const write = (text: string) => writeFiles(join(folder, "pictures"), { [proofsFile]: text });
+	write('{"version":1,"layers":{"ab":');
 	assert.equal((await build(folder)).thumbnails, {});
 	const picture = "../../etc/ab.0123456789ab.webp";
-	await write(
-		join(folder, "pictures", proofsFile),
-		JSON.stringify({ version: 1, layers: { ab: { picture } } }),
-	);
+	write(JSON.stringify({ version: 1, layers: { ab: { picture } } }));
 	assert.equal((await build(folder)).thumbnails, {});
 });
 

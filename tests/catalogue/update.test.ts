@@ -1,7 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Index } from "../../catalogue/chunks.ts";
 import type { CatalogueOptions } from "../../catalogue/options.ts";
@@ -12,15 +11,8 @@ import { type CatalogueOutcome, updateCatalogue } from "../../catalogue/update.t
 import { chunksFolder, manifestPath, parseManifest } from "../../registry/entries.ts";
 import { readConfiguration } from "../../service/settings.ts";
 import { serviceIdentity } from "../../store/store.ts";
-import { runGit } from "../../system/git/run.ts";
-import { feature, temporaryFolder, wms } from "../local.ts";
-
-interface Context {
-	folder: string;
-	remove: () => Promise<void>;
-}
-
-const update = suite<Context>("catalogue step by step");
+import { feature, wms } from "../local.ts";
+import { type Files, filesIn, freshSuite, gitIn, temporaryFolder, writeFiles } from "../world.ts";
 
 const senderNames = { office: "Office of Maps · Bureau des cartes", other: "Other" };
 
@@ -32,45 +24,29 @@ function options(more: Partial<CatalogueOptions> = {}): CatalogueOptions {
 	};
 }
 
-update.before.each(async (context) => {
-	const { path, remove } = await temporaryFolder();
-	Object.assign(context, { folder: path, remove });
-	await git(path, "init", "-q", "-b", "main");
-	await git(path, "config", "user.name", "t");
-	await git(path, "config", "user.email", "t@example.ca");
-	await git(path, "config", "core.fsync", "none");
-	await commit(
-		path,
-		{ "layers/ab/abc.json": wms("rivers"), "layers/23/23ax5t.json": wms("limits") },
-		"office",
-	);
+const update = freshSuite("catalogue step by step", async (use) => {
+	const { path } = use(await temporaryFolder());
+	await gitIn(path)("init", "-q", "-b", "main");
+	const layers = { "layers/ab/abc.json": wms("rivers"), "layers/23/23ax5t.json": wms("limits") };
+	await commit(path, layers, "office");
+	return { folder: path };
 });
 
-update.after.each(({ remove }) => remove());
-
-async function git(folder: string, ...args: string[]): Promise<string> {
-	return (await runGit(folder, args)).toString("utf8").trim();
-}
-
-/** Commits files, null for one that goes: a sender's request, which the service commits, or a push. */
+/** Commits files, null for one that is removed: a sender's request, which the service commits, or a push. */
 async function commit(
 	folder: string,
-	files: Record<string, string | null>,
+	files: Files,
 	sender?: string,
 	committer = sender && serviceIdentity,
 ): Promise<string> {
-	for (const [path, text] of Object.entries(files)) {
-		const target = join(folder, path);
-		await mkdir(dirname(target), { recursive: true });
-		if (text === null) await rm(target, { force: true });
-		else await writeFile(target, text);
-	}
-	await git(folder, "add", "-A", "layers");
+	const git = gitIn(folder);
+	writeFiles(folder, files);
+	await git("add", "-A", "layers");
 	const [, name, mail] = /^(.*) <(.*)>$/.exec(committer ?? "") ?? [];
 	const identity = name ? ["-c", `committer.name=${name}`, "-c", `committer.email=${mail}`] : [];
 	const words = [...identity, "commit", "-q", "--allow-empty", "-m", "change"];
-	await git(folder, ...words, ...(sender ? ["--trailer", `Sender: ${sender}`] : []));
-	return git(folder, "rev-parse", "HEAD");
+	await git(...words, ...(sender ? ["--trailer", `Sender: ${sender}`] : []));
+	return git("rev-parse", "HEAD");
 }
 
 async function bring(
@@ -78,19 +54,8 @@ async function bring(
 	out = "out",
 	more: Partial<CatalogueOptions> = {},
 ): Promise<CatalogueOutcome> {
-	const head = await git(folder, "rev-parse", "HEAD");
+	const head = await gitIn(folder)("rev-parse", "HEAD");
 	return updateCatalogue({ repository: folder, commit: head }, join(folder, out), options(more));
-}
-
-/** Path → content of every file. */
-async function filesOf(folder: string): Promise<Map<string, string>> {
-	const entries = await readdir(folder, { recursive: true, withFileTypes: true });
-	const files = new Map<string, string>();
-	for (const entry of entries.filter((one) => one.isFile())) {
-		const path = join(entry.parentPath ?? entry.path, entry.name);
-		files.set(path.slice(folder.length + 1), (await readFile(path)).toString("latin1"));
-	}
-	return files;
 }
 
 /** That the range from the last commit leaves what the range from nothing writes, and each compressed copy what stands beside it. */
@@ -98,13 +63,13 @@ async function assertWhole(folder: string, more: Partial<CatalogueOptions> = {})
 	const fresh = join(folder, "fresh");
 	await rm(fresh, { recursive: true, force: true });
 	assert.is((await bring(folder, "fresh", more)).how, "all");
-	const [given, expected] = [await filesOf(join(folder, "out")), await filesOf(fresh)];
+	const [given, expected] = [filesIn(join(folder, "out")), filesIn(fresh)];
 	// The chunks before the last change stay for who has read the manifest before.
 	const named = await namedChunks(folder);
 	for (const path of given.keys())
 		if (path.startsWith(`${chunksFolder}/`) && !named.includes(path.replace(/\.(?:gz|br)$/, "")))
 			given.delete(path);
-	assert.equal([...given.keys()].sort(), [...expected.keys()].sort());
+	assert.equal([...given.keys()], [...expected.keys()]);
 	for (const [path, text] of expected) {
 		if (!path.endsWith(".gz")) assert.is(given.get(path), text, path);
 		else {
@@ -140,7 +105,7 @@ update("any sequence of changes leaves the files of a whole build", async ({ fol
 	const present = new Set<string>();
 	const sick = new Map<string, object>();
 	for (let step = 0; step < 12; step += 1) {
-		const files: Record<string, string | null> = {};
+		const files: Files = {};
 		for (let count = 1 + random(step === 6 ? 40 : 3); count > 0; count -= 1) {
 			const key = keys[random(keys.length)] as string;
 			const path = `layers/${key.slice(0, 2)}/${key}.json`;
@@ -186,8 +151,8 @@ update(
 		assert.is(known.abd?.sender, "Other");
 		assert.is(known.abc?.sender, undefined);
 		assert.is((known.abc as { changed?: { commit: string } }).changed?.commit, changed.slice(0, 12));
-		for (const [path, text] of await filesOf(join(folder, "out")))
-			assert.not.match(text, /secret-id|"office"|t@example/, path);
+		for (const [path, text] of filesIn(join(folder, "out")))
+			assert.not.match(text, /secret-id|"office"|ada@example/, path);
 		await assertWhole(folder);
 		// Another name of a sender is seen on all layers that it has registered.
 		assert.is((await bring(folder, "out", { senderNames: { other: "Renamed" } })).how, "all");
@@ -214,7 +179,7 @@ update("compressed copies go with their files", async ({ folder }) => {
 	await commit(folder, { "layers/ab/abd.json": wms("lakes"), "layers/23/23ax5t.json": null }, "other");
 	assert.is((await bring(folder, "out", { isCompressed: true })).how, "changes");
 	await assertWhole(folder, { isCompressed: true });
-	const names = [...(await filesOf(join(folder, "out"))).keys()];
+	const names = [...filesIn(join(folder, "out")).keys()];
 	assert.ok(names.some((name) => /^assets\/main-.*\.js\.br$/.test(name)));
 	const chunks = names.filter((name) => name.startsWith(`${chunksFolder}/`) && name.endsWith(".json"));
 	assert.ok(chunks.some((name) => names.includes(`${name}.br`)));
@@ -258,7 +223,7 @@ update("what is deleted, cut off or of another history is made anew", async ({ f
 	await commit(folder, { "layers/ab/abg.json": wms("once more") });
 	await writeFile(join(out, manifestPath), '{"version":3,"lay');
 	assert.is((await bring(folder)).how, "all");
-	await git(folder, "reset", "-q", "--hard", "HEAD~2");
+	await gitIn(folder)("reset", "-q", "--hard", "HEAD~2");
 	await commit(folder, { "layers/ab/abf.json": wms("instead") });
 	assert.is((await bring(folder)).how, "all");
 	assert.equal(Object.keys(await entries(folder)).sort(), ["23ax5t", "abc", "abf"]);
@@ -350,7 +315,7 @@ update(
 		assert.equal(Object.keys(await entries(folder)).sort(), ["23ax5t", "abc"]);
 		await assertWhole(folder);
 		const clone = join(folder, "clone");
-		await git(folder, "clone", "-q", "--depth", "1", `file://${folder}`, clone);
+		await gitIn(folder)("clone", "-q", "--depth", "1", `file://${folder}`, clone);
 		await bring(clone);
 		assert.is((await entries(clone)).abc?.changed, undefined);
 		assert.not.ok((await readdir(join(clone, "out"))).includes("changes"));
@@ -390,7 +355,7 @@ update(
 	async ({ folder }) => {
 		const served = { site: { ...options().site, canSend: true } };
 		await bring(folder, "out", served);
-		const paths = [...(await filesOf(join(folder, "out"))).keys()];
+		const paths = [...filesIn(join(folder, "out")).keys()];
 		assert.not.ok(paths.some((path) => /^(?:en\/layer|fr\/couche|list|records)\//.test(path)));
 		const sitemaps = await Promise.all(
 			paths.filter((path) => path.startsWith("sitemap/")).map((path) => read(folder, path)),

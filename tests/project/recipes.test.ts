@@ -2,27 +2,18 @@ import { execFile } from "node:child_process";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseRegistration } from "../../registry/registration.ts";
-import { temporaryFolder } from "../local.ts";
 import { root } from "../process.ts";
 import { type JsonRequest, startJsonServer } from "../scripts/json-server.ts";
 import { datasets, energy, french, records } from "./catalogue-answers.ts";
+import { folderSuite } from "../world.ts";
 
 interface Scene {
 	folder: string;
-	remove: () => Promise<void>;
 }
 
-const test = suite<Scene>("recipes for catalogues");
-
-test.before.each(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	scene.folder = path;
-	scene.remove = remove;
-});
-test.after.each(({ remove }) => remove());
+const test = folderSuite("recipes for catalogues");
 
 /** Runs a recipe against a catalogue. @returns its output, and the registrations it wrote, which have no problems */
 async function follow(

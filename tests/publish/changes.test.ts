@@ -3,7 +3,8 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { commitLayers } from "../../publish/changes.ts";
 import { listTree } from "../../system/git/tree.ts";
-import { Repository, wmsFile } from "../review/repository.ts";
+import { wmsFile } from "../review/repository.ts";
+import { Repository } from "../world.ts";
 
 async function collect(read: ReturnType<ReturnType<typeof commitLayers>>): Promise<string[][]> {
 	const found: string[][] = [];
@@ -21,7 +22,7 @@ async function collect(read: ReturnType<ReturnType<typeof commitLayers>>): Promi
 
 test("of a commit all spellings of the wanted smallkeys are read, with their descriptions, and no link", async () => {
 	const text = wmsFile("rivers");
-	const repository = new Repository({
+	using repository = new Repository({
 		"layers/ab/abc.json": text,
 		"layers/ab/ABC.json": { link: "abc.json" },
 		"layers/ab/abc.service.json": "described",
@@ -30,20 +31,16 @@ test("of a commit all spellings of the wanted smallkeys are read, with their des
 		"layers/ab/below/abe.json": text,
 		"layers/23/23ax5t.json": text,
 	});
-	try {
-		const commit = repository.git("rev-parse", "HEAD").trim();
-		const read = commitLayers(repository.path, commit);
-		const abc = ["ABC symlink", `abc file ${text.trimEnd()}`, "abc.service file described"];
-		assert.equal(await collect(read(new Set(["abc", "abe", "orphan", "zz"]))), [abc]);
-		assert.equal(await collect(read(new Set())), []);
-		const listed = await listTree(repository.path, commit, "layers/");
-		const everyKey = new Set(["23ax5t", "abc", "abd"]);
-		const all = await collect(commitLayers(repository.path, commit, listed)(everyKey));
-		const plain = (smallkey: string) => [`${smallkey} file ${text.trimEnd()}`];
-		assert.equal(all, [plain("23ax5t"), abc, plain("abd")]);
-	} finally {
-		repository.remove();
-	}
+	const commit = repository.git("rev-parse", "HEAD").trim();
+	const read = commitLayers(repository.path, commit);
+	const abc = ["ABC symlink", `abc file ${text.trimEnd()}`, "abc.service file described"];
+	assert.equal(await collect(read(new Set(["abc", "abe", "orphan", "zz"]))), [abc]);
+	assert.equal(await collect(read(new Set())), []);
+	const listed = await listTree(repository.path, commit, "layers/");
+	const everyKey = new Set(["23ax5t", "abc", "abd"]);
+	const all = await collect(commitLayers(repository.path, commit, listed)(everyKey));
+	const plain = (smallkey: string) => [`${smallkey} file ${text.trimEnd()}`];
+	assert.equal(all, [plain("23ax5t"), abc, plain("abd")]);
 });
 
 test.run();

@@ -4,7 +4,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { temporaryFolder } from "../local.ts";
 import { type Ended, root, runScript } from "../process.ts";
-import { type Files, ownersFile, Repository, wmsFile } from "../review/repository.ts";
+import { ownersFile, wmsFile } from "../review/repository.ts";
+import { type Files, Repository } from "../world.ts";
 
 interface Scene {
 	repository: Repository;

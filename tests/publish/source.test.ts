@@ -5,7 +5,8 @@ import * as assert from "uvu/assert";
 import { lockFolder } from "../../service/data-dir.ts";
 import { temporaryFolder } from "../local.ts";
 import { runScript } from "../process.ts";
-import { Repository, wmsFile } from "../review/repository.ts";
+import { wmsFile } from "../review/repository.ts";
+import { Repository } from "../world.ts";
 
 interface Scene {
 	folder: string;

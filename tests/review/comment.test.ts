@@ -11,7 +11,8 @@ import { parseReport, remarkLine, viewerLines } from "../../review/report.ts";
 import type { Review } from "../../review/review.ts";
 import { plainSettings } from "../catalogue/pages.ts";
 import { runScript } from "../process.ts";
-import { type Files, ownersFile, Repository, wmsFile } from "./repository.ts";
+import { type Files, Repository } from "../world.ts";
+import { ownersFile, wmsFile } from "./repository.ts";
 
 /** An address that is never asked: it is not of the public internet. */
 const nowhere = "http://127.0.0.1:9/wms";

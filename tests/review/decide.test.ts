@@ -9,7 +9,7 @@ import { GitFailure } from "../../system/git/run.ts";
 import { feature, Local, temporaryFolder, textOf, wms } from "../local.ts";
 import { type Ended, runScript, ServerProcess } from "../process.ts";
 import { eventually } from "../wait.ts";
-import { Repository } from "./repository.ts";
+import { Repository } from "../world.ts";
 
 const test = suite<{ local: Local }>("reviews of a service on this machine");
 

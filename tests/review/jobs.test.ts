@@ -3,8 +3,9 @@ import { join } from "node:path";
 import glob from "fast-glob";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { Repository } from "../world.ts";
 import { commands, jobsOf, runJob } from "./origin.ts";
-import { ownersFile, Repository, wmsFile } from "./repository.ts";
+import { ownersFile, wmsFile } from "./repository.ts";
 
 /** Where the commands of each job are run, beside this file; of two jobs with the same commands one is enough. */
 const elsewhere: Record<string, string> = {
@@ -66,25 +67,21 @@ test("the trigger does nothing; check fails unless every version of Node passed,
 });
 
 test("a pull request that changes only layers is no code; one that changes anything else is", async () => {
-	const repository = new Repository({ "layers/owners.json": ownersFile, "README.md": "x" });
-	try {
-		const isCode = async (files: Record<string, string>) => {
-			repository.propose(files);
-			repository.git("checkout", "-q", "--detach", "main");
-			repository.git("merge", "-q", "--no-ff", "--no-edit", "head");
-			const output = join(repository.path, ".git", `output-${Object.keys(files).length}`);
-			const ended = await runJob(repository.path, commands("check", "changes"), {
-				GITHUB_OUTPUT: output,
-			});
-			assert.is(ended.status, 0, ended.output);
-			repository.git("checkout", "-q", "main");
-			return readFileSync(output, "utf8");
-		};
-		assert.is(await isCode({ "layers/aa/aaa.json": wmsFile("a") }), "code=false\n");
-		assert.is(await isCode({ "layers/aa/aaa.json": wmsFile("a"), "layers.md": "x" }), "code=true\n");
-	} finally {
-		repository.remove();
-	}
+	using repository = new Repository({ "layers/owners.json": ownersFile, "README.md": "x" });
+	const isCode = async (files: Record<string, string>) => {
+		repository.propose(files);
+		repository.git("checkout", "-q", "--detach", "main");
+		repository.git("merge", "-q", "--no-ff", "--no-edit", "head");
+		const output = join(repository.path, ".git", `output-${Object.keys(files).length}`);
+		const ended = await runJob(repository.path, commands("check", "changes"), {
+			GITHUB_OUTPUT: output,
+		});
+		assert.is(ended.status, 0, ended.output);
+		repository.git("checkout", "-q", "main");
+		return readFileSync(output, "utf8");
+	};
+	assert.is(await isCode({ "layers/aa/aaa.json": wmsFile("a") }), "code=false\n");
+	assert.is(await isCode({ "layers/aa/aaa.json": wmsFile("a"), "layers.md": "x" }), "code=true\n");
 });
 
 test.run();

@@ -15,7 +15,7 @@ import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { cleanEnvironment, pathWithCompiled, root } from "../process.ts";
-import { type Files, Repository } from "./repository.ts";
+import { type Files, Repository } from "../world.ts";
 
 interface Step {
 	name?: string;

@@ -5,7 +5,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Peer } from "../harvest/peer.ts";
 import { missingS3, startS3 } from "../scripts/host/s3-server.ts";
-import { featureFile, ownersFile, Repository } from "./repository.ts";
+import { Repository } from "../world.ts";
+import { featureFile, ownersFile } from "./repository.ts";
 import type { Run } from "./runner/workflow.ts";
 import { World } from "./runner/world.ts";
 
@@ -137,8 +138,8 @@ const renames: [string, string][] = [
 for (const [what, path] of renames) {
 	test(`a patch with ${what} ends the job, and nothing is pushed`, async () => {
 		const repository = new Repository({ [path]: `${world.file(path)}\n` });
-		repository.write("layers/we/wells.service.json", `${world.file(path)}\n`);
-		repository.write(path, null);
+		repository.write({ "layers/we/wells.service.json": `${world.file(path)}\n` });
+		repository.write({ [path]: null });
 		repository.git("add", "-A");
 		const patch = repository.git("diff", "--cached", "--binary", "-M50%");
 		assert.match(patch, `rename from ${path}`);

@@ -5,9 +5,9 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { root } from "../process.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
-import { type Answering, answering } from "../world.ts";
+import { type Answering, answering, type Files, Repository } from "../world.ts";
 import { commands, Origin, runJob } from "./origin.ts";
-import { type Files, featureFile, ownersFile, Repository } from "./repository.ts";
+import { featureFile, ownersFile } from "./repository.ts";
 
 let origin: Origin;
 let services: Answering;
@@ -134,22 +134,18 @@ const evil: [string, Files, RegExp][] = [
 
 for (const [what, files, error] of evil) {
 	test(`of a patch with ${what} nothing is pushed, and gh is never called`, async () => {
-		const repository = new Repository({ "layers/we/wells.json": featureFile() });
-		try {
-			for (const [name, content] of Object.entries(files)) repository.write(name, content);
-			repository.git("add", "-A");
-			const patch = join(repository.path, "evil.patch");
-			writeFileSync(patch, repository.git("diff", "--cached", "--binary"));
-			origin.push({ "layers/we/wells.service.json": null });
-			const cwd = origin.checkout();
-			const before = countCommits();
-			const { status, output } = await describe(cwd, patch);
-			assert.is.not(status, 0);
-			assert.match(output, error);
-			assert.is(countCommits(), before);
-		} finally {
-			repository.remove();
-		}
+		using repository = new Repository({ "layers/we/wells.json": featureFile() });
+		repository.write(files);
+		repository.git("add", "-A");
+		const patch = join(repository.path, "evil.patch");
+		writeFileSync(patch, repository.git("diff", "--cached", "--binary"));
+		origin.push({ "layers/we/wells.service.json": null });
+		const cwd = origin.checkout();
+		const before = countCommits();
+		const { status, output } = await describe(cwd, patch);
+		assert.is.not(status, 0);
+		assert.match(output, error);
+		assert.is(countCommits(), before);
 	});
 }
 

@@ -8,7 +8,8 @@ import { createCheckServices, isWrong, type Review, review } from "../../review/
 import { readConfiguration } from "../../service/settings.ts";
 import { Peer } from "../harvest/peer.ts";
 import { largeWhenStored } from "../local.ts";
-import { type Files, featureFile, ownersFile, Repository, wmsFile } from "./repository.ts";
+import { type Files, Repository } from "../world.ts";
+import { featureFile, hide, ownersFile, wmsFile } from "./repository.ts";
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
 
@@ -21,24 +22,20 @@ const baseFiles: Files = {
 
 /** Reviews a change of `baseFiles`; `asked` gets the smallkeys whose services were asked. */
 async function reviewed(files: Files, findings: Record<string, Finding[]> = {}, base: Files = baseFiles) {
-	const repository = new Repository(base);
+	using repository = new Repository(base);
 	const asked: string[] = [];
-	try {
-		repository.propose(files);
-		const outcome = await review({
-			repository: repository.path,
-			base: "main",
-			head: "head",
-			settings,
-			check: async ({ smallkey }) => {
-				asked.push(smallkey);
-				return { findings: findings[smallkey] ?? [] };
-			},
-		});
-		return { outcome, asked };
-	} finally {
-		repository.remove();
-	}
+	repository.propose(files);
+	const outcome = await review({
+		repository: repository.path,
+		base: "main",
+		head: "head",
+		settings,
+		check: async ({ smallkey }) => {
+			asked.push(smallkey);
+			return { findings: findings[smallkey] ?? [] };
+		},
+	});
+	return { outcome, asked };
 }
 
 function problemLines({ problems }: Review): string[] {
@@ -160,128 +157,104 @@ for (const [what, files, problem, count = 1] of misplaced) {
 }
 
 test("a link is named as one, also if it has more bytes than a file may have", async () => {
-	const repository = new Repository(baseFiles);
-	try {
-		repository.write("large", "x".repeat(70_000));
-		const blob = repository.git("hash-object", "-w", "large").trim();
-		repository.write("large", null);
-		repository.git("update-index", "--add", "--cacheinfo", `120000,${blob},layers/ab/abd.json`);
-		repository.git("commit", "-q", "-m", "a link");
-		const { path } = repository;
-		const check = async () => ({ findings: [] });
-		const outcome = await review({ repository: path, base: "main~1", head: "main", settings, check });
-		assert.equal(problemLines(outcome), ["layers/ab/abd.json:1  must be a plain file, not a symlink"]);
-	} finally {
-		repository.remove();
-	}
+	using repository = new Repository(baseFiles);
+	repository.write({ large: "x".repeat(70_000) });
+	const blob = repository.git("hash-object", "-w", "large").trim();
+	repository.write({ large: null });
+	repository.git("update-index", "--add", "--cacheinfo", `120000,${blob},layers/ab/abd.json`);
+	repository.git("commit", "-q", "-m", "a link");
+	const { path } = repository;
+	const check = async () => ({ findings: [] });
+	const outcome = await review({ repository: path, base: "main~1", head: "main", settings, check });
+	assert.equal(problemLines(outcome), ["layers/ab/abd.json:1  must be a plain file, not a symlink"]);
 });
 
 test("a twin that came to the base after the change parted from it is found", async () => {
-	const repository = new Repository(baseFiles);
-	try {
-		repository.propose({ "layers/ne/new.json": wmsFile("a") });
-		repository.commit("meanwhile", { "layers/ne/NEW.json": wmsFile("b") });
-		const check = async () => ({ findings: [] });
-		const outcome = await review({
-			repository: repository.path,
-			base: "main",
-			head: "head",
-			settings,
-			check,
-		});
-		assert.match(
-			problemLines(outcome).join(),
-			/new\.json:1 {2}smallkey: new differs only in case from NEW, which is registered/,
-		);
-		assert.equal(
-			outcome.layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`),
-			["new wrong"],
-		);
-	} finally {
-		repository.remove();
-	}
+	using repository = new Repository(baseFiles);
+	repository.propose({ "layers/ne/new.json": wmsFile("a") });
+	repository.commit("meanwhile", { "layers/ne/NEW.json": wmsFile("b") });
+	const check = async () => ({ findings: [] });
+	const outcome = await review({
+		repository: repository.path,
+		base: "main",
+		head: "head",
+		settings,
+		check,
+	});
+	assert.match(
+		problemLines(outcome).join(),
+		/new\.json:1 {2}smallkey: new differs only in case from NEW, which is registered/,
+	);
+	assert.equal(
+		outcome.layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`),
+		["new wrong"],
+	);
 });
 
 test("what the base changed meanwhile is not part of the change", async () => {
-	const repository = new Repository(baseFiles);
-	try {
-		repository.propose({ "layers/ne/new.json": wmsFile("a") });
-		repository.commit("meanwhile", { "layers/ab/abc.json": wmsFile("rivers"), "api/app.ts": "" });
-		const check = async () => ({ findings: [] });
-		const outcome = await review({
-			repository: repository.path,
-			base: "main",
-			head: "head",
-			settings,
-			check,
-		});
-		assert.equal(
-			outcome.layers.map(({ smallkey }) => smallkey),
-			["new"],
-		);
-		assert.equal(outcome.outside, []);
-	} finally {
-		repository.remove();
-	}
+	using repository = new Repository(baseFiles);
+	repository.propose({ "layers/ne/new.json": wmsFile("a") });
+	repository.commit("meanwhile", { "layers/ab/abc.json": wmsFile("rivers"), "api/app.ts": "" });
+	const check = async () => ({ findings: [] });
+	const outcome = await review({
+		repository: repository.path,
+		base: "main",
+		head: "head",
+		settings,
+		check,
+	});
+	assert.equal(
+		outcome.layers.map(({ smallkey }) => smallkey),
+		["new"],
+	);
+	assert.equal(outcome.outside, []);
 });
 
 test("what a merge writes beside what is listed is seen: two merge bases are refused", async () => {
-	const repository = new Repository({ ...baseFiles, "SECURITY.md": "how to report\n" });
-	try {
-		repository.hide("SECURITY.md", "no reports, please\n");
-		const { path } = repository;
-		assert.is(
-			repository.git("diff", "--name-only", repository.git("merge-base", "main", "hiding").trim(), "hiding"),
-			"",
-			"what GitHub lists",
-		);
-		const merged = repository.git("merge-tree", "--write-tree", "main", "hiding").trim();
-		assert.is(repository.git("show", `${merged}:SECURITY.md`), "no reports, please\n");
-		const check = async () => ({ findings: [] });
-		const outcome = await review({ repository: path, base: "main", head: "hiding", settings, check });
-		assert.ok(isWrong(outcome));
-		assert.match(outcome.obstacle ?? "", /^2 merge bases, so its merge may write what GitHub does not list/);
-	} finally {
-		repository.remove();
-	}
+	using repository = new Repository({ ...baseFiles, "SECURITY.md": "how to report\n" });
+	hide(repository, "SECURITY.md", "no reports, please\n");
+	const { path } = repository;
+	assert.is(
+		repository.git("diff", "--name-only", repository.git("merge-base", "main", "hiding").trim(), "hiding"),
+		"",
+		"what GitHub lists",
+	);
+	const merged = repository.git("merge-tree", "--write-tree", "main", "hiding").trim();
+	assert.is(repository.git("show", `${merged}:SECURITY.md`), "no reports, please\n");
+	const check = async () => ({ findings: [] });
+	const outcome = await review({ repository: path, base: "main", head: "hiding", settings, check });
+	assert.ok(isWrong(outcome));
+	assert.match(outcome.obstacle ?? "", /^2 merge bases, so its merge may write what GitHub does not list/);
 });
 
 test("a file that the base has renamed is judged where the merge writes it, and nothing is stored", async () => {
-	const repository = new Repository({ ...baseFiles, "layers/ab/abc.json": wmsFile("roads") });
-	try {
-		repository.propose({ "layers/ab/abc.json": wmsFile("rivers") });
-		const moved = { "layers/ab/abc.json": null, "layers/en/energy-2.json": wmsFile("roads") };
-		repository.commit("meanwhile", moved);
-		const objects = () => repository.git("count-objects", "-v");
-		const before = objects();
-		const { path } = repository;
-		const check = async () => ({ findings: [] });
-		const outcome = await review({ repository: path, base: "main", head: "head", settings, check });
-		assert.equal(
-			outcome.layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`),
-			["energy-2 changed"],
-		);
-		assert.equal(outcome.approvals, [{ owners: ["@maps/energy"], paths: ["layers/en/energy-2.json"] }]);
-		assert.is(objects(), before);
-	} finally {
-		repository.remove();
-	}
+	using repository = new Repository({ ...baseFiles, "layers/ab/abc.json": wmsFile("roads") });
+	repository.propose({ "layers/ab/abc.json": wmsFile("rivers") });
+	const moved = { "layers/ab/abc.json": null, "layers/en/energy-2.json": wmsFile("roads") };
+	repository.commit("meanwhile", moved);
+	const objects = () => repository.git("count-objects", "-v");
+	const before = objects();
+	const { path } = repository;
+	const check = async () => ({ findings: [] });
+	const outcome = await review({ repository: path, base: "main", head: "head", settings, check });
+	assert.equal(
+		outcome.layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`),
+		["energy-2 changed"],
+	);
+	assert.equal(outcome.approvals, [{ owners: ["@maps/energy"], paths: ["layers/en/energy-2.json"] }]);
+	assert.is(objects(), before);
 });
 
 test("a conflict has a sentence of its own", async () => {
-	const repository = new Repository(baseFiles);
-	try {
-		repository.propose({ "layers/ab/abc.json": wmsFile("rivers") });
-		repository.commit("meanwhile", { "layers/ab/abc.json": wmsFile("lakes") });
-		const { path } = repository;
-		const check = async () => ({ findings: [] });
-		const outcome = await review({ repository: path, base: "main", head: "head", settings, check });
-		assert.is(outcome.obstacle, "the base has changed the same lines: merge it into the branch");
-		assert.ok(isWrong(outcome));
-		assert.match(renderComment(outcome), "It cannot be merged: the base has changed the same lines");
-	} finally {
-		repository.remove();
-	}
+	using repository = new Repository(baseFiles);
+	repository.propose({ "layers/ab/abc.json": wmsFile("rivers") });
+	repository.commit("meanwhile", { "layers/ab/abc.json": wmsFile("lakes") });
+	const { path } = repository;
+	const check = async () => ({ findings: [] });
+	const outcome = await review({ repository: path, base: "main", head: "head", settings, check });
+	assert.is(outcome.obstacle, "the base has changed the same lines: merge it into the branch");
+	assert.ok(isWrong(outcome));
+	assert.match(renderComment(outcome), "It cannot be merged: the base has changed the same lines");
 });
 
 test("a layer that was wrong before and stays as it is does not fail another change", async () => {
@@ -392,17 +365,13 @@ test("without owners on the base no owner is named", async () => {
 });
 
 test("nothing of the head is checked out or run", async () => {
-	const repository = new Repository(baseFiles);
-	try {
-		repository.propose({ ".gitattributes": "*.json filter=evil\n", "layers/ab/abd.json": wmsFile("a") });
-		const before = repository.git("rev-parse", "HEAD");
-		const check = async () => ({ findings: [] });
-		await review({ repository: repository.path, base: "main", head: "head", settings, check });
-		assert.is(repository.git("status", "--porcelain"), "");
-		assert.is(repository.git("rev-parse", "HEAD"), before);
-	} finally {
-		repository.remove();
-	}
+	using repository = new Repository(baseFiles);
+	repository.propose({ ".gitattributes": "*.json filter=evil\n", "layers/ab/abd.json": wmsFile("a") });
+	const before = repository.git("rev-parse", "HEAD");
+	const check = async () => ({ findings: [] });
+	await review({ repository: repository.path, base: "main", head: "head", settings, check });
+	assert.is(repository.git("status", "--porcelain"), "");
+	assert.is(repository.git("rev-parse", "HEAD"), before);
 });
 
 for (const [base, head] of [
@@ -411,27 +380,23 @@ for (const [base, head] of [
 	["main", "unrelated"],
 ]) {
 	test(`there is no review of ${head} against ${base}`, async () => {
-		const repository = new Repository(baseFiles);
-		try {
-			repository.propose({ "layers/ab/abd.json": wmsFile("a") });
-			repository.git("checkout", "-q", "--orphan", "unrelated");
-			repository.commit("unrelated", {});
-			const check = async () => ({ findings: [] });
-			const options = {
-				repository: repository.path,
-				base: base as string,
-				head: head as string,
-				settings,
-				check,
-			};
-			const error = await review(options).then(
-				() => null,
-				(error: Error) => error.message,
-			);
-			assert.match(error ?? "", /has no commit|no commit in common/);
-		} finally {
-			repository.remove();
-		}
+		using repository = new Repository(baseFiles);
+		repository.propose({ "layers/ab/abd.json": wmsFile("a") });
+		repository.git("checkout", "-q", "--orphan", "unrelated");
+		repository.commit("unrelated", {});
+		const check = async () => ({ findings: [] });
+		const options = {
+			repository: repository.path,
+			base: base as string,
+			head: head as string,
+			settings,
+			check,
+		};
+		const error = await review(options).then(
+			() => null,
+			(error: Error) => error.message,
+		);
+		assert.match(error ?? "", /has no commit|no commit in common/);
 	});
 }
 

@@ -4,8 +4,9 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parseReport } from "../../review/report.ts";
 import { root } from "../process.ts";
+import type { Files } from "../world.ts";
 import { commands, Origin, runJob } from "./origin.ts";
-import { type Files, wmsFile } from "./repository.ts";
+import { wmsFile } from "./repository.ts";
 
 /** An address that is never asked: it is not of the public internet. */
 const nowhere = "http://127.0.0.1:9/wms";

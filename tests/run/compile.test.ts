@@ -4,21 +4,13 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { temporaryFolder } from "../local.ts";
 import { root, runTests } from "../process.ts";
+import { folderSuite } from "../world.ts";
 import { compileTests } from "./compile.mjs";
 import { kept } from "./kept.mjs";
 
-const test = suite<{ folder: string; remove: () => Promise<void> }>("test files, compiled");
-
-test.before.each(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	scene.folder = path;
-	scene.remove = remove;
-});
-test.after.each(({ remove }) => remove());
+const test = folderSuite("test files, compiled");
 
 /** Writes modules, name → text, into a folder; their paths. */
 async function writeModules(folder: string, texts: Record<string, string>): Promise<string[]> {

@@ -4,20 +4,12 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, type Ended, root, runTests, testWords } from "../process.ts";
 import { eventually } from "../wait.ts";
+import { folderSuite } from "../world.ts";
 
-const test = suite<{ folder: string; remove: () => Promise<void> }>("npm test");
-
-test.before.each(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	scene.folder = path;
-	scene.remove = remove;
-});
-test.after.each(({ remove }) => remove());
+const test = folderSuite("npm test");
 
 const uvu = JSON.stringify(pathToFileURL(join(root, "node_modules/uvu/dist/index.mjs")).href);
 const head = `import { test } from ${uvu};\n`;

@@ -16,7 +16,7 @@ import { pageSettingsPath } from "../../site/static/html.ts";
 import { pageSettings } from "../catalogue/pages.ts";
 import { featureAt, stations, together } from "../harvest/repair/moves.ts";
 import { arcgis, type World, type WorldLayer, WorldServer } from "../harvest/repair/world.ts";
-import { Repository } from "../review/repository.ts";
+import { Repository } from "../world.ts";
 
 const test = suite<{ server: WorldServer; repository: Repository }>("waiting repairs");
 test.before(async (scene) => {

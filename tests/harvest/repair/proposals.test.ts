@@ -6,7 +6,7 @@ import { parseHealth } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { canonicalText, type Registration } from "../../../registry/registration.ts";
 import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
-import { Repository } from "../../review/repository.ts";
+import { Repository } from "../../world.ts";
 import { featureAt, together } from "./moves.ts";
 import { arcgis, redirect, type World, WorldServer } from "./world.ts";
 

@@ -13,7 +13,7 @@ import { connectToGithub } from "../../../service/github.ts";
 import { readConfiguration } from "../../../service/settings.ts";
 import { temporaryFolder } from "../../local.ts";
 import { root, runScript } from "../../process.ts";
-import { Repository } from "../repository.ts";
+import { Repository } from "../../world.ts";
 import { bot, idOf, type PeerCheck, type PeerPull, type ReviewPeer, startReviewPeer } from "./review-peer.ts";
 
 const ownersFile = {

@@ -4,8 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { cleanEnvironment } from "../../process.ts";
 import type { JsonServer } from "../../scripts/json-server.ts";
+import { type Files, Repository } from "../../world.ts";
 import { bot, type ReviewPeer, startReviewPeer } from "../approvals/review-peer.ts";
-import { type Files, Repository } from "../repository.ts";
+import { hide } from "../repository.ts";
 import { Events } from "./events.ts";
 import { answerGh, answerMerge, answerMore } from "./github.ts";
 import { makeHost, obstaclesOf, projectFiles } from "./host.ts";
@@ -148,9 +149,9 @@ export class World {
 		return pull;
 	}
 
-	/** As `Repository.hide`, on the main branch. */
+	/** As `hide`, on the main branch. */
 	hide(path: string, content: string): void {
-		this.work.hide(path, content);
+		hide(this.work, path, content);
 		this.#send("main", "refs/heads/main");
 	}
 

@@ -4,7 +4,8 @@ import * as assert from "uvu/assert";
 import { runGit } from "../../../system/git/run.ts";
 import { temporaryFolder } from "../../local.ts";
 import { type Ended, root, runScript } from "../../process.ts";
-import { ownersFile, Repository } from "../repository.ts";
+import { Repository } from "../../world.ts";
+import { ownersFile } from "../repository.ts";
 import { type SettingsPeer, startSettingsPeer } from "./settings-peer.ts";
 
 const token = "the-token-of-the-test";
@@ -200,7 +201,7 @@ test("a ruleset asks for both checks from the workflows' App; another keeps the 
 test("one person who owns everything may merge as an administrator; a team needs no such way", async () => {
 	await doByHand();
 	const lone = { operators: ["@Ada#7"], layers: { "*": ["@ada#7"] } };
-	clone.write("layers/owners.json", JSON.stringify(lone));
+	clone.write({ "layers/owners.json": JSON.stringify(lone) });
 	try {
 		assert.is((await setUp(apps)).code, 0);
 		const bypass = { actor_id: 5, actor_type: "RepositoryRole", bypass_mode: "pull_request" };
@@ -208,7 +209,7 @@ test("one person who owns everything may merge as an administrator; a team needs
 		assert.equal(actors[0]?.[2], bypass);
 		assert.is(actors[1]?.length, 2);
 	} finally {
-		clone.write("layers/owners.json", ownersFile);
+		clone.write({ "layers/owners.json": ownersFile });
 	}
 	// Once there are more owners, the way past them is closed.
 	const later = await setUp();
@@ -370,11 +371,11 @@ test("what is published is set in a reviewed file, and no variable can change it
 			["HOSTING=objects\n", /^missing {4}setting OBJECTS_BUCKET: write OBJECTS_BUCKET=/m],
 			["NODE_OPTIONS=x\n", /^missing {4}setting NODE_OPTIONS: published\.env: no workflow reads it$/m],
 		] as const) {
-			clone.write("published.env", text);
+			clone.write({ "published.env": text });
 			assert.match((await setUp(["--dry-run", ...apps])).stdout, problem);
 		}
 	} finally {
-		clone.write("published.env", hosting);
+		clone.write({ "published.env": hosting });
 	}
 	const { code, stdout } = await setUp(apps, { HOSTING: "objects" });
 	assert.is(code, 1);

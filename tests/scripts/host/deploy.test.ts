@@ -1,23 +1,15 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { makeContext } from "../../../api/worker/settings.ts";
 import { deploymentEnvironment } from "../../../scripts/host/deployment.ts";
 import { readSecretFiles } from "../../../scripts/host/secrets.ts";
 import { workerVariables } from "../../../scripts/host/wrangler.ts";
 import { workers } from "../../conformance/engines.ts";
-import { temporaryFolder } from "../../local.ts";
 import { runScript, runScriptProcess } from "../../process.ts";
+import { folderSuite } from "../../world.ts";
 
-const test = suite<{ folder: string; remove: () => Promise<void> }>("npx fragment-publisher deploy");
-
-test.before.each(async (scene) => {
-	const folder = await temporaryFolder();
-	scene.folder = folder.path;
-	scene.remove = folder.remove;
-});
-test.after.each(async (scene) => scene.remove());
+const test = folderSuite("npx fragment-publisher deploy");
 
 /** A build of `count` files, empty as they are. */
 async function makeDist(folder: string, count: number): Promise<string> {

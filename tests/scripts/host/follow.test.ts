@@ -6,8 +6,9 @@ import { openGithubService } from "../../../service/github-composition.ts";
 import { readConfiguration } from "../../../service/settings.ts";
 import { temporaryFolder } from "../../local.ts";
 import { type Ended, root, runScript } from "../../process.ts";
-import { ownersFile, Repository, wmsFile } from "../../review/repository.ts";
+import { ownersFile, wmsFile } from "../../review/repository.ts";
 import { eventually } from "../../wait.ts";
+import { Repository } from "../../world.ts";
 import { startJsonServer } from "../json-server.ts";
 
 interface Scene {

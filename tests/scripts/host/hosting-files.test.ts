@@ -2,24 +2,16 @@ import { execFileSync } from "node:child_process";
 import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { pageHeaders } from "../../../api/site-headers.ts";
 import { isCompanion } from "../../../publish/place-file.mjs";
 import { targets } from "../../../registry/targets/table.ts";
 import { layers, plainKeys, wms } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
-import { temporaryFolder } from "../../local.ts";
 import { runScript } from "../../process.ts";
+import { folderSuite } from "../../world.ts";
 
-const test = suite<{ folder: string; remove: () => Promise<void> }>("hosting files");
-
-test.before.each(async (scene) => {
-	const folder = await temporaryFolder();
-	scene.folder = folder.path;
-	scene.remove = folder.remove;
-});
-test.after.each(async (scene) => scene.remove());
+const test = folderSuite("hosting files");
 
 /** Every file of a folder with its bytes and its time of change. */
 async function snapshot(dist: string): Promise<Map<string, { bytes: Buffer; time: number }>> {

@@ -1,25 +1,18 @@
 import { access } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { versionLine } from "../../../system/files/version.ts";
 import { ask, write } from "../../conformance/client.ts";
 import { senders, wms, wmsFragment } from "../../conformance/engine.ts";
 import { nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
-import { manual, temporaryFolder } from "../../local.ts";
+import { manual } from "../../local.ts";
 import { runScript, ServerProcess } from "../../process.ts";
+import { folderSuite } from "../../world.ts";
 
 /** The service behind nginx on one machine, as deploy/fragments.service runs it, below a prefix. */
-const test = suite<{ folder: string; remove: () => Promise<void> }>("one machine");
+const test = folderSuite("one machine");
 
 const base = "/rcs";
-
-test.before.each(async (scene) => {
-	const folder = await temporaryFolder();
-	scene.folder = folder.path;
-	scene.remove = folder.remove;
-});
-test.after.each(async ({ remove }) => remove());
 
 function startService(folder: string): Promise<ServerProcess> {
 	return ServerProcess.start({ DATA_DIR: folder, SENDERS: JSON.stringify(senders), BASE_PATH: base });

@@ -21,8 +21,7 @@ import { layers } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
 import { temporaryFolder } from "../../local.ts";
 import { runScript } from "../../process.ts";
-import { Repository } from "../../review/repository.ts";
-import { type Answering, answering } from "../../world.ts";
+import { type Answering, answering, Repository } from "../../world.ts";
 
 interface Scene {
 	dist: string;
@@ -169,39 +168,35 @@ test("--wait looks again at what differs, until the hosting has changed over", a
 });
 
 test("it costs what it says; what changed is asked for, what was removed has to be gone, the rest by a sample", async (scene) => {
-	const repository = new Repository({ "layers/no/notes.txt": "none" });
-	try {
-		const change = { "layers/23/23ax5t.json": "changed", "layers/go/gone.json": "removed" };
-		repository.commit("before", { ...change, "layers/z/Z.json": "same" });
-		repository.commit("change", { "layers/23/23ax5t.json": "new", "layers/go/gone.json": null });
-		const asked: string[] = [];
-		scene.spoil = (path, response, request) => {
-			asked.push(request.headers["if-none-match"] ? `${path} again` : path);
-			if (!path.endsWith("/gone")) return false;
-			response.writeHead(path.startsWith("v0.9/doc/fr") ? 200 : 404).end();
-			return true;
-		};
-		// The changes are those of the folder in which it runs.
-		const questions = chooseQuestions(
-			await listBuild(scene.dist),
-			await changedKeys(repository.path, "HEAD^", "HEAD"),
-			4,
-		);
-		const differences = await verifyHosting(scene.url, scene.dist, questions, () => undefined);
-		assert.is(asked.length, costOf(questions));
-		assert.is(
-			asked.filter((path) => path.endsWith("/23ax5t")).length,
-			2 * targets.length,
-			"in every target and language",
-		);
-		assert.is(asked.filter((path) => path.endsWith("/gone")).length, 2 * targets.length);
-		assert.is(questions.sampled.length, 4);
-		assert.equal(differences, [
-			{ path: "v0.9/doc/fr/gone", text: "answers 200, where 404 is right: no layer is there" },
-		]);
-	} finally {
-		repository.remove();
-	}
+	using repository = new Repository({ "layers/no/notes.txt": "none" });
+	const change = { "layers/23/23ax5t.json": "changed", "layers/go/gone.json": "removed" };
+	repository.commit("before", { ...change, "layers/z/Z.json": "same" });
+	repository.commit("change", { "layers/23/23ax5t.json": "new", "layers/go/gone.json": null });
+	const asked: string[] = [];
+	scene.spoil = (path, response, request) => {
+		asked.push(request.headers["if-none-match"] ? `${path} again` : path);
+		if (!path.endsWith("/gone")) return false;
+		response.writeHead(path.startsWith("v0.9/doc/fr") ? 200 : 404).end();
+		return true;
+	};
+	// The changes are those of the folder in which it runs.
+	const questions = chooseQuestions(
+		await listBuild(scene.dist),
+		await changedKeys(repository.path, "HEAD^", "HEAD"),
+		4,
+	);
+	const differences = await verifyHosting(scene.url, scene.dist, questions, () => undefined);
+	assert.is(asked.length, costOf(questions));
+	assert.is(
+		asked.filter((path) => path.endsWith("/23ax5t")).length,
+		2 * targets.length,
+		"in every target and language",
+	);
+	assert.is(asked.filter((path) => path.endsWith("/gone")).length, 2 * targets.length);
+	assert.is(questions.sampled.length, 4);
+	assert.equal(differences, [
+		{ path: "v0.9/doc/fr/gone", text: "answers 200, where 404 is right: no layer is there" },
+	]);
 });
 
 test("the catalogue of a build is compared, too: pages, index, changes and schemas, all or a sample", async (scene) => {

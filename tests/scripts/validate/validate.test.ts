@@ -1,18 +1,12 @@
 import { execFileSync } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { largeWhenStored, temporaryFolder } from "../../local.ts";
+import { largeWhenStored } from "../../local.ts";
 import { runScript } from "../../process.ts";
+import { folderSuite } from "../../world.ts";
 
-const test = suite<{ folder: string; remove: () => Promise<void> }>("validate");
-
-test.before.each(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	Object.assign(scene, { folder: path, remove });
-});
-test.after.each(async (scene) => scene.remove());
+const test = folderSuite("validate");
 
 const good = {
 	version: "1.0.0",

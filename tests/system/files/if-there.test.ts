@@ -7,7 +7,8 @@ import { ownersPath } from "../../../registry/owners.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { ifThere, readIfThere, readTextIfThere } from "../../../system/files/if-there.ts";
 import { root, runScript } from "../../process.ts";
-import { featureFile, Repository } from "../../review/repository.ts";
+import { featureFile } from "../../review/repository.ts";
+import { Repository } from "../../world.ts";
 
 /** A folder in place of a file: it exists, and no user can read it as a file, not even root. */
 const reason = "cannot be read: EISDIR: illegal operation on a directory, read\n";

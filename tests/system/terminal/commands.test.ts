@@ -3,20 +3,12 @@ import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { commands } from "../../../system/terminal/commands.ts";
-import { temporaryFolder } from "../../local.ts";
 import { cleanEnvironment, type Ended, root, runScript } from "../../process.ts";
+import { folderSuite } from "../../world.ts";
 
-const test = suite<{ folder: string; remove: () => Promise<void> }>("npx fragment-publisher");
-
-test.before.each(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	scene.folder = path;
-	scene.remove = remove;
-});
-test.after.each(({ remove }) => remove());
+const test = folderSuite("npx fragment-publisher");
 
 const groups = Object.entries<Record<string, string>>(commands);
 const summaries = new Map(groups.flatMap(([, lines]) => Object.entries(lines)));
