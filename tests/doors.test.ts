@@ -8,10 +8,10 @@ import { readBatch, storeBatch } from "../scripts/move/batch.ts";
 import { run as validate } from "../scripts/validate.ts";
 import { judgePush } from "../store/hook/push.ts";
 import { isRefusal } from "../store/store.ts";
-import { feature, Local, temporaryFolder, wms } from "./local.ts";
+import { feature, Local, wms } from "./local.ts";
 import { runScript } from "./process.ts";
 import { ownersFile } from "./review/repository.ts";
-import { type Files, Repository } from "./world.ts";
+import { type Files, Repository, temporaryFolder } from "./world.ts";
 
 /** The ways by which a change comes in. */
 type Door = "PUT" | "update" | "push" | "review" | "validate" | "batch" | "build";
@@ -200,12 +200,9 @@ async function withLocal<T>(body: (local: Local) => Promise<T>): Promise<T> {
 }
 
 async function withFolder<T>(body: (folder: string) => Promise<T>): Promise<T> {
-	const { path, remove } = await temporaryFolder();
-	try {
-		return await body(path);
-	} finally {
-		await remove();
-	}
+	await using folder = await temporaryFolder();
+	const { path } = folder;
+	return await body(path);
 }
 
 async function withChange<T>(files: Files, body: (repository: Repository) => Promise<T>): Promise<T> {

@@ -120,6 +120,8 @@ export interface Answering extends AsyncDisposable {
 /** Answers requests at a port of 127.0.0.1. Its end closes the connections, too. */
 export async function answering(listener: RequestListener = () => undefined): Promise<Answering> {
 	const server = createServer(listener);
+	// An idle connection may be closed just when a busy machine gets to use it again.
+	server.keepAliveTimeout = 0;
 	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
 	const end = async () => {
 		server.closeAllConnections();

@@ -101,7 +101,7 @@ test("an entry is in the chunk of its smallkey, and the hash of FNV-1a is the pu
 	assert.is(chunkOf("FOOBAR"), folded(0xbf9cf968));
 });
 
-test("files that are not whole are not built on", () => {
+test("incomplete files are not taken as the start of an update", () => {
 	const entries = [...generateEntries(20)];
 	const disk = buildCatalogue(entries, [commitOf(0, "first")], settings);
 	const [some] = entries as [Entry];

@@ -93,7 +93,7 @@ test("one commit touches few files, and a follower reads at most 20 kB", () => {
 	}
 });
 
-test("what is older than the kept pieces goes, and the head says where they start", () => {
+test("changes older than the kept pieces are removed, and the head says where the pieces start", () => {
 	const all = history(Array.from({ length: (maxPieces + 3) * commitsPerPiece }, () => 1));
 	const disk = buildChanges(all, publicUrl);
 	const head = readChangesHead(disk.get(changesPath) ?? null);
@@ -131,7 +131,7 @@ test("a commit of very many layers says how many they were, and is one entry of 
 	assert.match(feed, "<title>5000 layers changed · 5000 couches modifiées</title>");
 });
 
-test("pieces that are missing or of another version mean a whole build", () => {
+test("when pieces are missing or of another version, the whole catalogue is built", () => {
 	const disk = buildChanges(history([1, 1]), publicUrl);
 	const read = (path: string) => disk.get(path) ?? null;
 	const further = [commitOf(2, 1)];
@@ -145,7 +145,7 @@ test("pieces that are missing or of another version mean a whole build", () => {
 		assert.throws(() => updateChanges(broken, further, publicUrl, titles), isBroken);
 });
 
-test("no history, no files", () => {
+test("without history no files of changes are written", () => {
 	assert.is(buildChanges([], publicUrl).size, 0);
 });
 

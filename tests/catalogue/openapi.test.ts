@@ -7,8 +7,8 @@ import * as assert from "uvu/assert";
 import { routeOf } from "../../api/app.ts";
 import { openApiDocument } from "../../catalogue/openapi.ts";
 import { targetNames, targets } from "../../registry/targets/table.ts";
-import { temporaryFolder } from "../local.ts";
 import { runScript } from "../process.ts";
+import { temporaryFolder } from "../world.ts";
 
 interface OpenApi {
 	paths: Record<string, Record<string, { operationId: string }>>;

@@ -172,7 +172,7 @@ update("a trailer that the service did not write shows no sender's name", async 
 	await assertWhole(folder);
 });
 
-update("compressed copies go with their files", async ({ folder }) => {
+update("compressed copies are written and removed together with their files", async ({ folder }) => {
 	const keys = Array.from({ length: 120 }, (_, index) => `zz${index}`);
 	await commit(folder, Object.fromEntries(keys.map((key) => [`layers/zz/${key}.json`, wms(key)])));
 	await bring(folder, "out", { isCompressed: true });
@@ -209,26 +209,30 @@ update("an id or an address of mail is no public name", () => {
 	assert.equal(senderNamesOf(parsed), { a: "Agency", e: "Équipe des cartes", f: pair });
 });
 
-update("what is deleted, cut off or of another history is made anew", async ({ folder }) => {
-	await bring(folder);
-	const out = join(folder, "out");
-	for (const path of ["index/chunks", "pages.json", "en/index.html", "index.html", "changes", "assets"]) {
-		await rm(join(out, path), { recursive: true });
-		assert.is((await bring(folder)).how, "all", path);
-	}
-	await assertWhole(folder);
-	await commit(folder, { "layers/ab/abe.json": wms("more") });
-	for (const path of await namedChunks(folder)) await writeFile(join(out, path), '{"version":3,"entries":[');
-	assert.is((await bring(folder)).how, "all");
-	await commit(folder, { "layers/ab/abg.json": wms("once more") });
-	await writeFile(join(out, manifestPath), '{"version":3,"lay');
-	assert.is((await bring(folder)).how, "all");
-	await gitIn(folder)("reset", "-q", "--hard", "HEAD~2");
-	await commit(folder, { "layers/ab/abf.json": wms("instead") });
-	assert.is((await bring(folder)).how, "all");
-	assert.equal(Object.keys(await entries(folder)).sort(), ["23ax5t", "abc", "abf"]);
-	await assertWhole(folder);
-});
+update(
+	"a catalogue whose files are deleted, cut off or of another history is written anew",
+	async ({ folder }) => {
+		await bring(folder);
+		const out = join(folder, "out");
+		for (const path of ["index/chunks", "pages.json", "en/index.html", "index.html", "changes", "assets"]) {
+			await rm(join(out, path), { recursive: true });
+			assert.is((await bring(folder)).how, "all", path);
+		}
+		await assertWhole(folder);
+		await commit(folder, { "layers/ab/abe.json": wms("more") });
+		for (const path of await namedChunks(folder))
+			await writeFile(join(out, path), '{"version":3,"entries":[');
+		assert.is((await bring(folder)).how, "all");
+		await commit(folder, { "layers/ab/abg.json": wms("once more") });
+		await writeFile(join(out, manifestPath), '{"version":3,"lay');
+		assert.is((await bring(folder)).how, "all");
+		await gitIn(folder)("reset", "-q", "--hard", "HEAD~2");
+		await commit(folder, { "layers/ab/abf.json": wms("instead") });
+		assert.is((await bring(folder)).how, "all");
+		assert.equal(Object.keys(await entries(folder)).sort(), ["23ax5t", "abc", "abf"]);
+		await assertWhole(folder);
+	},
+);
 
 update(
 	"an update that ended while it placed pictures is made anew, with its options and those before",
@@ -294,7 +298,7 @@ update("a change of health alone is in the index", async ({ folder }) => {
 	await assertWhole(folder);
 });
 
-update("more than a thousand changes of few layers are a range from nothing", async ({ folder }) => {
+update("after more than a thousand changes the catalogue is written anew", async ({ folder }) => {
 	await bring(folder);
 	const keys = Array.from({ length: 1_001 }, (_, index) => `zz${index}`);
 	await commit(folder, Object.fromEntries(keys.map((key) => [`layers/zz/${key}.json`, wms(key)])));

@@ -6,8 +6,8 @@ import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { browserPlaces } from "../../scripts/host/prove/browser.ts";
-import { temporaryFolder } from "../local.ts";
 import { root } from "../process.ts";
+import { temporaryFolder } from "../world.ts";
 
 /** Runs .ci/run on a machine that has none of the packages, where apt knows all or only the most common ones; its exit code. */
 async function runCi(path: string, knowsAll: boolean, tests = "exit 0"): Promise<number> {
@@ -34,18 +34,15 @@ async function runCi(path: string, knowsAll: boolean, tests = "exit 0"): Promise
 
 /** The packages that it installs there. */
 async function installed(knowsAll: boolean): Promise<string[]> {
-	const { path, remove } = await temporaryFolder();
-	try {
-		assert.is(await runCi(path, knowsAll), 0);
-		const npm = await readFile(join(path, "npm"), "utf8");
-		assert.match(npm, /^ci$/m);
-		assert.match(npm, /ci --prefix \S+\n(?:ci\n)?run lint\nrun types\ntest -- --long --per-processor 2\n$/);
-		const [update, install] = (await readFile(join(path, "apt"), "utf8")).split("\n");
-		assert.is(update, "update -q");
-		return install?.split(" ").filter((word) => word !== "install" && !word.startsWith("-")) ?? [];
-	} finally {
-		await remove();
-	}
+	await using folder = await temporaryFolder();
+	const { path } = folder;
+	assert.is(await runCi(path, knowsAll), 0);
+	const npm = await readFile(join(path, "npm"), "utf8");
+	assert.match(npm, /^ci$/m);
+	assert.match(npm, /ci --prefix \S+\n(?:ci\n)?run lint\nrun types\ntest -- --long --per-processor 2\n$/);
+	const [update, install] = (await readFile(join(path, "apt"), "utf8")).split("\n");
+	assert.is(update, "update -q");
+	return install?.split(" ").filter((word) => word !== "install" && !word.startsWith("-")) ?? [];
 }
 
 test("CI installs a browser only where none is, and brotli only where the distribution has it", async () => {

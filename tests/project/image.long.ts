@@ -7,10 +7,9 @@ import ignore from "ignore";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { freePort } from "../conformance/engines.ts";
-import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, root } from "../process.ts";
 import { eventually } from "../wait.ts";
-import { answering } from "../world.ts";
+import { answering, temporaryFolder } from "../world.ts";
 
 const dockerfile = await readFile(join(root, "deploy/Dockerfile"), "utf8");
 const ignored = ignore().add(await readFile(join(root, ".dockerignore"), "utf8"));

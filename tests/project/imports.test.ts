@@ -43,7 +43,7 @@ function roomOf(file: string): string {
 	return rooms.has(folder) || folder === "." ? folder : roomOf(folder);
 }
 
-test("there is something to check", () => {
+test("the test finds files and rooms to check", () => {
 	assert.ok(files.length > 100);
 	assert.ok(imports.get("store/git/git-store.ts")?.includes("system/git/cat-file.ts"));
 	assert.ok(imports.get("system/git/run.ts")?.includes("node:child_process"));
@@ -62,7 +62,7 @@ test("every folder with code is in a room, and every room is a folder", async ()
 		);
 });
 
-test("no room has a name that says nothing", async () => {
+test("no room has a vague name such as utils or common", async () => {
 	const folders = await glob("*/**/", {
 		cwd: root,
 		onlyDirectories: true,
@@ -121,7 +121,7 @@ function circles(): string[][] {
 	return found;
 }
 
-test("no circle of imports, types included", () => {
+test("no files import each other in a circle, types included", () => {
 	assert.equal(circles(), []);
 });
 

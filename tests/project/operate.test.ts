@@ -3,14 +3,14 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
 import { runGit } from "../../system/git/run.ts";
-import { Local, temporaryFolder, wms } from "../local.ts";
+import { Local, wms } from "../local.ts";
 import { cleanEnvironment, root } from "../process.ts";
 import { type Serving, serve } from "../serving.ts";
 import { eventually } from "../wait.ts";
+import { freshSuite, temporaryFolder } from "../world.ts";
 
 const page = await readFile(join(root, "docs/operate.md"), "utf8");
 
@@ -38,36 +38,18 @@ async function run(commands: string, variables: Record<string, string>): Promise
 	await promisify(execFile)("bash", ["-euc", commands], { env, cwd: root });
 }
 
-const test = suite<{
-	local: Local;
-	folder: string;
-	remove: () => Promise<void>;
-	serving: Serving[];
-	closing: (() => Promise<void>)[];
-}>("docs/operate.md");
-
-test.before.each(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	Object.assign(scene, { folder: path, remove, serving: [], closing: [] });
-	scene.local = await Local.open({ files: { [layerPath("first")]: wms("first") } });
-	await writeFile(join(scene.local.folder, "senders.json"), '{"jstest":"test_-k"}');
-});
-test.after.each(async ({ local, serving, remove, closing }) => {
-	for (const close of closing) await close();
-	for (const one of serving) await one.end();
-	await local.end();
-	await remove();
+const test = freshSuite("docs/operate.md", async (use) => {
+	const { path: folder } = use(await temporaryFolder());
+	const local = use(await Local.open({ files: { [layerPath("first")]: wms("first") } }));
+	await writeFile(join(local.folder, "senders.json"), '{"jstest":"test_-k"}');
+	return { folder, local };
 });
 
 async function read(serving: Serving, smallkey: string): Promise<number> {
 	return (await fetch(`${serving.url}/v0.9/doc/en/${smallkey}`)).status;
 }
 
-test("what was backed up while the service wrote is restored and served", async ({
-	local,
-	folder,
-	serving,
-}) => {
+test("what was backed up while the service wrote is restored and served", async ({ local, folder }) => {
 	const [backup = "", restore = ""] = commandsOf("## Backup and restore");
 	const [BACKUP, DATA_DIR] = [join(folder, "backup"), join(folder, "restored")];
 	await mkdir(DATA_DIR);
@@ -77,8 +59,7 @@ test("what was backed up while the service wrote is restored and served", async 
 	for (const answer of await Promise.all(writes)) assert.is(answer.status, 201);
 	await run(backup, { DATA_DIR: local.folder, BACKUP });
 	await run(restore, { BACKUP, DATA_DIR });
-	const restored = await serve({ DATA_DIR });
-	serving.push(restored);
+	await using restored = await serve({ DATA_DIR });
 	for (const smallkey of ["first", "before", "while0", "while19"])
 		assert.is(await read(restored, smallkey), 200, smallkey);
 	assert.match(restored.output(), `Senders: ${DATA_DIR}/senders.json`);
@@ -111,8 +92,6 @@ test("a change is taken back by git revert, and a running service serves what wa
 test("a standby on a clone follows, and takes no writes; it never goes back with a service that lost its layers", async ({
 	local,
 	folder,
-	serving,
-	closing,
 }) => {
 	const [commands = ""] = commandsOf("A standby on a clone");
 	const [once = "", fetchLine = ""] = commands.split(/\n(?=git)/);
@@ -120,8 +99,7 @@ test("a standby on a clone follows, and takes no writes; it never goes back with
 	await mkdir(STANDBY);
 	const variables = { PRIMARY: local.folder, STANDBY };
 	await run(once, variables);
-	const standby = await serve({ DATA_DIR: STANDBY, SENDERS: "{}" });
-	serving.push(standby);
+	await using standby = await serve({ DATA_DIR: STANDBY, SENDERS: "{}" });
 	assert.is(await read(standby, "first"), 200);
 	await local.put("followed", wms("followed"));
 	await local.delete("first");
@@ -133,8 +111,8 @@ test("a standby on a clone follows, and takes no writes; it never goes back with
 	assert.is(answer.status, 401);
 	// The first service loses its layers, and begins empty.
 	const repository = join(STANDBY, "repository.git");
-	const [served, other] = [await runText(STANDBY, "rev-parse", "main"), await Local.open()];
-	closing.push(() => other.end());
+	const served = await runText(STANDBY, "rev-parse", "main");
+	await using other = await Local.open();
 	await run(`git -C "$STANDBY/repository.git" config remote.origin.url "${other.repository}"`, variables);
 	const refused = await run(fetchLine, variables).catch((error: { code: number; stderr: string }) => error);
 	assert.is(refused?.code, 1);
@@ -150,7 +128,7 @@ test("a standby on a clone follows, and takes no writes; it never goes back with
 	await eventually(async () => (await readiness()) === "ok\n");
 });
 
-test("a data folder of an older version is taken over as it is", async ({ folder, serving }) => {
+test("a data folder of an older version is taken over as it is", async ({ folder }) => {
 	const DATA_DIR = join(folder, "older");
 	const repository = join(DATA_DIR, "repository.git");
 	await mkdir(repository, { recursive: true });
@@ -166,8 +144,7 @@ test("a data folder of an older version is taken over as it is", async ({ folder
 	await mkdir(join(DATA_DIR, "dist/v0.9/doc/en"), { recursive: true });
 	await writeFile(join(DATA_DIR, "dist/v0.9/doc/en/gone"), "{}");
 	await writeFile(join(DATA_DIR, "dist/v0.9/doc/en/older"), "{}");
-	const running = await serve({ DATA_DIR });
-	serving.push(running);
+	await using running = await serve({ DATA_DIR });
 	await eventually(async () => (await fetch(`${running.url}/readyz`)).ok);
 	assert.is(await read(running, "older"), 200);
 	const rendered = () => readFile(join(DATA_DIR, "dist/v0.9/doc/en/older"), "utf8");

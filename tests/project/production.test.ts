@@ -22,7 +22,7 @@ test("every command that the page names exists, and knows its options", async ()
 	}
 });
 
-test("the page comes to all secrets that the workflows read, each in the environment of its jobs", async () => {
+test("the page names all secrets that the workflows read, each in the environment of its jobs", async () => {
 	const page = await text("docs/production.md");
 	for (const [environment, names] of [
 		["review", ["WORKFLOW_APP_PRIVATE_KEY"]],

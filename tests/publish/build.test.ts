@@ -1,11 +1,10 @@
 import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { suite } from "uvu";
+import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { targetNames, targetOf, targets } from "../../registry/targets/table.ts";
-import { manual, temporaryFolder, wms } from "../local.ts";
+import { manual, wms } from "../local.ts";
 import { root, runScript } from "../process.ts";
-import { gitIn } from "../world.ts";
+import { filesIn, freshSuite, gitIn, temporaryFolder, writeFiles } from "../world.ts";
 
 /** The fragments alone: the catalogue beside them has tests of its own. */
 function buildOnly(words: string[], env: Record<string, string> = {}) {
@@ -15,35 +14,19 @@ function buildOnly(words: string[], env: Record<string, string> = {}) {
 /** Number of files of a layer that every target can express: one for each target and language. */
 const files = 2 * targets.length;
 
-const building = suite<{ folder: string; layers: string; out: string; remove: () => Promise<void> }>("build");
-
-building.before.each(async (context) => {
-	const folder = await temporaryFolder();
-	context.folder = folder.path;
-	context.remove = folder.remove;
-	context.layers = join(folder.path, "layers");
-	context.out = join(folder.path, "out");
-	await cp(join(root, "tests/fixtures/layers"), context.layers, { recursive: true });
+const building = freshSuite("build", async (use) => {
+	const { path: folder } = use(await temporaryFolder());
+	const layers = join(folder, "layers");
+	await cp(join(root, "tests/fixtures/layers"), layers, { recursive: true });
+	return { folder, layers, out: join(folder, "out") };
 });
-building.after.each(({ remove }) => remove());
 
 /** Every file of a folder: path → content, and when it was last written. */
 async function snapshot(folder: string): Promise<Map<string, { text: string; written: number }>> {
 	const files = new Map<string, { text: string; written: number }>();
-	for (const entry of await readdir(folder, { recursive: true, withFileTypes: true })) {
-		if (!entry.isFile()) continue;
-		const path = join(entry.parentPath, entry.name);
-		files.set(path.slice(folder.length), {
-			text: await readFile(path, "utf8"),
-			written: (await stat(path)).mtimeMs,
-		});
-	}
+	for (const [path, text] of filesIn(folder))
+		files.set(`/${path}`, { text, written: (await stat(join(folder, path))).mtimeMs });
 	return files;
-}
-
-async function write(path: string, text: string): Promise<void> {
-	await mkdir(dirname(path), { recursive: true });
-	await writeFile(path, text);
 }
 
 building("every layer becomes a file in each target and language", async ({ layers, out }) => {
@@ -95,11 +78,11 @@ building(
 		await buildOnly(["--layers", layers, "--out", out]);
 		const before = await snapshot(out);
 		await rm(join(layers, "nh/nhn.json"));
-		await write(join(layers, "ca/canvec.json"), wms("changed"));
+		writeFiles(layers, { "ca/canvec.json": wms("changed") });
 		await rm(join(out, "v0.9/doc/en/railway"));
 		const again = await buildOnly(["--layers", layers, "--out", out]);
 		assert.match(again.stdout, new RegExp(`^${files + 1} written, \\d+ unchanged, ${files} removed`));
-		await write(join(out, "v0.9/doc/fr/railway"), "spoilt");
+		writeFiles(out, { "v0.9/doc/fr/railway": "spoilt" });
 		const fresh = await buildOnly(["--layers", layers, "--out", out, "--fresh"]);
 		assert.match(fresh.stdout, /^1 written, \d+ unchanged, 0 removed/);
 		const after = await snapshot(out);
@@ -137,7 +120,7 @@ building("a layer has no file where a target cannot express it", async ({ layers
 		const paths = [...(await snapshot(out)).keys()].filter((path) => path.endsWith("/tiles"));
 		return paths.map((path) => path.slice(1)).sort();
 	};
-	await write(join(layers, "ti/tiles.json"), text("esriTile"));
+	writeFiles(layers, { "ti/tiles.json": text("esriTile") });
 	const known = { TARGETS: "v0.9,v1,v2,ramp4,terria" };
 	assert.is((await buildOnly(["--layers", layers, "--out", out], known)).code, 0);
 	const folders = ["ramp4/en", "ramp4/fr", "terria/en", "terria/fr", "v2/doc/en", "v2/doc/fr"];
@@ -145,7 +128,7 @@ building("a layer has no file where a target cannot express it", async ({ layers
 		await pathsOf(),
 		folders.map((folder) => `${folder}/tiles`),
 	);
-	await write(join(layers, "ti/tiles.json"), text("ogcWmts"));
+	writeFiles(layers, { "ti/tiles.json": text("ogcWmts") });
 	const unnamed = await buildOnly(["--layers", layers, "--out", out], known);
 	assert.match(
 		unnamed.stdout,
@@ -153,7 +136,7 @@ building("a layer has no file where a target cannot express it", async ({ layers
 		"no viewer draws a service of no layers",
 	);
 	assert.equal(await pathsOf(), []);
-	await write(join(layers, "ti/tiles.json"), text("ogcWmts", ["t"]));
+	writeFiles(layers, { "ti/tiles.json": text("ogcWmts", ["t"]) });
 	const named = await buildOnly(["--layers", layers, "--out", out], known);
 	assert.match(named.stdout, /^4 written, \d+ unchanged, 0 removed/);
 	assert.equal(await pathsOf(), ["terria/en/tiles", "terria/fr/tiles", "v2/doc/en/tiles", "v2/doc/fr/tiles"]);
@@ -167,16 +150,18 @@ building(
 	async ({ layers, out }) => {
 		await buildOnly(["--layers", layers, "--out", out]);
 		const before = await snapshot(out);
-		await write(join(layers, "aa/wrong-folder.json"), manual);
-		await write(join(layers, "23/23AX5T.json"), manual);
-		await write(join(layers, "zz/23ax5t.json"), manual);
-		await write(join(layers, "bad name.json"), manual);
-		await write(join(layers, "no/notes.txt"), "hello");
-		await write(join(layers, ".hidden.json"), manual);
-		await write(join(layers, "ba/bad.json"), manual.replaceAll("http://", "ftp://"));
-		await write(join(layers, "ju/junk.json"), "{");
-		await write(join(layers, "bi/big.json"), manual + " ".repeat(65_536));
-		await write(join(layers, "or/orphan.service.json"), "{}");
+		writeFiles(layers, {
+			"aa/wrong-folder.json": manual,
+			"23/23AX5T.json": manual,
+			"zz/23ax5t.json": manual,
+			"bad name.json": manual,
+			"no/notes.txt": "hello",
+			".hidden.json": manual,
+			"ba/bad.json": manual.replaceAll("http://", "ftp://"),
+			"ju/junk.json": "{",
+			"bi/big.json": manual + " ".repeat(65_536),
+			"or/orphan.service.json": "{}",
+		});
 		await mkdir(join(layers, "li"));
 		await symlink("../23/23ax5t.json", join(layers, "li/link.json"));
 		await symlink("23", join(layers, "xx"));
@@ -211,7 +196,7 @@ building("one commit of a repository gives what its folder gives", async ({ laye
 	await cp(layers, join(repository, "layers"), { recursive: true });
 	await git("add", ".");
 	await git("commit", "-qm", "one");
-	await write(join(repository, "layers/ne/new.json"), manual);
+	writeFiles(repository, { "layers/ne/new.json": manual });
 	await git("add", ".");
 	await git("commit", "-qm", "two");
 	await buildOnly(["--layers", layers, "--out", out]);
@@ -233,7 +218,7 @@ building("one commit of a repository gives what its folder gives", async ({ laye
 	}
 });
 
-building("wrong words are an error", async ({ layers, folder }) => {
+building("unknown options and arguments are an error", async ({ layers, folder }) => {
 	for (const words of [
 		["--layers", join(folder, "none")],
 		["--nonsense"],
@@ -249,7 +234,7 @@ building("wrong words are an error", async ({ layers, folder }) => {
 building("validate checks files without writing", async ({ layers }) => {
 	const good = await runScript("validate", [join(layers, "23/23ax5t.json")]);
 	assert.is(good.code, 0, good.stderr);
-	await write(join(layers, "ba/bad.json"), "{}");
+	writeFiles(layers, { "ba/bad.json": "{}" });
 	const bad = await runScript("validate", [join(layers, "ba/bad.json"), join(layers, "23/23ax5t.json")]);
 	assert.is(bad.code, 1);
 	assert.match(bad.stderr, /^layers\/ba\/bad\.json: \/version: is missing$/m);
@@ -261,12 +246,14 @@ building(
 	async (context) => {
 		const { layers, out } = context;
 		const words = ["--layers", layers, "--out", out];
-		await write(join(layers, "on/one.json"), wms("before"));
-		await write(join(layers, "tw/two.json"), wms("two"));
+		writeFiles(layers, {
+			"on/one.json": wms("before"),
+			"tw/two.json": wms("two"),
+		});
 		assert.is((await buildOnly(words)).code, 0);
 		const copies = ["one.gz", "two.br"].map((name) => join(out, "v0.9/doc/en", name));
 		for (const copy of copies) await writeFile(copy, "compressed");
-		await write(join(layers, "on/one.json"), wms("after"));
+		writeFiles(layers, { "on/one.json": wms("after") });
 		await rm(join(layers, "tw"), { recursive: true });
 		assert.is((await buildOnly(words)).code, 0);
 		assert.match(await readFile(join(out, "v0.9/doc/en/one"), "utf8"), '"layerName":"after"');

@@ -20,7 +20,7 @@ async function collect(read: ReturnType<ReturnType<typeof commitLayers>>): Promi
 	return found;
 }
 
-test("of a commit all spellings of the wanted smallkeys are read, with their descriptions, and no link", async () => {
+test("reading smallkeys from a commit gives all their spellings in case, with descriptions, and no link", async () => {
 	const text = wmsFile("rivers");
 	using repository = new Repository({
 		"layers/ab/abc.json": text,

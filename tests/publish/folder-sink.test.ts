@@ -2,15 +2,14 @@ import { execFile } from "node:child_process";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { openFolderSink } from "../../publish/folder-sink.ts";
 import { joinFragments, type Slot } from "../../publish/rendered.ts";
 import { Table } from "../../publish/table.ts";
 import { textsOf } from "../../registry/problems.ts";
-import { temporaryFolder } from "../local.ts";
 import { logTo } from "../store/git-store.ts";
 import { eventually } from "../wait.ts";
+import { freshSuite, temporaryFolder } from "../world.ts";
 
 const slots: Slot[] = [{ target: "v0.9", lang: "en" }];
 const behind = ["the files of the web server in front are behind this registration for now"];
@@ -20,21 +19,15 @@ interface Scene {
 	table: Table;
 	warnings: string[];
 	files: ReturnType<typeof openFolderSink>;
-	remove: () => Promise<void>;
 }
 
-const test = suite<Scene>("the folder of rendered files");
-
-test.before.each(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	Object.assign(scene, { folder: path, table: new Table(slots), warnings: [], remove });
+const test = freshSuite<Scene>("the folder of rendered files", async (use) => {
+	const { path: folder } = use(await temporaryFolder());
+	const [table, warnings]: [Table, string[]] = [new Table(slots), []];
 	const times = { waitMs: 2_000, retryMs: 20, maxRetryMs: 20 };
-	const log = logTo(scene.warnings);
-	scene.files = openFolderSink({ out: join(path, "out"), slots, table: scene.table, log, times });
-});
-test.after.each(async ({ files, remove }) => {
-	await files.close();
-	await remove();
+	const files = openFolderSink({ out: join(folder, "out"), slots, table, log: logTo(warnings), times });
+	use(() => files.close());
+	return { folder, table, warnings, files };
 });
 
 function pathOf({ folder }: Scene, smallkey: string): string {
@@ -63,7 +56,7 @@ test("a publisher hears that a file could not be written, and it is written late
 	assert.is(await readFile(pathOf(scene, "a"), "utf8"), "2");
 });
 
-test("while the disk hangs, changes wait as long as they may, and do not pile up", async (scene) => {
+test("while the disk hangs, a change waits only until its limit, and the files that wait stay few", async (scene) => {
 	await warningsOf(scene, "0", "first");
 	await scene.files.idle();
 	// The next temporary file is a pipe without a reader: the thread waits for one.

@@ -5,8 +5,9 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
 import { runGit } from "../../system/git/run.ts";
-import { Local, temporaryFolder, wms } from "../local.ts";
+import { Local, wms } from "../local.ts";
 import { eventually } from "../wait.ts";
+import { temporaryFolder } from "../world.ts";
 
 const layers = 1_500;
 

@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { readManifest, writeManifest } from "../../publish/build.ts";
 import { rendererStamp } from "../../publish/rendered.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
-import { temporaryFolder } from "../local.ts";
+import { temporaryFolder } from "../world.ts";
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
 
@@ -22,26 +22,22 @@ test("the stamp changes with the settings that fragments show", () => {
 	assert.is(new Set(stamps).size, 6);
 });
 
-test("a manifest that is not there, or was cut off, is none; one that cannot be read is a fault", async () => {
-	const folder = await temporaryFolder();
+test("a missing or incomplete manifest counts as none; one that cannot be read is an error", async () => {
+	await using folder = await temporaryFolder();
 	const out = join(folder.path, "dist");
 	const path = `${out}.manifest`;
-	try {
-		assert.is(readManifest(out), null);
-		const manifest = { renderer: "r", commit: "c", fragments: 0, wrong: [] };
-		await mkdir(out);
-		writeManifest(out, manifest);
-		assert.is(readManifest(out)?.commit, "c");
-		for (const text of ['{"renderer":', "null", ""]) {
-			await writeFile(path, text);
-			assert.is(readManifest(out), null, text);
-		}
-		await rm(path);
-		await mkdir(path);
-		assert.throws(() => readManifest(out), `${path}: cannot be read`);
-	} finally {
-		await folder.remove();
+	assert.is(readManifest(out), null);
+	const manifest = { renderer: "r", commit: "c", fragments: 0, wrong: [] };
+	await mkdir(out);
+	writeManifest(out, manifest);
+	assert.is(readManifest(out)?.commit, "c");
+	for (const text of ['{"renderer":', "null", ""]) {
+		await writeFile(path, text);
+		assert.is(readManifest(out), null, text);
 	}
+	await rm(path);
+	await mkdir(path);
+	assert.throws(() => readManifest(out), `${path}: cannot be read`);
 });
 
 test.run();

@@ -1,11 +1,9 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { temporaryFolder } from "../local.ts";
 import { type Ended, root, runScript } from "../process.ts";
 import { ownersFile, wmsFile } from "../review/repository.ts";
-import { type Files, Repository } from "../world.ts";
+import { type Files, freshSuite, Repository, temporaryFolder } from "../world.ts";
 
 interface Scene {
 	repository: Repository;
@@ -13,34 +11,22 @@ interface Scene {
 	build: () => Promise<Ended>;
 	/** The layer of an English fragment of the output, or null. */
 	served: (smallkey: string) => string | null;
-	end: () => Promise<void>;
 }
 
-const test = suite<Scene>("a build of a commit with wrong files");
-
-test.before.each(async (scene) => {
-	const folder = await temporaryFolder();
-	const out = join(folder.path, "out");
-	scene.out = out;
-	scene.repository = new Repository({
-		"layers/owners.json": ownersFile,
-		"layers/aa/aaa.json": wmsFile("first"),
-		"layers/bb/bbb.json": wmsFile("other"),
-	});
-	scene.build = () => runScript("build", ["--repo", scene.repository.path, "--out", out], { SITE: "off" });
-	scene.served = (smallkey) => {
+const test = freshSuite<Scene>("a build of a commit with wrong files", async (use) => {
+	const out = join(use(await temporaryFolder()).path, "out");
+	const layers = { "layers/aa/aaa.json": wmsFile("first"), "layers/bb/bbb.json": wmsFile("other") };
+	const repository = use(new Repository({ "layers/owners.json": ownersFile, ...layers }));
+	const build = () => runScript("build", ["--repo", repository.path, "--out", out], { SITE: "off" });
+	const served = (smallkey: string) => {
 		const path = join(out, "v0.9/doc/en", smallkey);
 		if (!existsSync(path)) return null;
 		return JSON.parse(readFileSync(path, "utf8")).layers.wms[0].layerName as string;
 	};
-	scene.end = async () => {
-		scene.repository.remove();
-		await folder.remove();
-	};
+	return { repository, out, build, served };
 });
-test.after.each((scene) => scene.end());
 
-test("one that was good is served as it last was, one that never was is not, and all others are", async ({
+test("a file that was valid once is served in its last valid form, one that never was is not served, and all others are", async ({
 	repository,
 	build,
 	served,
@@ -82,7 +68,7 @@ test("a wrong file is named again at each build until it is corrected, and what 
 	assert.equal(["aaa", "bbb"].map(served), ["mended", "newer"]);
 });
 
-test("beside a file that stays wrong only what changed is built, and it is named each time", async ({
+test("while a file stays wrong, only changed layers are built, and the file is named each time", async ({
 	repository,
 	build,
 	served,
@@ -112,7 +98,7 @@ test("beside a file that stays wrong only what changed is built, and it is named
 	assert.equal(["aaa", "bbb", "ccc", "m0x", "m1x"].map(served), ["mended", "newer", "good", null, "left"]);
 });
 
-test("what was removed in between stays removed, and a link is no layer", async ({
+test("a layer removed before its file turned wrong stays removed, and a link is no layer", async ({
 	repository,
 	build,
 	served,
@@ -174,7 +160,7 @@ test("the last valid form has its harvested description, and a description alone
 	);
 });
 
-test("where nothing is in order, or too much is not, nothing is written", async ({
+test("when no file is valid, or too many are wrong, nothing is written", async ({
 	repository,
 	build,
 	served,

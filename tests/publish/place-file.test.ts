@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { placeFile, removeTemporaryFiles } from "../../publish/place-file.mjs";
-import { temporaryFolder } from "../local.ts";
+import { temporaryFolder } from "../world.ts";
 
 test("a file comes to its place with its compressed copies, and is not written again where it is the same", async () => {
 	const { path: folder, remove } = await temporaryFolder();

@@ -13,23 +13,17 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Clone } from "../clone.ts";
 import { Local, manual, textOf, wms } from "../local.ts";
 import { eventually } from "../wait.ts";
+import { freshSuite } from "../world.ts";
 
 const quick = { retryMs: 20, maxRetryMs: 50 };
 
-const service = suite<{ local: Local; clone: Clone }>("publication");
-
-service.before.each(async (context) => {
-	context.local = await Local.open({ files: { "layers/on/one.json": wms("one") }, filesTimes: quick });
-	context.clone = await Clone.of(context.local.repository);
-});
-service.after.each(async ({ local, clone }) => {
-	await local.end();
-	await clone.remove();
+const service = freshSuite("publication", async (use) => {
+	const local = use(await Local.open({ files: { "layers/on/one.json": wms("one") }, filesTimes: quick }));
+	return { local, clone: use(await Clone.of(local.repository)) };
 });
 
 const status = (local: Local, smallkey: string) => local.get(`/v0.9/doc/en/${smallkey}`).status;
@@ -151,7 +145,7 @@ service(
 	},
 );
 
-service("a wrong twin takes no layer down", async ({ local, clone }) => {
+service("a wrong file of the same key in another case removes no layer", async ({ local, clone }) => {
 	await clone.commit({ "layers/on/ONE.json": "{}" });
 	assert.ok(await clone.push());
 	await eventually(() => local.warnings.some((warning) => warning.includes("layers/on/ONE.json")));
@@ -216,7 +210,7 @@ service("what was served is served again after a restart, without a look at any 
 	assert.equal(local.get("/v0.9/docs/en/one,two"), before);
 });
 
-service("what was kept counts only whole", async ({ local }) => {
+service("incomplete kept files are not used at a start", async ({ local }) => {
 	const path = join(local.folder, "fragments");
 	const damages: [string, () => Promise<void>][] = [
 		["cut", async () => truncate(path, (await stat(path)).size - 10)],
@@ -287,31 +281,34 @@ service("after a kill the files never go back to what an earlier process kept", 
 	assert.equal([after.ino, after.mtimeMs], [ino, mtimeMs]);
 });
 
-service("after a kill every file is compared; after an end their number is", async ({ local }) => {
-	const kept = join(local.folder, "fragments");
-	await local.stop();
-	await copyFile(kept, `${kept}.old`);
-	await local.start();
-	await local.put("two", wms("right"));
-	await local.stop();
-	// As a killed process leaves it: what is kept is older than the files.
-	await rename(`${kept}.old`, kept);
-	await rm(`${kept}.ended`);
-	await writeFile(file(local, "two"), "half a fragm");
-	await writeFile(join(local.folder, ".dist.1.2.tmp"), "left");
-	await local.start();
-	await eventually(async () => (await layerNameIn(file(local, "two"))) === "right");
-	await eventually(() => local.warnings.some((warning) => warning.endsWith("and are written again")));
-	assert.is(await stat(join(local.folder, ".dist.1.2.tmp")).catch(() => null), null);
-	await local.filesIdle();
-	await local.stop();
-	await rm(file(local, "two", "fr"));
-	await local.start();
-	await eventually(async () => (await layerNameIn(file(local, "two", "fr"))) === "right");
-});
+service(
+	"a start after a kill compares every file; a start after a clean end compares their number",
+	async ({ local }) => {
+		const kept = join(local.folder, "fragments");
+		await local.stop();
+		await copyFile(kept, `${kept}.old`);
+		await local.start();
+		await local.put("two", wms("right"));
+		await local.stop();
+		// As a killed process leaves it: what is kept is older than the files.
+		await rename(`${kept}.old`, kept);
+		await rm(`${kept}.ended`);
+		await writeFile(file(local, "two"), "half a fragm");
+		await writeFile(join(local.folder, ".dist.1.2.tmp"), "left");
+		await local.start();
+		await eventually(async () => (await layerNameIn(file(local, "two"))) === "right");
+		await eventually(() => local.warnings.some((warning) => warning.endsWith("and are written again")));
+		assert.is(await stat(join(local.folder, ".dist.1.2.tmp")).catch(() => null), null);
+		await local.filesIdle();
+		await local.stop();
+		await rm(file(local, "two", "fr"));
+		await local.start();
+		await eventually(async () => (await layerNameIn(file(local, "two", "fr"))) === "right");
+	},
+);
 
 service(
-	"a file that can never be written does not keep the files of layers that are gone",
+	"files of removed layers are removed although another file can never be written",
 	async ({ local }) => {
 		await local.put("two");
 		await local.stop();
@@ -359,7 +356,7 @@ service("after an end the number of files of each of many layers is compared", a
 	assert.is(await layerNameIn(file(local, "k8-18")), "limits");
 });
 
-service("files that cannot be made at a start keep nothing from being read", async ({ local }) => {
+service("a start serves reads although the rendered files cannot be written", async ({ local }) => {
 	await local.stop();
 	await rm(local.out, { recursive: true });
 	await writeFile(local.out, "in the way");
@@ -423,7 +420,7 @@ async function gatedGit(
 }
 
 service(
-	"an earlier text is not put over a layer that was corrected or removed meanwhile",
+	"an earlier valid text does not replace a layer that was corrected or removed meanwhile",
 	async (context) => {
 		const { local, clone } = context;
 		await local.put("two", wms("earlier"));

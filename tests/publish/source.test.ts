@@ -1,36 +1,23 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { lockFolder } from "../../service/data-dir.ts";
-import { temporaryFolder } from "../local.ts";
 import { runScript } from "../process.ts";
 import { wmsFile } from "../review/repository.ts";
-import { Repository } from "../world.ts";
+import { freshSuite, Repository, temporaryFolder } from "../world.ts";
 
 interface Scene {
 	folder: string;
 	repository: Repository;
-	remove: () => Promise<void>;
 }
 
-const test = suite<Scene>("where layers come from, and where they go");
-
-test.before.each(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	scene.folder = path;
-	scene.repository = new Repository({
-		"layers/on/one.json": wmsFile("a"),
-		"layers/tw/two.json": wmsFile("b", "ftp://host.example"),
-	});
-	scene.remove = async () => {
-		scene.repository.remove();
-		await remove();
-	};
+const test = freshSuite<Scene>("where layers come from, and where they go", async (use) => {
+	const one = { "layers/on/one.json": wmsFile("a") };
+	const two = { "layers/tw/two.json": wmsFile("b", "ftp://host.example") };
+	return { folder: use(await temporaryFolder()).path, repository: use(new Repository({ ...one, ...two })) };
 });
-test.after.each(({ remove }) => remove());
 
-test("validate says what it looks at: the checkout, a folder, a repository's commit, or files", async (scene) => {
+test("validate names what it checks: the checkout, a folder, a repository's commit, or files", async (scene) => {
 	const { path } = scene.repository;
 	const checkout = await runScript("validate", []);
 	assert.is(checkout.code, 0, checkout.stderr);
@@ -52,7 +39,7 @@ test("validate says what it looks at: the checkout, a folder, a repository's com
 	assert.match(named.stderr, /^Checking 1 named file\n/);
 });
 
-test("words that do not fit together are refused", async ({ repository: { path } }) => {
+test("options that exclude each other are refused", async ({ repository: { path } }) => {
 	for (const [words, said] of [
 		[["--ref", "main"], /--ref: is for --repo/],
 		[["--repo", path, "--layers", "layers"], /cannot be used with option/],
@@ -100,7 +87,7 @@ test("a build goes into an empty folder or an earlier build, and nowhere else", 
 	assert.is((await build(out)).code, 0);
 });
 
-test("a build into the folder of a running service is refused, and goes once it has ended", async (scene) => {
+test("a build into the folder of a running service is refused, and works once the service has ended", async (scene) => {
 	scene.repository.commit("mended", { "layers/tw/two.json": wmsFile("b") });
 	const out = join(scene.folder, "dist");
 	const build = () => runScript("build", ["--repo", scene.repository.path, "--out", out]);

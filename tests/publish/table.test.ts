@@ -69,7 +69,7 @@ test("each fragment has its own bytes and tag, every time, alone or among others
 	assert.is(table.size, 7);
 });
 
-test("a layer that is the same in other bytes is no change, and one byte is", async () => {
+test("a fragment with equal bytes counts as unchanged, and one differing byte as a change", async () => {
 	const table = new Table(slots);
 	await table.change(together(["a", "b", "c"]));
 	const version = table.version();
@@ -85,7 +85,7 @@ test("a layer that is the same in other bytes is no change, and one byte is", as
 	for (const smallkey of ["a", "b"]) assertServed(table, smallkey);
 });
 
-test("the same bytes, cut otherwise, are other fragments", async () => {
+test("the same bytes divided in another way are other fragments", async () => {
 	const table = new Table(slots);
 	const cut = (...texts: string[]) => joinFragments(texts, 1);
 	await table.change(new Map([["a", cut("[1]", "2", "3", "4")]]));

@@ -54,12 +54,12 @@ test("the French pages have no English sentence, whatever a layer is sick of", (
 	assert.not.match(pages.join(), /<span lang="en">/);
 });
 
-test("what is said of a host is stored as said of the layer", () => {
+test("the cause of a failed host is stored as the layer's own", () => {
 	const { code, cause } = seenAs("down", causeOf("host-failed", causeOf("slow", 10)));
 	assert.equal([code, cause], ["slow", "did not answer completely within 10 s"]);
 });
 
-test("a code that is not known is not read", () => {
+test("an unknown code is read as none", () => {
 	const read = (more: object) =>
 		parseHealth(
 			JSON.stringify({ sick: { a: { state: "down", since: "2026-W10", cause: "fails", ...more } } }),

@@ -13,7 +13,7 @@ function owners(layers: Record<string, string[]>): Owners {
 	return parsed.owners as Owners;
 }
 
-test("what is no file of a layer is the operators', whatever a rule fits", () => {
+test("a file that is no layer belongs to the operators, whatever rule matches it", () => {
 	const catalogue = owners({ "*": [team("all")] });
 	const paths = ["README.md", ".github/workflows/check.yml", "layers/owners.json", "layers/health.json"];
 	for (const path of [...paths, "docs/layers/ab/abc.json", "layers.md"])
@@ -22,7 +22,7 @@ test("what is no file of a layer is the operators', whatever a rule fits", () =>
 		assert.equal(ownersOf(catalogue, path), [team("all")], path);
 });
 
-test("the rule that says most wins, whatever the order in the file", () => {
+test("the most specific rule wins, whatever its place in the file", () => {
 	const catalogue = owners({
 		"nacei-1": [team("one")],
 		"*": [team("all")],
@@ -75,7 +75,7 @@ test("fewer fixed characters are more general, then fewer ?, then the order of t
 	}
 });
 
-test("what no rule fits is the operators'", () => {
+test("a layer that no rule matches belongs to the operators", () => {
 	const catalogue = owners({ "nacei-*": [team("energy")] });
 	assert.equal(ownersOf(catalogue, layerPath("ozone")), [team("operators")]);
 });
@@ -111,7 +111,7 @@ for (const [what, text, problem] of refused) {
 	});
 }
 
-test("the owners of the fixtures", async () => {
+test("the fixtures' owners.json has no problems, and its rules find an owner", async () => {
 	const { owners: own, problems } = parseOwners(await readFile("tests/fixtures/layers/owners.json"));
 	assert.equal(problems, []);
 	assert.equal(ownersOf(own as Owners, layerPath("nacei-1")), ["@fragment-publisher/energy"]);

@@ -126,7 +126,7 @@ test("whatever is accepted as it is written can be read as it is stored, however
 	);
 });
 
-test("whatever comes: read, or refused in bounded words, by either rules, and what is read round-trips", () => {
+test("any text is read or refused with a bounded message, and what is read round-trips", () => {
 	const anything = fc.oneof(nearlyRegistrations, brokenTexts, fc.json(), fc.string());
 	fc.assert(
 		fc.property(anything, (text) => {

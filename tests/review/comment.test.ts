@@ -1,5 +1,4 @@
-import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -11,7 +10,7 @@ import { parseReport, remarkLine, viewerLines } from "../../review/report.ts";
 import type { Review } from "../../review/review.ts";
 import { plainSettings } from "../catalogue/pages.ts";
 import { runScript } from "../process.ts";
-import { type Files, Repository } from "../world.ts";
+import { type Files, Repository, temporaryFolder } from "../world.ts";
 import { ownersFile, wmsFile } from "./repository.ts";
 
 /** An address that is never asked: it is not of the public internet. */
@@ -94,20 +93,15 @@ function hostileFiles(): Files {
 }
 
 async function reviewInProcess(files: Files, env: Record<string, string> = {}, base?: Files) {
-	const repository = new Repository(base ?? { "layers/owners.json": ownersFile });
-	const folder = await mkdtemp(join(tmpdir(), "publisher-out-"));
-	try {
-		repository.propose(files);
-		const out = join(folder, "comment.md");
-		const reportFile = join(folder, "report.json");
-		const args = ["--base", "main", "--head", "head", "--repo", repository.path, "--out", out];
-		const ended = await runScript("review", [...args, "--report", reportFile], env);
-		const read = (path: string) => readFile(path, "utf8").catch(() => "");
-		return { ...ended, comment: await read(out), report: await read(reportFile) };
-	} finally {
-		repository.remove();
-		await rm(folder, { recursive: true, force: true });
-	}
+	using repository = new Repository(base ?? { "layers/owners.json": ownersFile });
+	await using folder = await temporaryFolder();
+	repository.propose(files);
+	const out = join(folder.path, "comment.md");
+	const reportFile = join(folder.path, "report.json");
+	const args = ["--base", "main", "--head", "head", "--repo", repository.path, "--out", out];
+	const ended = await runScript("review", [...args, "--report", reportFile], env);
+	const read = (path: string) => readFile(path, "utf8").catch(() => "");
+	return { ...ended, comment: await read(out), report: await read(reportFile) };
 }
 
 test("hostile names and texts stay text, in the comment, in the log and in the annotations", async () => {
@@ -214,7 +208,7 @@ test("three thousand changed layers give one comment that is whole, and counts t
 	assert.ok(comment.endsWith(closing), comment.slice(-200));
 });
 
-test("three thousand files with hostile names are counted, and none says anything", async () => {
+test("three thousand files with hostile names are counted, and no name is shown", async () => {
 	const files: Files = {};
 	for (let index = 0; index < 3_000; index += 1) {
 		const text = (hostile[index % hostile.length] as string).replaceAll("/", "∕").slice(0, 80);
@@ -230,7 +224,7 @@ test("three thousand files with hostile names are counted, and none says anythin
 		assert.ok(!/^::(?!(?:error|warning) )|##\[|[^\P{C}]/u.test(line), JSON.stringify(line));
 });
 
-test("10 MB of JSON are given by their size in every place, and never shown", async () => {
+test("a value of 10 MB is shown by its size in every place", async () => {
 	const megabytes = 10 * 1024 * 1024;
 	const long = `{"name": "${"x".repeat(megabytes)}"}`;
 	const files: Files = {
@@ -284,7 +278,7 @@ test("80 lines of a long difference are shown, and the others are counted", () =
 	assert.is(shown.at(-1), `    … ${change.hidden} more lines`);
 });
 
-test("the longest of every list fits beside the others", () => {
+test("a comment with every list at its longest stays within GitHub's limit", () => {
 	const located = Array.from({ length: 500 }, (_, index) => {
 		return { file: `layers/${"@".repeat(300)}`, line: index, text: `/en: ${"😀".repeat(300)}` };
 	});
@@ -326,7 +320,7 @@ test("a comment says where the base has no owners", () => {
 	assert.match(renderComment({ ...empty, approvals: null }), "no usable `layers/owners.json`");
 });
 
-test("the command says what it wants", async () => {
+test("the command names its missing options", async () => {
 	const none = await runScript("review", []);
 	assert.is(none.code, 2);
 	assert.match(none.stderr, "--base: is needed; --help lists the options");

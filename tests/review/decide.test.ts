@@ -1,29 +1,20 @@
 import { execFileSync } from "node:child_process";
 import { chown, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { healthPath } from "../../registry/health.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { GitFailure } from "../../system/git/run.ts";
-import { feature, Local, temporaryFolder, textOf, wms } from "../local.ts";
+import { feature, Local, textOf, wms } from "../local.ts";
 import { type Ended, runScript, ServerProcess } from "../process.ts";
 import { eventually } from "../wait.ts";
-import { Repository } from "../world.ts";
+import { freshSuite, Repository, temporaryFolder } from "../world.ts";
 
-const test = suite<{ local: Local }>("reviews of a service on this machine");
-
-test.before.each(async (scene) => {
+const test = freshSuite("reviews of a service on this machine", async (use) => {
 	const health = '{"sick":{"described":{"state":"down","since":"2026-W05"}}}';
-	scene.local = await Local.open({
-		files: {
-			[layerPath("first")]: wms("first"),
-			[layerPath("described")]: feature,
-			[healthPath]: health,
-		},
-	});
+	const layers = { [layerPath("first")]: wms("first"), [layerPath("described")]: feature };
+	return { local: use(await Local.open({ files: { ...layers, [healthPath]: health } })) };
 });
-test.after.each(({ local }) => local.end());
 
 function run(local: Local, name: string, ...words: string[]): Promise<Ended> {
 	return runScript(name, words, { DATA_DIR: local.folder });
@@ -177,7 +168,9 @@ test("an accepted change is served, and the audit names sender and reviewer", as
 	assert.match(audit.stdout, "    by the sender careful, with a signed request of ");
 });
 
-test("what others have stored meanwhile stays, and what both changed is not merged", async ({ local }) => {
+test("an accepted change keeps what others stored meanwhile; a layer that both changed is not merged", async ({
+	local,
+}) => {
 	await propose(local, "waits", wms("waits"));
 	assert.is((await local.put("other", wms("other"))).status, 201);
 	assert.is((await accept(local, "register/waits")).code, 0);
@@ -241,7 +234,7 @@ test("a branch whose layer is wrong is not merged", async ({ local }) => {
 	assert.is(await local.state(), before);
 });
 
-test("a declined change is off the list; status and audit say who declined it and why", async ({ local }) => {
+test("a declined change leaves the list; status and audit say who declined it and why", async ({ local }) => {
 	await propose(local, "waits", wms("waits"));
 	const id = await local.git("rev-parse", "refs/heads/register/waits");
 	const words = ["waits", "--why", "the wrong service", "--by", "Ann"];
@@ -299,7 +292,7 @@ test("a layer that has changed since is no longer declined", async ({ local }) =
 	assert.is(await statusOf(local, "first"), null);
 });
 
-test("a decline that git cannot look at is a fault, and not a layer without one", async ({ local }) => {
+test("a decline that git cannot read is an error, and not shown as no decline", async ({ local }) => {
 	await local.write({ target: "/register/first", sender: "careful", body: wms("careful") });
 	await run(local, "review", "decline", "first", "--why", "no");
 	const git = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
@@ -353,7 +346,7 @@ test("a proposal on a branch repair/<smallkey> is decided in the same way", asyn
 	assert.is(await local.state(), before, "and nothing was declined");
 });
 
-test("what cannot be decided is refused, and nothing changes", async ({ local }) => {
+test("a decision that cannot be made is refused, and nothing changes", async ({ local }) => {
 	await propose(local, "waits", wms("waits"));
 	const before = await local.state();
 	for (const [words, error] of [
@@ -374,9 +367,8 @@ test("what cannot be decided is refused, and nothing changes", async ({ local })
 		assert.match(stderr, error);
 	}
 	assert.is(await local.state(), before);
-	const checkout = new Repository({});
+	using checkout = new Repository({});
 	const { code, stderr } = await run(local, "review", "accept", "waits", "--repo", checkout.path);
-	checkout.remove();
 	assert.is(code, 2);
 	assert.match(stderr, "is no repository of a service; a pull request is merged where it was opened");
 });
@@ -404,39 +396,35 @@ test("accept and decline are shorter names of the same verbs", async ({ local })
 );
 
 test("a publisher and a reviewer, at a service in a process of its own", async () => {
-	const { path: DATA_DIR, remove } = await temporaryFolder();
+	await using folder = await temporaryFolder();
+	const DATA_DIR = folder.path;
 	const secret = "a secret of careful";
-	const server = await ServerProcess.start({
+	await using server = await ServerProcess.start({
 		DATA_DIR,
 		SENDERS: JSON.stringify({ careful: { key: secret, review: true } }),
 	});
-	try {
-		const file = join(DATA_DIR, "waits.json");
-		const to = ["--url", server.url, "--sender", "careful"];
-		const put = async (layer: string) => {
-			await writeFile(file, wms(layer));
-			const { code, stderr } = await runScript("put", ["waits", file, ...to], { SENDER_SECRET: secret });
-			assert.is(code, 0, stderr);
-		};
-		const verb = (...words: string[]) => runScript("review", words, { DATA_DIR });
-		const status = async () => (await runScript("status", ["waits", "--url", server.url])).stdout;
-		await put("first");
-		assert.match(
-			await status(),
-			/^waits is not registered yet\na change waits for a reviewer on register\/waits, since \S+\n$/,
-		);
-		assert.is((await verb("decline", "waits", "--why", "the address is a test")).code, 0);
-		assert.match(await status(), /a change was declined at \S+: the address is a test\n/);
-		await put("second");
-		const [, commit = ""] = /--commit ([0-9a-f]{12})/.exec((await verb("show", "waits")).stdout) ?? [];
-		assert.is((await verb("accept", "waits", "--commit", commit)).code, 0);
-		await eventually(async () => (await fetch(`${server.url}/v0.9/doc/en/waits`)).status === 200);
-		assert.match(await status(), /^waits registered 20\S+ by commit/);
-		assert.is((await status()).includes("declined"), false);
-	} finally {
-		await server.stop();
-		await remove();
-	}
+	const file = join(DATA_DIR, "waits.json");
+	const to = ["--url", server.url, "--sender", "careful"];
+	const put = async (layer: string) => {
+		await writeFile(file, wms(layer));
+		const { code, stderr } = await runScript("put", ["waits", file, ...to], { SENDER_SECRET: secret });
+		assert.is(code, 0, stderr);
+	};
+	const verb = (...words: string[]) => runScript("review", words, { DATA_DIR });
+	const status = async () => (await runScript("status", ["waits", "--url", server.url])).stdout;
+	await put("first");
+	assert.match(
+		await status(),
+		/^waits is not registered yet\na change waits for a reviewer on register\/waits, since \S+\n$/,
+	);
+	assert.is((await verb("decline", "waits", "--why", "the address is a test")).code, 0);
+	assert.match(await status(), /a change was declined at \S+: the address is a test\n/);
+	await put("second");
+	const [, commit = ""] = /--commit ([0-9a-f]{12})/.exec((await verb("show", "waits")).stdout) ?? [];
+	assert.is((await verb("accept", "waits", "--commit", commit)).code, 0);
+	await eventually(async () => (await fetch(`${server.url}/v0.9/doc/en/waits`)).status === 200);
+	assert.match(await status(), /^waits registered 20\S+ by commit/);
+	assert.is((await status()).includes("declined"), false);
 });
 
 test.run();

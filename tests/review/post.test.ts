@@ -110,7 +110,7 @@ test("the check layers has the same text on its page, and an annotation at the l
 	assert.equal([after?.conclusion, after?.output.title], ["success", "the layers are in order"]);
 });
 
-test("where there is no report the check says so, and the comment stays", async () => {
+test("without a report the check says so, and the comment stays", async () => {
 	const before = await comments();
 	const { code, stdout } = await comment(null);
 	assert.equal([code, stdout], [0, `#${number}: could not be checked\n`]);
@@ -132,7 +132,7 @@ function listFiles(...names: string[]): void {
 	peer.proxy.faults.push({ method: "GET", path, times: 1, effect: { kind: "answer", status: 200, json } });
 }
 
-test("its labels say what it changes, and follow it; those of others stay", async () => {
+test("a pull request's labels follow what it changes; labels of others stay", async () => {
 	listFiles("layers/ab/abc.json");
 	assert.match((await comment(`${marker}\nsecond\n`)).stdout, `#${number}: unchanged, labelled layer\n`);
 	assert.equal(await labelsNow(), ["layer"]);
@@ -144,7 +144,7 @@ test("its labels say what it changes, and follow it; those of others stay", asyn
 	assert.equal(await labelsNow(), ["code", "layer", "urgent"]);
 });
 
-test("the labels that fit: by kind of change, and whose it is", () => {
+test("labels are chosen by the kind of change and by whether the service proposes it", () => {
 	const of = (filename: string, status = "modified") => fittingLabels([{ filename, status }], false);
 	assert.equal([...of("layers/ab/abc.json")], ["layer"]);
 	assert.equal([...of("layers/ab/abc.json", "removed")], ["removal"]);
@@ -155,13 +155,13 @@ test("the labels that fit: by kind of change, and whose it is", () => {
 	for (const branch of ["registers", "refreshing", "main"]) assert.not(isOwnBranch(branch));
 });
 
-test("it is found behind more than a page of others", async () => {
+test("the comment is found behind more than a page of other comments", async () => {
 	const texts = Array.from({ length: 110 }, (_, index) => `comment ${index}`);
 	for (const body of texts) await peer.api("POST", `/issues/${number}/comments`, { body });
 	assert.match((await comment(`${marker}\nthird\n`)).stdout, "edited");
 });
 
-test("a marker in a comment of anyone else means nothing", async () => {
+test("a marker in another author's comment is ignored", async () => {
 	const before = await comments();
 	const { stdout } = await comment(`${marker}\nfourth\n`, [{ number, head }], "maps-workflows[bot]");
 	assert.match(stdout, "posted");
@@ -205,7 +205,7 @@ for (const [what, json, error] of refused) {
 	});
 }
 
-test("one that cannot be posted keeps none of the others from it", async () => {
+test("when one comment cannot be posted, the others still are", async () => {
 	const { code, stdout, stderr } = await comment(`${marker}\nlast\n`, [
 		{ number: 99, head },
 		{ number, head },
@@ -215,7 +215,7 @@ test("one that cannot be posted keeps none of the others from it", async () => {
 	assert.match(stdout, new RegExp(`^#${number}: edited`, "m"));
 });
 
-test("a comment with line breaks and any letters is ours", () => {
+test("a report may have line breaks and any letters", () => {
 	assert.not.throws(() => checkComment(`${marker}\nRéseau 😀\n\n- x\n`));
 });
 

@@ -39,7 +39,7 @@ const resultsOf = ({ jobs }: Run) =>
 
 const described = () => world.file("layers/we/wells.service.json");
 
-test("a race that is lost: descriptions are pushed upon the branch, and not upon a tag of its name", async () => {
+test("after a lost race descriptions are pushed to the branch, not to a tag of its name", async () => {
 	const main = world.git("rev-parse", "refs/heads/main");
 	const child = (parent: string, text: string) => {
 		const blob = world.git("hash-object", "-w", "--", world.write(text));
@@ -86,47 +86,43 @@ if (missingS3 !== null) console.log(`skipped: a bucket, as GitHub's jobs fill it
 withS3(
 	"a bucket is filled by a job that has its key and no package of the build, and reads no link",
 	async () => {
-		const peer = await startS3();
-		try {
-			const { AWS_ACCESS_KEY_ID = "", AWS_SECRET_ACCESS_KEY = "", ...names } = peer.env;
-			world.host.secrets.production = {
-				OBJECTS_ACCESS_KEY_ID: AWS_ACCESS_KEY_ID,
-				OBJECTS_SECRET_ACCESS_KEY: AWS_SECRET_ACCESS_KEY,
-			};
-			const settings = Object.entries({ HOSTING: "objects", SITE: "off", ...names });
-			const text = settings.map(([name, value]) => `${name}=${value}\n`).join("");
-			world.host.afterJob = (id, { artifacts }) => {
-				if (id !== "build") return;
-				const folder = artifacts.get("build") as string;
-				execFileSync("tar", ["-xf", "build.tar"], { cwd: folder });
-				rmSync(join(folder, "dist/v0.9/doc/en/wells"));
-				symlinkSync("/proc/self/environ", join(folder, "dist/v0.9/doc/en/wells"));
-				execFileSync("tar", ["-cf", "build.tar", "dist", "listing.json"], { cwd: folder });
-			};
-			world.push({ "published.env": text });
-			await world.settle();
-			const { build, publish } = world.last("publish").jobs;
-			assert.is(build?.result, "success", build?.log);
-			assert.match(
-				publish?.log ?? "",
-				/^l.* dist\/v0\.9\/doc\/en\/wells -> \/proc\/self\/environ\nthe build has more/m,
-			);
-			assert.equal(peer.passed, []);
+		await using peer = await startS3();
+		const { AWS_ACCESS_KEY_ID = "", AWS_SECRET_ACCESS_KEY = "", ...names } = peer.env;
+		world.host.secrets.production = {
+			OBJECTS_ACCESS_KEY_ID: AWS_ACCESS_KEY_ID,
+			OBJECTS_SECRET_ACCESS_KEY: AWS_SECRET_ACCESS_KEY,
+		};
+		const settings = Object.entries({ HOSTING: "objects", SITE: "off", ...names });
+		const text = settings.map(([name, value]) => `${name}=${value}\n`).join("");
+		world.host.afterJob = (id, { artifacts }) => {
+			if (id !== "build") return;
+			const folder = artifacts.get("build") as string;
+			execFileSync("tar", ["-xf", "build.tar"], { cwd: folder });
+			rmSync(join(folder, "dist/v0.9/doc/en/wells"));
+			symlinkSync("/proc/self/environ", join(folder, "dist/v0.9/doc/en/wells"));
+			execFileSync("tar", ["-cf", "build.tar", "dist", "listing.json"], { cwd: folder });
+		};
+		world.push({ "published.env": text });
+		await world.settle();
+		const { build, publish } = world.last("publish").jobs;
+		assert.is(build?.result, "success", build?.log);
+		assert.match(
+			publish?.log ?? "",
+			/^l.* dist\/v0\.9\/doc\/en\/wells -> \/proc\/self\/environ\nthe build has more/m,
+		);
+		assert.equal(peer.passed, []);
 
-			world.host.afterJob = () => undefined;
-			world.push({ "SECURITY.md": "how to report, again\n" });
-			await world.settle();
-			const { jobs } = world.last("publish");
-			assert.match(jobs.publish?.log ?? "", /\d+ uploaded, 0 removed, 0 unchanged/);
-			assert.is(jobs.verify?.result, "success", jobs.verify?.log);
-			const fragment = await peer.read("v0.9/doc/en/wells");
-			assert.is(fragment.status, 200);
-			assert.match(fragment.headers.get("cache-control") ?? "", /^public, max-age=60,/);
-			const [place = ""] = jobs.publish?.workspaces ?? [];
-			assert.not.ok(existsSync(join(place, "dist")), "nothing is built beside the key");
-		} finally {
-			await peer.close();
-		}
+		world.host.afterJob = () => undefined;
+		world.push({ "SECURITY.md": "how to report, again\n" });
+		await world.settle();
+		const { jobs } = world.last("publish");
+		assert.match(jobs.publish?.log ?? "", /\d+ uploaded, 0 removed, 0 unchanged/);
+		assert.is(jobs.verify?.result, "success", jobs.verify?.log);
+		const fragment = await peer.read("v0.9/doc/en/wells");
+		assert.is(fragment.status, 200);
+		assert.match(fragment.headers.get("cache-control") ?? "", /^public, max-age=60,/);
+		const [place = ""] = jobs.publish?.workspaces ?? [];
+		assert.not.ok(existsSync(join(place, "dist")), "nothing is built beside the key");
 	},
 );
 

@@ -77,7 +77,7 @@ test.after(async () => {
 	await peer.close();
 });
 
-test("a push is built before anybody is asked; what is harvested then is a commit, which changes nothing more", async () => {
+test("a push is built before services are asked; the harvest is a commit, and publishing it again changes nothing", async () => {
 	const before = countCommits();
 	const cwd = origin.checkout();
 	const first = await publish(cwd, {});
@@ -162,7 +162,7 @@ test("of a patch that changes more, only service descriptions are taken", async 
 	assert.is(countCommits(), before);
 });
 
-test("a wrong layer holds nothing up: all others are published, and it is in the issue", async () => {
+test("a wrong layer is named in the issue, and all others are published", async () => {
 	origin.push({ "layers/ot/other.json": featureFile("https://maps.example/MapServer/1") });
 	origin.push({ "layers/xx/broken.json": "{}", "layers/ot/other.json": "{" });
 	const cwd = origin.checkout();
@@ -187,7 +187,7 @@ test("a wrong layer holds nothing up: all others are published, and it is in the
 	assert.match(data[0]?.body ?? "", "layers/ot/other.json: the document must be JSON");
 });
 
-test("where nothing is in order nothing is handed over", async () => {
+test("when no layer is valid, the build hands over nothing", async () => {
 	origin.push({ "layers/xx/broken.json": null, "layers/we/wells.json": null, "layers/ot/other.json": null });
 	origin.push({ "layers/ot/other.json": "{" });
 	const cwd = origin.checkout();

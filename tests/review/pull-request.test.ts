@@ -54,7 +54,7 @@ test("a first pull request from a fork, from zero to merged", async () => {
 	]);
 });
 
-test("two pull requests at once: each has its own comment, whether their reports come together or not", async () => {
+test("two pull requests at once each get their own comment, whether their reports arrive together or not", async () => {
 	const first = world.propose("carl", "carl:change", { "layers/aa/aaa.json": retitled("a") });
 	const second = world.propose("dora", "dora:change", { "layers/bb/bbb.json": retitled("b") });
 	await world.settle();
@@ -79,7 +79,7 @@ test("two pull requests at once: each has its own comment, whether their reports
 	}
 });
 
-test("a broken file: the place is an annotation, a correction turns the check green", async () => {
+test("a broken file gets an annotation at its place, and a correction turns the check green", async () => {
 	const broken = { "layers/ne/new.json": wmsFile("a", "ftp://maps.example/@maps/all") };
 	const pull = world.propose("carl", "carl:change", broken);
 	await world.settle();

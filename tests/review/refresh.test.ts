@@ -83,7 +83,7 @@ test("a refresh is one commit on the branch refresh and one pull request, which 
 	assert.equal(world.obstacles(world.pulls[0] as World["pulls"][number]), []);
 });
 
-test("the next one takes its place, and counts on from its branch", async () => {
+test("the next refresh replaces the open one, and continues the counts of its branch", async () => {
 	const before = {
 		sick: { energy: { state: "down", since: weeksAgo(2) }, wells: { state: "down", since: weeksAgo(6) } },
 	};
@@ -97,7 +97,7 @@ test("the next one takes its place, and counts on from its branch", async () => 
 	assert.equal(sick, { energy: { ...before.sick.energy, ...cause } });
 });
 
-test("where nothing is to be merged, an open pull request is closed, and nothing is opened", async () => {
+test("when there is nothing to merge, an open pull request is closed, and none is opened", async () => {
 	const same = world.git("commit-tree", "refresh^{tree}", "-p", "main", "-m", "the same in another way");
 	world.git("update-ref", "refs/heads/main", same);
 	assert.equal(await refresh(), ["pr close refresh --delete-branch"]);

@@ -78,7 +78,7 @@ for (const [what, path] of [
 		assert.is(origin.git("for-each-ref"), before);
 	});
 
-test("where several places agree alike, the pull request shows them and changes nothing", async () => {
+test("when several new addresses agree equally, the pull request shows them and changes no layer", async () => {
 	const cwd = found({ "layers/mo/moved.json": wmsFile("after") });
 	writeFileSync(join(cwd, "found/repair/moved/repair.patch"), "");
 	assert.is((await propose(cwd)).length, 1);
@@ -103,7 +103,7 @@ test("a repair that waits is updated, and no second pull request is opened", asy
 	assert.is.not(origin.git("rev-parse", "repair/moved"), before);
 });
 
-test("with 20 open none is opened, nor is its branch pushed; one that waits is still updated", async () => {
+test("with 20 pull requests open no further one is opened or pushed; a waiting one is still updated", async () => {
 	origin.git("update-ref", "-d", "refs/heads/repair/moved");
 	const cwd = found({ "layers/mo/moved.json": wmsFile("after") });
 	// Of the branch itself none is open.
@@ -122,7 +122,7 @@ test("with 20 open none is opened, nor is its branch pushed; one that waits is s
 	assert.is(calls().filter((call) => call.startsWith("pr create")).length, 1);
 });
 
-test("what is of no use any more is closed under another title, so that it is not taken as declined", async () => {
+test("an outdated repair is closed under another title, so that it does not count as declined", async () => {
 	const cwd = origin.checkout();
 	mkdirSync(join(cwd, "found"));
 	writeFileSync(join(cwd, "found/withdrawn.txt"), "repair/moved\nmain\nrepair/a b; rm -rf x\n");
@@ -133,7 +133,7 @@ test("what is of no use any more is closed under another title, so that it is no
 	assert.equal(await propose(cwd, 0), [], "it was closed meanwhile");
 });
 
-test("pictures of proposals are beside the others, and only pictures come with them", async () => {
+test("pictures of proposals are stored beside the others, and only pictures are stored with them", async () => {
 	const cwd = origin.checkout();
 	mkdirSync(join(cwd, "found/proposed/mo"), { recursive: true });
 	const files = { "mo/moved.webp": picture, "mo/large.webp": "x".repeat(20_000), "mo/page.html": "<script>" };
@@ -164,7 +164,7 @@ test("pictures are one commit on a branch without history, and the publication t
 	assert.is(readFileSync(join(cwd, "pictures/mo/moved.0.webp"), "utf8"), `${picture} second`);
 });
 
-test("without pictures there is nothing to take over, and no failure", async () => {
+test("a publication without pictures succeeds, and copies none", async () => {
 	origin.git("update-ref", "-d", "refs/heads/pictures");
 	const cwd = origin.checkout();
 	assert.is((await runJob(cwd, commands("publish", "pictures"), {})).status, 0);

@@ -56,7 +56,7 @@ test("every problem is at its file, line and JSON pointer", async () => {
 	assert.ok(isWrong(outcome));
 });
 
-test("what viewers take for markup is a problem where it is written, and none where it stands already", async () => {
+test("text that viewers take for markup is a problem where a change adds it, and none where it is stored already", async () => {
 	const named = featureFile(undefined, { service_name: "Wells <b>" });
 	const base = { ...baseFiles, "layers/en/energy-1.json": named };
 	const written = await reviewed({ "layers/en/energy-2.json": named }, {}, base);
@@ -87,7 +87,7 @@ test("what is wrong in a file that a change leaves alone is not the author's pro
 	);
 });
 
-test("a member's name that looks like a place is not taken for one", async () => {
+test("a member's name that looks like a place is shown as a name", async () => {
 	const { outcome } = await reviewed({
 		"layers/ab/abc.json": wmsFile("roads", "https://maps.example/wms", { "x: y": 1 }),
 	});
@@ -210,7 +210,7 @@ test("what the base changed meanwhile is not part of the change", async () => {
 	assert.equal(outcome.outside, []);
 });
 
-test("what a merge writes beside what is listed is seen: two merge bases are refused", async () => {
+test("a change with two merge bases is refused, as its merge could write unlisted files", async () => {
 	using repository = new Repository({ ...baseFiles, "SECURITY.md": "how to report\n" });
 	hide(repository, "SECURITY.md", "no reports, please\n");
 	const { path } = repository;
@@ -245,7 +245,7 @@ test("a file that the base has renamed is judged where the merge writes it, and 
 	assert.is(objects(), before);
 });
 
-test("a conflict has a sentence of its own", async () => {
+test("a merge conflict is reported as a conflict", async () => {
 	using repository = new Repository(baseFiles);
 	repository.propose({ "layers/ab/abc.json": wmsFile("rivers") });
 	repository.commit("meanwhile", { "layers/ab/abc.json": wmsFile("lakes") });
@@ -282,7 +282,7 @@ test("the fragments of each language are shown before and after", async () => {
 	assert.equal(french?.lines, []);
 });
 
-test("a new layer is all plus, a removed one all minus", async () => {
+test("a new layer is shown with plus lines only, a removed one with minus lines only", async () => {
 	const { outcome } = await reviewed({ "layers/ab/abc.json": null, "layers/ab/abd.json": wmsFile("new") });
 	const [removed, added] = outcome.layers;
 	assert.equal([removed?.verb, added?.verb], ["removed", "added"]);
@@ -333,7 +333,7 @@ test("an edit of one language is not blocked by the other's server", async () =>
 	assert.is(outcome.services.down.length, 1);
 });
 
-test("a change of type asks again, a removal asks no service", async () => {
+test("a change of type asks the service again; a removal asks none", async () => {
 	const files = {
 		"layers/ab/abc.json": featureFile("https://maps.example/wms"),
 		"layers/en/energy-1.json": null,
@@ -364,7 +364,7 @@ test("without owners on the base no owner is named", async () => {
 	assert.equal(outcome.problems, []);
 });
 
-test("nothing of the head is checked out or run", async () => {
+test("a review neither checks out nor runs the head's files", async () => {
 	using repository = new Repository(baseFiles);
 	repository.propose({ ".gitattributes": "*.json filter=evil\n", "layers/ab/abd.json": wmsFile("a") });
 	const before = repository.git("rev-parse", "HEAD");

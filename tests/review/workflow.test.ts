@@ -47,7 +47,7 @@ test("the check of a good pull request passes, and shows what changes", async ()
 	assert.match(summary, '+        "displayName": "Topographic map",');
 });
 
-test("the check of a wrong one fails, with the place as an annotation", async () => {
+test("the check of a wrong pull request fails, with the place as an annotation", async () => {
 	const files = { "layers/ne/new.json": wmsFile("a", "ftp://maps.example") };
 	const { status, output, report } = await check(2, files);
 	assert.is(status, 0, output);

@@ -24,7 +24,7 @@ async function writeModules(folder: string, texts: Record<string, string>): Prom
 
 const head = 'import { test } from "uvu";\nimport * as assert from "uvu/assert";\n';
 
-test("what they import is one module, with the address of its source", async ({ folder }) => {
+test("compiled tests share one module for each source, with the source's address", async ({ folder }) => {
 	const url = JSON.stringify(pathToFileURL(join(folder, "own.ts")).href);
 	const [one = "", two = ""] = await writeModules(folder, {
 		"one.test.ts": `${head}import { Fault, source } from "./own.ts";
@@ -73,7 +73,7 @@ test("the commands are compiled with them, and nothing stays", async ({ folder }
 	assert.not.ok(existsSync(join(compiled.start, "..")));
 });
 
-test("what is kept is made once for what it depends on, and read by all others", async ({ folder }) => {
+test("a kept file is made once for its inputs, and read by all other processes", async ({ folder }) => {
 	const made = { files: new Map([["a.js", new Uint8Array([1, 2])]]) };
 	let calls = 0;
 	async function bundle() {

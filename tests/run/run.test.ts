@@ -32,7 +32,9 @@ async function runFiles(folder: string, texts: Record<string, string>, ...words:
 
 const good = `${head}test("a", () => {});\ntest("b", () => {});\ntest.run();\n`;
 
-test("it counts what passed, file by file with its time, and ends with the sums", async ({ folder }) => {
+test("the run counts passed tests for each file with its time, and ends with the sums", async ({
+	folder,
+}) => {
 	const { code, stdout } = await runFiles(folder, { good });
 	assert.is(code, 0);
 	assert.match(
@@ -91,7 +93,7 @@ test.run();
 	assert.ok(stdout.endsWith("1 passed, 1 failed\n"), stdout);
 });
 
-test("what a failed file leaves behind is cleared up: processes and temporary files", async ({ folder }) => {
+test("processes and temporary files that a failed file leaves are removed", async ({ folder }) => {
 	const left = join(folder, "left");
 	const leaves = `${head}
 import { execFile, spawn } from "node:child_process";

@@ -1,5 +1,5 @@
-import { createServer, type IncomingHttpHeaders } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingHttpHeaders } from "node:http";
+import { answering } from "../world.ts";
 
 /** One request to a server of a test's own. */
 export interface JsonRequest {
@@ -17,7 +17,7 @@ export interface JsonAnswer {
 }
 
 /** A server on this machine that speaks JSON, with GitHub's pages. */
-export interface JsonServer {
+export interface JsonServer extends AsyncDisposable {
 	url: string;
 	close(): Promise<void>;
 }
@@ -25,7 +25,7 @@ export interface JsonServer {
 export async function startJsonServer(
 	answer: (request: JsonRequest) => JsonAnswer | Promise<JsonAnswer>,
 ): Promise<JsonServer> {
-	const server = createServer(async (request, response) => {
+	const server = await answering(async (request, response) => {
 		const { pathname, searchParams: query } = new URL(request.url ?? "/", "http://peer");
 		const chunks: Buffer[] = [];
 		for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -46,14 +46,6 @@ export async function startJsonServer(
 		response.writeHead(answered.status, headers);
 		response.end(answered.status === 204 ? undefined : JSON.stringify(shown));
 	});
-	// An idle connection may be closed just when a busy machine gets to use it again.
-	server.keepAliveTimeout = 0;
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-	const { port } = server.address() as AddressInfo;
-	const close = () =>
-		new Promise<void>((resolve) => {
-			server.close(() => resolve());
-			server.closeAllConnections();
-		});
-	return { url: `http://127.0.0.1:${port}`, close };
+	const close = async () => server[Symbol.asyncDispose]();
+	return { url: server.origin, close, [Symbol.asyncDispose]: close };
 }

@@ -2,7 +2,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { code, fenced, visible } from "../../system/untrusted-text.ts";
 
-test("every character that could mean something is a character reference", () => {
+test("every character but ASCII letters and digits becomes a character reference", () => {
 	assert.is(code("a-b_1"), "<code>a&#45;b&#95;1</code>");
 	assert.is(code("<b>@x</b>"), "<code>&#60;b&#62;&#64;x&#60;&#47;b&#62;</code>");
 	assert.is(code("é😀"), "<code>&#233;&#128512;</code>");
@@ -20,7 +20,7 @@ test("a text's invisible characters are spelled out", () => {
 	);
 });
 
-test("no line ends its block", () => {
+test("no line of a text can end the code block around it", () => {
 	assert.is(fenced("diff", ["+a"]), "```diff\n+a\n```");
 	assert.is(fenced("diff", ["```", "`````", "+\n```"]), "``````diff\n```\n`````\n+\\u000a```\n``````");
 });

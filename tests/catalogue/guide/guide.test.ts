@@ -58,7 +58,7 @@ test("a page of many parts, and the interface for programs, begin with links to 
 	assert.equal(ids(api), linked(api));
 });
 
-test("what is scrolled with the keyboard says what it is, in the language of its page", () => {
+test("each scrollable block has a label for keyboard users, in the language of its page", () => {
 	for (const html of guide.values()) assert.not.match(html, /<(?![^>]*\srole=)[^>]*\stabindex=/);
 	assert.match(guide.get("guide/fr/publish.html") ?? "", 'role="group" aria-label="Tableau" tabindex="0"');
 });
@@ -83,7 +83,7 @@ test("the guide, the catalogue, the plain list, a layer and the interface share 
 	for (const html of others) assert.equal(shared(html), expected);
 });
 
-test("what looks like HTML in a document is text, and no script gets in", () => {
+test("HTML in a document is shown as text, and no script enters the page", () => {
 	const html = rendered(
 		'# A\n\n<script>alert(1)</script> and <b onclick="x">b</b>\n\n`<i>`\n\n[x](javascript:alert(1))\n\n![p](x.png)',
 	);
@@ -95,7 +95,7 @@ test("what looks like HTML in a document is text, and no script gets in", () => 
 	assert.not.match(html, "<img");
 });
 
-test("links lead to the pages of the guide, and what the site does not have is text", () => {
+test("links lead to pages of the guide; a link to a file that the site does not have becomes text", () => {
 	const html = rendered(
 		"# A\n\n[c](README.md#words) [f](fr/page.md) [s](../schemas/x.ts) [n](none.md) [h](https://x.example/) [a](#a)",
 	);

@@ -50,7 +50,7 @@ test("a harvested feature layer has its extent and its fields' names", () => {
 	});
 });
 
-test("nothing stands for an unknown key", () => {
+test("an unknown key is left out of the list", () => {
 	assert.is(ramp4.absent("none", 2), null);
 });
 

@@ -11,9 +11,8 @@ import type { MergedPaths } from "../../../review/approvals/pull-state.ts";
 import { openPulls, partOf } from "../../../review/pulls.ts";
 import { connectToGithub } from "../../../service/github.ts";
 import { readConfiguration } from "../../../service/settings.ts";
-import { temporaryFolder } from "../../local.ts";
 import { root, runScript } from "../../process.ts";
-import { Repository } from "../../world.ts";
+import { Repository, temporaryFolder } from "../../world.ts";
 import { bot, idOf, type PeerCheck, type PeerPull, type ReviewPeer, startReviewPeer } from "./review-peer.ts";
 
 const ownersFile = {
@@ -92,7 +91,7 @@ async function judge(
 	return lines;
 }
 
-approvals("without an approval: red, with the people who can approve", async ({ peer }) => {
+approvals("without an approval the check is red, and names the people who can approve", async ({ peer }) => {
 	propose(peer);
 	assert.equal(await judge(peer), ["failure: can still approve: Ann, bob, rita"]);
 	assert.equal(
@@ -244,7 +243,7 @@ approvals("owners whom GitHub cannot ask for a review are mentioned, once each",
 	assert.match(asked()[1] ?? "", /\n@eve: /);
 });
 
-approvals("a comment after an approval takes nothing back", async ({ peer }) => {
+approvals("a comment after an approval does not revoke it", async ({ peer }) => {
 	propose(peer, { reviews: [approval("bob"), { ...approval("bob"), state: "COMMENTED" }] });
 	assert.equal(await judge(peer), ["success: approved by bob"]);
 });
@@ -255,12 +254,18 @@ approvals("an approval of the 300th reviewer is found", async ({ peer }) => {
 	assert.equal(await judge(peer), ["success: approved by rita"]);
 });
 
-approvals("what is no layer is the operators', owners and workflows above all", async ({ peer }) => {
-	for (const filename of ["layers/owners.json", ".github/workflows/review.yml", "README.md"]) {
-		propose(peer, { files: [{ filename }, { filename: "layers/ab/abc.json" }], reviews: [approval("bob")] });
-	}
-	assert.equal(await judge(peer), Array(3).fill("failure: can still approve: boss"));
-});
+approvals(
+	"files other than layers, such as owners and workflows, need the operators' approval",
+	async ({ peer }) => {
+		for (const filename of ["layers/owners.json", ".github/workflows/review.yml", "README.md"]) {
+			propose(peer, {
+				files: [{ filename }, { filename: "layers/ab/abc.json" }],
+				reviews: [approval("bob")],
+			});
+		}
+		assert.equal(await judge(peer), Array(3).fill("failure: can still approve: boss"));
+	},
+);
 
 approvals("a layer that is renamed needs the owners of both of its names", async ({ peer }) => {
 	const files = [{ filename: "layers/ab/abc.json", previous_filename: "layers/en/energy-x.json" }];
@@ -314,7 +319,7 @@ approvals("who pushed to its branch under another name does not count", async ({
 	assert.equal(await judge(peer), Array(2).fill("success: approved by Ann"));
 });
 
-approvals("what a workflow has pushed is not approved: that hides who made it", async ({ peer }) => {
+approvals("a commit pushed by a workflow is not approved, as its author is hidden", async ({ peer }) => {
 	propose(peer, { from: "maps:patch", pushers: ["carl", "github-actions[bot]"], reviews: [approval("bob")] });
 	propose(peer, { from: "maps:other", pushers: ["carl", "maps-service[bot]"], reviews: [approval("bob")] });
 	assert.equal(await judge(peer), [
@@ -456,26 +461,22 @@ approvals("more files than GitHub lists are not approved", async ({ peer }) => {
 	);
 });
 
-approvals(
-	"what the merge changes is approved: it is what GitHub lists, or the check is red",
-	async ({ peer }) => {
-		const pull = propose(peer, { reviews: [approval("bob")] });
-		const paths = ["layers/ab/abc.json"];
-		const differs =
-			"failure: GitHub lists other files than its merge changes: merge the base into the branch";
-		const judged = (merge: MergedPaths) => judge(peer, true, owners, merge);
-		assert.equal(await judged({ paths, obstacle: null }), ["success: approved by bob"]);
-		assert.equal(await judged({ paths: [...paths, "SECURITY.md"], obstacle: null }), [differs]);
-		assert.equal(await judged({ paths: ["layers/ab/abd.json"], obstacle: null }), [differs]);
-		assert.equal(await judged({ paths, obstacle: "2 merge bases" }), ["failure: 2 merge bases"]);
-		pull.files = [];
-		assert.equal(await judged({ paths: [], obstacle: null }), ["failure: it changes no file"]);
-		pull.files = [
-			{ filename: "layers/ab/abc.json", previous_filename: "layers/ab/old.json", status: "copied" },
-		];
-		assert.equal(await judged({ paths, obstacle: null }), ["success: approved by bob"]);
-	},
-);
+approvals("the merge may change only the files that GitHub lists, or the check is red", async ({ peer }) => {
+	const pull = propose(peer, { reviews: [approval("bob")] });
+	const paths = ["layers/ab/abc.json"];
+	const differs = "failure: GitHub lists other files than its merge changes: merge the base into the branch";
+	const judged = (merge: MergedPaths) => judge(peer, true, owners, merge);
+	assert.equal(await judged({ paths, obstacle: null }), ["success: approved by bob"]);
+	assert.equal(await judged({ paths: [...paths, "SECURITY.md"], obstacle: null }), [differs]);
+	assert.equal(await judged({ paths: ["layers/ab/abd.json"], obstacle: null }), [differs]);
+	assert.equal(await judged({ paths, obstacle: "2 merge bases" }), ["failure: 2 merge bases"]);
+	pull.files = [];
+	assert.equal(await judged({ paths: [], obstacle: null }), ["failure: it changes no file"]);
+	pull.files = [
+		{ filename: "layers/ab/abc.json", previous_filename: "layers/ab/old.json", status: "copied" },
+	];
+	assert.equal(await judged({ paths, obstacle: null }), ["success: approved by bob"]);
+});
 
 approvals("a team that is empty, or that is invisible, is named", async ({ peer }) => {
 	propose(peer, { files: [{ filename: "layers/em/empty-x.json" }] });
@@ -496,38 +497,38 @@ approvals("without a usable file of owners nothing is approved", async ({ peer }
 	]);
 });
 
-approvals("an owner who was removed from the file approves no more", async ({ peer }) => {
+approvals("an owner who was removed from the file can no longer approve", async ({ peer }) => {
 	propose(peer, { reviews: [approval("rita")] });
 	const fewer = { ...ownersFile, layers: { "*": ["@maps/reviewers"] } };
 	const without = parseOwners(new TextEncoder().encode(JSON.stringify(fewer))).owners;
 	assert.equal(await judge(peer, true, without), ["failure: can still approve: Ann, bob"]);
 });
 
-approvals("owners and a layer in one change: those of the branch below count for both", async ({ peer }) => {
-	// An author who adds himself as owner in the same change is not an owner yet.
-	const files = [{ filename: "layers/owners.json" }, { filename: "layers/en/energy-x.json" }];
-	const pull = propose(peer, { author: "mallory", files, reviews: [approval("mallory"), approval("eve")] });
-	assert.equal(await judge(peer), ["failure: can still approve: boss"]);
-	pull.reviews.push(approval("boss"));
-	assert.equal(await judge(peer), ["success: approved by boss, eve"]);
-});
-
 approvals(
-	"two who approve at the same moment: two looks at once end green, with one comment",
+	"for a change of owners and a layer together, the base branch's owners count for both",
 	async ({ peer }) => {
-		const files = [{ filename: "layers/ab/abc.json" }, { filename: "layers/en/energy-x.json" }];
-		const pull = propose(peer, { files });
-		await judge(peer);
-		pull.reviews.push(approval("bob"));
-		const first = judge(peer);
-		pull.reviews.push(approval("eve"));
-		await Promise.all([first, judge(peer)]);
-		// The workflow's runs wait for each other, so that the last one sees both.
-		assert.equal(await judge(peer), ["success: approved by bob, eve"]);
-		assert.is(peer.checks.at(-1)?.conclusion, "success");
-		assert.is(approvalComments(peer).length, 1);
+		// An author who adds himself as owner in the same change is not an owner yet.
+		const files = [{ filename: "layers/owners.json" }, { filename: "layers/en/energy-x.json" }];
+		const pull = propose(peer, { author: "mallory", files, reviews: [approval("mallory"), approval("eve")] });
+		assert.equal(await judge(peer), ["failure: can still approve: boss"]);
+		pull.reviews.push(approval("boss"));
+		assert.equal(await judge(peer), ["success: approved by boss, eve"]);
 	},
 );
+
+approvals("two approvals at the same moment end green, with one comment", async ({ peer }) => {
+	const files = [{ filename: "layers/ab/abc.json" }, { filename: "layers/en/energy-x.json" }];
+	const pull = propose(peer, { files });
+	await judge(peer);
+	pull.reviews.push(approval("bob"));
+	const first = judge(peer);
+	pull.reviews.push(approval("eve"));
+	await Promise.all([first, judge(peer)]);
+	// The workflow's runs wait for each other, so that the last one sees both.
+	assert.equal(await judge(peer), ["success: approved by bob, eve"]);
+	assert.is(peer.checks.at(-1)?.conclusion, "success");
+	assert.is(approvalComments(peer).length, 1);
+});
 
 approvals("300 reviews by gone accounts and on older commits hide none that counts", async ({ peer }) => {
 	const noise = Array.from({ length: 300 }, (_, index) =>
@@ -540,7 +541,7 @@ approvals("300 reviews by gone accounts and on older commits hide none that coun
 });
 
 approvals(
-	"a push during the judgement: the files of the new commit say nothing of the old one",
+	"after a push during the judgement, the new commit's files do not count for the old one",
 	async ({ peer }) => {
 		// An approval of the old one must not be taken for one of other files, to which the branch is moved back later.
 		const pull = propose(peer, {
@@ -584,26 +585,29 @@ approvals(
 	},
 );
 
-approvals("one that cannot be judged keeps its check, and the others are judged", async ({ peer }) => {
-	propose(peer, { sha: older });
-	propose(peer);
-	peer.answers.push({
-		path: /pulls\/1\/reviews$/,
-		status: 403,
-		message: "This installation has been suspended",
-	});
-	const { code, stdout, stderr } = await command(peer);
-	assert.is(code, 2);
-	assert.match(stderr, /^#1: could not be judged: .*This installation has been suspended$/m);
-	assert.match(stdout, /^#2: failure: /m);
-	assert.equal(
-		peer.checks.map(({ head_sha }) => head_sha),
-		[peer.tip, head],
-	);
-});
+approvals(
+	"a pull request that cannot be judged keeps its check, and the others are judged",
+	async ({ peer }) => {
+		propose(peer, { sha: older });
+		propose(peer);
+		peer.answers.push({
+			path: /pulls\/1\/reviews$/,
+			status: 403,
+			message: "This installation has been suspended",
+		});
+		const { code, stdout, stderr } = await command(peer);
+		assert.is(code, 2);
+		assert.match(stderr, /^#1: could not be judged: .*This installation has been suspended$/m);
+		assert.match(stdout, /^#2: failure: /m);
+		assert.equal(
+			peer.checks.map(({ head_sha }) => head_sha),
+			[peer.tip, head],
+		);
+	},
+);
 
 approvals(
-	"an archived repository, and an App that is suspended: a line with GitHub's words",
+	"an archived repository or a suspended App gives one line with GitHub's words",
 	async ({ peer }) => {
 		propose(peer, { reviews: [approval("bob")] });
 		for (const message of [
@@ -619,7 +623,7 @@ approvals(
 	},
 );
 
-approvals("those are asked who may be, once; a second look writes nothing", async ({ peer }) => {
+approvals("each possible reviewer is asked once, and a second run writes nothing", async ({ peer }) => {
 	peer.collaborators.add("Ann").add("rita");
 	propose(peer, { reviews: [{ ...approval("rita"), state: "COMMENTED" }] });
 	await judge(peer);
@@ -631,7 +635,7 @@ approvals("those are asked who may be, once; a second look writes nothing", asyn
 	assert.equal(peer.requests.filter(isWrite), []);
 });
 
-approvals("those who were asked, or have reviewed this commit, are not asked again", async ({ peer }) => {
+approvals("reviewers who were asked, or have reviewed this commit, are not asked again", async ({ peer }) => {
 	peer.collaborators.add("Ann").add("bob").add("rita");
 	const reviews = [
 		{ ...approval("Rita"), state: "COMMENTED" },
@@ -647,7 +651,7 @@ approvals("those who were asked, or have reviewed this commit, are not asked aga
 	}
 });
 
-approvals("where GitHub does not answer nothing is judged", async ({ peer }) => {
+approvals("while GitHub does not answer, no pull request is judged", async ({ peer }) => {
 	propose(peer, { reviews: [approval("bob")] });
 	peer.answers.push({ path: /reviews$/, status: 401, message: "Bad credentials" });
 	await judge(peer).then(

@@ -2,9 +2,8 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { runGit } from "../../../system/git/run.ts";
-import { temporaryFolder } from "../../local.ts";
 import { type Ended, root, runScript } from "../../process.ts";
-import { Repository } from "../../world.ts";
+import { Repository, temporaryFolder } from "../../world.ts";
 import { ownersFile } from "../repository.ts";
 import { type SettingsPeer, startSettingsPeer } from "./settings-peer.ts";
 
@@ -288,7 +287,7 @@ test("a dry run of a repository that is not there yet shows everything that woul
 	assert.equal(peer.writes, []);
 });
 
-test("what is not found after the code was pushed says what to do", async () => {
+test("a setting that GitHub does not find after the push is reported with what to do", async () => {
 	peer.refusals.push({
 		path: /\/labels|\/variables|\/environments|\/secrets/,
 		status: 404,
@@ -409,7 +408,7 @@ test("the ruleset waits until the workflows' App has set a check", async () => {
 	assert.is(peer.rulesets.length, 3);
 });
 
-test("a name that no App has is named, and everything else is checked", async () => {
+test("an unknown App is named, and everything else is checked", async () => {
 	await doByHand();
 	const { code, stdout } = await setUp(["--service-app", "maps-servcie", "--workflow-app", "maps-workflows"]);
 	assert.is(code, 1);
@@ -505,7 +504,7 @@ test("a private repository without a paid plan says what it does not get", async
 	assert.match(stdout, "note: the repository is private. Rulesets and environments with secrets need");
 });
 
-test("a fork, an archived repository, and one that is not there", async () => {
+test("a fork, an archived repository and a missing one are refused", async () => {
 	Object.assign(peer.repository as object, { fork: true });
 	assert.match(
 		(await setUp(["--dry-run"])).stdout,
@@ -569,7 +568,7 @@ test("one App for both is refused, and nothing is written", async () => {
 	assert.equal(peer.writes, []);
 });
 
-test("without a token, with a token that may not, and in no case is it printed", async () => {
+test("a missing or too weak token is refused, and the token is never printed", async () => {
 	const without = await setUp([], { GITHUB_TOKEN: "" });
 	assert.is(without.code, 2);
 	assert.match(without.stderr, "GITHUB_TOKEN: must be set");

@@ -3,9 +3,10 @@ import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { LayerStatus } from "../../../registry/schemas/answers.ts";
-import { feature, temporaryFolder } from "../../local.ts";
+import { feature } from "../../local.ts";
 import { type Ended, runScript } from "../../process.ts";
 import { type JsonAnswer, type JsonServer, startJsonServer } from "../../scripts/json-server.ts";
+import { temporaryFolder } from "../../world.ts";
 
 interface Scene {
 	server: JsonServer;
@@ -138,7 +139,7 @@ test("put --wait ends with 1 where no service answered, and with 2 where that is
 	assert.is((await put(scene, "--wait", "x")).code, 2);
 });
 
-test("a put that is refused, or only tried, waits for nothing", async (scene) => {
+test("a refused put and a dry run do not wait", async (scene) => {
 	const { code } = await put(scene, "--wait", "--dry-run");
 	assert.is(code, 0);
 	assert.equal(scene.asked, []);

@@ -4,22 +4,19 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { temporaryFolder } from "../../local.ts";
 import { runScript, runScriptProcess } from "../../process.ts";
+import { temporaryFolder } from "../../world.ts";
 
 test("a row that cannot be measured ends the bench with its reason", async () => {
-	const { path, remove } = await temporaryFolder();
-	try {
-		// Without wrk, the client of the row.
-		const { stdout } = await promisify(execFile)("which", ["git"]);
-		await symlink(stdout.trim(), join(path, "git"));
-		const words = ["--layers", "20", "--rounds", "1", "--only", "doc"];
-		const { code, stderr } = await runScriptProcess("bench", words, { PATH: path });
-		assert.is(code, 2);
-		assert.match(stderr, "wrk is not installed");
-	} finally {
-		await remove();
-	}
+	await using folder = await temporaryFolder();
+	const { path } = folder;
+	// Without wrk, the client of the row.
+	const { stdout } = await promisify(execFile)("which", ["git"]);
+	await symlink(stdout.trim(), join(path, "git"));
+	const words = ["--layers", "20", "--rounds", "1", "--only", "doc"];
+	const { code, stderr } = await runScriptProcess("bench", words, { PATH: path });
+	assert.is(code, 2);
+	assert.match(stderr, "wrk is not installed");
 });
 
 test("an unknown row and a bad number are refused", async () => {

@@ -1,19 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { buildWorker, bundle } from "../../../scripts/host/bundle.ts";
-import { temporaryFolder } from "../../local.ts";
+import { freshSuite, temporaryFolder } from "../../world.ts";
 
-const test = suite<{ path: string; remove: () => Promise<void> }>("bundle");
-
-test.before.each(async (scene) => {
-	const folder = await temporaryFolder();
-	scene.path = join(folder.path, "worker.js");
-	scene.remove = folder.remove;
-});
-test.after.each(async (scene) => scene.remove());
+const test = freshSuite("bundle", async (use) => ({
+	path: join(use(await temporaryFolder()).path, "worker.js"),
+}));
 
 test("the worker is within its limits: 5 kB for reads alone, 100 kB in all, after gzip", async () => {
 	for (const [entry, limit] of [
@@ -34,7 +28,7 @@ test("validators are compiled ahead: nothing in the bundle makes code from text,
 	assert.match(text, /payload_type/);
 });
 
-test("of GitHub's routes the bundle has those that the store uses, and no others", async ({ path }) => {
+test("the bundle has only those routes of GitHub that the store uses", async ({ path }) => {
 	await buildWorker(path);
 	const text = await readFile(path, "utf8");
 	const routes = ["createInstallationAccessToken", "createTree", "updateRef", "getContent", "listCommits"];

@@ -3,33 +3,30 @@ import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { temporaryFolder } from "../../local.ts";
 import { runScript } from "../../process.ts";
+import { temporaryFolder } from "../../world.ts";
 
 test("a build says the hash of each of its files where it is asked to, and never a former one", async () => {
-	const { path, remove } = await temporaryFolder();
+	await using folder = await temporaryFolder();
+	const { path } = folder;
 	const out = join(path, "dist");
 	const manifest = join(out, "manifest.json");
 	const words = ["--layers", "tests/fixtures/layers", "--out", out];
-	try {
-		assert.is((await runScript("build", [...words, "--manifest"])).code, 0);
-		const text = await readFile(manifest, "utf8");
-		const { files } = JSON.parse(text) as { files: Record<string, string> };
-		const paths = Object.keys(files);
-		assert.equal(paths, [...paths].sort());
-		assert.ok(paths.includes("_headers") && paths.some((one) => one.startsWith("v0.9/doc/fr/")));
-		assert.not.ok(paths.includes("manifest.json"));
-		for (const name of ["_headers", paths.at(-1) as string]) {
-			const bytes = await readFile(join(out, name));
-			assert.is(files[name], createHash("sha256").update(bytes).digest("hex"), name);
-		}
-		assert.is((await runScript("build", [...words, "--manifest"])).code, 0);
-		assert.is(await readFile(manifest, "utf8"), text, "the same files give the same bytes");
-		assert.is((await runScript("build", words)).code, 0);
-		assert.is(await stat(manifest).catch(() => null), null);
-	} finally {
-		await remove();
+	assert.is((await runScript("build", [...words, "--manifest"])).code, 0);
+	const text = await readFile(manifest, "utf8");
+	const { files } = JSON.parse(text) as { files: Record<string, string> };
+	const paths = Object.keys(files);
+	assert.equal(paths, [...paths].sort());
+	assert.ok(paths.includes("_headers") && paths.some((one) => one.startsWith("v0.9/doc/fr/")));
+	assert.not.ok(paths.includes("manifest.json"));
+	for (const name of ["_headers", paths.at(-1) as string]) {
+		const bytes = await readFile(join(out, name));
+		assert.is(files[name], createHash("sha256").update(bytes).digest("hex"), name);
 	}
+	assert.is((await runScript("build", [...words, "--manifest"])).code, 0);
+	assert.is(await readFile(manifest, "utf8"), text, "the same files give the same bytes");
+	assert.is((await runScript("build", words)).code, 0);
+	assert.is(await stat(manifest).catch(() => null), null);
 });
 
 test.run();

@@ -91,7 +91,7 @@ test("secrets are checked before anything is begun, and none of their text is pr
 	assert.match(nameless.stderr, "OBJECTS_BUCKET: must be set, to the bucket's name");
 });
 
-test("senders that exceed one secret come in several, which the worker reads as they were", async ({
+test("senders too large for one secret are split over several, which the worker joins again", async ({
 	folder,
 }) => {
 	const path = join(folder, "senders.json");
@@ -120,7 +120,7 @@ test("senders that exceed one secret come in several, which the worker reads as 
 	assert.equal([...read(Object.fromEntries([...secrets, ...later])).keys()], ["one"]);
 });
 
-test("of the environment wrangler gets what a deployment needs, and no other secret", () => {
+test("wrangler gets the variables that a deployment needs, and no other secret", () => {
 	const needed = { PATH: "/bin", HOME: "/home/a", CLOUDFLARE_API_TOKEN: "token", HTTPS_PROXY: "http://p:1" };
 	const others = {
 		SENDERS: '{"a":"secret"}',

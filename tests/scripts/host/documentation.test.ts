@@ -9,7 +9,7 @@ import { root } from "../../process.ts";
 
 const test = suite("the hosting page");
 
-test("its table names the differences that the conformance suite knows, and no others", async () => {
+test("the page's table names the differences that the conformance suite knows, and no others", async () => {
 	const page = await readFile(join(root, "docs/hosting.md"), "utf8");
 	const [, section = ""] = /## Known differences\n([\s\S]*?)\n## /.exec(page) ?? [];
 	const rows = [...section.matchAll(/^\| ([^|]+) \| ([^|]+) \| [^|]+ \|$/gm)].slice(1);
@@ -30,7 +30,7 @@ test("each path of the project that the deployment files name is there", async (
 	}
 });
 
-test("both units keep the service from the same of the machine", async () => {
+test("both units deny the service the same parts of the machine", async () => {
 	const [unit, follow] = await Promise.all(
 		["fragments", "fragments-follow"].map((name) => readFile(join(root, `deploy/${name}.service`), "utf8")),
 	);
@@ -39,7 +39,7 @@ test("both units keep the service from the same of the machine", async () => {
 	assert.is(hardening(follow), hardening(unit));
 });
 
-test("both units have the same time to end", async () => {
+test("both units give the service the same time to end", async () => {
 	const [unit, follow] = await Promise.all(
 		["fragments", "fragments-follow"].map(async (name) => {
 			const text = await readFile(join(root, `deploy/${name}.service`), "utf8");

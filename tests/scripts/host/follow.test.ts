@@ -1,14 +1,12 @@
 import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { openGithubService } from "../../../service/github-composition.ts";
 import { readConfiguration } from "../../../service/settings.ts";
-import { temporaryFolder } from "../../local.ts";
 import { type Ended, root, runScript } from "../../process.ts";
 import { ownersFile, wmsFile } from "../../review/repository.ts";
 import { eventually } from "../../wait.ts";
-import { Repository } from "../../world.ts";
+import { freshSuite, Repository, temporaryFolder } from "../../world.ts";
 import { startJsonServer } from "../json-server.ts";
 
 interface Scene {
@@ -16,28 +14,18 @@ interface Scene {
 	folder: string;
 	/** A fragment of the output, or null. */
 	built: (smallkey: string) => string | null;
-	end: () => Promise<void>;
 }
 
-const test = suite<Scene>("npx fragment-publisher follow");
-
-test.before.each(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	scene.folder = path;
-	scene.remote = new Repository({
-		"layers/owners.json": ownersFile,
-		"layers/aa/aaa.json": wmsFile("first"),
-	});
-	scene.built = (smallkey) => {
-		const file = join(path, "dist/v0.9/doc/en", smallkey);
+const test = freshSuite<Scene>("npx fragment-publisher follow", async (use) => {
+	const { path: folder } = use(await temporaryFolder());
+	const layer = { "layers/aa/aaa.json": wmsFile("first") };
+	const remote = use(new Repository({ "layers/owners.json": ownersFile, ...layer }));
+	const built = (smallkey: string) => {
+		const file = join(folder, "dist/v0.9/doc/en", smallkey);
 		return existsSync(file) ? readFileSync(file, "utf8") : null;
 	};
-	scene.end = async () => {
-		scene.remote.remove();
-		await remove();
-	};
+	return { folder, remote, built };
 });
-test.after.each((scene) => scene.end());
 
 function words({ folder, remote }: Scene, ...more: string[]): string[] {
 	return ["--out", join(folder, "dist"), "--remote", remote.path, ...more];
@@ -60,7 +48,7 @@ function start(scene: Scene, env: Record<string, string> = {}) {
 	return { end, output: () => output };
 }
 
-test("what is pushed is built, what is removed goes, and a signal ends it", async (scene) => {
+test("follow builds what is pushed, removes what was deleted, and ends on a signal", async (scene) => {
 	const { remote, built } = scene;
 	const { end, output } = start(scene);
 	try {
@@ -98,7 +86,7 @@ test("the service on GitHub reads what is followed, as it is now", async (scene)
 	}
 });
 
-test("while the repository cannot be reached, or nothing in it is in order, what was built stays, and it is said once", async (scene) => {
+test("while the repository is unreachable or has no valid layer, the output stays, and follow reports it once", async (scene) => {
 	const { remote, built } = scene;
 	const { end, output } = start(scene);
 	const away = `${remote.path}.away`;
@@ -145,30 +133,22 @@ test("git gets the token in its environment, for this repository alone, and prin
 	folder,
 }) => {
 	const asked: string[] = [];
-	const server = await startJsonServer(({ path, headers }) => {
+	await using server = await startJsonServer(({ path, headers }) => {
 		asked.push(`${path} ${headers.authorization}`);
 		return { status: 404, body: {} };
 	});
-	try {
-		const env = {
-			DATA_DIR: join(folder, "data"),
-			GITHUB_REPOSITORY: "maps/layers",
-			GITHUB_API_URL: `${server.url}/api/v3`,
-			GITHUB_TOKEN: "the-token-of-the-test",
-		};
-		const { code, stdout, stderr } = await runScript(
-			"follow",
-			["--out", join(folder, "dist"), "--once"],
-			env,
-		);
-		assert.is(code, 2);
-		const basic = Buffer.from("x-access-token:the-token-of-the-test").toString("base64");
-		assert.is(asked[0], `/maps/layers.git/info/refs Basic ${basic}`);
-		assert.not.match(stdout + stderr, "the-token");
-		assert.not.match(stdout + stderr, basic);
-	} finally {
-		await server.close();
-	}
+	const env = {
+		DATA_DIR: join(folder, "data"),
+		GITHUB_REPOSITORY: "maps/layers",
+		GITHUB_API_URL: `${server.url}/api/v3`,
+		GITHUB_TOKEN: "the-token-of-the-test",
+	};
+	const { code, stdout, stderr } = await runScript("follow", ["--out", join(folder, "dist"), "--once"], env);
+	assert.is(code, 2);
+	const basic = Buffer.from("x-access-token:the-token-of-the-test").toString("base64");
+	assert.is(asked[0], `/maps/layers.git/info/refs Basic ${basic}`);
+	assert.not.match(stdout + stderr, "the-token");
+	assert.not.match(stdout + stderr, basic);
 });
 
 test.run();

@@ -12,9 +12,9 @@ import { ask } from "../../conformance/client.ts";
 import { layers } from "../../conformance/engine.ts";
 import { buildDist, freePort } from "../../conformance/engines.ts";
 import { assertReadHeaders } from "../../conformance/reads.ts";
-import { temporaryFolder } from "../../local.ts";
 import { root, runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";
+import { temporaryFolder } from "../../world.ts";
 
 /** A static host that is there to be tried: its program, and how it is started with what `npx fragment-publisher headers` prints. */
 interface Program {

@@ -119,7 +119,9 @@ test("--compress puts both copies beside each fragment, as others read them", as
 	}
 });
 
-test("copies are made again for what changed only, and go with their fragment", async ({ folder }) => {
+test("compressed copies are made again only for changed fragments, and are removed with their fragment", async ({
+	folder,
+}) => {
 	const dist = await buildDist(layers, folder, true);
 	const before = await snapshot(dist);
 	await buildDist(layers, folder, true);
@@ -139,7 +141,7 @@ test("copies are made again for what changed only, and go with their fragment", 
 	assert.equal(brotliDecompressSync(after.get("v0.9/doc/en/23ax5t.br")?.bytes ?? Buffer.alloc(0)), plain);
 });
 
-test("a build without --compress leaves no copy behind that a web server would go on serving", async ({
+test("a build without --compress removes older copies, which a web server would still serve", async ({
 	folder,
 }) => {
 	const dist = await buildDist(layers, folder, true);

@@ -13,9 +13,9 @@ import { ask } from "../../conformance/client.ts";
 import { layers, wmsFragment } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
 import { hasBrotli, nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
-import { temporaryFolder } from "../../local.ts";
 import { root, runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";
+import { temporaryFolder } from "../../world.ts";
 import { addressOf, contentOf, pages, writePages } from "./pages.ts";
 
 interface Scene {
@@ -111,7 +111,7 @@ test("the catalogue comes from disk with the headers that the service gives it",
 	assert.equal(passed, []);
 });
 
-test("what is no file in its plain spelling goes to the service, with the literal path", async ({
+test("nginx passes a path that is no file in its plain spelling to the service, unchanged", async ({
 	origin,
 	passed,
 }) => {
@@ -149,7 +149,7 @@ test("what is no file in its plain spelling goes to the service, with the litera
 	assert.equal(passed, targets);
 });
 
-test("files are verified as they were built", async ({ origin, dist, passed }) => {
+test("npx fragment-publisher verify finds the files as they were built", async ({ origin, dist, passed }) => {
 	// Encoded spellings and missing keys are the service's, which in this test knows no fragment.
 	const { stderr } = await runScript("verify", [origin, "--dist", dist]);
 	const lines = stderr
@@ -162,7 +162,7 @@ test("files are verified as they were built", async ({ origin, dist, passed }) =
 	);
 });
 
-test("a file that goes is gone at once", async ({ origin, dist, passed }) => {
+test("nginx answers 404 as soon as a file is removed", async ({ origin, dist, passed }) => {
 	const path = join(dist, "v0.9/doc/en/constructor");
 	await rename(path, `${path}.away`);
 	assert.is((await ask(origin, "GET", "/v0.9/doc/en/constructor")).text, "from the service");
@@ -287,7 +287,7 @@ test("1,800 slow heads of four addresses leave room for a reader, with the conne
 	await Promise.all(ended).finally(soon.stop);
 });
 
-test("of IPv6, nginx limits a network of 64 bits as one address, and a site of 48 bits as two", async ({
+test("nginx limits an IPv6 network of 64 bits as one address, and a site of 48 bits as two", async ({
 	service,
 	dist,
 }) => {
@@ -319,7 +319,7 @@ test("of IPv6, nginx limits a network of 64 bits as one address, and a site of 4
 	}
 });
 
-test("the service learns of the address that nginx was asked from", async ({ origin, forwarded }) => {
+test("nginx tells the service the client's address", async ({ origin, forwarded }) => {
 	await ask(origin, "PUT", "/register/a", { headers: { "X-Forwarded-For": "192.0.2.1" } });
 	assert.is(forwarded.at(-1), "192.0.2.1, 127.0.0.1");
 });

@@ -55,9 +55,7 @@ test("reads and writes are below BASE_PATH, through nginx too", async ({ folder 
 	await service.stop();
 });
 
-test("a layer that changes after its fragments were compressed is served as it is now", async ({
-	folder,
-}) => {
+test("a layer that changes after compression is served with its new content", async ({ folder }) => {
 	const first = await startService(folder);
 	await put(new URL(first.url).origin, "changing", manual);
 	await put(new URL(first.url).origin, "resting", manual);

@@ -4,30 +4,21 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { layers, wms } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
-import { temporaryFolder } from "../../local.ts";
 import { runScript } from "../../process.ts";
+import { freshSuite, temporaryFolder } from "../../world.ts";
 import { missingS3, type S3Peer, startS3 } from "./s3-server.ts";
 
 interface Scene {
 	peer: S3Peer;
 	folder: string;
 	dist: string;
-	end: () => Promise<void>;
 }
 
-const test = suite<Scene>("publish-objects");
-
-test.before.each(async (scene) => {
-	const folder = await temporaryFolder();
-	scene.folder = folder.path;
-	scene.dist = await buildDist(layers, folder.path, false, ["v0.9"]);
-	scene.peer = await startS3();
-	scene.end = async () => {
-		await scene.peer.close();
-		await folder.remove();
-	};
+const test = freshSuite<Scene>("publish-objects", async (use) => {
+	const { path: folder } = use(await temporaryFolder());
+	const dist = await buildDist(layers, folder, false, ["v0.9"]);
+	return { peer: use(await startS3()), folder, dist };
 });
-test.after.each(async (scene) => scene.end());
 
 function run({ peer, dist }: Scene, ...words: string[]) {
 	return runScript("publish-objects", ["--dist", dist, ...words], peer.env);
@@ -77,7 +68,7 @@ test("the pictures of layers are uploaded with the catalogue", async (scene) => 
 	assert.equal([status, headers.get("content-type"), text], [200, "image/webp", "picture"]);
 });
 
-test("the next one uploads what changed, and then removes what is gone", async (scene) => {
+test("the next publication uploads what changed, and then removes what was deleted", async (scene) => {
 	await run(scene);
 	scene.peer.passed.length = 0;
 	const same = await run(scene);
@@ -109,7 +100,7 @@ test("the next one uploads what changed, and then removes what is gone", async (
 	assert.equal(methods, ["PUT", "PUT", "PUT", "PUT", "DELETE", "DELETE"], "nothing goes before all is there");
 });
 
-test("a publication that is cut leaves the old one serving, and the next run continues it", async (scene) => {
+test("an interrupted publication leaves the old one in service, and the next run continues it", async (scene) => {
 	await run(scene);
 	const before = await built(scene);
 	const next = new Map([...layers].map(([smallkey]) => [smallkey, wms(`next ${smallkey}`)] as const));
@@ -159,7 +150,7 @@ test("after a failure no further object is begun", async (scene) => {
 	assert.ok(refused.length > 0 && refused.length <= 32, `${refused.length}`);
 });
 
-test("an object that a cut left behind is removed when its layer is built no more", async (scene) => {
+test("an object left by an interrupted publication is removed once its layer is deleted", async (scene) => {
 	let manifests = 0;
 	// Cut so hard that not even the manifest can be written at the end.
 	scene.peer.fault = (_method, name) => (name === "manifest.json" && ++manifests > 2 ? "cut" : undefined);

@@ -1,9 +1,9 @@
-import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
+import { type IncomingMessage, request, type ServerResponse } from "node:http";
 import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { temporaryFolder } from "../../local.ts";
+import { answering, temporaryFolder } from "../../world.ts";
 import { isSigned } from "./aws-signature.ts";
 
 /** What is used of s3rver. */
@@ -39,7 +39,7 @@ export interface Passed {
 }
 
 /** A bucket of an S3-compatible server, behind a proxy that the tests let fail. */
-export interface S3Peer {
+export interface S3Peer extends AsyncDisposable {
 	/** The variables that name it. */
 	env: Record<string, string>;
 	/** Every request that the store has answered, in order. */
@@ -48,7 +48,6 @@ export interface S3Peer {
 	fault: (method: string, name: string) => number | "cut" | undefined;
 	/** An object as it is stored. */
 	read(name: string): Promise<{ status: number; headers: Headers; text: string }>;
-	close(): Promise<void>;
 }
 
 /** The id and the secret of the one key that s3rver knows. */
@@ -72,11 +71,10 @@ export async function startS3(): Promise<S3Peer> {
 	const store = new S3(options);
 	const { port } = await store.run();
 
-	const peer: S3Peer = { env: {}, passed: [], fault: () => undefined, read, close };
-	const proxy = createServer((asked, answer) => void pass(asked, answer, port, peer));
-	await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+	const peer: S3Peer = { env: {}, passed: [], fault: () => undefined, read, [Symbol.asyncDispose]: close };
+	const proxy = await answering((asked, answer) => void pass(asked, answer, port, peer));
 	peer.env = {
-		OBJECTS_ENDPOINT: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`,
+		OBJECTS_ENDPOINT: proxy.origin,
 		OBJECTS_BUCKET: "fragments",
 		OBJECTS_REGION: "us-east-1",
 		AWS_ACCESS_KEY_ID: secret,
@@ -91,7 +89,7 @@ export async function startS3(): Promise<S3Peer> {
 	}
 
 	async function close() {
-		await new Promise((resolve) => proxy.close(resolve));
+		await proxy[Symbol.asyncDispose]();
 		await store.close();
 		await folder.remove();
 	}

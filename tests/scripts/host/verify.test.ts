@@ -19,9 +19,8 @@ import { buildCatalogue, generateEntries } from "../../catalogue/entries.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
 import { layers } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
-import { temporaryFolder } from "../../local.ts";
 import { runScript } from "../../process.ts";
-import { type Answering, answering, Repository } from "../../world.ts";
+import { type Answering, answering, Repository, temporaryFolder } from "../../world.ts";
 
 interface Scene {
 	dist: string;
@@ -167,7 +166,7 @@ test("--wait looks again at what differs, until the hosting has changed over", a
 	assert.is(counts.get("v0.9/doc/en/-"), 2, "what was as built is not asked for again");
 });
 
-test("it costs what it says; what changed is asked for, what was removed has to be gone, the rest by a sample", async (scene) => {
+test("verify --since asks for changed and removed layers and a sample of the rest, with the number of requests it announces", async (scene) => {
 	using repository = new Repository({ "layers/no/notes.txt": "none" });
 	const change = { "layers/23/23ax5t.json": "changed", "layers/go/gone.json": "removed" };
 	repository.commit("before", { ...change, "layers/z/Z.json": "same" });
@@ -268,7 +267,7 @@ test("the catalogue of a build is compared, too: pages, index, changes and schem
 	}
 });
 
-test("without --since nothing is said of changes, and an unknown commit is an error", async ({
+test("without --since changes are not mentioned, and an unknown commit is an error", async ({
 	url,
 	dist,
 }) => {

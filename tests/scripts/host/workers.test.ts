@@ -10,8 +10,9 @@ import { versionLine } from "../../../system/files/version.ts";
 import { ask, errorsOf, write } from "../../conformance/client.ts";
 import { senders, wms, wmsFragment } from "../../conformance/engine.ts";
 import { buildDist, startWorkers, workers } from "../../conformance/engines.ts";
-import { manual, temporaryFolder } from "../../local.ts";
+import { manual } from "../../local.ts";
 import { descendantsWith, runScript } from "../../process.ts";
+import { temporaryFolder } from "../../world.ts";
 import { addressOf, contentOf, pages, writePages } from "./pages.ts";
 
 interface Scene {

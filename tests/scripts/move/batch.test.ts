@@ -1,7 +1,6 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { mkdtemp, symlink, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { lockFolder } from "../../../service/data-dir.ts";
@@ -9,17 +8,15 @@ import { largeWhenStored } from "../../local.ts";
 import { runScript } from "../../process.ts";
 import { featureFile, wmsFile } from "../../review/repository.ts";
 import { type Peer, startPeer } from "../../store/github-peer.ts";
+import { temporaryFolder, writeFiles } from "../../world.ts";
 
-let folder: string;
-let dataDir: string;
+const folder = await temporaryFolder();
+const dataDir = join(folder.path, "data");
 
 /** Writes the files of a batch. */
 async function batch(files: Record<string, string>): Promise<string> {
-	const path = await mkdtemp(join(folder, "batch-"));
-	for (const [name, text] of Object.entries(files)) {
-		await mkdir(dirname(join(path, name)), { recursive: true });
-		await writeFile(join(path, name), text);
-	}
+	const path = await mkdtemp(join(folder.path, "batch-"));
+	writeFiles(path, files);
 	return path;
 }
 
@@ -33,12 +30,9 @@ function git(...args: string[]): string {
 }
 
 test.before(async () => {
-	folder = await mkdtemp(join(tmpdir(), "publisher-batch-"));
-	dataDir = join(folder, "data");
 	assert.is((await register([await batch({})])).code, 0);
 });
-
-test.after(() => rm(folder, { recursive: true, force: true }));
+test.after(folder.remove);
 
 test("many layers are one commit, flat or sharded", async () => {
 	const before = git("rev-parse", "main");
@@ -76,7 +70,7 @@ test("a second run commits what is missing, and skips what is stored in another 
 	assert.is(git("rev-parse", "main"), before);
 });
 
-test("every problem is named, and nothing is written on any", async () => {
+test("a batch with problems names each of them, and stores nothing", async () => {
 	const before = git("rev-parse", "main");
 	const path = await batch({
 		"good.json": wmsFile("a"),
@@ -105,7 +99,7 @@ test("every problem is named, and nothing is written on any", async () => {
 	assert.is(git("rev-parse", "main"), before);
 });
 
-test("a key that differs in case from a stored one keeps the whole batch out", async () => {
+test("a batch with a key that differs only in case from a stored one is refused whole", async () => {
 	const before = git("rev-parse", "main");
 	const { code, stderr } = await register([
 		await batch({ "ONE.json": wmsFile("a"), "four.json": wmsFile("a") }),
@@ -129,7 +123,7 @@ test("with --review the layers wait on a branch, and a second run adds nothing",
 	assert.match(second.stdout, /^0 registered, 2 stored already, in .+\nbranch/);
 });
 
-test("a service on the same folder is not worked against", async () => {
+test("register refuses to write to a folder that a running service uses", async () => {
 	const lock = await lockFolder(dataDir);
 	const before = git("rev-parse", "main");
 	const { code, stderr } = await register([await batch({ "seven.json": wmsFile("a") })]);
@@ -159,7 +153,7 @@ async function onGithub(run: (peer: Peer, env: Record<string, string>) => Promis
 		GITHUB_REPOSITORY: peer.repository,
 		GITHUB_TOKEN: peer.token,
 		GITHUB_API_URL: peer.proxy.url,
-		DATA_DIR: join(folder, "unused"),
+		DATA_DIR: join(folder.path, "unused"),
 	};
 	try {
 		await run(peer, env);

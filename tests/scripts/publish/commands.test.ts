@@ -7,8 +7,9 @@ import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
 import { unpackDraft } from "../../../registry/draft.ts";
 import { exchange } from "../../../scripts/publish/request.ts";
-import { feature, manual, noon, temporaryFolder } from "../../local.ts";
+import { feature, manual, noon } from "../../local.ts";
 import { type Ended, runScript } from "../../process.ts";
+import { temporaryFolder } from "../../world.ts";
 
 interface Asked {
 	request: IncomingMessage;
@@ -112,7 +113,7 @@ async function writeBatch(folder: string, keys: readonly string[]): Promise<stri
 	return batch;
 }
 
-test("register --url names what has changed, and --json has all of it", async (scene) => {
+test("register --url lists the layers that changed, and --json lists all of them", async (scene) => {
 	const batch = await writeBatch(scene.folder, ["one", "two", "three", "four", "five"]);
 	scene.answerTo = ({ url = "" }) => {
 		if (url.endsWith("/four")) return { status: 403, text: '{"errors":["not yours"]}' };
@@ -254,7 +255,7 @@ test("register --url sends nothing where a file is wrong, or with --review", asy
 	assert.is(scene.asked.length, 0);
 });
 
-test("put names its folder as what is wrong, and sends nothing", async (scene) => {
+test("put refuses a folder by its name, and sends nothing", async (scene) => {
 	const { code, stderr } = await run(scene, "put", ["my-layer", scene.folder]);
 	assert.equal([code, stderr], [2, "the named file: is a folder, and a file is needed (EISDIR, read)\n"]);
 	assert.is(scene.asked.length, 0);
@@ -291,7 +292,7 @@ for (const [status, text, code, said] of [
 	});
 }
 
-test("nothing is waited for after a refusal or a dry run", async (scene) => {
+test("put --wait does not wait after a refusal or a dry run", async (scene) => {
 	scene.answer = { status: 400, text: "" };
 	for (const [more, code] of [
 		[[], 1],
@@ -368,7 +369,7 @@ test("what a server answers is printed with its control characters spelled out, 
 	assert.is(page.stderr, `${scene.url}/register/my-layer: its answer is not a receipt\n`);
 });
 
-test("an answer without end is given up", async (scene) => {
+test("an endless answer is cut off with an error", async (scene) => {
 	let isClosed: () => void;
 	const closed = new Promise<void>((resolve) => {
 		isClosed = resolve;
@@ -387,7 +388,7 @@ test("an answer without end is given up", async (scene) => {
 	await closed;
 });
 
-test("an answer that never comes, or never ends, is waited for no longer than its time", async (scene) => {
+test("a command waits for an answer that never comes, or never ends, only until its time limit", async (scene) => {
 	const request = {
 		method: "DELETE",
 		smallkey: "my-layer",

@@ -20,7 +20,7 @@ async function sendTo(
 	const printed: string[] = [];
 	const keys: string[] = [];
 	const stop = () => ending.abort();
-	const server = await startJsonServer(({ path }) => {
+	await using server = await startJsonServer(({ path }) => {
 		keys.push(path.slice(path.lastIndexOf("/") + 1));
 		return answer(keys.length, stop);
 	});
@@ -32,13 +32,9 @@ async function sendTo(
 		interrupted: () => ending.signal,
 	};
 	const layers = new Map(Array.from({ length: 20 }, (_, at) => [`key-${at}`, Buffer.from(manual)]));
-	try {
-		const to = { url: server.url, sender: "jstest" };
-		const result = await sendBatch(layers, to, { SENDER_SECRET: "x" }, io, { pausesMs, noteMs: 1 });
-		return { code: codeOf(result), result, printed, keys };
-	} finally {
-		await server.close();
-	}
+	const to = { url: server.url, sender: "jstest" };
+	const result = await sendBatch(layers, to, { SENDER_SECRET: "x" }, io, { pausesMs, noteMs: 1 });
+	return { code: codeOf(result), result, printed, keys };
 }
 
 const again = "Run it again: what is done already is skipped";
@@ -57,7 +53,7 @@ test("a batch says how far it is, and sends again what a service does not serve 
 	assert.is(keys.length, 36);
 });
 
-test("a batch to a service that stays away ends with what was done, what was not, and why", async () => {
+test("a batch to a service that stays unreachable ends with what was done, what was not, and why", async () => {
 	const { code, result, printed, keys } = await sendTo((count) => {
 		if (count === 1) return { status: 403, body: { errors: ["not yours"] } };
 		return count > 5 ? busy : accepted;

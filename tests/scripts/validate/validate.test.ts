@@ -73,7 +73,7 @@ test("wrong JSON gets line and column", async ({ folder }) => {
 	);
 });
 
-test("what is odd is a warning, and no reason to fail", async ({ folder }) => {
+test("an odd registration gives a warning, and the exit code stays 0", async ({ folder }) => {
 	const en = { ...good.en, service_url: "https://h.example/wms?map=a" };
 	const loose = await write(join(folder, "a.json"), { ...good, en });
 	const placed = await write(join(folder, "layers/b/b.json"), { ...good, fr: good.en });
@@ -84,9 +84,7 @@ test("what is odd is a warning, and no reason to fail", async ({ folder }) => {
 	assert.match(stderr, /^warning: layers\/b\/b\.json: \/fr\/service_url: is that of \/en/m);
 });
 
-test("a file that is named is about to be written: what viewers take for markup is a problem", async ({
-	folder,
-}) => {
+test("in a named file, text that viewers take for markup is a problem", async ({ folder }) => {
 	const path = await write(join(folder, "a.json"), { ...good, en: { ...good.en, service_name: "<b>" } });
 	const { code, stderr } = await runScript("validate", [path]);
 	assert.is(code, 1);
@@ -108,7 +106,7 @@ test("a folder is refused with the way to name its files", async ({ folder }) =>
 	assert.match(stderr, `${folder}: is a folder; name its files: ${folder}/*.json`);
 });
 
-test("a file that is not there is no wrong registration", async ({ folder }) => {
+test("a missing file is reported as missing, not as a wrong registration", async ({ folder }) => {
 	const { code, stderr } = await runScript("validate", [join(folder, "none.json")]);
 	assert.is(code, 2);
 	assert.match(stderr, "none.json");

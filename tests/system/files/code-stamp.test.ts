@@ -6,8 +6,8 @@ import * as assert from "uvu/assert";
 import { readGuidePages, securityFile, securityPage } from "../../../catalogue/guide/guide.ts";
 import { bundleHook } from "../../../store/hook/install.ts";
 import { codeStamp } from "../../../system/files/code-stamp.ts";
-import { temporaryFolder } from "../../local.ts";
 import { root } from "../../process.ts";
+import { temporaryFolder } from "../../world.ts";
 
 const { files } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { files: string[] };
 const isCovered = (path: string) =>
@@ -53,7 +53,8 @@ test("the stamp covers all that fragments, pages and the hook are made of", asyn
 });
 
 test("the stamp changes with the content and the name of each file that it covers", async () => {
-	const { path: folder, remove } = await temporaryFolder();
+	await using copy = await temporaryFolder();
+	const { path: folder } = copy;
 	/** Each look is at another path of the same copy: a path is read once. */
 	let looks = 0;
 	const look = async () => {
@@ -61,28 +62,24 @@ test("the stamp changes with the content and the name of each file that it cover
 		await symlink(folder, `${folder}-${looks}`);
 		return codeStamp(`${folder}-${looks}`);
 	};
-	try {
-		for (const name of ["package.json", ...files])
-			await cp(join(root, name), join(folder, name), { recursive: true });
-		const stamps = [await look()];
-		assert.is(stamps[0], codeStamp());
-		for (const path of [
-			"package.json",
-			"SECURITY.md",
-			"docs/fr/publish.md",
-			"registry/targets/v0.9.ts",
-			"site/static/styles.css",
-			"store/hook/pre-receive.sh",
-		]) {
-			await appendFile(join(folder, path), "\n");
-			stamps.push(await look());
-		}
-		await rename(join(folder, "docs/fr/publish.md"), join(folder, "docs/fr/other.md"));
+	for (const name of ["package.json", ...files])
+		await cp(join(root, name), join(folder, name), { recursive: true });
+	const stamps = [await look()];
+	assert.is(stamps[0], codeStamp());
+	for (const path of [
+		"package.json",
+		"SECURITY.md",
+		"docs/fr/publish.md",
+		"registry/targets/v0.9.ts",
+		"site/static/styles.css",
+		"store/hook/pre-receive.sh",
+	]) {
+		await appendFile(join(folder, path), "\n");
 		stamps.push(await look());
-		assert.is(new Set(stamps).size, stamps.length);
-	} finally {
-		await remove();
 	}
+	await rename(join(folder, "docs/fr/publish.md"), join(folder, "docs/fr/other.md"));
+	stamps.push(await look());
+	assert.is(new Set(stamps).size, stamps.length);
 });
 
 test.run();

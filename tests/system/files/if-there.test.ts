@@ -1,6 +1,5 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { healthPath } from "../../../registry/health.ts";
 import { ownersPath } from "../../../registry/owners.ts";
@@ -8,7 +7,7 @@ import { layerPath } from "../../../registry/smallkey.ts";
 import { ifThere, readIfThere, readTextIfThere } from "../../../system/files/if-there.ts";
 import { root, runScript } from "../../process.ts";
 import { featureFile } from "../../review/repository.ts";
-import { Repository } from "../../world.ts";
+import { freshSuite, Repository } from "../../world.ts";
 
 /** A folder in place of a file: it exists, and no user can read it as a file, not even root. */
 const reason = "cannot be read: EISDIR: illegal operation on a directory, read\n";
@@ -20,19 +19,16 @@ function failureOf(work: Promise<unknown>): Promise<Error> {
 	);
 }
 
-const test = suite<{ checkout: Repository }>("files that need not be there");
-
-test.before.each((scene) => {
-	scene.checkout = new Repository({ [layerPath("abc")]: featureFile("http://127.0.0.1:9/MapServer/1") });
+const test = freshSuite("files that need not be there", (use) => {
+	const layer = { [layerPath("abc")]: featureFile("http://127.0.0.1:9/MapServer/1") };
+	const checkout = use(new Repository(layer));
 	// The commands work in the folder in which they are started.
-	process.chdir(scene.checkout.path);
-});
-test.after.each(({ checkout }) => {
-	process.chdir(root);
-	checkout.remove();
+	process.chdir(checkout.path);
+	use(() => process.chdir(root));
+	return { checkout };
 });
 
-test("what is not there is null, and what is there is read", async () => {
+test("a missing file is read as null, and an existing one is read", async () => {
 	assert.equal([await readIfThere("file"), await readTextIfThere("file")], [null, null]);
 	await writeFile("file", "é");
 	assert.is(await readTextIfThere("file"), "é");
@@ -48,7 +44,7 @@ test("every other failure is thrown, with the path and the reason", async () => 
 	assert.is(failed.cause, denied);
 });
 
-test("npx fragment-publisher watch-services does not take owners or health that it cannot read for none", async () => {
+test("watch-services fails when it cannot read owners or health, and does not treat them as missing", async () => {
 	for (const path of [ownersPath, healthPath]) {
 		await mkdir(path, { recursive: true });
 		const { code, stdout, stderr } = await runScript("watch-services", ["--text", "text.md"], {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type FileCalls, replaceFile } from "../../../system/files/replace-file.ts";
-import { temporaryFolder } from "../../local.ts";
+import { temporaryFolder } from "../../world.ts";
 
 /** The real calls, of which one fails after half of a text, as on a disk that is full. */
 function failing(name: "writeFile" | "sync" | "rename"): FileCalls {

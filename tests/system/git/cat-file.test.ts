@@ -20,7 +20,7 @@ for (const end of ["close", "kill"] as const) {
 	});
 }
 
-test("a process that is asked at the moment at which its silence would be over is not ended", async () => {
+test("a process asked just as its idle time ends is not ended", async () => {
 	const silenceMs = 100;
 	const asking = sleep(silenceMs).then(() => git.ask(["HEAD\n"]));
 	const git = startProcess(root, ["cat-file", "--batch-check"], lineAt, silenceMs);

@@ -2,22 +2,17 @@ import { getPriority, tmpdir } from "node:os";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { runGit, startGit } from "../../../system/git/run.ts";
-import { temporaryFolder } from "../../local.ts";
 import { descendantsWith, forbidPriorities } from "../../process.ts";
+import { temporaryFolder } from "../../world.ts";
 
 /** The environment that a process of git's sees, by name. */
 async function seen(): Promise<Map<string, string>> {
-	const { path, remove } = await temporaryFolder();
-	try {
-		// An alias with ! in front is run by a shell, with git's own environment.
-		const output = await runGit(path, ["-c", "alias.environment=!env", "environment"]);
-		const lines = output.toString("utf8").split("\n").filter(Boolean);
-		return new Map(
-			lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
-		);
-	} finally {
-		await remove();
-	}
+	await using folder = await temporaryFolder();
+	const { path } = folder;
+	// An alias with ! in front is run by a shell, with git's own environment.
+	const output = await runGit(path, ["-c", "alias.environment=!env", "environment"]);
+	const lines = output.toString("utf8").split("\n").filter(Boolean);
+	return new Map(lines.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]));
 }
 
 test("git gets no secret, and nothing of the configuration of machine and user", async () => {

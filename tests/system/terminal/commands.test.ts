@@ -39,7 +39,7 @@ test("--help and help list every command once, by its purpose, with what it does
 	assert.is((await runScript("help", ["put"])).stdout, (await runScript("put", ["--help"])).stdout);
 });
 
-test("an unknown command is refused with the nearest one, and so is none", async () => {
+test("an unknown command is refused with the nearest one named, and a missing command is refused", async () => {
 	const unknown = await runScript("putt", ["--url", "x"]);
 	assert.is(unknown.code, 2);
 	assert.match(unknown.stderr, /^error: unknown command 'putt'\n\(Did you mean put\?\)\n/);

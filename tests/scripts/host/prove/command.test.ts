@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { chooseLayers } from "../../../../scripts/prove.ts";
-import { temporaryFolder } from "../../../local.ts";
 import { root, runScript, runScriptProcess } from "../../../process.ts";
+import { temporaryFolder } from "../../../world.ts";
 
 const layers = Array.from({ length: 1_000 }, (_, at) => ({ smallkey: `layer${at}` }));
 const [monday, tuesday] = [new Date("2026-03-02T12:00:00Z"), new Date("2026-03-03T12:00:00Z")];

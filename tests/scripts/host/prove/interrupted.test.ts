@@ -11,8 +11,8 @@ import { layerPath } from "../../../../registry/smallkey.ts";
 import { browserPath } from "../../../../scripts/host/prove/browser.ts";
 import { layerDocument } from "../../../harvest/arcgis-server.ts";
 import { json, Peer, type Route } from "../../../harvest/peer.ts";
-import { temporaryFolder } from "../../../local.ts";
 import { cleanEnvironment, runScript, startWords } from "../../../process.ts";
+import { temporaryFolder } from "../../../world.ts";
 
 const browserTest = browserPath ? test : test.skip;
 

@@ -15,8 +15,9 @@ import { reportHtml, reportOf } from "../../../../scripts/host/prove/report.ts";
 import { readLayers } from "../../../../service/harvester/layers.ts";
 import { processIo } from "../../../../system/terminal/io.ts";
 import { blank } from "../../../harvest/pictures.ts";
-import { copyLayers, temporaryFolder } from "../../../local.ts";
+import { copyLayers } from "../../../local.ts";
 import { openBrowser } from "../../../site/browser.ts";
+import { temporaryFolder } from "../../../world.ts";
 import { drawingNetwork } from "./services.ts";
 
 interface Scene {
@@ -206,7 +207,7 @@ test("a layer waits for its turn at the hosts of both languages", async (scene) 
 	assert.equal(hosts, [hostOf(own.registration.en.service_url), hostOf(address)]);
 });
 
-test("a layer that ends the browser is not drawn, and all others are", async (scene) => {
+test("a layer that crashes the browser is reported as not drawn, and all others are drawn", async (scene) => {
 	const draw: ProveRun["draw"] = async ({ browser }, smallkey) => {
 		if (smallkey === "nhn") await browser.close();
 		await setImmediate();

@@ -1,10 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { temporaryFolder } from "../../../local.ts";
 import { type Ended, runScript } from "../../../process.ts";
-import { type Answering, answering } from "../../../world.ts";
+import { type Answering, answering, freshSuite, temporaryFolder } from "../../../world.ts";
 import { featureNode, wmsNode } from "../import/documents.ts";
 
 type Nodes = Record<string, object | null | number>;
@@ -23,21 +21,12 @@ interface Scene {
 	old: Fake;
 	now: Fake;
 	folder: string;
-	remove: () => Promise<void>;
 }
 
-const test = suite<Scene>("compare");
-
-test.before.each(async (scene) => {
-	scene.old = await startFake();
-	scene.now = await startFake();
-	const folder = await temporaryFolder();
-	scene.folder = folder.path;
-	scene.remove = folder.remove;
-});
-test.after.each(async ({ old, now, remove }) => {
-	for (const { server } of [old, now]) await server[Symbol.asyncDispose]();
-	await remove();
+const test = freshSuite<Scene>("compare", async (use) => {
+	const [old, now] = [await startFake(), await startFake()];
+	for (const { server } of [old, now]) use(server);
+	return { old, now, folder: use(await temporaryFolder()).path };
 });
 
 async function startFake(): Promise<Fake> {
@@ -80,7 +69,7 @@ test("a layer that neither service has at v2 is no difference", async (scene) =>
 	assert.not.match(stdout, /Not compared/);
 });
 
-test("layers are read alike: exit code 0", async (scene) => {
+test("when all layers are read alike, the exit code is 0", async (scene) => {
 	const { old, now } = scene;
 	const nodes = { a: feature(featureNode("a", "en")), b: { layers: { wms: [wmsNode("b", "en")] } } };
 	for (const fake of [old, now]) fake.lists.set("v1/docs", nodes).set("v0.9/docs", nodes);
@@ -235,7 +224,7 @@ test("the keys may be those of a dump, or of the repository in DATA_DIR", async 
 	assert.match(stored.stdout, /^ +1 {2}the same in both$/m);
 });
 
-test("what cannot be compared is exit code 2, with its reason", async (scene) => {
+test("a comparison that cannot be made ends with exit code 2 and its reason", async (scene) => {
 	const { old, now } = scene;
 	const table: [keys: string, reason: RegExp][] = [
 		["a b/c", /keys: a smallkey must be 1 to 64 of .*, not "b\/c"$/m],

@@ -106,7 +106,7 @@ for (const [kind, before, now] of relevant)
 		assert.equal([...differences({ ...before }, { ...now })], [[kind, true]]);
 	});
 
-test("another layer of a MapServer is no other form of the same one", () => {
+test("another layer of a MapServer counts as a difference", () => {
 	const now = { layerType: "esriFeature", url: `${service}/4` };
 	const kinds = ["layerType", "url", "layerEntries: only before"];
 	assert.equal(

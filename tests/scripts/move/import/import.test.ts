@@ -1,9 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseDescription } from "../../../../registry/description.ts";
 import { parseRegistration } from "../../../../registry/registration.ts";
@@ -16,6 +14,7 @@ import { collectMoves } from "../../../../scripts/move/import/moves.ts";
 import { largeWhenStored } from "../../../local.ts";
 import { type Ended, runScript } from "../../../process.ts";
 import { assertAcceptedAt } from "../../../viewer/accepted.ts";
+import { freshSuite, temporaryFolder } from "../../../world.ts";
 import {
 	featureNode,
 	release10,
@@ -38,14 +37,10 @@ interface Context {
 	dataDir: string;
 }
 
-const importing = suite<Context>("import");
-
-importing.before.each(async (context) => {
-	context.folder = await mkdtemp(join(tmpdir(), "publisher-import-"));
-	context.dataDir = join(context.folder, "data");
+const importing = freshSuite<Context>("import", async (use) => {
+	const { path: folder } = use(await temporaryFolder());
+	return { folder, dataDir: join(folder, "data") };
 });
-
-importing.after.each(({ folder }) => rm(folder, { recursive: true, force: true }));
 
 interface Given {
 	senders?: object;
@@ -207,7 +202,7 @@ importing(
 	},
 );
 
-importing("bad documents of version 2.0 are listed, and keep nothing else back", async (context) => {
+importing("bad documents of version 2.0 are listed, and all others are imported", async (context) => {
 	const withRequest = (_id: string, en: unknown, fr: unknown = en) => ({
 		...release20Server,
 		_id,
@@ -284,7 +279,7 @@ importing("a registration is the request; without one it is made of the nodes", 
 	});
 });
 
-importing("a uuid stays one where the templates give the same addresses", async (context) => {
+importing("a metadata uuid stays a uuid when the templates give the same addresses", async (context) => {
 	const env = {
 		METADATA_URL: "http://csw.example/xml?id={0}",
 		CATALOGUE_URL: "http://csw.example/page?id={0}",
@@ -294,7 +289,7 @@ importing("a uuid stays one where the templates give the same addresses", async 
 	assert.equal(en.metadata, { uuid: "abc" });
 });
 
-importing("every form of a dump, and what is in it beside documents", async (context) => {
+importing("every form of a dump is read, with what it holds beside documents", async (context) => {
 	const rows = documents.map((doc) => ({ id: doc._id, key: doc._id, value: { rev: "1-a" }, doc }));
 	const design = { _id: "_design/views", views: {} };
 	const gone = { _id: "gone", _deleted: true };
@@ -353,45 +348,48 @@ function pushFile(context: Context, path: string, text: string): void {
 	execFileSync("git", ["-C", repository, "fast-import", "--quiet"], { input });
 }
 
-importing("what cannot be moved is listed with its reason, and keeps nothing else back", async (context) => {
-	const twice = { ...release17, _id: "twice" };
-	const docs = [
-		release15,
-		{ _id: "no smallkey", type: "wms", data: {} },
-		{ _id: "", type: "wms" },
-		{ _id: "tiles", type: "tiles", data: {} },
-		{ _id: "empty", type: "feature", data: {} },
-		{ _id: "half", type: "wms", data: { en: wmsNode("half", "en") } },
-		twice,
-		twice,
-		{ ...release17, _id: "OLD-15" },
-		{ _id: "password", type: "wms", data: { en: wmsNode("p", "en", { url: "http://a:b@c/" }), fr: {} } },
-		release17,
-	];
-	const { code, stdout: out, stderr: error } = await run(context, { docs });
-	assert.is(code, 1);
-	assert.equal(stored(context), ["old-15", "old-17"]);
-	const again = await run(context, { docs }, { partial: true });
-	assert.is(again.code, 0, "what cannot be moved is fine now");
-	assert.not.match(again.stderr, "--partial");
-	const bytes = Buffer.from(JSON.stringify({ docs }));
-	const [, offset = ""] = /not moved: tiles: .* \(at byte (\d+) of .*dump\.json\)$/m.exec(error) ?? [];
-	assert.match(bytes.subarray(Number(offset)).toString(), /^\{"_id":"tiles"/);
-	for (const line of [
-		"not moved: no smallkey: its key must be 1 to 64 of A-Z a-z 0-9 _ - + =",
-		'not moved: "": its key must be',
-		"not moved: tiles: is neither a wms nor a feature layer",
-		"not moved: empty: /en/service_url: is missing",
-		"not moved: half: /fr/layer: is missing; /fr/service_url: is missing",
-		"not moved: OLD-15: differs only in case from old-15",
-		"not moved: password: ",
-		"/en/service_url: must not hold a user name or password",
-	])
-		assert.ok(error.includes(line), `${line}\n${error}`);
-	assert.is(error.match(/^not moved: twice: has more than one document \(at byte \d+ /gm)?.length, 2);
-	assert.not.match(error, /a:b@/);
-	assert.match(out, /^ +9 {2}not moved$/m);
-});
+importing(
+	"a document that cannot be moved is listed with its reason, and all others are imported",
+	async (context) => {
+		const twice = { ...release17, _id: "twice" };
+		const docs = [
+			release15,
+			{ _id: "no smallkey", type: "wms", data: {} },
+			{ _id: "", type: "wms" },
+			{ _id: "tiles", type: "tiles", data: {} },
+			{ _id: "empty", type: "feature", data: {} },
+			{ _id: "half", type: "wms", data: { en: wmsNode("half", "en") } },
+			twice,
+			twice,
+			{ ...release17, _id: "OLD-15" },
+			{ _id: "password", type: "wms", data: { en: wmsNode("p", "en", { url: "http://a:b@c/" }), fr: {} } },
+			release17,
+		];
+		const { code, stdout: out, stderr: error } = await run(context, { docs });
+		assert.is(code, 1);
+		assert.equal(stored(context), ["old-15", "old-17"]);
+		const again = await run(context, { docs }, { partial: true });
+		assert.is(again.code, 0, "what cannot be moved is fine now");
+		assert.not.match(again.stderr, "--partial");
+		const bytes = Buffer.from(JSON.stringify({ docs }));
+		const [, offset = ""] = /not moved: tiles: .* \(at byte (\d+) of .*dump\.json\)$/m.exec(error) ?? [];
+		assert.match(bytes.subarray(Number(offset)).toString(), /^\{"_id":"tiles"/);
+		for (const line of [
+			"not moved: no smallkey: its key must be 1 to 64 of A-Z a-z 0-9 _ - + =",
+			'not moved: "": its key must be',
+			"not moved: tiles: is neither a wms nor a feature layer",
+			"not moved: empty: /en/service_url: is missing",
+			"not moved: half: /fr/layer: is missing; /fr/service_url: is missing",
+			"not moved: OLD-15: differs only in case from old-15",
+			"not moved: password: ",
+			"/en/service_url: must not hold a user name or password",
+		])
+			assert.ok(error.includes(line), `${line}\n${error}`);
+		assert.is(error.match(/^not moved: twice: has more than one document \(at byte \d+ /gm)?.length, 2);
+		assert.not.match(error, /a:b@/);
+		assert.match(out, /^ +9 {2}not moved$/m);
+	},
+);
 
 importing(
 	"documents that the older service could not serve are moved, and a viewer accepts them",
@@ -449,7 +447,7 @@ importing("a dump that cannot be read is an error, and nothing is stored", async
 	}
 });
 
-importing("a document of 64 MB is passed over, without a place in memory", async (context) => {
+importing("a document of 64 MB is skipped without being held in memory", async (context) => {
 	const huge = { ...release17, _id: "huge", junk: "x".repeat(64_000_000) };
 	const { code, stderr: error } = await run(context, { docs: [huge, release15] });
 	assert.is(code, 1);
@@ -509,7 +507,7 @@ importing(
 	},
 );
 
-importing("senders are added to the senders file, and none that is there is changed", async (context) => {
+importing("senders are added to the senders file, and its senders stay unchanged", async (context) => {
 	const senders = {
 		docs: [
 			{ _id: "jstest", key: "test_-k" },

@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Lang } from "../../../../registry/smallkey.ts";
-import { temporaryFolder } from "../../../local.ts";
 import { root, runScript, ServerProcess } from "../../../process.ts";
-import { answering } from "../../../world.ts";
+import { answering, temporaryFolder } from "../../../world.ts";
 import * as documents from "./documents.ts";
 
 /** What a release of the older service served, by key: its documents of versions 1 and 2.0. */
