@@ -50,7 +50,7 @@ export type Git = (...args: string[]) => Promise<string>;
 
 /** Git in one folder: a repository, or a folder to make one in. Commits are Ada's. @param input for each call */
 export function gitIn(folder: string, input = ""): Git {
-	const who = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org", "-c", "core.fsync=none"];
+	const who = ["-c", "user.name=Ada", "-c", "user.email=ada@tests.example", "-c", "core.fsync=none"];
 	return async (...args) => (await runGit(folder, [...who, ...args], { input })).toString("utf8").trim();
 }
 

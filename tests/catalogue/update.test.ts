@@ -152,7 +152,7 @@ update(
 		assert.is(known.abc?.sender, undefined);
 		assert.is((known.abc as { changed?: { commit: string } }).changed?.commit, changed.slice(0, 12));
 		for (const [path, text] of filesIn(join(folder, "out")))
-			assert.not.match(text, /secret-id|"office"|ada@example/, path);
+			assert.not.match(text, /secret-id|"office"|ada@tests/, path);
 		await assertWhole(folder);
 		// Another name of a sender is seen on all layers that it has registered.
 		assert.is((await bring(folder, "out", { senderNames: { other: "Renamed" } })).how, "all");
