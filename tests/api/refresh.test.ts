@@ -1,22 +1,18 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Refresh } from "../../api/context.ts";
 import { Local, manual, type Write } from "../local.ts";
+import { freshSuite } from "../world.ts";
 
-const test = suite<{ local: Local; asked: Refresh[] }>("refresh");
-
-test.before.each(async (scene) => {
-	scene.local = await Local.open();
-	scene.asked = [];
-	scene.local.context.refresh = (refresh) => {
-		scene.asked.push(refresh);
+const test = freshSuite("refresh", async (use) => {
+	const local = use(await Local.open());
+	const asked: Refresh[] = [];
+	local.context.refresh = (refresh) => {
+		asked.push(refresh);
 		return 3;
 	};
+	return { local, asked };
 });
-test.after.each(async ({ local }) => {
-	assert.equal(local.reported, []);
-	await local.end();
-});
+test.after.each(({ local }) => assert.equal(local.reported, []));
 
 function post(local: Local, target: string, more: Partial<Write> = {}): Promise<Response> {
 	local.now += 1000;

@@ -1,4 +1,3 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Context } from "../../api/context.ts";
 import { TokenBuckets } from "../../api/limits.ts";
@@ -20,14 +19,10 @@ import {
 	type Write,
 	wms,
 } from "../local.ts";
+import { freshSuite } from "../world.ts";
 import { notingHashes } from "./noted-hashes.ts";
 
-const writes = suite<{ local: Local }>("writes");
-
-writes.before.each(async (context) => {
-	context.local = await Local.open();
-});
-writes.after.each(({ local }) => local.end());
+const writes = freshSuite("writes", async (use) => ({ local: use(await Local.open()) }));
 
 async function errorsOf(answer: Response): Promise<string[]> {
 	const { hint, ...body } = (await answer.json()) as { errors: string[]; hint?: string };

@@ -1,6 +1,5 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { answerStatus, routeOf } from "../../api/app.ts";
 import { clientOf } from "../../api/node/address.ts";
@@ -12,22 +11,15 @@ import { createReadStatus } from "../../service/layer-status.ts";
 import { findWaiting } from "../../service/repository.ts";
 import { StoreBusy } from "../../store/store.ts";
 import { GitFailure } from "../../system/git/run.ts";
-import { feature, Local, manual, noon, responseOf, temporaryFolder, tiles, wms } from "../local.ts";
+import { feature, Local, manual, noon, responseOf, tiles, wms } from "../local.ts";
 import { eventually } from "../wait.ts";
-import { gitIn } from "../world.ts";
+import { freshSuite, gitIn, temporaryFolder } from "../world.ts";
 
 type HarvestState = NonNullable<ReturnType<ServiceHarvester["stateOf"]>>;
 type LastCheck = NonNullable<ReturnType<ServiceHarvester["lastCheckOf"]>>;
 
-const test = suite<{ local: Local }>("status");
-
-test.before.each(async (scene) => {
-	scene.local = await Local.open();
-});
-test.after.each(async ({ local }) => {
-	assert.equal(local.reported, []);
-	await local.end();
-});
+const test = freshSuite("status", async (use) => ({ local: use(await Local.open()) }));
+test.after.each(({ local }) => assert.equal(local.reported, []));
 
 function clientAt(address: string): Client {
 	return clientOf({ socket: { remoteAddress: address }, headers: {} } as never, []).shares;

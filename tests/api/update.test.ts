@@ -1,20 +1,16 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { langs } from "../../registry/smallkey.ts";
 import { feature, Local, largeWhenStored, manual, textOf, type Write, wms } from "../local.ts";
+import { freshSuite } from "../world.ts";
 
-const updates = suite<{ local: Local }>("the older service's updates");
-
-updates.before.each(async (context) => {
-	context.local = await Local.open();
-	await context.local.put("wells", feature);
-	await context.local.put("limits", manual);
-	context.local.now += 1000;
+const updates = freshSuite("the older service's updates", async (use) => {
+	const local = use(await Local.open());
+	await local.put("wells", feature);
+	await local.put("limits", manual);
+	local.now += 1000;
+	return { local };
 });
-updates.after.each(async ({ local }) => {
-	assert.equal(local.reported, []);
-	await local.end();
-});
+updates.after.each(({ local }) => assert.equal(local.reported, []));
 
 /** Sends an update; each has a signature of its own. */
 function send(local: Local, target: string, body: unknown, more: Partial<Write> = {}): Promise<Response> {

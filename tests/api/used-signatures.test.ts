@@ -1,20 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { appendFile, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Local, manual, noon, temporaryFolder, type Write, wms } from "../local.ts";
 import { descendantsWith, signalIfThere } from "../process.ts";
 import { openEmpty } from "../store/git-store.ts";
+import { freshSuite } from "../world.ts";
 
-const test = suite<{ local: Local }>("used signatures");
-
-test.before.each(async (context) => {
-	context.local = await Local.open({ storeLimits: { silenceMs: 4_000 } });
-});
-test.after.each(async ({ local }) => {
-	await local.end();
-});
+const test = freshSuite("used signatures", async (use) => ({
+	local: use(await Local.open({ storeLimits: { silenceMs: 4_000 } })),
+}));
 
 const minuteMs = 60_000;
 

@@ -1,17 +1,12 @@
 import { connect, type Socket } from "node:net";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
+import { freshSuite } from "../world.ts";
 import { noteFault } from "./row.ts";
 import { World } from "./world.ts";
 
-const test = suite<{ world: World }>("connections");
-
 const count = 5_000;
 
-test.before.each(async (context) => {
-	context.world = await World.started();
-});
-test.after.each(({ world }) => world.end());
+const test = freshSuite("connections", async (use) => ({ world: use(await World.started()) }));
 
 /** Opens connections, and says something on each. */
 async function open(port: number, bytes: string): Promise<Socket[]> {

@@ -1,18 +1,13 @@
 import { readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { eventually } from "../wait.ts";
+import { freshSuite } from "../world.ts";
 import { restoreEarlier } from "./earlier.ts";
 import { noteFault } from "./row.ts";
 import { World } from "./world.ts";
 
-const test = suite<{ world: World }>("what is derived");
-
-test.before.each(async (context) => {
-	context.world = await World.started();
-});
-test.after.each(({ world }) => world.end());
+const test = freshSuite("what is derived", async (use) => ({ world: use(await World.started()) }));
 
 /** Where the rendered file of a layer is. */
 const fileOf = (world: World, smallkey: string) => join(world.folder, "dist/v0.9/doc/en", smallkey);

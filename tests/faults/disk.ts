@@ -67,7 +67,7 @@ export class LoopDisk {
 }
 
 /** A small file system in memory, to be filled up or made read-only. */
-export class SmallDisk {
+export class SmallDisk implements AsyncDisposable {
 	private constructor(
 		/** Where it is mounted. */
 		readonly path: string,
@@ -113,7 +113,7 @@ export class SmallDisk {
 		await run("mount", ["-o", `remount,${isReadOnly ? "ro" : "rw"}`, this.path]);
 	}
 
-	async end(): Promise<void> {
+	async [Symbol.asyncDispose](): Promise<void> {
 		await run("umount", ["-l", this.path]);
 		await this.remove();
 	}

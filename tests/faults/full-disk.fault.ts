@@ -1,29 +1,23 @@
 import { randomBytes } from "node:crypto";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Clone } from "../clone.ts";
 import { wms } from "../local.ts";
 import { eventually } from "../wait.ts";
+import { freshSuite } from "../world.ts";
 import { SmallDisk } from "./disk.ts";
 import { noteFault } from "./row.ts";
 import { World } from "./world.ts";
 
-const test = suite<{ disk: SmallDisk; world: World }>("a full disk");
+const test = freshSuite("a full disk", async (use) => {
+	const disk = use((await SmallDisk.mount()) as SmallDisk);
+	return { disk, world: use(await World.started(disk.path)) };
+});
 const mayMount = await SmallDisk.mount();
-await mayMount?.end();
+await mayMount?.[Symbol.asyncDispose]();
 if (!mayMount) console.log("skipped: full disks, this machine may not mount a small one");
 const onMount = mayMount ? test : test.skip;
-
-test.before.each(async (context) => {
-	context.disk = (await SmallDisk.mount()) as SmallDisk;
-	context.world = await World.started(context.disk.path);
-});
-test.after.each(async ({ disk, world }) => {
-	await world.end();
-	await disk.end();
-});
 
 /** Ways in which a disk takes no further file. */
 const ways = [

@@ -2,14 +2,14 @@ import { execFile } from "node:child_process";
 import { copyFile, mkdir, readdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
 import { Clone } from "../clone.ts";
 import { commandsOf } from "../installed/page.ts";
-import { temporaryFolder, wms } from "../local.ts";
+import { wms } from "../local.ts";
 import { cleanEnvironment, pathWithCompiled, root } from "../process.ts";
 import { eventually } from "../wait.ts";
+import { freshSuite, temporaryFolder } from "../world.ts";
 import { noteFault, noteLoss } from "./row.ts";
 import { secret, World } from "./world.ts";
 
@@ -17,37 +17,29 @@ interface Scene {
 	world: World;
 	/** A folder on another disk. */
 	elsewhere: string;
-	removeElsewhere: () => Promise<void>;
 }
-
-const test = suite<Scene>("loss and return");
 
 const page = "docs/operate.md";
 
 /** The senders are in their file, as an operator has them. */
 const fileOnly = { SENDERS: "" };
 
-test.before.each(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	Object.assign(scene, { elsewhere: path, removeElsewhere: remove });
-	scene.world = await World.of(null, { ...fileOnly, LAST_START: join(path, "last-start.json") });
-	await writeSenders(scene.world.folder);
-	await scene.world.start();
-	const clone = await Clone.of(scene.world.repository);
+const test = freshSuite<Scene>("loss and return", async (use) => {
+	const elsewhere = use(await temporaryFolder()).path;
+	const world = use(await World.of(null, { ...fileOnly, LAST_START: join(elsewhere, "last-start.json") }));
+	await writeSenders(world.folder);
+	await world.start();
+	await using clone = await Clone.of(world.repository);
 	const keys = Array.from({ length: 1_000 }, (_, index) => `layer-${index}`);
 	await clone.commit(Object.fromEntries(keys.map((key) => [layerPath(key), wms(key)])));
 	assert.ok(await clone.push());
-	await clone.remove();
-	await eventually(async () => (await scene.world.read("layer-999")) === "layer-999");
-	for (const key of ["layer-0", "layer-999"]) scene.world.acknowledged.set(key, key);
-	assert.is(await scene.world.put("one"), "201");
+	await eventually(async () => (await world.read("layer-999")) === "layer-999");
+	for (const key of ["layer-0", "layer-999"]) world.acknowledged.set(key, key);
+	assert.is(await world.put("one"), "201");
 	// The start notes what it serves.
-	await scene.world.stop();
-	await scene.world.start();
-});
-test.after.each(async ({ world, removeElsewhere }) => {
-	await world.end();
-	await removeElsewhere();
+	await world.stop();
+	await world.start();
+	return { world, elsewhere };
 });
 
 function writeSenders(folder: string): Promise<void> {

@@ -3,21 +3,16 @@ import { existsSync } from "node:fs";
 import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { signalIfThere } from "../process.ts";
 import { eventually } from "../wait.ts";
+import { freshSuite } from "../world.ts";
 import { noteFault } from "./row.ts";
 import { World } from "./world.ts";
 
 const run = promisify(execFile);
 
-const test = suite<{ world: World }>("processes");
-
-test.before.each(async (context) => {
-	context.world = await World.started();
-});
-test.after.each(({ world }) => world.end());
+const test = freshSuite("processes", async (use) => ({ world: use(await World.started()) }));
 
 for (const command of ["update-ref", "cat-file"]) {
 	test(`git ${command} is killed`, async ({ world }) => {

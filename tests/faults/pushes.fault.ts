@@ -1,24 +1,19 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { installHook } from "../../store/hook/install.ts";
 import { Local, manual, wms } from "../local.ts";
 import { Pusher } from "../store/hook/pusher.ts";
 import { eventually } from "../wait.ts";
+import { freshSuite } from "../world.ts";
 
 const count = 100_000;
 
-const test = suite<{ local: Local; pusher: Pusher }>("pushes of 100,000 files");
-
-test.before.each(async (world) => {
-	world.local = await Local.open({ files: { "layers/on/one.json": wms("one") }, guard: installHook });
-	world.pusher = await Pusher.of(world.local.repository);
-});
-test.after.each(async ({ local, pusher }) => {
-	await local.end();
-	await pusher.clone.remove();
+const test = freshSuite("pushes of 100,000 files", async (use) => {
+	const files = { "layers/on/one.json": wms("one") };
+	const local = use(await Local.open({ files, guard: installHook }));
+	return { local, pusher: use(await Pusher.of(local.repository)) };
 });
 
 /** Makes one commit of so many files on the clone's branch, each with the same text. */

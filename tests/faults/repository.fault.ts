@@ -3,20 +3,15 @@ import { existsSync } from "node:fs";
 import { chmod, open, readdir, readFile, rename, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runGit } from "../../system/git/run.ts";
 import { loosen, objectFile } from "../store/loose-objects.ts";
 import { eventually } from "../wait.ts";
+import { freshSuite } from "../world.ts";
 import { noteFault } from "./row.ts";
 import { World } from "./world.ts";
 
-const test = suite<{ world: World }>("the repository");
-
-test.before.each(async (context) => {
-	context.world = await World.started();
-});
-test.after.each(({ world }) => world.end());
+const test = freshSuite("the repository", async (use) => ({ world: use(await World.started()) }));
 
 /** Writes other bytes into the middle of a file, which git keeps read-only. */
 async function damage(path: string): Promise<void> {

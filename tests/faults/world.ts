@@ -11,7 +11,7 @@ import { eventually } from "../wait.ts";
 export const secret = "a publisher's secret";
 
 /** A running service, its publishers and readers, and its answers to them. */
-export class World {
+export class World implements AsyncDisposable {
 	server!: ServerProcess;
 	/** Smallkey → layer name of what was acknowledged; null: acknowledged to be gone. */
 	readonly acknowledged = new Map<string, string | null>();
@@ -149,6 +149,10 @@ export class World {
 		assert.is(fsck.toString(), "");
 		await this.start();
 		assert.is(await this.readAll(), "200");
+	}
+
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.end();
 	}
 
 	async end(): Promise<void> {

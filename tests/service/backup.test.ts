@@ -1,31 +1,19 @@
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
 import { runGit } from "../../system/git/run.ts";
-import { Local, noon, temporaryFolder, wms } from "../local.ts";
+import { Local, noon, wms } from "../local.ts";
 import { type Ended, runScript } from "../process.ts";
 import { git } from "../store/git-store.ts";
+import { freshSuite, temporaryFolder } from "../world.ts";
 
-interface Scene {
-	local: Local;
-	/** The folder of the backup, which the first backup makes. */
-	backup: string;
-	remove: () => Promise<void>;
-}
-
-const test = suite<Scene>("npx fragment-publisher backup");
-
-test.before.each(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	Object.assign(scene, { backup: join(path, "backup"), remove });
-	scene.local = await Local.open({ files: { [layerPath("first")]: wms("first") } });
-	await writeFile(join(scene.local.folder, "senders.json"), '{"jstest":"test_-k"}', { mode: 0o644 });
-});
-test.after.each(async ({ local, remove }) => {
-	await local.end();
-	await remove();
+/** `backup` is the folder that the first backup makes. */
+const test = freshSuite("npx fragment-publisher backup", async (use) => {
+	const backup = join(use(await temporaryFolder()).path, "backup");
+	const local = use(await Local.open({ files: { [layerPath("first")]: wms("first") } }));
+	await writeFile(join(local.folder, "senders.json"), '{"jstest":"test_-k"}', { mode: 0o644 });
+	return { backup, local };
 });
 
 function backUp(folder: string, backup: string, hours = 0): Promise<Ended> {

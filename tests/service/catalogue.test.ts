@@ -3,7 +3,6 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { getPriority } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Index } from "../../catalogue/chunks.ts";
 import { catalogueOptions, senderNamesOf } from "../../catalogue/options.ts";
@@ -17,24 +16,14 @@ import { listen } from "../listen.ts";
 import { Local, manual, wms } from "../local.ts";
 import { cleanEnvironment, descendantsWith, forbidPriorities, root, signalIfThere } from "../process.ts";
 import { eventually } from "../wait.ts";
+import { sharedSuite } from "../world.ts";
 
-interface Context {
-	local: Local;
-	clone: Clone;
-}
-
-const catalogue = suite<Context>("the catalogue of the running service");
-
-catalogue.before(async (context) => {
+const catalogue = sharedSuite("the catalogue of the running service", async (use) => {
 	const files = { "layers/23/23ax5t.json": manual };
-	context.local = await Local.open({ files, variables: { SITE: "on", BASE_PATH: "/rcs" } });
-	context.clone = await Clone.of(context.local.repository);
-	await inStep(context.local);
-});
-
-catalogue.after(async ({ local, clone }) => {
-	await local?.end();
-	await clone?.remove();
+	const local = use(await Local.open({ files, variables: { SITE: "on", BASE_PATH: "/rcs" } }));
+	const clone = use(await Clone.of(local.repository));
+	await inStep(local);
+	return { local, clone };
 });
 
 async function inStep(local: Local): Promise<void> {

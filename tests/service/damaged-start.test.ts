@@ -1,29 +1,26 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Clone } from "../clone.ts";
 import { Local, textOf, wms } from "../local.ts";
 import { loosen, objectFile } from "../store/loose-objects.ts";
 import { eventually } from "../wait.ts";
-
-const start = suite<{ local: Local; path: string; lost: Buffer }>("a start with a damaged repository");
+import { freshSuite } from "../world.ts";
 
 /** A service that has ended, whose repository has got a commit since then, without one of its files. */
-start.before.each(async (context) => {
+const start = freshSuite("a start with a damaged repository", async (use) => {
 	const storeLimits = { probeMs: 50, pollMs: 20 };
-	const local = await Local.open({ files: { "layers/on/one.json": wms("one") }, storeLimits });
-	const clone = await Clone.of(local.repository);
+	const local = use(await Local.open({ files: { "layers/on/one.json": wms("one") }, storeLimits }));
+	await using clone = await Clone.of(local.repository);
 	await local.stop();
 	await clone.commit({ "layers/tw/two.json": wms("two"), "layers/on/one.json": wms("newer") });
 	assert.ok(await clone.push());
-	await clone.remove();
 	await loosen(local.repository);
 	const path = await objectFile(local.repository, "main:layers/tw/two.json");
-	Object.assign(context, { local, path, lost: await readFile(path) });
+	const lost = await readFile(path);
 	await rm(path);
+	return { local, path, lost };
 });
-start.after.each(({ local }) => local.end());
 
 start(
 	"what was kept is served, writes are 503, and it continues once the repository is whole",

@@ -5,21 +5,15 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { closeAll, openLocal } from "../../service/composition.ts";
 import { readConfiguration } from "../../service/settings.ts";
-import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, root, runScript, ServerProcess } from "../process.ts";
 import { eventually } from "../wait.ts";
+import { freshSuite, temporaryFolder } from "../world.ts";
 
-const test = suite<{ folder: string; remove: () => Promise<void>; server: ServerProcess }>("a service ends");
-
-test.before.each(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	scene.folder = path;
-	scene.remove = remove;
-	scene.server = await ServerProcess.start({ DATA_DIR: path });
-});
-test.after.each(async ({ server, remove }) => {
-	await server.stop("SIGKILL");
-	await remove();
+const test = freshSuite("a service ends", async (use) => {
+	const folder = use(await temporaryFolder()).path;
+	const server = await ServerProcess.start({ DATA_DIR: folder });
+	use(() => server.stop("SIGKILL"));
+	return { folder, server };
 });
 
 test("on Ctrl-C it says what it finishes; its welcome was the last it had said", async ({ server }) => {

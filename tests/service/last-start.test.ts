@@ -1,24 +1,20 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Local, wms } from "../local.ts";
 import { runScript } from "../process.ts";
 import { eventually } from "../wait.ts";
+import { freshSuite } from "../world.ts";
 
-const test = suite<{ local: Local; lastStart: string }>("a start after another one");
-
-test.before.each(async (scene) => {
-	scene.local = await Local.open();
-	scene.lastStart = `${scene.local.folder}.last-start`;
-	await scene.local.stop();
-	scene.local.variables = { LAST_START: scene.lastStart };
-	await scene.local.start();
-	await scene.local.put("one", wms("one"));
-});
-test.after.each(async ({ local, lastStart }) => {
-	await local.end();
-	await rm(lastStart, { force: true });
+const test = freshSuite("a start after another one", async (use) => {
+	const local = use(await Local.open());
+	const lastStart = `${local.folder}.last-start`;
+	use(() => rm(lastStart, { force: true }));
+	await local.stop();
+	local.variables = { LAST_START: lastStart };
+	await local.start();
+	await local.put("one", wms("one"));
+	return { local, lastStart };
 });
 
 test("without the layers that the last start served is refused, and makes nothing", async ({

@@ -9,14 +9,13 @@ import { watchStore } from "../../service/github-composition.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
 import { Local, textOf, wms } from "../local.ts";
 import { eventually } from "../wait.ts";
+import { freshSuite } from "../world.ts";
 
-const readiness = suite<{ local: Local }>("readyz");
-
-readiness.before.each(async (scene) => {
-	scene.local = await Local.open({ storeLimits: { pollMs: 20, probeMs: 0 } });
-	await scene.local.filesIdle();
+const readiness = freshSuite("readyz", async (use) => {
+	const local = use(await Local.open({ storeLimits: { pollMs: 20, probeMs: 0 } }));
+	await local.filesIdle();
+	return { local };
 });
-readiness.after.each(({ local }) => local.end());
 
 function ready(local: Local): string {
 	const { status } = local.get("/readyz");

@@ -1,27 +1,21 @@
 import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseSenders } from "../../api/senders.ts";
-import { Local, noon, temporaryFolder, wms } from "../local.ts";
+import { Local, noon, wms } from "../local.ts";
 import { type Ended, runScript } from "../process.ts";
 import { eventually } from "../wait.ts";
+import { freshSuite, temporaryFolder } from "../world.ts";
 
 interface Scene {
 	folder: string;
 	path: string;
-	remove: () => Promise<void>;
 }
 
-const test = suite<Scene>("npx fragment-publisher sender");
-
-test.before.each(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	scene.folder = path;
-	scene.path = join(path, "senders.json");
-	scene.remove = remove;
+const test = freshSuite<Scene>("npx fragment-publisher sender", async (use) => {
+	const folder = use(await temporaryFolder()).path;
+	return { folder, path: join(folder, "senders.json") };
 });
-test.after.each(({ remove }) => remove());
 
 function sender({ folder }: Scene, ...words: string[]): Promise<Ended> {
 	return runScript("sender", words, { DATA_DIR: folder }, { now: () => new Date(noon) });

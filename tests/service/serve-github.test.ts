@@ -1,32 +1,25 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../api/senders.ts";
-import { manual, temporaryFolder } from "../local.ts";
+import { manual } from "../local.ts";
 import { ServerProcess } from "../process.ts";
-import { type Peer, startPeer } from "../store/github-peer.ts";
+import { startPeer } from "../store/github-peer.ts";
 import { eventually } from "../wait.ts";
-
-const github = suite<{ peer: Peer; server: ServerProcess; remove: () => Promise<void> }>("service on GitHub");
+import { sharedSuite, temporaryFolder } from "../world.ts";
 
 const secret = "a publisher's secret";
 
-github.before(async (context) => {
-	const folder = await temporaryFolder();
-	context.remove = folder.remove;
-	context.peer = await startPeer();
-	context.server = await ServerProcess.start({
+const github = sharedSuite("service on GitHub", async (use) => {
+	const folder = use(await temporaryFolder());
+	const peer = use(await startPeer());
+	const server = await ServerProcess.start({
 		DATA_DIR: folder.path,
 		SENDERS: JSON.stringify({ catalogue: secret, careful: { key: `${secret} 2`, review: true } }),
-		GITHUB_REPOSITORY: context.peer.repository,
-		GITHUB_API_URL: context.peer.proxy.url,
-		GITHUB_APP_ID: context.peer.app.appId,
-		GITHUB_APP_PRIVATE_KEY: context.peer.app.privateKey.replaceAll("\n", "\\n"),
+		GITHUB_REPOSITORY: peer.repository,
+		GITHUB_API_URL: peer.proxy.url,
+		GITHUB_APP_ID: peer.app.appId,
+		GITHUB_APP_PRIVATE_KEY: peer.app.privateKey.replaceAll("\n", "\\n"),
 	});
-});
-github.after(async ({ peer, server, remove }) => {
-	await server.stop();
-	await peer.close();
-	await remove();
+	return { peer, server: use(server) };
 });
 
 async function put(server: ServerProcess, smallkey: string, sender: string, key: string): Promise<Response> {

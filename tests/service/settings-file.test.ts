@@ -1,19 +1,11 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { withSettingsFile } from "../../service/settings.ts";
-import { temporaryFolder } from "../local.ts";
 import { runScriptProcess } from "../process.ts";
+import { freshSuite, temporaryFolder } from "../world.ts";
 
-const test = suite<{ folder: string; remove: () => Promise<void> }>("fragments.env");
-
-test.before.each(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	scene.folder = path;
-	scene.remove = remove;
-});
-test.after.each(({ remove }) => remove());
+const test = freshSuite("fragments.env", async (use) => ({ folder: use(await temporaryFolder()).path }));
 
 test("a command in the folder of a service changes that service's data, and says which", async ({
 	folder,

@@ -1,23 +1,14 @@
 import { execFileSync, spawnSync } from "node:child_process";
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { misspeltSettings } from "../../service/settings.ts";
 import { versionLine } from "../../system/files/version.ts";
-import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, root, runScript } from "../process.ts";
 import { serve } from "../serving.ts";
-import { answering } from "../world.ts";
+import { answering, freshSuite, temporaryFolder } from "../world.ts";
 
-const start = suite<{ folder: string; remove: () => Promise<void> }>("npm start");
-
-start.before.each(async (context) => {
-	const { path, remove } = await temporaryFolder();
-	context.folder = path;
-	context.remove = remove;
-});
-start.after.each(({ remove }) => remove());
+const start = freshSuite("npm start", async (use) => ({ folder: use(await temporaryFolder()).path }));
 
 const bad: [string, Record<string, string>, RegExp][] = [
 	[

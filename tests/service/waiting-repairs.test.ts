@@ -22,7 +22,7 @@ const test = suite<{ server: WorldServer; repository: Repository }>("waiting rep
 test.before(async (scene) => {
 	scene.server = await WorldServer.open();
 });
-test.after(({ server }) => server.close());
+test.after(({ server }) => server[Symbol.asyncDispose]());
 test.after.each(({ repository }) => repository?.remove());
 
 const now = new Date("2026-03-04T12:00:00Z");

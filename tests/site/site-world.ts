@@ -64,7 +64,7 @@ async function openSite(): Promise<SiteFiles> {
 }
 
 /** A static site with some layers, as a build makes it, below a prefix. */
-export class SiteWorld {
+export class SiteWorld implements AsyncDisposable {
 	readonly files = new Map<string, string | Uint8Array>();
 
 	private constructor(
@@ -114,6 +114,10 @@ export class SiteWorld {
 			world.files.set(path, renderListPage(path, data) ?? "");
 		world.server.server.prependListener("request", (request) => world.#route(request.url ?? ""));
 		return world;
+	}
+
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.close();
 	}
 
 	close(): Promise<void> {

@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { answering } from "../world.ts";
 
 /** What happens to a request on its way. */
 export type Effect =
@@ -42,7 +42,7 @@ export interface Fault {
 }
 
 /** An HTTP proxy in front of a peer, whose faults a test sets. */
-export interface FaultProxy {
+export interface FaultProxy extends AsyncDisposable {
 	url: string;
 	/** Faults to come; the first that fits a request meets it. */
 	faults: Fault[];
@@ -55,7 +55,6 @@ export interface FaultProxy {
 	 * time has to be waited for, and none is short for a request that is answered.
 	 */
 	fetch: typeof fetch;
-	close(): Promise<void>;
 }
 
 /** Tells the proxy which of the requests under way one is. */
@@ -88,7 +87,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 		endings.get(String(headers[numberHeader]))?.();
 	}
 
-	const server = createServer((request, response) => {
+	const { origin, [Symbol.asyncDispose]: end } = await answering((request, response) => {
 		serve(request, response).catch((error: unknown) => response.writeHead(599).end(String(error)));
 	});
 
@@ -140,15 +139,7 @@ export async function startFaultProxy(target: string): Promise<FaultProxy> {
 		response.end(rewritten === null ? answer.body : JSON.stringify(rewritten));
 	}
 
-	server.keepAliveTimeout = 0;
-	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-	const { port } = server.address() as AddressInfo;
-	const close = () =>
-		new Promise<void>((resolve) => {
-			server.close(() => resolve());
-			server.closeAllConnections();
-		});
-	return Object.assign(proxy, { url: `http://127.0.0.1:${port}`, close });
+	return Object.assign(proxy, { url: origin, [Symbol.asyncDispose]: end });
 }
 
 /** @param target the peer's own address, which its answers may name */

@@ -45,16 +45,14 @@ test("a branch that cannot be followed is said, until it can", async () => {
 });
 
 test("commits that are not served yet are counted", async () => {
-	const folder = await temporaryFolder();
-	const store = await openEmpty(folder.path);
+	await using folder = await temporaryFolder();
+	await using store = await openEmpty(folder.path);
 	const identity = ["-c", "user.name=Ada", "-c", "user.email=ada@example.org"];
 	for (let commits = 1; commits <= 3; commits += 1) {
 		const made = await git(folder.path, ...identity, "commit-tree", "-p", "main", "-m", "x", "main^{tree}");
 		await git(folder.path, "update-ref", "refs/heads/main", made);
 		assert.is(await store.branch.commitsBehind(), commits);
 	}
-	await store.close();
-	await folder.remove();
 });
 
 test.run();

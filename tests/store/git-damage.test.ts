@@ -1,38 +1,21 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
-import type { GitStore } from "../../store/git/git-store.ts";
 import { type Reader, StoreBusy } from "../../store/store.ts";
 import { runGit } from "../../system/git/run.ts";
-import { temporaryFolder, wms } from "../local.ts";
+import { wms } from "../local.ts";
+import { freshSuite, temporaryFolder } from "../world.ts";
 import { metaOf } from "./contract.ts";
 import { committed, git, logTo, openEmpty, put } from "./git-store.ts";
 import { loosen, objectFile } from "./loose-objects.ts";
 
-interface World {
-	folder: string;
-	repository: string;
-	remove: () => Promise<void>;
-}
-
-/** Stores to be ended. */
-const open: GitStore[] = [];
-
-const test = suite<World>("a damaged repository");
-
-test.before.each(async (world) => {
-	const { path, remove } = await temporaryFolder();
-	const store = await openEmpty(path);
+const test = freshSuite("a damaged repository", async (use) => {
+	const folder = use(await temporaryFolder()).path;
+	await using store = await openEmpty(folder);
 	await committed(put(store, "one"));
 	await committed(put(store, "two"));
-	await store.close();
-	Object.assign(world, { folder: path, repository: join(path, "repository.git"), remove });
-});
-test.after.each(async ({ remove }) => {
-	for (const store of open.splice(0)) await store.close();
-	await remove();
+	return { folder, repository: join(folder, "repository.git") };
 });
 
 /** What a start fails with, as text. */
@@ -93,8 +76,7 @@ for (const [what, name] of [
 		await loosen(repository);
 		await rm(await objectFile(repository, name as string));
 		const reported: unknown[] = [];
-		const store = await openEmpty(folder, { log: logTo(reported) });
-		open.push(store);
+		await using store = await openEmpty(folder, { log: logTo(reported) });
 		const before = await git(folder, "rev-parse", "main");
 		// As a PUT does: what is stored is read first.
 		const edits = async (now: Reader) => {
@@ -114,8 +96,7 @@ for (const [what, name] of [
 test("what is not damaged works, also without a folder", async ({ folder, repository }) => {
 	await loosen(repository);
 	await rm(await objectFile(repository, "main:layers/on"));
-	const store = await openEmpty(folder);
-	open.push(store);
+	await using store = await openEmpty(folder);
 	await committed(put(store, "three"));
 	assert.ok(await store.read("three"));
 	assert.equal(await store.keys("zz"), []);

@@ -1,4 +1,3 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
 import { textOf as busy } from "../../registry/texts.ts";
@@ -6,7 +5,8 @@ import { type GitStore, openGitStore } from "../../store/git/git-store.ts";
 import { createGroupWriter, type StoreContext } from "../../store/git/groups.ts";
 import { authorMail, type Commit, type Refusal, StoreBusy, serviceAuthor } from "../../store/store.ts";
 import { GitFailure } from "../../system/git/run.ts";
-import { noon, temporaryFolder, wms } from "../local.ts";
+import { noon, wms } from "../local.ts";
+import { freshSuite, temporaryFolder } from "../world.ts";
 import { metaOf } from "./contract.ts";
 import { committed, git, openEmpty, optionsIn, put } from "./git-store.ts";
 
@@ -15,10 +15,7 @@ class World {
 	now = noon;
 	store!: GitStore;
 
-	constructor(
-		readonly folder: string,
-		readonly remove: () => Promise<void>,
-	) {}
+	constructor(readonly folder: string) {}
 
 	async open(): Promise<void> {
 		this.store = await openEmpty(this.folder, { now: () => new Date(this.now) });
@@ -49,16 +46,11 @@ class World {
 	}
 }
 
-const test = suite<{ world: World }>("groups and used requests");
-
-test.before.each(async (context) => {
-	const { path, remove } = await temporaryFolder();
-	context.world = new World(path, remove);
-	await context.world.open();
-});
-test.after.each(async ({ world }) => {
-	await world.store.close();
-	await world.remove();
+const test = freshSuite("groups and used requests", async (use) => {
+	const world = new World(use(await temporaryFolder()).path);
+	await world.open();
+	use(() => world.store.close());
+	return { world };
 });
 
 test("changes that come together are committed in their order, each on the ones before it", async ({

@@ -1,14 +1,13 @@
 import { existsSync, watch } from "node:fs";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { GitStore } from "../../store/git/git-store.ts";
 import { StoreBusy } from "../../store/store.ts";
 import { GitTimeout, runGit } from "../../system/git/run.ts";
-import { Local, temporaryFolder } from "../local.ts";
+import { Local } from "../local.ts";
 import { descendantsWith, signalIfThere } from "../process.ts";
 import { eventually } from "../wait.ts";
+import { freshSuite, temporaryFolder } from "../world.ts";
 import { committed, git, logTo, openEmpty, put } from "./git-store.ts";
 
 /** Limits that a test can wait for. */
@@ -20,25 +19,12 @@ const limits = {
 	closeMs: 3_000,
 };
 
-interface World {
-	folder: string;
-	store: GitStore;
-	reported: unknown[];
-	remove: () => Promise<void>;
-}
-
-const test = suite<World>("git that hangs or dies");
-
-test.before.each(async (world) => {
-	const { path, remove } = await temporaryFolder();
+const test = freshSuite("git that hangs or dies", async (use) => {
+	const folder = use(await temporaryFolder()).path;
 	const reported: unknown[] = [];
-	const store = await openEmpty(path, { limits, log: logTo(reported) });
+	const store = use(await openEmpty(folder, { limits, log: logTo(reported) }));
 	await committed(put(store, "before"));
-	Object.assign(world, { folder: path, store, reported, remove });
-});
-test.after.each(async ({ store, remove }) => {
-	await store.close();
-	await remove();
+	return { folder, store, reported };
 });
 
 /** Sends a signal to the store's own processes of one command. */
@@ -169,7 +155,7 @@ for (const command of ["update-ref", "fast-import", "cat-file"]) {
 }
 
 test("publishers hear 503 with Retry-After, and readyz says why", async () => {
-	const local = await Local.open({ storeLimits: { ...limits, probeMs: 60_000 } });
+	await using local = await Local.open({ storeLimits: { ...limits, probeMs: 60_000 } });
 	assert.is((await local.put("before")).status, 201);
 	signal(local.folder, "update-ref", "SIGSTOP");
 	const answer = await local.put("while");
@@ -181,14 +167,13 @@ test("publishers hear 503 with Retry-After, and readyz says why", async () => {
 	local.now += 1000;
 	assert.is((await local.put("while")).status, 201);
 	assert.is(local.context.readiness(), null);
-	await local.end();
 });
 
 /** Runs a task with another git in the path. */
 async function withGit(script: string | null, task: () => Promise<void>): Promise<void> {
-	const { path, remove } = await temporaryFolder();
+	await using folder = await temporaryFolder();
 	const before = process.env.PATH;
-	const bin = join(path, "bin");
+	const bin = join(folder.path, "bin");
 	await mkdir(bin);
 	if (script !== null) {
 		await writeFile(join(bin, "git"), `#!/bin/sh\n${script}\n`);
@@ -199,7 +184,6 @@ async function withGit(script: string | null, task: () => Promise<void>): Promis
 		await task();
 	} finally {
 		process.env.PATH = before;
-		await remove();
 	}
 }
 

@@ -13,8 +13,8 @@ const times = { "long ago": new Date(0), "in the future": new Date("2100-01-01")
 for (const name of ["HEAD.lock", "refs/heads/main.lock", "packed-refs.lock"]) {
 	for (const [when, time] of Object.entries(times)) {
 		test(`${name} that a killed process left, written ${when}, refuses no PUT`, async () => {
-			const folder = await temporaryFolder();
-			const store = await openEmpty(folder.path, { limits: { lockMs: 60 } });
+			await using folder = await temporaryFolder();
+			await using store = await openEmpty(folder.path, { limits: { lockMs: 60 } });
 			await committed(put(store, "before"));
 			const lock = join(folder.path, "repository.git", name);
 			await writeFile(lock, "");
@@ -22,26 +22,22 @@ for (const name of ["HEAD.lock", "refs/heads/main.lock", "packed-refs.lock"]) {
 			const commit = await committed(put(store, "after"));
 			assert.is(commit, store.tip);
 			assert.ok(await store.read("after"));
-			await store.close();
-			await folder.remove();
 		});
 	}
 }
 
 test("a review's lock that a killed process left refuses no review", async () => {
-	const folder = await temporaryFolder();
-	const store = await openEmpty(folder.path, { limits: { lockMs: 60 } });
+	await using folder = await temporaryFolder();
+	await using store = await openEmpty(folder.path, { limits: { lockMs: 60 } });
 	await committed(put(store, "one", "first", { review: true }));
 	await writeFile(join(folder.path, "repository.git/refs/heads/register/one.lock"), "");
 	const before = store.tip;
 	assert.ok(await committed(put(store, "one", "second", { review: true })));
 	assert.is(store.tip, before);
-	await store.close();
-	await folder.remove();
 });
 
 test("a lock that keeps changing hands is left alone, and waited for a while only", async () => {
-	const folder = await temporaryFolder();
+	await using folder = await temporaryFolder();
 	const lock = join(folder.path, "HEAD.lock");
 	// At once, so that a machine that stood still has the lock in other hands before anybody looks at it again.
 	const changeHands = () => {
@@ -55,18 +51,16 @@ test("a lock that keeps changing hands is left alone, and waited for a while onl
 	assert.ok(existsSync(lock));
 	assert.equal(await clearLocks(folder.path, 50), ["HEAD.lock"]);
 	assert.not(existsSync(lock));
-	await folder.remove();
 });
 
 test("a lock that is still written is left alone", async () => {
-	const folder = await temporaryFolder();
+	await using folder = await temporaryFolder();
 	const lock = openSync(join(folder.path, "HEAD.lock"), "w");
 	// At once: see above.
 	const working = setInterval(() => writeSync(lock, "x"), 5);
 	assert.equal(await clearLocks(folder.path, 200), []);
 	clearInterval(working);
 	closeSync(lock);
-	await folder.remove();
 });
 
 test.run();

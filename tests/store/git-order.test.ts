@@ -7,7 +7,8 @@ import { eventually } from "../wait.ts";
 import { committed, git, openEmpty, put } from "./git-store.ts";
 
 test("groups of commits reach the branch, the readers and their senders in the order in which they came", async () => {
-	const { path, remove } = await temporaryFolder();
+	await using folder = await temporaryFolder();
+	const { path } = folder;
 	const steps: CommitRange[] = [];
 	/** How many steps were made readable to their end. */
 	let ended = 0;
@@ -23,7 +24,7 @@ test("groups of commits reach the branch, the readers and their senders in the o
 		ended += 1;
 		return { warnings: Promise.resolve([]) };
 	};
-	const store = await openEmpty(path, { publish });
+	await using store = await openEmpty(path, { publish });
 	const first = store.tip;
 	const answered: string[] = [];
 	const endedAtAnswer: number[] = [];
@@ -62,8 +63,6 @@ test("groups of commits reach the branch, the readers and their senders in the o
 		assert.match((await store.read("k"))?.registration ?? "", `"change ${commits.length - 1}"`);
 	} finally {
 		release();
-		await store.close();
-		await remove();
 	}
 });
 

@@ -2,33 +2,18 @@ import { execFile } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import type { GitStore } from "../../store/git/git-store.ts";
 import { StoreBusy } from "../../store/store.ts";
-import { noon, temporaryFolder } from "../local.ts";
+import { noon } from "../local.ts";
+import { freshSuite, temporaryFolder } from "../world.ts";
 import { committed, git, logTo, openEmpty, put } from "./git-store.ts";
 
 const run = promisify(execFile);
 
-interface World {
-	folder: string;
-	store: GitStore;
-	reported: unknown[];
-	remove: () => Promise<void>;
-}
-
-const test = suite<World>("refs that others bring");
-
-test.before.each(async (world) => {
-	const { path, remove } = await temporaryFolder();
+const test = freshSuite("refs that others bring", async (use) => {
+	const folder = use(await temporaryFolder()).path;
 	const reported: unknown[] = [];
-	const store = await openEmpty(path, { log: logTo(reported) });
-	Object.assign(world, { folder: path, store, reported, remove });
-});
-test.after.each(async ({ store, remove }) => {
-	await store.close();
-	await remove();
+	return { folder, store: use(await openEmpty(folder, { log: logTo(reported) })), reported };
 });
 
 /** Pushes from a fresh clone; what git says where it is refused, or null. */
@@ -114,8 +99,10 @@ for (const branch of ["register", "register/one/x"]) {
 
 for (const committer of ["Ada", "fragment-publisher"]) {
 	const isOwn = committer === "fragment-publisher";
-	test(`after a crash a trailer of ${committer} ${isOwn ? "counts" : "counts for nothing"}`, async (world) => {
-		const { folder, store } = world;
+	test(`after a crash a trailer of ${committer} ${isOwn ? "counts" : "counts for nothing"}`, async ({
+		folder,
+		store,
+	}) => {
 		const base = await committed(put(store, "one"));
 		await store.close();
 		const request = "ab".repeat(32);
@@ -134,8 +121,8 @@ for (const committer of ["Ada", "fragment-publisher"]) {
 		const words = ["-C", repository, "commit-tree", `${base}^{tree}`, "-p", base, "-m", message];
 		const { stdout } = await run("git", words, { env });
 		await git(folder, "update-ref", "refs/heads/main", stdout.trim());
-		world.store = await openEmpty(folder, { now: () => new Date(noon) });
-		const outcome = await put(world.store, "one", "other", { request, method: "PUT", time: noon });
+		await using restarted = await openEmpty(folder, { now: () => new Date(noon) });
+		const outcome = await put(restarted, "one", "other", { request, method: "PUT", time: noon });
 		assert.is("errors" in outcome, isOwn, JSON.stringify(outcome));
 	});
 }

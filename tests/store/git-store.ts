@@ -28,9 +28,13 @@ export function logTo(reported: unknown[], lines: object[] = []): Log {
 	};
 }
 
+/** A store of tests, which ends with the block of `await using`. */
+export type TestStore = GitStore & AsyncDisposable;
+
 /** A store without layers in a folder. */
-export function openEmpty(folder: string, parts: Partial<GitStoreOptions> = {}): Promise<GitStore> {
-	return openGitStore(optionsIn(folder, parts), async () => []);
+export async function openEmpty(folder: string, parts: Partial<GitStoreOptions> = {}): Promise<TestStore> {
+	const store = await openGitStore(optionsIn(folder, parts), async () => []);
+	return Object.assign(store, { [Symbol.asyncDispose]: () => store.close() });
 }
 
 /** Registers a layer whose WMS layer is called `layer`. */

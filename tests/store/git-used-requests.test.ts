@@ -1,11 +1,11 @@
 import { appendFile, open, readdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { joinRanges, openUsedRequests, type UsedRequests } from "../../store/git/used-requests.ts";
 import type { UsedRequest } from "../../store/store.ts";
-import { noon, temporaryFolder } from "../local.ts";
+import { noon } from "../local.ts";
 import { eventually } from "../wait.ts";
+import { freshSuite, temporaryFolder } from "../world.ts";
 
 const windowMs = 120_000;
 const hourMs = 3_600_000;
@@ -51,17 +51,11 @@ class Fixture {
 
 const id = (number: number): string => number.toString(16).padStart(64, "0");
 
-const test = suite<{ fixture: Fixture; remove: () => Promise<void> }>("used requests");
-
-test.before.each(async (context) => {
-	const folder = await temporaryFolder();
-	context.remove = folder.remove;
-	context.fixture = new Fixture(join(folder.path, "requests"));
-	await context.fixture.open();
-});
-test.after.each(async ({ fixture, remove }) => {
-	await fixture.requests.close();
-	await remove();
+const test = freshSuite("used requests", async (use) => {
+	const fixture = new Fixture(join(use(await temporaryFolder()).path, "requests"));
+	await fixture.open();
+	use(() => fixture.requests.close());
+	return { fixture };
 });
 
 test("a request signed with microseconds is found by the process after, and forgotten with its time", async ({

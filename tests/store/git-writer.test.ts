@@ -1,46 +1,29 @@
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { defaultLimits, syncPath } from "../../store/git/base.ts";
 import { BranchHeld, openWriter, type Writer } from "../../store/git/writer.ts";
 import type { Edit, Meta } from "../../store/store.ts";
 import { runGit } from "../../system/git/run.ts";
-import { temporaryFolder } from "../local.ts";
 import { descendantsWith } from "../process.ts";
 import { eventually } from "../wait.ts";
-import { gitIn } from "../world.ts";
+import { freshSuite, gitIn, temporaryFolder } from "../world.ts";
 import { metaOf } from "./contract.ts";
 import { logTo } from "./git-store.ts";
 
-interface World {
-	repository: string;
-	writer: Writer;
-	git: (...args: string[]) => Promise<string>;
-	/** The commit that the branch is at. */
-	tip: string;
-	end: () => Promise<void>;
-}
-
-const writers = suite<World>("a writer");
-
 const outside = { now: Date.now, sync: syncPath, log: logTo([]), measure: () => undefined };
 
-writers.before.each(async (world) => {
-	const { path: repository, remove } = await temporaryFolder();
+const writers = freshSuite("a writer", async (use) => {
+	const repository = use(await temporaryFolder()).path;
 	const git = gitIn(repository);
 	await git("init", "-q", "--bare", "--initial-branch=main", ".");
 	const tree = await git("mktree", "--missing");
 	const tip = await git("commit-tree", "-m", "first", tree);
 	await git("update-ref", "refs/heads/main", tip);
 	const writer = openWriter({ ...outside, repository, limits: defaultLimits }, { renew: () => undefined });
-	const end = async () => {
-		await writer.renew();
-		await remove();
-	};
-	Object.assign(world, { repository, writer, git, tip, end });
+	use(() => writer.renew());
+	return { repository, writer, git, tip };
 });
-writers.after.each(({ end }) => end());
 
 function commitOf(smallkey: string): { edits: Edit[]; meta: Meta } {
 	return { edits: [{ path: `layers/on/${smallkey}.json`, text: smallkey }], meta: metaOf(smallkey) };

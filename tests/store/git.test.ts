@@ -1,23 +1,17 @@
 import { existsSync } from "node:fs";
 import { readFile, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { runGit } from "../../system/git/run.ts";
 import { Clone } from "../clone.ts";
 import { Local, manual, textOf, wms } from "../local.ts";
 import { removedFilesOf } from "../process.ts";
 import { eventually } from "../wait.ts";
+import { freshSuite } from "../world.ts";
 
-const store = suite<{ local: Local; clone: Clone }>("git store");
-
-store.before.each(async (context) => {
-	context.local = await Local.open({ files: { "layers/on/one.json": wms("one") } });
-	context.clone = await Clone.of(context.local.repository);
-});
-store.after.each(async ({ local, clone }) => {
-	await local.end();
-	await clone.remove();
+const store = freshSuite("git store", async (use) => {
+	const local = use(await Local.open({ files: { "layers/on/one.json": wms("one") } }));
+	return { local, clone: use(await Clone.of(local.repository)) };
 });
 
 const status = (local: Local, smallkey: string) => local.get(`/v0.9/doc/en/${smallkey}`).status;

@@ -6,7 +6,7 @@ import type { Edit, Reader } from "../../store/store.ts";
 import { type FaultProxy, startFaultProxy } from "./fault-proxy.ts";
 
 /** A GitHub of the test's own, with one repository, behind a proxy that makes faults. */
-export interface Peer {
+export interface Peer extends AsyncDisposable {
 	proxy: FaultProxy;
 	/** `owner/name` of a repository with one commit, a README. */
 	repository: string;
@@ -98,6 +98,11 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 		return status === 200 ? Buffer.from(data.content, "base64").toString("utf8") : null;
 	}
 
+	async function close(): Promise<void> {
+		await proxy[Symbol.asyncDispose]();
+		await emulator.close();
+	}
+
 	return {
 		proxy,
 		repository,
@@ -136,21 +141,15 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 			const { status } = await api("PUT", `/contents/${path}`, body);
 			if (status > 201) throw new Error(`the peer answers ${status} to a push`);
 		},
-		async close() {
-			await proxy.close();
-			await emulator.close();
-		},
+		close,
+		[Symbol.asyncDispose]: close,
 	};
 }
 
 /** Runs a test with a peer of its own, and ends it. */
 export async function withPeer(body: (peer: Peer) => Promise<void>, options = {}): Promise<void> {
-	const peer = await startPeer(options);
-	try {
-		await body(peer);
-	} finally {
-		await peer.close();
-	}
+	await using peer = await startPeer(options);
+	await body(peer);
 }
 
 /** A change that stores a text, unless it is stored already. */

@@ -1,19 +1,15 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { StoreBusy } from "../../store/store.ts";
-import { answering } from "../world.ts";
+import { answering, freshSuite } from "../world.ts";
 import type { Effect } from "./fault-proxy.ts";
 import { type Peer, startPeer } from "./github-peer.ts";
 
-const test = suite<{ peer: Peer; before: string }>("what became of the repository or the App");
-
 const path = "layers/ab/abc.json";
 
-test.before.each(async (scene) => {
-	scene.peer = await startPeer();
-	scene.before = JSON.stringify(await scene.peer.commits());
+const test = freshSuite("a repository or an App that is not as it was", async (use) => {
+	const peer = use(await startPeer());
+	return { peer, before: JSON.stringify(await peer.commits()) };
 });
-test.after.each(({ peer }) => peer.close());
 
 function put(store: ReturnType<Peer["store"]>) {
 	const meta = {

@@ -1,4 +1,3 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Context } from "../../api/context.ts";
 import { parseSenders, sign } from "../../api/senders.ts";
@@ -6,6 +5,7 @@ import { textsOf } from "../../registry/problems.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 import { everyPath, type HandledWrite, handleWrite, manual, responseOf, wms } from "../local.ts";
+import { freshSuite } from "../world.ts";
 import { type Peer, pausingClock, startPeer } from "./github-peer.ts";
 
 const senders = {
@@ -21,13 +21,11 @@ interface Service {
 	reported: unknown[];
 }
 
-const writes = suite<Service>("writes to GitHub");
-
-writes.before.each(async (service) => {
-	service.peer = await startPeer();
-	service.reported = [];
-	service.context = {
-		store: service.peer.store(pausingClock()),
+const writes = freshSuite<Service>("writes to GitHub", async (use) => {
+	const peer = use(await startPeer());
+	const reported: unknown[] = [];
+	const context: Context = {
+		store: peer.store(pausingClock()),
 		settings: {
 			senders: parseSenders(JSON.stringify(senders), "SENDERS"),
 			basePath: "",
@@ -37,11 +35,11 @@ writes.before.each(async (service) => {
 			catalogueUrl: "",
 		},
 		now: () => new Date(),
-		log: { error: (error) => service.reported.push(error) },
+		log: { error: (error) => reported.push(error) },
 		readiness: () => null,
 	};
+	return { peer, context, reported };
 });
-writes.after.each(({ peer }) => peer.close());
 
 /** A signed write: PUT with a body, DELETE without. */
 async function signed(smallkey: string, body: string | null, sender = "jstest"): Promise<HandledWrite> {

@@ -1,18 +1,14 @@
 import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { folderPages } from "../../../api/node/pages.ts";
 import { parsePage } from "../../../api/pages.ts";
 import type { Reply } from "../../../api/reply.ts";
-import { temporaryFolder } from "../../local.ts";
+import { freshSuite, temporaryFolder } from "../../world.ts";
 
-const test = suite<{ folder: string; remove: () => Promise<void> }>("files of the catalogue");
-test.before.each(async (context) => {
-	const { path, remove } = await temporaryFolder();
-	Object.assign(context, { folder: path, remove });
-});
-test.after.each(({ remove }) => remove());
+const test = freshSuite("files of the catalogue", async (use) => ({
+	folder: use(await temporaryFolder()).path,
+}));
 
 const page = (file: string) => ({ kind: "page" as const, file, root: "./" });
 const plain = { ifNoneMatch: null, acceptEncoding: "" };

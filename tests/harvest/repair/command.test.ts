@@ -1,6 +1,5 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { createFetch } from "../../../harvest/net/fetch.ts";
 import { healthPath } from "../../../registry/health.ts";
@@ -11,30 +10,26 @@ import { drawLayer } from "../../../scripts/host/prove/draw.ts";
 import { Local, noon } from "../../local.ts";
 import { runScript } from "../../process.ts";
 import { openBrowser } from "../../site/browser.ts";
+import { freshSuite, gitIn } from "../../world.ts";
 import { Peer } from "../peer.ts";
 import { oddService, serveOdd } from "./odd-service.ts";
 
-const test = suite<{ local: Local; peer: Peer }>("npx fragment-publisher repair");
-
-test.before.each(async (scene) => {
-	scene.peer = await Peer.open();
-	serveOdd(scene.peer, 3);
-	const entry = { service_url: `${scene.peer.origin}${oddService}/3` };
+const test = freshSuite("npx fragment-publisher repair", async (use) => {
+	const peer = use(await Peer.open());
+	serveOdd(peer, 3);
+	const entry = { service_url: `${peer.origin}${oddService}/3` };
 	const text = JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry });
 	const health = '{"sick":{"moved":{"state":"wrong","since":"2026-W10"}}}';
-	scene.local = await Local.open({ files: { [layerPath("moved")]: text, [healthPath]: health } });
-	const folder = join(scene.local.folder, "checkout");
-	const git = async (...words: string[]) => scene.local.git("-C", folder, ...words);
-	await scene.local.git("clone", "-q", scene.local.repository, folder);
+	const local = use(await Local.open({ files: { [layerPath("moved")]: text, [healthPath]: health } }));
+	const folder = join(local.folder, "checkout");
+	const git = gitIn(folder);
+	await local.git("clone", "-q", local.repository, folder);
 	const env = { HARVEST_ALLOW_PRIVATE: "on" };
 	assert.is((await runScript("harvest", ["--repo", folder], env)).code, 0);
 	await git("add", "-A");
-	await git("-c", "user.name=op", "-c", "user.email=op@example.org", "commit", "-q", "-m", "harvested");
+	await git("commit", "-q", "-m", "harvested");
 	await git("push", "-q", "origin", "HEAD:main");
-});
-test.after.each(async ({ local, peer }) => {
-	await local.end();
-	await peer.close();
+	return { local, peer };
 });
 
 const browserTest = browserPath ? test : test.skip;

@@ -1,14 +1,9 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { limitRequests } from "../../../harvest/repair/run.ts";
+import { sharedSuite } from "../../world.ts";
 import { always, redirect, WorldServer } from "./world.ts";
 
-const test = suite<{ server: WorldServer }>("limits of a repair");
-
-test.before(async (scene) => {
-	scene.server = await WorldServer.open();
-});
-test.after(({ server }) => server.close());
+const test = sharedSuite("limits of a repair", async (use) => ({ server: use(await WorldServer.open()) }));
 
 const often = "was asked often enough for one day";
 

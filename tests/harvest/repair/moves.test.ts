@@ -15,7 +15,7 @@ let server: WorldServer;
 test.before(async () => {
 	server = await WorldServer.open();
 });
-test.after(() => server.close());
+test.after(() => server[Symbol.asyncDispose]());
 
 /** The members that a repair changes in one language. */
 function changed({ layer, registration }: Repair, lang: Lang): Record<string, string> | undefined {

@@ -15,7 +15,7 @@ const test = suite<{ server: WorldServer; repository: Repository }>("proposals o
 test.before(async (scene) => {
 	scene.server = await WorldServer.open();
 });
-test.after(({ server }) => server.close());
+test.after(({ server }) => server[Symbol.asyncDispose]());
 test.after.each(({ repository }) => repository?.remove());
 
 const { smallkeys, layers: services } = together;

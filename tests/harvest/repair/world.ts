@@ -1,5 +1,4 @@
-import { createServer, type Server } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import type { buildConnector } from "undici";
 import { mergeDescription } from "../../../harvest/finding.ts";
 import { createHarvestLayer } from "../../../harvest/layer.ts";
@@ -8,6 +7,7 @@ import { createFetch } from "../../../harvest/net/fetch.ts";
 import { type Clients, type CreateClients, limitRequests } from "../../../harvest/repair/run.ts";
 import { type Description, descriptionText } from "../../../registry/description.ts";
 import type { Registration } from "../../../registry/registration.ts";
+import { type Answering, answering } from "../../world.ts";
 import { drawn } from "../pictures.ts";
 
 /** What a host answers to one request. */
@@ -189,21 +189,18 @@ export function always(answer: WorldAnswer): Host {
 export const page: WorldAnswer = { type: "text/html", body: "<html><body>Please sign in</body></html>" };
 
 /** Serves a world on this machine, for http and for https addresses alike. */
-export class WorldServer {
+export class WorldServer implements AsyncDisposable {
 	/** Addresses in the order in which they were asked for. */
 	readonly asked: string[] = [];
 	world: World = {};
-	readonly #servers: Server[];
+	readonly #servers: Answering[] = [];
 
-	private constructor(servers: Server[]) {
-		this.#servers = servers;
-	}
+	private constructor() {}
 
 	static async open(): Promise<WorldServer> {
-		const servers: Server[] = [];
-		const opened = new WorldServer(servers);
+		const opened = new WorldServer();
 		for (const scheme of ["http", "https"]) {
-			const server = createServer((request, response) => {
+			const server = await answering((request, response) => {
 				const origin = `${scheme}://${request.headers.host}`;
 				const url = new URL(request.url ?? "/", origin);
 				opened.asked.push(url.href);
@@ -213,9 +210,7 @@ export class WorldServer {
 					.writeHead(status, { "Content-Type": type, ...(location && { Location: location }) })
 					.end(body);
 			});
-			server.keepAliveTimeout = 0;
-			await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-			servers.push(server);
+			opened.#servers.push(server);
 		}
 		return opened;
 	}
@@ -226,8 +221,7 @@ export class WorldServer {
 			const error = Object.assign(new Error("refused"), { code: "ECONNREFUSED" });
 			return void setImmediate(() => done(error, null));
 		}
-		const server = this.#servers[protocol === "https:" ? 1 : 0] as Server;
-		const socket = connect((server.address() as AddressInfo).port, "127.0.0.1");
+		const socket = connect(this.#servers[protocol === "https:" ? 1 : 0]?.port ?? 0, "127.0.0.1");
 		socket.once("connect", () => done(null, socket)).once("error", (error) => done(error, null));
 	};
 
@@ -255,10 +249,7 @@ export class WorldServer {
 		return { harvested, description: mergeDescription(registration, harvested, stored) };
 	}
 
-	async close(): Promise<void> {
-		for (const server of this.#servers) {
-			server.closeAllConnections();
-			await new Promise((resolve) => server.close(resolve));
-		}
+	async [Symbol.asyncDispose](): Promise<void> {
+		for (const server of this.#servers) await server[Symbol.asyncDispose]();
 	}
 }

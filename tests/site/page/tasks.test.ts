@@ -1,19 +1,14 @@
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Lang } from "../../../registry/smallkey.ts";
 import { translator } from "../../../site/text/translate.ts";
 import { Peer } from "../../harvest/peer.ts";
 import { siteTexts } from "../../text-tables.ts";
+import { sharedSuite } from "../../world.ts";
 import { executable, openBrowser, openWindow } from "../browser.ts";
 import { sendJson, serveExport, serveWms } from "../map-services.ts";
 import { SiteWorld, wmsAt } from "../site-world.ts";
-
-interface Context {
-	browser: Browser;
-	maps: Peer;
-	world: SiteWorld;
-}
 
 type Text = keyof typeof siteTexts.en;
 
@@ -57,21 +52,19 @@ class Person {
 
 const maps = { en: "Office of Maps", fr: "Bureau des cartes" };
 
-const tasks = suite<Context>("six tasks");
-
-tasks.before(async (context) => {
-	context.browser = await openBrowser();
-	context.maps = await Peer.open();
-	serveWms(context.maps, "/wms", { info: "x" });
+const tasks = sharedSuite("six tasks", async (use) => {
+	const browser = use(await openBrowser());
+	const services = use(await Peer.open());
+	serveWms(services, "/wms", { info: "x" });
 	const layerAt = (name: string) => ({ name, type: "Feature Layer", geometryType: "esriGeometryPoint" });
 	const extent = { xmin: -76, ymin: 45, xmax: -75, ymax: 46, spatialReference: { wkid: 4326 } };
 	const service = (lang: Lang) => `/arcgis/rest/services/Parks_${lang}/MapServer`;
-	context.maps.on(`${service("en")}/3`, sendJson({ id: 3, ...layerAt("Campgrounds of parks"), extent }));
-	context.maps.on(`${service("fr")}/3`, sendJson({ id: 3, ...layerAt("Campings des parcs"), extent }));
-	for (const lang of ["en", "fr"] as const) serveExport(context.maps, service(lang), [0, 150, 0]);
+	services.on(`${service("en")}/3`, sendJson({ id: 3, ...layerAt("Campgrounds of parks"), extent }));
+	services.on(`${service("fr")}/3`, sendJson({ id: 3, ...layerAt("Campings des parcs"), extent }));
+	for (const lang of ["en", "fr"] as const) serveExport(services, service(lang), [0, 150, 0]);
 	const layer = (smallkey: string, en: string, fr: string, more = {}) => ({
 		smallkey,
-		registration: wmsAt(`${context.maps.origin}/wms`, "l", [en, fr], { feature_info_type: "text/plain" }),
+		registration: wmsAt(`${services.origin}/wms`, "l", [en, fr], { feature_info_type: "text/plain" }),
 		sender: maps,
 		...more,
 	});
@@ -91,17 +84,18 @@ tasks.before(async (context) => {
 		},
 	});
 	const settings = { canSend: true };
-	context.world = await SiteWorld.open(layers, settings, "", [change("lakes", 4), change("radon", 3)]);
-	context.world.server.on("/register/campgrounds-parks", (request, response) => {
+	const world = use(await SiteWorld.open(layers, settings, "", [change("lakes", 4), change("radon", 3)]));
+	world.server.on("/register/campgrounds-parks", (request, response) => {
 		request.resume();
 		response.writeHead(201, { "Content-Type": "application/json" }).end("{}");
 	});
+	return { browser, maps: services, world };
 });
 
-tasks.after(async ({ browser, maps, world }) => {
-	await browser?.close();
-	await Promise.all([maps?.close(), world?.close()]);
-});
+interface Context {
+	maps: Peer;
+	world: SiteWorld;
+}
 
 /** Each task in a language, and its number of steps. */
 const plays: [name: string, steps: number, play: (person: Person, context: Context) => Promise<void>][] = [

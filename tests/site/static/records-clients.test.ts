@@ -2,17 +2,11 @@ import { execFile } from "node:child_process";
 import { get } from "node:http";
 import { promisify } from "node:util";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { answering } from "../../world.ts";
-import { type RecordsContext, serveRecords } from "./records-world.ts";
+import { answering, sharedSuite } from "../../world.ts";
+import { serveRecords } from "./records-world.ts";
 
-const clients = suite<RecordsContext>("OGC API Records: clients");
-
-clients.before(async (context) => {
-	Object.assign(context, await serveRecords());
-});
-clients.after(({ close }) => close());
+const clients = sharedSuite("OGC API Records: clients", async (use) => use(await serveRecords()));
 
 const python = "/usr/bin/python3";
 
@@ -146,13 +140,9 @@ clients(
 );
 
 clients("links are below PUBLIC_URL where it is set, whatever the request names", async () => {
-	const site = await serveRecords("https://layers.example.ca/rcs/");
-	try {
-		for (const href of await linksAt(`${site.address}/ogc`, "/collections/layers/items?limit=2&offset=2"))
-			assert.ok(href.startsWith("https://layers.example.ca/rcs/ogc/collections/layers"), href);
-	} finally {
-		await site.close();
-	}
+	await using site = await serveRecords("https://layers.example.ca/rcs/");
+	for (const href of await linksAt(`${site.address}/ogc`, "/collections/layers/items?limit=2&offset=2"))
+		assert.ok(href.startsWith("https://layers.example.ca/rcs/ogc/collections/layers"), href);
 });
 
 clients(

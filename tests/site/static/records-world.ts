@@ -40,10 +40,9 @@ export const layers: Entry[] = [
 ];
 
 /** A catalogue that is served over HTTP. */
-export interface RecordsContext {
+export interface RecordsContext extends AsyncDisposable {
 	/** The address of the site, without a slash at its end. */
 	address: string;
-	close: () => Promise<void>;
 }
 
 /** Serves a catalogue of `layers` as a service does: files, and what is made of them. It trusts a proxy on this machine. */
@@ -70,9 +69,9 @@ export async function serveRecords(publicUrl = ""): Promise<RecordsContext> {
 		const reply = inLanguageOf(answer, request.headers["accept-language"] ?? null);
 		response.writeHead(reply.status, reply.headers).end(reply.body as Uint8Array);
 	});
-	const close = async () => {
+	const end = async () => {
 		await served[Symbol.asyncDispose]();
 		await folder.remove();
 	};
-	return { address: `${served.origin}/base`, close };
+	return { address: `${served.origin}/base`, [Symbol.asyncDispose]: end };
 }

@@ -1,20 +1,15 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import Ajv from "ajv";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { buildCatalogue } from "../../catalogue/entries.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
 import { root } from "../../process.ts";
-import { layers, type RecordsContext, serveRecords } from "./records-world.ts";
+import { sharedSuite } from "../../world.ts";
+import { layers, serveRecords } from "./records-world.ts";
 
-const records = suite<RecordsContext>("OGC API Records");
-
-records.before(async (context) => {
-	Object.assign(context, await serveRecords());
-});
-records.after(({ close }) => close());
+const records = sharedSuite("OGC API Records", async (use) => use(await serveRecords()));
 
 // biome-ignore lint/suspicious/noExplicitAny: the members of an answer are what is tested
 async function read(address: string, status = 200): Promise<any> {

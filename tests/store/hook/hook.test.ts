@@ -2,32 +2,26 @@ import { execFile } from "node:child_process";
 import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { seed } from "../../../service/open-store.ts";
 import { installHook } from "../../../store/hook/install.ts";
 import { runGit } from "../../../system/git/run.ts";
-import { Local, temporaryFolder, unguarded, wms } from "../../local.ts";
+import { Local, unguarded, wms } from "../../local.ts";
 import { root } from "../../process.ts";
 import { eventually } from "../../wait.ts";
+import { freshSuite, sharedSuite, temporaryFolder } from "../../world.ts";
 import { Pusher } from "./pusher.ts";
 
 const hookOf = (local: Local, name = "pre-receive") => join(local.repository, "hooks", name);
 
-const service = suite<{ local: Local; pusher: Pusher }>("the repository's hook");
-
-service.before(async (world) => {
+const service = sharedSuite("the repository's hook", async (use) => {
 	// A name that a write refuses now, and that is stored all the same.
 	const stored = wms("one").replace('"layer"', '"service_name":"<b>Rivers","layer"');
 	const files = { "layers/on/one.json": stored, "layers/wr/wrong.json": "{" };
-	world.local = await Local.open({ files, guard: installHook });
-	world.pusher = await Pusher.of(world.local.repository);
+	const local = use(await Local.open({ files, guard: installHook }));
+	return { local, pusher: use(await Pusher.of(local.repository)) };
 });
 service.before.each(async ({ pusher }) => pusher.pull());
-service.after(async ({ local, pusher }) => {
-	await local.end();
-	await pusher.clone.remove();
-});
 
 /** The line of the log that a push leaves. */
 async function logged(local: Local, to: string) {
@@ -197,15 +191,10 @@ service("a hook that cannot run refuses every push, with the way out", async ({ 
 
 service.run();
 
-const install = suite<{ folder: string; warnings: string[]; remove: () => Promise<void> }>(
-	"putting it in place",
-);
-
-install.before.each(async (world) => {
-	const { path, remove } = await temporaryFolder();
-	Object.assign(world, { folder: path, warnings: [], remove });
+const install = freshSuite("putting it in place", async (use) => {
+	const warnings: string[] = [];
+	return { folder: use(await temporaryFolder()).path, warnings };
 });
-install.after.each(({ remove }) => remove());
 
 install("another hook is kept, and runs after it", async ({ folder, warnings }) => {
 	const hooks = join(folder, "hooks");

@@ -1,9 +1,9 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { installHook } from "../../../store/hook/install.ts";
 import { feature, Local, largeWhenStored, wms } from "../../local.ts";
 import { runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";
+import { sharedSuite } from "../../world.ts";
 import { Pusher } from "./pusher.ts";
 
 /** Makes what is pushed; the words of the push, none for the branch main. */
@@ -419,26 +419,21 @@ const harmless: [title: string, craft: Craft][] = [
 /** What is stored before the first push. */
 let before = "";
 
-const service = suite<{ local: Local; pusher: Pusher }>("hostile pushes");
-
-service.before(async (world) => {
+const service = sharedSuite("hostile pushes", async (use) => {
 	const files = {
 		"layers/on/one.json": wms("one"),
 		"layers/fe/feature.json": feature,
 		"layers/fe/feature.service.json": "{}",
 		"layers/owners.json": owners,
 	};
-	world.local = await Local.open({ files, guard: installHook });
+	const local = use(await Local.open({ files, guard: installHook }));
 	const waits = { target: "/register/waits", body: wms("waits"), sender: "careful" };
-	assert.is((await world.local.write(waits)).status, 201, "it waits for a reviewer");
-	world.pusher = await Pusher.of(world.local.repository);
-	before = await world.local.state();
+	assert.is((await local.write(waits)).status, 201, "it waits for a reviewer");
+	const pusher = use(await Pusher.of(local.repository));
+	before = await local.state();
+	return { local, pusher };
 });
 service.before.each(async ({ pusher }) => pusher.reset());
-service.after(async ({ local, pusher }) => {
-	await local.end();
-	await pusher.clone.remove();
-});
 
 let round = 0;
 

@@ -10,11 +10,15 @@ export interface Pushed {
 }
 
 /** A pusher who knows git well enough to attack with it. */
-export class Pusher {
+export class Pusher implements AsyncDisposable {
 	private constructor(readonly clone: Clone) {}
 
 	static async of(repository: string): Promise<Pusher> {
 		return new Pusher(await Clone.of(repository));
+	}
+
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.clone.remove();
 	}
 
 	/** Begins again with what is on the branch, and forgets branches and commits of its own. */
