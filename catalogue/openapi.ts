@@ -45,8 +45,8 @@ export function schemaFiles(served: readonly TargetName[], url: string): Map<str
 /** For `JSON.stringify`: adds `errorMessage`, which editors show, to each rule of a schema that has a code. */
 function withText(_name: string, value: unknown): unknown {
 	const { code } = (value ?? {}) as { code?: unknown };
-	if (typeof code !== "string" || !(code in texts)) return value;
-	return { ...(value as object), errorMessage: texts[code as TextCode][0].replace(/, not \{\}$/, "") };
+	if (typeof code !== "string" || !(code in texts.en)) return value;
+	return { ...(value as object), errorMessage: texts.en[code as TextCode].replace(/, not \{0\}$/, "") };
 }
 
 /** The OpenAPI 3.1.1 document of a service: the paths of the targets that it serves, and those of `schemas/openapi.json`. */

@@ -70,8 +70,8 @@ export const entry = exactly(
 				{
 					cause: string("What was seen last, in English, such as `answers with status 503`."),
 					code: {
-						description: "The same as a code. The texts of all codes are in registry/causes.ts.",
-						enum: Object.keys(causes) as CauseCode[],
+						description: "The same as a code. The texts of all codes are in registry/texts/.",
+						enum: Object.keys(causes.en) as CauseCode[],
 					},
 					values: list(string(), "The values in the text of the code."),
 					repair: { description: "Whether a repair of the layer waits for a decision.", const: true },

@@ -1,5 +1,6 @@
-import { type Cause, type CauseCode, causeOf, causes, causeText } from "./causes.ts";
+import { type Cause, type CauseCode, type CauseTexts, causeOf, causes, causeText } from "./causes.ts";
 import { type Lang, parseSmallkey } from "./smallkey.ts";
+import { filled } from "./texts/filled.ts";
 import { tryJson } from "./try-json.ts";
 
 /** The file that lists the sick layers. It is in the repository, so that each check knows how long a layer has been sick. */
@@ -63,18 +64,22 @@ export function seenAs(state: SickState, what: Cause): Seen {
 	return { state, cause, code: what.code, ...(values.length > 0 && { values }) };
 }
 
-/** Why a layer is sick, in the reader's language; as stored, in English, if only that is known. */
+/**
+ * Why a layer is sick, in the reader's language; as stored, in English, if only that is known.
+ * @param texts those of the language
+ */
 export function causeIn(
 	lang: Lang,
+	texts: CauseTexts,
 	{ cause = "", code, values = [] }: Partial<Sickness>,
 ): { text: string; lang: Lang } {
-	return code ? { text: causeText(lang, { code, values }), lang } : { text: cause, lang: "en" };
+	return code ? { text: filled(texts, { code, values }), lang } : { text: cause, lang: "en" };
 }
 
 function clean({ state, since, cause, code, values, repair }: Sickness): Sickness {
 	const seen = typeof cause === "string" && { cause: cause.slice(0, maxCauseLength) };
 	// A later version may have other codes.
-	const isKnown = typeof code === "string" && Object.hasOwn(causes, code);
+	const isKnown = typeof code === "string" && Object.hasOwn(causes.en, code);
 	const texts = Array.isArray(values) ? values.filter((value) => typeof value === "string") : [];
 	const filled = texts.slice(0, maxValues).map((value) => value.slice(0, maxCauseLength));
 	return {

@@ -1,14 +1,15 @@
-/** The texts of the rules below, as in `texts.ts`: code → English, French. */
-export const keyTexts = {
-	"case-twin": [
-		"{} differs only in case from {}, which is registered",
-		"{} ne diffère que par la casse de {}, qui est inscrit",
-	],
-	"case-twin-here": [
-		"{} differs only in case from {}, which the same change registers",
-		"{} ne diffère que par la casse de {}, que le même changement inscrit",
-	],
+/** The texts of the rules below, as in `texts/`. */
+const english = {
+	"case-twin": "{0} differs only in case from {1}, which is registered",
+	"case-twin-here": "{0} differs only in case from {1}, which the same change registers",
 } as const;
+
+const french: Readonly<Record<keyof typeof english, string>> = {
+	"case-twin": "{0} ne diffère que par la casse de {1}, qui est inscrit",
+	"case-twin-here": "{0} ne diffère que par la casse de {1}, que le même changement inscrit",
+};
+
+export const keyTexts = { en: english, fr: french };
 
 /** A smallkey that a change writes. */
 export interface WrittenKey {
@@ -30,7 +31,7 @@ export function judgeKey({
 	smallkey,
 	kept,
 	isKeptHere,
-}: WrittenKey): [code: keyof typeof keyTexts, ...values: string[]] | null {
+}: WrittenKey): [code: keyof typeof english, ...values: string[]] | null {
 	if (kept !== smallkey) return [isKeptHere ? "case-twin-here" : "case-twin", smallkey, kept];
 	return null;
 }

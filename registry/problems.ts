@@ -40,7 +40,7 @@ export function listed(found: readonly Found[]): Problem[] {
 		problems.push(problem);
 	}
 	const hidden = found.length - problems.length;
-	if (hidden > 0) problems.push(problemAt("", hidden === 1 ? "more-problem" : "more-problems", hidden));
+	if (hidden > 0) problems.push(problemAt("", hidden === 1 ? "more-problems-one" : "more-problems", hidden));
 	return problems;
 }
 
@@ -150,7 +150,7 @@ function unknownMember({ params, parentSchema }: ErrorObject): Text {
 }
 
 function counted(limit: unknown): Text {
-	return limit === 1 ? textOf("entry") : textOf("entries", limit as number);
+	return limit === 1 ? textOf("entries-one") : textOf("entries", limit as number);
 }
 
 /** The known name that is most similar to a misspelt name; null where none is similar. */

@@ -1,23 +1,21 @@
 import { keyTexts } from "./key-rules.ts";
 import type { Lang } from "./smallkey.ts";
 import { english } from "./texts/english.ts";
+import { englishReports } from "./texts/english-reports.ts";
+import { type Coded, filled } from "./texts/filled.ts";
 import { french } from "./texts/french.ts";
+import { frenchReports } from "./texts/french-reports.ts";
 
-export type TextCode = keyof typeof english | keyof typeof keyTexts;
+export type TextCode = keyof typeof english | keyof typeof englishReports | keyof (typeof keyTexts)["en"];
 
-/** Code → English, French. */
-export const texts = Object.fromEntries([
-	...Object.entries(keyTexts),
-	...Object.entries(english).map(([code, text]) => [code, [text, french[code as keyof typeof english]]]),
-]) as Readonly<Record<TextCode, readonly [en: string, fr: string]>>;
+/** The texts of refusals, warnings and reports by language. */
+export const texts: Readonly<Record<Lang, Readonly<Record<TextCode, string>>>> = {
+	en: { ...english, ...englishReports, ...keyTexts.en },
+	fr: { ...french, ...frenchReports, ...keyTexts.fr },
+};
 
-/** A text of the table with its values. It gets a language where it leaves: in an answer, on a terminal or a page. */
-export interface Text {
-	/** Names the text in every language: `address-credentials`, `maxLength`. */
-	code: TextCode;
-	/** In the order of the `{}` in the text. */
-	values: readonly (string | number | Text)[];
-}
+/** A text of the tables with its values: an answer, a terminal or a page gives it a language. */
+export type Text = Coded<TextCode>;
 
 /** A rule that is broken, or a warning. */
 export interface Problem extends Text {
@@ -44,19 +42,9 @@ export function oneOf(names: readonly string[]): string | Text {
 
 /** The text of a problem, with its place, in one language: `/fr/layer: is missing`, `le document : doit être un objet`. */
 export function textIn(lang: Lang, { place = "", ...text }: Text & { place?: string }): string {
-	const rule = ruleIn(lang, text);
-	if (place === "document") return ruleIn(lang, textOf("document", rule));
+	const rule = filled(texts[lang], text);
+	if (place === "document") return filled(texts[lang], textOf("document", rule));
 	return place === "" ? rule : `${place}: ${rule}`;
-}
-
-function ruleIn(lang: Lang, { code, values }: Text): string {
-	const [en, fr] = texts[code];
-	let index = 0;
-	// In Canadian usage a no-break space precedes a colon.
-	return (lang === "fr" ? fr.replaceAll(" :", "\u00a0:") : en).replace(/\{\}/g, () => {
-		const value = values[index++] ?? "";
-		return typeof value === "object" ? ruleIn(lang, value) : String(value);
-	});
 }
 
 /** Whether an `Accept-Language` header (RFC 9110, section 12.5.4) prefers French to English. */

@@ -1,5 +1,5 @@
-import { english as registryEnglish } from "../registry/texts/english.ts";
-import { french as registryFrench } from "../registry/texts/french.ts";
+import { causes } from "../registry/causes.ts";
+import { texts } from "../registry/texts.ts";
 import { english } from "../site/text/english.ts";
 import { englishDrafts } from "../site/text/english-drafts.ts";
 import { englishMaps } from "../site/text/english-maps.ts";
@@ -17,7 +17,8 @@ interface TextTable {
 
 /** All texts for users: code → text in each language. */
 export const textTables: readonly TextTable[] = [
-	{ name: "refusals and reports", en: registryEnglish, fr: registryFrench },
+	{ name: "refusals and reports", ...texts },
+	{ name: "causes", ...causes },
 	{ name: "pages", en: english, fr: french },
 	{ name: "maps", en: englishMaps, fr: frenchMaps },
 	{ name: "drafts", en: englishDrafts, fr: frenchDrafts },

@@ -32,7 +32,7 @@ export function separator(parts: readonly RowPart[], index: number): string {
 export function rowsOf(
 	entry: Entry,
 	lang: Lang,
-	{ t, stateText, typeText, dayText }: Translator,
+	{ t, stateText, typeText, dayText, causes }: Translator,
 	settings: Pick<SiteSettings, "repository" | "branch" | "canSend">,
 ): Row[] {
 	const { repository, branch, canSend } = settings;
@@ -49,7 +49,7 @@ export function rowsOf(
 	const filled = (value: string | undefined) => (value ? [text(value)] : []);
 	const sender = senderOf(entry, lang);
 	const history = `${repository}/commits/${branch}/${layerPath(smallkey)}`;
-	const { text: cause, lang: causeLang } = causeIn(lang, health ?? {});
+	const { text: cause, lang: causeLang } = causeIn(lang, causes, health ?? {});
 	const rows: [name: string, parts: RowPart[]][] = [
 		[t("smallkey"), [{ kind: "code", text: smallkey }]],
 		[t("type"), [text(typeText(entry.type))]],

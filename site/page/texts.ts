@@ -5,9 +5,13 @@ import { translator } from "../text/translate.ts";
 export const lang: Lang = parseLang(document.documentElement.lang) ?? "en";
 
 /** The texts of the page's language, which alone is loaded. */
-export const pageTexts =
-	lang === "fr" ? (await import("../text/french.ts")).french : (await import("../text/english.ts")).english;
-export const texts = translator(lang, pageTexts);
+const loaded = await (lang === "fr"
+	? import("../text/french.ts").then(({ french, frenchCauses }) => ({ own: french, causes: frenchCauses }))
+	: import("../text/english.ts").then(({ english, englishCauses }) => {
+			return { own: english, causes: englishCauses };
+		}));
+export const pageTexts = loaded.own;
+export const texts = { ...translator(lang, pageTexts), causes: loaded.causes };
 export const { t, plural, dayText, stateText, typeText, copyText } = texts;
 
 /** `1 layer`, `2 layers` */

@@ -84,8 +84,8 @@ ${items}${others > 0 && html`<li><strong>${others}</strong> <span>${t("other-cau
 }
 
 function causeText(lang: Lang, sickness: SickLayer): Part {
-	const { t } = textsIn[lang];
-	const { text, lang: own } = causeIn(lang, sickness);
+	const { t, causes } = textsIn[lang];
+	const { text, lang: own } = causeIn(lang, causes, sickness);
 	return text && html`${t("colon")} <span lang="${own}">${text}</span>`;
 }
 

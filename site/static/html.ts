@@ -1,3 +1,4 @@
+import { causes } from "../../registry/causes.ts";
 import { type Lang, langs } from "../../registry/smallkey.ts";
 import type { SiteSettings } from "../page/settings.ts";
 import { english } from "../text/english.ts";
@@ -45,8 +46,8 @@ export function scriptData(value: object): Html {
 
 /** The functions for the texts of pages without a script, by language. */
 export const textsIn = {
-	en: translator("en", { ...english, ...englishStatic }),
-	fr: translator("fr", { ...french, ...frenchStatic }),
+	en: { ...translator("en", { ...english, ...englishStatic }), causes: causes.en },
+	fr: { ...translator("fr", { ...french, ...frenchStatic }), causes: causes.fr },
 };
 
 /** The code of a text of pages without a script. */

@@ -1,3 +1,4 @@
+import { causes } from "../../registry/causes.ts";
 import type { Entry } from "../../registry/entries.ts";
 import { causeIn } from "../../registry/health.ts";
 import type { ChangeDetail, RecentChange } from "../../registry/recent.ts";
@@ -84,8 +85,8 @@ function tableRow(entry: Entry): Record<string, string> {
 		address_fr: addressOf(entry, "fr"),
 		layers: entry.layers?.join(", ") ?? "",
 		health: stateOf(entry),
-		cause_en: causeIn("en", health ?? {}).text,
-		cause_fr: causeIn("fr", health ?? {}).text,
+		cause_en: causeIn("en", causes.en, health ?? {}).text,
+		cause_fr: causeIn("fr", causes.fr, health ?? {}).text,
 		since: health?.since ?? "",
 		repair: health?.repair ? "proposed" : "",
 		changed: changed?.date ?? "",

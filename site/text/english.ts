@@ -1,3 +1,6 @@
+// The causes of sickness are loaded with the texts of pages.
+export { englishCauses } from "../../registry/texts/english-causes.ts";
+
 export const english = {
 	map: "Map",
 	"fragments-unread": "What viewers read of this layer could not be read, so there is nothing to draw.",

@@ -1,5 +1,8 @@
 import type { english } from "./english.ts";
 
+// The causes of sickness are loaded with the texts of pages.
+export { frenchCauses } from "../../registry/texts/french-causes.ts";
+
 export const french: Readonly<Record<keyof typeof english, string>> = {
 	map: "Carte",
 	"fragments-unread": "Les fragments de cette couche n’ont pas pu être lus : il n’y a rien à dessiner.",

@@ -1,4 +1,6 @@
+import type { CauseTexts } from "../../registry/causes.ts";
 import type { Lang } from "../../registry/smallkey.ts";
+import { type Countable, codeFor, filled } from "../../registry/texts/filled.ts";
 import type { english } from "./english.ts";
 
 /** The code of a text that every page can show. */
@@ -19,23 +21,19 @@ export const copyTexts: ReadonlyMap<string, Text> = new Map([
 
 type Value = string | number;
 
-/** The code `changes`, where there are texts for `changes` and for `changes-one`. */
-type Countable<Code extends string> = Code extends `${infer Several}-one` ? Several : never;
-
 /**
  * Makes the functions for texts in one language.
- * @param texts code → text; `{0}`, `{1}` and so on stand for values. A no-break space is added before a French colon
+ * @param texts code → text, as `filled` takes them
  */
 export function translator<Code extends string>(lang: Lang, texts: Readonly<Record<Code, string>>) {
 	const locale = `${lang}-CA`;
-	const shown = (value: Value = "") =>
+	const shown = (value: Value) =>
 		typeof value === "number" ? value.toLocaleString(locale, { maximumFractionDigits: 4 }) : value;
 	/** Returns a text with its values. Numbers get separators between the thousands. */
-	const t = (code: Code, ...values: readonly Value[]) =>
-		texts[code].replace(/ :/g, "\u00a0:").replace(/\{(\d)\}/g, (_, at) => shown(values[at]));
+	const t = (code: Code, ...values: readonly Value[]) => filled(texts, { code, values }, shown);
 	/** The text for one or for several; `{0}` is the number. In French, zero is as one. */
 	const plural = (number: number, code: Countable<Code>, ...values: readonly Value[]) =>
-		t(((lang === "fr" ? number < 2 : number === 1) ? `${code}-one` : code) as Code, number, ...values);
+		t(codeFor<Code>(lang, number, code), number, ...values);
 	/** The text of a name; the name itself if it has none. */
 	const named = (code: string, name: string) => (Object.hasOwn(texts, code) ? t(code as Code) : name);
 	return {
@@ -52,5 +50,5 @@ export function translator<Code extends string>(lang: Lang, texts: Readonly<Reco
 	};
 }
 
-/** The functions for the texts that every page can show. */
-export type Translator = ReturnType<typeof translator<Text>>;
+/** What shows the texts that every page can show, and the causes of sickness. */
+export type Translator = ReturnType<typeof translator<Text>> & { causes: CauseTexts };

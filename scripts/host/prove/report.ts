@@ -1,6 +1,7 @@
 import { causeText } from "../../../registry/causes.ts";
 import { layerAddress } from "../../../registry/entries.ts";
 import type { Lang } from "../../../registry/smallkey.ts";
+import { type Countable, codeFor } from "../../../registry/texts/filled.ts";
 import { type TextCode, textIn, textOf } from "../../../registry/texts.ts";
 import { Html, html } from "../../../site/static/html.ts";
 import type { LangProof, Proof, Proofs } from "./proofs.ts";
@@ -31,10 +32,9 @@ export function reportOf(proofs: Proofs, layers: ReadonlyMap<string, Pick<Row, "
 
 /** Texts of the report in one language. */
 function wordsIn(lang: Lang) {
-	const isOne = (count: number) => (lang === "en" ? count === 1 : count < 2);
 	const say = (code: TextCode, ...values: (string | number)[]) => textIn(lang, textOf(code, ...values));
-	const counted = (count: number, one: TextCode, many: TextCode, ...others: number[]) =>
-		say(isOne(count) ? one : many, count, ...others);
+	const counted = (count: number, code: Countable<TextCode>, ...others: number[]) =>
+		say(codeFor<TextCode>(lang, count, code), count, ...others);
 	return { say, counted };
 }
 
@@ -71,7 +71,7 @@ export function reportHtml(report: ReturnType<typeof reportOf>, lang: Lang, publ
 <body>
 <p><a href="report.${other}.html" lang="${other}" hreflang="${other}">${lang === "en" ? "Français" : "English"}</a></p>
 <h1>${say("proof-title")}</h1>
-<p><strong>${counted(drawn.length, "proof-count", "proof-counts", layers)} ${unknown > 0 && counted(unknown, "proof-unknown-one", "proof-unknown")}</strong></p>
+<p><strong>${counted(drawn.length, "proof-count", layers)} ${unknown > 0 && counted(unknown, "proof-unknown")}</strong></p>
 <p><label>${say("proof-search")}<br><input type="search"></label></p>
 ${notDrawn.length > 0 && html`<h2>${say("proof-not-drawn")}</h2>\n${list(notDrawn)}`}<h2>${say("proof-drawn")}</h2>
 ${list(drawn)}<script>${script}</script>
@@ -111,7 +111,7 @@ function factsText({ features, share, ms }: LangProof, lang: Lang): string {
 	const number = (value: number, digits: number) =>
 		value.toLocaleString(`${lang}-CA`, { maximumFractionDigits: digits });
 	const facts = [
-		features !== undefined && counted(features, "proof-feature", "proof-features"),
+		features !== undefined && counted(features, "proof-features"),
 		say("proof-share", number(share * 100, share < 0.1 ? 1 : 0)),
 		`${number(ms / 1000, 1)}\u00a0s`,
 	];

@@ -1,0 +1,30 @@
+import type { Lang } from "../smallkey.ts";
+
+/** A text by its code, with its values in the order of `{0}`, `{1}` and so on. It gets a language where it leaves. */
+export interface Coded<Code extends string> {
+	code: Code;
+	values: readonly (string | number | Coded<Code>)[];
+}
+
+/**
+ * The text of a code in one language, with its values. In French, a no-break space precedes a colon (Canadian usage).
+ * @param texts code → text
+ */
+export function filled<Code extends string>(
+	texts: Readonly<Record<Code, string>>,
+	{ code, values }: Coded<Code>,
+	shown: (value: string | number) => string = String,
+): string {
+	return texts[code].replaceAll(" :", "\u00a0:").replace(/\{(\d)\}/g, (_, at) => {
+		const value = values[at] ?? "";
+		return typeof value === "object" ? filled(texts, value, shown) : shown(value);
+	});
+}
+
+/** The code `changes`, where there are texts for `changes` and for `changes-one`. */
+export type Countable<Code extends string> = Code extends `${infer Several}-one` ? Several : never;
+
+/** The code of the text for a number: `changes`, or for one `changes-one`. In French, zero is as one. */
+export function codeFor<Code extends string>(lang: Lang, number: number, code: Countable<Code>): Code {
+	return ((lang === "fr" ? number < 2 : number === 1) ? `${code}-one` : code) as Code;
+}
