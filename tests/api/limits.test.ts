@@ -2,7 +2,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { onceEach, TokenBuckets } from "../../api/limits.ts";
 
-test("a burst goes through at once, then so many a minute, and the wait is named", () => {
+test("a burst is accepted at once, then the set number a minute; a refusal says how long to wait", () => {
 	let time = 0;
 	const buckets = new TokenBuckets({ perMinute: 6, burst: 3, bytesPerDay: 1_000_000 }, () => new Date(time));
 	const waits = () => Array.from({ length: 4 }, () => buckets.address("a"));
@@ -16,7 +16,7 @@ test("a burst goes through at once, then so many a minute, and the wait is named
 	assert.equal(waits(), [0, 0, 0, 10], "no more than a burst comes together");
 });
 
-test("addresses and senders are apart, and none is limited by another", async () => {
+test("each address and each sender has an allowance of its own", async () => {
 	const buckets = new TokenBuckets({ perMinute: 1, burst: 1, bytesPerDay: 1_000_000 }, () => new Date(0));
 	assert.is(buckets.address("a"), 0);
 	assert.is(buckets.address("a"), 60);
@@ -44,7 +44,7 @@ test("the requests that are remembered are bounded: the oldest is forgotten", as
 	assert.is(taken, 40_002);
 });
 
-test("a bad signature takes ten writes, and no number of them shuts an address out for ever", () => {
+test("a bad signature costs ten writes, and an address recovers from any number of them", () => {
 	const buckets = new TokenBuckets({ perMinute: 60, burst: 20, bytesPerDay: 1_000_000 }, () => new Date(0));
 	for (let count = 0; count < 2; count += 1) {
 		assert.is(buckets.address("a"), 0);
@@ -55,7 +55,7 @@ test("a bad signature takes ten writes, and no number of them shuts an address o
 	assert.is(buckets.address("a"), 11);
 });
 
-test("a clock that is set back gives nothing, and takes nothing", () => {
+test("a clock that is set back changes no allowance", () => {
 	let time = 1_000_000;
 	const buckets = new TokenBuckets({ perMinute: 60, burst: 1, bytesPerDay: 1_000_000 }, () => new Date(time));
 	assert.is(buckets.address("a"), 0);
@@ -65,7 +65,7 @@ test("a clock that is set back gives nothing, and takes nothing", () => {
 	assert.is(buckets.address("a"), 0);
 });
 
-test("what is remembered is bounded: the address that was seen least lately is forgotten", () => {
+test("the addresses that are remembered are bounded: the least recently seen one is forgotten", () => {
 	const buckets = new TokenBuckets({ perMinute: 1, burst: 1, bytesPerDay: 1_000_000 }, () => new Date(0));
 	buckets.address("first");
 	for (let index = 0; index < 19_999; index += 1) buckets.address(`a${index}`);

@@ -17,7 +17,7 @@ test("a line is at most 4,000 characters, whatever is in it", () => {
 	assert.match(logText({ path: long }), /^\{"path":"x{1000}… \(100000 characters\)"\}$/);
 });
 
-test("what is no visible text is escaped, and the rest stays as it is", () => {
+test("characters that are not visible are escaped in a line of the log, and no others", () => {
 	const odd = "a\n\u001b[2Jb\u007f\u009b\u2028\u202ec\u200b\ufeff";
 	const line = logText({ path: odd, fr: "Données à jour", count: 3, none: null });
 	assert.match(line, /^[\x20-\x7eéà]*$/);

@@ -16,7 +16,7 @@ test("an error page does not repeat the folders of a long path", () => {
 	assert.match(page(long), '"/base/');
 });
 
-test("where there is a catalogue, the page has its header and footer, and the language of its address", () => {
+test("with a catalogue the error page has its header and footer, and the language of its address", () => {
 	const english = page("/base/a/b?c", pageSettings);
 	for (const part of ['<link rel="stylesheet" href="../a/styles.css">', '<header class="bar">', "<footer"])
 		assert.ok(english.includes(part), part);

@@ -150,7 +150,7 @@ test("docs decodes once, then splits, and drops spaces around items", () => {
 	}
 });
 
-test("docs is 414 past a thousand items, past 16,000 bytes, and past the keys that may be fetched", () => {
+test("docs answers 414 over a thousand items, over 16,000 bytes, and over the keys that may be fetched", () => {
 	assert.is(read(`/v0.9/docs/en/${Array(1000).fill("a").join(",")}`).status, 200);
 	assert.is(read(`/v0.9/docs/en/${Array(1001).fill("a").join(",")}`).status, 414);
 	const head = "/v0.9/docs/en/";
@@ -252,7 +252,7 @@ function sized(bytes: number): Fragments {
 	return (_target, _lang, smallkey) => ({ body, etag: `"${smallkey}"` });
 }
 
-test("docs over 32 MB is 414, repeats counted, before anything is put together", () => {
+test("docs over 32 MB with repeats is 414 before anything is put together", () => {
 	const thousand = Array(1000).fill("k").join(",");
 	const brackets = 2;
 	const commas = 999;
@@ -295,7 +295,7 @@ test("docs over 1 MB comes in pieces that are never joined, of the announced len
 	assert.is(JSON.parse(text(portal)).response.rcs.en.length, 500);
 });
 
-test("a condition that holds costs no body", () => {
+test("a conditional read that is 304 puts no body together", () => {
 	const target = `/v0.9/docs/en/${Array(100).fill("k").join(",")}`;
 	const { ETag } = readFrom(sized(9_000), target).headers;
 	assert.is(readFrom(sized(9_000), target, `"x", W/${ETag}`).status, 304);
@@ -310,7 +310,7 @@ function costOf(target: string): number {
 	return user + system;
 }
 
-test("spaces inside an item cost their number, not its square", () => {
+test("an item with many spaces takes linear time", () => {
 	const item = `a${" ".repeat(15_000)}b`;
 	assert.equal(JSON.parse(text(read(`/v0.9/docs/en/${item}`))), [{ error_code: 404, smallkey: item }]);
 	const plain = "/v0.9/docs/en/".concat("x".repeat(15_002));

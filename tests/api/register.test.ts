@@ -90,7 +90,7 @@ writes("with PUBLIC_URL the receipt says where the registration is seen on a map
 });
 
 writes(
-	"what cannot be read everywhere is accepted, and its publisher learns where it cannot",
+	"a layer that some target cannot express is accepted, and the receipt names that target",
 	async ({ local }) => {
 		const node = { service_type: "esriTile", service_url: "https://host.example/MapServer" };
 		const body = JSON.stringify({
@@ -131,18 +131,26 @@ writes(
 	},
 );
 
-writes("the known answer of the older manual is accepted in its minute", async ({ local }) => {
-	local.now = Date.UTC(2014, 11, 5, 18, 29, 10);
-	const known = {
-		Authorization: "v6XaQasyZzcm_Bz4W_p5fO1wbyJKCZnJFEspIXw9elY",
-		TimeStamp: "2014-12-05T18:28:56.714Z",
-		Sender: "jstest",
-	};
-	const target = "/register/23ax5t";
-	await refused(local, { target: "/v1/register/23ax5t", body: manual, headers: known }, 401, /Authorization/);
-	const answer = await local.write({ target, body: manual, headers: known });
-	assert.is(answer.status, 201);
-});
+writes(
+	"the signature that the older manual gives as an example is accepted at its time",
+	async ({ local }) => {
+		local.now = Date.UTC(2014, 11, 5, 18, 29, 10);
+		const known = {
+			Authorization: "v6XaQasyZzcm_Bz4W_p5fO1wbyJKCZnJFEspIXw9elY",
+			TimeStamp: "2014-12-05T18:28:56.714Z",
+			Sender: "jstest",
+		};
+		const target = "/register/23ax5t";
+		await refused(
+			local,
+			{ target: "/v1/register/23ax5t", body: manual, headers: known },
+			401,
+			/Authorization/,
+		);
+		const answer = await local.write({ target, body: manual, headers: known });
+		assert.is(answer.status, 201);
+	},
+);
 
 writes("a commit says who asked for what, and when", async ({ local }) => {
 	await local.write({ target: "/register/23ax5t", body: manual, timestamp: "2026-03-04T11:59:30Z" });
@@ -163,7 +171,7 @@ writes("a commit says who asked for what, and when", async ({ local }) => {
 	assert.match(await local.git("log", "-1", "--format=%(trailers:key=Request,valueonly)"), /^[0-9a-f]{64}$/);
 });
 
-writes("a file that is known to be canonical is not read to tell that a payload is another", async () => {
+writes("a stored file in canonical form is not parsed to find that a payload differs", async () => {
 	const registration = parseRegistration(new TextEncoder().encode(manual), "written").registration;
 	assert.ok(registration);
 	let reads = 0;
@@ -182,7 +190,7 @@ writes("a file that is known to be canonical is not read to tell that a payload 
 	}
 });
 
-writes("the same payload again is a 201 without a commit, in whatever spelling", async ({ local }) => {
+writes("a PUT of the stored payload, in any spelling, is 201 without a commit", async ({ local }) => {
 	await local.put("23ax5t");
 	const before = await local.git("rev-parse", "main");
 	local.now += 1000;
@@ -307,7 +315,7 @@ writes(
 	},
 );
 
-writes("ordinary names stay ordinary", async ({ local }) => {
+writes("smallkeys such as constructor are ordinary smallkeys", async ({ local }) => {
 	for (const key of ["__proto__", "constructor", "toString", "con", "-", "=", "hasOwnProperty"]) {
 		await refused(local, { target: `/register/${key}`, body: manual, sender: key }, 401, /Authorization/);
 		await refused(local, { method: "DELETE", target: `/register/${key}` }, 404, /not registered/);
@@ -393,7 +401,7 @@ writes("an unknown sender, a wrong secret and a right one cost the same hashes",
 	assert.equal(costs, [costs[0], costs[0], costs[0], costs[0]]);
 });
 
-writes("what needs no hash to be refused costs none", async ({ local }) => {
+writes("a write that is refused before its signature costs no hash", async ({ local }) => {
 	const good = await signedWrite({ target: "/register/23ax5t", body: manual }, local.now);
 	const junk: Partial<HandledWrite>[] = [
 		{ signature: "" },
@@ -535,7 +543,7 @@ writes("a service whose layers are not named is 400, and one of several is warne
 	assert.is(textOf(local.get("/v2/docs/en/several,several")), "[null,null]");
 });
 
-writes("every problem of a payload comes at once, with its place", async ({ local }) => {
+writes("a refusal names every problem of a payload with its place", async ({ local }) => {
 	const body = JSON.stringify({
 		version: "2.0.0",
 		payload_type: "wms",
@@ -683,7 +691,7 @@ writes("a signature that was used cannot undo a later change", async ({ local })
 	assert.is((await local.put("k", wms("one"))).status, 201, "signed anew");
 });
 
-writes("a request that was refused is used, too", async ({ local }) => {
+writes("a request that was refused cannot be sent again later", async ({ local }) => {
 	const early = { method: "DELETE", target: "/register/k", timestamp: new Date(local.now).toISOString() };
 	assert.is((await local.write(early)).status, 404);
 	local.now += 1000;
@@ -691,32 +699,35 @@ writes("a request that was refused is used, too", async ({ local }) => {
 	await refused(local, early, 401, /used before/);
 });
 
-writes("an old commit that is pushed hides no request from a restart", async ({ local }) => {
-	const first = { target: "/register/k", body: wms("one"), timestamp: "2026-03-04T12:00:00Z" };
-	await local.write(first);
-	local.now += 10_000;
-	await local.put("k", wms("two"));
-	const old = [
-		"-c",
-		"user.name=a",
-		"-c",
-		"user.email=a@example.org",
-		"commit-tree",
-		"main^{tree}",
-		"-p",
-		"main",
-		"-m",
-		"old",
-	];
-	const commit = await local.git(...old);
-	await local.git("update-ref", "refs/heads/main", commit);
-	await local.stop();
-	local.now += 10_000;
-	await local.start();
-	await refused(local, first, 401, /used before/);
-});
+writes(
+	"after a push of a commit with an old date, a restart still knows all used requests",
+	async ({ local }) => {
+		const first = { target: "/register/k", body: wms("one"), timestamp: "2026-03-04T12:00:00Z" };
+		await local.write(first);
+		local.now += 10_000;
+		await local.put("k", wms("two"));
+		const old = [
+			"-c",
+			"user.name=a",
+			"-c",
+			"user.email=a@example.org",
+			"commit-tree",
+			"main^{tree}",
+			"-p",
+			"main",
+			"-m",
+			"old",
+		];
+		const commit = await local.git(...old);
+		await local.git("update-ref", "refs/heads/main", commit);
+		await local.stop();
+		local.now += 10_000;
+		await local.start();
+		await refused(local, first, 401, /used before/);
+	},
+);
 
-writes("a request that changed nothing when it came is used, too", async ({ local }) => {
+writes("a request that changed nothing cannot be sent again later", async ({ local }) => {
 	await local.put("k", wms("one"));
 	local.now += 1000;
 	const idle = { target: "/register/k", body: wms("one"), timestamp: new Date(local.now).toISOString() };
@@ -748,7 +759,7 @@ writes("a change for review goes to a branch, named in the receipt", async ({ lo
 	assert.is(await local.git("rev-parse", "main"), main);
 });
 
-writes("thirty writes at once to one key and to many are each one commit", async ({ local }) => {
+writes("thirty writes at once, to one key and to many, make one commit each", async ({ local }) => {
 	const names = Array.from({ length: 30 }, (_, index) => `layer-${index}`);
 	const answers = await Promise.all([
 		...names.map((name) => local.put("same", wms(name))),

@@ -11,7 +11,7 @@ function parse(entry: unknown) {
 	return parseSenders(JSON.stringify({ a: entry }), place).get("a");
 }
 
-test("during a rotation both secrets count, until the time that is set", async () => {
+test("during a rotation both secrets are accepted, until the set time", async () => {
 	const sender = parse({ key: "new", previous_key: "old", previous_key_until: "2026-03-04T12:00:00Z" });
 	const [before, end] = [new Date("2026-03-04T11:59:59.999Z"), new Date("2026-03-04T12:00:00Z")];
 	const [byNew, byOld, byOther] = await Promise.all(["new", "old", "other"].map((one) => sign(one, signed)));
@@ -70,7 +70,7 @@ for (const [what, entry, text] of [
 	});
 }
 
-test("no secret is that of two senders, before a rotation or after it", () => {
+test("two senders cannot share a secret, before a rotation or after it", () => {
 	const text = '{"a":{"key":"new","previous_key":"old"},"b":"old"}';
 	assert.throws(() => parseSenders(text, place), /SENDERS: senders a and b must not share a secret/);
 	assert.throws(() => parseSenders('{"a":"x","a":"y"}', place), /SENDERS: \/a: occurs more than once/);

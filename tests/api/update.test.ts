@@ -41,7 +41,7 @@ async function refused(
 	assert.is(await local.state(), before);
 }
 
-updates("what would be too large in the form in which it is stored is 400", async ({ local }) => {
+updates("an update that makes the stored form too large is 400", async ({ local }) => {
 	const { en, ...rest } = JSON.parse(largeWhenStored);
 	const fewer = { ...rest, en: { ...en, scrape_only: [7] } };
 	local.now += 1000;
@@ -112,7 +112,7 @@ updates("an update of version 2 merges some members of either language", async (
 });
 
 updates(
-	"what is merged is checked as a registration is, with every problem and its place",
+	"a merged registration is judged as a whole, and every problem is named with its place",
 	async ({ local }) => {
 		const bad = { service_url: "ftp://x", layer: "a", more: 1 };
 		const errors = [
@@ -173,7 +173,7 @@ updates("a layer of another kind is 400, one that is not there 404, another's 40
 	await refused(local, "/v2/update/limits", { en: {} }, 401, /^Authorization: is not the signature/, wrong);
 });
 
-updates("what changes nothing is answered the same, and no commit is made", async ({ local }) => {
+updates("an update that changes nothing has the same answer and makes no commit", async ({ local }) => {
 	const before = await local.git("rev-parse", "main");
 	const { service_url } = JSON.parse(feature).en;
 	const answer = await send(local, "/v1/updatefeature/wells", { service_url });
@@ -198,7 +198,7 @@ updates("an update's signature cannot undo a later change", async ({ local }) =>
 });
 
 updates(
-	"what a sender changes under review is on a branch, and its answer is the receipt",
+	"an update of a sender under review goes to a branch, and its answer is the receipt",
 	async ({ local }) => {
 		const main = await local.git("rev-parse", "main");
 		const answer = await send(local, "/v1/simplification/wells", { factor: 9 }, { sender: "careful" });

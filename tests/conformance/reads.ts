@@ -105,7 +105,7 @@ export function docTests(test: Test, candidate: Candidate, engine: () => Engine)
 		assert.is((await get("/v0.9/doc/%65n/23ax5t")).status, 200);
 	});
 
-	test("what is not registered, or cannot be a smallkey, is not found", async () => {
+	test("a key that is not registered, or cannot be a smallkey, is not found", async () => {
 		const keys = ["none", "toString", "hasOwnProperty", "23AX5T", "23ax5t%20", "23ax5t%2Fx", "%C3%A9", "a,b"];
 		keys.push(
 			"y".repeat(64),

@@ -19,7 +19,7 @@ const noSmallkey = (given: string) =>
 export function refusalTests(test: Test, candidate: Candidate, engine: () => Engine): void {
 	const { put, remove, assertRead, assertRefusal } = writer(engine);
 
-	test("what is not signed as the specification says is 401", async () => {
+	test("a write that is not signed as the specification says is 401", async () => {
 		const table: [string, Signed, string | RegExp][] = [
 			["another secret", { secret: "another" }, mismatch],
 			["an unknown sender", { sender: "nobody" }, mismatch],

@@ -67,7 +67,7 @@ async function mergedTree(pusher: Pusher): Promise<string> {
 	);
 }
 
-test("all of them wrong: refused on a screen of bounded length", async (world) => {
+test("100,000 wrong files are refused, with a message of bounded length", async (world) => {
 	await commitMany(world.pusher, (index) => `layers/z${index % 10}/z${index % 10}-${index}.json`, "{}");
 	const { pushed } = await pushBeside(world);
 	assert.is(pushed.isAccepted, false);
@@ -77,7 +77,7 @@ test("all of them wrong: refused on a screen of bounded length", async (world) =
 	assert.equal(world.local.reported, []);
 });
 
-test("none of them a layer: accepted, and nothing changes for readers", async (world) => {
+test("100,000 files that are not layers are accepted, and nothing changes for readers", async (world) => {
 	await commitMany(world.pusher, (index) => `notes/${index % 100}/${index}.txt`, manual);
 	const { pushed } = await pushBeside(world);
 	assert.ok(pushed.isAccepted, pushed.screen);

@@ -73,7 +73,7 @@ function crc32(bytes: Uint8Array): number {
 	return (crc ^ 0xffffffff) >>> 0;
 }
 
-test("what is no picture, cut or larger than asked for is not said to be blank", () => {
+test("a file that is not a picture, cut, or larger than requested is not called blank", () => {
 	assert.not(isBlank(new Uint8Array(0)));
 	assert.not(isBlank(new TextEncoder().encode("<ServiceException/>")));
 	for (const length of [8, 20, 33, 50, blank.length - 20]) assert.not(isBlank(blank.subarray(0, length)));

@@ -106,7 +106,7 @@ catalogue(
 );
 
 catalogue(
-	"what is deleted comes back by itself, and its process too when it is killed",
+	"deleted files of the catalogue are made again, and a killed process is replaced",
 	async ({ local }) => {
 		const before = catalogueWorkers();
 		await rm(join(local.out, "index"), { recursive: true });
@@ -233,26 +233,29 @@ catalogue(
 	},
 );
 
-catalogue("its process stays from change to change, until it has much memory", async ({ local }) => {
-	/** The processes, once the one that the next change finds has been started. */
-	const afterPut = async (smallkey: string) => {
-		assert.is((await put(local, smallkey)).status, 201);
+catalogue(
+	"its process serves several changes, and is replaced once it uses much memory",
+	async ({ local }) => {
+		/** The processes, once the one that the next change finds has been started. */
+		const afterPut = async (smallkey: string) => {
+			assert.is((await put(local, smallkey)).status, 201);
+			await inStep(local);
+			await eventually(() => catalogueWorkers().length === 1);
+			return catalogueWorkers();
+		};
+		const first = await afterPut("small1");
+		assert.equal(await afterPut("small2"), first);
+		await local.stop();
+		local.catalogueLimits = { maxIdleBytes: 1 };
+		await local.start();
+		const [large] = await afterPut("large1");
+		assert.is((await put(local, "large2")).status, 201);
+		await eventually(() => catalogueWorkers().length === 1 && catalogueWorkers()[0] !== large);
 		await inStep(local);
-		await eventually(() => catalogueWorkers().length === 1);
-		return catalogueWorkers();
-	};
-	const first = await afterPut("small1");
-	assert.equal(await afterPut("small2"), first);
-	await local.stop();
-	local.catalogueLimits = { maxIdleBytes: 1 };
-	await local.start();
-	const [large] = await afterPut("large1");
-	assert.is((await put(local, "large2")).status, 201);
-	await eventually(() => catalogueWorkers().length === 1 && catalogueWorkers()[0] !== large);
-	await inStep(local);
-	assert.is(await layersIn(local), 1_209);
-	local.catalogueLimits = {};
-});
+		assert.is(await layersIn(local), 1_209);
+		local.catalogueLimits = {};
+	},
+);
 
 catalogue("its process works at the same priority where a lower one cannot be set", async ({ local }) => {
 	const priorities = () => catalogueWorkers().map((pid) => getPriority(pid));

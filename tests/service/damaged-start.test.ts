@@ -23,7 +23,7 @@ const start = freshSuite("a start with a damaged repository", async (use) => {
 });
 
 start(
-	"what was kept is served, writes are 503, and it continues once the repository is whole",
+	"a service with a damaged repository serves its kept fragments, answers writes with 503, and continues once it is whole",
 	async (context) => {
 		const { local, path, lost } = context;
 		await local.start();
@@ -44,7 +44,7 @@ start(
 );
 
 start(
-	"where nothing was kept, it is refused with the way out, and leaves no process behind",
+	"a start without kept fragments is refused, says what to do, and leaves no process behind",
 	async (context) => {
 		const { local, path, lost } = context;
 		await rm(join(local.folder, "fragments"));

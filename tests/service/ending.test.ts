@@ -16,7 +16,7 @@ const test = freshSuite("a service ends", async (use) => {
 	return { folder, server };
 });
 
-test("on Ctrl-C it says what it finishes; its welcome was the last it had said", async ({ server }) => {
+test("on Ctrl-C it says what it finishes, after nothing but its welcome", async ({ server }) => {
 	assert.ok(server.output.endsWith("/v0.9/doc/en/my-layer\n\n"), server.output);
 	assert.is(await server.stop("SIGINT"), 0);
 	assert.match(

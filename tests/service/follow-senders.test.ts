@@ -9,7 +9,7 @@ import { runScript } from "../process.ts";
 import { logTo } from "../store/git-store.ts";
 import { eventually } from "../wait.ts";
 
-test("changes of the file count without a restart, and are logged without a secret", async () => {
+test("changes of the senders file apply without a restart, and are logged without a secret", async () => {
 	const folder = await temporaryFolder();
 	const path = join(folder.path, "senders.json");
 	const first = '{"a":"secret of a","b":"secret of b"}';

@@ -9,7 +9,7 @@ import { isFolderLocked, lockFolder } from "../../service/data-dir.ts";
 import { temporaryFolder } from "../local.ts";
 import { eventually } from "../wait.ts";
 
-test("a second one says at once what it waits for, and takes over when the first one ends", async () => {
+test("a second service says at once what it waits for, and takes over when the first one ends", async () => {
 	const folder = await temporaryFolder();
 	const first = await lockFolder(folder.path);
 	const said: string[] = [];
@@ -22,7 +22,7 @@ test("a second one says at once what it waits for, and takes over when the first
 	await folder.remove();
 });
 
-test("a folder that stays in use is an error with the way out, and stays the first one's", async () => {
+test("a folder that stays in use is an error that says what to do, and stays with the first service", async () => {
 	const folder = await temporaryFolder();
 	const first = await lockFolder(folder.path);
 	for (let attempt = 0; attempt < 2; attempt += 1) {

@@ -57,7 +57,7 @@ test("a notice without an answer is tried again, and the others follow in order"
 	assert.equal([pauses, warned], [[1_000, 10_000], []]);
 });
 
-test("a notice that is never delivered is a line without the address, and nothing rejects", async () => {
+test("a notice that is never delivered is a line in the log without the address", async () => {
 	const { notifier, sent, warned } = notifierWith([404, 404, 404, 404, 0]);
 	await notifier.notify(sick);
 	assert.is(sent.length, 5);

@@ -30,7 +30,7 @@ async function state({ folder, path }: Scene): Promise<string> {
 	return JSON.stringify([(await readdir(folder)).sort(), await readFile(path, "utf8").catch(() => null)]);
 }
 
-test("a sender lives: added, listed, shown, changed, rotated, removed", async (scene) => {
+test("a sender is added, listed, shown, changed, rotated and removed", async (scene) => {
 	const added = await sender(
 		scene,
 		...["add", "energy", "--smallkeys", "ene*", "x?", "--review", "--contact", "maps@energy.example"],
@@ -217,7 +217,7 @@ test("a file that is wrong is reported with line and column, and left alone", as
 	assert.is(await state(scene), before);
 });
 
-test("what was readable by others is no longer, and changes at once lose none", async (scene) => {
+test("a change makes the senders file unreadable for others, and simultaneous changes are all kept", async (scene) => {
 	await writeFile(scene.path, '{"a":"secret of a"}');
 	await chmod(scene.path, 0o644);
 	const ids = ["b", "c", "d", "e"];

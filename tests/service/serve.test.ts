@@ -253,7 +253,7 @@ service("a connection that says nothing does not keep the service from ending", 
 	context.server = await ServerProcess.start(context.env);
 });
 
-service("a moment without free file descriptors does not break the catalogue for good", async () => {
+service("the catalogue recovers from a moment without free file descriptors", async () => {
 	const folder = await temporaryFolder();
 	const server = await ServerProcess.start({ DATA_DIR: folder.path, SITE: "on", NODE_ENV: "production" });
 	const limitFiles = (most: number) => run("prlimit", [`--pid=${server.pid}`, `--nofile=${most}:`]);
@@ -357,7 +357,7 @@ service("long targets of docs are answered up to 16,000 bytes, then 414", async 
 	assert.is((await fetch(server.url + head + "x".repeat(40_000))).status, 414);
 });
 
-service("a sender that goes away in the middle of its body changes nothing", async ({ server }) => {
+service("a client that disconnects in the middle of a body changes nothing", async ({ server }) => {
 	await new Promise<void>((resolve) => {
 		const socket = connect(server.port, "127.0.0.1", () => {
 			socket.write("PUT /register/cut HTTP/1.1\r\nHost: h\r\nContent-Length: 500\r\n\r\n{");

@@ -66,7 +66,7 @@ for (const [what, env, text] of bad) {
 	});
 }
 
-start("a DATA_DIR that cannot be is reported with the setting and what to do", async ({ folder }) => {
+start("an impossible DATA_DIR is reported with the setting and what to do", async ({ folder }) => {
 	await writeFile(join(folder, "file"), "");
 	await symlink(join(folder, "nowhere"), join(folder, "dangling"));
 	for (const [path, reason] of [

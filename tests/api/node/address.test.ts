@@ -18,7 +18,7 @@ function requestFrom(remoteAddress: string, forwarded: string | null = null): In
 	return { socket: { remoteAddress }, headers } as unknown as IncomingMessage;
 }
 
-test("only what trusted proxies say counts, from the connection's end on", () => {
+test("only trusted proxies name the client's address, read from the last entry on", () => {
 	assert.is(from("192.0.2.9", "198.51.100.1"), "192.0.2.9", "the connection's own address is no proxy's");
 	assert.is(from("127.0.0.1", "198.51.100.1", ""), "127.0.0.1", "no proxy is trusted");
 	assert.is(from("127.0.0.1", null), "127.0.0.1");
@@ -31,7 +31,7 @@ test("only what trusted proxies say counts, from the connection's end on", () =>
 	assert.is(from("127.0.0.1", "::ffff:198.51.100.1"), "198.51.100.1");
 });
 
-test("of proxies in a row, on this machine too, the address before them counts", () => {
+test("behind several proxies, local ones too, the client is the address before them", () => {
 	assert.is(from("127.0.0.1", "198.51.100.1, 127.0.0.1"), "198.51.100.1");
 	assert.is(from("::1", "203.0.113.7, 198.51.100.1, 10.1.2.3, 127.0.0.1, ::1"), "198.51.100.1");
 	assert.is(from("10.1.9.9", "198.51.100.1, 127.0.0.1"), "10.1.9.9", "another machine's own");
@@ -62,7 +62,7 @@ test("junk in the header hides no address", () => {
 	assert.is(from("127.0.0.1", "junk, 10.1.2.3"), "10.1.2.3");
 });
 
-test("of a long header its end counts, and what is cut is no address", () => {
+test("of a long header the end is read, and an address that is cut is ignored", () => {
 	const client = "198.51.100.1";
 	assert.is(from("127.0.0.1", `${"203.0.113.7, ".repeat(10_000)}${client}`), client);
 	const proxies = ", 10.1.2.3".repeat(10_000);

@@ -24,7 +24,7 @@ async function turnsUntil(condition: () => boolean): Promise<void> {
 	while (!condition()) await nextTurn();
 }
 
-flood("requests for what is not there wait behind those of readers", async () => {
+flood("requests for missing pages wait behind those of readers", async () => {
 	const { server, statuses, count } = await startNoting();
 	const reader = server.connect();
 	reader.send(await server.put("wanted"));
@@ -42,34 +42,37 @@ flood("requests for what is not there wait behind those of readers", async () =>
 	await server.end();
 });
 
-flood("of writes two are hashed in a turn of the event loop, so that reads come between", async () => {
-	let [inTurn, most, total] = [0, 0, 0];
-	const server = await TestServer.start();
-	const bad = await server.put("bad", "", "wrong");
-	const flooding = Array.from({ length: 60 }, () => server.connect());
-	for (const one of flooding) one.send(bad.slice(0, -1));
-	// Once this is answered, all but the last bytes have been read; those come together.
-	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
-	const note = (name: string) => {
-		if (name !== "hmacSha256") return;
-		inTurn += 1;
-		total += 1;
-	};
-	await notingHashes(note, async () => {
-		for (const one of flooding) one.send(bad.slice(-1));
-		await turnsUntil(() => {
-			most = Math.max(most, inTurn);
-			inTurn = 0;
-			return flooding.every((one) => one.statuses.length === 1);
+flood(
+	"two writes are hashed in a turn of the event loop, and reads are answered between the turns",
+	async () => {
+		let [inTurn, most, total] = [0, 0, 0];
+		const server = await TestServer.start();
+		const bad = await server.put("bad", "", "wrong");
+		const flooding = Array.from({ length: 60 }, () => server.connect());
+		for (const one of flooding) one.send(bad.slice(0, -1));
+		// Once this is answered, all but the last bytes have been read; those come together.
+		assert.is((await fetch(`${server.url}/healthz`)).status, 200);
+		const note = (name: string) => {
+			if (name !== "hmacSha256") return;
+			inTurn += 1;
+			total += 1;
+		};
+		await notingHashes(note, async () => {
+			for (const one of flooding) one.send(bad.slice(-1));
+			await turnsUntil(() => {
+				most = Math.max(most, inTurn);
+				inTurn = 0;
+				return flooding.every((one) => one.statuses.length === 1);
+			});
 		});
-	});
-	assert.equal([...new Set(flooding.flatMap((one) => one.statuses))], [401]);
-	// Two secrets are tried for each.
-	assert.ok(most <= 4, `${most} hashes in one turn`);
-	assert.is(total, 120);
-	assert.equal(server.stored, []);
-	await server.end();
-});
+		assert.equal([...new Set(flooding.flatMap((one) => one.statuses))], [401]);
+		// Two secrets are tried for each.
+		assert.ok(most <= 4, `${most} hashes in one turn`);
+		assert.is(total, 120);
+		assert.equal(server.stored, []);
+		await server.end();
+	},
+);
 
 /** The head of a signed PUT, with other headers in the place of its own. */
 async function headOf(server: TestServer, others: Record<string, string | null>): Promise<string> {
@@ -122,7 +125,7 @@ flood("a client that asks before it sends a body gets its refusal instead of 100
 	await server.end();
 });
 
-flood("of a body in chunks the size comes before the signature: too large is 413", async () => {
+flood("a chunked body that is too large is 413, before its signature is checked", async () => {
 	const server = await TestServer.start();
 	const chunked = { "Content-Length": null, "Transfer-Encoding": "chunked", Connection: "close" };
 	const head = await headOf(server, { ...chunked, Authorization: "x".repeat(43) });
@@ -177,22 +180,25 @@ flood(
 	},
 );
 
-flood("an address whose bodies stop before their ends fills its own share of the room only", async () => {
-	const server = await startTrusting({ maxHeldBytes: 160_000 });
-	const unfinished = Array.from({ length: 20 }, () => {
-		const connection = server.connect();
-		connection.send(plausibleHead(11_000, client) + "x".repeat(10_000));
-		return connection;
-	});
-	await eventually(() => unfinished.filter(({ statuses }) => statuses[0] === 503).length === 18);
-	const publisher = server.connect();
-	publisher.send(await server.put("wanted", "X-Forwarded-For: 198.51.100.1\r\n"));
-	await eventually(() => publisher.statuses.length === 1);
-	assert.equal(publisher.statuses, [201]);
-	assert.equal(server.stored, ["wanted"]);
-});
+flood(
+	"an address whose bodies stop before their end uses up only its own share of the memory for bodies",
+	async () => {
+		const server = await startTrusting({ maxHeldBytes: 160_000 });
+		const unfinished = Array.from({ length: 20 }, () => {
+			const connection = server.connect();
+			connection.send(plausibleHead(11_000, client) + "x".repeat(10_000));
+			return connection;
+		});
+		await eventually(() => unfinished.filter(({ statuses }) => statuses[0] === 503).length === 18);
+		const publisher = server.connect();
+		publisher.send(await server.put("wanted", "X-Forwarded-For: 198.51.100.1\r\n"));
+		await eventually(() => publisher.statuses.length === 1);
+		assert.equal(publisher.statuses, [201]);
+		assert.equal(server.stored, ["wanted"]);
+	},
+);
 
-flood("a body that does not come costs its address as much as a wrong signature", async () => {
+flood("a body that never arrives costs its address as much as a wrong signature", async () => {
 	const punished: string[] = [];
 	const limiter = { address: () => 0, sender: () => 0, punish: (address: string) => punished.push(address) };
 	const server = await startTrusting({ context: { limiter }, times: { bodyTimeoutMs: 50 } });
@@ -206,25 +212,32 @@ flood("a body that does not come costs its address as much as a wrong signature"
 	assert.equal(server.stored, ["whole"]);
 });
 
-flood("a bad signature waits for its answer, and what is sent behind it waits, too", async () => {
-	const punished: string[] = [];
-	const limiter = { address: () => 0, sender: () => 0, punish: (address: string) => punished.push(address) };
-	const server = await startTrusting({ context: { limiter }, times: { badWriteDelayMs: 60_000 } });
-	const [guessing, own] = [server.connect(), server.connect()];
-	guessing.send((await server.put("guessed", client, "wrong")).repeat(3));
-	await eventually(() => punished.length > 0);
-	own.send((await server.put("own", "", "wrong")) + (await server.put("own")));
-	await eventually(() => own.statuses.length === 2);
-	assert.equal(own.statuses, [401, 201], "this machine itself is not slowed");
-	const good = server.connect();
-	good.send(await server.put("good", client));
-	await eventually(() => good.statuses.length === 1);
-	assert.equal(good.statuses, [201], "nor is a write of the same address that is genuine");
-	assert.equal([guessing.statuses, punished], [[], ["192.0.2.1"]]);
-	assert.equal(server.stored, ["own", "good"]);
-});
+flood(
+	"the answer to a bad signature is delayed, and so are the requests behind it on the connection",
+	async () => {
+		const punished: string[] = [];
+		const limiter = {
+			address: () => 0,
+			sender: () => 0,
+			punish: (address: string) => punished.push(address),
+		};
+		const server = await startTrusting({ context: { limiter }, times: { badWriteDelayMs: 60_000 } });
+		const [guessing, own] = [server.connect(), server.connect()];
+		guessing.send((await server.put("guessed", client, "wrong")).repeat(3));
+		await eventually(() => punished.length > 0);
+		own.send((await server.put("own", "", "wrong")) + (await server.put("own")));
+		await eventually(() => own.statuses.length === 2);
+		assert.equal(own.statuses, [401, 201], "this machine itself is not slowed");
+		const good = server.connect();
+		good.send(await server.put("good", client));
+		await eventually(() => good.statuses.length === 1);
+		assert.equal(good.statuses, [201], "nor is a write of the same address that is genuine");
+		assert.equal([guessing.statuses, punished], [[], ["192.0.2.1"]]);
+		assert.equal(server.stored, ["own", "good"]);
+	},
+);
 
-flood("one write too many waits for its answer, and reads do not", async () => {
+flood("the answer to a write beyond the limit is delayed, and reads are not", async () => {
 	const limiter = { address: () => 7, sender: () => 0, punish: () => undefined };
 	const server = await startTrusting({ context: { limiter }, times: { badWriteDelayMs: 200 } });
 	const limited = server.connect();

@@ -21,7 +21,7 @@ half("a client that closes its side after a request gets its answer, and the con
 	await server.end();
 });
 
-half("a write whose sender says no more gets its answer, however late the store has it", async () => {
+half("a write whose client has closed its side gets its answer, however late the store has it", async () => {
 	const server = await TestServer.start();
 	let open = (): void => undefined;
 	server.gate = new Promise((resolve) => {
@@ -55,7 +55,7 @@ half("a body that ends before it is whole is never stored, and others are served
 	await server.end();
 });
 
-half("a removal whose body is cut is not carried out, although an empty body has its signature", async () => {
+half("a DELETE whose body is cut removes nothing, although its signature fits an empty body", async () => {
 	const server = await TestServer.start();
 	const timestamp = new Date().toISOString();
 	const signed = { path: "/register/cut", sender: "jstest", timestamp, body: new Uint8Array(0) };
@@ -70,7 +70,7 @@ half("a removal whose body is cut is not carried out, although an empty body has
 	await server.end();
 });
 
-half("half a head and no more is no request, and others are served", async () => {
+half("half a head is not taken for a request, and others are served", async () => {
 	const server = await TestServer.start();
 	const unanswered = server.connect();
 	unanswered.socket.end("GET /healthz HTTP/1.1\r\nHo");

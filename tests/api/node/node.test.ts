@@ -42,7 +42,7 @@ node("a read that is pipelined behind a write is answered from after the write",
 	await server.end();
 });
 
-node("what waits behind a write is bounded", async () => {
+node("the requests that wait behind a write on one connection are bounded", async () => {
 	const server = await TestServer.start();
 	const held = gate();
 	server.gate = held.opened;
@@ -71,7 +71,7 @@ node("only a client of HTTP/1.1 is asked to send its body", async () => {
 	await server.end();
 });
 
-node("a connection that has ended takes no memory", async () => {
+node("a connection that has ended is no longer in memory", async () => {
 	const server = await TestServer.start();
 	const sockets = () => queryObjects(Socket, { format: "count" });
 	const before = sockets();
@@ -84,34 +84,37 @@ node("a connection that has ended takes no memory", async () => {
 	await server.end();
 });
 
-node("the end waits for requests under way, and cuts off who says nothing", async () => {
-	const server = await TestServer.start();
-	const held = gate();
-	server.gate = held.opened;
-	const writing = server.connect();
-	writing.send(await server.put("last"));
-	const silent = server.connect();
-	const slow = server.connect();
-	slow.send(get("/healthz").slice(0, 20));
-	const idle = server.connect();
-	idle.send(get("/healthz"));
-	await eventually(() => idle.statuses.length === 1);
-	let ended = false;
-	const end = server.end().then(() => {
-		ended = true;
-	});
-	await Promise.all([silent.closed, slow.closed, idle.closed]);
-	assert.not.ok(ended);
-	assert.equal(writing.statuses, []);
-	held.open();
-	await end;
-	await writing.closed;
-	assert.equal(writing.statuses, [201]);
-	assert.match(writing.text, /\r\nConnection: close\r\n/);
-	assert.equal(server.stored, ["last"]);
-});
+node(
+	"on its end the server answers the requests under way, and closes connections that send nothing",
+	async () => {
+		const server = await TestServer.start();
+		const held = gate();
+		server.gate = held.opened;
+		const writing = server.connect();
+		writing.send(await server.put("last"));
+		const silent = server.connect();
+		const slow = server.connect();
+		slow.send(get("/healthz").slice(0, 20));
+		const idle = server.connect();
+		idle.send(get("/healthz"));
+		await eventually(() => idle.statuses.length === 1);
+		let ended = false;
+		const end = server.end().then(() => {
+			ended = true;
+		});
+		await Promise.all([silent.closed, slow.closed, idle.closed]);
+		assert.not.ok(ended);
+		assert.equal(writing.statuses, []);
+		held.open();
+		await end;
+		await writing.closed;
+		assert.equal(writing.statuses, [201]);
+		assert.match(writing.text, /\r\nConnection: close\r\n/);
+		assert.equal(server.stored, ["last"]);
+	},
+);
 
-node("readyz is 503 with the reason while healthz is 200", async () => {
+node("readyz answers 503 with the reason while healthz answers 200", async () => {
 	const server = await TestServer.start();
 	const ask = async (path: string) => {
 		const answer = await fetch(server.url + path);
@@ -139,31 +142,34 @@ node("a body that is announced too large is answered before it is sent, and noth
 	await server.end();
 });
 
-node("bodies that are held at once are bounded; more of them are 503 with Retry-After", async () => {
-	const server = await TestServer.start({ maxHeldBytes: 100_000 });
-	const head = plausibleHead(60_000, close);
-	const holding = server.connect();
-	holding.send(head + "x".repeat(59_999));
-	// The body is held once another one of its size finds no room.
-	const refused = async () => {
-		const other = server.connect();
-		other.send(head + "x".repeat(60_000));
-		await other.closed;
-		return other;
-	};
-	await eventually(async () => (await refused()).statuses[0] === 503);
-	const { text } = await refused();
-	assert.match(text, /\r\nRetry-After: 1\r\n/);
-	assert.match(text, '{"errors":["too many bodies are being read"]}');
-	holding.send("x");
-	await holding.closed;
-	assert.equal(holding.statuses, [401]);
-	assert.equal((await refused()).statuses, [401], "the room is free again");
-	assert.equal(server.stored, []);
-	await server.end();
-});
+node(
+	"the bodies in memory at one time are bounded; a write beyond that gets 503 with Retry-After",
+	async () => {
+		const server = await TestServer.start({ maxHeldBytes: 100_000 });
+		const head = plausibleHead(60_000, close);
+		const holding = server.connect();
+		holding.send(head + "x".repeat(59_999));
+		// The body is held once another one of its size finds no room.
+		const refused = async () => {
+			const other = server.connect();
+			other.send(head + "x".repeat(60_000));
+			await other.closed;
+			return other;
+		};
+		await eventually(async () => (await refused()).statuses[0] === 503);
+		const { text } = await refused();
+		assert.match(text, /\r\nRetry-After: 1\r\n/);
+		assert.match(text, '{"errors":["too many bodies are being read"]}');
+		holding.send("x");
+		await holding.closed;
+		assert.equal(holding.statuses, [401]);
+		assert.equal((await refused()).statuses, [401], "the room is free again");
+		assert.equal(server.stored, []);
+		await server.end();
+	},
+);
 
-node("many bytes of docs arrive as they were announced", async () => {
+node("a large answer of docs has as many bytes as its Content-Length says", async () => {
 	const body = new TextEncoder().encode(JSON.stringify("é".repeat(10_000)));
 	const server = await TestServer.start({ fragments: () => ({ body, etag: '"x"' }) });
 	const keys = Array.from({ length: 500 }, (_, index) => `k${index}`).join(",");
@@ -261,7 +267,7 @@ node("a request for a layer's status is counted for the address that a trusted p
 	await server.end();
 });
 
-node("an address that writes too much is refused before its body has come", async () => {
+node("an address that sends too many writes is refused before its body arrives", async () => {
 	const limiter = { address: () => 7, sender: () => 0, punish: () => undefined };
 	const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;
 	const server = await TestServer.start({ context: { limiter }, trustedProxies });
@@ -323,7 +329,7 @@ node("a flood of refusals is one line at once and one for each second, with the 
 	);
 });
 
-node("refusals that go on have a line in each window", async () => {
+node("repeated refusals have one line in the log for each window", async () => {
 	const server = await TestServer.start({ times: { logEveryMs: 20 } });
 	const flood = server.connect();
 	await eventually(() => {
@@ -336,7 +342,7 @@ node("refusals that go on have a line in each window", async () => {
 	await server.end();
 });
 
-node("a sender that goes away in the middle of its body changes nothing, and is 499 in the log", async () => {
+node("a client that disconnects in the middle of a body changes nothing, and is 499 in the log", async () => {
 	const server = await TestServer.start();
 	const cut = server.connect();
 	cut.send(get("/healthz") + (await server.put("cut")).slice(0, -10));

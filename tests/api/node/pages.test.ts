@@ -34,7 +34,7 @@ test("a name that no file can have is not found", async ({ folder }) => {
 	assert.is((await pages(page("site.json"), plain)).status, 200);
 });
 
-test("a file is read once, and again when it is another one", async ({ folder }) => {
+test("a file is read once, and again after it was replaced", async ({ folder }) => {
 	const pages = folderPages(folder, false);
 	const path = join(folder, "site.json");
 	await writeFile(path, "one");
@@ -64,7 +64,7 @@ test("a large file that is replaced again and again does not drop the other file
 	assert.is((await pages(page("site.json"), plain)).body, small.body);
 });
 
-test("a compressed copy is for those who ask for it, in a header of a browser's length", async ({
+test("only a request that accepts a coding gets the compressed copy, with a header as long as browsers send it", async ({
 	folder,
 }) => {
 	const pages = folderPages(folder, false);
@@ -77,7 +77,7 @@ test("a compressed copy is for those who ask for it, in a header of a browser's 
 	assert.is(await sent(`${",".repeat(60_000)}br`), "plain");
 });
 
-test("a list of tags is read to the length that browsers send", async ({ folder }) => {
+test("If-None-Match with a list of tags is read up to the length that browsers send", async ({ folder }) => {
 	const pages = folderPages(folder, false);
 	await writeFile(join(folder, "site.json"), "{}");
 	const { ETag = "" } = (await pages(page("site.json"), plain)).headers;
@@ -87,7 +87,7 @@ test("a list of tags is read to the length that browsers send", async ({ folder 
 	assert.is(await sent(`${",".repeat(60_000)}${ETag}`), 200);
 });
 
-test("a page that is not there says so in both languages; before the first build it loads itself again", async ({
+test("a missing page says so in both languages; before the first build it reloads itself", async ({
 	folder,
 }) => {
 	const pages = folderPages(folder, false);

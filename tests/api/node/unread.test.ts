@@ -36,7 +36,7 @@ async function someTime(server: TestServer): Promise<void> {
 	for (let round = 0; round < 50; round += 1) assert.is((await fetch(`${server.url}/healthz`)).status, 200);
 }
 
-unread("a page is asked for once the pages before it on its connection are read", async () => {
+unread("a page is built only after the client has read the pages before it on the connection", async () => {
 	const { server, asked } = await startPages(16 * megabyte);
 	const reader = server.connect();
 	reader.socket.pause();
@@ -57,7 +57,7 @@ unread("a page is asked for once the pages before it on its connection are read"
 	await server.end();
 });
 
-unread("lists of fragments that are not read are not put together", async () => {
+unread("a list of fragments is not put together while its client does not read", async () => {
 	const asked = new Set<string>();
 	const body = Buffer.alloc(200_000, "1");
 	const fragments = (_target: string, _lang: string, smallkey: string) => {
@@ -95,28 +95,31 @@ unread("a file is in memory once, however many requests for it wait for their re
 	await folder.remove();
 });
 
-unread("of all that is not read the oldest is cut off beyond a bound, and others are served", async () => {
-	const { server, asked } = await startPages(64 * megabyte);
-	const readers = [];
-	for (let count = 1; count <= 6; count += 1) {
-		const reader = server.connect();
-		reader.socket.pause();
-		reader.send(get("/site.json"));
-		readers.push(reader);
-		await eventually(() => asked.length === count);
+unread(
+	"beyond a bound of unread answers the oldest connection is closed, and others are served",
+	async () => {
+		const { server, asked } = await startPages(64 * megabyte);
+		const readers = [];
+		for (let count = 1; count <= 6; count += 1) {
+			const reader = server.connect();
+			reader.socket.pause();
+			reader.send(get("/site.json"));
+			readers.push(reader);
+			await eventually(() => asked.length === count);
+			await someTime(server);
+		}
+		const [oldest, , , , , newest] = readers;
+		await eventually(() => {
+			// A paused socket learns of its end only by sending.
+			oldest?.send(get("/healthz"));
+			return oldest?.socket.destroyed === true;
+		});
+		newest?.send(get("/healthz"));
 		await someTime(server);
-	}
-	const [oldest, , , , , newest] = readers;
-	await eventually(() => {
-		// A paused socket learns of its end only by sending.
-		oldest?.send(get("/healthz"));
-		return oldest?.socket.destroyed === true;
-	});
-	newest?.send(get("/healthz"));
-	await someTime(server);
-	assert.not.ok(newest?.socket.destroyed);
-	for (const { socket } of readers) socket.destroy();
-	await server.end();
-});
+		assert.not.ok(newest?.socket.destroyed);
+		for (const { socket } of readers) socket.destroy();
+		await server.end();
+	},
+);
 
 unread.run();

@@ -187,7 +187,7 @@ async function start() {
 	return { server, release };
 }
 
-test("the largest request to each route is answered, what is beyond its bound is refused, and others are served", async () => {
+test("each route answers its largest request and refuses a larger one, and others are served", async () => {
 	const { server, release } = await start();
 	const waiting: Promise<unknown>[] = [];
 	/** @returns the statuses; of requests that are held, those of the ones that are not */

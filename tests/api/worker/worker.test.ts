@@ -112,7 +112,7 @@ test("more keys than one request may fetch are 414 before anything is fetched", 
 	);
 });
 
-test("docs over 32 MB is 414, and no more is fetched than tells so", async () => {
+test("docs over 32 MB is 414 as soon as the fetched assets show it", async () => {
 	const { worker, log } = make();
 	const body = JSON.stringify("x".repeat(999_998));
 	const { binding, asked } = assets(() => new Response(body, { headers: { ETag: '"x"' } }));
@@ -232,7 +232,7 @@ test("writes are limited by Cloudflare's own rate limit, by address and by sende
 	assert.equal(asked, []);
 });
 
-test("why a write was answered with 503 is in the log, without the token", async () => {
+test("the reason of a 503 to a write is in the log, without the token", async () => {
 	const { worker, log } = make();
 	await using limited = await answering((_, response) => {
 		response.writeHead(429, { "Content-Type": "application/json", "Retry-After": "3600" });

@@ -43,7 +43,7 @@ const slow = () => {
 	throw new FetchFailure("time", causeOf("slow", 10));
 };
 
-test("a busy service is asked three times, with longer pauses", async () => {
+test("a busy service is asked three times, after longer and longer pauses", async () => {
 	const { ask, asked, waits } = scripted({ "http://a.example/": [refuse(503), refuse(500), ok] });
 	assert.ok((await ask("http://a.example/")).ok);
 	assert.is(asked.length, 3);
@@ -64,7 +64,7 @@ test("a pause that the service asks for is kept, within bounds", async () => {
 	assert.equal(odd.waits, [1000, 2000]);
 });
 
-test("what is not there is asked for once, and is the registration's fault", async () => {
+test("an address that is 404 is requested once, and is the registration's fault", async () => {
 	for (const [status, state] of [
 		[404, "wrong"],
 		[410, "wrong"],
@@ -101,7 +101,7 @@ test("an answer that breaks off while it is read is asked for once more", async 
 	assert.is(asked.length, 2);
 });
 
-test("one slow path does not speak for its host; three failures in a row do", async () => {
+test("one slow path does not suspend its host; three failures in a row do", async () => {
 	const urlOf = (path: number) => `http://a.example/${path}`;
 	const { ask, asked, clock } = scripted({
 		[urlOf(1)]: [slow, slow],

@@ -65,7 +65,7 @@ async function openProxy() {
 	return { address: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, tunnels, close };
 }
 
-test("which addresses are public", () => {
+test("isPublicAddress knows the ranges that are not public", () => {
 	// IANA's special-purpose registries (RFC 6890 and what followed), and the metadata services of clouds.
 	const refused = [
 		"0.0.0.0",

@@ -62,7 +62,7 @@ test("a name that points into the machine at its second request is refused then"
 	assert.equal(peer.asked, []);
 });
 
-test("redirects to and fro, and into the machine by a name, end", async () => {
+test("redirects in a circle, or to this machine by a name, end with a refusal", async () => {
 	const fetch = createFetch({ allowPrivate: true });
 	peer.on("/to", status(302, { Location: "/fro" }));
 	peer.on("/fro", status(302, { Location: "/to" }));

@@ -101,7 +101,10 @@ test("the audit takes a repair for the service's own, when it waits and when it 
 	assert.match(stdout, own);
 });
 
-test("what a reviewer declines is not proposed again, and nothing is merged", async ({ local, peer }) => {
+test("a repair that a reviewer declines is not proposed again, and nothing is merged", async ({
+	local,
+	peer,
+}) => {
 	serveOdd(peer, 5);
 	const env = { DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" };
 	const main = await local.git("rev-parse", "main");

@@ -145,7 +145,7 @@ test("an unchanged service makes no second commit", async () => {
 	assert.is(await local.git("rev-parse", "main"), tip);
 });
 
-test("a harvest that ends after the layer moved, changed its type or went is dropped", async () => {
+test("a harvest is dropped if its layer moved, changed its type or was removed meanwhile", async () => {
 	for (const [smallkey, change] of [
 		["moved", (key: string) => put(key, feature("/elsewhere/MapServer/1"))],
 		["retyped", (key: string) => put(key, tiles)],
@@ -165,7 +165,7 @@ test("a harvest that ends after the layer moved, changed its type or went is dro
 	}
 });
 
-test("a harvest that ends after another member changed is kept", async () => {
+test("a harvest is kept if another member of its layer changed meanwhile", async () => {
 	const layer = held(json(layerDocument()));
 	serveLayer(peer, { layer: layer.route });
 	await put("ozone", feature());
@@ -195,7 +195,7 @@ test("a removal and a change of type take the description with them, in one comm
 	]);
 });
 
-test("at start, what was never harvested is; tiles and a described layer are not asked for", async () => {
+test("a start harvests the layers that were never harvested, but no tiles", async () => {
 	serveLayer(peer);
 	await put("known", feature());
 	harvester.follow("known");
@@ -302,7 +302,7 @@ test("the state of a layer: waiting, failed with its findings and the next try, 
 	assert.ok(nextTry > local.now && nextTry <= local.now + 7 * day);
 });
 
-test("what a start finds is one line, and each layer's findings are in its state", async () => {
+test("a start logs its findings in one line, and each layer's findings are in its state", async () => {
 	serveLayer(peer);
 	await put("ozone", feature());
 	await put("wrong", feature("/nowhere/MapServer/1"));
@@ -388,7 +388,7 @@ test("a wrong registration is not tried again before its turn comes", async () =
 	assert.equal(timers, []);
 });
 
-test("every layer has its moment once in a period", async () => {
+test("every layer is harvested once in a period", async () => {
 	serveLayer(peer);
 	await put("ozone", feature());
 	harvester.start();
@@ -475,7 +475,7 @@ test("each layer is checked as a viewer sees it: after its harvest, and also one
 	assert.is(harvester.stateOf("picture"), null);
 });
 
-test("names that are no layers are nothing to be harvested", async () => {
+test("files that are not layers are not harvested", async () => {
 	for (const smallkey of ["__proto__", "constructor", "..", ".git", "nothing"]) harvester.follow(smallkey);
 	await put("picture", tiles);
 	harvester.follow("picture");

@@ -31,7 +31,7 @@ test("hosts take turns, one smallkey at a time each, and only so many at once", 
 	assert.is(queue.size, 2);
 });
 
-test("an urgent one goes first, and one that waits twice waits once", async () => {
+test("an urgent key goes first, and a key that is queued twice is harvested once", async () => {
 	const { queue, begun, end } = stepwise(1);
 	for (const smallkey of ["a1", "a2", "b1"]) queue.add(smallkey, smallkey[0] ?? "", false);
 	queue.add("b1", "b", true);
@@ -43,7 +43,7 @@ test("an urgent one goes first, and one that waits twice waits once", async () =
 	assert.is(queue.size, 0);
 });
 
-test("one that is under way can wait again, for what has changed meanwhile", async () => {
+test("a key under way can be queued again, for a change made meanwhile", async () => {
 	const { queue, begun, end } = stepwise(4);
 	queue.add("a1", "a", true);
 	queue.add("a1", "a", true);

@@ -81,7 +81,7 @@ async function found(path: string): Promise<string[]> {
 const ended = (path: string, words: string) =>
 	Array.from({ length: 2 }, () => `http://map.example${path} sent what ${words}`);
 
-test("a thread is there only while there is something to harvest", async () => {
+test("a thread runs only while there is something to harvest", async () => {
 	assert.equal(timers, []);
 	const [first] = await found("/good");
 	assert.match(first ?? "", /^thread \d+$/);
@@ -100,7 +100,7 @@ test("a thread with work is not ended as idle", async () => {
 	assert.equal(await waits, [first]);
 });
 
-test("a thread that answers is not taken for one that is stuck, however long it lives", async () => {
+test("a thread that answers is not ended as stuck, however long it runs", async () => {
 	const [first] = await found("/good");
 	for (let round = 0; round < 20; round += 1) {
 		step();
@@ -127,7 +127,7 @@ for (const [path, words] of [
 	});
 }
 
-test("an answer that keeps a thread busy for ever: the thread is ended after five steps without a word", async () => {
+test("a thread that an answer keeps busy is ended after five steps without a sign of life", async () => {
 	await found("/good");
 	const loops = found("/loops");
 	let steps = 0;
@@ -161,7 +161,7 @@ test("closing rejects what is under way with the reason of its signal, and ends 
 	await rejected(threads.harvest(at("/good"), controller.signal));
 });
 
-test("a layer has its time, all of its requests included", async () => {
+test("the time limit of a layer includes all of its requests", async () => {
 	const peer = await Peer.open();
 	serveLayer(peer, { layer: hang });
 	threads = open(harvesterThread, { ...limits, maxHeapMb: 256, maxLayerMs: 500 });
@@ -192,7 +192,7 @@ test("the harvester's own thread finds what harvesting without a thread finds", 
 	await peer.close();
 });
 
-test("an answer that ends the thread of a look: the service is down", async () => {
+test("a service whose answer ends the thread of a check is down", async () => {
 	const { state, findings } = await threads.watch(at("/exits"), never);
 	assert.is(state, "down");
 	assert.equal(

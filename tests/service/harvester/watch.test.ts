@@ -49,7 +49,7 @@ function health(): Promise<string | null> {
 	return readFile(join(folder.path, "layers/health.json"), "utf8").catch(() => null);
 }
 
-test("sick layers are written with the week since which they are so; where all are well there is no file", async () => {
+test("sick layers are written with the week in which they became sick; without any there is no file", async () => {
 	serveLayer(peer, { feature: json({ features: [] }) });
 	await storeFeature("ozone");
 	await storeFeature("wrong", "/nothing/MapServer/1");
@@ -99,7 +99,7 @@ test("layers that are not named keep what is known of them", async () => {
 	assert.equal(Object.keys(JSON.parse((await health()) ?? "").sick), ["ozone"]);
 });
 
-test("where no host at all can be asked, it is this machine that is sick: nothing is written", async () => {
+test("if no host can be reached, this machine is at fault and nothing is written", async () => {
 	const other = await Peer.open();
 	serveLayer(peer, { layer: text("no", "text/plain", 403) });
 	serveLayer(other, { layer: text("no", "text/plain", 403) });

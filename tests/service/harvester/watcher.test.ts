@@ -141,7 +141,7 @@ test("a layer that was removed since its check is not among the sick ones", asyn
 	assert.equal(Object.keys(JSON.parse((await health()) ?? "").sick), ["ab"]);
 });
 
-test("what is known already makes no commit, and a layer that is well or gone is forgotten", async () => {
+test("an unchanged state makes no commit, and a layer that is well or removed is forgotten", async () => {
 	for (const smallkey of ["ab", "cd"]) await put(smallkey);
 	states.set("ab", "empty").set("cd", "down");
 	await look("ab", "cd");
@@ -161,13 +161,13 @@ test("what is known already makes no commit, and a layer that is well or gone is
 	assert.equal(local.reported, []);
 });
 
-test("names that are no layers are not checked", async () => {
+test("files that are not layers are not checked", async () => {
 	await look("nothing", "__proto__");
 	assert.equal(looked, []);
 	assert.is(timers.length, 0);
 });
 
-test("what cannot be stored now is stored with what is seen later, or at the end", async () => {
+test("a state that cannot be stored is stored with the next one, or at the end", async () => {
 	await put("ab");
 	states.set("ab", "wrong");
 	await look("ab");

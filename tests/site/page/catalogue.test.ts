@@ -77,7 +77,7 @@ page.after(async ({ browser, world }) => {
 });
 
 page(
-	"finds as one types, in both languages, and keeps everything in the address",
+	"the search finds as one types, in both languages, and keeps everything in the address",
 	async ({ window, world }) => {
 		await window.goto(world.url("en/"));
 		const rows = window.locator(".results li h2");
@@ -180,37 +180,40 @@ async function shiftOf(browser: Browser, width: number, address: string, ready: 
 	return shift;
 }
 
-page("nothing moves while a page fills, at 44, 2,000 and 20,000 layers, wide and narrow", async (context) => {
-	const { browser, world } = context;
-	const pages = [
-		["en/", ".found:not([aria-busy]) .results li:nth-child(10)"],
-		["fr/?q=riviere", ".found:not([aria-busy]) .results li"],
-		["en/layer/same", '.map[data-state="failed"]'],
-		["en/embed/same", '.map[data-state="failed"]'],
-		["en/?page=health", "table"],
-		["fr/changes/", ".narrow:not([hidden])"],
-		["list/fr/", "main li"],
-		["guide/publish.html", "main nav"],
-		["en/?page=draft", "main input"],
-	] as const;
-	const assertStill = async (at: SiteWorld, path: string, ready: string) => {
-		for (const width of [1_200, 390]) {
-			const shift = await shiftOf(browser, width, at.url(path), ready);
-			assert.ok(shift < 0.05, `${path} at ${width}: ${shift}`);
+page(
+	"nothing moves while a page loads, with 44, 2,000 and 20,000 layers, wide and narrow",
+	async (context) => {
+		const { browser, world } = context;
+		const pages = [
+			["en/", ".found:not([aria-busy]) .results li:nth-child(10)"],
+			["fr/?q=riviere", ".found:not([aria-busy]) .results li"],
+			["en/layer/same", '.map[data-state="failed"]'],
+			["en/embed/same", '.map[data-state="failed"]'],
+			["en/?page=health", "table"],
+			["fr/changes/", ".narrow:not([hidden])"],
+			["list/fr/", "main li"],
+			["guide/publish.html", "main nav"],
+			["en/?page=draft", "main input"],
+		] as const;
+		const assertStill = async (at: SiteWorld, path: string, ready: string) => {
+			for (const width of [1_200, 390]) {
+				const shift = await shiftOf(browser, width, at.url(path), ready);
+				assert.ok(shift < 0.05, `${path} at ${width}: ${shift}`);
+			}
+		};
+		for (const [path, ready] of pages) await assertStill(world, path, ready);
+		const large = await SiteWorld.open([]);
+		for (const count of [2_000, 20_000]) {
+			large.publish([...generateEntries(count)]);
+			await assertStill(
+				large,
+				"en/",
+				".filters:has(.facet, summary) ~ .found:not([aria-busy]) .results li:nth-child(10)",
+			);
 		}
-	};
-	for (const [path, ready] of pages) await assertStill(world, path, ready);
-	const large = await SiteWorld.open([]);
-	for (const count of [2_000, 20_000]) {
-		large.publish([...generateEntries(count)]);
-		await assertStill(
-			large,
-			"en/",
-			".filters:has(.facet, summary) ~ .found:not([aria-busy]) .results li:nth-child(10)",
-		);
-	}
-	await large.close();
-});
+		await large.close();
+	},
+);
 
 page(
 	"a search while the catalogue is read is answered by the service first, never as a final count",
@@ -604,25 +607,22 @@ page(
 	},
 );
 
-page(
-	"what is read for a layer that was left is not read to its end, and French has its spaces",
-	async (context) => {
-		const { browser, world } = context;
-		const { page: window, context: tab } = await openWindow(browser, { locale: "fr-CA" });
-		await window.goto(world.url("fr/layer/layer-0"));
-		await window.getByRole("link", { name: "Rivers Canada" }).waitFor();
-		const asked = window.waitForEvent("request", (request) => request.url().endsWith("/v0.9/doc/fr/layer-1"));
-		await window.route("**/v0.9/doc/**", () => undefined);
-		await window.goto(world.url("fr/layer/layer-1"));
-		await asked;
-		const ended = window.waitForEvent("requestfailed", (request) =>
-			request.url().includes("/v0.9/doc/fr/layer-1"),
-		);
-		await window.getByRole("link", { name: "Retour aux couches" }).click();
-		await ended;
-		await tab.close();
-	},
-);
+page("leaving a layer's page ends its requests, and French has its spaces", async (context) => {
+	const { browser, world } = context;
+	const { page: window, context: tab } = await openWindow(browser, { locale: "fr-CA" });
+	await window.goto(world.url("fr/layer/layer-0"));
+	await window.getByRole("link", { name: "Rivers Canada" }).waitFor();
+	const asked = window.waitForEvent("request", (request) => request.url().endsWith("/v0.9/doc/fr/layer-1"));
+	await window.route("**/v0.9/doc/**", () => undefined);
+	await window.goto(world.url("fr/layer/layer-1"));
+	await asked;
+	const ended = window.waitForEvent("requestfailed", (request) =>
+		request.url().includes("/v0.9/doc/fr/layer-1"),
+	);
+	await window.getByRole("link", { name: "Retour aux couches" }).click();
+	await ended;
+	await tab.close();
+});
 
 page("the root chooses the browser's language, and takes the address along", async ({ browser, world }) => {
 	for (const [locale, lang] of [

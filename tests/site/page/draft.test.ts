@@ -316,7 +316,7 @@ draft(
 
 const units = suite("draft links");
 
-units("a draft survives its address, whatever it holds; what was cut off is none", async () => {
+units("any draft survives its address; an address that is cut holds no draft", async () => {
 	const drafts = [
 		{ smallkey: "a+b=", text: '{"é": "\u202e<script>", "x": "‹"}' },
 		{ smallkey: "", text: "" },

@@ -135,7 +135,7 @@ odd(
 	},
 );
 
-odd("drafts that are no registration, too long or full of markup", async ({ origin, window: { page } }) => {
+odd("drafts that are not registrations, too long or full of markup", async ({ origin, window: { page } }) => {
 	const registration = JSON.stringify(wmsAt("https://maps.example.ca/wms", markup, [markup, markup]));
 	const texts = [
 		["[]", "must be an object"],

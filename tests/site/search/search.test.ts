@@ -198,7 +198,7 @@ test("each row of synonyms has names of one thing that are searched for", () => 
 	}
 });
 
-test("texts of any kind find nothing wrong and end", () => {
+test("a search for any text ends, and finds nothing wrong", () => {
 	const matcher = new Matcher();
 	matcher.add([entry("odd", "(.*)+[\\", "<b>"), entry("arabic", "خريطة الأنهار")]);
 	for (const text of [

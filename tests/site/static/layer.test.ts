@@ -58,7 +58,7 @@ test("the page of a layer says all in its language, and needs no script", () => 
 	]);
 });
 
-test("what is copied from the page has whole addresses: without PUBLIC_URL only that of the map service", () => {
+test("copied snippets have absolute addresses: without PUBLIC_URL only that of the map service", () => {
 	const namesOf = (publicUrl: string) => {
 		const html = layerHtml("en", entry, { ...pageSettings, publicUrl });
 		assert.not.match(html, /<code>[^<]*\.\.\//);
@@ -76,7 +76,7 @@ test("what is copied from the page has whole addresses: without PUBLIC_URL only 
 	assert.equal(all.slice(-5), [...libraries, "HTML: the map in a frame of your page"]);
 });
 
-test("whatever a service is called, it is text", () => {
+test("a name of a service with markup is shown as text", () => {
 	const html = layerHtml("en", entry, pageSettings);
 	assertWellFormed(html);
 	assert.not.match(html, "<script>alert");
