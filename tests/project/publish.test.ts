@@ -3,7 +3,6 @@ import { createHmac } from "node:crypto";
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { chunkOf } from "../../registry/entries.ts";
 import { parseRegistration } from "../../registry/registration.ts";
@@ -12,7 +11,7 @@ import { registration1, registration2 } from "../../registry/schemas/registratio
 import { manual } from "../local.ts";
 import { cleanEnvironment, type Ended, pathWithCompiled, root, ServerProcess } from "../process.ts";
 import { eventually } from "../wait.ts";
-import { temporaryFolder } from "../world.ts";
+import { sharedSuite, temporaryFolder, writeFiles } from "../world.ts";
 
 const page = await readFile(join(root, "docs/publish.md"), "utf8");
 const reference = await readFile(join(root, "docs/registration.md"), "utf8");
@@ -43,24 +42,13 @@ function rows(members: Record<string, Member>): string[] {
 /** A secret with bytes that a shell or openssl could take for something else. */
 const secret = "a secret: -x $é that is longer than sixteen bytes";
 
-const test = suite<{ folder: string; remove: () => Promise<void>; server: ServerProcess }>("docs/publish.md");
-
-test.before(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	scene.folder = path;
-	scene.remove = remove;
-	scene.server = await ServerProcess.start({
-		DATA_DIR: path,
-		SITE: "on",
-		PUBLIC_URL: "https://fragments.example",
-		SENDERS: JSON.stringify({ publisher: secret, proposer: { key: "proposer's secret", review: true } }),
-	});
-	await writeFile(join(path, "layer.json"), blocks("json")[0] as string);
-	await writeFile(join(path, "empty"), "");
-});
-test.after(async ({ server, remove }) => {
-	await server.stop();
-	await remove();
+const test = sharedSuite("docs/publish.md", async (use) => {
+	const { path: folder } = use(await temporaryFolder());
+	const senders = { publisher: secret, proposer: { key: "proposer's secret", review: true } };
+	const env = { SITE: "on", PUBLIC_URL: "https://fragments.example", SENDERS: JSON.stringify(senders) };
+	const server = use(await ServerProcess.start({ DATA_DIR: folder, ...env }));
+	writeFiles(folder, { "layer.json": blocks("json")[0] as string, empty: "" });
+	return { folder, server };
 });
 
 test("the members of a registration are those of the schema, in its words", () => {

@@ -4,7 +4,13 @@ import type { Finding } from "../../harvest/finding.ts";
 import { causeOf } from "../../registry/causes.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { renderComment } from "../../review/comment.ts";
-import { createCheckServices, isWrong, type Review, review } from "../../review/review.ts";
+import {
+	type CheckServices,
+	createCheckServices,
+	isWrong,
+	type Review,
+	review,
+} from "../../review/review.ts";
 import { readConfiguration } from "../../service/settings.ts";
 import { Peer } from "../harvest/peer.ts";
 import { largeWhenStored } from "../local.ts";
@@ -25,17 +31,18 @@ async function reviewed(files: Files, findings: Record<string, Finding[]> = {}, 
 	using repository = new Repository(base);
 	const asked: string[] = [];
 	repository.propose(files);
-	const outcome = await review({
-		repository: repository.path,
-		base: "main",
-		head: "head",
-		settings,
-		check: async ({ smallkey }) => {
-			asked.push(smallkey);
-			return { findings: findings[smallkey] ?? [] };
-		},
-	});
-	return { outcome, asked };
+	const check: CheckServices = async ({ smallkey }) => {
+		asked.push(smallkey);
+		return { findings: findings[smallkey] ?? [] };
+	};
+	return { outcome: await reviewIn(repository, "head", "main", check), asked };
+}
+
+const well: CheckServices = async () => ({ findings: [] });
+
+/** Reviews `head` of a repository against `base`; its services are well. */
+function reviewIn({ path }: Repository, head = "head", base = "main", check = well) {
+	return review({ repository: path, base, head, settings, check });
 }
 
 function problemLines({ problems }: Review): string[] {
@@ -163,9 +170,7 @@ test("a link is named as one, also if it has more bytes than a file may have", a
 	repository.write({ large: null });
 	repository.git("update-index", "--add", "--cacheinfo", `120000,${blob},layers/ab/abd.json`);
 	repository.git("commit", "-q", "-m", "a link");
-	const { path } = repository;
-	const check = async () => ({ findings: [] });
-	const outcome = await review({ repository: path, base: "main~1", head: "main", settings, check });
+	const outcome = await reviewIn(repository, "main", "main~1");
 	assert.equal(problemLines(outcome), ["layers/ab/abd.json:1  must be a plain file, not a symlink"]);
 });
 
@@ -173,14 +178,7 @@ test("a twin that came to the base after the change parted from it is found", as
 	using repository = new Repository(baseFiles);
 	repository.propose({ "layers/ne/new.json": wmsFile("a") });
 	repository.commit("meanwhile", { "layers/ne/NEW.json": wmsFile("b") });
-	const check = async () => ({ findings: [] });
-	const outcome = await review({
-		repository: repository.path,
-		base: "main",
-		head: "head",
-		settings,
-		check,
-	});
+	const outcome = await reviewIn(repository);
 	assert.match(
 		problemLines(outcome).join(),
 		/new\.json:1 {2}smallkey: new differs only in case from NEW, which is registered/,
@@ -195,14 +193,7 @@ test("what the base changed meanwhile is not part of the change", async () => {
 	using repository = new Repository(baseFiles);
 	repository.propose({ "layers/ne/new.json": wmsFile("a") });
 	repository.commit("meanwhile", { "layers/ab/abc.json": wmsFile("rivers"), "api/app.ts": "" });
-	const check = async () => ({ findings: [] });
-	const outcome = await review({
-		repository: repository.path,
-		base: "main",
-		head: "head",
-		settings,
-		check,
-	});
+	const outcome = await reviewIn(repository);
 	assert.equal(
 		outcome.layers.map(({ smallkey }) => smallkey),
 		["new"],
@@ -213,7 +204,6 @@ test("what the base changed meanwhile is not part of the change", async () => {
 test("a change with two merge bases is refused, as its merge could write unlisted files", async () => {
 	using repository = new Repository({ ...baseFiles, "SECURITY.md": "how to report\n" });
 	hide(repository, "SECURITY.md", "no reports, please\n");
-	const { path } = repository;
 	assert.is(
 		repository.git("diff", "--name-only", repository.git("merge-base", "main", "hiding").trim(), "hiding"),
 		"",
@@ -221,8 +211,7 @@ test("a change with two merge bases is refused, as its merge could write unliste
 	);
 	const merged = repository.git("merge-tree", "--write-tree", "main", "hiding").trim();
 	assert.is(repository.git("show", `${merged}:SECURITY.md`), "no reports, please\n");
-	const check = async () => ({ findings: [] });
-	const outcome = await review({ repository: path, base: "main", head: "hiding", settings, check });
+	const outcome = await reviewIn(repository, "hiding");
 	assert.ok(isWrong(outcome));
 	assert.match(outcome.obstacle ?? "", /^2 merge bases, so its merge may write what GitHub does not list/);
 });
@@ -234,9 +223,7 @@ test("a file that the base has renamed is judged where the merge writes it, and 
 	repository.commit("meanwhile", moved);
 	const objects = () => repository.git("count-objects", "-v");
 	const before = objects();
-	const { path } = repository;
-	const check = async () => ({ findings: [] });
-	const outcome = await review({ repository: path, base: "main", head: "head", settings, check });
+	const outcome = await reviewIn(repository);
 	assert.equal(
 		outcome.layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`),
 		["energy-2 changed"],
@@ -249,9 +236,7 @@ test("a merge conflict is reported as a conflict", async () => {
 	using repository = new Repository(baseFiles);
 	repository.propose({ "layers/ab/abc.json": wmsFile("rivers") });
 	repository.commit("meanwhile", { "layers/ab/abc.json": wmsFile("lakes") });
-	const { path } = repository;
-	const check = async () => ({ findings: [] });
-	const outcome = await review({ repository: path, base: "main", head: "head", settings, check });
+	const outcome = await reviewIn(repository);
 	assert.is(outcome.obstacle, "the base has changed the same lines: merge it into the branch");
 	assert.ok(isWrong(outcome));
 	assert.match(renderComment(outcome), "It cannot be merged: the base has changed the same lines");
@@ -368,8 +353,7 @@ test("a review neither checks out nor runs the head's files", async () => {
 	using repository = new Repository(baseFiles);
 	repository.propose({ ".gitattributes": "*.json filter=evil\n", "layers/ab/abd.json": wmsFile("a") });
 	const before = repository.git("rev-parse", "HEAD");
-	const check = async () => ({ findings: [] });
-	await review({ repository: repository.path, base: "main", head: "head", settings, check });
+	await reviewIn(repository);
 	assert.is(repository.git("status", "--porcelain"), "");
 	assert.is(repository.git("rev-parse", "HEAD"), before);
 });
@@ -384,15 +368,7 @@ for (const [base, head] of [
 		repository.propose({ "layers/ab/abd.json": wmsFile("a") });
 		repository.git("checkout", "-q", "--orphan", "unrelated");
 		repository.commit("unrelated", {});
-		const check = async () => ({ findings: [] });
-		const options = {
-			repository: repository.path,
-			base: base as string,
-			head: head as string,
-			settings,
-			check,
-		};
-		const error = await review(options).then(
+		const error = await reviewIn(repository, head, base).then(
 			() => null,
 			(error: Error) => error.message,
 		);
@@ -401,7 +377,7 @@ for (const [base, head] of [
 }
 
 test("a service that is not asked in the time for all services is down", async () => {
-	const peer = await Peer.open();
+	await using peer = await Peer.open();
 	const { timeout } = AbortSignal;
 	AbortSignal.timeout = (ms) => (ms === 8 * 60_000 ? AbortSignal.abort() : timeout.call(AbortSignal, ms));
 	try {
@@ -420,7 +396,6 @@ test("a service that is not asked in the time for all services is down", async (
 		assert.equal(peer.asked, []);
 	} finally {
 		AbortSignal.timeout = timeout;
-		await peer.close();
 	}
 });
 

@@ -1,18 +1,15 @@
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { runGit } from "../../../system/git/run.ts";
 import { feature, Local, noon, wms } from "../../local.ts";
 import { type Ended, runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";
+import { sharedSuite } from "../../world.ts";
 
-const test = suite<{ local: Local }>("audit");
-
-test.before(async (scene) => {
-	scene.local = await Local.open({ files: { [layerPath("seeded")]: wms("seed") } });
-});
-test.after(({ local }) => local.end());
+const test = sharedSuite("audit", async (use) => ({
+	local: use(await Local.open({ files: { [layerPath("seeded")]: wms("seed") } })),
+}));
 
 function audit(local: Local, ...words: string[]): Promise<Ended> {
 	const io = { now: () => new Date(noon + 3_600_000) };

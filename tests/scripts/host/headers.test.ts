@@ -2,7 +2,6 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { documentHeaders, pageHeaders } from "../../../api/site-headers.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
@@ -14,7 +13,7 @@ import { buildDist, freePort } from "../../conformance/engines.ts";
 import { assertReadHeaders } from "../../conformance/reads.ts";
 import { root, runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";
-import { temporaryFolder } from "../../world.ts";
+import { sharedSuite, temporaryFolder } from "../../world.ts";
 
 /** A static host that is there to be tried: its program, and how it is started with what `npx fragment-publisher headers` prints. */
 interface Program {
@@ -89,18 +88,15 @@ function isInstalled(command: string): boolean {
 	}
 }
 
-const test = suite<{ dist: string; folder: string; remove: () => Promise<void> }>("headers of static hosts");
-
-test.before(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	Object.assign(scene, { folder: path, remove });
+const test = sharedSuite("headers of static hosts", async (use) => {
+	const { path: folder } = use(await temporaryFolder());
 	// Apache and its like drop the rights of root.
-	await chmod(path, 0o755);
-	scene.dist = await buildDist(layers, path, false);
-	const words = ["--layers", join(path, "layers"), "--out", scene.dist];
+	await chmod(folder, 0o755);
+	const dist = await buildDist(layers, folder, false);
+	const words = ["--layers", join(folder, "layers"), "--out", dist];
 	assert.is((await runScript("build", words)).code, 0);
+	return { dist, folder };
 });
-test.after(({ remove }) => remove());
 
 for (const { name, command, start } of programs) {
 	test(`${name} serves a build as the service does`, async ({ dist, folder }) => {

@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import { readFile, rename } from "node:fs/promises";
-import { createServer } from "node:http";
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { suite } from "uvu";
@@ -15,7 +14,7 @@ import { buildDist } from "../../conformance/engines.ts";
 import { hasBrotli, nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
 import { root, runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";
-import { temporaryFolder } from "../../world.ts";
+import { answering, sharedSuite, temporaryFolder } from "../../world.ts";
 import { addressOf, contentOf, pages, writePages } from "./pages.ts";
 
 interface Scene {
@@ -27,38 +26,26 @@ interface Scene {
 	forwarded: (string | undefined)[];
 	/** Targets that came through to the service, as they came. */
 	passed: string[];
-	end: () => Promise<void>;
 }
 
 /** nginx with files of a build, in front of a service that notes what it is asked. */
-const test = suite<Scene>("nginx");
-
-test.before(async (scene) => {
-	const folder = await temporaryFolder();
-	scene.dist = await buildDist(layers, folder.path, true);
-	await writePages(scene.dist);
-	scene.passed = [];
-	scene.forwarded = [];
-	const service = createServer((request, response) => {
-		scene.passed.push(`${request.method} ${request.url}`);
-		scene.forwarded.push(request.headers["x-forwarded-for"] as string | undefined);
+const test = sharedSuite<Scene>("nginx", async (use) => {
+	const dist = await buildDist(layers, use(await temporaryFolder()).path, true);
+	await writePages(dist);
+	const [passed, forwarded]: [string[], Scene["forwarded"]] = [[], []];
+	const behind = await answering((request, response) => {
+		passed.push(`${request.method} ${request.url}`);
+		forwarded.push(request.headers["x-forwarded-for"] as string | undefined);
 		response.end("from the service");
 	});
-	await new Promise<void>((resolve) => service.listen(0, "127.0.0.1", resolve));
-	scene.service = `127.0.0.1:${(service.address() as AddressInfo).port}`;
-	const front = await spawnNginx(scene.service, scene.dist);
-	scene.origin = front.origin;
-	scene.end = async () => {
-		await front.stop();
-		service.closeAllConnections();
-		await new Promise((resolve) => service.close(resolve));
-		await folder.remove();
-	};
+	const service = `127.0.0.1:${use(behind).port}`;
+	const front = await spawnNginx(service, dist);
+	use(front.stop);
+	return { dist, origin: front.origin, service, forwarded, passed };
 });
 test.before.each(({ passed }) => {
 	passed.length = 0;
 });
-test.after(async ({ end }) => end());
 
 test("fragments come from disk, compressed at build time, and the service is not asked", async ({
 	origin,
@@ -328,13 +315,11 @@ test("nginx tells the service the client's address", async ({ origin, forwarded 
 const alone = suite("nginx without the service");
 
 alone("fragments are served on; what needs the service is refused with an empty body", async () => {
-	const folder = await temporaryFolder();
+	await using folder = await temporaryFolder();
 	const dist = await buildDist(layers, folder.path);
-	const closed = createServer();
-	await new Promise<void>((resolve) => closed.listen(0, "127.0.0.1", resolve));
-	const { port } = closed.address() as AddressInfo;
-	await new Promise((resolve) => closed.close(resolve));
-	const front = await spawnNginx(`127.0.0.1:${port}`, dist);
+	const closed = await answering();
+	await closed[Symbol.asyncDispose]();
+	const front = await spawnNginx(`127.0.0.1:${closed.port}`, dist);
 	try {
 		assert.is((await ask(front.origin, "GET", "/v0.9/doc/en/23ax5t")).status, 200);
 		for (const target of ["/v0.9/docs/en/23ax5t", "/healthz", "/v0.9/doc/en/none"]) {
@@ -345,7 +330,6 @@ alone("fragments are served on; what needs the service is refused with an empty 
 		}
 	} finally {
 		await front.stop();
-		await folder.remove();
 	}
 });
 

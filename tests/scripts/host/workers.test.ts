@@ -1,5 +1,4 @@
 import { copyFile, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
-import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
@@ -12,40 +11,30 @@ import { senders, wms, wmsFragment } from "../../conformance/engine.ts";
 import { buildDist, startWorkers, workers } from "../../conformance/engines.ts";
 import { manual } from "../../local.ts";
 import { descendantsWith, runScript } from "../../process.ts";
-import { temporaryFolder } from "../../world.ts";
+import { answering, sharedSuite, temporaryFolder } from "../../world.ts";
 import { addressOf, contentOf, pages, writePages } from "./pages.ts";
 
 interface Scene {
 	folder: string;
 	dist: string;
 	engine: Awaited<ReturnType<typeof startWorkers>>;
-	remove: () => Promise<void>;
 }
 
 const base = "/rcs";
 const keys = Array.from({ length: 200 }, (_, index) => `layer-${index}`);
 
 /** npx fragment-publisher workers without a store, below a prefix, as on Cloudflare's paid plan. */
-const test = suite<Scene>("npx fragment-publisher workers");
-
-test.before(async (scene) => {
-	const folder = await temporaryFolder();
-	scene.folder = folder.path;
-	scene.remove = folder.remove;
+const test = sharedSuite<Scene>("npx fragment-publisher workers", async (use) => {
+	const { path: folder } = use(await temporaryFolder());
 	const layers = new Map(keys.map((key) => [key, wms(key)]));
-	scene.dist = await buildDist(layers.set("a+b=c", wms("plus")), folder.path);
-	await writePages(scene.dist);
-	await writeHostingFiles(scene.dist, false, targetNames, true);
-	await mkdir(join(folder.path, "tmp"));
-	scene.engine = await startWorkers(scene.dist, [], {
-		BASE_PATH: base,
-		SITE: "on",
-		DOCS_MAX_KEYS: "900",
-		SENDERS: JSON.stringify(senders),
-		TMPDIR: join(folder.path, "tmp"),
-	});
+	const dist = await buildDist(layers.set("a+b=c", wms("plus")), folder);
+	await writePages(dist);
+	await writeHostingFiles(dist, false, targetNames, true);
+	const TMPDIR = join(folder, "tmp");
+	await mkdir(TMPDIR);
+	const env = { BASE_PATH: base, SITE: "on", DOCS_MAX_KEYS: "900", SENDERS: JSON.stringify(senders) };
+	return { folder, dist, engine: await startWorkers(dist, [], { ...env, TMPDIR }) };
 });
-test.after(async ({ remove }) => remove());
 
 /** The folders that runs of the engine have made. */
 async function runFolders(folder: string): Promise<string[]> {
@@ -196,11 +185,8 @@ test("a bad variable, a taken port or a build with problems is reported before a
 	const bad = await runScript("workers", [], { ...env, DOCS_MAX_KEYS: "many" });
 	assert.is(bad.code, 2);
 	assert.match(bad.stderr, /^DOCS_MAX_KEYS: /);
-	const taken = createServer();
-	await new Promise<void>((resolve) => taken.listen(0, "127.0.0.1", resolve));
-	const { port } = taken.address() as AddressInfo;
-	const busy = await runScript("workers", [], { ...env, PORT: String(port) });
-	await new Promise((resolve) => taken.close(resolve));
+	await using taken = await answering();
+	const busy = await runScript("workers", [], { ...env, PORT: String(taken.port) });
 	assert.is(busy.code, 2);
 	assert.match(busy.stderr, /^PORT: cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/);
 	const none = await runScript("workers", ["--layers", join(folder, "none")], env);
