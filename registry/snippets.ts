@@ -1,5 +1,7 @@
 import { type Entry, layerAddress } from "./entries.ts";
 import type { Lang } from "./smallkey.ts";
+import { filled } from "./texts/filled.ts";
+import { fragmentTexts } from "./texts/fragments.ts";
 
 /** A few lines of code with which a program or a page draws one layer. */
 export interface Snippet {
@@ -29,7 +31,7 @@ export function snippetsOf(
 	const title = layer.title[lang] || smallkey;
 	const at = (folder: string) => `${root}${folder}/${lang}/${key}`;
 	const ramp = (base: string) => `RAMP.configServiceURL = ${literal(`${root}${base}/`)};
-// ${lang === "fr" ? "L’adresse de sa page porte alors la clé\u00a0:" : "The address of its page then has the key:"} ?keys=${key}`;
+// ${filled(fragmentTexts[lang], { code: "ramp-keys", values: [] })} ?keys=${key}`;
 	const fgpv = `<div class="fgpv" is="rv-map" rv-langs='["${lang}-CA"]'
   rv-service-endpoint="${attribute(root)}" rv-keys='["${smallkey}"]'></div>`;
 	const geoView = {

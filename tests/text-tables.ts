@@ -1,4 +1,5 @@
 import { causes } from "../registry/causes.ts";
+import { fragmentTexts } from "../registry/texts/fragments.ts";
 import { texts } from "../registry/texts.ts";
 import { english } from "../site/text/english.ts";
 import { englishDrafts } from "../site/text/english-drafts.ts";
@@ -19,6 +20,7 @@ interface TextTable {
 export const textTables: readonly TextTable[] = [
 	{ name: "refusals and reports", ...texts },
 	{ name: "causes", ...causes },
+	{ name: "fragments", ...fragmentTexts },
 	{ name: "pages", en: english, fr: french },
 	{ name: "maps", en: englishMaps, fr: frenchMaps },
 	{ name: "drafts", en: englishDrafts, fr: frenchDrafts },

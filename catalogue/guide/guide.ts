@@ -4,7 +4,7 @@ import { fileURLToPath } from "node:url";
 import { Marked, type Tokens } from "marked";
 import type { Lang } from "../../registry/smallkey.ts";
 import { frameHtml } from "../../site/static/frame.ts";
-import { contentsHtml, escapeHtml, Html, html, type PageSettings } from "../../site/static/html.ts";
+import { contentsHtml, escapeHtml, Html, html, type PageSettings, textsIn } from "../../site/static/html.ts";
 
 /** The page of contents in each folder. */
 const contentsName = "README.md";
@@ -64,14 +64,14 @@ function htmlPath(path: string): string {
 function renderMarkdown(markdown: string, path: string, known: ReadonlySet<string>, isFrench: boolean) {
 	const slugOf = slugs();
 	const parts: { id: string; text: Html }[] = [];
-	const named = (en: string, fr: string) => `role="group" aria-label="${isFrench ? fr : en}" tabindex="0"`;
+	const { t } = textsIn[isFrench ? "fr" : "en"];
+	const named = (code: "example" | "table") => `role="group" aria-label="${t(code)}" tabindex="0"`;
 	const marked = new Marked({
 		renderer: {
 			html: ({ text }: Tokens.HTML | Tokens.Tag) => escapeHtml(text),
 			image: ({ text }: Tokens.Image) => escapeHtml(text),
 			// Wide examples and tables scroll; `tabindex` lets the keyboard scroll them, too.
-			code: ({ text }: Tokens.Code) =>
-				`<pre ${named("Example", "Exemple")}><code>${escapeHtml(text)}\n</code></pre>\n`,
+			code: ({ text }: Tokens.Code) => `<pre ${named("example")}><code>${escapeHtml(text)}\n</code></pre>\n`,
 			heading({ tokens, depth, text }: Tokens.Heading) {
 				const [id, content] = [slugOf(text), this.parser.parseInline(tokens)];
 				if (depth === 2) parts.push({ id, text: new Html(content.replace(/<\/?a\b[^>]*>/g, "")) });
@@ -86,7 +86,7 @@ function renderMarkdown(markdown: string, path: string, known: ReadonlySet<strin
 				const cells = (row: Tokens.TableCell[], name: "td" | "th") =>
 					`<tr>${row.map((cell) => `<${name}>${this.parser.parseInline(cell.tokens)}</${name}>`).join("")}</tr>\n`;
 				const rows = token.rows.map((row) => cells(row, "td")).join("");
-				return `<div class="wide" ${named("Table", "Tableau")}><table>\n<thead>${cells(token.header, "th")}</thead>\n<tbody>${rows}</tbody>\n</table></div>\n`;
+				return `<div class="wide" ${named("table")}><table>\n<thead>${cells(token.header, "th")}</thead>\n<tbody>${rows}</tbody>\n</table></div>\n`;
 			},
 		},
 	});

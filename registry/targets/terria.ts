@@ -1,4 +1,5 @@
 import type { ServiceType } from "../registration.ts";
+import { fragmentTexts } from "../texts/fragments.ts";
 import { type LayerFacts, layerAddress } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
@@ -21,7 +22,7 @@ export const renderTerria: Render = (layer) => {
 	const { id, name, metadataUrl, catalogueUrl } = layer;
 	const addresses = [...new Set([metadataUrl, catalogueUrl])].filter((address) => address !== undefined);
 	const info = addresses.map((address) => ({
-		name: layer.lang === "fr" ? "Métadonnées" : "Metadata",
+		name: fragmentTexts[layer.lang].metadata,
 		content: address,
 	}));
 	const member = { ...source, name, id, info: info.length > 0 ? info : undefined };

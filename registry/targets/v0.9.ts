@@ -2,6 +2,7 @@ import { type Drawing, type Field, isNumberType, type Renderer } from "../descri
 import { defaultMapWkid, layerExtent } from "../extent.ts";
 import { escapeMarkup } from "../markup.ts";
 import { genericImage, wmsImage } from "../pictures.ts";
+import { fragmentTexts } from "../texts/fragments.ts";
 import { type LayerFacts, plainInfoType } from "./facts.ts";
 import type { Render, Target } from "./target.ts";
 
@@ -121,6 +122,7 @@ function modeOf({ count, geometry_type }: LayerFacts["service"]): "snapshot" | u
 
 /** The columns of the data grid: two of the viewer's own, then one for each field. */
 function gridColumns({ lang, columns }: LayerFacts, { sortable, sorting }: Spelling): object[] {
+	const texts = fragmentTexts[lang];
 	const fixed = { [sortable]: false, [sorting]: "string", alignment: 0 };
 	const column = (id: string, width: string, title: string, columnTemplate: string) => {
 		return { id, fieldName: "", width, title, ...fixed, columnTemplate };
@@ -140,8 +142,8 @@ function gridColumns({ lang, columns }: LayerFacts, { sortable, sorting }: Spell
 		};
 	};
 	return [
-		column("iconCol", "50px", lang === "fr" ? "Icône" : "Icon", "graphic_icon"),
-		column("detailsCol", "60px", lang === "fr" ? "Détails" : "Details", "details_button"),
+		column("iconCol", "50px", texts["column-icon"], "graphic_icon"),
+		column("detailsCol", "60px", texts["column-details"], "details_button"),
 		...columns.map(fieldColumn),
 	];
 }

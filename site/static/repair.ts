@@ -4,7 +4,7 @@ import { type Lang, langs } from "../../registry/smallkey.ts";
 import { titleOf } from "../search/entry.ts";
 import { repairAddress } from "./addresses.ts";
 import { frameHtml } from "./frame.ts";
-import { type Html, html, type PageSettings } from "./html.ts";
+import { type Html, html, type PageSettings, textsIn } from "./html.ts";
 
 /** A layer's waiting repair, for its page. */
 export interface RepairOfLayer {
@@ -20,72 +20,6 @@ export interface OpenRepair extends Pick<WaitingRepair, "branch" | "sure"> {
 	smallkeys: readonly string[];
 }
 
-/** Only the service renders these pages: their texts stay out of `site/text/`, which every browser loads. */
-const texts = {
-	en: {
-		all: "Proposed repairs",
-		none: "No repair waits for a decision.",
-		intro:
-			"Map services are renamed and moved. Where the service of a layer may be now is proposed here. Nothing changes without a decision.",
-		title: (title: string) => `Repair of ${title}`,
-		sure: {
-			same: "The same layer at another place",
-			perhaps: "Perhaps the same layer at another place",
-			choose: "Several places agree alike: register the one that is right",
-		},
-		both: "Both languages",
-		lang: { en: "English", fr: "French" },
-		from: "registered",
-		to: "proposed",
-		places: "Places",
-		evidence: "Evidence",
-		head: ["Compared", "Before", "Now", "Agrees"],
-		yes: "yes",
-		no: "no",
-		pictures: "Pictures",
-		before: "As it was last drawn",
-		after: "After the repair",
-		noPicture: "No picture yet",
-		others: (number: number) => (number === 1 ? "One layer" : `${number} layers`),
-		together: "Moved together",
-		decide: "How to decide",
-		shell: "On the machine of the service:",
-		only: "With --only SMALLKEY, a decision is about that layer alone.",
-		layer: "The layer’s page",
-	},
-	fr: {
-		all: "Réparations proposées",
-		none: "Aucune réparation n’attend de décision.",
-		intro:
-			"Les services cartographiques changent de nom et d’adresse. L’endroit où se trouve peut-être le service d’une couche est proposé ici. Rien ne change sans décision.",
-		title: (title: string) => `Réparation de ${title}`,
-		sure: {
-			same: "La même couche à un autre endroit",
-			perhaps: "Peut-être la même couche à un autre endroit",
-			choose: "Plusieurs endroits concordent également\u00a0: inscrivez celui qui est juste",
-		},
-		both: "Les deux langues",
-		lang: { en: "Anglais", fr: "Français" },
-		from: "inscrit",
-		to: "proposé",
-		places: "Endroits",
-		evidence: "Indices",
-		head: ["Comparaison", "Avant", "Maintenant", "Concorde"],
-		yes: "oui",
-		no: "non",
-		pictures: "Images",
-		before: "Telle que dessinée la dernière fois",
-		after: "Après la réparation",
-		noPicture: "Pas encore d’image",
-		others: (number: number) => (number === 1 ? "Une couche" : `${number} couches`),
-		together: "Déménagées ensemble",
-		decide: "Pour décider",
-		shell: "Sur la machine du service\u00a0:",
-		only: "Avec --only CLÉ, la décision ne porte que sur cette couche.",
-		layer: "La page de la couche",
-	},
-};
-
 /** Most layers of a proposal that a page lists. */
 const maxListed = 200;
 
@@ -100,44 +34,44 @@ export function repairHtml(
 	{ repair, smallkeys, picture }: RepairOfLayer,
 	settings: PageSettings,
 ): string {
-	const words = texts[lang];
+	const { t, plural } = textsIn[lang];
 	const title = entry ? titleOf(entry, lang) : smallkey;
 	const before = entry?.thumbnail && root + entry.thumbnail;
 	return page(
 		lang,
-		words.title(title),
+		t("repair-of", title),
 		repairAddress(lang === "en" ? "fr" : "en", smallkey),
 		settings,
 		html`
-<p><strong>${words.sure[repair.sure]}</strong></p>
-<h2>${words.places}</h2>
+<p><strong>${t(`repair-${repair.sure}`)}</strong></p>
+<h2>${t("places")}</h2>
 <dl>
 ${placesOf(lang, repair)}</dl>
 ${repair.rows.length > 0 && evidence(lang, repair)}
-<h2>${words.pictures}</h2>
+<h2>${t("pictures")}</h2>
 <div class="pair">
-${figure(words.before, before, words.noPicture)}
-${figure(words.after, picture, words.noPicture)}
+${figure(t("picture-before"), before, t("no-picture"))}
+${figure(t("picture-after"), picture, t("no-picture"))}
 </div>
-<h2>${words.decide}</h2>
-<p>${words.shell}</p>
+<h2>${t("how-to-decide")}</h2>
+<p>${t("on-machine")}</p>
 <pre tabindex="0"><code>${commands(repair)}</code></pre>
 ${
 	smallkeys.length > 1 &&
-	html`<p>${words.only}</p>
-<h2>${words.together} (${words.others(smallkeys.length)})</h2>
+	html`<p>${t("only-hint")}</p>
+<h2>${t("moved-together")} (${plural(smallkeys.length, "repaired-layers")})</h2>
 ${layerList(lang, smallkeys)}`
 }
-<p><a href="${root}${settings.site.hasLayerPages ? layerAddress(lang, smallkey) : `${lang}/?layer=${encodeURIComponent(smallkey)}`}">${words.layer}</a> · <a href="${root}${repairAddress(lang)}">${words.all}</a></p>`,
+<p><a href="${root}${settings.site.hasLayerPages ? layerAddress(lang, smallkey) : `${lang}/?layer=${encodeURIComponent(smallkey)}`}">${t("layer-page")}</a> · <a href="${root}${repairAddress(lang)}">${t("repairs")}</a></p>`,
 	);
 }
 
 /** Renders the page of all waiting repairs. Pure. */
 export function repairsHtml(lang: Lang, open: readonly OpenRepair[], settings: PageSettings): string {
-	const words = texts[lang];
+	const { t, plural } = textsIn[lang];
 	const sections = open.map(
 		({ branch, sure, smallkeys }) => html`<section>
-<h2>${words.sure[sure]} (${words.others(smallkeys.length)})</h2>
+<h2>${t(`repair-${sure}`)} (${plural(smallkeys.length, "repaired-layers")})</h2>
 <p><code>${branch}</code></p>
 ${layerList(lang, smallkeys)}
 </section>
@@ -145,11 +79,11 @@ ${layerList(lang, smallkeys)}
 	);
 	return page(
 		lang,
-		words.all,
+		t("repairs"),
 		repairAddress(lang === "en" ? "fr" : "en"),
 		settings,
 		html`
-<p>${open.length === 0 ? words.none : words.intro}</p>
+<p>${open.length === 0 ? t("no-repairs") : t("repairs-intro")}</p>
 ${sections}`,
 	);
 }
@@ -165,31 +99,34 @@ function page(lang: Lang, title: string, other: string, settings: PageSettings, 
 
 /** Where the layer is registered, and where it would be: once for languages with the same places. */
 function placesOf(lang: Lang, { from, to, choices }: WaitingRepair): Html[] {
-	const words = texts[lang];
+	const { t } = textsIn[lang];
 	const isSame = from.en === from.fr && to.en === to.fr;
 	const shown = langs.filter((one) => from[one] !== undefined && (one === "en" || !isSame));
 	const item = (name: string, place: string) => html`<dt>${name}</dt><dd class="place">${place}</dd>\n`;
 	const places = shown.flatMap((one) => {
-		const name = isSame ? words.both : words.lang[one];
+		const name = isSame ? t("both-languages") : t(`lang-${one}`);
 		const [before = "", after] = [from[one], to[one]];
-		return [item(`${name}, ${words.from}`, before), after ? item(`${name}, ${words.to}`, after) : html``];
+		return [
+			item(t("place-registered", name), before),
+			after ? item(t("place-proposed", name), after) : html``,
+		];
 	});
 	return [...places, ...choices.map((place, at) => item(`${at + 1}`, place))];
 }
 
 function evidence(lang: Lang, { rows }: WaitingRepair): Html {
-	const words = texts[lang];
+	const { t } = textsIn[lang];
 	const isShared = rows.every((row) => row.langs.length === rows[0]?.langs.length && row.langs.length > 1);
-	const [what, before, now, agrees] = words.head;
+	const head = ["compared", "before", "now", "agrees"] as const;
 	const lines = rows.map((row) => {
 		const own =
 			isShared || rows.every(({ langs: [one] }) => one === row.langs[0]) ? "" : ` (${row.langs.join(", ")})`;
-		const mark = row.agrees ? words.yes : html`<strong class="bad">${words.no}</strong>`;
+		const mark = row.agrees ? t("yes") : html`<strong class="bad">${t("no")}</strong>`;
 		return html`<tr><th scope="row">${row.text[lang]}${own}</th><td>${row.before}</td><td>${row.after}</td><td>${mark}</td></tr>\n`;
 	});
-	return html`<h2>${words.evidence}</h2>
-<div class="wide" tabindex="0" role="group" aria-label="${words.evidence}"><table class="evidence">
-<thead><tr><th scope="col">${what}</th><th scope="col">${before}</th><th scope="col">${now}</th><th scope="col">${agrees}</th></tr></thead>
+	return html`<h2>${t("evidence")}</h2>
+<div class="wide" tabindex="0" role="group" aria-label="${t("evidence")}"><table class="evidence">
+<thead><tr>${head.map((code) => html`<th scope="col">${t(code)}</th>`)}</tr></thead>
 <tbody>
 ${lines}</tbody>
 </table></div>`;
