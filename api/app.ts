@@ -12,6 +12,7 @@ import {
 	refuse,
 	refuseRead,
 	refuseWrite,
+	textReply,
 	uncachedHeaders,
 } from "./reply.ts";
 import type { Client } from "./room.ts";
@@ -198,7 +199,7 @@ export async function answerStatus(
 		const status = await read(smallkey, client);
 		if (status === "too many") return refused(429, problemAt("", "status-limit"), 2);
 		return status
-			? jsonReply(200, status, anySite)
+			? textReply(200, status, anySite)
 			: refused(404, problemAt("smallkey", "not-registered", smallkey));
 	} catch (error) {
 		if (error instanceof StoreBusy) return refused(503, { place: "", ...error.text }, error.retryAfter);

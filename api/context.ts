@@ -1,4 +1,5 @@
 import type { LayerStatus } from "../registry/schemas/answers.ts";
+import type { Lang } from "../registry/smallkey.ts";
 import type { FragmentSettings } from "../registry/targets/facts.ts";
 import type { OpenRepair, RepairOfLayer } from "../site/static/repair.ts";
 import type { Log } from "../store/log.ts";
@@ -24,11 +25,14 @@ export interface Refresh {
 }
 
 /**
- * Reads the status of a layer; null if there is neither a layer nor a waiting change.
+ * Reads the status of a layer, to be written in a language; null if there is neither a layer nor a waiting change.
  * @param client who asks, for the limit of look-ups; empty: not limited
  * @throws {StoreBusy}
  */
-export type ReadStatus = (smallkey: string, client: Client) => Promise<LayerStatus | "too many" | null>;
+export type ReadStatus = (
+	smallkey: string,
+	client: Client,
+) => Promise<((lang: Lang) => LayerStatus) | "too many" | null>;
 
 /** Reads the repairs that wait for a decision, from the repository. */
 export interface ReadRepairs {

@@ -36,6 +36,14 @@ export function findingOf(
 	return { state, lang, pointer: `/${lang}/${member}`, what, text };
 }
 
+/** One line about a layer for its publisher, in each language: `<JSON pointer>: <address> <cause>`. */
+export type FindingLine = Readonly<Record<Lang, string>>;
+
+export function findingLine(registration: Registration, { lang, pointer, what, text }: Finding): FindingLine {
+	const french = `${registration[lang].service_url} ${causeText("fr", what)}`;
+	return { en: `${pointer}: ${text}`, fr: `${pointer}: ${french}` };
+}
+
 /** Shortens an untrusted text for use in a finding: one line, no control characters, at most 160 characters. */
 export function quote(text: string): string {
 	const line = text.replace(/[\p{C}\p{Z}]+/gu, " ").trim();

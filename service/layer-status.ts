@@ -1,10 +1,11 @@
 import pLimit from "p-limit";
 import type { ReadRepairs, ReadStatus } from "../api/context.ts";
 import { Room } from "../api/room.ts";
+import type { FindingLine } from "../harvest/finding.ts";
 import { isDescribed } from "../registry/description.ts";
 import { parseHealth } from "../registry/health.ts";
 import type { LayerStatus } from "../registry/schemas/answers.ts";
-import { layerPath } from "../registry/smallkey.ts";
+import { type Lang, layerPath } from "../registry/smallkey.ts";
 import { textOf } from "../registry/texts.ts";
 import { type Layer, type Store, StoreBusy } from "../store/store.ts";
 import { GitTimeout, runGit } from "../system/git/run.ts";
@@ -24,6 +25,14 @@ interface LayerStatusOptions {
 	repairs?: Pick<ReadRepairs, "of">;
 }
 
+/** A part of a status whose findings have no language yet. */
+type Unwritten<Part> = Omit<Part, "findings"> & { findings?: readonly FindingLine[] };
+
+function written<Part>(part: Unwritten<Part>, lang: Lang): Part {
+	const { findings } = part;
+	return (findings ? { ...part, findings: findings.map((line) => line[lang]) } : part) as Part;
+}
+
 /** Most look-ups that run, and all: anyone may ask, and each one starts git processes. */
 const maxRunning = 2;
 const maxLookups = 100;
@@ -38,17 +47,18 @@ export function createReadStatus(options: LayerStatusOptions): ReadStatus {
 	const room = new Room(maxLookups);
 	const hasReview = createHasReview(repository);
 
-	async function readStatus(smallkey: string): Promise<LayerStatus | null> {
+	async function readStatus(smallkey: string): Promise<((lang: Lang) => LayerStatus) | null> {
 		const [layer, review] = [await store.read(smallkey), await reviewOf(repository, smallkey)];
 		const declined = review ? null : await declinedOf(repository, smallkey);
 		if (!layer && !review && !declined) return null;
 		const last = layer ? await lastCommit(repository, layerPath(smallkey)) : noCommit;
-		const harvest: LayerStatus["harvest"] = layer ? harvestOf(smallkey, layer) : { state: "none" };
-		const health: LayerStatus["health"] = layer ? await healthOf(smallkey) : { state: "unknown" };
-		return { smallkey, ...last, review, declined, harvest, health };
+		const harvest: Unwritten<LayerStatus["harvest"]> = layer ? harvestOf(smallkey, layer) : { state: "none" };
+		const health: Unwritten<LayerStatus["health"]> = layer ? await healthOf(smallkey) : { state: "unknown" };
+		const both = { smallkey, ...last, review, declined };
+		return (lang) => ({ ...both, harvest: written(harvest, lang), health: written(health, lang) });
 	}
 
-	function harvestOf(smallkey: string, layer: Layer): LayerStatus["harvest"] {
+	function harvestOf(smallkey: string, layer: Layer): Unwritten<LayerStatus["harvest"]> {
 		const registration = harvestedOf(layer);
 		if (!registration) return { state: "none" };
 		if (!harvester) return { state: "off" };
@@ -60,7 +70,7 @@ export function createReadStatus(options: LayerStatusOptions): ReadStatus {
 		return { state: state.state, at: isoTime(at), findings, next_try: isoTime(nextTry) };
 	}
 
-	async function healthOf(smallkey: string): Promise<LayerStatus["health"]> {
+	async function healthOf(smallkey: string): Promise<Unwritten<LayerStatus["health"]>> {
 		const sickness = parseHealth(await readHealth(repository)).get(smallkey);
 		const last = harvester?.lastCheckOf(smallkey) ?? null;
 		// A layer that works may be redirected for good, so that a repair waits for it, too.

@@ -178,6 +178,8 @@ export const english = {
 	"github-race": "others change the layers at the same moment",
 	"github-queue": "too many changes wait for GitHub",
 	"github-history": "the layer's history cannot be read",
+	"unread-now": "the repository cannot be read now",
+	"unstored-now": "what was found cannot be stored now",
 	"status-queue": "too many ask for the status of layers",
 	// General texts.
 	minItems: "must have at least {0}",

@@ -180,6 +180,8 @@ export const french: Readonly<Record<keyof typeof english, string>> = {
 	"github-race": "d’autres modifient les couches au même moment",
 	"github-queue": "trop de modifications attendent GitHub",
 	"github-history": "l’historique de la couche ne peut pas être lu",
+	"unread-now": "le dépôt ne peut pas être lu pour l’instant",
+	"unstored-now": "ce qui a été trouvé ne peut pas être enregistré pour l’instant",
 	"status-queue": "trop de requêtes demandent l’état de couches",
 	// General texts.
 	minItems: "doit avoir au moins {0}",

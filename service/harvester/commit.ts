@@ -1,4 +1,4 @@
-import { mergeDescription } from "../../harvest/finding.ts";
+import { type FindingLine, findingLine, mergeDescription } from "../../harvest/finding.ts";
 import type { HarvestLayer } from "../../harvest/layer.ts";
 import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
 import { textsOf } from "../../registry/problems.ts";
@@ -32,8 +32,16 @@ export interface HarvestLine {
 	harvest: string;
 	/** `dropped`: the layer was changed or removed during the harvest. `failed`: no service answered. */
 	outcome: "changed" | "unchanged" | "dropped" | "failed";
-	/** What is wrong with the layer or its services; absent if nothing is. */
+	/** What is wrong with the layer or its services, in English; absent if nothing is. */
 	findings?: string[];
+}
+
+/** What became of one harvest. */
+export interface HarvestEnd {
+	line: HarvestLine;
+	findings: FindingLine[];
+	/** Whether a retry is useful because a service was down. */
+	again: boolean;
 }
 
 export interface CommitOptions {
@@ -45,22 +53,23 @@ export interface CommitOptions {
 
 /**
  * Harvests one layer and commits its new description.
- * @returns the line for the log, and whether a retry is useful because a service was down; null if the layer is not
- * harvested
+ * @returns null if the layer is not harvested
  */
 export async function harvestOne(
 	smallkey: string,
 	{ store, harvest, now }: CommitOptions,
 	signal: AbortSignal,
-): Promise<{ line: HarvestLine; again: boolean } | null> {
+): Promise<HarvestEnd | null> {
 	const layer = await store.read(smallkey);
 	const registration = layer && harvestedOf(layer);
 	if (!registration || signal.aborted) return null;
 	const harvested = await harvest(registration, signal, descriptionOf(layer));
 	if (signal.aborted) return null;
-	const findings = harvested.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
+	const findings = harvested.findings.map((finding) => findingLine(registration, finding));
+	const inEnglish = findings.map(({ en }) => en);
 	const done = (outcome: HarvestLine["outcome"]) => ({
-		line: { harvest: smallkey, outcome, ...(findings.length > 0 && { findings }) },
+		line: { harvest: smallkey, outcome, ...(findings.length > 0 && { findings: inEnglish }) },
+		findings,
 		again: harvested.findings.some(({ state }) => state === "down"),
 	});
 	if (Object.keys(harvested.found).length === 0) return done("failed");

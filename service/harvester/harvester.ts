@@ -1,7 +1,16 @@
 import type { Refresh } from "../../api/context.ts";
+import type { FindingLine } from "../../harvest/finding.ts";
 import { isDescribed } from "../../registry/description.ts";
+import { type TextCode, textIn, textOf } from "../../registry/texts.ts";
 import type { Log } from "../../store/log.ts";
-import { type CommitOptions, descriptionOf, type HarvestLine, harvestOne, registrationOf } from "./commit.ts";
+import {
+	type CommitOptions,
+	descriptionOf,
+	type HarvestEnd,
+	type HarvestLine,
+	harvestOne,
+	registrationOf,
+} from "./commit.ts";
 import { createHostQueue, nextMoment, pollDue, type Schedule } from "./schedule.ts";
 
 /** The state of a layer's harvest. Times are in milliseconds since 1970. */
@@ -9,7 +18,7 @@ type HarvestState =
 	/** Queued or running. */
 	| { state: "waiting" }
 	/** `done`: at least one service answered. `failed`: no service answered, and the previous description stays. */
-	| { state: "done" | "failed"; at: number; findings: string[]; nextTry: number };
+	| { state: "done" | "failed"; at: number; findings: FindingLine[]; nextTry: number };
 
 /** The harvests of a layer since the start of the harvester. */
 interface Track {
@@ -18,7 +27,7 @@ interface Track {
 	/** Whether a harvest of the layer is running; the layer may be queued again meanwhile. */
 	isRunning: boolean;
 	/** The end of the last harvest. A `retryAt` of null means that the layer is harvested again when it is next due. */
-	last: { state: "done" | "failed"; at: number; findings: string[]; retryAt: number | null } | null;
+	last: { state: "done" | "failed"; at: number; findings: FindingLine[]; retryAt: number | null } | null;
 	/** Failed attempts since the last success. */
 	failures: number;
 	/** The timer of the retry. */
@@ -143,7 +152,7 @@ export function createHarvester(options: HarvesterOptions) {
 			// If the other language has another host, the queue does not limit requests to that host.
 			queue.add(smallkey, new URL(registration.en.service_url).host, isUrgent);
 		} catch (error) {
-			fail(smallkey, error, "the repository cannot be read now");
+			fail(smallkey, error, "unread-now");
 		}
 	}
 
@@ -159,24 +168,25 @@ export function createHarvester(options: HarvesterOptions) {
 		try {
 			const done = await harvestOne(smallkey, options, signal);
 			if (signal.aborted) return;
-			if (done) finish(smallkey, done.line, done.again);
+			if (done) finish(smallkey, done);
 			else forget(smallkey);
 		} catch (error) {
-			fail(smallkey, error, "what was found cannot be stored now");
+			fail(smallkey, error, "unstored-now");
 		}
 		logStart();
 		if (!signal.aborted) await check?.(smallkey, signal);
 	}
 
-	function fail(smallkey: string, error: unknown, finding: string): void {
+	function fail(smallkey: string, error: unknown, code: TextCode): void {
 		if (signal.aborted) return;
 		log.error(error);
-		end(smallkey, "failed", [finding], true);
+		const text = textOf(code);
+		end(smallkey, "failed", [{ en: textIn("en", text), fr: textIn("fr", text) }], true);
 		startKeys.delete(smallkey);
 	}
 
-	function finish(smallkey: string, line: HarvestLine, again: boolean): void {
-		const { outcome, findings = [] } = line;
+	function finish(smallkey: string, { line, findings, again }: HarvestEnd): void {
+		const { outcome } = line;
 		const track = trackOf(smallkey);
 		count?.(outcome);
 		// A service that stays down is logged once, not at every retry.
@@ -192,7 +202,7 @@ export function createHarvester(options: HarvesterOptions) {
 	}
 
 	/** Records the end of a harvest. @param again whether the harvest is retried, after an increasing delay */
-	function end(smallkey: string, state: "done" | "failed", findings: string[], again: boolean): void {
+	function end(smallkey: string, state: "done" | "failed", findings: FindingLine[], again: boolean): void {
 		const track = trackOf(smallkey);
 		const waitMs = Math.min(firstRetryMs * 2 ** track.failures, everyMs, maxTimerMs);
 		track.isRunning = false;

@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { seenOf } from "../../harvest/finding.ts";
+import { type FindingLine, findingLine, seenOf } from "../../harvest/finding.ts";
 import type { WatchLayer } from "../../harvest/layer.ts";
 import { readOpen } from "../../harvest/repair/branches.ts";
 import {
@@ -62,8 +62,7 @@ interface LastCheck {
 	state: SickState | null;
 	/** The time of the check, in milliseconds since 1970. */
 	at: number;
-	/** Each as `<JSON pointer>: <text>`. */
-	findings: string[];
+	findings: FindingLine[];
 }
 
 /** How long results are collected for one commit, in milliseconds. */
@@ -85,7 +84,7 @@ export function createWatcher(options: WatcherOptions) {
 			const registration = layer && registrationOf(layer);
 			if (!registration || signal.aborted) return;
 			const watched = await watch(registration, signal, descriptionOf(layer));
-			const findings = watched.findings.map(({ pointer, text }) => `${pointer}: ${text}`);
+			const findings = watched.findings.map((finding) => findingLine(registration, finding));
 			lastChecks.set(smallkey, { state: watched.state, at: now().getTime(), findings });
 			seen.set(smallkey, seenOf(watched));
 			timer ??= timers.set(storeLater, collectMs);

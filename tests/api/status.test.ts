@@ -4,6 +4,7 @@ import * as assert from "uvu/assert";
 import { answerStatus, routeOf } from "../../api/app.ts";
 import { clientOf } from "../../api/node/address.ts";
 import type { Client } from "../../api/room.ts";
+import type { Lang } from "../../registry/smallkey.ts";
 import { textOf as busy } from "../../registry/texts.ts";
 import { acceptReview, parseReviewer } from "../../review/decide.ts";
 import type { ServiceHarvester } from "../../service/harvester/open.ts";
@@ -160,21 +161,30 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	const statuses = createReadStatus({ repository, store, has: () => true, harvester });
 	await local.put("wells", feature);
 	await local.put("roads", tiles);
-	const read = async (smallkey = "wells") => {
+	const read = async (smallkey = "wells", lang: Lang = "en") => {
 		const status = await statuses(smallkey, []);
 		if (status === "too many") throw new Error(status);
-		return [status?.harvest, status?.health] as const;
+		const { harvest, health } = status?.(lang) ?? {};
+		return [harvest, health] as const;
 	};
 	assert.equal(await read(), [{ state: "waiting" }, { state: "unknown" }]);
 	assert.equal(await read("roads"), [{ state: "none" }, { state: "unknown" }]);
-	const findings = ["/en/service_url: answers 404"];
+	const [en, fr] = ["/en/service_url: answers 404", "/en/service_url: répond 404"] as const;
+	const findings = [{ en, fr }];
 	state = { state: "failed", at: noon, findings, nextTry: noon + 60_000 };
 	lastCheck = { state: "down", at: noon, findings };
 	const at = "2026-03-04T12:00:00Z";
 	assert.equal(await read(), [
-		{ state: "failed", at, findings, next_try: "2026-03-04T12:01:00Z" },
-		{ state: "down", at, findings },
+		{ state: "failed", at, findings: [en], next_try: "2026-03-04T12:01:00Z" },
+		{ state: "down", at, findings: [en] },
 	]);
+	const inFrench = await read("wells", "fr");
+	assert.equal(
+		inFrench.map((part) => part?.findings),
+		[[fr], [fr]],
+	);
+	const reply = await answerStatus("wells", statuses, local.context.log);
+	assert.match(new TextDecoder().decode(reply.bodyIn?.("fr")), `"findings":["${fr}"]`);
 	const path = "layers/health.json";
 	const health = '{"sick":{"wells":{"state":"down","since":"2026-W09"}}}';
 	await local.store.change(async () => [{ path, text: health }], {

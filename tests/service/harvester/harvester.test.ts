@@ -286,7 +286,10 @@ test("the state of a layer: waiting, failed with its findings and the next try, 
 	assert.equal(harvester.stateOf("ozone"), { state: "waiting" });
 	layer.release();
 	await eventually(() => timers.length === 1);
-	const text = (lang: string) => `/${lang}/service_url: ${peer.origin}${mapLayer} answers with status 503`;
+	const text = (lang: string) => ({
+		en: `/${lang}/service_url: ${peer.origin}${mapLayer} answers with status 503`,
+		fr: `/${lang}/service_url: ${peer.origin}${mapLayer} répond par le statut 503`,
+	});
 	assert.equal(harvester.stateOf("ozone"), {
 		state: "failed",
 		at: local.now,

@@ -133,7 +133,7 @@ test("the status, the health and the feed say that a repair waits, and say it no
 	const statuses = createReadStatus({ repository, store, has: () => true, harvester: null });
 	const repairOf = async (smallkey: string) => {
 		const status = await statuses(smallkey, []);
-		return status && status !== "too many" ? status.health.repair : null;
+		return status && status !== "too many" ? status("en").health.repair : null;
 	};
 	const { branch, commit, from, to, sure } = (await repairOf("moved")) ?? {};
 	assert.is(commit, await local.git("rev-parse", "refs/heads/repair/moved"));

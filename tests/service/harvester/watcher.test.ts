@@ -105,7 +105,12 @@ test("the states of all layers are stored in one commit that names the sick ones
 	assert.equal(watcher.lastCheckOf("ab"), {
 		state: "empty",
 		at: local.now,
-		findings: ["/en/layer: ab"],
+		findings: [
+			{
+				en: "/en/layer: ab",
+				fr: "/en/layer: http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en n’a pas de couche ab parmi ses 2",
+			},
+		],
 	});
 	assert.equal(watcher.lastCheckOf("ef"), { state: null, at: local.now, findings: [] });
 	assert.is(watcher.lastCheckOf("gh"), null);
