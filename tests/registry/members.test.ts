@@ -1,6 +1,7 @@
+import Ajv from "ajv";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { entryOf } from "../../registry/entry.ts";
+import { entryOf, entry as entrySchema } from "../../registry/entry.ts";
 import { escapeMarkup } from "../../registry/markup.ts";
 import type { Registration } from "../../registry/registration.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
@@ -57,6 +58,7 @@ test("the members beside the languages are named with the tests that cover them"
 	for (const name of Object.keys(otherMembers)) assert.ok(known.has(name), `${name}: is in no schema`);
 });
 
+const ajv = new Ajv();
 const settings = { metadataUrl: "", catalogueUrl: "" };
 
 /** A registration of a kind with all its members, the same in both languages. */
@@ -111,6 +113,7 @@ for (const kind of kinds)
 		}
 		const layer = { smallkey: "key", registration, description: null };
 		const entry = entryOf(layer, {}, new Map(), settings);
+		assert.ok(ajv.validate(entrySchema, entry), ajv.errorsText());
 		for (const member of own) assertPlaces(member, "entry", entry);
 		for (const lang of langs) {
 			const html = layerHtml(lang, entry, pageSettings);
