@@ -38,7 +38,7 @@ export const pushRows: Row[] = [
 	{
 		name: "push-memory",
 		ours: `most memory during that push and ${putsBefore.toLocaleString("en")} PUTs after it`,
-		reference: `the v0.9 fragments' own bytes plus ${allowanceMegabytes} MB`,
+		reference: `bytes of the v0.9 fragments plus ${allowanceMegabytes} MB`,
 		unit: "MB",
 		reach: (layers) => (layers <= designLayers ? { of: "ours", most: 330 } : { of: "ratio", most: 4 }),
 		rounds: 1,
@@ -80,7 +80,7 @@ export const serviceRows: Row[] = [
 	{
 		name: "memory",
 		ours: "memory after 3 s of reads",
-		reference: "the v0.9 fragments' own bytes",
+		reference: "bytes of the v0.9 fragments",
 		unit: "MB",
 		reach: (layers) => (layers <= designLayers ? { of: "ours", most: 250 } : { of: "ratio", most: 3 }),
 		rounds: 1,

@@ -59,15 +59,15 @@ async function importAloneMs(repository: string, round: number): Promise<number>
 	return quantile(times, 0.5);
 }
 
-const many = `signed PUTs, ${publishers} publishers at once`;
-const alone = "one signed PUT alone, until its 201";
+const many = `PUTs of ${publishers} publishers`;
+const alone = "one PUT alone, until its 201";
 const none = async () => 0;
 
 /** A row about the CPU of each of many PUTs, in milliseconds. */
 function cpuRow(name: string, process: "service" | "catalogue", what: string, most: number): Row {
 	return {
 		name,
-		ours: `CPU of ${what} for each PUT, ${publishers} publishers at once`,
+		ours: `CPU of ${what} for each PUT of ${publishers} publishers`,
 		reference: "none",
 		unit: "ms",
 		reach: () => ({ of: "ours", most }),

@@ -20,14 +20,26 @@ function shortLine(/** @type {string} */ line) {
 	return line.startsWith(again) ? again : line.replace(/\. [A-Z].*$/s, " …");
 }
 
-/** One row of the table, in Markdown. */
-export function faultRow(/** @type {SeenFault} */ { fault, reader, publisher, log }) {
+/** One row of the table, in Markdown. @param faults those of which all this was seen */
+export function faultRow(
+	/** @type {Omit<SeenFault, "section" | "fault">} */ { reader, publisher, log },
+	/** @type {string[]} */ faults,
+) {
 	const lines = log.map((line) => `\`${shortLine(line).replaceAll("`", "'")}\``);
 	const said = lines.length > 0 ? lines.join("<br>") : "nothing";
-	const cells = [fault, reader, publisher, said].map((text) =>
+	const cells = [[...faults].sort().join("; "), reader, publisher, said].map((text) =>
 		text.replaceAll("|", "\\|").replaceAll("\n", " "),
 	);
 	return `| ${cells.join(" | ")} |`;
+}
+
+/** The rows of some faults, sorted; faults of which the same was seen share one. */
+function faultRows(/** @type {readonly SeenFault[]} */ faults) {
+	/** @type {Map<string, string[]>} */
+	const names = new Map();
+	for (const one of faults)
+		names.set(faultRow(one, []), [...(names.get(faultRow(one, [])) ?? []), one.fault]);
+	return [...new Set(faults.map((one) => faultRow(one, names.get(faultRow(one, [])) ?? [])))].sort();
 }
 
 /**
@@ -72,9 +84,9 @@ export function faultsPage(/** @type {readonly (SeenFault | SeenLoss)[]} */ seen
 	const faults = seen.filter((one) => "fault" in one);
 	const losses = seen.filter((one) => "loss" in one).map(lossRow);
 	const sections = Object.entries(faultSections).map(([section, heading]) => {
-		const rows = faults.filter((fault) => fault.section === section).map(faultRow);
+		const rows = faultRows(faults.filter((fault) => fault.section === section));
 		const head = ["| fault | answer to readers | answer to publishers | log |", "|---|---|---|---|"];
-		return `## ${heading}\n\n${[...head, ...rows.sort()].join("\n")}\n`;
+		return `## ${heading}\n\n${[...head, ...rows].join("\n")}\n`;
 	});
 	return [introduction, `${lossHead}${losses.sort().join("\n")}\n`, ...sections].join("\n");
 }

@@ -14,18 +14,26 @@ const fault: SeenFault = {
 };
 
 test("a row is one line of a table, whatever was seen", () => {
-	assert.is(faultRow(fault), "| full | 200 | 503: a\\|b | `one`<br>`two` |");
-	assert.is(faultRow({ ...fault, reader: "a\nb", log: [] }), "| full | a b | 503: a\\|b | nothing |");
+	assert.is(faultRow(fault, ["full"]), "| full | 200 | 503: a\\|b | `one`<br>`two` |");
+	assert.is(
+		faultRow({ ...fault, reader: "a\nb", log: [] }, ["full"]),
+		"| full | a b | 503: a\\|b | nothing |",
+	);
 });
 
 test("the page is the same in whatever order faults were seen, each in its section", () => {
-	const other: SeenFault = { ...fault, fault: "another" };
+	const other: SeenFault = { ...fault, fault: "another", reader: "404" };
 	const power: SeenFault = { ...fault, section: "power", fault: "cut" };
 	const page = faultsPage([power, fault, other]);
 	assert.is(faultsPage([other, power, fault]), page);
 	const at = (text: string) => page.indexOf(text);
 	assert.ok(at("## The disk") < at("| another |") && at("| another |") < at("| full |"));
 	assert.ok(at("| full |") < at("## Power") && at("## Power") < at("| cut |"));
+});
+
+test("faults of which the same was seen share a row", () => {
+	const page = faultsPage([fault, { ...fault, fault: "another" }]);
+	assert.match(page, "| another; full | 200 | 503: a\\|b | `one`<br>`two` |");
 });
 
 test("a loss has a bound in place of its time, which would differ with each run", () => {
