@@ -131,6 +131,15 @@ export async function answering(listener: RequestListener = () => undefined): Pr
 	return { origin: `http://127.0.0.1:${port}`, port, [Symbol.asyncDispose]: end };
 }
 
+/** A fake map service whose only feature layer, at any path, is Wells with three features. @param statusOf of a path */
+export function wellsService(statusOf: (path: string) => number = () => 200): Promise<Answering> {
+	const layer = { id: 1, type: "Feature Layer", name: "Wells", displayField: "NAME", fields: [] };
+	return answering(({ url = "" }, response) => {
+		response.writeHead(statusOf(url), { "Content-Type": "application/json" });
+		response.end(JSON.stringify(url.includes("returnCountOnly") ? { count: 3 } : layer));
+	});
+}
+
 /** What ends: a disposable value, or a function that ends it. */
 type Ends = AsyncDisposable | Disposable | (() => unknown);
 

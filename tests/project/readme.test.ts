@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -8,6 +7,7 @@ import * as assert from "uvu/assert";
 import { readGuidePages } from "../../catalogue/guide/guide.ts";
 import { isCommand } from "../../system/terminal/commands.ts";
 import { root } from "../process.ts";
+import { gitIn } from "../world.ts";
 
 const readme = await readFile(join(root, "README.md"), "utf8");
 const contributing = await readFile(join(root, "CONTRIBUTING.md"), "utf8");
@@ -65,8 +65,8 @@ test("every file and folder that a page names is there", async () => {
 });
 
 test("the commits that the documents name are in the history, of the day that is named", async () => {
-	const git = (...words: string[]) => execFileSync("git", words, { cwd: root, encoding: "utf8" }).trim();
-	if (git("rev-parse", "--is-shallow-repository") === "true")
+	const git = gitIn(root);
+	if ((await git("rev-parse", "--is-shallow-repository")) === "true")
 		return console.log("skipped: the commits that the documents name: this clone has no history");
 	let count = 0;
 	for (const page of await glob(["*.md", "docs/**/*.md"], { cwd: root })) {
@@ -74,7 +74,7 @@ test("the commits that the documents name are in the history, of the day that is
 		for (const [, commit = "", day] of text.matchAll(
 			/commit `([0-9a-f]{7,40})`(?: of (\d{4}-\d\d-\d\d))?/g,
 		)) {
-			const date = git("show", "--no-patch", "--format=%ad", "--date=short", `${commit}^{commit}`);
+			const date = await git("show", "--no-patch", "--format=%ad", "--date=short", `${commit}^{commit}`);
 			assert.is(day ?? date, date, `${page}: ${commit}`);
 			count += 1;
 		}

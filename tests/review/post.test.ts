@@ -1,5 +1,4 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
@@ -9,6 +8,7 @@ import type { Report } from "../../review/report.ts";
 import { checkComment } from "../../review/report.ts";
 import { runScript } from "../process.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
+import { temporaryFolder } from "../world.ts";
 
 interface Comment {
 	body: string;
@@ -16,7 +16,7 @@ interface Comment {
 }
 
 let peer: Peer;
-let folder: string;
+const { path: folder, remove } = await temporaryFolder();
 let number: number;
 let head: string;
 
@@ -68,7 +68,6 @@ async function checks(): Promise<Check[]> {
 
 test.before(async () => {
 	peer = await startPeer();
-	folder = await mkdtemp(join(tmpdir(), "publisher-post-"));
 	const [first] = await peer.commits();
 	await peer.api("POST", "/git/refs", { ref: "refs/heads/a/change", sha: first?.sha });
 	await peer.push("layers/ab/abc.json", "{}", "a/change");
@@ -78,7 +77,7 @@ test.before(async () => {
 });
 
 test.after(async () => {
-	await rm(folder, { recursive: true, force: true });
+	await remove();
 	await peer.close();
 });
 

@@ -3,27 +3,21 @@ import { existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { Peer } from "../harvest/peer.ts";
 import { missingS3, startS3 } from "../scripts/host/s3-server.ts";
-import { Repository } from "../world.ts";
+import { type Answering, Repository, wellsService } from "../world.ts";
 import { featureFile, ownersFile } from "./repository.ts";
 import type { Run } from "./runner/workflow.ts";
 import { World } from "./runner/world.ts";
 
 const test = suite("a publication, as GitHub runs it");
 
-let services: Peer;
+let services: Answering;
 let world: World;
 
 test.before(async () => {
-	services = await Peer.open();
-	services.on("/MapServer/1", (request, response) => {
-		response.setHeader("Content-Type", "application/json");
-		const layer = { id: 1, type: "Feature Layer", name: "Wells", displayField: "NAME", fields: [] };
-		response.end(JSON.stringify(request.url?.includes("returnCountOnly") ? { count: 3 } : layer));
-	});
+	services = await wellsService();
 });
-test.after(() => services.close());
+test.after(async () => services[Symbol.asyncDispose]());
 
 test.before.each(async () => {
 	world = await World.open({

@@ -5,7 +5,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { root } from "../process.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
-import { type Answering, answering, type Files, Repository } from "../world.ts";
+import { type Answering, type Files, Repository, wellsService } from "../world.ts";
 import { commands, Origin, runJob } from "./origin.ts";
 import { featureFile, ownersFile } from "./repository.ts";
 
@@ -53,12 +53,9 @@ async function describe(cwd: string, patch: string) {
 const countCommits = () => Number(origin.git("rev-list", "--count", "main"));
 
 test.before(async () => {
-	services = await answering((request, response) => {
+	services = await wellsService(() => {
 		asked += 1;
-		response.setHeader("Content-Type", "application/json");
-		const isCount = request.url?.includes("returnCountOnly");
-		const layer = { id: 1, type: "Feature Layer", name: "Wells", displayField: "NAME", fields: [] };
-		response.end(JSON.stringify(isCount ? { count: 3 } : layer));
+		return 200;
 	});
 	const own: Files = {
 		"layers/owners.json": ownersFile,

@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { causeOf } from "../../registry/causes.ts";
 import { weekOf } from "../../registry/health.ts";
 import { type LayerHealth, refreshText } from "../../review/refresh-text.ts";
-import { type Answering, answering } from "../world.ts";
+import { type Answering, wellsService } from "../world.ts";
 import { featureFile, ownersFile } from "./repository.ts";
 import { World } from "./runner/world.ts";
 
@@ -31,13 +31,7 @@ let services: Answering;
 let world: World;
 
 test.before(async () => {
-	services = await answering((request, response) => {
-		response.statusCode = request.url?.startsWith("/busy/") ? 403 : 200;
-		response.setHeader("Content-Type", "application/json");
-		const isCount = request.url?.includes("returnCountOnly");
-		const layer = { id: 1, type: "Feature Layer", name: "Wells", displayField: "NAME", fields: [] };
-		response.end(JSON.stringify(isCount ? { count: 3 } : layer));
-	});
+	services = await wellsService((path) => (path.startsWith("/busy/") ? 403 : 200));
 	world = await World.open({
 		"layers/owners.json": ownersFile,
 		"layers/we/wells.json": featureFile(`${services.origin}/MapServer/1`),

@@ -1,11 +1,11 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Peer } from "../harvest/peer.ts";
 import { oddService, serveOdd } from "../harvest/repair/odd-service.ts";
 import { runScript } from "../process.ts";
+import { temporaryFolder, writeFiles } from "../world.ts";
 import { featureFile, ownersFile } from "./repository.ts";
 import type { Pull } from "./runner/pull.ts";
 import { World } from "./runner/world.ts";
@@ -18,10 +18,10 @@ let world: World;
 test.before(async () => {
 	services = await Peer.open();
 	serveOdd(services, 3);
-	const folder = mkdtempSync(join(tmpdir(), "publisher-layers-"));
+	await using temporary = await temporaryFolder();
+	const folder = temporary.path;
 	const layer = featureFile(`${services.origin}${oddService}/3`);
-	mkdirSync(join(folder, "mo"));
-	writeFileSync(join(folder, "mo/moved.json"), layer);
+	writeFiles(folder, { "mo/moved.json": layer });
 	assert.is((await runScript("harvest", ["--layers", folder], { HARVEST_ALLOW_PRIVATE: "on" })).code, 0);
 	world = await World.open({
 		"layers/owners.json": ownersFile,
@@ -29,7 +29,6 @@ test.before(async () => {
 		"layers/mo/moved.service.json": readFileSync(join(folder, "mo/moved.service.json"), "utf8"),
 		"layers/health.json": '{"sick":{"moved":{"state":"wrong","since":"2026-W09"}}}\n',
 	});
-	rmSync(folder, { recursive: true });
 	world.peer.teams.set("maps/reviewers", ["ann"]).set("maps/operators", ["olga"]);
 	delete world.variables.REPAIR;
 	serveOdd(services, 5);

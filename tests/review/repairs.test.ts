@@ -12,10 +12,15 @@ test.after(() => origin.remove());
 const picture = "RIFF of a picture";
 const message = "repair moved\n\nRepairs: moved\nEvidence: 0123456789abcdef\n";
 
+/** Git in a checkout; what it prints stays as it is: it may be a patch. */
+function gitOf(cwd: string) {
+	return (...words: string[]) => execFileSync("git", ["-C", cwd, ...words], { encoding: "utf8" });
+}
+
 /** A checkout with what the job that asks the services hands over: the change of one layer, and more that it must not bring. */
 function found(change: Record<string, string>): string {
 	const cwd = origin.checkout();
-	const git = (...words: string[]) => execFileSync("git", ["-C", cwd, ...words], { encoding: "utf8" });
+	const git = gitOf(cwd);
 	for (const [path, text] of Object.entries(change)) writeFileSync(join(cwd, path), text);
 	git("add", "--intent-to-add", "--", ...Object.keys(change));
 	const patch = git("diff", "--binary", "--", ...Object.keys(change));
@@ -68,7 +73,7 @@ for (const [what, path] of [
 	test(`a repair whose patch renames ${what} is neither pushed nor proposed`, async () => {
 		const before = origin.git("for-each-ref");
 		const cwd = found({ "layers/mo/moved.json": wmsFile("after") });
-		const git = (...words: string[]) => execFileSync("git", ["-C", cwd, ...words], { encoding: "utf8" });
+		const git = gitOf(cwd);
 		git("mv", path, "layers/mo/renamed.json");
 		const patch = git("diff", "--cached", "-M100%", "--binary");
 		assert.match(patch, `rename from ${path}`);

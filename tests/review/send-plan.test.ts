@@ -1,18 +1,18 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { PlannedRequest } from "../../review/plan.ts";
 import { cleanEnvironment, root } from "../process.ts";
 import type { JsonServer } from "../scripts/json-server.ts";
+import { temporaryFolder } from "../world.ts";
 import { bot, type ReviewPeer, startReviewPeer } from "./approvals/review-peer.ts";
 import { runJob } from "./origin.ts";
 import { makeShims, startPrograms } from "./runner/programs.ts";
 
 const test = suite<{ peer: ReviewPeer }>(".github/send-plan.sh");
 
-const folder = mkdtempSync(join(tmpdir(), "publisher-plan-"));
+const { path: folder, remove } = await temporaryFolder();
 const APP = bot.replace("[bot]", "");
 const [head, time] = ["a".repeat(40), "2026-03-04T12:00:00.000Z"];
 let programs: JsonServer;
@@ -24,7 +24,7 @@ test.before(async () => {
 });
 test.after(async () => {
 	await programs.close();
-	rmSync(folder, { recursive: true });
+	await remove();
 });
 test.before.each(async (scene) => {
 	scene.peer = await startReviewPeer();

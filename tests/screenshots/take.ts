@@ -1,12 +1,12 @@
 // node --import tsx tests/screenshots/take.ts [--out DIR] [--only PATTERN]: screenshots of the catalogue with this checkout's layers: each page in both languages, three widths, light and dark, or those whose name fits, such as front-fr-320-dark
-import { mkdir, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import { buildOutput } from "../../scripts/host/output.ts";
 import { needBrowser, openBrowser, serveFolder } from "../../scripts/host/prove/browser.ts";
 
+import { temporaryFolder } from "../world.ts";
 import { answerAsMapService } from "./map-service.ts";
 
 /** One picture: a page in one language, size and scheme. */
@@ -98,8 +98,8 @@ async function settled(page: Page): Promise<void> {
 }
 
 async function takeAll(pictures: readonly Picture[], out: string): Promise<void> {
-	const folder = await mkdtemp(join(tmpdir(), "screenshots-"));
-	const dist = join(folder, "dist");
+	await using folder = await temporaryFolder();
+	const dist = join(folder.path, "dist");
 	const { problems } = await buildOutput({ folder: "layers" }, dist, { ...process.env, SITE: "on" });
 	if (problems.length > 0) throw new Error(problems.join("\n"));
 	const { address, close } = await serveFolder(dist);
@@ -114,7 +114,6 @@ async function takeAll(pictures: readonly Picture[], out: string): Promise<void>
 	} finally {
 		await browser.close();
 		close();
-		await rm(folder, { recursive: true, force: true });
 	}
 }
 

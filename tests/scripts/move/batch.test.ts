@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdtemp, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "uvu";
@@ -8,7 +7,7 @@ import { largeWhenStored } from "../../local.ts";
 import { runScript } from "../../process.ts";
 import { featureFile, wmsFile } from "../../review/repository.ts";
 import { type Peer, startPeer } from "../../store/github-peer.ts";
-import { temporaryFolder, writeFiles } from "../../world.ts";
+import { gitIn, temporaryFolder, writeFiles } from "../../world.ts";
 
 const folder = await temporaryFolder();
 const dataDir = join(folder.path, "data");
@@ -25,9 +24,7 @@ function register(args: string[], env: Record<string, string> = { DATA_DIR: data
 }
 
 /** Asks git itself about the local repository. */
-function git(...args: string[]): string {
-	return execFileSync("git", ["-C", join(dataDir, "repository.git"), ...args], { encoding: "utf8" }).trim();
-}
+const git = gitIn(join(dataDir, "repository.git"));
 
 test.before(async () => {
 	assert.is((await register([await batch({})])).code, 0);
@@ -35,7 +32,7 @@ test.before(async () => {
 test.after(folder.remove);
 
 test("many layers are one commit, flat or sharded", async () => {
-	const before = git("rev-parse", "main");
+	const before = await git("rev-parse", "main");
 	const path = await batch({
 		"one.json": wmsFile("a"),
 		"tw/two.json": featureFile(),
@@ -44,14 +41,14 @@ test("many layers are one commit, flat or sharded", async () => {
 	const { code, stdout } = await register([path, "--sender", "batcher"]);
 	assert.is(code, 0);
 	assert.match(stdout, /^3 registered, 0 stored already, in .+\ncommit [0-9a-f]{40}\n$/);
-	assert.is(git("rev-parse", "main^"), before);
-	assert.equal(git("diff-tree", "-r", "--name-only", "main^", "main").split("\n"), [
+	assert.is(await git("rev-parse", "main^"), before);
+	assert.equal((await git("diff-tree", "-r", "--name-only", "main^", "main")).split("\n"), [
 		"layers/on/one.json",
 		"layers/tw/two.json",
 		"layers/x/X.json",
 	]);
 	assert.is(
-		git("log", "-1", "--format=%an <%ae> %s", "main"),
+		await git("log", "-1", "--format=%an <%ae> %s", "main"),
 		"batcher <batcher@sender.invalid> register a batch of 3 layers",
 	);
 });
@@ -63,15 +60,15 @@ test("a second run commits what is missing, and skips what is stored in another 
 	});
 	const first = await register([path]);
 	assert.match(first.stdout, /^1 registered, 1 stored already, in .+\n/);
-	assert.is(git("diff-tree", "-r", "--name-only", "main^", "main"), "layers/th/three.json");
-	const before = git("rev-parse", "main");
+	assert.is(await git("diff-tree", "-r", "--name-only", "main^", "main"), "layers/th/three.json");
+	const before = await git("rev-parse", "main");
 	const second = await register([path]);
 	assert.match(second.stdout, /^0 registered, 2 stored already, in .+\n$/);
-	assert.is(git("rev-parse", "main"), before);
+	assert.is(await git("rev-parse", "main"), before);
 });
 
 test("a batch with problems names each of them, and stores nothing", async () => {
-	const before = git("rev-parse", "main");
+	const before = await git("rev-parse", "main");
 	const path = await batch({
 		"good.json": wmsFile("a"),
 		"bad.json": wmsFile("a", "ftp://x"),
@@ -96,41 +93,41 @@ test("a batch with problems names each of them, and stores nothing", async () =>
 		assert.match(stderr, text);
 	}
 	assert.match(stderr, /\n8 problems; nothing was written\n$/);
-	assert.is(git("rev-parse", "main"), before);
+	assert.is(await git("rev-parse", "main"), before);
 });
 
 test("a batch with a key that differs only in case from a stored one is refused whole", async () => {
-	const before = git("rev-parse", "main");
+	const before = await git("rev-parse", "main");
 	const { code, stderr } = await register([
 		await batch({ "ONE.json": wmsFile("a"), "four.json": wmsFile("a") }),
 	]);
 	assert.is(code, 1);
 	assert.match(stderr, "ONE differs only in case from one");
-	assert.is(git("rev-parse", "main"), before);
+	assert.is(await git("rev-parse", "main"), before);
 });
 
 test("with --review the layers wait on a branch, and a second run adds nothing", async () => {
-	const before = git("rev-parse", "main");
+	const before = await git("rev-parse", "main");
 	const path = await batch({ "five.json": wmsFile("a"), "six.json": wmsFile("b") });
 	const first = await register([path, "--review"]);
 	assert.match(
 		first.stdout,
 		/^2 registered, 0 stored already, in .+\ncommit [0-9a-f]{40}\nbranch register\/operator\.batch\n$/,
 	);
-	assert.is(git("rev-parse", "main"), before);
-	assert.is(git("rev-parse", "register/operator.batch^"), before);
+	assert.is(await git("rev-parse", "main"), before);
+	assert.is(await git("rev-parse", "register/operator.batch^"), before);
 	const second = await register([path, "--review"]);
 	assert.match(second.stdout, /^0 registered, 2 stored already, in .+\nbranch/);
 });
 
 test("register refuses to write to a folder that a running service uses", async () => {
 	const lock = await lockFolder(dataDir);
-	const before = git("rev-parse", "main");
+	const before = await git("rev-parse", "main");
 	const { code, stderr } = await register([await batch({ "seven.json": wmsFile("a") })]);
 	await lock.release();
 	assert.is(code, 2);
 	assert.match(stderr, "another process works in");
-	assert.is(git("rev-parse", "main"), before);
+	assert.is(await git("rev-parse", "main"), before);
 });
 
 for (const [what, args, error] of [
