@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 
 /** Words that every English sentence of a refusal has one of, and no French one has. */
-const englishWords =
+export const englishWords =
 	/\b(?:the|must|is|are|was|not|has|have|and|with|of|this|which|than|from|cannot|does|too|that|where)\b/i;
 
 /**

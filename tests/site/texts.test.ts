@@ -2,6 +2,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { textsIn } from "../../site/static/html.ts";
 import { translator } from "../../site/text/translate.ts";
+import { englishWords } from "../french.ts";
 import { textTables } from "../text-tables.ts";
 
 const { en: english, fr: french } = textsIn;
@@ -52,6 +53,7 @@ for (const { name, en, fr } of textTables) {
 			assert.not.match(text, /\s[;?!](?=\s|$)/, `${code}: no space before ; ? !`);
 			assert.not.match(text, /«[^\u00a0]|[^\u00a0]»/, `${code}: no-break spaces in guillemets`);
 			assert.not.match(text, /'|\.\.\./, `${code}: ’ and …`);
+			assert.not.match(text, englishWords, `${code}: an English sentence`);
 		}
 	});
 }

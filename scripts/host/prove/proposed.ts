@@ -2,7 +2,8 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { proposedFolder } from "../../../catalogue/thumbnails.ts";
 import { readOpen } from "../../../harvest/repair/branches.ts";
-import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
+import { descriptionPath, langs, layerPath } from "../../../registry/smallkey.ts";
+import { type TextCode, textIn, textOf } from "../../../registry/texts.ts";
 import { readEntries } from "../../../system/git/entries.ts";
 import { listTree } from "../../../system/git/tree.ts";
 import { code } from "../../../system/untrusted-text.ts";
@@ -37,6 +38,8 @@ export async function readPicturePairs(folder: string) {
 	};
 }
 
+const inBoth = (code: TextCode) => langs.map((lang) => textIn(lang, textOf(code))).join(" · ");
+
 /**
  * A table of the pictures of repairs for the text of a pull request. For a missing picture the reader sees its alternative
  * text.
@@ -45,11 +48,11 @@ export async function readPicturePairs(folder: string) {
  */
 export async function picturesMarkdown(smallkeys: readonly string[], folder: string, address: string) {
 	const drawn = await readProofs(folder);
-	const linked = (path: string) => `![no picture · pas d’image](${address}${encodeURI(path)})`;
+	const linked = (path: string) => `![${inBoth("proof-no-picture")}](${address}${encodeURI(path)})`;
 	const rows = smallkeys.map((smallkey) => {
 		const before = drawn.get(smallkey)?.picture;
 		const after = linked(`${proposedFolder}/${pictureName(smallkey)}`);
 		return `| ${code(smallkey)} | ${before ? linked(before) : "–"} | ${after} |`;
 	});
-	return ["| | before · avant | after · après |", "|---|---|---|", ...rows].join("\n");
+	return [`| | ${inBoth("proof-before")} | ${inBoth("proof-after")} |`, "|---|---|---|", ...rows].join("\n");
 }

@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import { escapeMarkup } from "../../../registry/markup.ts";
+import { fragmentTexts } from "../../../registry/texts/fragments.ts";
 import { type Json, listOf, objectOf } from "./json.ts";
 
 /**
@@ -77,7 +78,7 @@ const rules: Readonly<Record<string, readonly [isKnown: Test, kind: string]>> = 
 	layerEntries: [sameEntries, "titles of a service's layers: viewers have them from the service"],
 	maxAllowableOffset: [onlyNow, "an offset that a release of the older service lost"],
 	"column title": [
-		(before, now) => fixedTitles[String(before)] === now,
+		(before, now) => fixedTitles.get(String(before)) === now,
 		"French titles of the fixed columns",
 	],
 	"column sortType": [isNumberSort, numberColumn],
@@ -120,7 +121,12 @@ function sameMembers(before: unknown, now: unknown): boolean {
 	return isDeepStrictEqual(Object.fromEntries(spelled), now);
 }
 
-const fixedTitles: Readonly<Record<string, string>> = { Icon: "Icône", Details: "Détails" };
+/** The English titles of the viewer's own columns → the French ones. */
+const fixedTitles = new Map<string, string>(
+	(["column-icon", "column-details"] as const).map(
+		(code) => [fragmentTexts.en[code], fragmentTexts.fr[code]] as const,
+	),
+);
 
 function columnsOf(datagrid: unknown): Json[] {
 	return listOf(objectOf(datagrid).gridColumns).map(objectOf);
