@@ -15,7 +15,7 @@ await scenes("One machine", {
 		await install(machine);
 		const system =
 			"echo Debian $(cat /etc/debian_version), systemd $(systemctl --version | head -1 | cut -d' ' -f2)";
-		const programs = "echo Node $(node --version), $(git --version), $(nginx -v 2>&1)";
+		const programs = "echo Node $(node --version), $(git --version), $(nginx -v 2>&1 | cut -d' ' -f3)";
 		const versions = await machine.run(`${system}; ${programs}`);
 		return versions.trim().replaceAll("\n", ", ");
 	},

@@ -40,7 +40,9 @@ await scenes("Static hosts", {
 	"a build is made": async (machine) => {
 		await install(machine);
 		await machine.run("cd /opt/fragments && npx fragment-publisher build --out /var/www/fragments");
-		const versions = await machine.run("nginx -v 2>&1; apache2 -v | head -1; echo Caddy $(caddy version)");
+		const versions = await machine.run(
+			"nginx -v 2>&1 | cut -d' ' -f3; apache2 -v | head -1 | cut -d' ' -f3; echo Caddy $(caddy version)",
+		);
 		return versions.trim().replaceAll("\n", ", ");
 	},
 	"nginx serves it as built": (machine) => {

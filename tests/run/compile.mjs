@@ -116,9 +116,10 @@ export async function compileTests(files) {
 	await mkdir(cache, { recursive: true });
 	const folder = await mkdtemp(join(cache, "tests-"));
 	const remove = () => rm(folder, { recursive: true, force: true });
+	const sources = files.filter((file) => file.endsWith(".ts"));
 	try {
 		const { metafile } = await build({
-			entryPoints: [program, ...Object.values(workers), ...files.filter((file) => file.endsWith(".ts"))],
+			entryPoints: [program, sharedBrowser, ...Object.values(workers), ...sources],
 			bundle: true,
 			splitting: true,
 			external: await externalPackages(),

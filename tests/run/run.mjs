@@ -1,7 +1,8 @@
 // npm test [-- FILE…]: runs uvu's test files under Node's test runner, each in a process of its own, and prints the result of
 // each, then `N passed, N failed`. With --long also those that take long and rarely fail, as CI does. With --fuzz each property
 // is tried with many more cases, and each refusal on all engines. With --faults it breaks disks, repositories and processes under
-// the service, and writes docs/reliability.md.
+// the service, and writes docs/reliability.md. With --installed it installs the project as the pages say, and writes what ran into
+// docs/one-machine.md.
 
 import { existsSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
@@ -11,6 +12,7 @@ import { run } from "node:test";
 import { parseArgs } from "node:util";
 import glob from "fast-glob";
 import { faultsPage } from "../faults/table.mjs";
+import { withFigures } from "../installed/figures.mjs";
 import { compileTests } from "./compile.mjs";
 import { removeAtEnd } from "./own-folder.mjs";
 import { resultsFile, resultsFolder } from "./results-file.mjs";
@@ -51,13 +53,15 @@ async function resultsOf(/** @type {string} */ path) {
 	return JSON.parse(text) ?? { suites: 0, ended: 0, total: 0, passed: 0, skipped: 0 };
 }
 
-/** Runs the files, and prints the results. @returns how many tests passed, failed and were skipped */
+/** Runs the files, and prints the results. @returns how many tests passed, failed and were skipped, and the figures that they printed */
 async function runTests() {
 	const paths = names.map((name) => resolve(name));
 	const compiled = paths.some((path) => path.endsWith(".ts")) ? await compileTests(paths) : null;
 	const sums = { passed: 0, failed: 0, skipped: 0 };
 	/** @type {string[]} */
 	const failed = [];
+	/** @type {string[]} */
+	const figures = [];
 	/** @type {Map<string, string>} */
 	const outputs = new Map();
 	const files = new Map(paths.map((path) => [compiled?.files.get(path) ?? path, relative(".", path)]));
@@ -80,7 +84,10 @@ async function runTests() {
 			failed.push(name);
 			console.log(`${output}\n${name}: FAILED after ${seconds}: ${error?.cause ?? "it ran no test"}`);
 		} else console.log(`${name}: ${passed} passed${skipped > 0 ? `, ${skipped} skipped` : ""}, ${seconds}`);
-		for (const [line] of output.matchAll(/^(?:skipped|figure): .*$/gm)) console.log(`  ${line}`);
+		for (const [line, kind] of output.matchAll(/^(skipped|figure): .*$/gm)) {
+			console.log(`  ${line}`);
+			if (kind === "figure") figures.push(line);
+		}
 	}
 
 	let browser = null;
@@ -110,7 +117,7 @@ async function runTests() {
 	if (sums.skipped > 0) console.log(`${sums.skipped} skipped`);
 	console.log(`${sums.passed} passed, ${sums.failed} failed`);
 	process.exitCode = sums.failed > 0 ? 1 : 0;
-	return sums;
+	return { ...sums, figures };
 }
 
 /** Writes the page of all faults, unless one was not seen. */
@@ -128,8 +135,17 @@ async function runFaults() {
 	await rm(folder, { recursive: true, force: true });
 }
 
+/** Writes what a whole run on installed systems has seen into their page, unless something failed. */
+async function runInstalled() {
+	const { passed, failed, skipped, figures } = await runTests();
+	if (positionals.length > 0 || failed + skipped > 0) return;
+	const page = "docs/one-machine.md";
+	await writeFile(page, withFigures(await readFile(page, "utf8"), figures, passed));
+	console.log(`${page} is written`);
+}
+
 if (values.fuzz) process.env.FUZZ_RUNS = values.runs;
 if (missing.length > 0) {
 	console.error(`No such test file: ${missing.join(", ")}`);
 	process.exitCode = 1;
-} else await (values.faults ? runFaults() : runTests());
+} else await (values.faults ? runFaults : values.installed ? runInstalled : runTests)();
