@@ -46,7 +46,7 @@ for (const { name, en, fr } of textTables) {
 		}
 	});
 
-	test(`${name}: every French text has the spaces of Canadian French, and typographic apostrophes`, () => {
+	test(`${name}: every French text is in Canadian French, with its spaces and apostrophes`, () => {
 		for (const [code, text] of Object.entries(fr)) {
 			assert.not.match(text, /(?<! |^|\d|EPSG):(?![\d/%])/, `${code}: a space before a colon`);
 			assert.not.match(text, /\u00a0:/, `${code}: translators add the no-break space before a colon`);
