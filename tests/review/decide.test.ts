@@ -30,7 +30,8 @@ async function accept(local: Local, name: string, ...words: string[]): Promise<E
 /** What the publisher reads at `/status/<smallkey>`; null: nothing. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
 async function statusOf(local: Local, smallkey: string): Promise<any> {
-	return local.context.status?.(smallkey, []);
+	const status = await local.context.status?.(smallkey, []);
+	return typeof status === "function" ? status("en") : status;
 }
 
 async function propose(local: Local, smallkey: string, body: string): Promise<void> {
