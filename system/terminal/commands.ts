@@ -2,6 +2,7 @@
 export const commands = {
 	publish: {
 		put: "register a layer, or change it, by a signed PUT",
+		register: "send a folder of registrations to a service, or store it in one commit",
 		remove: "remove layers, each by a signed DELETE",
 		sign: "print the three headers that sign a request, for curl",
 		validate: "check registrations without writing anything",
@@ -33,14 +34,13 @@ export const commands = {
 		status:
 			"show the status of a layer, or of all: sick, without a harvest, waiting for a review, free disk space",
 		audit: "show who changed a layer, when and how, and what it changed for viewers",
-		harvest: "read the descriptions of feature layers from their services",
+		harvest: "read the descriptions of layers from their services",
 		"watch-services": "check each layer as a viewer sees it, and write the sick ones into layers/health.json",
 		repair: "look for the services of layers that stay sick, and propose what to register in their place",
 		prove: "draw layers in a browser, and keep for each whether it can be seen, with a picture",
 		"tell-failure": "keep one issue open for as long as a workflow fails",
 	},
 	move: {
-		register: "store many registrations in one commit, or send them to a service",
 		import: "import the layers and senders of an older service from a dump of its database",
 		compare: "show the differences of the same layers on two services",
 	},
