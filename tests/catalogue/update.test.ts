@@ -32,6 +32,9 @@ const update = freshSuite("catalogue step by step", async (use) => {
 	return { folder: path };
 });
 
+/** As a service, which writes no pages of layers. */
+const served = { site: { ...options().site, canSend: true } };
+
 /** Commits files, null for one that is removed: a sender's request, which the service commits, or a push. */
 async function commit(
 	folder: string,
@@ -299,10 +302,10 @@ update("a change of health alone is in the index", async ({ folder }) => {
 });
 
 update("after more than a thousand changes the catalogue is written anew", async ({ folder }) => {
-	await bring(folder);
+	await bring(folder, "out", served);
 	const keys = Array.from({ length: 1_001 }, (_, index) => `zz${index}`);
 	await commit(folder, Object.fromEntries(keys.map((key) => [`layers/zz/${key}.json`, wms(key)])));
-	assert.is((await bring(folder)).how, "all");
+	assert.is((await bring(folder, "out", served)).how, "all");
 	assert.is(Object.keys(await entries(folder)).length, 2 + keys.length);
 });
 
@@ -334,11 +337,11 @@ update(
 			folder,
 			Object.fromEntries(keys.map((key) => [`layers/${key.slice(0, 2)}/${key}.json`, wms(key)])),
 		);
-		await bring(folder);
+		await bring(folder, "out", served);
 		const before = await namedChunks(folder);
 		const change = async (layer: string) => {
 			const id = await commit(folder, { "layers/k7/k7.json": wms(layer) });
-			assert.is((await bring(folder)).how, "changes");
+			assert.is((await bring(folder, "out", served)).how, "changes");
 			assert.is(parseManifest(await read(folder, manifestPath))?.commit, id);
 			return namedChunks(folder);
 		};
@@ -357,7 +360,6 @@ update(
 update(
 	"a service has no pages of layers, lists and records as files, but a sitemap of them",
 	async ({ folder }) => {
-		const served = { site: { ...options().site, canSend: true } };
 		await bring(folder, "out", served);
 		const paths = [...filesIn(join(folder, "out")).keys()];
 		assert.not.ok(paths.some((path) => /^(?:en\/layer|fr\/couche|list|records)\//.test(path)));
