@@ -1,4 +1,3 @@
-import { mondayOf } from "../../registry/health.ts";
 import { type Lang, parseLang } from "../../registry/smallkey.ts";
 import { translator } from "../text/translate.ts";
 
@@ -17,7 +16,3 @@ export const { t, plural, dayText, stateText, typeText, copyText } = texts;
 /** `1 layer`, `2 layers` */
 export const layers = (number: number) => plural(number, "layer-count");
 
-/** The first day of a week, in words: `February 23, 2026`. @param week in ISO 8601, such as `2026-W09` */
-export function weekText(week: string): string {
-	return dayText(new Date(mondayOf(week)));
-}
