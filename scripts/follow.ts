@@ -2,10 +2,10 @@
 import { mkdir, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import glob from "fast-glob";
 import { lockFolder } from "../service/data-dir.ts";
 import { gitRemote } from "../service/github.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
-import { filesBelow } from "../system/files/below.ts";
 import { runGit } from "../system/git/run.ts";
 import { createRun, parseCount } from "../system/terminal/command-line.ts";
 import { plain } from "../system/terminal/plain.ts";
@@ -61,8 +61,8 @@ export const run = createRun("follow", async ({ read, environment, io }) => {
 	try {
 		await runGit(repository, ["init", "--bare", "--quiet"]);
 		// This process has locked the folder, so a lock file of git is a killed process's.
-		const locks = filesBelow(repository).filter((path) => /^(?:refs\/.+|[^/]+)\.lock$/.test(path));
-		for (const lock of locks) await rm(join(repository, lock), { force: true });
+		const locks = await glob(["*.lock", "refs/**/*.lock"], { cwd: repository, absolute: true, dot: true });
+		for (const lock of locks) await rm(lock, { force: true });
 		// git's maintenance after a fetch runs in the foreground, and ends with the fetch.
 		await runGit(repository, ["config", "gc.autoDetach", "false"]);
 		io.warn(plain(`Following ${branch} of ${remote} into ${out}`));

@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import glob from "fast-glob";
 import { Marked, type Tokens } from "marked";
 import type { Lang } from "../../registry/smallkey.ts";
 import { frameHtml } from "../../site/static/frame.ts";
@@ -20,9 +21,8 @@ const docs = fileURLToPath(new URL("../../docs", import.meta.url));
  * `publish.md`, `fr/publish.md`.
  */
 export function readGuidePages() {
-	const names = readdirSync(docs, { recursive: true, encoding: "utf8" });
-	const paths = names.map((name) => name.replaceAll("\\", "/")).filter((name) => name.endsWith(".md"));
-	const pages = paths.sort().map((path) => ({ path, markdown: readFileSync(join(docs, path), "utf8") }));
+	const paths = glob.sync("**/*.md", { cwd: docs }).sort();
+	const pages = paths.map((path) => ({ path, markdown: readFileSync(join(docs, path), "utf8") }));
 	// GitHub expects SECURITY.md in the root, so its links begin with `docs/`.
 	const security = readFileSync(join(docs, "..", securityFile), "utf8");
 	return [...pages, { path: securityPage, markdown: security.replaceAll("](docs/", "](") }];

@@ -2,9 +2,9 @@ import { mkdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { build, type Plugin } from "esbuild";
+import glob from "fast-glob";
 import { placeFile } from "../../publish/place-file.mjs";
 import { compiledSchemas } from "../../registry/schemas/validators.ts";
-import { filesBelow } from "../../system/files/below.ts";
 import { readCommit } from "../../system/files/version.ts";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
@@ -34,8 +34,8 @@ type Routes = Record<string, Record<string, unknown>>;
 
 /** Reads the names of the routes that the store's code uses: `rest.git.createTree`. */
 async function readUsedRoutes(): Promise<Set<string>> {
-	const folder = join(root, "store/github");
-	const texts = await Promise.all(filesBelow(folder).map((name) => readFile(join(folder, name), "utf8")));
+	const files = await glob("store/github/**", { cwd: root, absolute: true });
+	const texts = await Promise.all(files.map((file) => readFile(file, "utf8")));
 	return new Set(texts.flatMap((text) => text.match(/\brest\.\w+\.\w+/g) ?? []));
 }
 

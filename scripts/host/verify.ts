@@ -1,5 +1,6 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import glob from "fast-glob";
 import pMap from "p-map";
 import { fragmentHeaders } from "../../api/reply.ts";
 import { pageHeaders } from "../../api/site-headers.ts";
@@ -10,7 +11,6 @@ import { isCompanion } from "../../publish/place-file.mjs";
 import { slotFolder, slotPath, slotsOf } from "../../publish/rendered.ts";
 import { parseLayerPath } from "../../registry/smallkey.ts";
 import { targetNames } from "../../registry/targets/table.ts";
-import { ifThere } from "../../system/files/if-there.ts";
 import { diffTree } from "../../system/git/tree.ts";
 import { askAgain, causeOf, encodedPath } from "./ask.ts";
 import { type Listing, sha256 } from "./bucket.ts";
@@ -27,12 +27,11 @@ const missingPaths = slots.filter(({ lang }) => lang === "en").map((slot) => slo
 
 /** The fragments of a build, sorted: `v0.9/doc/en/23ax5t`. @throws {Error} if there are none */
 export async function listBuild(dist: string): Promise<string[]> {
-	const paths: string[] = [];
-	for (const slot of slots) {
-		const folder = join(dist, slotFolder(slot));
-		const names = (await ifThere(folder, readdir(folder))) ?? [];
-		for (const name of names) if (!isCompanion(name)) paths.push(slotPath(slot, name));
-	}
+	const files = await glob(
+		slots.map((slot) => `${slotFolder(slot)}/*`),
+		{ cwd: dist },
+	);
+	const paths = files.filter((path) => !isCompanion(path));
 	if (paths.length === 0)
 		throw new Error(
 			`${dist}: has no fragments; npx fragment-publisher build makes them, and --repo needs none`,
