@@ -15,4 +15,3 @@ export const { t, plural, dayText, stateText, typeText, copyText } = texts;
 
 /** `1 layer`, `2 layers` */
 export const layers = (number: number) => plural(number, "layer-count");
-
