@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from "node:child_process";
+import { type ChildProcess, spawn } from "node:child_process";
 import { randomInt } from "node:crypto";
 import { mkdir, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
@@ -12,6 +12,7 @@ import { isEngineInstalled } from "../../scripts/host/wrangler.ts";
 import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, root, ServerProcess, startWords } from "../process.ts";
 import { startPeer } from "../store/github-peer.ts";
+import { gitIn } from "../world.ts";
 import { write } from "./client.ts";
 import { type Candidate, type Engine, senders } from "./engine.ts";
 
@@ -41,7 +42,7 @@ export async function startNode(
 		origin,
 		docsMaxKeys: 1000,
 		published: true,
-		state: async () => execFileSync("git", ["-C", repository, "rev-parse", "main"], { encoding: "utf8" }),
+		state: async () => gitIn(repository)("rev-parse", "main"),
 		async stop() {
 			await server.stop();
 			await folder.remove();

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { temporaryFolder } from "../local.ts";
 import { root } from "../process.ts";
 import { eventually } from "../wait.ts";
+import { gitIn } from "../world.ts";
 import type { Candidate, Engine } from "./engine.ts";
 import { end, freePort, startNode } from "./engines.ts";
 
@@ -107,7 +108,7 @@ async function startNginx(layers: ReadonlyMap<string, string>): Promise<Engine> 
 	return {
 		...behind,
 		origin: front.origin,
-		state: async () => execFileSync("git", ["-C", repository, "rev-parse", "main"], { encoding: "utf8" }),
+		state: async () => gitIn(repository)("rev-parse", "main"),
 		async stop() {
 			await front.stop();
 			await behind.stop();

@@ -1,11 +1,10 @@
-import { execFile } from "node:child_process";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import * as assert from "uvu/assert";
 import { sign } from "../../api/senders.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { temporaryFolder, wms } from "../local.ts";
 import { ServerProcess } from "../process.ts";
+import { gitIn } from "../world.ts";
 
 const publishers = 32;
 const secret = "a publisher's secret";
@@ -69,9 +68,7 @@ async function send(url: string, smallkey: string, layer: string | null, key: st
 
 /** Text of each layer's registration on the branch, by path. */
 async function branchFiles(repository: string): Promise<Set<string>> {
-	const args = ["-C", repository, "ls-tree", "-r", "--name-only", "main"];
-	const { stdout } = await promisify(execFile)("git", args, { maxBuffer: 1 << 26 });
-	return new Set(stdout.split("\n"));
+	return new Set((await gitIn(repository)("ls-tree", "-r", "--name-only", "main")).split("\n"));
 }
 
 async function readLayer(url: string, smallkey: string): Promise<string | null> {
@@ -94,8 +91,7 @@ async function checkRound(url: string, repository: string, writers: Publishers):
 
 /** Whether every object is whole; asked while no service repacks, which removes packs that are being read. */
 async function checkObjects(repository: string): Promise<void> {
-	const fsck = await promisify(execFile)("git", ["-C", repository, "fsck", "--strict", "--no-dangling"]);
-	assert.is(fsck.stdout, "");
+	assert.is(await gitIn(repository)("fsck", "--strict", "--no-dangling"), "");
 }
 
 /**

@@ -21,6 +21,7 @@ import {
 	sendRaw,
 } from "../process.ts";
 import { eventually } from "../wait.ts";
+import { gitIn } from "../world.ts";
 
 const run = promisify(execFile);
 const secret = "test_-k";
@@ -118,8 +119,8 @@ service(
 		assert.is(await context.server.stop(), 0);
 		context.server = await ServerProcess.start(context.env);
 		await readBack();
-		const { stdout } = await run("git", ["-C", join(context.folder, "repository.git"), "rev-parse", "main"]);
-		assert.is(stdout.trim(), receipt.commit);
+		const main = await gitIn(join(context.folder, "repository.git"))("rev-parse", "main");
+		assert.is(main, receipt.commit);
 		assert.is(await readFile(join(context.folder, "foreign.txt"), "utf8"), "not ours");
 		assert.equal(
 			JSON.parse(await readFile(join(context.folder, "dist/v0.9/doc/en/manual-1"), "utf8")),

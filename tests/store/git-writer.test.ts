@@ -77,18 +77,6 @@ writers("never builds on a commit that could not be stored", async (world) => {
 	assert.is(await git("fsck", "--strict"), "");
 });
 
-writers("leaves a branch alone that others have moved, and builds on that next", async (world) => {
-	const { writer, git, tip } = world;
-	const identity = ["-c", "user.name=other", "-c", "user.email=other@example.org"];
-	const others = await git(...identity, "commit-tree", "-p", "main", "-m", "theirs", "main^{tree}");
-	await git("update-ref", "refs/heads/main", others);
-	assert.instance(await land(writer, tip, "one").catch((error: unknown) => error), BranchHeld);
-	assert.is(await git("rev-parse", "refs/heads/main"), others);
-	const [id] = await land(writer, others, "one");
-	assert.is(await git("rev-parse", "refs/heads/main"), id);
-	assert.is(await git("rev-parse", "refs/heads/main^"), others);
-});
-
 writers("says that another process holds the lock of a branch", async ({ repository, writer, git, tip }) => {
 	const lock = join(repository, "refs/heads/main.lock");
 	await mkdir(lock);

@@ -1,11 +1,8 @@
 import { readFile } from "node:fs/promises";
-import type { Server } from "node:http";
-import type { AddressInfo } from "node:net";
 import { extname, join, normalize } from "node:path";
 import type { Browser, Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { createNodeServer } from "../../api/node/serve.ts";
 import { createHarvestLayer } from "../../harvest/layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
@@ -13,6 +10,7 @@ import { createHarvester } from "../../service/harvester/harvester.ts";
 import { systemTimers } from "../../service/harvester/schedule.ts";
 import { featureLayer, layerDocument, mapLayer, serveLayer } from "../harvest/arcgis-server.ts";
 import { json, Peer, text } from "../harvest/peer.ts";
+import { type Listening, listen } from "../listen.ts";
 import { Local, manual } from "../local.ts";
 import { root } from "../process.ts";
 import { executable, openBrowser } from "../site/browser.ts";
@@ -51,7 +49,7 @@ const dojoCallback = /[?&]callback=dojo_request_script_callbacks\.dojo_request_s
 
 interface Viewer {
 	service: string;
-	server: Server;
+	server: Listening;
 	local: Local;
 	maps: Peer;
 	site: Peer;
@@ -130,11 +128,8 @@ viewer.before(async (context) => {
 	await local.put("zones", feature(maps.origin + featureLayer));
 	await local.put("later", feature(maps.origin + mapLayer));
 	await harvest(local, "zones");
-	const { find: fragments } = local.publication.table;
-	const silent = { log: () => {}, allReads: false, count: () => {} };
-	context.server = createNodeServer({ context: local.context, fragments, version: null, ...silent }).server;
-	await new Promise<void>((resolve) => context.server.listen(0, "127.0.0.1", resolve));
-	context.service = `http://127.0.0.1:${(context.server.address() as AddressInfo).port}`;
+	context.server = await listen(local);
+	context.service = context.server.origin;
 	context.browser = await openBrowser();
 	context.page = await context.browser.newPage();
 	await context.page.goto(`${context.site.origin}/`);
@@ -142,7 +137,7 @@ viewer.before(async (context) => {
 
 viewer.after(async ({ browser, server, local, site, maps }) => {
 	await browser?.close();
-	await new Promise((resolve) => server.close(resolve));
+	await server.end();
 	await local.end();
 	await site.close();
 	await maps.close();

@@ -56,19 +56,6 @@ for (const [path, kind] of [
 	});
 }
 
-kept("HEAD and conditional requests have their own answers", async () => {
-	const { server } = await startWith('"x"');
-	const url = `${server.url}/v0.9/doc/en/a`;
-	for (let time = 0; time < 3; time += 1) await answerOf(url);
-	const { headers, text } = await answerOf(url);
-	const etag = new Headers(headers).get("etag") as string;
-	assert.equal(await answerOf(url, { method: "HEAD" }), { status: 200, headers, text: "" });
-	const unchanged = await answerOf(url, { headers: { "If-None-Match": etag } });
-	assert.equal([unchanged.status, unchanged.text], [304, ""]);
-	assert.is((await answerOf(url, { headers: { "If-None-Match": '"other"' } })).text, text);
-	await server.end();
-});
-
 kept("with a line in the log for each read, repeated reads have theirs, too", async () => {
 	const { server } = await startWith('"x"', { allReads: true });
 	const ids = new Set<string | null>();

@@ -1,19 +1,18 @@
-import { execFile } from "node:child_process";
-import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
 import type { LayerStatus } from "../../../registry/schemas/answers.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { openGitStore } from "../../../store/git/git-store.ts";
+import { Clone } from "../../clone.ts";
 import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { hang, json, Peer, text } from "../../harvest/peer.ts";
 import { temporaryFolder } from "../../local.ts";
 import { ServerProcess } from "../../process.ts";
 import { logTo } from "../../store/git-store.ts";
 import { eventually } from "../../wait.ts";
+import { gitIn } from "../../world.ts";
 
 const secret = "test_-k";
 
@@ -106,9 +105,8 @@ test("what was seen of a layer is stored when the service ends", async () => {
 	await put("gone");
 	await eventually(async () => (await statusOf("gone")).health.state === "wrong");
 	await server.stop();
-	const words = ["-C", join(folder.path, "repository.git"), "show", "main:layers/health.json"];
-	const { stdout } = await promisify(execFile)("git", words);
-	assert.equal(Object.keys(JSON.parse(stdout).sick), ["gone"]);
+	const health = await gitIn(join(folder.path, "repository.git"))("show", "main:layers/health.json");
+	assert.equal(Object.keys(JSON.parse(health).sick), ["gone"]);
 });
 
 test("a WMS layer gets its title, words and box beside it; its fragment stays as it is", async () => {
@@ -125,9 +123,8 @@ test("a WMS layer gets its title, words and box beside it; its fragment stays as
 	const fragment = await (await fetch(`${server.url}/v0.9/doc/en/roads`)).text();
 	await eventually(async () => (await statusOf("roads")).harvest.state === "done");
 	assert.is(await (await fetch(`${server.url}/v0.9/doc/en/roads`)).text(), fragment);
-	const repository = join(folder.path, "repository.git");
-	const path = "main:layers/ro/roads.service.json";
-	const { stdout } = await promisify(execFile)("git", ["-C", repository, "show", path]);
+	const git = gitIn(join(folder.path, "repository.git"));
+	const description = await git("show", "main:layers/ro/roads.service.json");
 	const said = {
 		title: "Roads",
 		abstract: "All roads.",
@@ -135,7 +132,7 @@ test("a WMS layer gets its title, words and box beside it; its fragment stays as
 		bounds: [-71.63, 41.75, -70.78, 42.9],
 		siblings: [],
 	};
-	assert.equal(JSON.parse(stdout).en, { service_url, layers: ["r1"], ...said });
+	assert.equal(JSON.parse(description).en, { service_url, layers: ["r1"], ...said });
 	const capabilities = peer.asked.filter((address) => /=GetCapabilities/i.test(address));
 	assert.is(capabilities.length, 1, "once for both languages");
 });
@@ -143,15 +140,9 @@ test("a WMS layer gets its title, words and box beside it; its fragment stays as
 test("a layer that is pushed is harvested too", async () => {
 	serveLayer(peer);
 	server = await start("on");
-	const git = promisify(execFile);
-	const clone = join(folder.path, "clone");
-	await git("git", ["clone", "-q", join(folder.path, "repository.git"), clone]);
-	await mkdir(join(clone, "layers/pu"), { recursive: true });
-	await writeFile(join(clone, layerPath("pushed")), feature());
-	const identity = ["-c", "user.name=Ann", "-c", "user.email=ann@host.example"];
-	await git("git", ["-C", clone, "add", "."]);
-	await git("git", ["-C", clone, ...identity, "commit", "-qm", "add pushed"]);
-	await git("git", ["-C", clone, "push", "-q", "origin", "HEAD:main"]);
+	await using clone = await Clone.of(join(folder.path, "repository.git"));
+	await clone.commit({ [layerPath("pushed")]: feature() });
+	assert.ok(await clone.push());
 	await eventually(async () => (await displayName("pushed")) === "Stations");
 });
 
