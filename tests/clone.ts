@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { temporaryFolder } from "./local.ts";
+import { temporaryFolder } from "./world.ts";
 
 const run = promisify(execFile);
 

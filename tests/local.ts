@@ -79,8 +79,6 @@ export const tiles = JSON.stringify({
 	fr: { service_type: "esriTile", service_url: "https://host.example/fr/MapServer" },
 });
 
-export { temporaryFolder };
-
 /** What one write says; what is left out is right. */
 export interface Write {
 	method?: string;

@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { Clone } from "../clone.ts";
-import { temporaryFolder, wms } from "../local.ts";
+import { wms } from "../local.ts";
 import { ServerProcess } from "../process.ts";
 import { killAtWork } from "../service/crash.ts";
 import { eventually } from "../wait.ts";
+import { temporaryFolder } from "../world.ts";
 
 test("kill -9 with 32 publishers at work, twenty times: every answer holds", () => killAtWork(20));
 

@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { everyPath, Local, signedWrite, temporaryFolder, textOf, wms } from "../local.ts";
+import { everyPath, Local, signedWrite, textOf, wms } from "../local.ts";
 import { root, ServerProcess } from "../process.ts";
+import { temporaryFolder } from "../world.ts";
 import { release, restoreEarlier } from "./earlier.ts";
 
 const run = promisify(execFile);

@@ -4,9 +4,10 @@ import * as assert from "uvu/assert";
 import { sign } from "../../api/senders.ts";
 import { reasonOf } from "../../store/git/health.ts";
 import { GitDamage, GitFailure, runGit } from "../../system/git/run.ts";
-import { temporaryFolder, wms } from "../local.ts";
+import { wms } from "../local.ts";
 import { root, ServerProcess, startWords } from "../process.ts";
 import { eventually } from "../wait.ts";
+import { temporaryFolder } from "../world.ts";
 
 export const secret = "a publisher's secret";
 

@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { temporaryFolder } from "../local.ts";
 import { cleanEnvironment, type Ended, root } from "../process.ts";
 import { eventually } from "../wait.ts";
+import { temporaryFolder } from "../world.ts";
 
 const run = promisify(execFile);
 

@@ -2,9 +2,9 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { sign } from "../../api/senders.ts";
 import { layerPath } from "../../registry/smallkey.ts";
-import { temporaryFolder, wms } from "../local.ts";
+import { wms } from "../local.ts";
 import { ServerProcess } from "../process.ts";
-import { gitIn } from "../world.ts";
+import { gitIn, temporaryFolder } from "../world.ts";
 
 const publishers = 32;
 const secret = "a publisher's secret";

@@ -4,13 +4,13 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parseSenders } from "../../api/senders.ts";
 import { followSenders } from "../../service/senders-file.ts";
-import { temporaryFolder } from "../local.ts";
 import { runScript } from "../process.ts";
 import { logTo } from "../store/git-store.ts";
 import { eventually } from "../wait.ts";
+import { temporaryFolder } from "../world.ts";
 
 test("changes of the senders file apply without a restart, and are logged without a secret", async () => {
-	const folder = await temporaryFolder();
+	await using folder = await temporaryFolder();
 	const path = join(folder.path, "senders.json");
 	const first = '{"a":"secret of a","b":"secret of b"}';
 	await writeFile(path, first);
@@ -49,7 +49,6 @@ test("changes of the senders file apply without a restart, and are logged withou
 	assert.not.match(JSON.stringify(lines), "secret of");
 	end();
 	await rm(path);
-	await folder.remove();
 });
 
 test.run();

@@ -4,12 +4,12 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { openGithubService } from "../../service/github-composition.ts";
 import { readConfiguration } from "../../service/settings.ts";
-import { temporaryFolder } from "../local.ts";
+import { temporaryFolder } from "../world.ts";
 
 const github = suite("a service that writes to GitHub");
 
 github("reads are those of the last build in the working folder, as it is now", async () => {
-	const folder = await temporaryFolder();
+	await using folder = await temporaryFolder();
 	const before = process.cwd();
 	process.chdir(folder.path);
 	try {
@@ -27,7 +27,6 @@ github("reads are those of the last build in the working folder, as it is now", 
 		assert.is(service.layers(), 1);
 	} finally {
 		process.chdir(before);
-		await folder.remove();
 	}
 });
 

@@ -6,11 +6,11 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { isFolderLocked, lockFolder } from "../../service/data-dir.ts";
-import { temporaryFolder } from "../local.ts";
 import { eventually } from "../wait.ts";
+import { temporaryFolder } from "../world.ts";
 
 test("a second service says at once what it waits for, and takes over when the first one ends", async () => {
-	const folder = await temporaryFolder();
+	await using folder = await temporaryFolder();
 	const first = await lockFolder(folder.path);
 	const said: string[] = [];
 	const second = lockFolder(folder.path, { waiting: (line) => said.push(line), maxWaitMs: 60_000 });
@@ -19,11 +19,10 @@ test("a second service says at once what it waits for, and takes over when the f
 	await first.release();
 	await (await second).release();
 	assert.is(said.length, 1);
-	await folder.remove();
 });
 
 test("a folder that stays in use is an error that says what to do, and stays with the first service", async () => {
-	const folder = await temporaryFolder();
+	await using folder = await temporaryFolder();
 	const first = await lockFolder(folder.path);
 	for (let attempt = 0; attempt < 2; attempt += 1) {
 		const error = await lockFolder(folder.path, { maxWaitMs: 0 }).catch((reason: Error) => reason);
@@ -33,13 +32,12 @@ test("a folder that stays in use is an error that says what to do, and stays wit
 		);
 	}
 	await first.release();
-	await folder.remove();
 });
 
 for (const isStale of [false, true]) {
 	const what = isStale ? "what a killed process left" : "an empty folder";
 	test(`of many that come to ${what} at the same moment, one gets the lock`, async () => {
-		const folder = await temporaryFolder();
+		await using folder = await temporaryFolder();
 		for (let round = 0; round < 10; round += 1) {
 			if (isStale) await leaveSocket(join(folder.path, "publisher.lock"));
 			const attempts = Array.from({ length: 8 }, () => lockFolder(folder.path, { maxWaitMs: 0 }));
@@ -49,12 +47,11 @@ for (const isStale of [false, true]) {
 			assert.is(held.length, 1);
 			await held[0]?.release();
 		}
-		await folder.remove();
 	});
 }
 
 test("a lock in a folder with a long path is seen from a working folder near it", async () => {
-	const folder = await temporaryFolder();
+	await using folder = await temporaryFolder();
 	const before = process.cwd();
 	const near = join(folder.path, "a".repeat(60), "b".repeat(60));
 	await mkdir(near, { recursive: true });
@@ -70,7 +67,6 @@ test("a lock in a folder with a long path is seen from a working folder near it"
 		assert.is(await isFolderLocked(near), false);
 	} finally {
 		process.chdir(before);
-		await folder.remove();
 	}
 });
 
@@ -104,8 +100,8 @@ function mount(path: string): boolean {
 }
 
 test("a disk without an inode keeps no service from its start, and the folder is locked once it has one", async () => {
-	const folder = await temporaryFolder();
-	if (!mount(folder.path)) return folder.remove();
+	await using folder = await temporaryFolder();
+	if (!mount(folder.path)) return;
 	try {
 		for (const name of ["one", "two"]) await writeFile(join(folder.path, name), "");
 		const said: string[] = [];
@@ -121,7 +117,6 @@ test("a disk without an inode keeps no service from its start, and the folder is
 		assert.is(await isFolderLocked(folder.path), false);
 	} finally {
 		execFileSync("umount", [folder.path]);
-		await folder.remove();
 	}
 });
 

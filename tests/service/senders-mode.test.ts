@@ -3,10 +3,11 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { warnOfReaders } from "../../service/senders-file.ts";
-import { temporaryFolder } from "../local.ts";
+import { temporaryFolder } from "../world.ts";
 
 test("a senders file that other users may read has a warning, with its mode", async () => {
-	const { path: folder, remove } = await temporaryFolder();
+	await using temporary = await temporaryFolder();
+	const folder = temporary.path;
 	const path = join(folder, "senders.json");
 	await writeFile(path, "{}");
 	await chmod(path, 0o644);
@@ -17,7 +18,6 @@ test("a senders file that other users may read has a warning, with its mode", as
 	await chmod(path, 0o600);
 	assert.is(warnOfReaders(path), null);
 	assert.is(warnOfReaders("SENDERS"), null);
-	await remove();
 });
 
 test.run();

@@ -10,7 +10,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../api/senders.ts";
 import { wmsFragment } from "../conformance/engine.ts";
-import { copyLayers, feature, manual, temporaryFolder, wms } from "../local.ts";
+import { copyLayers, feature, manual, wms } from "../local.ts";
 import {
 	cleanEnvironment,
 	descendantsOf,
@@ -21,7 +21,7 @@ import {
 	sendRaw,
 } from "../process.ts";
 import { eventually } from "../wait.ts";
-import { gitIn } from "../world.ts";
+import { gitIn, temporaryFolder } from "../world.ts";
 
 const run = promisify(execFile);
 const secret = "test_-k";

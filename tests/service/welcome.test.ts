@@ -4,11 +4,13 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
 import { runGit } from "../../system/git/run.ts";
-import { copyLayers, temporaryFolder, wms } from "../local.ts";
+import { copyLayers, wms } from "../local.ts";
 import { runScript, ServerProcess } from "../process.ts";
+import { temporaryFolder } from "../world.ts";
 
 test("the start says which layers it serves, which examples are not there, and how to bring them in", async () => {
-	const { path, remove } = await temporaryFolder();
+	await using folder = await temporaryFolder();
+	const { path } = folder;
 	await copyLayers(path);
 	const DATA_DIR = join(path, ".data");
 	const repository = join(DATA_DIR, "repository.git");
@@ -42,7 +44,6 @@ test("the start says which layers it serves, which examples are not there, and h
 	assert.is(await third.stop(), 0);
 	assert.match(third.output, `Serving ${Number(count) + 1} layers at `);
 	assert.not.match(third.output, "not there");
-	await remove();
 });
 
 test.run();

@@ -5,8 +5,8 @@ import { defaultLimits, syncPath } from "../../store/git/base.ts";
 import { type Branch, openBranch } from "../../store/git/branch.ts";
 import { StoreBusy } from "../../store/store.ts";
 import type { CatFile } from "../../system/git/cat-file.ts";
-import { temporaryFolder } from "../local.ts";
 import { root } from "../process.ts";
+import { temporaryFolder } from "../world.ts";
 import { git, logTo, openEmpty } from "./git-store.ts";
 
 /** A branch whose head a test says. */

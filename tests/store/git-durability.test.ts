@@ -5,7 +5,7 @@ import * as assert from "uvu/assert";
 import { syncPath } from "../../store/git/base.ts";
 import type { GitStore } from "../../store/git/git-store.ts";
 import { isRefusal, StoreBusy } from "../../store/store.ts";
-import { temporaryFolder } from "../local.ts";
+import { temporaryFolder } from "../world.ts";
 import { metaOf } from "./contract.ts";
 import { committed, git, logTo, openEmpty, put } from "./git-store.ts";
 

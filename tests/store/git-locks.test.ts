@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { clearLocks } from "../../store/git/leftovers.ts";
-import { temporaryFolder } from "../local.ts";
+import { temporaryFolder } from "../world.ts";
 import { committed, openEmpty, put } from "./git-store.ts";
 
 /** Times that a clock which jumped may have given to a file. */

@@ -2,8 +2,8 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { CommitRange } from "../../store/git/branch.ts";
-import { temporaryFolder } from "../local.ts";
 import { eventually } from "../wait.ts";
+import { temporaryFolder } from "../world.ts";
 import { committed, git, openEmpty, put } from "./git-store.ts";
 
 test("groups of commits reach the branch, the readers and their senders in the order in which they came", async () => {

@@ -4,8 +4,8 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Pages } from "../../../api/catalogue-requests.ts";
 import { folderPages } from "../../../api/node/pages.ts";
-import { temporaryFolder } from "../../local.ts";
 import { eventually } from "../../wait.ts";
+import { temporaryFolder } from "../../world.ts";
 import { TestServer } from "./node-server.ts";
 
 const unread = suite("answers that are not read");
@@ -76,7 +76,7 @@ unread("a list of fragments is not put together while its client does not read",
 });
 
 unread("a file is in memory once, however many requests for it wait for their readers", async () => {
-	const folder = await temporaryFolder();
+	await using folder = await temporaryFolder();
 	await writeFile(join(folder.path, "site.json"), Buffer.alloc(2 * megabyte, "x"));
 	const server = await TestServer.start({ pages: folderPages(folder.path, false), context: { settings } });
 	const before = process.memoryUsage().arrayBuffers;
@@ -92,7 +92,6 @@ unread("a file is in memory once, however many requests for it wait for their re
 	assert.ok(most < 150 * megabyte, `${most} bytes`);
 	for (const { socket } of readers) socket.destroy();
 	await server.end();
-	await folder.remove();
 });
 
 unread(

@@ -5,8 +5,8 @@ import * as assert from "uvu/assert";
 import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
 import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { json, Peer, text } from "../../harvest/peer.ts";
-import { temporaryFolder } from "../../local.ts";
 import { runScript } from "../../process.ts";
+import { temporaryFolder } from "../../world.ts";
 
 let peer: Peer;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

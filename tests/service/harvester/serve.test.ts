@@ -8,11 +8,10 @@ import { openGitStore } from "../../../store/git/git-store.ts";
 import { Clone } from "../../clone.ts";
 import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { hang, json, Peer, text } from "../../harvest/peer.ts";
-import { temporaryFolder } from "../../local.ts";
 import { ServerProcess } from "../../process.ts";
 import { logTo } from "../../store/git-store.ts";
 import { eventually } from "../../wait.ts";
-import { gitIn } from "../../world.ts";
+import { gitIn, temporaryFolder } from "../../world.ts";
 
 const secret = "test_-k";
 

@@ -6,7 +6,7 @@ import { layerPath } from "../../../registry/smallkey.ts";
 import { runs } from "../../../scripts/harvest.ts";
 import { mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { json, Peer, text } from "../../harvest/peer.ts";
-import { temporaryFolder } from "../../local.ts";
+import { temporaryFolder } from "../../world.ts";
 
 let peer: Peer;
 let folder: Awaited<ReturnType<typeof temporaryFolder>>;

@@ -6,9 +6,10 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
 import { createMetrics } from "../../../service/metrics.ts";
-import { manual, secrets, temporaryFolder } from "../../local.ts";
+import { manual, secrets } from "../../local.ts";
 import { root, runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";
+import { temporaryFolder } from "../../world.ts";
 
 const metrics = suite("metrics");
 
