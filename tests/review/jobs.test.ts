@@ -10,12 +10,12 @@ import { ownersFile, wmsFile } from "./repository.ts";
 /** Where the commands of each job are run, beside this file; of two jobs with the same commands one is enough. */
 const elsewhere: Record<string, string> = {
 	"check: test": "CI itself",
-	"layers: find": "pull-request.test.ts",
+	"layers: find": "pull-request.long.ts",
 	"layers: look": "workflow.test.ts",
-	"layers: compose": "pull-request.test.ts",
-	"layers: report": "pull-request.test.ts",
-	"layers: judge": "pull-request.test.ts",
-	"layers: approvals": "pull-request.test.ts",
+	"layers: compose": "pull-request.long.ts",
+	"layers: report": "pull-request.long.ts",
+	"layers: judge": "pull-request.long.ts",
+	"layers: approvals": "pull-request.long.ts",
 	"publish: build": "publish.test.ts, publication.test.ts",
 	"publish: publish": "publication.test.ts, and tests/scripts/host for Workers",
 	"publish: verify": "publication.test.ts",
