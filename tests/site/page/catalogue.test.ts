@@ -7,6 +7,7 @@ import type { RecentChange } from "../../../registry/recent.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
 import { generateEntries } from "../../catalogue/entries.ts";
 import { eventually } from "../../wait.ts";
+import { sharedSuite } from "../../world.ts";
 import { executable, openBrowser, openWindow } from "../browser.ts";
 import { SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
 
@@ -56,24 +57,17 @@ const changes = layers.slice(0, 20).map(({ smallkey }, at): RecentChange => {
 	return { commit: String(at).padStart(40, "0"), date, what: { smallkey, kind: "added" } };
 });
 
-const page = suite<Context>("catalogue page");
-
-page.before(async (context) => {
-	context.browser = await openBrowser();
-	context.world = await SiteWorld.open(layers, {}, "/base", changes);
-	const { page: window, faults } = await openWindow(context.browser);
-	Object.assign(context, { window, faults });
+const page = sharedSuite<Context>("catalogue page", async (use) => {
+	const browser = use(await openBrowser());
+	const world = use(await SiteWorld.open(layers, {}, "/base", changes));
+	const { page: window, faults } = await openWindow(browser);
+	return { browser, world, window, faults };
 });
 
 page.after.each(async ({ window, faults }) => {
 	await window.unrouteAll();
 	await window.emulateMedia({ media: null });
 	assert.equal(faults.splice(0), []);
-});
-
-page.after(async ({ browser, world }) => {
-	await browser?.close();
-	await world?.close();
 });
 
 page(

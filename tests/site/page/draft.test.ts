@@ -8,6 +8,7 @@ import { packDraft, unpackDraft } from "../../../registry/draft.ts";
 import { sign as signInPage } from "../../../site/draft/send.ts";
 import { Peer } from "../../harvest/peer.ts";
 import { eventually } from "../../wait.ts";
+import { sharedSuite } from "../../world.ts";
 import { colourAt, executable, isNear, openBrowser, openWindow } from "../browser.ts";
 import { red, sendJson, sendText, serveWms } from "../map-services.ts";
 import { SiteWorld, wmsAt } from "../site-world.ts";
@@ -29,14 +30,11 @@ interface Sent {
 	body: string;
 }
 
-const draft = suite<Context>("draft");
-
-draft.before(async (context) => {
-	context.browser = await openBrowser();
-	const { page, faults } = await openWindow(context.browser);
-	Object.assign(context, { page, faults });
-	context.maps = await Peer.open();
-	serveWms(context.maps, "/wms", { colourOf: () => red });
+const draft = sharedSuite<Context>("draft", async (use) => {
+	const browser = use(await openBrowser());
+	const { page, faults } = await openWindow(browser);
+	const maps = use(await Peer.open());
+	serveWms(maps, "/wms", { colourOf: () => red });
 	const taken = {
 		smallkey: "taken",
 		registration: wmsAt("https://maps.example.ca/wms", "t", ["Taken", "Prise"]),
@@ -46,18 +44,14 @@ draft.before(async (context) => {
 		repository: "https://github.example/org/layers",
 		contact: "maps@example.ca",
 	};
-	context.world = await SiteWorld.open([taken], settings, "/base");
+	const world = use(await SiteWorld.open([taken], settings, "/base"));
+	return { browser, page, faults, maps, world };
 });
 
 draft.after.each(async ({ page, faults }) => {
 	// Two addresses that differ in what follows `#` alone are one page.
 	await page.goto("about:blank");
 	assert.equal(faults.splice(0), []);
-});
-
-draft.after(async ({ browser, maps, world }) => {
-	await browser?.close();
-	await Promise.all([maps?.close(), world?.close()]);
 });
 
 /** Lets the site's server take one PUT, and answer as the service does. */

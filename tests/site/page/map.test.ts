@@ -5,6 +5,7 @@ import type { Description, Renderer } from "../../../registry/description.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { hang, Peer } from "../../harvest/peer.ts";
 import { eventually } from "../../wait.ts";
+import { sharedSuite } from "../../world.ts";
 import { colourAt, executable, isNear, openBrowser, openWindow, type Window } from "../browser.ts";
 import {
 	blue,
@@ -29,8 +30,6 @@ interface Context {
 	odd: Peer;
 	world: SiteWorld;
 }
-
-const map = suite<Context>("map");
 
 /** The rectangle that every feature layer of these tests lies in: its middle is the middle of the map. */
 const extent = { wkid: 3978, xmin: -1_000_000, ymin: 0, xmax: 1_000_000, ymax: 2_000_000 };
@@ -151,22 +150,17 @@ function layersOf(maps: Peer, odd: Peer): TestLayer[] {
 	];
 }
 
-map.before(async (context) => {
-	context.browser = await openBrowser();
-	context.window = await openWindow(context.browser);
-	context.maps = await Peer.open();
-	context.odd = await Peer.open();
-	context.world = await SiteWorld.open(layersOf(context.maps, context.odd));
+const map = sharedSuite<Context>("map", async (use) => {
+	const browser = use(await openBrowser());
+	const window = await openWindow(browser);
+	const maps = use(await Peer.open());
+	const odd = use(await Peer.open());
+	return { browser, window, maps, odd, world: use(await SiteWorld.open(layersOf(maps, odd))) };
 });
 
 map.after.each(async ({ window }) => {
 	await window.page.emulateMedia({ media: null, colorScheme: "light" });
 	assert.equal(window.faults.splice(0), []);
-});
-
-map.after(async ({ browser, maps, odd, world }) => {
-	await browser?.close();
-	await Promise.all([maps?.close(), odd?.close(), world?.close()]);
 });
 
 /** Opens a layer and waits until its map has come to an end. */

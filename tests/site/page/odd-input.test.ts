@@ -5,16 +5,16 @@ import { packDraft } from "../../../registry/draft.ts";
 import { canonicalText } from "../../../registry/registration.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import type { Meta } from "../../../store/store.ts";
-import { type Listening, listen } from "../../listen.ts";
+import { listen } from "../../listen.ts";
 import { Local } from "../../local.ts";
 import { eventually } from "../../wait.ts";
+import { sharedSuite } from "../../world.ts";
 import { executable, openBrowser, openWindow, type Window } from "../browser.ts";
 import { wmsAt } from "../site-world.ts";
 
 interface Context {
 	browser: Browser;
 	local: Local;
-	server: Listening;
 	/** Address of the running service. */
 	origin: string;
 	window: Window;
@@ -37,9 +37,7 @@ const markup = `"'><img src=x onerror=alert(1)><script>alert(2)</script></textar
 const likeMarkup = `"'>< img src=x onerror=alert(1)> &lt;b&gt; &#60;b> {{7*7}}`;
 
 /** One browser, one window and one service for everything that is odd. */
-const odd = suite<Context>("odd input, at the running service");
-
-odd.before(async (context) => {
+const odd = sharedSuite<Context>("odd input, at the running service", async (use) => {
 	const hosts = Array.from({ length: 200 }, (_, at): [string, string, string] => [
 		`host${at}`,
 		`https://maps${at}.example.ca/wms`,
@@ -57,20 +55,11 @@ odd.before(async (context) => {
 			canonicalText(wmsAt(address, "l", [title, `${title} (fr)`])),
 		]),
 	);
-	const [browser, local] = await Promise.all([
-		openBrowser(),
-		Local.open({ files, variables: { SITE: "on" } }),
-	]);
-	const server = await listen(local);
-	Object.assign(context, { browser, local, server, origin: server.origin });
+	const local = use(await Local.open({ files, variables: { SITE: "on" } }));
+	const { origin } = use(await listen(local));
+	const browser = use(await openBrowser());
 	await eventually(() => local.catalogue?.updatedTo === local.store.tip);
-	context.window = await openWindow(browser, { width: 320, height: 640 });
-});
-
-odd.after(async ({ browser, local, server }) => {
-	await browser?.close();
-	await server?.end();
-	await local?.end();
+	return { browser, local, origin, window: await openWindow(browser, { width: 320, height: 640 }) };
 });
 
 /** That nothing of a text became a part of the page, and nothing is wider than the screen. */

@@ -1,35 +1,23 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Browser, Page } from "playwright-core";
+import type { Page } from "playwright-core";
 import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Peer } from "../../harvest/peer.ts";
-import { type Listening, listen } from "../../listen.ts";
+import { listen } from "../../listen.ts";
 import { Local, secrets } from "../../local.ts";
 import { root } from "../../process.ts";
 import { eventually } from "../../wait.ts";
+import { sharedSuite } from "../../world.ts";
 import { colourAt, executable, isNear, openBrowser, openWindow } from "../browser.ts";
 import { red, serveWms } from "../map-services.ts";
 import { wmsAt } from "../site-world.ts";
 
-interface Context {
-	browser: Browser;
-	maps: Peer;
-	local: Local;
-	server: Listening;
-	/** Address of the running service with its base path. */
-	origin: string;
-}
-
 /** The catalogue as the running service serves it: no part of it is a substitute. */
-const running = suite<Context>("the catalogue of the running service, in a browser");
-
-running.before(async (context) => {
-	const [browser, maps, local] = await Promise.all([
-		openBrowser(),
-		Peer.open(),
-		Local.open({ variables: { SITE: "on", BASE_PATH: "/rcs" } }),
-	]);
+/** `origin` is the address of the running service with its base path. */
+const running = sharedSuite("the catalogue of the running service, in a browser", async (use) => {
+	const maps = use(await Peer.open());
+	const local = use(await Local.open({ variables: { SITE: "on", BASE_PATH: "/rcs" } }));
 	serveWms(maps, "/wms", { colourOf: () => red });
 	const address = { origin: "" };
 	// The page signs by the browser's clock.
@@ -43,16 +31,11 @@ running.before(async (context) => {
 			},
 		},
 	};
-	const server = await listen(local);
+	const server = use(await listen(local));
+	const browser = use(await openBrowser());
 	address.origin = `${server.origin}/rcs`;
-	Object.assign(context, { browser, maps, local, server, origin: address.origin });
 	await inStep(local);
-});
-
-running.after(async ({ browser, maps, local, server }) => {
-	await browser?.close();
-	await server?.end();
-	await Promise.all([maps?.close(), local?.end()]);
+	return { browser, maps, local, origin: address.origin };
 });
 
 async function inStep(local: Local): Promise<void> {
