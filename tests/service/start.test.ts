@@ -241,7 +241,7 @@ const free = ["BASE_MAP_ATTRIBUTION", "BROWSER_PATH", "GITHUB_BRANCH", "LAST_STA
 
 start("every setting that is wrong, each in turn, ends the start and is named", async ({ folder }) => {
 	const settings = await readFile(join(root, "docs/settings.md"), "utf8");
-	const rows = settings.split("\n").filter((line) => line.startsWith("| `"));
+	const rows = settings.split("\n").filter((line) => line.startsWith("- `"));
 	const named = rows.flatMap((row) =>
 		[...row.matchAll(/`([A-Z][A-Z0-9_]+)`/g)].map(([, name]) => name as string),
 	);
