@@ -25,8 +25,8 @@ test.after.each(() => TestServer.closeAll());
 
 /** The rows of SECURITY.md: route → the statuses of what is beyond its bound, in order. */
 const table = new Map<string, number[]>();
-for (const [, routes = "", , , beyond = ""] of (await readFile(join(root, "SECURITY.md"), "utf8")).matchAll(
-	/^\| ((?:`\w+`(?:, )?)+|any) \| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm,
+for (const [, routes = "", , beyond = ""] of (await readFile(join(root, "SECURITY.md"), "utf8")).matchAll(
+	/^\| ((?:`\w+`(?:, )?)+|any) \| ([^|]+) \| ([^|]+) \|$/gm,
 )) {
 	const statuses = [...beyond.matchAll(/\d{3}/g)].map(Number);
 	for (const route of routes.split(", ")) table.set(route.replaceAll("`", ""), statuses);
