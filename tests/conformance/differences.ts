@@ -1,6 +1,6 @@
 import type { Candidate } from "./engine.ts";
 
-/** What engines do before the service's own code runs, by the names of the table in docs/hosting.md. */
+/** What engines do before the service's own code runs, by their names in docs/hosting.md. */
 export const differences = {
 	/** URL parsing in front of the worker resolves `..` and `.`, makes `\` a `/`, and cuts at `#`. */
 	"dot segments": ["Workers", "Workers with R2"],

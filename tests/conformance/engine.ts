@@ -16,7 +16,7 @@ export interface Engine {
 
 /** An engine that can be started, or why it cannot be had on this machine. */
 export interface Candidate {
-	/** As in the table of known differences in docs/hosting.md. */
+	/** As in the known differences of docs/hosting.md. */
 	name: "Node" | "Workers" | "Workers with R2" | "nginx";
 	/** null where it can be started. */
 	missing: string | null;
