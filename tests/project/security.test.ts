@@ -6,9 +6,10 @@ import { root } from "../process.ts";
 
 const text = await readFile(join(root, "SECURITY.md"), "utf8");
 
-/** The rows of the first table, each with its cells. */
+/** The lines of the list, each with the attack, the defence and its tests. */
 const [defended = ""] = text.split("## What an unsigned request costs");
-const rows = [...defended.matchAll(/^\| ([^|]+) \| ([^|]+) \| ([^|]+) \|$/gm)].slice(1);
+const lines = defended.match(/^- .*$/gm) ?? [];
+const rows = lines.map((line) => /^- \*\*([^*]+)\*\*: (.+) \(([^()]+)\)$/.exec(line) ?? [line, line]);
 
 test("each defence names the tests that show it, and each of them is there", async () => {
 	assert.ok(rows.length >= 15);
