@@ -77,12 +77,12 @@ test("the registrations of the pages are right, with one of each kind of service
 	}
 });
 
-/** The names in the first column of a table, of the rows below its head. */
-function namesIn(head: string): string[] {
-	const [, body = ""] = new RegExp(`^\\| ${head} \\|.*\n\\|[-|]+\n((?:\\|.*\n)+)`, "m").exec(page) ?? [];
-	return body
-		.split("\n")
-		.flatMap((row) => [...(row.split("|")[1] ?? "").matchAll(/`(\w+)`/g)].map(([, name]) => name as string));
+/** The names before the colon of each item of the list below a line. */
+function namesBelow(line: string): string[] {
+	const [, list = ""] = new RegExp(`${line}\n\n((?:- .*\n)+)`).exec(page) ?? [];
+	return [...list.matchAll(/^- ([^:]+):/gm)].flatMap(([, names = ""]) =>
+		[...names.matchAll(/`(\w+)`/g)].map(([, name]) => name as string),
+	);
 }
 
 async function shell(text: string, cwd: string, variables: Record<string, string>): Promise<Ended> {
@@ -93,11 +93,11 @@ async function shell(text: string, cwd: string, variables: Record<string, string
 	);
 }
 
-test("the table of the receipt has the members of the real answers, and no others but GitHub's", async ({
+test("the list of the receipt has the members of the real answers, and no others but GitHub's", async ({
 	server,
 	folder,
 }) => {
-	const names = namesIn("in the receipt");
+	const names = namesBelow("has a receipt:");
 	const answers: object[] = [];
 	for (const [SENDER, SENDER_SECRET] of [
 		["publisher", secret],
