@@ -26,8 +26,8 @@ else
 		execFileSync(nginx, ["-t", "-q", "-p", path, "-c", join(path, "conf")], { stdio: "pipe" });
 	});
 
-test("both languages have the same sections and rows", async () => {
-	const shapeOf = (text: string) => text.split("\n").filter((line) => /^(?:##|\|)/.test(line)).length;
+test("both languages have the same sections and items", async () => {
+	const shapeOf = (text: string) => text.split("\n").filter((line) => /^(?:##|- )/.test(line)).length;
 	assert.is(shapeOf(await readPage("trust.md")), shapeOf(await readPage("fr/trust.md")));
 });
 
