@@ -140,7 +140,7 @@ test("the contents name every page of their folder, each once and by a name of i
 		);
 		assert.is(new Set(named).size, named.length, `${folder}: ${named.join()}`);
 		const html = guide.get(`guide/${folder}index.html`) ?? "";
-		const texts = [...html.matchAll(/<td><a href="[^"]*">(.*?)<\/a>/g)].map(([, text]) => text);
+		const texts = [...html.matchAll(/<li><a href="[^"]*">(.*?)<\/a>/g)].map(([, text]) => text);
 		assert.ok(texts.length >= 5);
 		assert.is(new Set(texts).size, texts.length, texts.join());
 		for (const { path } of pages) {
