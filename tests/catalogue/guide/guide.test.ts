@@ -60,7 +60,7 @@ test("a page of many parts, and the interface for programs, begin with links to 
 
 test("each scrollable block has a label for keyboard users, in the language of its page", () => {
 	for (const html of guide.values()) assert.not.match(html, /<(?![^>]*\srole=)[^>]*\stabindex=/);
-	assert.match(guide.get("guide/fr/publish.html") ?? "", 'role="group" aria-label="Tableau" tabindex="0"');
+	assert.match(guide.get("guide/fr/reading.html") ?? "", 'role="group" aria-label="Tableau" tabindex="0"');
 });
 
 test("the guide, the catalogue, the plain list, a layer and the interface share header and footer", () => {
