@@ -41,7 +41,7 @@ test("a push of thousands of layers is counted in turns, and readers have theirs
 			to,
 			commits: 1,
 			newest: [to],
-			people: ["Ada <ada@example.org>"],
+			people: ["Ada <ada@tests.example>"],
 			layers: 9_000,
 		});
 		assert.ok(turns.size >= 10, `in ${turns.size} turns`);
