@@ -8,7 +8,7 @@ export type { Entry, PublicName } from "./entry.ts";
 export type { Bounds } from "./projections.ts";
 
 /** Version of the index; a reader ignores an index of another version. */
-export const indexVersion: Chunk["version"] = 3;
+export const indexVersion: Chunk["version"] = 4;
 
 /** Number of chunks, for any number of layers. A change of one layer rewrites one chunk and the manifest. */
 export const chunkCount = 64;

@@ -38,9 +38,10 @@ export const entry = exactly(
 			...described("The service's keywords by language.", {}, { en: list(string()), fr: list(string()) }),
 			minProperties: 1,
 		},
-		layers: list(
-			string(),
-			"Names or numbers of the layers inside the service, where they are not part of the address.",
+		layers: described(
+			"Names or numbers of the layers inside the service, where they are not part of the address; fr is left out where they are the same.",
+			{ en: list(string()) },
+			{ fr: list(string()) },
 		),
 		sender: {
 			description: "Public name of the sender who registered it last, where the operator has set one.",
@@ -149,6 +150,7 @@ export function entryOf(
 	const unread = (settings.targets ?? targetNames).flatMap((target) =>
 		langs.filter((lang) => renderAt(target, facts[lang]) === null).map((lang) => `${target}/${lang}`),
 	);
+	const layers = { en: facts.en.entries.map(String), fr: facts.fr.entries.map(String) };
 	const addresses = { en: registration.en.service_url, fr: registration.fr.service_url };
 	// A harvested description shows that the service has answered; one of another origin does not.
 	const wasChecked = langs.some((lang) => {
@@ -163,7 +165,9 @@ export function entryOf(
 		...(texts.length > 0 && { description: Object.fromEntries(texts) }),
 		...(keywords.length > 0 && { keywords: Object.fromEntries(keywords) }),
 		address: { en: addresses.en, ...(addresses.fr !== addresses.en && { fr: addresses.fr }) },
-		...(facts.en.entries.length > 0 && { layers: facts.en.entries.map(String) }),
+		...(layers.en.length > 0 && {
+			layers: { en: layers.en, ...(`${layers.fr}` !== `${layers.en}` && { fr: layers.fr }) },
+		}),
 		...(sender && { sender }),
 		...(changed && { changed: { ...changed, commit: changed.commit.slice(0, commitDigits) } }),
 		...(sickness !== undefined && { health: sickness }),

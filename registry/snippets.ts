@@ -26,7 +26,7 @@ export function snippetsOf(
 	root: string,
 	targets: readonly string[],
 ): Snippet[] {
-	const { smallkey, type, address, layers = [] } = layer;
+	const { smallkey, type, address } = layer;
 	const key = encodeURIComponent(smallkey);
 	const title = layer.title[lang] || smallkey;
 	const at = (folder: string) => `${root}${folder}/${lang}/${key}`;
@@ -50,6 +50,7 @@ export function snippetsOf(
 	const read = ["v0.9/doc", "v1/doc", "v2/doc", "ramp4"].find((one) => of(one.split("/")[0] ?? "", one));
 	const kind = kinds.get(type);
 	const registered = ((lang === "fr" && address.fr) || address.en).replace(/[?&]$/, "");
+	const layers = (lang === "fr" && layer.layers?.fr) || (layer.layers?.en ?? []);
 	const url = kind === "features" ? featureUrl(registered, layers) : registered;
 	// Libraries draw one layer of a FeatureServer; without its number they would query the whole service.
 	const isDrawable = kind && (kind !== "features" || /\/\d+$/.test(url) || !featureServer.test(url));

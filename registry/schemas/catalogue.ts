@@ -6,7 +6,7 @@ export const catalogueChunk = document(
 	"catalogue-chunk",
 	"The entries of some layers, sorted by smallkey",
 	exactly({
-		version: { description: "A reader ignores a chunk of another version.", const: 3 },
+		version: { description: "A reader ignores a chunk of another version.", const: 4 },
 		entries: { ...list(entry), minItems: 1 },
 	}),
 );

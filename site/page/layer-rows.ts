@@ -2,7 +2,7 @@ import type { Entry } from "../../registry/entries.ts";
 import { causeIn, mondayOf } from "../../registry/health.ts";
 import { type Lang, layerPath } from "../../registry/smallkey.ts";
 import { repairPlace } from "../repairs.ts";
-import { addressOf, hostsOf, keywordsIn, senderOf, stateOf } from "../search/entry.ts";
+import { addressOf, hostsOf, keywordsIn, layersIn, senderOf, stateOf } from "../search/entry.ts";
 import type { Translator } from "../text/translate.ts";
 import type { SiteSettings } from "./settings.ts";
 
@@ -36,7 +36,7 @@ export function rowsOf(
 	settings: Pick<SiteSettings, "repository" | "branch" | "canSend">,
 ): Row[] {
 	const { repository, branch, canSend } = settings;
-	const { smallkey, bounds, layers = [], changed, health } = entry;
+	const { smallkey, bounds, changed, health } = entry;
 	const text = (text: string, lang?: Lang): RowPart => ({ kind: "text", text, ...(lang && { lang }) });
 	const list = (name: string, value: string): RowPart => {
 		return { kind: "list", text: value, query: `?${new URLSearchParams({ [name]: value })}` };
@@ -83,7 +83,7 @@ export function rowsOf(
 			],
 		],
 		[t("service-host"), hostsOf(entry).map((host) => list("host", host))],
-		[t("service-layers"), filled(layers.join(", "))],
+		[t("service-layers"), filled(layersIn(entry, lang).join(", "))],
 		[t("extent"), filled(bounds && t("bounds", ...bounds))],
 		[t("keywords"), filled(keywordsIn(entry, lang).join(", "))],
 	];

@@ -32,6 +32,11 @@ export function addressOf({ address }: Pick<Entry, "address">, lang: Lang): stri
 	return lang === "fr" ? (address.fr ?? address.en) : address.en;
 }
 
+/** The names or numbers of the layers inside a layer's service in one language. */
+export function layersIn({ layers }: Pick<Entry, "layers">, lang: Lang): readonly string[] {
+	return (lang === "fr" ? layers?.fr : null) ?? layers?.en ?? [];
+}
+
 /** The hosts of the services in both languages, with their ports, each once. */
 export function hostsOf(entry: Pick<Entry, "address">): string[] {
 	const hosts = langs.map((lang) => /^https?:\/\/([^/?#]+)/i.exec(addressOf(entry, lang))?.[1]);

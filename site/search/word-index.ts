@@ -1,7 +1,7 @@
 import MiniSearch, { type Query } from "minisearch";
 import type { Entry } from "../../registry/entries.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { allKeywords, hostsOf, senderOf } from "./entry.ts";
+import { allKeywords, hostsOf, layersIn, senderOf } from "./entry.ts";
 import { type Wanted, wantedOf } from "./synonyms.ts";
 import { isStopWord, queryWords, stem, wordsOf } from "./words.ts";
 
@@ -58,7 +58,7 @@ export class WordIndex {
 	});
 
 	add(entry: Entry): void {
-		const { smallkey, title, description, layers = [] } = entry;
+		const { smallkey, title, description } = entry;
 		const titles = title.en === title.fr ? [title.en] : langs.map((lang) => title[lang]);
 		this.#index.add({
 			id: this.#titles.push(titles.map((one) => queryWords(one, Infinity).map(stem))) - 1,
@@ -67,7 +67,7 @@ export class WordIndex {
 			description: joined(description?.en, description?.fr),
 			key: smallkey,
 			sender: joined(senderOf(entry, "en"), senderOf(entry, "fr")),
-			place: [...hostsOf(entry), ...layers].join(" "),
+			place: [...new Set([...hostsOf(entry), ...langs.flatMap((lang) => layersIn(entry, lang))])].join(" "),
 		});
 	}
 

@@ -3,7 +3,7 @@ import type { Entry } from "../../registry/entries.ts";
 import { causeIn } from "../../registry/health.ts";
 import type { ChangeDetail, RecentChange } from "../../registry/recent.ts";
 import type { Lang } from "../../registry/smallkey.ts";
-import { addressOf, senderOf, stateOf } from "../search/entry.ts";
+import { addressOf, layersIn, senderOf, stateOf } from "../search/entry.ts";
 import { fold } from "../search/words.ts";
 import type { PageSettings } from "./html.ts";
 import { byTitle } from "./list.ts";
@@ -83,7 +83,8 @@ function tableRow(entry: Entry): Record<string, string> {
 		title_fr: title.fr,
 		address_en: addressOf(entry, "en"),
 		address_fr: addressOf(entry, "fr"),
-		layers: entry.layers?.join(", ") ?? "",
+		layers_en: layersIn(entry, "en").join(", "),
+		layers_fr: layersIn(entry, "fr").join(", "),
 		health: stateOf(entry),
 		cause_en: causeIn("en", causes.en, health ?? {}).text,
 		cause_fr: causeIn("fr", causes.fr, health ?? {}).text,

@@ -1,6 +1,6 @@
 import { type Bounds, type Entry, layerAddress } from "../../registry/entries.ts";
 import { langs } from "../../registry/smallkey.ts";
-import { addressOf, allKeywords, titleOf } from "../search/entry.ts";
+import { addressOf, allKeywords, layersIn, titleOf } from "../search/entry.ts";
 import { inBoth } from "./html.ts";
 import { openApiType, recordsApi } from "./records-api.ts";
 import type { ItemsQuery } from "./records-query.ts";
@@ -184,17 +184,17 @@ const protocols: ReadonlyMap<string, string> = new Map([
 const oneLayer = /^([^?#]*\/(Map|Feature)Server)\/(\d{1,9})\/?(?=[?#]|$)/i;
 
 /**
- * Links to the layer's service, each address once, with its `protocol`, a name of the OGC or of Esri, and `name`, that of
+ * Links to the layer's service, for French only where it differs, with its `protocol`, a name of the OGC or of Esri, and `name`, that of
  * the layer in the service. QGIS' MetaSearch adds the service of a link by its `type`, which is the protocol, too.
  */
 function serviceLinks(entry: Entry): Link[] {
-	const different = langs.filter((lang) => lang === "en" || entry.address.fr !== undefined);
+	const different = langs.filter((lang) => lang === "en" || (entry.address.fr ?? entry.layers?.fr));
 	return different.map((lang) => {
 		const address = addressOf(entry, lang);
 		const [, service = address, kind, number] = oneLayer.exec(address) ?? [];
 		const ofService = kind && `ESRI:ArcGIS:${/^map$/i.test(kind) ? "MapServer" : "FeatureServer"}`;
 		const protocol = protocols.get(entry.type) ?? ofService;
-		const name = number ?? entry.layers?.join(",");
+		const name = number ?? layersIn(entry, lang).join(",");
 		return {
 			rel: "item",
 			href: protocol === ofService ? service : address,

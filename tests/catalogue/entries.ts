@@ -93,7 +93,7 @@ export function* generateEntries(count: number): Generator<Entry> {
 			address: {
 				en: `https://${host}/arcgis/rest/services/${name}/MapServer${isFeature ? `/${index % 20}` : "/WMSServer"}`,
 			},
-			...(!isFeature && { layers: [String(index % 20)] }),
+			...(!isFeature && { layers: { en: [String(index % 20)] } }),
 			sender: `Department ${1 + Math.floor(30 ** random())}`,
 			changed: { commit: hash().slice(0, 12), date: "2026-03-04T12:00:00Z" },
 			...(random() < 0.02 && { health: { state: "down" as const, since: "2026-W09" } }),

@@ -224,10 +224,10 @@ update(
 		await assertWhole(folder);
 		await commit(folder, { "layers/ab/abe.json": wms("more") });
 		for (const path of await namedChunks(folder))
-			await writeFile(join(out, path), '{"version":3,"entries":[');
+			await writeFile(join(out, path), '{"version":4,"entries":[');
 		assert.is((await bring(folder)).how, "all");
 		await commit(folder, { "layers/ab/abg.json": wms("once more") });
-		await writeFile(join(out, manifestPath), '{"version":3,"lay');
+		await writeFile(join(out, manifestPath), '{"version":4,"lay');
 		assert.is((await bring(folder)).how, "all");
 		await gitIn(folder)("reset", "-q", "--hard", "HEAD~2");
 		await commit(folder, { "layers/ab/abf.json": wms("instead") });

@@ -72,7 +72,7 @@ export const members: readonly Member[] = [
 		isSent: true,
 		at: {
 			...{ ...ramp("layerName"), v2: "layerEntries.0.id", ramp4: "sublayers.0.id", terria: "layers" },
-			...{ entry: "layers.0", page: "shown" },
+			...{ entry: "layers.en.0", page: "shown" },
 		},
 	},
 	{
@@ -82,7 +82,7 @@ export const members: readonly Member[] = [
 		isSent: true,
 		at: {
 			...{ ...ramp("layerName"), v2: "layerEntries.0.id", ramp4: "sublayers.0.id", terria: "layers" },
-			...{ entry: "layers.0", page: "shown" },
+			...{ entry: "layers.en.0", page: "shown" },
 		},
 	},
 	{
@@ -92,7 +92,7 @@ export const members: readonly Member[] = [
 		isSent: true,
 		at: {
 			...{ ...ramp(noLayers), v2: "layerEntries.0.id", ramp4: noLayers, terria: "layer" },
-			...{ entry: "layers.0", page: "shown" },
+			...{ entry: "layers.en.0", page: "shown" },
 		},
 	},
 	{
@@ -101,7 +101,7 @@ export const members: readonly Member[] = [
 		value: [5417],
 		at: {
 			...{ ...ramp(noLayers), v2: "layerEntries.0.index", ramp4: "sublayers.0.index", terria: "layers" },
-			...{ entry: "layers.0", page: "shown" },
+			...{ entry: "layers.en.0", page: "shown" },
 		},
 	},
 	{

@@ -8,7 +8,7 @@ const all = ["v0.9", "v1", "v2", "ramp4", "terria"];
 
 function layerOf(type: string, url: string, layers?: string[]): SnippetLayer {
 	const title = { en: `Say "hi" </script><b>'x'`, fr: "L’été" };
-	return { smallkey: "a+b=", type, title, address: { en: url }, ...(layers && { layers }) };
+	return { smallkey: "a+b=", type, title, address: { en: url }, ...(layers && { layers: { en: layers } }) };
 }
 
 function textOf(layer: SnippetLayer, name: string, lang: "en" | "fr" = "en"): string | undefined {
@@ -25,6 +25,15 @@ const kinds: SnippetLayer[] = [
 	layerOf("esriImage", "https://maps.example.ca/x/ImageServer"),
 	layerOf("esriTile", "https://maps.example.ca/x/MapServer"),
 ];
+
+test("a snippet in French names the layer of the French service", () => {
+	const layer = {
+		...layerOf("wms", "https://maps.example.ca/wms"),
+		layers: { en: ["roads"], fr: ["routes"] },
+	};
+	assert.match(textOf(layer, "OpenLayers", "fr") ?? "", /"routes"|'routes'/);
+	assert.match(textOf(layer, "OpenLayers") ?? "", /"roads"|'roads'/);
+});
 
 test("every kind of layer has snippets, and those in JavaScript are whole modules", () => {
 	for (const layer of kinds) {

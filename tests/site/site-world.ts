@@ -169,7 +169,9 @@ export class SiteWorld implements AsyncDisposable {
 			type: kindOf(registration),
 			title: { en: title("en"), fr: title("fr") },
 			address: { en, ...(fr !== en && { fr }) },
-			...(members.en.layer !== undefined && { layers: [members.en.layer] }),
+			...(members.en.layer !== undefined && {
+				layers: { en: [members.en.layer], fr: [members.fr.layer ?? ""] },
+			}),
 			...(health !== undefined && { health }),
 			...(sender && { sender }),
 			changed: { commit: "0123456789abcdef0123456789abcdef01234567", date: "2026-03-04T12:00:00Z" },

@@ -54,7 +54,12 @@ export async function collectMoves(
 		const { smallkey, registration, description } = moved;
 		const path = layerPath(smallkey);
 		const before = seen.get(smallkey.toLowerCase());
-		const [problem] = judgeChange(() => before ?? [], [{ path, kind: "written" }], "anyone").problems;
+		// The older service has it: here only another spelling is judged, and later the store judges the rest.
+		const [problem] = judgeChange(
+			before ? () => before : null,
+			[{ path, kind: "written" }],
+			"anyone",
+		).problems;
 		if (problem) refuse(smallkey, reasonOf([problem]), offset);
 		else if (before === undefined) {
 			seen.set(smallkey.toLowerCase(), [fileName(path)]);

@@ -6,6 +6,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
 import { unpackDraft } from "../../../registry/draft.ts";
+import { indexVersion } from "../../../registry/entries.ts";
 import { exchange } from "../../../scripts/publish/request.ts";
 import { feature, manual, noon } from "../../local.ts";
 import { type Ended, runScript } from "../../process.ts";
@@ -180,8 +181,11 @@ function answerWithCatalogue({ method, url = "" }: IncomingMessage): Scene["answ
 	const chunks = ["index/chunks/00-a.json", null, "index/chunks/02-b.json"];
 	const keys = [["mine-1", "mine-2", "other-1"], [], ["mine-3", "mine-../x", "Mine-4"]];
 	const entries = keys[chunks.indexOf(url.slice("/base/".length))]?.map((smallkey) => ({ smallkey }));
-	if (url === "/base/index/index.json") return { status: 200, text: JSON.stringify({ version: 3, chunks }) };
-	return entries ? { status: 200, text: JSON.stringify({ version: 3, entries }) } : { status: 404, text: "" };
+	if (url === "/base/index/index.json")
+		return { status: 200, text: JSON.stringify({ version: indexVersion, chunks }) };
+	return entries
+		? { status: 200, text: JSON.stringify({ version: indexVersion, entries }) }
+		: { status: 404, text: "" };
 }
 
 test("register --remove-others removes what the sender owns and the folder lacks, after a yes", async (scene) => {

@@ -329,7 +329,7 @@ function entryOf(
 		address: isFeature
 			? { en: `${path}/MapServer/${at % 20}` }
 			: { en: `${path}/wms`, fr: `${path}/wms?lang=fr` },
-		...(!isFeature && { layers: [layer] }),
+		...(!isFeature && { layers: { en: [layer] } }),
 		sender: name,
 		changed: { commit: String(at).padStart(40, "0"), date: `${year}-0${1 + (at % 9)}-1${at % 10}T12:00:00Z` },
 		...(at % 50 === 7 && { health: { state: "down" as const, since: "2026-W09" } }),

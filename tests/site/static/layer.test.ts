@@ -15,7 +15,7 @@ const entry: Entry = {
 	description: { en: "All </script><b>rivers</b>", fr: "Tous les cours d’eau" },
 	keywords: { en: ["water"], fr: ["eau"] },
 	address: { en: "https://maps.example.ca/wms?a=1&b=2", fr: "javascript:alert(1)" },
-	layers: ["rivers"],
+	layers: { en: ["rivers"] },
 	sender: { en: "Office of Maps", fr: "Bureau des cartes" },
 	changed: { commit: "0123456789ab", date: "2026-03-04T12:00:00Z" },
 	health: { ...seenAs("down", causeOf("status", 503)), since: "2026-W10" },

@@ -19,7 +19,7 @@ const layer = (smallkey: string, type: string, en: string, fr: string, more: Par
 
 export const layers: Entry[] = [
 	layer("rivers", "wms", "Rivers of Ontario", "Rivières de l’Ontario", {
-		layers: ["hydro:rivers"],
+		layers: { en: ["hydro:rivers"], fr: ["hydro:rivieres"] },
 		bounds: [-95, 41, -74, 57],
 		description: { en: "Every river", fr: "Chaque cours d’eau" },
 		changed: { commit: "0123456789ab", date: "2026-03-04T12:00:00Z" },
@@ -30,7 +30,7 @@ export const layers: Entry[] = [
 		keywords: { en: ["education"] },
 		sender: { en: "Office of Maps", fr: "Bureau des cartes" },
 	}),
-	layer("tiles", "ogcWmts", "Base map", "Fond de carte", { layers: ["base"] }),
+	layer("tiles", "ogcWmts", "Base map", "Fond de carte", { layers: { en: ["base"] } }),
 	layer("wells", "esriFeature", "Wells", "Puits", {
 		address: { en: "https://gis.example.ca/arcgis/rest/services/wells/FeatureServer/0" },
 	}),

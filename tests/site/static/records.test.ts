@@ -114,7 +114,7 @@ records(
 				.map(({ protocol, href, name }: Record<string, string>) => [protocol, href, name]);
 		assert.equal(await services("rivers"), [
 			["OGC:WMS", "https://maps.example.ca/wms", "hydro:rivers"],
-			["OGC:WMS", "https://cartes.example.ca/wms", "hydro:rivers"],
+			["OGC:WMS", "https://cartes.example.ca/wms", "hydro:rivieres"],
 		]);
 		assert.equal(await services("schools"), [
 			["ESRI:ArcGIS:MapServer", "https://gis.example.ca/arcgis/rest/services/edu/MapServer", "3"],
