@@ -15,6 +15,7 @@ import { sharedSuite, temporaryFolder, writeFiles } from "../world.ts";
 
 const page = await readFile(join(root, "docs/publish.md"), "utf8");
 const reference = await readFile(join(root, "docs/registration.md"), "utf8");
+const frenchReference = await readFile(join(root, "docs/fr/registration.md"), "utf8");
 
 /** The fenced blocks of one language, in order. */
 function blocks(language: string, text = page): string[] {
@@ -56,9 +57,16 @@ test("the members of a registration are those of the schema, in its words", () =
 	const tables = [...first.matchAll(/^\| member \| meaning \|\n\|---\|---\|\n((?:\|.*\|\n)+)/gm)];
 	const shown = tables.map(([, body]) => (body as string).trim().split("\n"));
 	assert.equal(shown, [rows(registration1.properties), rows(registration1.definitions.lang.properties)]);
+	const frenchNames = [...frenchReference.matchAll(/^\| (`\w+`) \|/gm)].map(([, name]) => name);
+	assert.equal(
+		frenchNames,
+		shown.flat().map((row) => row.split(" ")[1]),
+		"docs/fr/registration.md",
+	);
 	const { definitions: kinds } = registration2;
 	for (const kind of [kinds.esriFeature, kinds.esriPicture, kinds.ogc, kinds.esriService])
-		for (const name of Object.keys(kind.properties)) assert.match(second, `\`${name}\``, name);
+		for (const name of Object.keys(kind.properties))
+			for (const text of [second, frenchReference]) assert.match(text, `\`${name}\``, name);
 });
 
 test("the registrations of the pages are right, with one of each kind of service", () => {
