@@ -106,9 +106,6 @@ addEventListener("click", (event) => {
 	event.preventDefault();
 	go(readState(link));
 });
-// The address will change, and relative links with it.
-for (const link of document.querySelectorAll<HTMLAnchorElement | HTMLLinkElement>("a[href], link[rel=icon]"))
-	link.setAttribute("href", link.href);
 main.replaceChildren();
 // The health page had this address before.
 if (new URLSearchParams(location.search).get("page") === "health")

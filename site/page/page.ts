@@ -2,6 +2,7 @@ import { html, type TemplateResult } from "lit-html";
 import { chunksFolder, type Entry } from "../../registry/entries.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { readState, type State, writeState } from "./address.ts";
+import { addressOfLoaded } from "./document.ts";
 import type { Content } from "./dom.ts";
 import type { SiteSettings } from "./settings.ts";
 import { lang, t } from "./texts.ts";
@@ -14,9 +15,9 @@ export const settings = JSON.parse(document.getElementById("settings")?.textCont
 /** The name of the site. */
 export const siteName = settings.name?.[lang] ?? t("map-layers");
 
-/** The address in an attribute of `main`. It is relative to the address with which the page was loaded. */
+/** The address in an attribute of `main`. */
 function addressIn(name: string): URL {
-	return new URL(main.dataset[name] ?? "", location.href.split(/[?#]/)[0]);
+	return addressOfLoaded(main.dataset[name] ?? "");
 }
 
 /** Root of the site, with a slash at its end. */

@@ -1,7 +1,7 @@
-import { type Lang, parseLang } from "../../registry/smallkey.ts";
 import { translator } from "../text/translate.ts";
+import { lang } from "./document.ts";
 
-export const lang: Lang = parseLang(document.documentElement.lang) ?? "en";
+export { lang };
 
 /** The texts of the page's language, which alone is loaded. */
 const loaded = await (lang === "fr"

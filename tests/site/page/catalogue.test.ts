@@ -95,6 +95,26 @@ page(
 	},
 );
 
+page("Back while the page waits for its texts shows the list", async ({ window, world }) => {
+	await window.goto(world.url("en/?q=ecole"));
+	await window.locator(".results li h2").first().getByRole("link").click();
+	await window.waitForURL(/\/base\/en\/layer\/ecoles\?q=ecole$/);
+	await window.goto(world.url("fr/"));
+	let release: () => void = () => undefined;
+	const released = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	await window.route(/\/english-[A-Z0-9]+\.js$/, async (route) => {
+		await released;
+		await route.continue();
+	});
+	await window.goBack({ waitUntil: "domcontentloaded" });
+	await window.evaluate("history.back()");
+	await window.waitForURL(/\/base\/en\/\?q=ecole$/);
+	release();
+	await window.getByText("1 layer", { exact: true }).waitFor();
+});
+
 page("filters work before any text, alone and together, and can be taken away", async ({ window, world }) => {
 	await window.goto(world.url("en/"));
 	const value = (name: RegExp) => window.getByRole("button", { name });
