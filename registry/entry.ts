@@ -28,7 +28,7 @@ export const entry = exactly(
 	{
 		description: {
 			...described(
-				"At most 300 characters of the service's description; left out where there is none.",
+				"At most 300 characters of the service's description; left out if it has none.",
 				{},
 				{ en: string(), fr: string() },
 			),

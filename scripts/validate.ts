@@ -8,7 +8,7 @@ import { type LayerFile, type NamesBefore, namesOf } from "../registry/layer-fil
 import { ownersPath } from "../registry/owners.ts";
 import { descriptionPath, fileName, layerPath } from "../registry/smallkey.ts";
 import { warningsOf } from "../registry/warnings.ts";
-import { runGit } from "../system/git/run.ts";
+import { GitFailure, runGit } from "../system/git/run.ts";
 import { createRun, exitCodes } from "../system/terminal/command-line.ts";
 import { counted, plain } from "../system/terminal/plain.ts";
 import { nameSource, withSource } from "./source.ts";
@@ -82,9 +82,13 @@ async function namesBefore(named: readonly Named[]): Promise<NamesBefore> {
 	return namesOf(before);
 }
 
-/** The names that the last commit has in a folder; none if the folder is in no repository. */
+/** The names that the last commit has in a folder; none outside a repository, or without a commit. @throws {GitFailure} */
 async function committedNames(folder: string): Promise<string[]> {
-	const output = await runGit(folder, ["ls-tree", "-z", "--name-only", "HEAD", "./"]).catch(() => "");
+	const listed = runGit(folder, ["ls-tree", "-z", "--name-only", "HEAD", "./"]);
+	const output = await listed.catch((error: unknown) => {
+		if (error instanceof GitFailure && error.code === 128) return "";
+		throw error;
+	});
 	return output.toString().split("\0");
 }
 

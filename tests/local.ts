@@ -106,7 +106,7 @@ async function refsOf(repository: string): Promise<string[]> {
 	return [...refs].map(([name, id]) => `${name} ${id}`).sort();
 }
 
-/** What a service of tests has otherwise than the others. */
+/** What a test gives to its service; without it, the service starts empty. */
 export interface LocalParts {
 	/** The files of the first commit: path → text. */
 	files?: Record<string, string>;

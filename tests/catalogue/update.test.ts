@@ -213,7 +213,7 @@ update("an id or an address of mail is no public name", () => {
 });
 
 update(
-	"a catalogue whose files are deleted, cut off or of another history is written anew",
+	"a catalogue whose files are deleted, cut off or of another history is written again as a whole",
 	async ({ folder }) => {
 		await bring(folder);
 		const out = join(folder, "out");
@@ -301,7 +301,7 @@ update("a change of health alone is in the index", async ({ folder }) => {
 	await assertWhole(folder);
 });
 
-update("after more than a thousand changes the catalogue is written anew", async ({ folder }) => {
+update("after more than a thousand changes the catalogue is written again as a whole", async ({ folder }) => {
 	await bring(folder, "out", served);
 	const keys = Array.from({ length: 1_001 }, (_, index) => `zz${index}`);
 	await commit(folder, Object.fromEntries(keys.map((key) => [`layers/zz/${key}.json`, wms(key)])));
