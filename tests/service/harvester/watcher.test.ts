@@ -156,6 +156,7 @@ test("an unchanged state makes no commit, and a layer that is well or removed is
 	local.now += 21 * day;
 	await look("ab", "cd");
 	run(collectMs);
+	await eventually(() => noticed.length === 2);
 	states.clear();
 	await look("ab");
 	local.now += 1000;
