@@ -1,8 +1,8 @@
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { access, constants, link, mkdir, rename, rm, stat, statfs } from "node:fs/promises";
+import files, { access, constants, mkdir, stat, statfs } from "node:fs/promises";
 import { connect, createServer } from "node:net";
-import { dirname, join, relative } from "node:path";
+import { basename, dirname, join, relative } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 
 /**
@@ -42,7 +42,7 @@ export function repositoryPath(dataDir: string): string {
 /** Time between two attempts to get a held lock, in milliseconds. */
 const attemptEveryMs = 100;
 
-/** Longest path of a lock, in bytes. With the suffixes of `tryLock`, it is within the socket limit of every system, 103. */
+/** Longest path of a lock, in bytes. With the endings of `tryLock` it is within the socket limit of every system, 103. */
 const maxPathBytes = 88;
 
 /** Name of the lock of a whole folder. */
@@ -78,7 +78,7 @@ export async function lockFolder(
 		}
 		const reason = noLockReasons[code ?? ""];
 		if (reason === undefined) throw error;
-		if ((await tryConnect(path).catch(() => null)) === "alive") return null;
+		if (await isHeld(path).catch(() => false)) return null;
 		// On a disk that cannot be written two processes cannot damage anything.
 		waiting?.(
 			`DATA_DIR: ${path} cannot be made, since the disk ${reason}: layers are read from there, and not changed; once it can be written, start only one service`,
@@ -127,7 +127,7 @@ function lockLater(path: string): Lock {
 /** Whether a process holds the lock of a folder. */
 export async function isFolderLocked(folder: string): Promise<boolean> {
 	const path = socketPath(folder, folderLock);
-	return path !== null && (await tryConnect(path)) === "alive";
+	return path !== null && (await isHeld(path));
 }
 
 /** The path of a lock, relative if that is shorter; null if it is too long for a socket. */
@@ -138,49 +138,75 @@ function socketPath(folder: string, name: string): string | null {
 	return Buffer.byteLength(shorter) <= maxPathBytes ? shorter : null;
 }
 
-/** Listens at `path`; null if another process does. */
+/** Takes the lock at `path`; null if another process holds it. */
 async function tryLock(path: string): Promise<Lock | null> {
-	// The socket listens under a name of its own first, and is then linked to `path`: a socket at `path` always answers.
-	const own = `${path}.${randomBytes(4).toString("hex")}`;
+	// The socket listens under a name of its own first, and is then linked to the lock's: a socket there always answers.
+	const own = `${path}.new${randomBytes(4).toString("hex")}`;
 	const server = createServer((socket) => socket.end()).listen(own);
 	await once(server, "listening");
-	const close = () => new Promise((resolve) => server.close(resolve));
-	let isHeld = false;
+	const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
+	let isTaken = false;
 	try {
-		isHeld = !(await isAnswered(path, `${own}.old`)) && (await linkTo(path, own));
+		isTaken = await takeOver(path, own);
 	} finally {
-		if (!isHeld) await close();
-		await rm(own, { force: true });
+		if (!isTaken) await close();
+		await files.rm(own, { force: true });
 	}
-	if (!isHeld) return null;
+	if (!isTaken) return null;
 	server.unref();
-	const release = async () => {
-		// The path is removed while the socket still answers: other processes see a live lock or none.
-		await rm(path, { force: true });
-		await close();
-	};
-	return { release };
+	return { release: close };
 }
 
-/** Links `path` to this process's socket. @returns whether `path` is that socket now */
-async function linkTo(path: string, own: string): Promise<boolean> {
-	await link(own, path).catch((error: NodeJS.ErrnoException) => {
-		if (error.code !== "EEXIST") throw error;
-	});
-	const [mine, linked] = await Promise.all([stat(own), stat(path).catch(() => null)]);
-	return linked?.ino === mine.ino;
+/**
+ * Links this process's socket to the number after the newest one, whose process has ended. Of many processes that try,
+ * the file system lets one link a number. The newest number is never removed: a process that read an older list finds a
+ * newer number than its own, and gives up.
+ * @returns whether this process has the lock
+ */
+async function takeOver(path: string, own: string): Promise<boolean> {
+	const newest = await newestOf(path);
+	if (await isAlive(path, newest)) return false;
+	const mine = newest + 1;
+	const isLinked = await files.link(own, numbered(path, mine)).then(
+		() => true,
+		(error: NodeJS.ErrnoException) => {
+			if (error.code === "EEXIST") return false;
+			throw error;
+		},
+	);
+	if (!isLinked) return false;
+	const numbers = await numbersOf(path);
+	const isNewest = Math.max(...numbers) === mine;
+	const ended = isNewest ? numbers.filter((number) => number < mine) : [mine];
+	for (const number of ended) await files.rm(numbered(path, number), { force: true });
+	return isNewest;
 }
 
-/** Whether a process answers at `path`. The socket of a dead process is removed; it is first moved to `aside`. */
-async function isAnswered(path: string, aside: string): Promise<boolean> {
-	const state = await tryConnect(path);
-	if (state !== "dead") return state === "alive";
-	// Not removed at once: another process may have put its socket there since the check.
-	await rename(path, aside).catch(() => undefined);
-	const isAlive = (await tryConnect(aside)) === "alive";
-	if (isAlive) await link(aside, path).catch(() => undefined);
-	await rm(aside, { force: true });
-	return isAlive;
+/** Whether a process holds the lock at `path`. */
+async function isHeld(path: string): Promise<boolean> {
+	return isAlive(path, await newestOf(path));
+}
+
+/** Whether a process answers at the newest number of a lock, or at 0, the only one that releases until 0.2.0 know. */
+async function isAlive(path: string, newest: number): Promise<boolean> {
+	const states = await Promise.all([newest, 0].map((number) => tryConnect(numbered(path, number))));
+	return states.includes("alive");
+}
+
+function numbered(path: string, number: number): string {
+	return number === 0 ? path : `${path}.${number}`;
+}
+
+/** The numbers of a lock's sockets. */
+async function numbersOf(path: string): Promise<number[]> {
+	const name = basename(path);
+	const names = (await files.readdir(dirname(path))).filter((file) => file.startsWith(name));
+	const endings = names.map((file) => file.slice(name.length));
+	return endings.filter((ending) => /^(?:\.\d+)?$/.test(ending)).map((ending) => Number(ending.slice(1)));
+}
+
+async function newestOf(path: string): Promise<number> {
+	return Math.max(0, ...(await numbersOf(path)));
 }
 
 /** @throws {Error} if the path is not a socket, or cannot be reached */

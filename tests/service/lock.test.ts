@@ -1,8 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { link, mkdir, rm, writeFile } from "node:fs/promises";
+import { readdirSync } from "node:fs";
+import files, { link, mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
+import { setImmediate as turn } from "node:timers/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { isFolderLocked, lockFolder } from "../../service/data-dir.ts";
@@ -34,21 +36,72 @@ test("a folder that stays in use is an error that says what to do, and stays wit
 	await first.release();
 });
 
-for (const isStale of [false, true]) {
-	const what = isStale ? "what a killed process left" : "an empty folder";
-	test(`of many that come to ${what} at the same moment, one gets the lock`, async () => {
-		await using folder = await temporaryFolder();
-		for (let round = 0; round < 10; round += 1) {
-			if (isStale) await leaveSocket(join(folder.path, "publisher.lock"));
-			const attempts = Array.from({ length: 8 }, () => lockFolder(folder.path, { maxWaitMs: 0 }));
-			const held = (await Promise.allSettled(attempts)).flatMap((attempt) =>
-				attempt.status === "fulfilled" ? [attempt.value] : [],
-			);
-			assert.is(held.length, 1);
-			await held[0]?.release();
+/**
+ * Mixes the order of what several processes do at once: each call of the file system first waits for some turns of the
+ * event loop, mostly few.
+ */
+function disorder(): Disposable {
+	const calls = { link: files.link, readdir: files.readdir, rm: files.rm };
+	const delayed = Object.entries(calls).map(([name, call]) => {
+		const later = async (...args: unknown[]) => {
+			for (let turns = 100 * Math.random() ** 4; turns > 0; turns -= 1) await turn();
+			return (call as (...args: unknown[]) => unknown)(...args);
+		};
+		return [name, later];
+	});
+	Object.assign(files, Object.fromEntries(delayed));
+	return { [Symbol.dispose]: () => Object.assign(files, calls) };
+}
+
+test("of many processes that try for a while, each after the one before, never two have the lock", async () => {
+	await using folder = await temporaryFolder();
+	using _ = disorder();
+	let holders = 0;
+	let taken = 0;
+	const worker = async () => {
+		for (let attempt = 0; attempt < 50; attempt += 1) {
+			const lock = await lockFolder(folder.path, { maxWaitMs: 0 }).catch(() => null);
+			if (!lock) continue;
+			holders += 1;
+			taken += 1;
+			assert.is(holders, 1);
+			await turn();
+			holders -= 1;
+			await lock.release();
 		}
+	};
+	await Promise.all(Array.from({ length: 8 }, worker));
+	assert.ok(taken > 8, String(taken));
+	await (await lockFolder(folder.path, { maxWaitMs: 0 })).release();
+	assert.is(readdirSync(folder.path).length, 1, "what is left of the sockets");
+});
+
+for (const name of ["publisher.lock", "publisher.lock.7"]) {
+	test(`of many that come at once to ${name} of a killed process, one gets the lock`, async () => {
+		await using folder = await temporaryFolder();
+		await leaveSocket(join(folder.path, name));
+		const attempts = Array.from({ length: 8 }, () => lockFolder(folder.path, { maxWaitMs: 0 }));
+		const held = (await Promise.allSettled(attempts)).flatMap((attempt) =>
+			attempt.status === "fulfilled" ? [attempt.value] : [],
+		);
+		assert.is(held.length, 1);
+		await held[0]?.release();
 	});
 }
+
+test("a running service of release 0.2.0, whose lock has no number, keeps the folder, also after a later one", async () => {
+	await using folder = await temporaryFolder();
+	await leaveSocket(join(folder.path, "publisher.lock.3"));
+	const older = createServer().listen(join(folder.path, "publisher.lock"));
+	await once(older, "listening");
+	assert.is(await isFolderLocked(folder.path), true);
+	const error = await lockFolder(folder.path, { maxWaitMs: 0 }).catch((reason: Error) => reason.message);
+	assert.match(String(error), "another process works in");
+	assert.equal(readdirSync(folder.path).sort(), ["publisher.lock", "publisher.lock.3"]);
+	await new Promise((resolve) => older.close(resolve));
+	await (await lockFolder(folder.path, { maxWaitMs: 0 })).release();
+	assert.equal(readdirSync(folder.path), ["publisher.lock.4"]);
+});
 
 test("a lock in a folder with a long path is seen from a working folder near it", async () => {
 	await using folder = await temporaryFolder();
