@@ -119,9 +119,11 @@ function isRepeated({ keyword, params }: ErrorObject): boolean {
 	return keyword === "if" || keyword === "propertyNames";
 }
 
-/** A schema's `onlyOnWrite` applies to its `pattern` or its `not`. */
+/** A schema's `onlyOnWrite` applies to these of its rules. */
+const onlyOnWrite = ["maxLength", "pattern", "not"];
+
 function isOnlyOnWrite({ keyword, parentSchema }: ErrorObject): boolean {
-	return (keyword === "pattern" || keyword === "not") && parentSchema?.onlyOnWrite === true;
+	return onlyOnWrite.includes(keyword) && parentSchema?.onlyOnWrite === true;
 }
 
 /** The JSON pointer of an error; of a missing, unknown or wrongly named member, that of the member. */

@@ -73,8 +73,8 @@ export const address = {
 } as const;
 
 /**
- * A text that viewers insert into their page unescaped. The pattern applies to writes only: a stored text that does not
- * match is still served, with its markup escaped.
+ * A text that viewers insert into their page unescaped. Pattern and length apply to writes only: a stored text that does
+ * not match is still served, with its markup escaped.
  */
 const text = {
 	type: "string",

@@ -75,6 +75,15 @@ test("what viewers take for markup is refused as it is written, and stays readab
 	]);
 });
 
+test("a text that is longer than the limit is refused as it is written, and stays readable where it is stored", () => {
+	const entry = { service_url: "https://h.example/", layer: "a", service_name: "a".repeat(1_025) };
+	const value = { version: "1.0.0", payload_type: "wms", en: entry, fr: entry };
+	const bytes = encoder.encode(JSON.stringify(value));
+	const problem = "/service_name: must have at most 1024 characters";
+	assert.equal(textsOf(parseRegistration(bytes, "written").problems), [`/en${problem}`, `/fr${problem}`]);
+	assert.equal(parseRegistration(bytes, "stored"), { registration: value, problems: [] });
+});
+
 test("a long address, or one of other characters, is refused before a URL parser sees it", () => {
 	const parsed: string[] = [];
 	const Parser = globalThis.URL;
