@@ -1,7 +1,7 @@
 import { execFile, spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync } from "node:fs";
-import { cp, mkdir, rename, rm, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, mkdtemp, rename, rm, symlink, writeFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
@@ -26,6 +26,12 @@ const tools = { debootstrap: "debootstrap", "systemd-nspawn": "systemd-container
 
 /** Where systems and packages are kept between runs: outside the repository. */
 export const cache = join(process.env.XDG_CACHE_HOME || join(homedir(), ".cache"), "fragments-installed");
+
+/** A new folder beside them, on the same disk. */
+export async function newFolder(purpose: string): Promise<string> {
+	await mkdir(cache, { recursive: true });
+	return mkdtemp(join(cache, `${purpose}-`));
+}
 
 /** Certificates of this machine: a proxy may have its own. */
 export const certificates = "/etc/ssl/certs/ca-certificates.crt";

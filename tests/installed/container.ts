@@ -1,10 +1,10 @@
 import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
-import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { root } from "../process.ts";
 import { eventually } from "../wait.ts";
-import { cache, certificates, imageFolder, networkVariables, runBound, spawnBound } from "./base.ts";
+import { certificates, imageFolder, networkVariables, newFolder, runBound, spawnBound } from "./base.ts";
 import { copyCheckout, initBelow, runIn } from "./machine.ts";
 
 /** What an image says of itself (its Docker form). */
@@ -49,7 +49,7 @@ export class Container {
 	}
 
 	static async build(): Promise<Container> {
-		const folder = await mkdtemp(join(cache, "image-"));
+		const folder = await newFolder("image");
 		const context = join(folder, "context");
 		await copyCheckout(join(folder, "checkout.git"));
 		await runBound(["git", "clone", "-q", join(folder, "checkout.git"), context]);

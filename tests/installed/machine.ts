@@ -1,10 +1,10 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { root } from "../process.ts";
 import { eventually } from "../wait.ts";
-import { cache, machineFolder, networkVariables, runBound, spawnBound } from "./base.ts";
+import { cache, machineFolder, networkVariables, newFolder, runBound, spawnBound } from "./base.ts";
 
 /** How a command is run. */
 interface RunOptions {
@@ -32,7 +32,7 @@ export class Machine {
 	/** Boots one. `/checkout.git` has the project as it is in the working tree. */
 	static async boot(): Promise<Machine> {
 		const base = await machineFolder();
-		const folder = await mkdtemp(join(cache, "machine-"));
+		const folder = await newFolder("machine");
 		await runBound(["cp", "-a", "--reflink=auto", `${base}/.`, folder]);
 		await copyCheckout(join(folder, "checkout.git"));
 		const binds = [`--bind=${join(cache, "npm")}:/var/cache/npm`];
