@@ -12,6 +12,7 @@ import type { LangNode, Registration, Registration1 } from "../../registry/regis
 import { layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
 import { featureAt } from "../viewer/viewer.ts";
+import { eventually } from "../wait.ts";
 import { layerDocument, mapLayer, serveLayer } from "./arcgis-server.ts";
 import { json, Peer, status, text } from "./peer.ts";
 
@@ -157,6 +158,7 @@ test("a layer's time ends the wait for capabilities, and not the request, for wh
 	});
 	const run = newHarvest();
 	const patient = run(wms("ROADS_1M"));
+	await eventually(() => answers.length === 1);
 	const { findings } = await run(wms("ROADS_1M"), AbortSignal.timeout(100));
 	assert.equal(
 		findings.map((finding) => finding.text),
