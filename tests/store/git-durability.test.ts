@@ -127,7 +127,7 @@ test("a disk that does not answer is a refusal for publishers, and nothing was s
 		if (path.endsWith("objects/pack")) await hangs;
 		await syncPath(path);
 	};
-	const store = await open(folder.path, { sync, limits: { silenceMs: 200 } });
+	const store = await open(folder.path, { sync, limits: { silenceMs: 3_000 } });
 	const before = await git(folder.path, "rev-parse", "refs/heads/main");
 	hangs = new Promise((resolve) => {
 		goOn = resolve;
@@ -151,7 +151,7 @@ test("a disk that does not answer once the branch has moved is a refusal, and bl
 		if (isHanging && path.endsWith("refs/heads")) await new Promise(() => undefined);
 		await syncPath(path);
 	};
-	const store = await open(folder.path, { sync, limits: { silenceMs: 500 } });
+	const store = await open(folder.path, { sync, limits: { silenceMs: 3_000 } });
 	isHanging = true;
 	const error = await put(store, "one").catch((error: unknown) => error);
 	assert.instance(error, StoreBusy);

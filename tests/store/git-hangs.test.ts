@@ -12,7 +12,7 @@ import { committed, git, logTo, openEmpty, put } from "./git-store.ts";
 
 /** Limits that a test can wait for. */
 const limits = {
-	silenceMs: 1_000,
+	silenceMs: 2_000,
 	probeMs: 50,
 	pollMs: 20,
 	waitMs: 10_000,

@@ -68,7 +68,7 @@ test("a change that waits too long for a disk with room has that reason, and not
 		if (syncs === 1) throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
 		if (syncs === 2) await new Promise((resolve) => (release = () => resolve(undefined)));
 	};
-	await using late = await openEmpty(folder.path, { sync, limits: { ...limits, waitMs: 100 } });
+	await using late = await openEmpty(folder.path, { sync, limits: { ...limits, waitMs: 2_000 } });
 	syncs = 0;
 	const first = put(late, "one").catch(() => undefined);
 	await eventually(() => syncs === 2);

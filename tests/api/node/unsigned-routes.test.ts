@@ -174,7 +174,7 @@ async function start() {
 		},
 		trustedProxies: parseTrustedProxies("127.0.0.1") as TrustedProxies,
 		maxHeldBytes: 100_000,
-		times: { badWriteDelayMs: 1, bodyTimeoutMs: 500, checkEveryMs: 50 },
+		times: { badWriteDelayMs: 1, bodyTimeoutMs: 3_000, checkEveryMs: 50 },
 		context: {
 			limiter,
 			status,
