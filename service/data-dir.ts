@@ -187,7 +187,7 @@ async function isHeld(path: string): Promise<boolean> {
 	return isAlive(path, await newestOf(path));
 }
 
-/** Whether a process answers at the newest number of a lock, or at 0, the only one that releases until 0.2.0 know. */
+/** Whether a process answers at the newest number of a lock, or at 0, the only one that releases before 0.2.0 know. */
 async function isAlive(path: string, newest: number): Promise<boolean> {
 	const states = await Promise.all([newest, 0].map((number) => tryConnect(numbered(path, number))));
 	return states.includes("alive");

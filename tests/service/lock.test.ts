@@ -89,7 +89,7 @@ for (const name of ["publisher.lock", "publisher.lock.7"]) {
 	});
 }
 
-test("a running service of release 0.2.0, whose lock has no number, keeps the folder, also after a later one", async () => {
+test("a running service of release 0.1.0, whose lock has no number, keeps the folder, also after a later one", async () => {
 	await using folder = await temporaryFolder();
 	await leaveSocket(join(folder.path, "publisher.lock.3"));
 	const older = createServer().listen(join(folder.path, "publisher.lock"));
