@@ -22,7 +22,7 @@ import {
 import { freshSuite } from "../world.ts";
 import { notingHashes } from "./noted-hashes.ts";
 
-const writes = freshSuite("writes", async (use) => ({ local: use(await Local.open()) }));
+const test = freshSuite("writes", async (use) => ({ local: use(await Local.open()) }));
 
 async function errorsOf(answer: Response): Promise<string[]> {
 	const { hint, ...body } = (await answer.json()) as { errors: string[]; hint?: string };
@@ -53,7 +53,7 @@ async function refused(local: Local, write: Write, status: number, text: RegExp 
 }
 
 for (const prefix of ["/register", "/v1/register", "/v2/register"]) {
-	writes(`PUT ${prefix}/<smallkey> stores the layer and answers with a receipt`, async ({ local }) => {
+	test(`PUT ${prefix}/<smallkey> stores the layer and answers with a receipt`, async ({ local }) => {
 		const answer = await local.write({ target: `${prefix}/23ax5t`, body: manual });
 		assert.is(answer.status, 201);
 		assert.equal(await answer.json(), {
@@ -78,7 +78,7 @@ for (const prefix of ["/register", "/v1/register", "/v2/register"]) {
 	});
 }
 
-writes("with PUBLIC_URL the receipt says where the registration is seen on a map", async ({ local }) => {
+test("with PUBLIC_URL the receipt says where the registration is seen on a map", async ({ local }) => {
 	const settings = { ...local.context.settings, publicUrl: "https://layers.example/rcs" };
 	local.context = { ...local.context, settings };
 	const { draft } = (await (await local.put("23ax5t")).json()) as { draft: string };
@@ -89,70 +89,61 @@ writes("with PUBLIC_URL the receipt says where the registration is seen on a map
 	assert.is(shown?.text.trim(), await local.git("show", "main:layers/23/23ax5t.json"));
 });
 
-writes(
-	"a layer that some target cannot express is accepted, and the receipt names that target",
-	async ({ local }) => {
-		const node = { service_type: "esriTile", service_url: "https://host.example/MapServer" };
-		const body = JSON.stringify({
-			version: "2.0",
-			en: node,
-			fr: { ...node, service_type: "ogcWmts", scrape_only: ["t"] },
-		});
-		const answer = await local.put("tiles", body);
-		assert.is(answer.status, 201);
-		const { fragments, warnings } = (await answer.json()) as { fragments: string[]; warnings: string[] };
-		assert.equal(fragments.slice(0, 5), [
-			"/v2/doc/en/tiles",
-			"/v2/doc/fr/tiles",
-			"/ramp4/en/tiles",
-			"/terria/en/tiles",
-			"/terria/fr/tiles",
-		]);
-		const rule = "this layer has no form there, and is answered with 404";
-		assert.equal(warnings.slice(-3), [
-			`v0.9, en and fr: ${rule}`,
-			`v1, en and fr: ${rule}`,
-			`ramp4, fr: ${rule}`,
-		]);
-		for (const path of fragments) assert.is(local.get(path).status, 200, path);
-		for (const path of ["/v0.9/doc/en/tiles", "/v1/doc/fr/tiles", "/ramp4/fr/tiles"])
-			assert.is(local.get(path).status, 404, path);
-		assert.is(textOf(local.get("/ramp4/fr/tiles,tiles")), "[]");
-		const whole = { service_type: "ogcWms", service_url: "https://host.example/wms", recursive: true };
-		const later = await local.write({
-			target: "/register/whole",
-			body: JSON.stringify({ version: "2.0", en: whole, fr: whole }),
-		});
-		assert.ok(
-			((await later.json()) as { warnings: string[] }).warnings.includes(
-				"v0.9, en and fr: this layer has no form there before it is harvested, and is answered with 404",
-			),
-		);
-	},
-);
+test("a layer that some target cannot express is accepted, and the receipt names that target", async ({
+	local,
+}) => {
+	const node = { service_type: "esriTile", service_url: "https://host.example/MapServer" };
+	const body = JSON.stringify({
+		version: "2.0",
+		en: node,
+		fr: { ...node, service_type: "ogcWmts", scrape_only: ["t"] },
+	});
+	const answer = await local.put("tiles", body);
+	assert.is(answer.status, 201);
+	const { fragments, warnings } = (await answer.json()) as { fragments: string[]; warnings: string[] };
+	assert.equal(fragments.slice(0, 5), [
+		"/v2/doc/en/tiles",
+		"/v2/doc/fr/tiles",
+		"/ramp4/en/tiles",
+		"/terria/en/tiles",
+		"/terria/fr/tiles",
+	]);
+	const rule = "this layer has no form there, and is answered with 404";
+	assert.equal(warnings.slice(-3), [
+		`v0.9, en and fr: ${rule}`,
+		`v1, en and fr: ${rule}`,
+		`ramp4, fr: ${rule}`,
+	]);
+	for (const path of fragments) assert.is(local.get(path).status, 200, path);
+	for (const path of ["/v0.9/doc/en/tiles", "/v1/doc/fr/tiles", "/ramp4/fr/tiles"])
+		assert.is(local.get(path).status, 404, path);
+	assert.is(textOf(local.get("/ramp4/fr/tiles,tiles")), "[]");
+	const whole = { service_type: "ogcWms", service_url: "https://host.example/wms", recursive: true };
+	const later = await local.write({
+		target: "/register/whole",
+		body: JSON.stringify({ version: "2.0", en: whole, fr: whole }),
+	});
+	assert.ok(
+		((await later.json()) as { warnings: string[] }).warnings.includes(
+			"v0.9, en and fr: this layer has no form there before it is harvested, and is answered with 404",
+		),
+	);
+});
 
-writes(
-	"the signature that the older manual gives as an example is accepted at its time",
-	async ({ local }) => {
-		local.now = Date.UTC(2014, 11, 5, 18, 29, 10);
-		const known = {
-			Authorization: "v6XaQasyZzcm_Bz4W_p5fO1wbyJKCZnJFEspIXw9elY",
-			TimeStamp: "2014-12-05T18:28:56.714Z",
-			Sender: "jstest",
-		};
-		const target = "/register/23ax5t";
-		await refused(
-			local,
-			{ target: "/v1/register/23ax5t", body: manual, headers: known },
-			401,
-			/Authorization/,
-		);
-		const answer = await local.write({ target, body: manual, headers: known });
-		assert.is(answer.status, 201);
-	},
-);
+test("the signature that the older manual gives as an example is accepted at its time", async ({ local }) => {
+	local.now = Date.UTC(2014, 11, 5, 18, 29, 10);
+	const known = {
+		Authorization: "v6XaQasyZzcm_Bz4W_p5fO1wbyJKCZnJFEspIXw9elY",
+		TimeStamp: "2014-12-05T18:28:56.714Z",
+		Sender: "jstest",
+	};
+	const target = "/register/23ax5t";
+	await refused(local, { target: "/v1/register/23ax5t", body: manual, headers: known }, 401, /Authorization/);
+	const answer = await local.write({ target, body: manual, headers: known });
+	assert.is(answer.status, 201);
+});
 
-writes("a commit says who asked for what, and when", async ({ local }) => {
+test("a commit says who asked for what, and when", async ({ local }) => {
 	await local.write({ target: "/register/23ax5t", body: manual, timestamp: "2026-03-04T11:59:30Z" });
 	const format =
 		"%an|%ae|%aI|%cn|%cI|%s|%(trailers:key=Sender,valueonly,separator=)|%(trailers:key=TimeStamp,valueonly,separator=)";
@@ -171,7 +162,7 @@ writes("a commit says who asked for what, and when", async ({ local }) => {
 	assert.match(await local.git("log", "-1", "--format=%(trailers:key=Request,valueonly)"), /^[0-9a-f]{64}$/);
 });
 
-writes("a stored file in canonical form is not parsed to find that a payload differs", async () => {
+test("a stored file in canonical form is not parsed to find that a payload differs", async () => {
 	const registration = parseRegistration(new TextEncoder().encode(manual), "written").registration;
 	assert.ok(registration);
 	let reads = 0;
@@ -190,7 +181,7 @@ writes("a stored file in canonical form is not parsed to find that a payload dif
 	}
 });
 
-writes("a PUT of the stored payload, in any spelling, is 201 without a commit", async ({ local }) => {
+test("a PUT of the stored payload, in any spelling, is 201 without a commit", async ({ local }) => {
 	await local.put("23ax5t");
 	const before = await local.git("rev-parse", "main");
 	local.now += 1000;
@@ -207,7 +198,7 @@ writes("a PUT of the stored payload, in any spelling, is 201 without a commit", 
 	assert.is(await local.git("rev-parse", "main"), before);
 });
 
-writes("the receipt of a layer that is stored already names its own last commit", async ({ local }) => {
+test("the receipt of a layer that is stored already names its own last commit", async ({ local }) => {
 	const put = async (smallkey: string, body: string) => {
 		local.now += 1_000;
 		return ((await (await local.put(smallkey, body)).json()) as { commit: string }).commit;
@@ -223,26 +214,25 @@ writes("the receipt of a layer that is stored already names its own last commit"
 	assert.is(status instanceof Function && status("en").commit, second);
 });
 
-writes(
-	"a layer whose change waits for a reviewer is not changed by another sender for review",
-	async ({ local }) => {
-		const other = parseSenders('{"other":{"key":"another secret","review":true}}', "");
-		const senders = new Map([...local.context.settings.senders, ...other]);
-		local.context = { ...local.context, settings: { ...local.context.settings, senders } };
-		const target = "/register/23ax5t";
-		assert.is((await local.write({ target, body: wms("first"), sender: "careful" })).status, 201);
-		const write = { target, body: wms("second"), sender: "other", secret: "another secret" };
-		const text = "a change of the sender careful waits for a reviewer: send yours once that one is";
-		await refused(local, write, 409, new RegExp(`^smallkey: ${text} accepted or declined$`));
-		local.now += 1_000;
-		await refused(local, write, 409, /the sender careful/);
-		const status = await local.context.status?.("23ax5t", []);
-		const waiting = status instanceof Function ? status("en").review?.commit : null;
-		assert.is(waiting, await local.git("rev-parse", "refs/heads/register/23ax5t"));
-	},
-);
+test("a layer whose change waits for a reviewer is not changed by another sender for review", async ({
+	local,
+}) => {
+	const other = parseSenders('{"other":{"key":"another secret","review":true}}', "");
+	const senders = new Map([...local.context.settings.senders, ...other]);
+	local.context = { ...local.context, settings: { ...local.context.settings, senders } };
+	const target = "/register/23ax5t";
+	assert.is((await local.write({ target, body: wms("first"), sender: "careful" })).status, 201);
+	const write = { target, body: wms("second"), sender: "other", secret: "another secret" };
+	const text = "a change of the sender careful waits for a reviewer: send yours once that one is";
+	await refused(local, write, 409, new RegExp(`^smallkey: ${text} accepted or declined$`));
+	local.now += 1_000;
+	await refused(local, write, 409, /the sender careful/);
+	const status = await local.context.status?.("23ax5t", []);
+	const waiting = status instanceof Function ? status("en").review?.commit : null;
+	assert.is(waiting, await local.git("rev-parse", "refs/heads/register/23ax5t"));
+});
 
-writes("DELETE removes the layer in one commit, and is 404 the next time", async ({ local }) => {
+test("DELETE removes the layer in one commit, and is 404 the next time", async ({ local }) => {
 	await local.put("23ax5t");
 	local.now += 1000;
 	const answer = await local.delete("23ax5t");
@@ -255,16 +245,13 @@ writes("DELETE removes the layer in one commit, and is 404 the next time", async
 	await refused(local, { method: "DELETE", target: "/register/23ax5t" }, 404, /23ax5t is not registered/);
 });
 
-writes(
-	"DELETE with a body is refused: a captured PUT cannot be sent again as a DELETE",
-	async ({ local }) => {
-		await local.put("23ax5t");
-		const captured = { method: "DELETE", target: "/register/23ax5t", body: manual };
-		await refused(local, captured, 400, "the body must be empty");
-	},
-);
+test("DELETE with a body is refused: a captured PUT cannot be sent again as a DELETE", async ({ local }) => {
+	await local.put("23ax5t");
+	const captured = { method: "DELETE", target: "/register/23ax5t", body: manual };
+	await refused(local, captured, 400, "the body must be empty");
+});
 
-writes("a change of type or a DELETE takes the service description along", async ({ local }) => {
+test("a change of type or a DELETE takes the service description along", async ({ local }) => {
 	const description = '{"en":{"service_url":"https://host.example/MapServer/1"}}';
 	const edits = async () => [{ path: "layers/fl/flow.service.json", text: description }];
 	const meta = {
@@ -287,36 +274,35 @@ writes("a change of type or a DELETE takes the service description along", async
 	}
 });
 
-writes(
-	"smallkeys outside the rule are 400, and percent-encoded spellings are the same key",
-	async ({ local }) => {
-		for (const key of [
-			"a.b",
-			"a%2Fb",
-			"%2E.a",
-			"é",
-			"a%20b",
-			"x".repeat(65),
-			"",
-			"%",
-			"%zz",
-			".git",
-			"a,b",
-			"a~",
-			"%00",
-		]) {
-			await refused(local, { target: `/register/${key}`, body: manual }, 400, /^(smallkey|path): /);
-		}
-		for (const target of ["/register/%41b%2Bc%3D", "/register/Ab+c%3d"]) {
-			local.now += 1000;
-			assert.is((await local.write({ target, body: manual })).status, 201);
-		}
-		assert.is(await local.git("ls-tree", "-r", "--name-only", "main"), "layers/ab/Ab+c=.json");
-		assert.is(local.get("/v0.9/doc/fr/%41b+c=").status, 200);
-	},
-);
+test("smallkeys outside the rule are 400, and percent-encoded spellings are the same key", async ({
+	local,
+}) => {
+	for (const key of [
+		"a.b",
+		"a%2Fb",
+		"%2E.a",
+		"é",
+		"a%20b",
+		"x".repeat(65),
+		"",
+		"%",
+		"%zz",
+		".git",
+		"a,b",
+		"a~",
+		"%00",
+	]) {
+		await refused(local, { target: `/register/${key}`, body: manual }, 400, /^(smallkey|path): /);
+	}
+	for (const target of ["/register/%41b%2Bc%3D", "/register/Ab+c%3d"]) {
+		local.now += 1000;
+		assert.is((await local.write({ target, body: manual })).status, 201);
+	}
+	assert.is(await local.git("ls-tree", "-r", "--name-only", "main"), "layers/ab/Ab+c=.json");
+	assert.is(local.get("/v0.9/doc/fr/%41b+c=").status, 200);
+});
 
-writes("smallkeys such as constructor are ordinary smallkeys", async ({ local }) => {
+test("smallkeys such as constructor are ordinary smallkeys", async ({ local }) => {
 	for (const key of ["__proto__", "constructor", "toString", "con", "-", "=", "hasOwnProperty"]) {
 		await refused(local, { target: `/register/${key}`, body: manual, sender: key }, 401, /Authorization/);
 		await refused(local, { method: "DELETE", target: `/register/${key}` }, 404, /not registered/);
@@ -327,7 +313,7 @@ writes("smallkeys such as constructor are ordinary smallkeys", async ({ local })
 	}
 });
 
-writes("a key that differs only in case is 409", async ({ local }) => {
+test("a key that differs only in case is 409", async ({ local }) => {
 	await local.put("Roads");
 	await refused(
 		local,
@@ -339,7 +325,7 @@ writes("a key that differs only in case is 409", async ({ local }) => {
 	assert.is((await local.put("Roads", wms("other"))).status, 201);
 });
 
-writes("signature and time", async ({ local }) => {
+test("signature and time", async ({ local }) => {
 	const good = { target: "/register/23ax5t", body: manual };
 	const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
 	await refused(local, { ...good, secret: "other" }, 401, mismatch);
@@ -384,7 +370,7 @@ async function hashesOf(
 	return { status, hashes: calls };
 }
 
-writes("an unknown sender, a wrong secret and a right one cost the same hashes", async ({ local }) => {
+test("an unknown sender, a wrong secret and a right one cost the same hashes", async ({ local }) => {
 	const body = manual;
 	const sent = (sender: string, secret?: string) =>
 		signedWrite({ target: "/register/23ax5t", body, sender, secret }, local.now);
@@ -402,7 +388,7 @@ writes("an unknown sender, a wrong secret and a right one cost the same hashes",
 	assert.equal(costs, [costs[0], costs[0], costs[0], costs[0]]);
 });
 
-writes("a write that is refused before its signature costs no hash", async ({ local }) => {
+test("a write that is refused before its signature costs no hash", async ({ local }) => {
 	const good = await signedWrite({ target: "/register/23ax5t", body: manual }, local.now);
 	const junk: Partial<HandledWrite>[] = [
 		{ signature: "" },
@@ -422,74 +408,70 @@ writes("a write that is refused before its signature costs no hash", async ({ lo
 	}
 });
 
-writes(
-	"a sender that writes too much is 429 once its signature is verified, and nothing is stored",
-	async ({ local }) => {
-		const punished: string[] = [];
-		local.context.limiter = {
-			address: () => 0,
-			punish: (address) => punished.push(address),
-			sender: (id) => (id === "jstest" ? 30 : 0),
-		};
-		const before = await local.state();
-		const answer = await local.put("23ax5t");
-		assert.is(answer.status, 429);
-		assert.is(answer.headers.get("Retry-After"), "30");
-		assert.equal(await errorsOf(answer), ["too many writes of this sender: try again after 30 seconds"]);
-		assert.is(await local.state(), before);
-		const bad = await signedWrite({ target: "/register/a", body: manual, secret: "wrong" }, local.now);
-		assert.is((await handleWrite({ ...bad, address: "192.0.2.1" }, local.context)).status, 401);
-		assert.is((await handleWrite({ ...bad, address: null }, local.context)).status, 401);
-		assert.equal(punished, ["192.0.2.1"]);
-		assert.is((await local.write({ target: "/register/abc", body: manual, sender: "narrow" })).status, 201);
-	},
-);
+test("a sender that writes too much is 429 once its signature is verified, and nothing is stored", async ({
+	local,
+}) => {
+	const punished: string[] = [];
+	local.context.limiter = {
+		address: () => 0,
+		punish: (address) => punished.push(address),
+		sender: (id) => (id === "jstest" ? 30 : 0),
+	};
+	const before = await local.state();
+	const answer = await local.put("23ax5t");
+	assert.is(answer.status, 429);
+	assert.is(answer.headers.get("Retry-After"), "30");
+	assert.equal(await errorsOf(answer), ["too many writes of this sender: try again after 30 seconds"]);
+	assert.is(await local.state(), before);
+	const bad = await signedWrite({ target: "/register/a", body: manual, secret: "wrong" }, local.now);
+	assert.is((await handleWrite({ ...bad, address: "192.0.2.1" }, local.context)).status, 401);
+	assert.is((await handleWrite({ ...bad, address: null }, local.context)).status, 401);
+	assert.equal(punished, ["192.0.2.1"]);
+	assert.is((await local.write({ target: "/register/abc", body: manual, sender: "narrow" })).status, 201);
+});
 
-writes(
-	"repeats of a captured request use up the allowance of their address, not of its sender",
-	async ({ local }) => {
-		local.context.limiter = new TokenBuckets(
-			{ perMinute: 1, burst: 5, bytesPerDay: 1_000_000 },
-			() => new Date(noon),
-		);
-		const captured = await signedWrite({ target: "/register/a", body: manual }, local.now);
-		const repeat = { ...captured, address: "192.0.2.1" };
-		const statuses: number[] = [];
-		for (let count = 0; count < 10; count += 1) {
-			statuses.push((await handleWrite(repeat, local.context)).status);
-		}
-		assert.equal(statuses, [...Array(5).fill(201), ...Array(5).fill(429)]);
-		for (const smallkey of ["b", "c", "d", "e"]) assert.is((await local.put(smallkey)).status, 201, smallkey);
-		assert.is((await local.put("f")).status, 429);
-	},
-);
+test("repeats of a captured request use up the allowance of their address, not of its sender", async ({
+	local,
+}) => {
+	local.context.limiter = new TokenBuckets(
+		{ perMinute: 1, burst: 5, bytesPerDay: 1_000_000 },
+		() => new Date(noon),
+	);
+	const captured = await signedWrite({ target: "/register/a", body: manual }, local.now);
+	const repeat = { ...captured, address: "192.0.2.1" };
+	const statuses: number[] = [];
+	for (let count = 0; count < 10; count += 1) {
+		statuses.push((await handleWrite(repeat, local.context)).status);
+	}
+	assert.equal(statuses, [...Array(5).fill(201), ...Array(5).fill(429)]);
+	for (const smallkey of ["b", "c", "d", "e"]) assert.is((await local.put(smallkey)).status, 201, smallkey);
+	assert.is((await local.put("f")).status, 429);
+});
 
-writes(
-	"a sender may write so many bytes a day, a repeat costs none, and what is too much is not stored",
-	async ({ local }) => {
-		const limits = { perMinute: 60, burst: 100, bytesPerDay: 2.5 * Buffer.byteLength(manual) };
-		local.context.limiter = new TokenBuckets(limits, () => new Date(noon));
-		const first = await signedWrite({ target: "/register/a", body: manual }, local.now);
-		for (let count = 0; count < 5; count += 1)
-			assert.is((await handleWrite(first, local.context)).status, 201);
-		assert.is((await local.put("b")).status, 201);
-		const before = await local.state();
-		const answer = await local.put("c");
-		assert.is(answer.status, 429);
-		assert.is(answer.headers.get("Retry-After"), String(86_400 / 5));
-		assert.equal(await errorsOf(answer), [
-			"too many bytes of this sender in a day: try again after 17280 seconds",
-		]);
-		assert.is(await local.state(), before);
-		assert.is((await local.write({ target: "/register/abc", body: manual, sender: "narrow" })).status, 201);
-	},
-);
+test("a sender may write so many bytes a day, a repeat costs none, and what is too much is not stored", async ({
+	local,
+}) => {
+	const limits = { perMinute: 60, burst: 100, bytesPerDay: 2.5 * Buffer.byteLength(manual) };
+	local.context.limiter = new TokenBuckets(limits, () => new Date(noon));
+	const first = await signedWrite({ target: "/register/a", body: manual }, local.now);
+	for (let count = 0; count < 5; count += 1) assert.is((await handleWrite(first, local.context)).status, 201);
+	assert.is((await local.put("b")).status, 201);
+	const before = await local.state();
+	const answer = await local.put("c");
+	assert.is(answer.status, 429);
+	assert.is(answer.headers.get("Retry-After"), String(86_400 / 5));
+	assert.equal(await errorsOf(answer), [
+		"too many bytes of this sender in a day: try again after 17280 seconds",
+	]);
+	assert.is(await local.state(), before);
+	assert.is((await local.write({ target: "/register/abc", body: manual, sender: "narrow" })).status, 201);
+});
 
-writes("the signature is checked before the smallkey and the payload", async ({ local }) => {
+test("the signature is checked before the smallkey and the payload", async ({ local }) => {
 	await refused(local, { target: "/register/a.b", body: "junk", secret: "other" }, 401, /Authorization/);
 });
 
-writes("paths and methods", async ({ local }) => {
+test("paths and methods", async ({ local }) => {
 	await refused(local, { target: "/register/a?b=c", body: manual }, 400, "path: a write must have no query");
 	for (const target of [
 		"//register/a",
@@ -512,20 +494,20 @@ writes("paths and methods", async ({ local }) => {
 	}
 });
 
-writes("a body over 64 KiB is 413, one of 64 KiB is read", async ({ local }) => {
+test("a body over 64 KiB is 413, one of 64 KiB is read", async ({ local }) => {
 	const pad = (bytes: number) => manual + " ".repeat(bytes - manual.length);
 	const rule = "the body must have at most 65536 bytes";
 	await refused(local, { target: "/register/big", body: pad(65_537) }, 413, rule);
 	assert.is((await local.put("big", pad(65_536))).status, 201);
 });
 
-writes("a registration that would be too large as it is stored is 400", async ({ local }) => {
+test("a registration that would be too large as it is stored is 400", async ({ local }) => {
 	const rule = /^the document must have at most 65536 bytes in the form in which it is stored, not 72/;
 	await refused(local, { target: "/register/many", body: largeWhenStored }, 400, rule);
 	assert.is(local.get("/v2/doc/en/many").status, 404);
 });
 
-writes("a service whose layers are not named is 400, and one of several is warned of", async ({ local }) => {
+test("a service whose layers are not named is 400, and one of several is warned of", async ({ local }) => {
 	const node = { service_type: "esriFeatureServer", service_url: "https://host.example/FeatureServer" };
 	const of = (more: object) =>
 		JSON.stringify({ version: "2.0", en: { ...node, ...more }, fr: { ...node, ...more } });
@@ -544,7 +526,7 @@ writes("a service whose layers are not named is 400, and one of several is warne
 	assert.is(textOf(local.get("/v2/docs/en/several,several")), "[null,null]");
 });
 
-writes("a refusal names every problem of a payload with its place", async ({ local }) => {
+test("a refusal names every problem of a payload with its place", async ({ local }) => {
 	const body = JSON.stringify({
 		version: "2.0.0",
 		payload_type: "wms",
@@ -564,80 +546,76 @@ writes("a refusal names every problem of a payload with its place", async ({ loc
 	assert.is(await local.git("rev-list", "--count", "main"), "1");
 });
 
-writes(
-	"a payload of version 2.0 whose nodes do not fit their type is 400, with its place",
-	async ({ local }) => {
-		const service = "https://host.example/MapServer";
-		const of = (node: object) => {
-			const whole = { service_url: service, ...node };
-			return JSON.stringify({
-				version: "2.0",
-				en: whole,
-				fr: { ...whole, service_type: "esriTile", ...node },
-			});
-		};
-		const table: [body: string, error: string | RegExp][] = [
-			[of({ service_type: "esriTile", tolerance: 1 }), "/en/tolerance: is not a known member"],
-			[of({ service_type: "esriTile", scrape_only: [1] }), "/fr/scrape_only: is not a known member"],
-			[of({ service_type: "ogcWms", display_field: "A" }), "/en/display_field: is not a known member"],
-			[of({ service_type: "esriFeature", recursive: true }), "/en/recursive: is not a known member"],
-			[
-				of({ service_type: "esriMapServer", legend_format: "image/png" }),
-				"/en/legend_format: is not a known member",
-			],
-			[of({ service_type: "ogcWms", scrape_only: [] }), "/en/scrape_only: must have at least 1 entry"],
-			[of({ service_type: "ogcWms", scrape_only: [""] }), /^\/en\/scrape_only\/0: must /],
-			[of({ service_type: "ogcWms", scrape_only: [1] }), /^\/en\/scrape_only\/0: must be a string/],
-			[of({ service_type: "esriFeatureServer", scrape_only: [-1] }), /^\/en\/scrape_only\/0: must be/],
-			[of({ service_type: "esriMapServer", scrape_only: "1" }), /^\/en\/scrape_only: must be an array/],
-			[of({ service_type: "ogcWms", recursive: 1 }), /^\/en\/recursive: must be a boolean/],
-			[of({ service_type: "wms" }), /^\/en\/service_type: must be esriFeature, esriTile/],
-			[
-				JSON.stringify({ version: "2.0", en: { service_url: service }, fr: {} }),
-				"/en/service_type: is missing",
-			],
-			[
-				of({ service_type: "esriTile" }).replace("{", '{"payload_type":"wms",'),
-				"/payload_type: is not a known member",
-			],
-			[of({ service_type: "esriTile" }).replace(/,"fr".*/, "}"), "/fr: is missing"],
-		];
-		for (const [body, error] of table) await refused(local, { target: "/v2/register/odd", body }, 400, error);
-	},
-);
+test("a payload of version 2.0 whose nodes do not fit their type is 400, with its place", async ({
+	local,
+}) => {
+	const service = "https://host.example/MapServer";
+	const of = (node: object) => {
+		const whole = { service_url: service, ...node };
+		return JSON.stringify({
+			version: "2.0",
+			en: whole,
+			fr: { ...whole, service_type: "esriTile", ...node },
+		});
+	};
+	const table: [body: string, error: string | RegExp][] = [
+		[of({ service_type: "esriTile", tolerance: 1 }), "/en/tolerance: is not a known member"],
+		[of({ service_type: "esriTile", scrape_only: [1] }), "/fr/scrape_only: is not a known member"],
+		[of({ service_type: "ogcWms", display_field: "A" }), "/en/display_field: is not a known member"],
+		[of({ service_type: "esriFeature", recursive: true }), "/en/recursive: is not a known member"],
+		[
+			of({ service_type: "esriMapServer", legend_format: "image/png" }),
+			"/en/legend_format: is not a known member",
+		],
+		[of({ service_type: "ogcWms", scrape_only: [] }), "/en/scrape_only: must have at least 1 entry"],
+		[of({ service_type: "ogcWms", scrape_only: [""] }), /^\/en\/scrape_only\/0: must /],
+		[of({ service_type: "ogcWms", scrape_only: [1] }), /^\/en\/scrape_only\/0: must be a string/],
+		[of({ service_type: "esriFeatureServer", scrape_only: [-1] }), /^\/en\/scrape_only\/0: must be/],
+		[of({ service_type: "esriMapServer", scrape_only: "1" }), /^\/en\/scrape_only: must be an array/],
+		[of({ service_type: "ogcWms", recursive: 1 }), /^\/en\/recursive: must be a boolean/],
+		[of({ service_type: "wms" }), /^\/en\/service_type: must be esriFeature, esriTile/],
+		[
+			JSON.stringify({ version: "2.0", en: { service_url: service }, fr: {} }),
+			"/en/service_type: is missing",
+		],
+		[
+			of({ service_type: "esriTile" }).replace("{", '{"payload_type":"wms",'),
+			"/payload_type: is not a known member",
+		],
+		[of({ service_type: "esriTile" }).replace(/,"fr".*/, "}"), "/fr: is missing"],
+	];
+	for (const [body, error] of table) await refused(local, { target: "/v2/register/odd", body }, 400, error);
+});
 
-writes(
-	"an override for a target that cannot have one is 400, and one for v2 is served",
-	async ({ local }) => {
-		const onlyV2 = "must be v2, the only target that can have an address of its own";
-		const targets = (value: unknown) => JSON.stringify({ ...JSON.parse(manual), targets: value });
-		const table: [value: unknown, error: string][] = [
-			[{ ramp4: { en: { layer: "x" } } }, `/targets/ramp4: ${onlyV2}, not "ramp4"`],
-			[{ "v0.9": {} }, `/targets/v0.9: ${onlyV2}, not "v0.9"`],
-			[{ v3: {} }, `/targets/v3: ${onlyV2}, not "v3"`],
-			[{}, "/targets: must name a target, or be left out"],
-			[{ v2: {} }, "/targets/v2: must have en, fr or both"],
-			[{ v2: { en: {} } }, "/targets/v2/en: must have a service_url, a layer or both"],
-			[{ v2: { de: { layer: "x" } } }, "/targets/v2/de: is not a known member"],
-			[{ v2: { en: { service_name: "x" } } }, "/targets/v2/en/service_name: is not a known member"],
-			[
-				{ v2: { en: { service_url: "ftp://x" } } },
-				'/targets/v2/en/service_url: must be an http or https address, not "ftp://x"',
-			],
-		];
-		for (const [value, error] of table) {
-			await refused(local, { target: "/register/odd", body: targets(value) }, 400, error);
-		}
-		const body = targets({ v2: { fr: { service_url: "https://host.example/ows", layer: "roads" } } });
-		assert.is((await local.put("cube", body)).status, 201);
-		const { url, layerEntries } = JSON.parse(textOf(local.get("/v2/doc/fr/cube"))).layers[0];
-		assert.equal([url, layerEntries], ["https://host.example/ows", [{ id: "roads" }]]);
-		assert.match(textOf(local.get("/v0.9/doc/fr/cube")), '"layerName":"limits"');
-		assert.match(textOf(local.get("/v2/doc/en/cube")), '"id":"limits"');
-	},
-);
+test("an override for a target that cannot have one is 400, and one for v2 is served", async ({ local }) => {
+	const onlyV2 = "must be v2, the only target that can have an address of its own";
+	const targets = (value: unknown) => JSON.stringify({ ...JSON.parse(manual), targets: value });
+	const table: [value: unknown, error: string][] = [
+		[{ ramp4: { en: { layer: "x" } } }, `/targets/ramp4: ${onlyV2}, not "ramp4"`],
+		[{ "v0.9": {} }, `/targets/v0.9: ${onlyV2}, not "v0.9"`],
+		[{ v3: {} }, `/targets/v3: ${onlyV2}, not "v3"`],
+		[{}, "/targets: must name a target, or be left out"],
+		[{ v2: {} }, "/targets/v2: must have en, fr or both"],
+		[{ v2: { en: {} } }, "/targets/v2/en: must have a service_url, a layer or both"],
+		[{ v2: { de: { layer: "x" } } }, "/targets/v2/de: is not a known member"],
+		[{ v2: { en: { service_name: "x" } } }, "/targets/v2/en/service_name: is not a known member"],
+		[
+			{ v2: { en: { service_url: "ftp://x" } } },
+			'/targets/v2/en/service_url: must be an http or https address, not "ftp://x"',
+		],
+	];
+	for (const [value, error] of table) {
+		await refused(local, { target: "/register/odd", body: targets(value) }, 400, error);
+	}
+	const body = targets({ v2: { fr: { service_url: "https://host.example/ows", layer: "roads" } } });
+	assert.is((await local.put("cube", body)).status, 201);
+	const { url, layerEntries } = JSON.parse(textOf(local.get("/v2/doc/fr/cube"))).layers[0];
+	assert.equal([url, layerEntries], ["https://host.example/ows", [{ id: "roads" }]]);
+	assert.match(textOf(local.get("/v0.9/doc/fr/cube")), '"layerName":"limits"');
+	assert.match(textOf(local.get("/v2/doc/en/cube")), '"id":"limits"');
+});
 
-writes("bodies that two readers could understand differently are 400", async ({ local }) => {
+test("bodies that two readers could understand differently are 400", async ({ local }) => {
 	const bytes = (text: string, ...more: number[]) =>
 		new Uint8Array([...new TextEncoder().encode(text), ...more]);
 	const bodies: [string | Uint8Array, RegExp][] = [
@@ -660,7 +638,7 @@ writes("bodies that two readers could understand differently are 400", async ({ 
 	for (const [body, text] of bodies) await refused(local, { target: "/register/odd", body }, 400, text);
 });
 
-writes("a sender's globs limit what it may change", async ({ local }) => {
+test("a sender's globs limit what it may change", async ({ local }) => {
 	const rule = "smallkey: sender narrow may change these keys only: ab* x?; not other";
 	await refused(local, { target: "/register/other", body: manual, sender: "narrow" }, 403, rule);
 	await refused(local, { target: "/register/xyz", body: manual, sender: "narrow" }, 403, /not xyz/);
@@ -674,7 +652,7 @@ writes("a sender's globs limit what it may change", async ({ local }) => {
 	}
 });
 
-writes("a signature that was used cannot undo a later change", async ({ local }) => {
+test("a signature that was used cannot undo a later change", async ({ local }) => {
 	const first = { target: "/register/k", body: wms("one"), timestamp: "2026-03-04T12:00:00Z" };
 	const commit = async (answer: Response) => ((await answer.json()) as { commit: string }).commit;
 	assert.is((await local.write(first)).status, 201);
@@ -692,7 +670,7 @@ writes("a signature that was used cannot undo a later change", async ({ local })
 	assert.is((await local.put("k", wms("one"))).status, 201, "signed anew");
 });
 
-writes("a request that was refused cannot be sent again later", async ({ local }) => {
+test("a request that was refused cannot be sent again later", async ({ local }) => {
 	const early = { method: "DELETE", target: "/register/k", timestamp: new Date(local.now).toISOString() };
 	assert.is((await local.write(early)).status, 404);
 	local.now += 1000;
@@ -700,35 +678,34 @@ writes("a request that was refused cannot be sent again later", async ({ local }
 	await refused(local, early, 401, /used before/);
 });
 
-writes(
-	"after a push of a commit with an old date, a restart still knows all used requests",
-	async ({ local }) => {
-		const first = { target: "/register/k", body: wms("one"), timestamp: "2026-03-04T12:00:00Z" };
-		await local.write(first);
-		local.now += 10_000;
-		await local.put("k", wms("two"));
-		const old = [
-			"-c",
-			"user.name=a",
-			"-c",
-			"user.email=a@example.org",
-			"commit-tree",
-			"main^{tree}",
-			"-p",
-			"main",
-			"-m",
-			"old",
-		];
-		const commit = await local.git(...old);
-		await local.git("update-ref", "refs/heads/main", commit);
-		await local.stop();
-		local.now += 10_000;
-		await local.start();
-		await refused(local, first, 401, /used before/);
-	},
-);
+test("after a push of a commit with an old date, a restart still knows all used requests", async ({
+	local,
+}) => {
+	const first = { target: "/register/k", body: wms("one"), timestamp: "2026-03-04T12:00:00Z" };
+	await local.write(first);
+	local.now += 10_000;
+	await local.put("k", wms("two"));
+	const old = [
+		"-c",
+		"user.name=a",
+		"-c",
+		"user.email=a@example.org",
+		"commit-tree",
+		"main^{tree}",
+		"-p",
+		"main",
+		"-m",
+		"old",
+	];
+	const commit = await local.git(...old);
+	await local.git("update-ref", "refs/heads/main", commit);
+	await local.stop();
+	local.now += 10_000;
+	await local.start();
+	await refused(local, first, 401, /used before/);
+});
 
-writes("a request that changed nothing cannot be sent again later", async ({ local }) => {
+test("a request that changed nothing cannot be sent again later", async ({ local }) => {
 	await local.put("k", wms("one"));
 	local.now += 1000;
 	const idle = { target: "/register/k", body: wms("one"), timestamp: new Date(local.now).toISOString() };
@@ -738,7 +715,7 @@ writes("a request that changed nothing cannot be sent again later", async ({ loc
 	await refused(local, idle, 401, /used before/);
 });
 
-writes("a change for review goes to a branch, named in the receipt", async ({ local }) => {
+test("a change for review goes to a branch, named in the receipt", async ({ local }) => {
 	await local.put("k", wms("one"));
 	const main = await local.git("rev-parse", "main");
 	const careful = { target: "/register/k", sender: "careful" };
@@ -760,7 +737,7 @@ writes("a change for review goes to a branch, named in the receipt", async ({ lo
 	assert.is(await local.git("rev-parse", "main"), main);
 });
 
-writes("thirty writes at once, to one key and to many, make one commit each", async ({ local }) => {
+test("thirty writes at once, to one key and to many, make one commit each", async ({ local }) => {
 	const names = Array.from({ length: 30 }, (_, index) => `layer-${index}`);
 	const answers = await Promise.all([
 		...names.map((name) => local.put("same", wms(name))),
@@ -776,4 +753,4 @@ writes("thirty writes at once, to one key and to many, make one commit each", as
 	assert.is(await local.git("fsck", "--strict", "--no-dangling"), "");
 });
 
-writes.run();
+test.run();

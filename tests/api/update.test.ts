@@ -3,14 +3,14 @@ import { langs } from "../../registry/smallkey.ts";
 import { feature, Local, largeWhenStored, manual, textOf, type Write, wms } from "../local.ts";
 import { freshSuite } from "../world.ts";
 
-const updates = freshSuite("the older service's updates", async (use) => {
+const test = freshSuite("the older service's updates", async (use) => {
 	const local = use(await Local.open());
 	await local.put("wells", feature);
 	await local.put("limits", manual);
 	local.now += 1000;
 	return { local };
 });
-updates.after.each(({ local }) => assert.equal(local.reported, []));
+test.after.each(({ local }) => assert.equal(local.reported, []));
 
 /** Sends an update; each has a signature of its own. */
 function send(local: Local, target: string, body: unknown, more: Partial<Write> = {}): Promise<Response> {
@@ -41,7 +41,7 @@ async function refused(
 	assert.is(await local.state(), before);
 }
 
-updates("an update that makes the stored form too large is 400", async ({ local }) => {
+test("an update that makes the stored form too large is 400", async ({ local }) => {
 	const { en, ...rest } = JSON.parse(largeWhenStored);
 	const fewer = { ...rest, en: { ...en, scrape_only: [7] } };
 	local.now += 1000;
@@ -50,7 +50,7 @@ updates("an update that makes the stored form too large is 400", async ({ local 
 	await refused(local, "/v2/update/many", { en: { scrape_only: en.scrape_only } }, 400, rule);
 });
 
-updates("updatefeature merges members into both languages, in one commit", async ({ local }) => {
+test("updatefeature merges members into both languages, in one commit", async ({ local }) => {
 	const answer = await send(local, "/v1/updatefeature/wells", {
 		service_name: "Wells",
 		display_field: "NAME",
@@ -67,20 +67,19 @@ updates("updatefeature merges members into both languages, in one commit", async
 		assert.match(textOf(local.get(`/v0.9/doc/${lang}/wells`)), '"displayName":"Wells"');
 });
 
-updates(
-	"updatefeature takes each language's own members where there are exactly two of them",
-	async ({ local }) => {
-		const body = { en: { service_name: "Wells" }, fr: { service_name: "Puits" } };
-		assert.is((await send(local, "/v1/updatefeature/wells", body)).status, 200);
-		assert.is((await stored(local, "wells")).fr.service_name, "Puits");
-		assert.match(textOf(local.get("/v1/doc/fr/wells")), '"displayName":"Puits"');
-		assert.match(textOf(local.get("/v1/doc/en/wells")), '"displayName":"Wells"');
-		const three = { ...body, loading_mode: "snapshot" };
-		await refused(local, "/v1/updatefeature/wells", three, 400, /^\/en\/en: is not a known member/);
-	},
-);
+test("updatefeature takes each language's own members where there are exactly two of them", async ({
+	local,
+}) => {
+	const body = { en: { service_name: "Wells" }, fr: { service_name: "Puits" } };
+	assert.is((await send(local, "/v1/updatefeature/wells", body)).status, 200);
+	assert.is((await stored(local, "wells")).fr.service_name, "Puits");
+	assert.match(textOf(local.get("/v1/doc/fr/wells")), '"displayName":"Puits"');
+	assert.match(textOf(local.get("/v1/doc/en/wells")), '"displayName":"Wells"');
+	const three = { ...body, loading_mode: "snapshot" };
+	await refused(local, "/v1/updatefeature/wells", three, 400, /^\/en\/en: is not a known member/);
+});
 
-updates("simplification sets the offset of both languages", async ({ local }) => {
+test("simplification sets the offset of both languages", async ({ local }) => {
 	const answer = await send(local, "/v1/simplification/wells", { factor: 50, user: "somebody" });
 	assert.is(answer.status, 200);
 	assert.is(await answer.text(), '"wells"');
@@ -91,7 +90,7 @@ updates("simplification sets the offset of both languages", async ({ local }) =>
 	assert.is((await stored(local, "wells")).en.max_allowable_offset, 0);
 });
 
-updates("an update of version 2 merges some members of either language", async ({ local }) => {
+test("an update of version 2 merges some members of either language", async ({ local }) => {
 	const node = { service_type: "ogcWms", service_url: "https://host.example/wms", scrape_only: ["a"] };
 	await send(local, "/v2/register/many", { version: "2.0", en: node, fr: node });
 	const body = { fr: { service_type: "ogcWms", scrape_only: ["b", "a"] } };
@@ -111,42 +110,41 @@ updates("an update of version 2 merges some members of either language", async (
 	assert.match(textOf(local.get("/v2/doc/en/limits")), '"layerEntries":[{"id":"z"}]');
 });
 
-updates(
-	"a merged registration is judged as a whole, and every problem is named with its place",
-	async ({ local }) => {
-		const bad = { service_url: "ftp://x", layer: "a", more: 1 };
-		const errors = [
-			"/en/layer: belongs to payload_type wms, and must be left out of feature",
-			"/en/more: is not a known member",
-			'/en/service_url: must be an http or https address, not "ftp://x"',
-		];
-		const before = await local.state();
-		const answer = await send(local, "/v1/updatefeature/wells", bad);
-		assert.is(answer.status, 400);
-		const said = ((await answer.json()) as { errors: string[] }).errors.sort();
-		assert.equal(said.slice(0, 3), errors);
-		assert.is(said.length, 6);
-		assert.is(await local.state(), before);
-		await refused(local, "/v2/update/wells", { version: "3.0" }, 400, /^\/version: must be 1\.x\.y/);
-		await refused(local, "/v2/update/wells", { en: null }, 400, "/en: must be an object");
-		await refused(local, "/v2/update/wells", { fr: [1] }, 400, "/fr: must be an object");
-		await refused(local, "/v2/update/wells", '{"__proto__":{}}', 400, "/__proto__: is not a known member");
-		const large = {
-			service_name: "x".repeat(1000),
-			metadata: { metadata_url: `https://h/${"y".repeat(2040)}` },
-		};
-		await refused(local, "/v1/updatefeature/wells", large, 400, /\/en\/metadata\/metadata_url: /);
-		for (const target of ["/v1/updatefeature/wells", "/v1/simplification/wells", "/v2/update/wells"]) {
-			await refused(local, target, "junk", 400, /^the document must be JSON/);
-			await refused(local, target, "", 400, /^the document must be JSON/);
-			await refused(local, target, "[]", 400, "the document: must be an object");
-			await refused(local, target, "{}", 400, "the document: must have at least one member");
-			await refused(local, target, '{"en":{},"en":{}}', 400, /^\/en: occurs more than once/);
-		}
-	},
-);
+test("a merged registration is judged as a whole, and every problem is named with its place", async ({
+	local,
+}) => {
+	const bad = { service_url: "ftp://x", layer: "a", more: 1 };
+	const errors = [
+		"/en/layer: belongs to payload_type wms, and must be left out of feature",
+		"/en/more: is not a known member",
+		'/en/service_url: must be an http or https address, not "ftp://x"',
+	];
+	const before = await local.state();
+	const answer = await send(local, "/v1/updatefeature/wells", bad);
+	assert.is(answer.status, 400);
+	const said = ((await answer.json()) as { errors: string[] }).errors.sort();
+	assert.equal(said.slice(0, 3), errors);
+	assert.is(said.length, 6);
+	assert.is(await local.state(), before);
+	await refused(local, "/v2/update/wells", { version: "3.0" }, 400, /^\/version: must be 1\.x\.y/);
+	await refused(local, "/v2/update/wells", { en: null }, 400, "/en: must be an object");
+	await refused(local, "/v2/update/wells", { fr: [1] }, 400, "/fr: must be an object");
+	await refused(local, "/v2/update/wells", '{"__proto__":{}}', 400, "/__proto__: is not a known member");
+	const large = {
+		service_name: "x".repeat(1000),
+		metadata: { metadata_url: `https://h/${"y".repeat(2040)}` },
+	};
+	await refused(local, "/v1/updatefeature/wells", large, 400, /\/en\/metadata\/metadata_url: /);
+	for (const target of ["/v1/updatefeature/wells", "/v1/simplification/wells", "/v2/update/wells"]) {
+		await refused(local, target, "junk", 400, /^the document must be JSON/);
+		await refused(local, target, "", 400, /^the document must be JSON/);
+		await refused(local, target, "[]", 400, "the document: must be an object");
+		await refused(local, target, "{}", 400, "the document: must have at least one member");
+		await refused(local, target, '{"en":{},"en":{}}', 400, /^\/en: occurs more than once/);
+	}
+});
 
-updates("a factor is a whole number that is not below 0", async ({ local }) => {
+test("a factor is a whole number that is not below 0", async ({ local }) => {
 	for (const factor of [1.5, "5", null, true, [5], undefined]) {
 		const body = { factor, user: "x" };
 		await refused(local, "/v1/simplification/wells", body, 400, "/factor: must be a whole number");
@@ -156,7 +154,7 @@ updates("a factor is a whole number that is not below 0", async ({ local }) => {
 	await refused(local, "/v1/simplification/wells", more, 400, "/key: is not a known member");
 });
 
-updates("a layer of another kind is 400, one that is not there 404, another's 403", async ({ local }) => {
+test("a layer of another kind is 400, one that is not there 404, another's 403", async ({ local }) => {
 	const bodies = { updatefeature: { service_name: "x" }, simplification: { factor: 1 } };
 	for (const [name, body] of Object.entries(bodies)) {
 		const rule = "smallkey: limits is not a feature layer";
@@ -173,7 +171,7 @@ updates("a layer of another kind is 400, one that is not there 404, another's 40
 	await refused(local, "/v2/update/limits", { en: {} }, 401, /^Authorization: is not the signature/, wrong);
 });
 
-updates("an update that changes nothing has the same answer and makes no commit", async ({ local }) => {
+test("an update that changes nothing has the same answer and makes no commit", async ({ local }) => {
 	const before = await local.git("rev-parse", "main");
 	const { service_url } = JSON.parse(feature).en;
 	const answer = await send(local, "/v1/updatefeature/wells", { service_url });
@@ -181,7 +179,7 @@ updates("an update that changes nothing has the same answer and makes no commit"
 	assert.is(await local.git("rev-parse", "main"), before);
 });
 
-updates("an update's signature cannot undo a later change", async ({ local }) => {
+test("an update's signature cannot undo a later change", async ({ local }) => {
 	const timestamp = new Date(local.now).toISOString();
 	const first = { target: "/v1/simplification/wells", body: '{"factor":5}', timestamp };
 	assert.is((await local.write(first)).status, 200);
@@ -197,18 +195,17 @@ updates("an update's signature cannot undo a later change", async ({ local }) =>
 	await refused(local, early.target, early.body, 401, /used before/, { timestamp });
 });
 
-updates(
-	"an update of a sender under review goes to a branch, and its answer is the receipt",
-	async ({ local }) => {
-		const main = await local.git("rev-parse", "main");
-		const answer = await send(local, "/v1/simplification/wells", { factor: 9 }, { sender: "careful" });
-		assert.is(answer.status, 202);
-		const { branch, smallkey } = (await answer.json()) as Record<string, unknown>;
-		assert.equal([branch, smallkey], ["register/wells", "wells"]);
-		assert.is(await local.git("rev-parse", "main"), main);
-		const text = await local.git("show", "register/wells:layers/we/wells.json");
-		assert.is(JSON.parse(text).fr.max_allowable_offset, 9);
-	},
-);
+test("an update of a sender under review goes to a branch, and its answer is the receipt", async ({
+	local,
+}) => {
+	const main = await local.git("rev-parse", "main");
+	const answer = await send(local, "/v1/simplification/wells", { factor: 9 }, { sender: "careful" });
+	assert.is(answer.status, 202);
+	const { branch, smallkey } = (await answer.json()) as Record<string, unknown>;
+	assert.equal([branch, smallkey], ["register/wells", "wells"]);
+	assert.is(await local.git("rev-parse", "main"), main);
+	const text = await local.git("show", "register/wells:layers/we/wells.json");
+	assert.is(JSON.parse(text).fr.max_allowable_offset, 9);
+});
 
-updates.run();
+test.run();

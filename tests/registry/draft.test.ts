@@ -3,11 +3,11 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { draftAddress, packDraft, unpackDraft } from "../../registry/draft.ts";
 
-const draft = suite("the address of a draft");
+const test = suite("the address of a draft");
 
 const written = { smallkey: "a+b=1", text: '{"en": "École \u2028 <script>"}\n' };
 
-draft("leads to the catalogue's page of drafts, and carries all of it behind #", async () => {
+test("leads to the catalogue's page of drafts, and carries all of it behind #", async () => {
 	for (const publicUrl of ["https://layers.example/base", "https://layers.example/base/"]) {
 		const address = await draftAddress(publicUrl, written);
 		const { origin, pathname, search, hash } = new URL(address ?? "");
@@ -17,7 +17,7 @@ draft("leads to the catalogue's page of drafts, and carries all of it behind #",
 	}
 });
 
-draft("there is none without the service's own address, and for what is too long for one", async () => {
+test("there is none without the service's own address, and for what is too long for one", async () => {
 	assert.is(await draftAddress("", written), null);
 	assert.is(await draftAddress("https://layers.example", { ...written, text: "x".repeat(100_000) }), null);
 	let junk = "";
@@ -25,7 +25,7 @@ draft("there is none without the service's own address, and for what is too long
 	assert.is(await draftAddress("https://layers.example", { ...written, text: junk }), null);
 });
 
-draft("what is cut off, no draft or unpacks to very much is null", async () => {
+test("what is cut off, no draft or unpacks to very much is null", async () => {
 	const packed = await packDraft(written);
 	for (const link of [
 		"",
@@ -37,7 +37,7 @@ draft("what is cut off, no draft or unpacks to very much is null", async () => {
 		assert.is(await unpackDraft(link), null, link.slice(0, 20));
 });
 
-draft("a short link that unpacks to very much is refused before most of it is unpacked", async () => {
+test("a short link that unpacks to very much is refused before most of it is unpacked", async () => {
 	let unpacked = 0;
 	let largestPiece = 0;
 	const counting = (count: (bytes: number) => void) =>
@@ -75,9 +75,9 @@ draft("a short link that unpacks to very much is refused before most of it is un
 	}
 });
 
-draft("what is not UTF-8 is null", async () => {
+test("what is not UTF-8 is null", async () => {
 	const link = deflateRawSync(Buffer.from('["a","\xe9"]', "latin1")).toString("base64url");
 	assert.is(await unpackDraft(link), null);
 });
 
-draft.run();
+test.run();

@@ -8,7 +8,7 @@ import { eventually } from "../wait.ts";
 import { freshSuite } from "../world.ts";
 
 /** A service that has ended, whose repository has got a commit since then, without one of its files. */
-const start = freshSuite("a start with a damaged repository", async (use) => {
+const test = freshSuite("a start with a damaged repository", async (use) => {
 	const storeLimits = { probeMs: 50, pollMs: 20 };
 	const local = use(await Local.open({ files: { "layers/on/one.json": wms("one") }, storeLimits }));
 	await using clone = await Clone.of(local.repository);
@@ -22,41 +22,35 @@ const start = freshSuite("a start with a damaged repository", async (use) => {
 	return { local, path, lost };
 });
 
-start(
-	"a service with a damaged repository serves its kept fragments, answers writes with 503, and continues once it is whole",
-	async (context) => {
-		const { local, path, lost } = context;
-		await local.start();
-		assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"one"');
-		assert.is(local.get("/v0.9/doc/en/two").status, 404);
-		assert.ok(local.context.readiness());
-		const before = await local.git("rev-parse", "main");
-		assert.is((await local.put("three")).status, 503);
-		assert.is(await local.git("rev-parse", "main"), before, "nothing was stored");
-		assert.ok(local.reported.some((error) => /GitDamage|missing/.test(String(error))));
-		await writeFile(path, lost);
-		await eventually(() => local.get("/v0.9/doc/en/two").status === 200);
-		assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"newer"');
-		assert.is((await local.put("three")).status, 201);
-		assert.is(local.context.readiness(), null);
-		assert.ok(local.warnings.some((warning) => warning.startsWith("layers can be changed again, after: ")));
-	},
-);
+test("a service with a damaged repository serves its kept fragments, answers writes with 503, and continues once it is whole", async (context) => {
+	const { local, path, lost } = context;
+	await local.start();
+	assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"one"');
+	assert.is(local.get("/v0.9/doc/en/two").status, 404);
+	assert.ok(local.context.readiness());
+	const before = await local.git("rev-parse", "main");
+	assert.is((await local.put("three")).status, 503);
+	assert.is(await local.git("rev-parse", "main"), before, "nothing was stored");
+	assert.ok(local.reported.some((error) => /GitDamage|missing/.test(String(error))));
+	await writeFile(path, lost);
+	await eventually(() => local.get("/v0.9/doc/en/two").status === 200);
+	assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"newer"');
+	assert.is((await local.put("three")).status, 201);
+	assert.is(local.context.readiness(), null);
+	assert.ok(local.warnings.some((warning) => warning.startsWith("layers can be changed again, after: ")));
+});
 
-start(
-	"a start without kept fragments is refused, says what to do, and leaves no process behind",
-	async (context) => {
-		const { local, path, lost } = context;
-		await rm(join(local.folder, "fragments"));
-		const error = await local.start().then(
-			() => null,
-			(error: Error) => error,
-		);
-		assert.match(error?.message ?? "", "Put the repository back from a backup or a clone");
-		await writeFile(path, lost);
-		await local.start();
-		assert.is(local.get("/v0.9/doc/en/two").status, 200);
-	},
-);
+test("a start without kept fragments is refused, says what to do, and leaves no process behind", async (context) => {
+	const { local, path, lost } = context;
+	await rm(join(local.folder, "fragments"));
+	const error = await local.start().then(
+		() => null,
+		(error: Error) => error,
+	);
+	assert.match(error?.message ?? "", "Put the repository back from a backup or a clone");
+	await writeFile(path, lost);
+	await local.start();
+	assert.is(local.get("/v0.9/doc/en/two").status, 200);
+});
 
-start.run();
+test.run();

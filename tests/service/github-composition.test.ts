@@ -6,9 +6,9 @@ import { openGithubService } from "../../service/github-composition.ts";
 import { readConfiguration } from "../../service/settings.ts";
 import { temporaryFolder } from "../world.ts";
 
-const github = suite("a service that writes to GitHub");
+const test = suite("a service that writes to GitHub");
 
-github("reads are those of the last build in the working folder, as it is now", async () => {
+test("reads are those of the last build in the working folder, as it is now", async () => {
 	await using folder = await temporaryFolder();
 	const before = process.cwd();
 	process.chdir(folder.path);
@@ -30,4 +30,4 @@ github("reads are those of the last build in the working folder, as it is now", 
 	}
 });
 
-github.run();
+test.run();

@@ -11,7 +11,7 @@ import { Local, textOf, wms } from "../local.ts";
 import { eventually } from "../wait.ts";
 import { freshSuite } from "../world.ts";
 
-const readiness = freshSuite("readyz", async (use) => {
+const test = freshSuite("readyz", async (use) => {
 	const local = use(await Local.open({ storeLimits: { pollMs: 20, probeMs: 0 } }));
 	await local.filesIdle();
 	return { local };
@@ -22,7 +22,7 @@ function ready(local: Local): string {
 	return `${status} ${textOf(local.get("/readyz"))}`;
 }
 
-readiness("all is well", ({ local }) => {
+test("all is well", ({ local }) => {
 	assert.is(ready(local), "200 ok\n");
 });
 
@@ -32,31 +32,28 @@ for (const [name, text] of [
 	["config", ""],
 ] as const) {
 	const what = text === "" ? "empty" : "damaged";
-	readiness(
-		`${what} ${name} of the repository is named; the command of the log repairs it`,
-		async ({ local }) => {
-			const path = join(local.repository, name);
-			assert.is((await local.put("a")).status, 201);
-			await writeFile(path, text);
-			await eventually(() => ready(local) === `503 the file ${name} of the repository is damaged\n`);
-			const advice = `${path}: is damaged. No layer is lost: `;
-			assert.is(local.warnings.filter((warning) => warning.startsWith(advice)).length, 1);
-			await local.stop();
-			if (text !== "") {
-				const refused = await local.start().catch((error: Error) => error.message);
-				assert.match(String(refused), advice);
-				const [, command = ""] = /"([^"]+)"/.exec(String(refused)) ?? [];
-				execFileSync("sh", ["-c", command]);
-			}
-			await local.start();
-			assert.is(ready(local), "200 ok\n");
-			assert.is(local.get("/v0.9/doc/en/a").status, 200);
-			assert.is((await local.put("b")).status, 201);
-		},
-	);
+	test(`${what} ${name} of the repository is named; the command of the log repairs it`, async ({ local }) => {
+		const path = join(local.repository, name);
+		assert.is((await local.put("a")).status, 201);
+		await writeFile(path, text);
+		await eventually(() => ready(local) === `503 the file ${name} of the repository is damaged\n`);
+		const advice = `${path}: is damaged. No layer is lost: `;
+		assert.is(local.warnings.filter((warning) => warning.startsWith(advice)).length, 1);
+		await local.stop();
+		if (text !== "") {
+			const refused = await local.start().catch((error: Error) => error.message);
+			assert.match(String(refused), advice);
+			const [, command = ""] = /"([^"]+)"/.exec(String(refused)) ?? [];
+			execFileSync("sh", ["-c", command]);
+		}
+		await local.start();
+		assert.is(ready(local), "200 ok\n");
+		assert.is(local.get("/v0.9/doc/en/a").status, 200);
+		assert.is((await local.put("b")).status, 201);
+	});
 }
 
-readiness("a disk that is nearly full is named before it is full, and writes go on", async ({ local }) => {
+test("a disk that is nearly full is named before it is full, and writes go on", async ({ local }) => {
 	local.freeBytes = 3_500_000;
 	await local.lookAtDisk();
 	assert.is(ready(local), "503 only 3 MB are left on the disk of DATA_DIR, and 64 MB should be\n");
@@ -67,13 +64,13 @@ readiness("a disk that is nearly full is named before it is full, and writes go 
 	assert.is(ready(local), "200 ok\n");
 });
 
-readiness("a disk that cannot be read is named, without its path", async ({ local }) => {
+test("a disk that cannot be read is named, without its path", async ({ local }) => {
 	local.freeBytes = Object.assign(new Error(`EIO: ${local.folder}`), { code: "EIO" });
 	await local.lookAtDisk();
 	assert.is(ready(local), "503 DATA_DIR cannot be checked: EIO\n");
 });
 
-readiness("a disk that has become read-only is named before anybody writes", async () => {
+test("a disk that has become read-only is named before anybody writes", async () => {
 	let isReadOnly = true;
 	const check = async () => {
 		if (isReadOnly) throw Object.assign(new Error("EROFS: /secret/place"), { code: "EROFS" });
@@ -89,7 +86,7 @@ readiness("a disk that has become read-only is named before anybody writes", asy
 	assert.is(gone.state(), "DATA_DIR cannot be written: ENOENT");
 });
 
-readiness("a senders file that cannot be read is named; reads and writes go on", async ({ local }) => {
+test("a senders file that cannot be read is named; reads and writes go on", async ({ local }) => {
 	local.sendersProblem = "the senders file cannot be read: EACCES; the senders stay as they were";
 	assert.is(ready(local), `503 ${local.sendersProblem}\n`);
 	assert.is((await local.put("a")).status, 201);
@@ -97,7 +94,7 @@ readiness("a senders file that cannot be read is named; reads and writes go on",
 	assert.is(ready(local), "200 ok\n");
 });
 
-readiness("a branch that was removed is named; what is served stays", async ({ local }) => {
+test("a branch that was removed is named; what is served stays", async ({ local }) => {
 	await local.put("a", wms("stays"));
 	const tip = local.store.tip;
 	await local.git("update-ref", "-d", "refs/heads/main");
@@ -153,5 +150,5 @@ github("GitHub's silence is named, and GitHub asked again before anybody writes"
 	assert.is(asked, 3);
 });
 
-readiness.run();
+test.run();
 github.run();

@@ -8,7 +8,7 @@ import { sharedSuite, temporaryFolder } from "../world.ts";
 
 const secret = "a publisher's secret";
 
-const github = sharedSuite("service on GitHub", async (use) => {
+const test = sharedSuite("service on GitHub", async (use) => {
 	const folder = use(await temporaryFolder());
 	const peer = use(await startPeer());
 	const server = await ServerProcess.start({
@@ -30,7 +30,7 @@ async function put(server: ServerProcess, smallkey: string, sender: string, key:
 	return fetch(server.url + path, { method: "PUT", headers, body: manual });
 }
 
-github("a signed PUT is a commit on the branch, read back through the API", async ({ peer, server }) => {
+test("a signed PUT is a commit on the branch, read back through the API", async ({ peer, server }) => {
 	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
 	const answer = await put(server, "23ax5t", "catalogue", secret);
 	const text = await answer.text();
@@ -45,7 +45,7 @@ github("a signed PUT is a commit on the branch, read back through the API", asyn
 	assert.equal(JSON.parse(Buffer.from(file.data.content, "base64").toString()), JSON.parse(manual));
 });
 
-github("a sender under review gets a pull request", async ({ peer, server }) => {
+test("a sender under review gets a pull request", async ({ peer, server }) => {
 	const before = (await peer.commits())[0]?.sha;
 	const answer = await put(server, "reviewed", "careful", `${secret} 2`);
 	assert.is(answer.status, 201);
@@ -55,7 +55,7 @@ github("a sender under review gets a pull request", async ({ peer, server }) => 
 	assert.is((await peer.commits())[0]?.sha, before);
 });
 
-github("reads come from the last build, and nothing secret is in the log", async ({ peer, server }) => {
+test("reads come from the last build, and nothing secret is in the log", async ({ peer, server }) => {
 	assert.is((await fetch(`${server.url}/v0.9/doc/en/never-built`)).status, 404);
 	assert.is((await fetch(`${server.url}/v0.9/doc/de/never-built`)).status, 400);
 	const docs = await fetch(`${server.url}/v0.9/docs/en/never-built`);
@@ -65,19 +65,16 @@ github("reads come from the last build, and nothing secret is in the log", async
 	assert.not.match(server.output, /"error"/);
 });
 
-github(
-	"a refusal by a ruleset is in the log in GitHub's own words, and nothing is stored",
-	async (context) => {
-		const { peer, server } = context;
-		const message = "Repository rule violations found\n\nChanges must be made through a pull request.\n\n";
-		const effect = { kind: "answer", status: 422, message } as const;
-		peer.proxy.faults.push({ method: "PATCH", path: /refs/, times: 1, effect });
-		const before = server.output.length;
-		assert.is((await put(server, "ruled", "catalogue", secret)).status, 500);
-		await eventually(() => server.output.slice(before).includes(`"error"`));
-		assert.ok(server.output.slice(before).includes(JSON.stringify(message).slice(1, -1)), server.output);
-		assert.is(await peer.file("layers/ru/ruled.json"), null);
-	},
-);
+test("a refusal by a ruleset is in the log in GitHub's own words, and nothing is stored", async (context) => {
+	const { peer, server } = context;
+	const message = "Repository rule violations found\n\nChanges must be made through a pull request.\n\n";
+	const effect = { kind: "answer", status: 422, message } as const;
+	peer.proxy.faults.push({ method: "PATCH", path: /refs/, times: 1, effect });
+	const before = server.output.length;
+	assert.is((await put(server, "ruled", "catalogue", secret)).status, 500);
+	await eventually(() => server.output.slice(before).includes(`"error"`));
+	assert.ok(server.output.slice(before).includes(JSON.stringify(message).slice(1, -1)), server.output);
+	assert.is(await peer.file("layers/ru/ruled.json"), null);
+});
 
-github.run();
+test.run();

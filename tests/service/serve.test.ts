@@ -26,14 +26,14 @@ import { gitIn, temporaryFolder } from "../world.ts";
 const run = promisify(execFile);
 const secret = "test_-k";
 
-const service = suite<{
+const test = suite<{
 	folder: string;
 	remove: () => Promise<void>;
 	server: ServerProcess;
 	env: Record<string, string>;
 }>("service");
 
-service.before(async (context) => {
+test.before(async (context) => {
 	const folder = await temporaryFolder();
 	context.folder = folder.path;
 	context.remove = folder.remove;
@@ -42,7 +42,7 @@ service.before(async (context) => {
 	context.server = await ServerProcess.start(context.env);
 	await put(context.server, "toporama");
 });
-service.after(async ({ server, remove }) => {
+test.after(async ({ server, remove }) => {
 	await server.stop();
 	await remove();
 });
@@ -60,31 +60,28 @@ async function put(server: ServerProcess, smallkey: string, body = manual): Prom
 	return fetch(server.url + target, await signed(target, body));
 }
 
-service(
-	"a trial starts with the examples of the checkout, and a production start with none",
-	async (context) => {
-		assert.match(context.server.output, /^Serving 0 layers at /m);
-		assert.match(context.server.output, /^ +none yet: the examples of this checkout are for a trial/m);
-		const { path, remove } = await temporaryFolder();
-		await copyLayers(path);
-		const files = await glob("layers/*/*.json", { cwd: path, ignore: ["**/*.service.json"] });
-		const keys = files.map((file) => basename(file, ".json"));
-		assert.is(keys.length, 22);
-		const inProduction = await ServerProcess.start({ NODE_ENV: "production" }, path);
-		assert.match(inProduction.output, /^Serving 0 layers at /m);
-		await inProduction.stop();
-		await rm(join(path, ".data"), { recursive: true });
-		const trial = await ServerProcess.start({}, path);
-		const answer = await fetch(`${trial.url}/v0.9/docs/fr/${[...keys, "none"].join()}`);
-		const found = (await answer.json()) as { layers?: object; smallkey?: string }[];
-		assert.equal(found.pop(), { error_code: 404, smallkey: "none" });
-		assert.is(found.filter(({ layers }) => layers !== undefined).length, keys.length);
-		await trial.stop();
-		await remove();
-	},
-);
+test("a trial starts with the examples of the checkout, and a production start with none", async (context) => {
+	assert.match(context.server.output, /^Serving 0 layers at /m);
+	assert.match(context.server.output, /^ +none yet: the examples of this checkout are for a trial/m);
+	const { path, remove } = await temporaryFolder();
+	await copyLayers(path);
+	const files = await glob("layers/*/*.json", { cwd: path, ignore: ["**/*.service.json"] });
+	const keys = files.map((file) => basename(file, ".json"));
+	assert.is(keys.length, 22);
+	const inProduction = await ServerProcess.start({ NODE_ENV: "production" }, path);
+	assert.match(inProduction.output, /^Serving 0 layers at /m);
+	await inProduction.stop();
+	await rm(join(path, ".data"), { recursive: true });
+	const trial = await ServerProcess.start({}, path);
+	const answer = await fetch(`${trial.url}/v0.9/docs/fr/${[...keys, "none"].join()}`);
+	const found = (await answer.json()) as { layers?: object; smallkey?: string }[];
+	assert.equal(found.pop(), { error_code: 404, smallkey: "none" });
+	assert.is(found.filter(({ layers }) => layers !== undefined).length, keys.length);
+	await trial.stop();
+	await remove();
+});
 
-service("no process that it starts has its secrets in its environment", async ({ server }) => {
+test("no process that it starts has its secrets in its environment", async ({ server }) => {
 	assert.is((await put(server, "environment")).status, 201);
 	// But for esbuild, which is there before any of its code: it is what turns TypeScript into JavaScript.
 	const loader = new Set(descendantsWith(server.pid, "esbuild", "--service"));
@@ -96,40 +93,37 @@ service("no process that it starts has its secrets in its environment", async ({
 	}
 });
 
-service(
-	"a layer is registered, read back by doc, docs and a script, and still there after a restart",
-	async (context) => {
-		assert.is((await fetch(`${context.server.url}/v0.9/doc/en/manual-1`)).status, 404);
-		const answer = await put(context.server, "manual-1");
-		assert.is(answer.status, 201);
-		const receipt = (await answer.json()) as { fragments: string[]; commit: string; published: boolean };
-		assert.is(receipt.published, true);
-		const element = wmsFragment("manual-1", "en", "limits");
-		const readBack = async () => {
-			const { url } = context.server;
-			assert.equal(await (await fetch(url + receipt.fragments[0])).json(), element);
-			const several = await fetch(`${url}/v0.9/docs/en/manual-1,none`);
-			assert.equal(await several.json(), [element, { error_code: 404, smallkey: "none" }]);
-			const script = await (await fetch(`${url}/v0.9/docs/en/manual-1?callback=a.b`)).text();
-			const called: unknown[] = [];
-			new Function("a", script)({ b: (array: unknown) => called.push(array) });
-			assert.equal(called, [[element]]);
-		};
-		await readBack();
-		assert.is(await context.server.stop(), 0);
-		context.server = await ServerProcess.start(context.env);
-		await readBack();
-		const main = await gitIn(join(context.folder, "repository.git"))("rev-parse", "main");
-		assert.is(main, receipt.commit);
-		assert.is(await readFile(join(context.folder, "foreign.txt"), "utf8"), "not ours");
-		assert.equal(
-			JSON.parse(await readFile(join(context.folder, "dist/v0.9/doc/en/manual-1"), "utf8")),
-			element,
-		);
-	},
-);
+test("a layer is registered, read back by doc, docs and a script, and still there after a restart", async (context) => {
+	assert.is((await fetch(`${context.server.url}/v0.9/doc/en/manual-1`)).status, 404);
+	const answer = await put(context.server, "manual-1");
+	assert.is(answer.status, 201);
+	const receipt = (await answer.json()) as { fragments: string[]; commit: string; published: boolean };
+	assert.is(receipt.published, true);
+	const element = wmsFragment("manual-1", "en", "limits");
+	const readBack = async () => {
+		const { url } = context.server;
+		assert.equal(await (await fetch(url + receipt.fragments[0])).json(), element);
+		const several = await fetch(`${url}/v0.9/docs/en/manual-1,none`);
+		assert.equal(await several.json(), [element, { error_code: 404, smallkey: "none" }]);
+		const script = await (await fetch(`${url}/v0.9/docs/en/manual-1?callback=a.b`)).text();
+		const called: unknown[] = [];
+		new Function("a", script)({ b: (array: unknown) => called.push(array) });
+		assert.equal(called, [[element]]);
+	};
+	await readBack();
+	assert.is(await context.server.stop(), 0);
+	context.server = await ServerProcess.start(context.env);
+	await readBack();
+	const main = await gitIn(join(context.folder, "repository.git"))("rev-parse", "main");
+	assert.is(main, receipt.commit);
+	assert.is(await readFile(join(context.folder, "foreign.txt"), "utf8"), "not ours");
+	assert.equal(
+		JSON.parse(await readFile(join(context.folder, "dist/v0.9/doc/en/manual-1"), "utf8")),
+		element,
+	);
+});
 
-service("a list of keys that was asked before holds each change at once", async ({ server }) => {
+test("a list of keys that was asked before holds each change at once", async ({ server }) => {
 	const ask = async () => {
 		const answer = await fetch(`${server.url}/v0.9/docs/en/again-1,again-2`);
 		return { etag: answer.headers.get("ETag"), text: await answer.text() };
@@ -147,74 +141,68 @@ service("a list of keys that was asked before holds each change at once", async 
 	assert.equal(await ask(), before);
 });
 
-service(
-	"a refused write is in French for who asks for that, in the same form, and nothing is stored",
-	async (context) => {
-		const { url } = context.server;
-		const refused = async (language: string, body: string, more: object = {}) => {
-			const { headers, ...request } = await signed("/register/french", body);
-			const answer = await fetch(`${url}/register/french`, {
-				...request,
-				headers: { ...(headers as object), "Accept-Language": language, ...more },
-			});
-			const said = (await answer.json()) as { errors: string[] };
-			return [answer.status, said.errors, answer.headers.get("Content-Language")];
-		};
-		assert.equal(await refused("fr", wms("one").replace("{", '{"my: member":1,')), [
-			400,
-			["/my: member: n’est pas un membre connu"],
-			"fr",
-		]);
-		const body = feature.replace("MapServer/1", "MapServer").replace('"1.0.0"', '"9"');
-		assert.equal(await refused("fr-CA,fr;q=0.9,en;q=0.5", body), [
-			400,
-			[
-				'/version: doit être 1.x.y, comme 1.0.0, ou 2.0, et non "9"',
-				"/en/service_url: doit se terminer par le numéro d’une couche\u00a0: …/MapServer est un service entier",
-			],
-			"fr",
-		]);
-		assert.equal(await refused("en", body), [
-			400,
-			[
-				'/version: must be 1.x.y, such as 1.0.0, or 2.0, not "9"',
-				"/en/service_url: must end with the number of one layer: …/MapServer is a whole service",
-			],
-			null,
-		]);
-		const [status, errors] = await refused("fr", body, { Sender: "nobody" });
-		assert.is(status, 401);
-		assert.match(String(errors), /^Authorization: n’est pas la signature de ce chemin/);
-		assert.is((await fetch(`${url}/v0.9/doc/en/french`)).status, 404);
-	},
-);
+test("a refused write is in French for who asks for that, in the same form, and nothing is stored", async (context) => {
+	const { url } = context.server;
+	const refused = async (language: string, body: string, more: object = {}) => {
+		const { headers, ...request } = await signed("/register/french", body);
+		const answer = await fetch(`${url}/register/french`, {
+			...request,
+			headers: { ...(headers as object), "Accept-Language": language, ...more },
+		});
+		const said = (await answer.json()) as { errors: string[] };
+		return [answer.status, said.errors, answer.headers.get("Content-Language")];
+	};
+	assert.equal(await refused("fr", wms("one").replace("{", '{"my: member":1,')), [
+		400,
+		["/my: member: n’est pas un membre connu"],
+		"fr",
+	]);
+	const body = feature.replace("MapServer/1", "MapServer").replace('"1.0.0"', '"9"');
+	assert.equal(await refused("fr-CA,fr;q=0.9,en;q=0.5", body), [
+		400,
+		[
+			'/version: doit être 1.x.y, comme 1.0.0, ou 2.0, et non "9"',
+			"/en/service_url: doit se terminer par le numéro d’une couche\u00a0: …/MapServer est un service entier",
+		],
+		"fr",
+	]);
+	assert.equal(await refused("en", body), [
+		400,
+		[
+			'/version: must be 1.x.y, such as 1.0.0, or 2.0, not "9"',
+			"/en/service_url: must end with the number of one layer: …/MapServer is a whole service",
+		],
+		null,
+	]);
+	const [status, errors] = await refused("fr", body, { Sender: "nobody" });
+	assert.is(status, 401);
+	assert.match(String(errors), /^Authorization: n’est pas la signature de ce chemin/);
+	assert.is((await fetch(`${url}/v0.9/doc/en/french`)).status, 404);
+});
 
-service(
-	"the warnings of a receipt are in French for who asks for that; the rest stays",
-	async ({ server }) => {
-		const send = async (language: string) => {
-			const { headers, ...request } = await signed("/register/warned", wms("warned"));
-			const answer = await fetch(`${server.url}/register/warned`, {
-				...request,
-				headers: { ...(headers as object), "Accept-Language": language },
-			});
-			assert.is(answer.status, 201);
-			const { warnings, ...rest } = (await answer.json()) as { warnings: string[] };
-			return { warnings, rest, language: answer.headers.get("Content-Language") };
-		};
-		const english = await send("en");
-		const french = await send("fr-CA");
-		assert.is(english.warnings[0], "/en/service_url: is not https: a page over https cannot load it");
-		assert.is(
-			french.warnings[0],
-			"/en/service_url: n’est pas en https\u00a0: une page en https ne peut pas afficher son contenu",
-		);
-		assert.equal([english.language, french.language], [null, "fr"]);
-		assert.equal(french.rest, { ...english.rest, changed: false });
-	},
-);
+test("the warnings of a receipt are in French for who asks for that; the rest stays", async ({ server }) => {
+	const send = async (language: string) => {
+		const { headers, ...request } = await signed("/register/warned", wms("warned"));
+		const answer = await fetch(`${server.url}/register/warned`, {
+			...request,
+			headers: { ...(headers as object), "Accept-Language": language },
+		});
+		assert.is(answer.status, 201);
+		const { warnings, ...rest } = (await answer.json()) as { warnings: string[] };
+		return { warnings, rest, language: answer.headers.get("Content-Language") };
+	};
+	const english = await send("en");
+	const french = await send("fr-CA");
+	assert.is(english.warnings[0], "/en/service_url: is not https: a page over https cannot load it");
+	assert.is(
+		french.warnings[0],
+		"/en/service_url: n’est pas en https\u00a0: une page en https ne peut pas afficher son contenu",
+	);
+	assert.equal([english.language, french.language], [null, "fr"]);
+	assert.equal(french.rest, { ...english.rest, changed: false });
+});
 
-service("a refused question about a layer is in French for who asks for that", async ({ server }) => {
+test("a refused question about a layer is in French for who asks for that", async ({ server }) => {
 	const refused = async (path: string, language: string) => {
 		const answer = await fetch(`${server.url}${path}`, { headers: { "Accept-Language": language } });
 		const { headers, status } = answer;
@@ -225,7 +213,7 @@ service("a refused question about a layer is in French for who asks for that", a
 	assert.equal(await refused("/status/none", "en"), [404, ["smallkey: none is not registered"], null, null]);
 });
 
-service("HEAD and conditional reads", async ({ server }) => {
+test("HEAD and conditional reads", async ({ server }) => {
 	const full = await fetch(`${server.url}/v0.9/doc/en/toporama`);
 	const head = await fetch(`${server.url}/v0.9/doc/en/toporama`, { method: "HEAD" });
 	assert.is(head.headers.get("Content-Length"), String((await full.arrayBuffer()).byteLength));
@@ -234,7 +222,7 @@ service("HEAD and conditional reads", async ({ server }) => {
 	assert.is((await fetch(`${server.url}/v0.9/doc/en/toporama`, { headers })).status, 304);
 });
 
-service("a write's target that a URL parser would change is 400 with its reason", async ({ server }) => {
+test("a write's target that a URL parser would change is 400 with its reason", async ({ server }) => {
 	for (const target of ["//register/x", "/../register/x", "http://h/register/x", "/register\\x"]) {
 		const head = `PUT ${target} HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
 		const answer = await sendRaw(server.port, head);
@@ -243,7 +231,7 @@ service("a write's target that a URL parser would change is 400 with its reason"
 	}
 });
 
-service("a connection that says nothing does not keep the service from ending", async (context) => {
+test("a connection that says nothing does not keep the service from ending", async (context) => {
 	const silent = connect(context.server.port, "127.0.0.1");
 	const closed = new Promise((resolve) => silent.once("close", resolve));
 	await new Promise((resolve) => silent.once("connect", resolve));
@@ -254,7 +242,7 @@ service("a connection that says nothing does not keep the service from ending", 
 	context.server = await ServerProcess.start(context.env);
 });
 
-service("the catalogue recovers from a moment without free file descriptors", async () => {
+test("the catalogue recovers from a moment without free file descriptors", async () => {
 	const folder = await temporaryFolder();
 	const server = await ServerProcess.start({ DATA_DIR: folder.path, SITE: "on", NODE_ENV: "production" });
 	const limitFiles = (most: number) => run("prlimit", [`--pid=${server.pid}`, `--nofile=${most}:`]);
@@ -283,28 +271,25 @@ service("the catalogue recovers from a moment without free file descriptors", as
 	}
 });
 
-service(
-	"a body that is too large is answered, and the connection stays usable or ends",
-	async ({ server }) => {
-		const target = "/register/large";
-		const declared = await fetch(server.url + target, await signed(target, "x".repeat(5_000_000)));
-		assert.is(declared.status, 413);
-		assert.equal(await declared.json(), { errors: ["the body must have at most 65536 bytes"] });
-		const chunk = "10000\r\n".concat("x".repeat(65_536), "\r\n");
-		// Without headers of a signature, a body in chunks is refused before it is read.
-		const { headers } = await signed(target, manual);
-		const lines = Object.entries(headers as Record<string, string>).map(
-			([name, text]) => `${name}: ${text}\r\n`,
-		);
-		const head = `PUT ${target} HTTP/1.1\r\nHost: h\r\n${lines.join("")}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`;
-		assert.match(await sendRaw(server.port, `${head}${chunk.repeat(20)}0\r\n\r\n`), /^HTTP\/1.1 413 /);
-		const asked = `PUT ${target} HTTP/1.1\r\nHost: h\r\nContent-Length: 9000000\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`;
-		assert.match(await sendRaw(server.port, asked), /^HTTP\/1.1 413 /);
-		assert.is((await fetch(`${server.url}/v0.9/doc/en/large`)).status, 404);
-	},
-);
+test("a body that is too large is answered, and the connection stays usable or ends", async ({ server }) => {
+	const target = "/register/large";
+	const declared = await fetch(server.url + target, await signed(target, "x".repeat(5_000_000)));
+	assert.is(declared.status, 413);
+	assert.equal(await declared.json(), { errors: ["the body must have at most 65536 bytes"] });
+	const chunk = "10000\r\n".concat("x".repeat(65_536), "\r\n");
+	// Without headers of a signature, a body in chunks is refused before it is read.
+	const { headers } = await signed(target, manual);
+	const lines = Object.entries(headers as Record<string, string>).map(
+		([name, text]) => `${name}: ${text}\r\n`,
+	);
+	const head = `PUT ${target} HTTP/1.1\r\nHost: h\r\n${lines.join("")}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`;
+	assert.match(await sendRaw(server.port, `${head}${chunk.repeat(20)}0\r\n\r\n`), /^HTTP\/1.1 413 /);
+	const asked = `PUT ${target} HTTP/1.1\r\nHost: h\r\nContent-Length: 9000000\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`;
+	assert.match(await sendRaw(server.port, asked), /^HTTP\/1.1 413 /);
+	assert.is((await fetch(`${server.url}/v0.9/doc/en/large`)).status, 404);
+});
 
-service("a body that its sender asks about first is accepted", async ({ server }) => {
+test("a body that its sender asks about first is accepted", async ({ server }) => {
 	const target = "/register/asked";
 	const { headers } = await signed(target, manual);
 	const lines = Object.entries(headers as Record<string, string>).map(
@@ -315,7 +300,7 @@ service("a body that its sender asks about first is accepted", async ({ server }
 	assert.match(answer, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
 });
 
-service("junk is answered or cut off, and never a 500", async ({ server }) => {
+test("junk is answered or cut off, and never a 500", async ({ server }) => {
 	const junk = [
 		"GET /v0.9/doc/en/\xff\xfe HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
 		"GET /v0.9/docs/en/%00,%ff,\\ HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n",
@@ -351,14 +336,14 @@ service("junk is answered or cut off, and never a 500", async ({ server }) => {
 	assert.not.match(server.output, '"error"');
 });
 
-service("long targets of docs are answered up to 16,000 bytes, then 414", async ({ server }) => {
+test("long targets of docs are answered up to 16,000 bytes, then 414", async ({ server }) => {
 	const head = "/v0.9/docs/en/";
 	assert.is((await fetch(server.url + head + "x".repeat(16_000 - head.length))).status, 200);
 	assert.is((await fetch(server.url + head + "x".repeat(16_001 - head.length))).status, 414);
 	assert.is((await fetch(server.url + head + "x".repeat(40_000))).status, 414);
 });
 
-service("a client that disconnects in the middle of a body changes nothing", async ({ server }) => {
+test("a client that disconnects in the middle of a body changes nothing", async ({ server }) => {
 	await new Promise<void>((resolve) => {
 		const socket = connect(server.port, "127.0.0.1", () => {
 			socket.write("PUT /register/cut HTTP/1.1\r\nHost: h\r\nContent-Length: 500\r\n\r\n{");
@@ -370,7 +355,7 @@ service("a client that disconnects in the middle of a body changes nothing", asy
 	assert.not.match(server.output, '"error"');
 });
 
-service("the log has a line for each write and each refusal, without secrets", async ({ server }) => {
+test("the log has a line for each write and each refusal, without secrets", async ({ server }) => {
 	await put(server, "logged");
 	await fetch(`${server.url}/v0.9/doc/en/absent?secret=1`);
 	await fetch(`${server.url}/v0.9/doc/en/toporama`);
@@ -389,7 +374,7 @@ service("the log has a line for each write and each refusal, without secrets", a
 	assert.not.match(server.output, "secret=1");
 });
 
-service("a second process takes over when the first one ends, and after a kill", async (context) => {
+test("a second process takes over when the first one ends, and after a kill", async (context) => {
 	const second = ServerProcess.start(context.env);
 	await put(context.server, "handed-over");
 	await context.server.stop();
@@ -399,7 +384,7 @@ service("a second process takes over when the first one ends, and after a kill",
 	assert.is((await fetch(`${context.server.url}/v0.9/doc/en/handed-over`)).status, 200);
 });
 
-service("SIGTERM finishes what was accepted, then exits 0", async (context) => {
+test("SIGTERM finishes what was accepted, then exits 0", async (context) => {
 	const answers = Array.from({ length: 20 }, (_, index) =>
 		put(context.server, `last-${index}`, wms(`n${index}`)),
 	);
@@ -414,7 +399,7 @@ service("SIGTERM finishes what was accepted, then exits 0", async (context) => {
 	}
 });
 
-service("put, sign and remove work as publishers use them", async ({ server, folder }) => {
+test("put, sign and remove work as publishers use them", async ({ server, folder }) => {
 	const env = { SENDER_SECRET: secret };
 	const file = join(folder, "payload.json");
 	await writeFile(file, manual);
@@ -450,7 +435,7 @@ service("put, sign and remove work as publishers use them", async ({ server, fol
 	assert.is((await runScript("put", ["one"], env)).code, 2);
 });
 
-service.run();
+test.run();
 
 const first = suite("first start");
 

@@ -8,7 +8,7 @@ import { cleanEnvironment, root, runScript } from "../process.ts";
 import { serve } from "../serving.ts";
 import { answering, freshSuite, temporaryFolder } from "../world.ts";
 
-const start = freshSuite("npm start", async (use) => ({ folder: use(await temporaryFolder()).path }));
+const test = freshSuite("npm start", async (use) => ({ folder: use(await temporaryFolder()).path }));
 
 const bad: [string, Record<string, string>, RegExp][] = [
 	[
@@ -57,7 +57,7 @@ const bad: [string, Record<string, string>, RegExp][] = [
 ];
 
 for (const [what, env, text] of bad) {
-	start(`${what} that is wrong is reported with its setting, and nothing starts`, async ({ folder }) => {
+	test(`${what} that is wrong is reported with its setting, and nothing starts`, async ({ folder }) => {
 		const { code, stdout, stderr } = await runScript("serve", [], { DATA_DIR: folder, PORT: "0", ...env });
 		assert.is(code, 2);
 		assert.match(stderr, text);
@@ -66,7 +66,7 @@ for (const [what, env, text] of bad) {
 	});
 }
 
-start("an impossible DATA_DIR is reported with the setting and what to do", async ({ folder }) => {
+test("an impossible DATA_DIR is reported with the setting and what to do", async ({ folder }) => {
 	await writeFile(join(folder, "file"), "");
 	await symlink(join(folder, "nowhere"), join(folder, "dangling"));
 	for (const [path, reason] of [
@@ -84,7 +84,7 @@ start("an impossible DATA_DIR is reported with the setting and what to do", asyn
 const isRoot = process.getuid?.() === 0;
 if (isRoot) console.log("skipped: a folder without the right to write: root may write everywhere");
 
-(isRoot ? start.skip : start)("a folder without the right to write is reported, too", async ({ folder }) => {
+(isRoot ? test.skip : test)("a folder without the right to write is reported, too", async ({ folder }) => {
 	const path = join(folder, "mine");
 	await mkdir(path);
 	await chmod(path, 0o500);
@@ -99,7 +99,7 @@ const mayOtherRun =
 if (!mayOtherRun)
 	console.log("skipped: a repository of root: it needs root, and a checkout that others may read");
 
-(mayOtherRun ? start : start.skip)(
+(mayOtherRun ? test : test.skip)(
 	"a repository that root has restored is refused with what to do, and not changed",
 	async () => {
 		// The other folders of the tests are the tester's alone.
@@ -128,7 +128,7 @@ if (!mayOtherRun)
 	},
 );
 
-start("a port that is taken is reported with what to do", async ({ folder }) => {
+test("a port that is taken is reported with what to do", async ({ folder }) => {
 	await using other = await answering();
 	const { port } = other;
 	const env = { DATA_DIR: folder, PORT: String(port), HARVEST: "off", SITE: "off" };
@@ -140,7 +140,7 @@ start("a port that is taken is reported with what to do", async ({ folder }) => 
 	);
 });
 
-start("a setting that is misspelt is named with the nearest one", async ({ folder }) => {
+test("a setting that is misspelt is named with the nearest one", async ({ folder }) => {
 	const env = { DATA_DIR: folder, HARVST: "off", SITE: "maybe", SHELL: "/bin/sh", LANGUAGE: "en" };
 	assert.equal(misspeltSettings({ ...env, SITE: "off" }), [
 		"HARVST: is no setting; did you mean HARVEST? docs/settings.md has all",
@@ -154,7 +154,7 @@ start("a setting that is misspelt is named with the nearest one", async ({ folde
 	assert.match(taken.stderr, /^HARVST: is no setting; did you mean HARVEST\?/);
 });
 
-start("a base map needs each of {z}, {y} and {x}", async ({ folder }) => {
+test("a base map needs each of {z}, {y} and {x}", async ({ folder }) => {
 	for (const lacking of ["{z}/{x}", "{z}/{y}", "{y}/{x}"]) {
 		const env = { DATA_DIR: folder, BASE_MAP: `https://tiles.example/${lacking}` };
 		const { code, stderr } = await runScript("serve", [], env);
@@ -166,20 +166,20 @@ start("a base map needs each of {z}, {y} and {x}", async ({ folder }) => {
 	}
 });
 
-start("a file that is not there is named in a sentence, and no call of the system", async ({ folder }) => {
+test("a file that is not there is named in a sentence, and no call of the system", async ({ folder }) => {
 	const { code, stderr } = await runScript("import", [join(folder, "none.json")], { DATA_DIR: folder });
 	assert.is(code, 2);
 	assert.is(stderr, `${folder}/none.json: there is no such file or folder (ENOENT, stat)\n`);
 });
 
-start("SENDERS={} serves, and says that no one can publish", async ({ folder }) => {
+test("SENDERS={} serves, and says that no one can publish", async ({ folder }) => {
 	const standby = await serve({ DATA_DIR: folder, SENDERS: "{}", SITE: "off" });
 	await standby.end();
 	assert.match(standby.output(), "\nSenders: none in SENDERS, so no one can publish: leave SENDERS unset");
 	assert.not.match(standby.output(), "fragments put");
 });
 
-start("--version, --help and unknown words start nothing", async ({ folder }) => {
+test("--version, --help and unknown words start nothing", async ({ folder }) => {
 	const env = { DATA_DIR: join(folder, "none"), PORT: "0" };
 	const version = await runScript("serve", ["--version"], env);
 	assert.is(version.code, 0);
@@ -239,7 +239,7 @@ const wrong: Record<string, Record<string, string>> = {
 /** Any text will do for these. */
 const free = ["BASE_MAP_ATTRIBUTION", "BROWSER_PATH", "GITHUB_BRANCH", "LAST_START", "NO_PROXY", "PICTURES"];
 
-start("every setting that is wrong, each in turn, ends the start and is named", async ({ folder }) => {
+test("every setting that is wrong, each in turn, ends the start and is named", async ({ folder }) => {
 	const settings = await readFile(join(root, "docs/settings.md"), "utf8");
 	const rows = settings.split("\n").filter((line) => line.startsWith("- `"));
 	const named = rows.flatMap((row) =>
@@ -258,4 +258,4 @@ start("every setting that is wrong, each in turn, ends the start and is named", 
 	}
 });
 
-start.run();
+test.run();

@@ -13,7 +13,7 @@ import { logTo } from "./git-store.ts";
 
 const outside = { now: Date.now, sync: syncPath, log: logTo([]), measure: () => undefined };
 
-const writers = freshSuite("a writer", async (use) => {
+const test = freshSuite("a writer", async (use) => {
 	const repository = use(await temporaryFolder()).path;
 	const git = gitIn(repository);
 	await git("init", "-q", "--bare", "--initial-branch=main", ".");
@@ -36,7 +36,7 @@ async function land(writer: Writer, from: string, ...smallkeys: string[]): Promi
 	return ids;
 }
 
-writers("stores a group in one pack, and no ref names it before the branch does", async (world) => {
+test("stores a group in one pack, and no ref names it before the branch does", async (world) => {
 	const { repository, writer, git, tip } = world;
 	const [first, second] = await writer.store(tip, [commitOf("one"), commitOf("two")]);
 	assert.is(await git("for-each-ref", "--format=%(refname) %(objectname)"), `refs/heads/main ${tip}`);
@@ -49,7 +49,7 @@ writers("stores a group in one pack, and no ref names it before the branch does"
 	assert.is(await git("fsck", "--strict"), "");
 });
 
-writers("leaves no ref behind where a branch was never moved", async ({ writer, git, tip }) => {
+test("leaves no ref behind where a branch was never moved", async ({ writer, git, tip }) => {
 	await writer.store(tip, [commitOf("lost")]);
 	await writer.renew();
 	assert.is(await git("for-each-ref", "--format=%(refname) %(objectname)"), `refs/heads/main ${tip}`);
@@ -58,7 +58,7 @@ writers("leaves no ref behind where a branch was never moved", async ({ writer, 
 	assert.is(await git("rev-parse", "refs/heads/main"), id);
 });
 
-writers("never builds on a commit that could not be stored", async (world) => {
+test("never builds on a commit that could not be stored", async (world) => {
 	const { repository, writer, git, tip } = world;
 	const packs = join(repository, "objects/pack");
 	await land(writer, tip, "first");
@@ -77,7 +77,7 @@ writers("never builds on a commit that could not be stored", async (world) => {
 	assert.is(await git("fsck", "--strict"), "");
 });
 
-writers("says that another process holds the lock of a branch", async ({ repository, writer, git, tip }) => {
+test("says that another process holds the lock of a branch", async ({ repository, writer, git, tip }) => {
 	const lock = join(repository, "refs/heads/main.lock");
 	await mkdir(lock);
 	assert.instance(await land(writer, tip, "one").catch((error: unknown) => error), BranchHeld);
@@ -85,7 +85,7 @@ writers("says that another process holds the lock of a branch", async ({ reposit
 	await rm(lock, { recursive: true });
 });
 
-writers("is replaced, as after a repack, while a group is written", async (world) => {
+test("is replaced, as after a repack, while a group is written", async (world) => {
 	const { repository, writer, git, tip } = world;
 	const storing = writer.store(tip, [commitOf("one")]);
 	const before = descendantsWith(process.pid, repository, "fast-import");
@@ -101,36 +101,33 @@ writers("is replaced, as after a repack, while a group is written", async (world
 	);
 });
 
-writers(
-	"keeps no process that has started during a repack, and starts one repack at a time",
-	async (world) => {
-		const { repository, writer, git, tip } = world;
-		const [first = ""] = await land(writer, tip, "first");
-		await writer.renew();
-		const measured: string[] = [];
-		const measure = (operation: string) => measured.push(operation);
-		const limits = { ...defaultLimits, maxIdlePacks: 1 };
-		let landing: Promise<string[]> | null = null;
-		// Called at the end of a repack, before the writer's own processes are replaced.
-		const renew = () => {
-			landing = land(eager, first, "during");
-			assert.is(descendantsWith(process.pid, repository, "fast-import").length, 1);
-		};
-		const eager = openWriter({ ...outside, repository, limits, measure }, { renew });
-		try {
-			for (const _ of ["starts one", "starts no other"]) await eager.repackIfMany(true);
-			await eventually(() => landing !== null);
-			const [during] = (await landing) ?? [];
-			await eventually(() => descendantsWith(process.pid, repository, "fast-import").length === 0);
-			assert.is(await git("rev-parse", "refs/heads/main"), during);
-			assert.equal(measured, ["repack"]);
-		} finally {
-			eager.kill();
-		}
-	},
-);
+test("keeps no process that has started during a repack, and starts one repack at a time", async (world) => {
+	const { repository, writer, git, tip } = world;
+	const [first = ""] = await land(writer, tip, "first");
+	await writer.renew();
+	const measured: string[] = [];
+	const measure = (operation: string) => measured.push(operation);
+	const limits = { ...defaultLimits, maxIdlePacks: 1 };
+	let landing: Promise<string[]> | null = null;
+	// Called at the end of a repack, before the writer's own processes are replaced.
+	const renew = () => {
+		landing = land(eager, first, "during");
+		assert.is(descendantsWith(process.pid, repository, "fast-import").length, 1);
+	};
+	const eager = openWriter({ ...outside, repository, limits, measure }, { renew });
+	try {
+		for (const _ of ["starts one", "starts no other"]) await eager.repackIfMany(true);
+		await eventually(() => landing !== null);
+		const [during] = (await landing) ?? [];
+		await eventually(() => descendantsWith(process.pid, repository, "fast-import").length === 0);
+		assert.is(await git("rev-parse", "refs/heads/main"), during);
+		assert.equal(measured, ["repack"]);
+	} finally {
+		eager.kill();
+	}
+});
 
-writers("writes any path and any text as it is", async ({ repository, writer, git, tip }) => {
+test("writes any path and any text as it is", async ({ repository, writer, git, tip }) => {
 	const names = ['"quoted"', "back\\slash", "line\nbreak", "é ü", "from :1"];
 	const texts = ["", "\n", "data 5\nM 100644 inline x\n", "\u{1f30d}\0", "'"];
 	const edits = names.map((name, index) => ({ path: `layers/od/${name}`, text: texts[index] as string }));
@@ -144,4 +141,4 @@ writers("writes any path and any text as it is", async ({ repository, writer, gi
 	}
 });
 
-writers.run();
+test.run();

@@ -9,14 +9,14 @@ import { removedFilesOf } from "../process.ts";
 import { eventually } from "../wait.ts";
 import { freshSuite } from "../world.ts";
 
-const store = freshSuite("git store", async (use) => {
+const test = freshSuite("git store", async (use) => {
 	const local = use(await Local.open({ files: { "layers/on/one.json": wms("one") } }));
 	return { local, clone: use(await Clone.of(local.repository)) };
 });
 
 const status = (local: Local, smallkey: string) => local.get(`/v0.9/doc/en/${smallkey}`).status;
 
-store("a PUT of a layer that a push has spelled differently makes no commit", async ({ local, clone }) => {
+test("a PUT of a layer that a push has spelled differently makes no commit", async ({ local, clone }) => {
 	assert.is((await local.put("two", manual)).status, 201);
 	assert.is((await local.store.ids("two"))?.isCanonical, false, "known to decisions only");
 	await clone.git("pull", "-q");
@@ -31,7 +31,7 @@ store("a PUT of a layer that a push has spelled differently makes no commit", as
 	assert.is(await local.git("rev-parse", "refs/heads/main"), pushed);
 });
 
-store("what is pushed is served, in memory and as files", async ({ local, clone }) => {
+test("what is pushed is served, in memory and as files", async ({ local, clone }) => {
 	await clone.commit({ "layers/tw/two.json": wms("two"), "layers/on/one.json": wms("uno") });
 	assert.ok(await clone.push());
 	await eventually(() => status(local, "two") === 200);
@@ -46,7 +46,7 @@ store("what is pushed is served, in memory and as files", async ({ local, clone 
 	);
 });
 
-store("a commit of more text than is handed to git at once is stored whole", async ({ local }) => {
+test("a commit of more text than is handed to git at once is stored whole", async ({ local }) => {
 	const texts = ["é", "\u{1f30d}", "x"].map((character) => `${character.repeat(700_000)}\n`);
 	const edits = texts.map((text, index) => ({ path: `layers/bi/big-${index}.txt`, text }));
 	const meta = { smallkey: null, author: "a", time: local.now, subject: "big", trailers: [], request: null };
@@ -56,7 +56,7 @@ store("a commit of more text than is handed to git at once is stored whole", asy
 	}
 });
 
-store("a push and PUTs at the same moment: neither is lost", async ({ local, clone }) => {
+test("a push and PUTs at the same moment: neither is lost", async ({ local, clone }) => {
 	for (let round = 0; round < 5; round += 1) {
 		await clone.commit({ [`layers/pu/pushed-${round}.json`]: wms("pushed") });
 		const puts = Array.from({ length: 8 }, (_, index) => local.put(`put-${round}-${index}`));
@@ -77,7 +77,7 @@ store("a push and PUTs at the same moment: neither is lost", async ({ local, clo
 	assert.equal(local.reported, []);
 });
 
-store("a PUT that comes second is built on the pushed commit", async ({ local, clone }) => {
+test("a PUT that comes second is built on the pushed commit", async ({ local, clone }) => {
 	await local.put("first");
 	await clone.git("pull", "-q", "--rebase");
 	await clone.commit({ "layers/pu/pushed.json": wms("pushed") });
@@ -87,7 +87,7 @@ store("a PUT that comes second is built on the pushed commit", async ({ local, c
 	assert.is(status(local, "pushed"), 200);
 });
 
-store("a PUT decides on what was pushed: a key that differs in case is 409", async ({ local, clone }) => {
+test("a PUT decides on what was pushed: a key that differs in case is 409", async ({ local, clone }) => {
 	await clone.commit({ "layers/ro/Roads.json": wms("roads") });
 	assert.ok(await clone.push());
 	assert.is((await local.put("roads")).status, 409);
@@ -95,7 +95,7 @@ store("a PUT decides on what was pushed: a key that differs in case is 409", asy
 	assert.is((await local.delete("Roads")).status, 204);
 });
 
-store("forced pushes and deleting the branch are refused", async ({ local, clone }) => {
+test("forced pushes and deleting the branch are refused", async ({ local, clone }) => {
 	await local.put("two");
 	const before = await local.git("rev-parse", "main");
 	await clone.commit({ "layers/th/three.json": wms("three") });
@@ -105,38 +105,38 @@ store("forced pushes and deleting the branch are refused", async ({ local, clone
 	assert.is(await local.git("rev-parse", "main"), before);
 });
 
-store(
-	"after a push of a wrong file the last good fragment is served, and the log says why",
-	async ({ local, clone }) => {
-		await clone.commit({
-			"layers/on/one.json": wms("one").replace("http://", "ftp://"),
-			"layers/xx/stray.json": manual,
-			"layers/go/good.json": wms("good"),
-		});
-		await symlink("good.json", join(clone.path, "layers/go/goose.json"));
-		await clone.commit({ "layers/On.json": manual });
-		assert.ok(await clone.push());
-		await eventually(() => status(local, "good") === 200 && local.warnings.length >= 4);
-		assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"one"');
-		for (const key of ["stray", "goose", "On"]) assert.is(status(local, key), 404, key);
-		assert.is(await local.store.read("goose"), null, "a link's target is no layer");
-		assert.is(await local.store.ids("goose"), null);
-		const rule = 'must be an http or https address, not "ftp://wms.ess-ws.nrcan.gc.ca/wms/toporama_en"';
-		assert.ok(
-			local.warnings.includes(`layers/on/one.json: /en/service_url: ${rule}`),
-			local.warnings.join("\n"),
-		);
-		assert.ok(local.warnings.includes("layers/xx/stray.json: must be at layers/st/stray.json"));
-		assert.ok(local.warnings.includes("layers/go/goose.json: must be a plain file, not a symlink"));
-		await local.stop();
-		await local.start();
-		assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"one"', "after a restart, too");
-		assert.is((await local.put("one", wms("mended"))).status, 201);
-		assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"mended"');
-	},
-);
+test("after a push of a wrong file the last good fragment is served, and the log says why", async ({
+	local,
+	clone,
+}) => {
+	await clone.commit({
+		"layers/on/one.json": wms("one").replace("http://", "ftp://"),
+		"layers/xx/stray.json": manual,
+		"layers/go/good.json": wms("good"),
+	});
+	await symlink("good.json", join(clone.path, "layers/go/goose.json"));
+	await clone.commit({ "layers/On.json": manual });
+	assert.ok(await clone.push());
+	await eventually(() => status(local, "good") === 200 && local.warnings.length >= 4);
+	assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"one"');
+	for (const key of ["stray", "goose", "On"]) assert.is(status(local, key), 404, key);
+	assert.is(await local.store.read("goose"), null, "a link's target is no layer");
+	assert.is(await local.store.ids("goose"), null);
+	const rule = 'must be an http or https address, not "ftp://wms.ess-ws.nrcan.gc.ca/wms/toporama_en"';
+	assert.ok(
+		local.warnings.includes(`layers/on/one.json: /en/service_url: ${rule}`),
+		local.warnings.join("\n"),
+	);
+	assert.ok(local.warnings.includes("layers/xx/stray.json: must be at layers/st/stray.json"));
+	assert.ok(local.warnings.includes("layers/go/goose.json: must be a plain file, not a symlink"));
+	await local.stop();
+	await local.start();
+	assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"one"', "after a restart, too");
+	assert.is((await local.put("one", wms("mended"))).status, 201);
+	assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"mended"');
+});
 
-store("a restart keeps everything, whatever a killed writer left behind", async ({ local }) => {
+test("a restart keeps everything, whatever a killed writer left behind", async ({ local }) => {
 	await local.put("two");
 	await local.stop();
 	const leftovers = [
@@ -157,7 +157,7 @@ store("a restart keeps everything, whatever a killed writer left behind", async 
 	assert.is(await local.git("fsck", "--strict", "--no-dangling"), "");
 });
 
-store("a lock that a killed pusher left is no obstacle", async ({ local }) => {
+test("a lock that a killed pusher left is no obstacle", async ({ local }) => {
 	const lock = join(local.repository, "refs/heads/main.lock");
 	await writeFile(lock, "");
 	await utimes(lock, new Date(0), new Date(0));
@@ -165,7 +165,7 @@ store("a lock that a killed pusher left is no obstacle", async ({ local }) => {
 	assert.is(status(local, "two"), 200);
 });
 
-store("acknowledged commits are made durable by git", async ({ local }) => {
+test("acknowledged commits are made durable by git", async ({ local }) => {
 	const expected = {
 		"core.fsync": "committed",
 		"receive.denynonfastforwards": "true",
@@ -180,7 +180,7 @@ store("acknowledged commits are made durable by git", async ({ local }) => {
 	for (const [name, value] of Object.entries(expected)) assert.is(await local.git("config", name), value);
 });
 
-store("packs are repacked at rest, and no process keeps the old ones open", async ({ local }) => {
+test("packs are repacked at rest, and no process keeps the old ones open", async ({ local }) => {
 	for (let round = 0; round < 55; round += 1) assert.is((await local.put(`layer-${round}`)).status, 201);
 	const packs = async () => Number(/^packs: (\d+)$/m.exec(await local.git("count-objects", "-v"))?.[1]);
 	assert.ok((await packs()) >= 50);
@@ -191,4 +191,4 @@ store("packs are repacked at rest, and no process keeps the old ones open", asyn
 	assert.is(await local.git("fsck", "--strict", "--no-dangling"), "");
 });
 
-store.run();
+test.run();

@@ -21,7 +21,7 @@ interface Service {
 	reported: unknown[];
 }
 
-const writes = freshSuite<Service>("writes to GitHub", async (use) => {
+const test = freshSuite<Service>("writes to GitHub", async (use) => {
 	const peer = use(await startPeer());
 	const reported: unknown[] = [];
 	const context: Context = {
@@ -69,7 +69,7 @@ async function write(service: Service, smallkey: string, body: string | null, se
 	return send(service, await signed(smallkey, body, sender));
 }
 
-writes("PUT: 201 with the receipt of a commit that is on the branch", async (service) => {
+test("PUT: 201 with the receipt of a commit that is on the branch", async (service) => {
 	const answer = await write(service, "23ax5t", manual);
 	assert.is(answer.status, 201);
 	const [newest] = await service.peer.commits();
@@ -92,7 +92,7 @@ writes("PUT: 201 with the receipt of a commit that is on the branch", async (ser
 	assert.equal(service.reported, []);
 });
 
-writes("the same payload again: 201 and no commit", async (service) => {
+test("the same payload again: 201 and no commit", async (service) => {
 	const first = (await (await write(service, "23ax5t", manual)).json()) as { commit: string };
 	const answer = await write(service, "23ax5t", manual);
 	assert.is(answer.status, 201);
@@ -100,7 +100,7 @@ writes("the same payload again: 201 and no commit", async (service) => {
 	assert.is((await service.peer.commits()).length, 2);
 });
 
-writes("the same request again: 201, and 401 once the layer has changed", async (service) => {
+test("the same request again: 201, and 401 once the layer has changed", async (service) => {
 	const request = await signed("23ax5t", manual);
 	assert.is((await send(service, request)).status, 201);
 	assert.is((await send(service, request)).status, 201);
@@ -110,7 +110,7 @@ writes("the same request again: 201, and 401 once the layer has changed", async 
 	assert.is((await service.peer.commits()).length, 3);
 });
 
-writes("DELETE: 204, and 404 for what is not there", async (service) => {
+test("DELETE: 204, and 404 for what is not there", async (service) => {
 	await write(service, "23ax5t", manual);
 	const answer = await write(service, "23ax5t", null);
 	assert.equal([answer.status, await answer.text()], [204, ""]);
@@ -120,7 +120,7 @@ writes("DELETE: 204, and 404 for what is not there", async (service) => {
 	assert.is((await service.peer.commits()).length, 3);
 });
 
-writes("what is refused reaches no branch", async (service) => {
+test("what is refused reaches no branch", async (service) => {
 	await write(service, "abc", manual);
 	const commits = (await service.peer.commits()).length;
 	const refused: [number, HandledWrite][] = [
@@ -138,32 +138,29 @@ writes("what is refused reaches no branch", async (service) => {
 	assert.equal(service.reported, []);
 });
 
-writes(
-	"review: 201 with the pull request, 202 for a DELETE; the branch below stays as it was",
-	async (service) => {
-		await write(service, "23ax5t", manual);
-		const answer = await write(service, "23ax5t", wms("other"), "careful");
-		assert.is(answer.status, 201);
-		const receipt = (await answer.json()) as Record<string, string>;
-		const { data: pulls } = await service.peer.api<{ html_url: string; title: string }[]>("GET", "/pulls");
-		assert.equal(
-			pulls.map(({ html_url }) => html_url),
-			[receipt.pull_request],
-		);
-		assert.equal([receipt.branch, receipt.published], ["register/23ax5t", false]);
-		const again = await write(service, "23ax5t", wms("third"), "careful");
-		assert.is(((await again.json()) as Record<string, string>).pull_request, receipt.pull_request);
-		assert.match((await service.peer.file("layers/23/23ax5t.json", "register/23ax5t")) ?? "", /"third"/);
-		const removal = await write(service, "23ax5t", null, "careful");
-		assert.is(removal.status, 202);
-		assert.is(((await removal.json()) as Record<string, string>).pull_request, receipt.pull_request);
-		assert.is(await service.peer.file("layers/23/23ax5t.json", "register/23ax5t"), null);
-		assert.match((await service.peer.file("layers/23/23ax5t.json")) ?? "", /"limits"/);
-		assert.is((await service.peer.commits()).length, 2);
-	},
-);
+test("review: 201 with the pull request, 202 for a DELETE; the branch below stays as it was", async (service) => {
+	await write(service, "23ax5t", manual);
+	const answer = await write(service, "23ax5t", wms("other"), "careful");
+	assert.is(answer.status, 201);
+	const receipt = (await answer.json()) as Record<string, string>;
+	const { data: pulls } = await service.peer.api<{ html_url: string; title: string }[]>("GET", "/pulls");
+	assert.equal(
+		pulls.map(({ html_url }) => html_url),
+		[receipt.pull_request],
+	);
+	assert.equal([receipt.branch, receipt.published], ["register/23ax5t", false]);
+	const again = await write(service, "23ax5t", wms("third"), "careful");
+	assert.is(((await again.json()) as Record<string, string>).pull_request, receipt.pull_request);
+	assert.match((await service.peer.file("layers/23/23ax5t.json", "register/23ax5t")) ?? "", /"third"/);
+	const removal = await write(service, "23ax5t", null, "careful");
+	assert.is(removal.status, 202);
+	assert.is(((await removal.json()) as Record<string, string>).pull_request, receipt.pull_request);
+	assert.is(await service.peer.file("layers/23/23ax5t.json", "register/23ax5t"), null);
+	assert.match((await service.peer.file("layers/23/23ax5t.json")) ?? "", /"limits"/);
+	assert.is((await service.peer.commits()).length, 2);
+});
 
-writes("a publisher's text is nothing but text in the pull request", async (service) => {
+test("a publisher's text is nothing but text in the pull request", async (service) => {
 	const hostile = "@octocat | `x` < script>alert(1)< /script> #1 [a](http://evil.example) **b** <1>";
 	const body = JSON.stringify({ ...JSON.parse(wms("x")), en: { ...JSON.parse(manual).en, layer: hostile } });
 	const answer = await write(service, "23ax5t", body, "careful");
@@ -182,7 +179,7 @@ const faults = [
 ] as const;
 
 for (const [name, effect, text] of faults) {
-	writes(`${name}: 503 with Retry-After, and 201 for the same request later`, async (service) => {
+	test(`${name}: 503 with Retry-After, and 201 for the same request later`, async (service) => {
 		service.peer.proxy.faults.push({ method: "GET", path: /./, times: 1_000, effect });
 		const request = await signed("23ax5t", manual);
 		const answer = await send(service, request);
@@ -202,7 +199,7 @@ for (const [name, effect, text] of faults) {
 	});
 }
 
-writes("GitHub refuses the service: 500 for the publisher, the reason for the log", async (service) => {
+test("GitHub refuses the service: 500 for the publisher, the reason for the log", async (service) => {
 	const effect = { kind: "answer", status: 401, message: "Bad credentials" } as const;
 	service.peer.proxy.faults.push({ method: "GET", path: /./, times: 1_000, effect });
 	const answer = await write(service, "23ax5t", manual);
@@ -213,7 +210,7 @@ writes("GitHub refuses the service: 500 for the publisher, the reason for the lo
 	assert.is((await service.peer.commits()).length, 1);
 });
 
-writes("50 PUTs of different keys and 20 of one at once: each 201 is on the branch", async (service) => {
+test("50 PUTs of different keys and 20 of one at once: each 201 is on the branch", async (service) => {
 	service.context.store = service.peer.store();
 	const requests = [
 		...Array.from({ length: 50 }, (_, index) => signed(`many-${index}`, wms(`l${index}`))),
@@ -232,4 +229,4 @@ writes("50 PUTs of different keys and 20 of one at once: each 201 is on the bran
 	}
 });
 
-writes.run();
+test.run();

@@ -5,10 +5,10 @@ import { secrets } from "../../local.ts";
 import { eventually } from "../../wait.ts";
 import { TestServer } from "./node-server.ts";
 
-const half = suite("half-closed connections");
-half.after.each(() => TestServer.closeAll());
+const test = suite("half-closed connections");
+test.after.each(() => TestServer.closeAll());
 
-half("a client that closes its side after a request gets its answer, and the connection ends", async () => {
+test("a client that closes its side after a request gets its answer, and the connection ends", async () => {
 	const server = await TestServer.start();
 	const reader = server.connect();
 	reader.socket.end("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n");
@@ -21,7 +21,7 @@ half("a client that closes its side after a request gets its answer, and the con
 	await server.end();
 });
 
-half("a write whose client has closed its side gets its answer, however late the store has it", async () => {
+test("a write whose client has closed its side gets its answer, however late the store has it", async () => {
 	const server = await TestServer.start();
 	let open = (): void => undefined;
 	server.gate = new Promise((resolve) => {
@@ -39,7 +39,7 @@ half("a write whose client has closed its side gets its answer, however late the
 	await server.end();
 });
 
-half("a body that ends before it is whole is never stored, and others are served", async () => {
+test("a body that ends before it is whole is never stored, and others are served", async () => {
 	const server = await TestServer.start();
 	const publisher = server.connect();
 	const bytes = await server.put("cut");
@@ -55,7 +55,7 @@ half("a body that ends before it is whole is never stored, and others are served
 	await server.end();
 });
 
-half("a DELETE whose body is cut removes nothing, although its signature fits an empty body", async () => {
+test("a DELETE whose body is cut removes nothing, although its signature fits an empty body", async () => {
 	const server = await TestServer.start();
 	const timestamp = new Date().toISOString();
 	const signed = { path: "/register/cut", sender: "jstest", timestamp, body: new Uint8Array(0) };
@@ -70,7 +70,7 @@ half("a DELETE whose body is cut removes nothing, although its signature fits an
 	await server.end();
 });
 
-half("half a head is not taken for a request, and others are served", async () => {
+test("half a head is not taken for a request, and others are served", async () => {
 	const server = await TestServer.start();
 	const unanswered = server.connect();
 	unanswered.socket.end("GET /healthz HTTP/1.1\r\nHo");
@@ -80,4 +80,4 @@ half("half a head is not taken for a request, and others are served", async () =
 	await server.end();
 });
 
-half.run();
+test.run();

@@ -4,8 +4,8 @@ import { etagOf } from "../../../registry/etag.ts";
 import { eventually } from "../../wait.ts";
 import { type TestOptions, TestServer } from "./node-server.ts";
 
-const kept = suite("answers that are kept");
-kept.after.each(() => TestServer.closeAll());
+const test = suite("answers that are kept");
+test.after.each(() => TestServer.closeAll());
 
 /** A server of one text as every fragment, which a test changes. */
 async function startWith(first: string, more: TestOptions = {}) {
@@ -40,7 +40,7 @@ for (const [path, kind] of [
 	["/v0.9/docs/en/a,b", "docs"],
 	["/v0.9/doc/en/a?callback=f", "doc"],
 ] as const) {
-	kept(`${path} has the same answer each time, and another one as soon as a fragment changes`, async () => {
+	test(`${path} has the same answer each time, and another one as soon as a fragment changes`, async () => {
 		const { server, change, measured, lookups } = await startWith('"vieux é 水 😀"');
 		const first = await answerOf(server.url + path);
 		assert.match(first.text, '"vieux é 水 😀"');
@@ -56,7 +56,7 @@ for (const [path, kind] of [
 	});
 }
 
-kept("with a line in the log for each read, repeated reads have theirs, too", async () => {
+test("with a line in the log for each read, repeated reads have theirs, too", async () => {
 	const { server } = await startWith('"x"', { allReads: true });
 	const ids = new Set<string | null>();
 	for (let time = 0; time < 4; time += 1) {
@@ -72,30 +72,27 @@ kept("with a line in the log for each read, repeated reads have theirs, too", as
 	assert.is(ids.size, 4);
 });
 
-kept(
-	"a read that is pipelined behind a write is not answered with a fragment cached before the write",
-	async () => {
-		const { server, change } = await startWith('"vieux é 水 😀"');
-		for (let time = 0; time < 3; time += 1) await answerOf(`${server.url}/v0.9/doc/en/a`);
-		let open = (): void => undefined;
-		server.gate = new Promise((resolve) => {
-			open = resolve;
-		});
-		const one = server.connect();
-		const doc = "GET /v0.9/doc/en/a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
-		one.send((await server.put("a")) + doc);
-		// Once this is answered, what was sent before has been read.
-		assert.is((await answerOf(`${server.url}/healthz`)).status, 200);
-		change('"new"');
-		open();
-		await one.closed;
-		assert.equal(one.statuses, [201, 200]);
-		assert.match(one.text, /"new"$/);
-		await server.end();
-	},
-);
+test("a read that is pipelined behind a write is not answered with a fragment cached before the write", async () => {
+	const { server, change } = await startWith('"vieux é 水 😀"');
+	for (let time = 0; time < 3; time += 1) await answerOf(`${server.url}/v0.9/doc/en/a`);
+	let open = (): void => undefined;
+	server.gate = new Promise((resolve) => {
+		open = resolve;
+	});
+	const one = server.connect();
+	const doc = "GET /v0.9/doc/en/a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+	one.send((await server.put("a")) + doc);
+	// Once this is answered, what was sent before has been read.
+	assert.is((await answerOf(`${server.url}/healthz`)).status, 200);
+	change('"new"');
+	open();
+	await one.closed;
+	assert.equal(one.statuses, [201, 200]);
+	assert.match(one.text, /"new"$/);
+	await server.end();
+});
 
-kept("a client that has disconnected gets no cached answer, and is 499", async () => {
+test("a client that has disconnected gets no cached answer, and is 499", async () => {
 	const { server, measured } = await startWith('"x"');
 	await answerOf(`${server.url}/v0.9/doc/en/a`);
 	let open = (): void => undefined;
@@ -113,4 +110,4 @@ kept("a client that has disconnected gets no cached answer, and is 499", async (
 	await server.end();
 });
 
-kept.run();
+test.run();

@@ -8,8 +8,8 @@ import type { Client } from "../../../api/room.ts";
 import { eventually } from "../../wait.ts";
 import { plausibleHead, TestServer } from "./node-server.ts";
 
-const node = suite("the Node server");
-node.after.each(() => TestServer.closeAll());
+const test = suite("the Node server");
+test.after.each(() => TestServer.closeAll());
 
 /** Something that a test opens when it wants to. */
 function gate() {
@@ -23,7 +23,7 @@ function gate() {
 const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: h\r\n${more}\r\n`;
 const close = "Connection: close\r\n";
 
-node("a read that is pipelined behind a write is answered from after the write", async () => {
+test("a read that is pipelined behind a write is answered from after the write", async () => {
 	const server = await TestServer.start();
 	const held = gate();
 	server.gate = held.opened;
@@ -42,7 +42,7 @@ node("a read that is pipelined behind a write is answered from after the write",
 	await server.end();
 });
 
-node("the requests that wait behind a write on one connection are bounded", async () => {
+test("the requests that wait behind a write on one connection are bounded", async () => {
 	const server = await TestServer.start();
 	const held = gate();
 	server.gate = held.opened;
@@ -56,7 +56,7 @@ node("the requests that wait behind a write on one connection are bounded", asyn
 	await server.end();
 });
 
-node("only a client of HTTP/1.1 is asked to send its body", async () => {
+test("only a client of HTTP/1.1 is asked to send its body", async () => {
 	const server = await TestServer.start();
 	for (const [version, statuses] of [
 		["1.1", [100, 201]],
@@ -71,7 +71,7 @@ node("only a client of HTTP/1.1 is asked to send its body", async () => {
 	await server.end();
 });
 
-node("a connection that has ended is no longer in memory", async () => {
+test("a connection that has ended is no longer in memory", async () => {
 	const server = await TestServer.start();
 	const sockets = () => queryObjects(Socket, { format: "count" });
 	const before = sockets();
@@ -84,37 +84,34 @@ node("a connection that has ended is no longer in memory", async () => {
 	await server.end();
 });
 
-node(
-	"on its end the server answers the requests under way, and closes connections that send nothing",
-	async () => {
-		const server = await TestServer.start();
-		const held = gate();
-		server.gate = held.opened;
-		const writing = server.connect();
-		writing.send(await server.put("last"));
-		const silent = server.connect();
-		const slow = server.connect();
-		slow.send(get("/healthz").slice(0, 20));
-		const idle = server.connect();
-		idle.send(get("/healthz"));
-		await eventually(() => idle.statuses.length === 1);
-		let ended = false;
-		const end = server.end().then(() => {
-			ended = true;
-		});
-		await Promise.all([silent.closed, slow.closed, idle.closed]);
-		assert.not.ok(ended);
-		assert.equal(writing.statuses, []);
-		held.open();
-		await end;
-		await writing.closed;
-		assert.equal(writing.statuses, [201]);
-		assert.match(writing.text, /\r\nConnection: close\r\n/);
-		assert.equal(server.stored, ["last"]);
-	},
-);
+test("on its end the server answers the requests under way, and closes connections that send nothing", async () => {
+	const server = await TestServer.start();
+	const held = gate();
+	server.gate = held.opened;
+	const writing = server.connect();
+	writing.send(await server.put("last"));
+	const silent = server.connect();
+	const slow = server.connect();
+	slow.send(get("/healthz").slice(0, 20));
+	const idle = server.connect();
+	idle.send(get("/healthz"));
+	await eventually(() => idle.statuses.length === 1);
+	let ended = false;
+	const end = server.end().then(() => {
+		ended = true;
+	});
+	await Promise.all([silent.closed, slow.closed, idle.closed]);
+	assert.not.ok(ended);
+	assert.equal(writing.statuses, []);
+	held.open();
+	await end;
+	await writing.closed;
+	assert.equal(writing.statuses, [201]);
+	assert.match(writing.text, /\r\nConnection: close\r\n/);
+	assert.equal(server.stored, ["last"]);
+});
 
-node("readyz answers 503 with the reason while healthz answers 200", async () => {
+test("readyz answers 503 with the reason while healthz answers 200", async () => {
 	const server = await TestServer.start();
 	const ask = async (path: string) => {
 		const answer = await fetch(server.url + path);
@@ -128,7 +125,7 @@ node("readyz answers 503 with the reason while healthz answers 200", async () =>
 	await server.end();
 });
 
-node("a body that is announced too large is answered before it is sent, and nothing is stored", async () => {
+test("a body that is announced too large is answered before it is sent, and nothing is stored", async () => {
 	const server = await TestServer.start();
 	const put = server.connect();
 	const head =
@@ -142,34 +139,31 @@ node("a body that is announced too large is answered before it is sent, and noth
 	await server.end();
 });
 
-node(
-	"the bodies in memory at one time are bounded; a write beyond that gets 503 with Retry-After",
-	async () => {
-		const server = await TestServer.start({ maxHeldBytes: 100_000 });
-		const head = plausibleHead(60_000, close);
-		const holding = server.connect();
-		holding.send(head + "x".repeat(59_999));
-		// The body is held once another one of its size finds no room.
-		const refused = async () => {
-			const other = server.connect();
-			other.send(head + "x".repeat(60_000));
-			await other.closed;
-			return other;
-		};
-		await eventually(async () => (await refused()).statuses[0] === 503);
-		const { text } = await refused();
-		assert.match(text, /\r\nRetry-After: 1\r\n/);
-		assert.match(text, '{"errors":["too many bodies are being read"]}');
-		holding.send("x");
-		await holding.closed;
-		assert.equal(holding.statuses, [401]);
-		assert.equal((await refused()).statuses, [401], "the room is free again");
-		assert.equal(server.stored, []);
-		await server.end();
-	},
-);
+test("the bodies in memory at one time are bounded; a write beyond that gets 503 with Retry-After", async () => {
+	const server = await TestServer.start({ maxHeldBytes: 100_000 });
+	const head = plausibleHead(60_000, close);
+	const holding = server.connect();
+	holding.send(head + "x".repeat(59_999));
+	// The body is held once another one of its size finds no room.
+	const refused = async () => {
+		const other = server.connect();
+		other.send(head + "x".repeat(60_000));
+		await other.closed;
+		return other;
+	};
+	await eventually(async () => (await refused()).statuses[0] === 503);
+	const { text } = await refused();
+	assert.match(text, /\r\nRetry-After: 1\r\n/);
+	assert.match(text, '{"errors":["too many bodies are being read"]}');
+	holding.send("x");
+	await holding.closed;
+	assert.equal(holding.statuses, [401]);
+	assert.equal((await refused()).statuses, [401], "the room is free again");
+	assert.equal(server.stored, []);
+	await server.end();
+});
 
-node("a large answer of docs has as many bytes as its Content-Length says", async () => {
+test("a large answer of docs has as many bytes as its Content-Length says", async () => {
 	const body = new TextEncoder().encode(JSON.stringify("é".repeat(10_000)));
 	const server = await TestServer.start({ fragments: () => ({ body, etag: '"x"' }) });
 	const keys = Array.from({ length: 500 }, (_, index) => `k${index}`).join(",");
@@ -184,7 +178,7 @@ node("a large answer of docs has as many bytes as its Content-Length says", asyn
 	await server.end();
 });
 
-node("a fragment that cannot be read is a 500 with an empty body, and is reported", async () => {
+test("a fragment that cannot be read is a 500 with an empty body, and is reported", async () => {
 	const broken = new Error("unreadable");
 	const server = await TestServer.start({
 		fragments: () => {
@@ -198,7 +192,7 @@ node("a fragment that cannot be read is a 500 with an empty body, and is reporte
 	await server.end();
 });
 
-node("a page that cannot be read is a 500, and is reported", async () => {
+test("a page that cannot be read is a 500, and is reported", async () => {
 	const broken = new Error("unreadable");
 	const pages = async () => {
 		throw broken;
@@ -213,7 +207,7 @@ node("a page that cannot be read is a 500, and is reported", async () => {
 	await server.end();
 });
 
-node("writes are limited by the address that a trusted proxy names, and reads are not", async () => {
+test("writes are limited by the address that a trusted proxy names, and reads are not", async () => {
 	const buckets = new TokenBuckets({ perMinute: 1, burst: 2, bytesPerDay: 1_000_000 }, () => new Date(0));
 	const limiter: WriteLimiter = {
 		address: (address) => buckets.address(address),
@@ -252,7 +246,7 @@ node("writes are limited by the address that a trusted proxy names, and reads ar
 	await server.end();
 });
 
-node("a request for a layer's status is counted for the address that a trusted proxy names", async () => {
+test("a request for a layer's status is counted for the address that a trusted proxy names", async () => {
 	const asked: unknown[] = [];
 	const status = async (_smallkey: string, client: Client) => {
 		asked.push(client[0]?.name);
@@ -267,7 +261,7 @@ node("a request for a layer's status is counted for the address that a trusted p
 	await server.end();
 });
 
-node("an address that sends too many writes is refused before its body arrives", async () => {
+test("an address that sends too many writes is refused before its body arrives", async () => {
 	const limiter = { address: () => 7, sender: () => 0, punish: () => undefined };
 	const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;
 	const server = await TestServer.start({ context: { limiter }, trustedProxies });
@@ -281,7 +275,7 @@ node("an address that sends too many writes is refused before its body arrives",
 	await server.end();
 });
 
-node("the log has the id of each write and refusal, and reads are counted", async () => {
+test("the log has the id of each write and refusal, and reads are counted", async () => {
 	const server = await TestServer.start();
 	const put = server.connect();
 	put.send(await server.put("logged", close));
@@ -306,7 +300,7 @@ node("the log has the id of each write and refusal, and reads are counted", asyn
 	await server.end();
 });
 
-node("a flood of refusals is one line at once and one for each second, with the path cut", async () => {
+test("a flood of refusals is one line at once and one for each second, with the path cut", async () => {
 	const server = await TestServer.start({ times: { logEveryMs: 60_000 } });
 	const flood = server.connect();
 	const long = "x".repeat(20_000);
@@ -329,7 +323,7 @@ node("a flood of refusals is one line at once and one for each second, with the 
 	);
 });
 
-node("repeated refusals have one line in the log for each window", async () => {
+test("repeated refusals have one line in the log for each window", async () => {
 	const server = await TestServer.start({ times: { logEveryMs: 20 } });
 	const flood = server.connect();
 	await eventually(() => {
@@ -342,7 +336,7 @@ node("repeated refusals have one line in the log for each window", async () => {
 	await server.end();
 });
 
-node("a client that disconnects in the middle of a body changes nothing, and is 499 in the log", async () => {
+test("a client that disconnects in the middle of a body changes nothing, and is 499 in the log", async () => {
 	const server = await TestServer.start();
 	const cut = server.connect();
 	cut.send(get("/healthz") + (await server.put("cut")).slice(0, -10));
@@ -354,4 +348,4 @@ node("a client that disconnects in the middle of a body changes nothing, and is 
 	await server.end();
 });
 
-node.run();
+test.run();

@@ -3,29 +3,26 @@ import * as assert from "uvu/assert";
 import { eventually } from "../../wait.ts";
 import { plausibleHead, TestServer } from "./node-server.ts";
 
-const slow = suite("slow clients");
-slow.after.each(() => TestServer.closeAll());
+const test = suite("slow clients");
+test.after.each(() => TestServer.closeAll());
 
-slow(
-	"a client that does not finish its head or body is disconnected, and others are served meanwhile",
-	async () => {
-		const server = await TestServer.start({
-			times: { headTimeoutMs: 1_500, bodyTimeoutMs: 1_500, checkEveryMs: 20 },
-		});
-		const head = server.connect();
-		head.send("GET /v0.9/doc/en/toporama HTTP/1.1\r\nHost: h\r\nX-Slow: ");
-		const body = server.connect();
-		body.send(`${plausibleHead(100)}{`);
-		assert.is((await fetch(`${server.url}/healthz`)).status, 200);
-		await head.closed;
-		assert.match(head.text, /^HTTP\/1\.1 408 /);
-		await body.closed;
-		assert.match(body.text, /^HTTP\/1\.1 408 /);
-		assert.match(body.text, "the body did not arrive within 1.5 seconds");
-		assert.equal(server.stored, []);
-		await server.end();
-	},
-);
+test("a client that does not finish its head or body is disconnected, and others are served meanwhile", async () => {
+	const server = await TestServer.start({
+		times: { headTimeoutMs: 1_500, bodyTimeoutMs: 1_500, checkEveryMs: 20 },
+	});
+	const head = server.connect();
+	head.send("GET /v0.9/doc/en/toporama HTTP/1.1\r\nHost: h\r\nX-Slow: ");
+	const body = server.connect();
+	body.send(`${plausibleHead(100)}{`);
+	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
+	await head.closed;
+	assert.match(head.text, /^HTTP\/1\.1 408 /);
+	await body.closed;
+	assert.match(body.text, /^HTTP\/1\.1 408 /);
+	assert.match(body.text, "the body did not arrive within 1.5 seconds");
+	assert.equal(server.stored, []);
+	await server.end();
+});
 
 /** A server with an answer that no socket's buffers take whole. */
 async function startLarge(readerTimeoutMs: number): Promise<TestServer> {
@@ -37,7 +34,7 @@ async function startLarge(readerTimeoutMs: number): Promise<TestServer> {
 const request = (target: string) => `GET ${target} HTTP/1.1\r\nHost: h\r\n\r\n`;
 const pieces = `/v0.9/docs/en/${Array(30).fill("k").join(",")}`;
 
-slow("a client that does not read its answer is disconnected", async () => {
+test("a client that does not read its answer is disconnected", async () => {
 	const server = await startLarge(200);
 	const others = [request(pieces), request("/v0.9/doc/en/k").repeat(30)];
 	for (const bytes of others) {
@@ -54,7 +51,7 @@ slow("a client that does not read its answer is disconnected", async () => {
 	await server.end();
 });
 
-slow("a client that reads slowly, but within the time limit, gets its whole answer", async () => {
+test("a client that reads slowly, but within the time limit, gets its whole answer", async () => {
 	const server = await startLarge(60_000);
 	const reader = server.connect();
 	reader.socket.pause();
@@ -67,7 +64,7 @@ slow("a client that reads slowly, but within the time limit, gets its whole answ
 	await server.end();
 });
 
-slow("an answer that a slow client has not read yet is not overwritten by other answers", async () => {
+test("an answer that a slow client has not read yet is not overwritten by other answers", async () => {
 	const fragments = (_target: string, _lang: string, smallkey: string) => ({
 		body: new TextEncoder().encode(smallkey.slice(0, 1).repeat(10_000)),
 		etag: `"${smallkey}"`,
@@ -91,4 +88,4 @@ slow("an answer that a slow client has not read yet is not overwritten by other 
 	await server.end();
 });
 
-slow.run();
+test.run();

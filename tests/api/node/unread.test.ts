@@ -8,8 +8,8 @@ import { eventually } from "../../wait.ts";
 import { temporaryFolder } from "../../world.ts";
 import { TestServer } from "./node-server.ts";
 
-const unread = suite("answers that are not read");
-unread.after.each(() => TestServer.closeAll());
+const test = suite("answers that are not read");
+test.after.each(() => TestServer.closeAll());
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`;
 const megabyte = 1_000_000;
@@ -36,7 +36,7 @@ async function someTime(server: TestServer): Promise<void> {
 	for (let round = 0; round < 50; round += 1) assert.is((await fetch(`${server.url}/healthz`)).status, 200);
 }
 
-unread("a page is built only after the client has read the pages before it on the connection", async () => {
+test("a page is built only after the client has read the pages before it on the connection", async () => {
 	const { server, asked } = await startPages(16 * megabyte);
 	const reader = server.connect();
 	reader.socket.pause();
@@ -57,7 +57,7 @@ unread("a page is built only after the client has read the pages before it on th
 	await server.end();
 });
 
-unread("a list of fragments is not put together while its client does not read", async () => {
+test("a list of fragments is not put together while its client does not read", async () => {
 	const asked = new Set<string>();
 	const body = Buffer.alloc(200_000, "1");
 	const fragments = (_target: string, _lang: string, smallkey: string) => {
@@ -75,7 +75,7 @@ unread("a list of fragments is not put together while its client does not read",
 	await server.end();
 });
 
-unread("a file is in memory once, however many requests for it wait for their readers", async () => {
+test("a file is in memory once, however many requests for it wait for their readers", async () => {
 	await using folder = await temporaryFolder();
 	await writeFile(join(folder.path, "site.json"), Buffer.alloc(2 * megabyte, "x"));
 	const server = await TestServer.start({ pages: folderPages(folder.path, false), context: { settings } });
@@ -94,31 +94,28 @@ unread("a file is in memory once, however many requests for it wait for their re
 	await server.end();
 });
 
-unread(
-	"beyond a bound of unread answers the oldest connection is closed, and others are served",
-	async () => {
-		const { server, asked } = await startPages(64 * megabyte);
-		const readers = [];
-		for (let count = 1; count <= 6; count += 1) {
-			const reader = server.connect();
-			reader.socket.pause();
-			reader.send(get("/site.json"));
-			readers.push(reader);
-			await eventually(() => asked.length === count);
-			await someTime(server);
-		}
-		const [oldest, , , , , newest] = readers;
-		await eventually(() => {
-			// A paused socket learns of its end only by sending.
-			oldest?.send(get("/healthz"));
-			return oldest?.socket.destroyed === true;
-		});
-		newest?.send(get("/healthz"));
+test("beyond a bound of unread answers the oldest connection is closed, and others are served", async () => {
+	const { server, asked } = await startPages(64 * megabyte);
+	const readers = [];
+	for (let count = 1; count <= 6; count += 1) {
+		const reader = server.connect();
+		reader.socket.pause();
+		reader.send(get("/site.json"));
+		readers.push(reader);
+		await eventually(() => asked.length === count);
 		await someTime(server);
-		assert.not.ok(newest?.socket.destroyed);
-		for (const { socket } of readers) socket.destroy();
-		await server.end();
-	},
-);
+	}
+	const [oldest, , , , , newest] = readers;
+	await eventually(() => {
+		// A paused socket learns of its end only by sending.
+		oldest?.send(get("/healthz"));
+		return oldest?.socket.destroyed === true;
+	});
+	newest?.send(get("/healthz"));
+	await someTime(server);
+	assert.not.ok(newest?.socket.destroyed);
+	for (const { socket } of readers) socket.destroy();
+	await server.end();
+});
 
-unread.run();
+test.run();

@@ -11,7 +11,7 @@ import { root, runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";
 import { temporaryFolder } from "../../world.ts";
 
-const metrics = suite("metrics");
+const test = suite("metrics");
 
 /** Starts the service in this process, and ends it after the task. */
 async function whileServing(
@@ -54,7 +54,7 @@ async function put(url: string, secret: string): Promise<Response> {
 	return fetch(url + target, { method: "PUT", body: manual, headers });
 }
 
-metrics("a service with METRICS_PORT counts what it answers, and says how it is", async () => {
+test("a service with METRICS_PORT counts what it answers, and says how it is", async () => {
 	const env = { METRICS_PORT: "0", SENDERS: JSON.stringify({ jstest: secrets.jstest }) };
 	await whileServing(env, async (url, metricsUrl) => {
 		assert.match(metricsUrl ?? "", /^http:\/\/127\.0\.0\.1:\d+\/metrics$/);
@@ -100,14 +100,14 @@ metrics("a service with METRICS_PORT counts what it answers, and says how it is"
 	});
 });
 
-metrics("without METRICS_PORT nothing listens, and a bad one ends the start", async () => {
+test("without METRICS_PORT nothing listens, and a bad one ends the start", async () => {
 	await whileServing({}, async (_url, metricsUrl) => assert.is(metricsUrl, null));
 	const bad = await runScript("serve", [], { METRICS_PORT: "many" });
 	assert.is(bad.code, 2);
 	assert.match(bad.stderr, "METRICS_PORT: must be a whole number from 0 to 65535, not many");
 });
 
-metrics("a port that is taken is named with its settings", async () => {
+test("a port that is taken is named with its settings", async () => {
 	await whileServing({ METRICS_PORT: "0" }, async (_url, metricsUrl) => {
 		const { port } = new URL(metricsUrl as string);
 		const { path, remove } = await temporaryFolder();
@@ -119,7 +119,7 @@ metrics("a port that is taken is named with its settings", async () => {
 	});
 });
 
-metrics("two services of one process count each its own", async () => {
+test("two services of one process count each its own", async () => {
 	const [one, other] = [createMetrics(), createMetrics()];
 	one.answer("doc", 200, 0.3, undefined);
 	one.answer("doc", 200, 99_999, undefined);
@@ -139,7 +139,7 @@ metrics("two services of one process count each its own", async () => {
 	assert.not.match(await other.text(root, gauges), 'route="doc"');
 });
 
-metrics("the alerts are in order, fire when they should, and name metrics that there are", async () => {
+test("the alerts are in order, fire when they should, and name metrics that there are", async () => {
 	const alerts = await readFile(join(root, "deploy/alerts.yml"), "utf8");
 	const gauges = async () => ({
 		...{ layers: 1, queue: 0, commitsBehind: 0, filesBehind: 0, harvestsWaiting: 0, isReady: true },
@@ -165,4 +165,4 @@ async function promtool(args: string[], input = ""): Promise<void> {
 	await running;
 }
 
-metrics.run();
+test.run();

@@ -22,7 +22,7 @@ interface Context {
 	pages: [string, (page: Page) => Promise<unknown>][];
 }
 
-const people = suite<Context>("for people");
+const test = suite<Context>("for people");
 
 /** What axe-core says of one rule. */
 interface Violation {
@@ -31,7 +31,7 @@ interface Violation {
 	nodes: { html: string; failureSummary: string }[];
 }
 
-people.before(async (context) => {
+test.before(async (context) => {
 	context.browser = await openBrowser();
 	context.axe = await readFile(join(root, "node_modules/axe-core/axe.min.js"), "utf8");
 	context.maps = await Peer.open();
@@ -117,7 +117,7 @@ people.before(async (context) => {
 	];
 });
 
-people.after(async ({ browser, maps, world }) => {
+test.after(async ({ browser, maps, world }) => {
 	await browser?.close();
 	await Promise.all([maps?.close(), world?.close()]);
 });
@@ -172,123 +172,123 @@ for (const [lang, withColours] of [
 	["fr", false],
 ] as const) {
 	const what = withColours ? ", light and dark," : "";
-	people(
-		`axe-core finds nothing on any page${what} and none is wider than a phone: ${lang}`,
-		async ({ browser, world, axe, pages }) => {
-			// axe-core comes in beside the page's policy.
-			const { page: tab, context, faults } = await openWindow(browser, { bypassCSP: true });
-			for (const [path, ready] of pages) {
-				await tab.setViewportSize({ width: 1_200, height: 900 });
-				await tab.emulateMedia({ colorScheme: "light" });
-				// Two addresses that differ in what follows `#` alone are one page.
-				await tab.goto("about:blank");
-				await tab.goto(world.url(`${lang}/${path}`));
-				await ready(tab);
-				if (path === "") await tab.locator(".filters[open] .facet").first().waitFor();
-				assert.equal(await violations(tab, axe, withColours), [], `${lang}/${path}`);
-				assert.is(await tab.locator('[tabindex="0"]:not([role])').count(), 0, `${lang}/${path}`);
-				if (withColours) assert.equal(await darkViolations(tab), [], `${lang}/${path} in the dark`);
-				await tab.setViewportSize({ width: 320, height: 640 });
-				const width = await tab.evaluate("document.documentElement.scrollWidth");
-				assert.ok((width as number) <= 320, `${lang}/${path}: ${width}`);
-				assert.equal(await besideText(tab), [], `${lang}/${path}`);
-				assert.equal(await runAxe(tab, { runOnly: ["target-size"] }), [], `${lang}/${path}, narrow`);
-				assert.ok((await narrowestCell(tab)) >= 60, `${lang}/${path}: a column of single letters`);
-				assert.equal(faults, []);
-			}
-			await context.close();
-		},
-	);
+	test(`axe-core finds nothing on any page${what} and none is wider than a phone: ${lang}`, async ({
+		browser,
+		world,
+		axe,
+		pages,
+	}) => {
+		// axe-core comes in beside the page's policy.
+		const { page: tab, context, faults } = await openWindow(browser, { bypassCSP: true });
+		for (const [path, ready] of pages) {
+			await tab.setViewportSize({ width: 1_200, height: 900 });
+			await tab.emulateMedia({ colorScheme: "light" });
+			// Two addresses that differ in what follows `#` alone are one page.
+			await tab.goto("about:blank");
+			await tab.goto(world.url(`${lang}/${path}`));
+			await ready(tab);
+			if (path === "") await tab.locator(".filters[open] .facet").first().waitFor();
+			assert.equal(await violations(tab, axe, withColours), [], `${lang}/${path}`);
+			assert.is(await tab.locator('[tabindex="0"]:not([role])').count(), 0, `${lang}/${path}`);
+			if (withColours) assert.equal(await darkViolations(tab), [], `${lang}/${path} in the dark`);
+			await tab.setViewportSize({ width: 320, height: 640 });
+			const width = await tab.evaluate("document.documentElement.scrollWidth");
+			assert.ok((width as number) <= 320, `${lang}/${path}: ${width}`);
+			assert.equal(await besideText(tab), [], `${lang}/${path}`);
+			assert.equal(await runAxe(tab, { runOnly: ["target-size"] }), [], `${lang}/${path}, narrow`);
+			assert.ok((await narrowestCell(tab)) >= 60, `${lang}/${path}: a column of single letters`);
+			assert.equal(faults, []);
+		}
+		await context.close();
+	});
 }
 
-people(
-	"the guide, the plain list and the interface are in order, in both languages and on a narrow screen",
-	async ({ browser, world, axe }) => {
-		for (const [path, width, dark] of [
-			["guide/", 1_200, false],
-			["guide/operate.html", 320, true],
-			["guide/fr/publish.html", 320, false],
-			["list/fr/", 320, true],
-			["schemas/", 320, false],
-		] as const) {
-			const { page: tab, context, faults } = await openWindow(browser, { width, dark });
-			await tab.goto(world.url(path.endsWith("/") ? `${path}index.html` : path));
-			assert.equal(await violations(tab, axe), [], path);
-			const overflow = await tab.evaluate("document.documentElement.scrollWidth - innerWidth");
-			assert.ok((overflow as number) <= 0, `${path} is wider than the screen by ${overflow}`);
-			assert.equal(faults, []);
-			await context.close();
-		}
-	},
-);
-
-people(
-	"everything can be done with the keyboard, and the focus goes where one goes",
-	async ({ browser, world }) => {
-		const { page, context } = await openWindow(browser);
-		await page.goto(world.url("en/"));
-		await page.locator(".results li").first().waitFor();
-		await page.keyboard.press("Tab");
-		assert.is(await page.evaluate("document.activeElement.textContent"), "Skip to the content");
-		await page.keyboard.press("Enter");
-		assert.is(await page.evaluate("document.activeElement.tagName + location.hash"), "H1");
-		await page.getByRole("searchbox").focus();
-		await page.keyboard.type("rivers");
-		await page.getByText("1 layer", { exact: true }).waitFor();
-		await page.locator(".results a").first().focus();
-		await page.keyboard.press("Enter");
-		await page.getByRole("heading", { level: 1, name: "Rivers" }).waitFor();
-		assert.is(await page.evaluate("document.activeElement.tagName"), "H1");
-		await eventually(async () => (await page.title()) === "Rivers – Map layers");
-		await page.locator('.map[data-state="drawn"]').waitFor();
-		await page.locator(".map").focus();
-		await page.keyboard.press("Enter");
-		await page.getByText("x", { exact: true }).waitFor();
-		// Back in the list the focus is where it was, whichever way one goes.
-		const inFocus = () => page.evaluate("document.activeElement.dataset.layer");
-		await page.goBack();
-		await eventually(async () => (await inFocus()) === "rivers");
-		// What the layer's page reads takes no focus away when it arrives.
-		let release = () => {};
-		const held = new Promise<void>((resolve) => {
-			release = resolve;
-		});
-		await page.route("**/doc/**", (route) => held.then(() => route.continue()));
-		await page.keyboard.press("Enter");
-		const back = page.getByRole("link", { name: "Back to the layers" });
-		await back.focus();
-		release();
-		await page.locator('.map[data-state="drawn"]').waitFor();
-		assert.match(await page.evaluate("document.activeElement.textContent"), "Back to the layers");
-		await page.keyboard.press("Enter");
-		await eventually(async () => (await inFocus()) === "rivers");
+test("the guide, the plain list and the interface are in order, in both languages and on a narrow screen", async ({
+	browser,
+	world,
+	axe,
+}) => {
+	for (const [path, width, dark] of [
+		["guide/", 1_200, false],
+		["guide/operate.html", 320, true],
+		["guide/fr/publish.html", 320, false],
+		["list/fr/", 320, true],
+		["schemas/", 320, false],
+	] as const) {
+		const { page: tab, context, faults } = await openWindow(browser, { width, dark });
+		await tab.goto(world.url(path.endsWith("/") ? `${path}index.html` : path));
+		assert.equal(await violations(tab, axe), [], path);
+		const overflow = await tab.evaluate("document.documentElement.scrollWidth - innerWidth");
+		assert.ok((overflow as number) <= 0, `${path} is wider than the screen by ${overflow}`);
+		assert.equal(faults, []);
 		await context.close();
-	},
-);
+	}
+});
 
-people(
-	"the page speaks the language that it says, and links to the other one",
-	async ({ browser, world }) => {
-		for (const [lang, other] of [
-			["en", "fr"],
-			["fr", "en"],
-		]) {
-			const { page, context } = await openWindow(browser);
-			await page.goto(world.url(`${lang}/layer/rivers`));
-			await page.locator("h1").first().waitFor();
-			assert.is(await page.locator("html").getAttribute("lang"), lang);
-			assert.is(
-				await page.locator(`link[hreflang=${other}]`).getAttribute("href"),
-				`../../${other}/layer/rivers`,
-			);
-			await page.locator(".layerhead .second").waitFor();
-			assert.is(await page.locator(".layerhead .second").getAttribute("lang"), other);
-			await context.close();
-		}
-	},
-);
+test("everything can be done with the keyboard, and the focus goes where one goes", async ({
+	browser,
+	world,
+}) => {
+	const { page, context } = await openWindow(browser);
+	await page.goto(world.url("en/"));
+	await page.locator(".results li").first().waitFor();
+	await page.keyboard.press("Tab");
+	assert.is(await page.evaluate("document.activeElement.textContent"), "Skip to the content");
+	await page.keyboard.press("Enter");
+	assert.is(await page.evaluate("document.activeElement.tagName + location.hash"), "H1");
+	await page.getByRole("searchbox").focus();
+	await page.keyboard.type("rivers");
+	await page.getByText("1 layer", { exact: true }).waitFor();
+	await page.locator(".results a").first().focus();
+	await page.keyboard.press("Enter");
+	await page.getByRole("heading", { level: 1, name: "Rivers" }).waitFor();
+	assert.is(await page.evaluate("document.activeElement.tagName"), "H1");
+	await eventually(async () => (await page.title()) === "Rivers – Map layers");
+	await page.locator('.map[data-state="drawn"]').waitFor();
+	await page.locator(".map").focus();
+	await page.keyboard.press("Enter");
+	await page.getByText("x", { exact: true }).waitFor();
+	// Back in the list the focus is where it was, whichever way one goes.
+	const inFocus = () => page.evaluate("document.activeElement.dataset.layer");
+	await page.goBack();
+	await eventually(async () => (await inFocus()) === "rivers");
+	// What the layer's page reads takes no focus away when it arrives.
+	let release = () => {};
+	const held = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	await page.route("**/doc/**", (route) => held.then(() => route.continue()));
+	await page.keyboard.press("Enter");
+	const back = page.getByRole("link", { name: "Back to the layers" });
+	await back.focus();
+	release();
+	await page.locator('.map[data-state="drawn"]').waitFor();
+	assert.match(await page.evaluate("document.activeElement.textContent"), "Back to the layers");
+	await page.keyboard.press("Enter");
+	await eventually(async () => (await inFocus()) === "rivers");
+	await context.close();
+});
 
-if (executable || process.env.CI) people.run();
+test("the page speaks the language that it says, and links to the other one", async ({ browser, world }) => {
+	for (const [lang, other] of [
+		["en", "fr"],
+		["fr", "en"],
+	]) {
+		const { page, context } = await openWindow(browser);
+		await page.goto(world.url(`${lang}/layer/rivers`));
+		await page.locator("h1").first().waitFor();
+		assert.is(await page.locator("html").getAttribute("lang"), lang);
+		assert.is(
+			await page.locator(`link[hreflang=${other}]`).getAttribute("href"),
+			`../../${other}/layer/rivers`,
+		);
+		await page.locator(".layerhead .second").waitFor();
+		assert.is(await page.locator(".layerhead .second").getAttribute("lang"), other);
+		await context.close();
+	}
+});
+
+if (executable || process.env.CI) test.run();
 else {
 	const skipped = suite("for people");
 	skipped.skip("needs Chromium");

@@ -57,45 +57,45 @@ const changes = layers.slice(0, 20).map(({ smallkey }, at): RecentChange => {
 	return { commit: String(at).padStart(40, "0"), date, what: { smallkey, kind: "added" } };
 });
 
-const page = sharedSuite<Context>("catalogue page", async (use) => {
+const test = sharedSuite<Context>("catalogue page", async (use) => {
 	const browser = use(await openBrowser());
 	const world = use(await SiteWorld.open(layers, {}, "/base", changes));
 	const { page: window, faults } = await openWindow(browser);
 	return { browser, world, window, faults };
 });
 
-page.after.each(async ({ window, faults }) => {
+test.after.each(async ({ window, faults }) => {
 	await window.unrouteAll();
 	await window.emulateMedia({ media: null });
 	assert.equal(faults.splice(0), []);
 });
 
-page(
-	"the search finds as one types, in both languages, and keeps everything in the address",
-	async ({ window, world }) => {
-		await window.goto(world.url("en/"));
-		const rows = window.locator(".results li h2");
-		await window.getByText("44 layers", { exact: true }).waitFor();
-		await window.getByRole("searchbox").pressSequentially("ecole");
-		await window.getByText("1 layer", { exact: true }).waitFor();
-		await window.waitForURL(/\/base\/en\/\?q=ecole$/);
-		assert.equal(await rows.allTextContents(), ["Schools"]);
-		await window.reload();
-		await window.getByText("1 layer", { exact: true }).waitFor();
-		assert.is(await window.getByRole("searchbox").inputValue(), "ecole");
-		await rows.first().getByRole("link").click();
-		await window.getByRole("heading", { level: 1, name: "Schools" }).waitFor();
-		assert.match(window.url(), /\/en\/layer\/ecoles\?q=ecole$/);
-		await window.getByRole("link", { name: "Français" }).click();
-		await window.getByRole("heading", { level: 1, name: "Écoles du Québec" }).waitFor();
-		assert.match(window.url(), /\/base\/fr\/layer\/ecoles\?q=ecole$/);
-		await window.goBack();
-		await window.goBack();
-		await window.getByText("1 layer", { exact: true }).waitFor();
-	},
-);
+test("the search finds as one types, in both languages, and keeps everything in the address", async ({
+	window,
+	world,
+}) => {
+	await window.goto(world.url("en/"));
+	const rows = window.locator(".results li h2");
+	await window.getByText("44 layers", { exact: true }).waitFor();
+	await window.getByRole("searchbox").pressSequentially("ecole");
+	await window.getByText("1 layer", { exact: true }).waitFor();
+	await window.waitForURL(/\/base\/en\/\?q=ecole$/);
+	assert.equal(await rows.allTextContents(), ["Schools"]);
+	await window.reload();
+	await window.getByText("1 layer", { exact: true }).waitFor();
+	assert.is(await window.getByRole("searchbox").inputValue(), "ecole");
+	await rows.first().getByRole("link").click();
+	await window.getByRole("heading", { level: 1, name: "Schools" }).waitFor();
+	assert.match(window.url(), /\/en\/layer\/ecoles\?q=ecole$/);
+	await window.getByRole("link", { name: "Français" }).click();
+	await window.getByRole("heading", { level: 1, name: "Écoles du Québec" }).waitFor();
+	assert.match(window.url(), /\/base\/fr\/layer\/ecoles\?q=ecole$/);
+	await window.goBack();
+	await window.goBack();
+	await window.getByText("1 layer", { exact: true }).waitFor();
+});
 
-page("Back while the page waits for its texts shows the list", async ({ window, world }) => {
+test("Back while the page waits for its texts shows the list", async ({ window, world }) => {
 	await window.goto(world.url("en/?q=ecole"));
 	await window.locator(".results li h2").first().getByRole("link").click();
 	await window.waitForURL(/\/base\/en\/layer\/ecoles\?q=ecole$/);
@@ -115,7 +115,7 @@ page("Back while the page waits for its texts shows the list", async ({ window, 
 	await window.getByText("1 layer", { exact: true }).waitFor();
 });
 
-page("filters work before any text, alone and together, and can be taken away", async ({ window, world }) => {
+test("filters work before any text, alone and together, and can be taken away", async ({ window, world }) => {
 	await window.goto(world.url("en/"));
 	const value = (name: RegExp) => window.getByRole("button", { name });
 	await value(/^The service fails\s+1$/).click();
@@ -153,30 +153,24 @@ page("filters work before any text, alone and together, and can be taken away", 
 	await window.getByText("20 layers", { exact: true }).waitFor();
 });
 
-page(
-	"odd searches find nothing and break nothing, and long or foreign titles stay in their place",
-	async ({ browser, world }) => {
-		const { page: window, context, faults } = await openWindow(browser, { width: 320, height: 600 });
-		for (const text of [
-			"x".repeat(10_000),
-			"(.*)+[\\",
-			"<img src=x onerror=alert(1)>",
-			"\u202eabc",
-			"مرحبا",
-		]) {
-			await window.goto(world.url("en/"));
-			await window.getByText("44 layers", { exact: true }).waitFor();
-			await window.getByRole("searchbox").fill(text);
-			await eventually(async () => !(await window.locator(".count").innerText()).includes("44"));
-		}
-		await window.getByText("1 layer", { exact: true }).waitFor();
-		const width = await window.evaluate("document.documentElement.scrollWidth");
-		assert.ok((width as number) <= 320, String(width));
-		assert.is(await window.locator("main img").count(), 0);
-		assert.equal(faults, []);
-		await context.close();
-	},
-);
+test("odd searches find nothing and break nothing, and long or foreign titles stay in their place", async ({
+	browser,
+	world,
+}) => {
+	const { page: window, context, faults } = await openWindow(browser, { width: 320, height: 600 });
+	for (const text of ["x".repeat(10_000), "(.*)+[\\", "<img src=x onerror=alert(1)>", "\u202eabc", "مرحبا"]) {
+		await window.goto(world.url("en/"));
+		await window.getByText("44 layers", { exact: true }).waitFor();
+		await window.getByRole("searchbox").fill(text);
+		await eventually(async () => !(await window.locator(".count").innerText()).includes("44"));
+	}
+	await window.getByText("1 layer", { exact: true }).waitFor();
+	const width = await window.evaluate("document.documentElement.scrollWidth");
+	assert.ok((width as number) <= 320, String(width));
+	assert.is(await window.locator("main img").count(), 0);
+	assert.equal(faults, []);
+	await context.close();
+});
 
 /** The layout shift of a page until its rows or its map are there (web.dev, "Cumulative Layout Shift"). */
 async function shiftOf(browser: Browser, width: number, address: string, ready: string): Promise<number> {
@@ -194,69 +188,65 @@ async function shiftOf(browser: Browser, width: number, address: string, ready: 
 	return shift;
 }
 
-page(
-	"nothing moves while a page loads, with 44, 2,000 and 20,000 layers, wide and narrow",
-	async (context) => {
-		const { browser, world } = context;
-		const pages = [
-			["en/", ".found:not([aria-busy]) .results li:nth-child(10)"],
-			["fr/?q=riviere", ".found:not([aria-busy]) .results li"],
-			["en/layer/same", '.map[data-state="failed"]'],
-			["en/embed/same", '.map[data-state="failed"]'],
-			["en/?page=health", "table"],
-			["fr/changes/", ".narrow:not([hidden])"],
-			["list/fr/", "main li"],
-			["guide/publish.html", "main nav"],
-			["en/?page=draft", "main input"],
-		] as const;
-		const assertStill = async (at: SiteWorld, path: string, ready: string) => {
-			for (const width of [1_200, 390]) {
-				const shift = await shiftOf(browser, width, at.url(path), ready);
-				assert.ok(shift < 0.05, `${path} at ${width}: ${shift}`);
-			}
-		};
-		for (const [path, ready] of pages) await assertStill(world, path, ready);
-		const large = await SiteWorld.open([]);
-		for (const count of [2_000, 20_000]) {
-			large.publish([...generateEntries(count)]);
-			await assertStill(
-				large,
-				"en/",
-				".filters:has(.facet, summary) ~ .found:not([aria-busy]) .results li:nth-child(10)",
-			);
+test("nothing moves while a page loads, with 44, 2,000 and 20,000 layers, wide and narrow", async (context) => {
+	const { browser, world } = context;
+	const pages = [
+		["en/", ".found:not([aria-busy]) .results li:nth-child(10)"],
+		["fr/?q=riviere", ".found:not([aria-busy]) .results li"],
+		["en/layer/same", '.map[data-state="failed"]'],
+		["en/embed/same", '.map[data-state="failed"]'],
+		["en/?page=health", "table"],
+		["fr/changes/", ".narrow:not([hidden])"],
+		["list/fr/", "main li"],
+		["guide/publish.html", "main nav"],
+		["en/?page=draft", "main input"],
+	] as const;
+	const assertStill = async (at: SiteWorld, path: string, ready: string) => {
+		for (const width of [1_200, 390]) {
+			const shift = await shiftOf(browser, width, at.url(path), ready);
+			assert.ok(shift < 0.05, `${path} at ${width}: ${shift}`);
 		}
-		await large.close();
-	},
-);
+	};
+	for (const [path, ready] of pages) await assertStill(world, path, ready);
+	const large = await SiteWorld.open([]);
+	for (const count of [2_000, 20_000]) {
+		large.publish([...generateEntries(count)]);
+		await assertStill(
+			large,
+			"en/",
+			".filters:has(.facet, summary) ~ .found:not([aria-busy]) .results li:nth-child(10)",
+		);
+	}
+	await large.close();
+});
 
-page(
-	"a search while the catalogue is read is answered by the service first, never as a final count",
-	async ({ window }) => {
-		const asked = await SiteWorld.open(layers.slice(0, 3), { canSend: true });
-		const item = { rel: "item", hreflang: "en", href: "https://maps.example.ca/wms" };
-		const named = { rel: "describedby", hreflang: "en", title: "Rivers of region 1" };
-		const record = { id: "layer-1", properties: { type: "wms" }, links: [item, named] };
-		asked.server.on("/collections/layers/items", (request, response) => {
-			assert.match(request.url ?? "", /\?q=rivers&limit=10$/);
-			response.end(JSON.stringify({ features: [record] }));
-		});
-		let release = () => {};
-		const held = new Promise<void>((resolve) => {
-			release = resolve;
-		});
-		await window.route("**/index/chunks/**", (route) => held.then(() => route.continue()));
-		await window.goto(asked.url("en/"));
-		await window.getByRole("searchbox").fill("rivers");
-		await window.locator(".results").getByText("Rivers of region 1").waitFor();
-		assert.is(await window.locator(".count").innerText(), "1 layer so far: 0 of 3 were read");
-		release();
-		await window.getByText("3 layers", { exact: true }).waitFor();
-		await window.goto("about:blank");
-		await asked.close();
-	},
-);
+test("a search while the catalogue is read is answered by the service first, never as a final count", async ({
+	window,
+}) => {
+	const asked = await SiteWorld.open(layers.slice(0, 3), { canSend: true });
+	const item = { rel: "item", hreflang: "en", href: "https://maps.example.ca/wms" };
+	const named = { rel: "describedby", hreflang: "en", title: "Rivers of region 1" };
+	const record = { id: "layer-1", properties: { type: "wms" }, links: [item, named] };
+	asked.server.on("/collections/layers/items", (request, response) => {
+		assert.match(request.url ?? "", /\?q=rivers&limit=10$/);
+		response.end(JSON.stringify({ features: [record] }));
+	});
+	let release = () => {};
+	const held = new Promise<void>((resolve) => {
+		release = resolve;
+	});
+	await window.route("**/index/chunks/**", (route) => held.then(() => route.continue()));
+	await window.goto(asked.url("en/"));
+	await window.getByRole("searchbox").fill("rivers");
+	await window.locator(".results").getByText("Rivers of region 1").waitFor();
+	assert.is(await window.locator(".count").innerText(), "1 layer so far: 0 of 3 were read");
+	release();
+	await window.getByText("3 layers", { exact: true }).waitFor();
+	await window.goto("about:blank");
+	await asked.close();
+});
 
-page("Back undoes a search, a filter and an order, also while the box has the focus", async (context) => {
+test("Back undoes a search, a filter and an order, also while the box has the focus", async (context) => {
 	const { window, world } = context;
 	await window.goto(world.url("en/"));
 	const box = window.getByRole("searchbox");
@@ -281,20 +271,17 @@ page("Back undoes a search, a filter and an order, also while the box has the fo
 	assert.is(await box.inputValue(), "");
 });
 
-page(
-	"words that were found are marked, also where they were typed in error, and never as markup",
-	async (context) => {
-		const { window, world } = context;
-		await window.goto(world.url("en/?q=glacers"));
-		await window.getByText("1 layer", { exact: true }).waitFor();
-		assert.equal(await window.locator(".results mark").allTextContents(), ["Glaciers", "Glaciers"]);
-		await window.getByRole("searchbox").fill("img");
-		await window.locator(".results mark").getByText("img").waitFor();
-		assert.is(await window.locator("main img").count(), 0);
-	},
-);
+test("words that were found are marked, also where they were typed in error, and never as markup", async (context) => {
+	const { window, world } = context;
+	await window.goto(world.url("en/?q=glacers"));
+	await window.getByText("1 layer", { exact: true }).waitFor();
+	assert.equal(await window.locator(".results mark").allTextContents(), ["Glaciers", "Glaciers"]);
+	await window.getByRole("searchbox").fill("img");
+	await window.locator(".results mark").getByText("img").waitFor();
+	assert.is(await window.locator("main img").count(), 0);
+});
 
-page("a row's key is copied, and the home page says how much there is and what is new", async (context) => {
+test("a row's key is copied, and the home page says how much there is and what is new", async (context) => {
 	const { browser } = context;
 	const world = await SiteWorld.open([
 		...layers,
@@ -331,7 +318,7 @@ page("a row's key is copied, and the home page says how much there is and what i
 	await world.close();
 });
 
-page("the manifest is preloaded and asked for once, and rows wait for no other chunk", async (context) => {
+test("the manifest is preloaded and asked for once, and rows wait for no other chunk", async (context) => {
 	const { browser, world } = context;
 	const { page: window, context: tab } = await openWindow(browser);
 	const asked: string[] = [];
@@ -358,45 +345,41 @@ page("the manifest is preloaded and asked for once, and rows wait for no other c
 	await tab.close();
 });
 
-page(
-	"where the worker that finds texts cannot be loaded, the page says so, and can try again",
-	async (context) => {
-		const { browser, world } = context;
-		const { page: window, context: tab } = await openWindow(browser);
-		await window.route("**/assets/worker-*", (route) => route.abort());
-		await window.goto(world.url("en/?q=radon"));
-		await window.getByText("This site does not answer").waitFor();
-		assert.is(await window.getByText("No layer matches").count(), 0);
-		await window.unroute("**/assets/worker-*");
-		await window.getByRole("button", { name: "Try again" }).click();
-		await window.locator(".results mark").first().waitFor();
-		await tab.close();
-	},
-);
+test("where the worker that finds texts cannot be loaded, the page says so, and can try again", async (context) => {
+	const { browser, world } = context;
+	const { page: window, context: tab } = await openWindow(browser);
+	await window.route("**/assets/worker-*", (route) => route.abort());
+	await window.goto(world.url("en/?q=radon"));
+	await window.getByText("This site does not answer").waitFor();
+	assert.is(await window.getByText("No layer matches").count(), 0);
+	await window.unroute("**/assets/worker-*");
+	await window.getByRole("button", { name: "Try again" }).click();
+	await window.locator(".results mark").first().waitFor();
+	await tab.close();
+});
 
-page(
-	"a layer that was removed is not shown again from the browser’s cache, which has all others",
-	async ({ window }) => {
-		const world = await SiteWorld.open(layers);
-		await window.goto(world.url("en/"));
-		await window.getByText("44 layers", { exact: true }).waitFor();
-		const text = world.files.get("index/index.json") as string;
-		const manifest = JSON.parse(text) as { layers: number; chunks: (string | null)[] };
-		const { entries } = JSON.parse(world.files.get(manifest.chunks.find(Boolean) as string) as string);
-		const chunks = manifest.chunks.with(manifest.chunks.findIndex(Boolean), null);
-		world.files.set("index/index.json", JSON.stringify({ ...manifest, chunks }));
-		const chunksAsked = () => world.server.asked.filter((path) => path.includes("/index/chunks/")).length;
-		const before = chunksAsked();
-		assert.ok(before > 0);
-		await window.reload();
-		await window.getByText(`${44 - entries.length} layers`, { exact: true }).waitFor();
-		// What has not changed comes from the cache.
-		assert.is(chunksAsked(), before);
-		await world.close();
-	},
-);
+test("a layer that was removed is not shown again from the browser’s cache, which has all others", async ({
+	window,
+}) => {
+	const world = await SiteWorld.open(layers);
+	await window.goto(world.url("en/"));
+	await window.getByText("44 layers", { exact: true }).waitFor();
+	const text = world.files.get("index/index.json") as string;
+	const manifest = JSON.parse(text) as { layers: number; chunks: (string | null)[] };
+	const { entries } = JSON.parse(world.files.get(manifest.chunks.find(Boolean) as string) as string);
+	const chunks = manifest.chunks.with(manifest.chunks.findIndex(Boolean), null);
+	world.files.set("index/index.json", JSON.stringify({ ...manifest, chunks }));
+	const chunksAsked = () => world.server.asked.filter((path) => path.includes("/index/chunks/")).length;
+	const before = chunksAsked();
+	assert.ok(before > 0);
+	await window.reload();
+	await window.getByText(`${44 - entries.length} layers`, { exact: true }).waitFor();
+	// What has not changed comes from the cache.
+	assert.is(chunksAsked(), before);
+	await world.close();
+});
 
-page("chunks that are missing, and a catalogue of another version, are named", async ({ window }) => {
+test("chunks that are missing, and a catalogue of another version, are named", async ({ window }) => {
 	const world = await SiteWorld.open(layers);
 	const manifest = world.files.get("index/index.json") as string;
 	world.files.set("index/index.json", manifest.replace(/"version":\d+/, '"version":2'));
@@ -428,98 +411,85 @@ page("chunks that are missing, and a catalogue of another version, are named", a
 	await window.getByText("1 layer", { exact: true }).waitFor();
 });
 
-page(
-	"a publication between the manifest and a chunk: the page reads the chunk that is there now",
-	async (context) => {
-		const { window } = context;
-		const world = await SiteWorld.open(layers);
-		const manifest = JSON.parse(world.files.get("index/index.json") as string) as {
-			chunks: (string | null)[];
-		};
-		const number = manifest.chunks.findIndex((path) => path !== null);
-		const path = manifest.chunks[number] as string;
-		const other = path.replace(/-[0-9a-f]+/, "-0123");
-		// The first answer is of before the publication.
-		world.files.set(other, world.files.get(path) as string);
-		world.files.delete(path);
-		let asked = 0;
-		await window.route("**/index/index.json", (route) => {
-			asked += 1;
-			if (asked === 1) return route.continue();
-			const chunks = manifest.chunks.map((one, at) => (at === number ? other : one));
-			return route.fulfill({ json: { ...manifest, chunks } });
-		});
-		await window.goto(world.url("en/"));
-		await window.getByText("44 layers", { exact: true }).waitFor();
-		assert.is(await window.getByRole("alert").count(), 0);
-		await world.close();
-	},
-);
+test("a publication between the manifest and a chunk: the page reads the chunk that is there now", async (context) => {
+	const { window } = context;
+	const world = await SiteWorld.open(layers);
+	const manifest = JSON.parse(world.files.get("index/index.json") as string) as {
+		chunks: (string | null)[];
+	};
+	const number = manifest.chunks.findIndex((path) => path !== null);
+	const path = manifest.chunks[number] as string;
+	const other = path.replace(/-[0-9a-f]+/, "-0123");
+	// The first answer is of before the publication.
+	world.files.set(other, world.files.get(path) as string);
+	world.files.delete(path);
+	let asked = 0;
+	await window.route("**/index/index.json", (route) => {
+		asked += 1;
+		if (asked === 1) return route.continue();
+		const chunks = manifest.chunks.map((one, at) => (at === number ? other : one));
+		return route.fulfill({ json: { ...manifest, chunks } });
+	});
+	await window.goto(world.url("en/"));
+	await window.getByText("44 layers", { exact: true }).waitFor();
+	assert.is(await window.getByRole("alert").count(), 0);
+	await world.close();
+});
 
-page(
-	"a layer's page has both languages, what differs, its last change and how it is read",
-	async ({ window }) => {
-		const world = await SiteWorld.open(layers, {
-			repository: "https://github.example/org/layers",
-			branch: "main",
-		});
-		await window.goto(world.url("en/layer/same"));
-		await window.getByRole("heading", { level: 1, name: "Radon" }).waitFor();
-		await window.getByText("the French address is the English one").waitFor();
-		await window.getByText("the same in both languages").waitFor();
-		await window.getByText("March 4, 2026").waitFor();
-		await window.getByRole("link", { name: "commit 0123456" }).waitFor();
-		const history = await window.getByRole("link", { name: "its history" }).getAttribute("href");
-		assert.is(history, "https://github.example/org/layers/commits/main/layers/sa/same.json");
-		await window.getByRole("link", { name: "https://metadata.example.ca/radon" }).first().waitFor();
-		const own = window.getByRole("row", { name: "The service’s own page" }).getByRole("link").first();
-		const capabilities = "https://maps.example.ca/wms?SERVICE=WMS&REQUEST=GetCapabilities";
-		assert.is(await own.getAttribute("href"), capabilities);
-		// One text at a time: the address first, then what was chosen last.
-		const copied = window.locator(".copybox pre");
-		assert.is(await copied.count(), 1);
-		assert.is(await copied.innerText(), world.url("v0.9/doc/en/same"));
-		const choice = window.getByLabel("For", { exact: true });
-		const names = await choice.locator("option").allInnerTexts();
-		assert.is(names[0], "Address of the fragment");
-		for (const name of [
-			"OpenLayers",
-			"Leaflet",
-			"QGIS",
-			"ArcGIS",
-			"in a frame",
-			"RAMP 4.0",
-			"FGPV",
-			"GeoView",
-		])
-			assert.ok(
-				names.some((one) => one.includes(name)),
-				name,
-			);
-		await choice.selectOption("RAMP 4.0");
-		assert.is(
-			await copied.innerText(),
-			`RAMP.configServiceURL = "${world.url("v0.9/")}";\n// The address of its page then has the key: ?keys=same`,
+test("a layer's page has both languages, what differs, its last change and how it is read", async ({
+	window,
+}) => {
+	const world = await SiteWorld.open(layers, {
+		repository: "https://github.example/org/layers",
+		branch: "main",
+	});
+	await window.goto(world.url("en/layer/same"));
+	await window.getByRole("heading", { level: 1, name: "Radon" }).waitFor();
+	await window.getByText("the French address is the English one").waitFor();
+	await window.getByText("the same in both languages").waitFor();
+	await window.getByText("March 4, 2026").waitFor();
+	await window.getByRole("link", { name: "commit 0123456" }).waitFor();
+	const history = await window.getByRole("link", { name: "its history" }).getAttribute("href");
+	assert.is(history, "https://github.example/org/layers/commits/main/layers/sa/same.json");
+	await window.getByRole("link", { name: "https://metadata.example.ca/radon" }).first().waitFor();
+	const own = window.getByRole("row", { name: "The service’s own page" }).getByRole("link").first();
+	const capabilities = "https://maps.example.ca/wms?SERVICE=WMS&REQUEST=GetCapabilities";
+	assert.is(await own.getAttribute("href"), capabilities);
+	// One text at a time: the address first, then what was chosen last.
+	const copied = window.locator(".copybox pre");
+	assert.is(await copied.count(), 1);
+	assert.is(await copied.innerText(), world.url("v0.9/doc/en/same"));
+	const choice = window.getByLabel("For", { exact: true });
+	const names = await choice.locator("option").allInnerTexts();
+	assert.is(names[0], "Address of the fragment");
+	for (const name of ["OpenLayers", "Leaflet", "QGIS", "ArcGIS", "in a frame", "RAMP 4.0", "FGPV", "GeoView"])
+		assert.ok(
+			names.some((one) => one.includes(name)),
+			name,
 		);
-		await choice.selectOption("RAMP4");
-		await copied.getByText('"layerType": "ogc-wms"').waitFor();
-		await choice.selectOption("curl");
-		assert.is(await copied.innerText(), `curl --fail --compressed '${world.url("v0.9/doc/en/same")}'`);
-		await window.emulateMedia({ media: "print" });
-		assert.is(await window.locator("button:visible").count(), 0);
-		await window.emulateMedia({ media: "screen" });
-		await window.goto(world.url("fr/layer/same"));
-		await window.getByRole("button", { name: "Copier\u00a0: curl" }).waitFor();
-		await window.goto(world.url("en/?layer=not-there"));
-		await window.getByRole("heading", { name: "There is no layer not-there." }).waitFor();
-		await window.getByRole("link", { name: "Search for not-there" }).click();
-		await window.getByText("No layer matches.").waitFor();
-		assert.is(await window.getByRole("searchbox").inputValue(), "not-there");
-		await world.close();
-	},
-);
+	await choice.selectOption("RAMP 4.0");
+	assert.is(
+		await copied.innerText(),
+		`RAMP.configServiceURL = "${world.url("v0.9/")}";\n// The address of its page then has the key: ?keys=same`,
+	);
+	await choice.selectOption("RAMP4");
+	await copied.getByText('"layerType": "ogc-wms"').waitFor();
+	await choice.selectOption("curl");
+	assert.is(await copied.innerText(), `curl --fail --compressed '${world.url("v0.9/doc/en/same")}'`);
+	await window.emulateMedia({ media: "print" });
+	assert.is(await window.locator("button:visible").count(), 0);
+	await window.emulateMedia({ media: "screen" });
+	await window.goto(world.url("fr/layer/same"));
+	await window.getByRole("button", { name: "Copier\u00a0: curl" }).waitFor();
+	await window.goto(world.url("en/?layer=not-there"));
+	await window.getByRole("heading", { name: "There is no layer not-there." }).waitFor();
+	await window.getByRole("link", { name: "Search for not-there" }).click();
+	await window.getByText("No layer matches.").waitFor();
+	assert.is(await window.getByRole("searchbox").inputValue(), "not-there");
+	await world.close();
+});
 
-page("more rows take the focus, and a click with Ctrl opens another tab", async ({ window, world }) => {
+test("more rows take the focus, and a click with Ctrl opens another tab", async ({ window, world }) => {
 	await window.goto(world.url("en/?sort=title"));
 	// A chunk that arrives later may have a row before the added ones.
 	await window.getByText("44 layers", { exact: true }).waitFor();
@@ -536,7 +506,7 @@ page("more rows take the focus, and a click with Ctrl opens another tab", async 
 	assert.not.match(window.url(), "/layer/");
 });
 
-page("a layer is shown while its configuration for RAMP4 is not read yet", async ({ window, world }) => {
+test("a layer is shown while its configuration for RAMP4 is not read yet", async ({ window, world }) => {
 	let answer = () => {};
 	const asked = new Promise<void>((resolve) => {
 		answer = resolve;
@@ -549,7 +519,7 @@ page("a layer is shown while its configuration for RAMP4 is not read yet", async
 	await window.locator(".copybox pre", { hasText: '"layerType": "ogc-wms"' }).waitFor({ state: "attached" });
 });
 
-page("a layer that cannot be read is not said to be away", async ({ window, world }) => {
+test("a layer that cannot be read is not said to be away", async ({ window, world }) => {
 	await window.goto(world.url("en/"));
 	await window.getByText("44 layers", { exact: true }).waitFor();
 	const unreadable = new RegExp(`/(?:index|${targetNames.join("|")})/`);
@@ -569,59 +539,56 @@ page("a layer that cannot be read is not said to be away", async ({ window, worl
 	assert.is(await window.getByRole("alert").count(), 0);
 });
 
-page(
-	"the health page is one table that can be sorted, with counts by cause, and says what was not checked",
-	async (context) => {
-		const { browser } = context;
-		const never = {
-			smallkey: "never",
-			registration: wmsAt("https://maps.example.ca/wms", "n", ["Never", "Jamais"]),
-			health: null,
-		};
-		const other = {
-			smallkey: "other",
-			sender: { en: "Office of Maps", fr: "Bureau des cartes" },
-			registration: wmsAt("https://maps.example.ca/wms", "l", ["Other", "Autre"]),
-			health: { state: "wrong", since: "2026-W10", cause: "answers oddly" } as const,
-		};
-		const world = await SiteWorld.open([...layers, never, other]);
-		const { page: window, context: tab } = await openWindow(browser, { locale: "fr-CA" });
-		// The address of earlier versions leads to it.
-		await window.goto(world.url("fr/?page=health"));
-		await window
-			.getByText("45 couches vérifiées. 1 couche pas encore vérifiée. 2 couches avec un problème.")
-			.waitFor();
-		assert.is(new URL(window.url()).pathname, "/fr/health/");
-		assert.equal(await window.locator(".counts li").allInnerTexts(), [
-			"1\nLe service est en panne\u00a0: répond par le statut 503",
-			"1\nL’inscription est erronée\u00a0: answers oddly",
-		]);
-		const row = window.getByRole("row", { name: "Glaciers du Canada" });
-		assert.match(
-			await row.innerText(),
-			/Glaciers du Canada\s+–\s+Le service est en panne\s: répond par le statut 503\s+gone.example.ca\s+2026-02-23\s+@org\/menders/,
-		);
-		// Narrow tables have no heads: the date says itself what it is.
-		assert.is(await row.locator("td").nth(3).getAttribute("data-label"), "Depuis la semaine du\u00a0:");
-		const cause = window.getByRole("row", { name: "Autre" }).getByText("answers oddly");
-		assert.is(await cause.getAttribute("lang"), "en");
-		const titles = () => window.locator("tbody th").allInnerTexts();
-		assert.equal(await titles(), ["Glaciers du Canada", "Autre"]);
-		await window.getByRole("button", { name: "Couche" }).click();
-		assert.equal(await titles(), ["Autre", "Glaciers du Canada"]);
-		await window.getByRole("button", { name: "Couche" }).click();
-		assert.equal(await titles(), ["Glaciers du Canada", "Autre"]);
-		assert.is(await window.locator("th[aria-sort=descending]").innerText(), "Couche");
-		await window.getByRole("link", { name: "Bureau des cartes" }).click();
-		await window.getByRole("heading", { level: 1, name: "Bureau des cartes" }).waitFor();
-		await window.goto(world.url("fr/layer/never"));
-		await window.getByText("Pas encore vérifiée").waitFor();
-		await tab.close();
-		await world.close();
-	},
-);
+test("the health page is one table that can be sorted, with counts by cause, and says what was not checked", async (context) => {
+	const { browser } = context;
+	const never = {
+		smallkey: "never",
+		registration: wmsAt("https://maps.example.ca/wms", "n", ["Never", "Jamais"]),
+		health: null,
+	};
+	const other = {
+		smallkey: "other",
+		sender: { en: "Office of Maps", fr: "Bureau des cartes" },
+		registration: wmsAt("https://maps.example.ca/wms", "l", ["Other", "Autre"]),
+		health: { state: "wrong", since: "2026-W10", cause: "answers oddly" } as const,
+	};
+	const world = await SiteWorld.open([...layers, never, other]);
+	const { page: window, context: tab } = await openWindow(browser, { locale: "fr-CA" });
+	// The address of earlier versions leads to it.
+	await window.goto(world.url("fr/?page=health"));
+	await window
+		.getByText("45 couches vérifiées. 1 couche pas encore vérifiée. 2 couches avec un problème.")
+		.waitFor();
+	assert.is(new URL(window.url()).pathname, "/fr/health/");
+	assert.equal(await window.locator(".counts li").allInnerTexts(), [
+		"1\nLe service est en panne\u00a0: répond par le statut 503",
+		"1\nL’inscription est erronée\u00a0: answers oddly",
+	]);
+	const row = window.getByRole("row", { name: "Glaciers du Canada" });
+	assert.match(
+		await row.innerText(),
+		/Glaciers du Canada\s+–\s+Le service est en panne\s: répond par le statut 503\s+gone.example.ca\s+2026-02-23\s+@org\/menders/,
+	);
+	// Narrow tables have no heads: the date says itself what it is.
+	assert.is(await row.locator("td").nth(3).getAttribute("data-label"), "Depuis la semaine du\u00a0:");
+	const cause = window.getByRole("row", { name: "Autre" }).getByText("answers oddly");
+	assert.is(await cause.getAttribute("lang"), "en");
+	const titles = () => window.locator("tbody th").allInnerTexts();
+	assert.equal(await titles(), ["Glaciers du Canada", "Autre"]);
+	await window.getByRole("button", { name: "Couche" }).click();
+	assert.equal(await titles(), ["Autre", "Glaciers du Canada"]);
+	await window.getByRole("button", { name: "Couche" }).click();
+	assert.equal(await titles(), ["Glaciers du Canada", "Autre"]);
+	assert.is(await window.locator("th[aria-sort=descending]").innerText(), "Couche");
+	await window.getByRole("link", { name: "Bureau des cartes" }).click();
+	await window.getByRole("heading", { level: 1, name: "Bureau des cartes" }).waitFor();
+	await window.goto(world.url("fr/layer/never"));
+	await window.getByText("Pas encore vérifiée").waitFor();
+	await tab.close();
+	await world.close();
+});
 
-page("leaving a layer's page ends its requests, and French has its spaces", async (context) => {
+test("leaving a layer's page ends its requests, and French has its spaces", async (context) => {
 	const { browser, world } = context;
 	const { page: window, context: tab } = await openWindow(browser, { locale: "fr-CA" });
 	await window.goto(world.url("fr/layer/layer-0"));
@@ -638,7 +605,7 @@ page("leaving a layer's page ends its requests, and French has its spaces", asyn
 	await tab.close();
 });
 
-page("the root chooses the browser's language, and takes the address along", async ({ browser, world }) => {
+test("the root chooses the browser's language, and takes the address along", async ({ browser, world }) => {
 	for (const [locale, lang] of [
 		["fr-CA", "fr"],
 		["en-CA", "en"],
@@ -651,7 +618,7 @@ page("the root chooses the browser's language, and takes the address along", asy
 	}
 });
 
-if (executable || process.env.CI) page.run();
+if (executable || process.env.CI) test.run();
 else {
 	const skipped = suite("catalogue page");
 	skipped.skip("needs Chromium");

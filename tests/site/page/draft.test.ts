@@ -30,7 +30,7 @@ interface Sent {
 	body: string;
 }
 
-const draft = sharedSuite<Context>("draft", async (use) => {
+const test = sharedSuite<Context>("draft", async (use) => {
 	const browser = use(await openBrowser());
 	const { page, faults } = await openWindow(browser);
 	const maps = use(await Peer.open());
@@ -48,7 +48,7 @@ const draft = sharedSuite<Context>("draft", async (use) => {
 	return { browser, page, faults, maps, world };
 });
 
-draft.after.each(async ({ page, faults }) => {
+test.after.each(async ({ page, faults }) => {
 	// Two addresses that differ in what follows `#` alone are one page.
 	await page.goto("about:blank");
 	assert.equal(faults.splice(0), []);
@@ -86,7 +86,7 @@ async function fillForm(page: Page, address: string): Promise<void> {
 	}
 }
 
-draft("a draft is judged as one types, by the rules and in the words of the API", async ({ page, world }) => {
+test("a draft is judged as one types, by the rules and in the words of the API", async ({ page, world }) => {
 	await page.goto(world.url("en/?page=draft"));
 	await openAll(page);
 	const text = page.getByLabel("The registration (JSON)");
@@ -121,7 +121,7 @@ draft("a draft is judged as one types, by the rules and in the words of the API"
 	assert.is(await page.getByRole("heading", { name: "Register it" }).count(), 0);
 });
 
-draft("a French page says in French what is wrong and what is odd, at the fields too", async (context) => {
+test("a French page says in French what is wrong and what is odd, at the fields too", async (context) => {
 	const { page, world } = context;
 	await page.goto(world.url("fr/?page=draft"));
 	await openAll(page);
@@ -142,7 +142,7 @@ draft("a French page says in French what is wrong and what is odd, at the fields
 	assert.is(await page.locator(".verdict [lang=en]").count(), 0);
 });
 
-draft("the layers of a service are offered, by name and by number", async ({ page, maps, world }) => {
+test("the layers of a service are offered, by name and by number", async ({ page, maps, world }) => {
 	const capabilities = `<WMS_Capabilities xmlns="http://www.opengis.net/wms"><Capability><Layer><Title>All</Title>
 <Layer><Name>roads</Name><Title>Roads &lt;b&gt;</Title></Layer><Layer><Name>lakes</Name></Layer></Layer></Capability></WMS_Capabilities>`;
 	maps.on("/caps", sendText(capabilities, "text/xml"));
@@ -182,72 +182,72 @@ draft("the layers of a service are offered, by name and by number", async ({ pag
 	assert.is(await page.getByLabel("Address (English)").inputValue(), `${maps.origin}/x/MapServer/7`);
 });
 
-draft(
-	"a draft of the form is drawn, shared by its address, and sent signed",
-	async ({ browser, page, maps, world }) => {
-		await page.goto(world.url("en/?page=draft"));
-		await fillForm(page, `${maps.origin}/wms`);
-		await page.getByText("The registration is in order.").waitFor();
-		await page.locator('.map[data-state="drawn"]').waitFor();
-		await eventually(async () => isNear(await colourAt(page, ".map", 0.5, 0.5), red));
-		await eventually(() => page.url().includes("#draft="));
-		// What was opened or closed stays so while one types.
-		await page.getByText("What viewers would read").click();
-		await page.getByLabel("Title (English)").fill("Another title");
-		await page.locator(".copies pre", { hasText: "Another title" }).first().waitFor({ state: "attached" });
-		assert.ok(
-			await page.locator("details:has(> .copies)").evaluate((one) => (one as HTMLDetailsElement).open),
-		);
-		// Neither the way past the menu nor the other language loses it.
-		await page.locator(".skip").focus();
-		await page.keyboard.press("Enter");
-		const other = async () => (await page.locator(".language").getAttribute("href")) ?? "";
-		await eventually(async () => new URL(await other(), page.url()).hash === new URL(page.url()).hash);
-		assert.is(await page.getByLabel("Title (English)").inputValue(), "Another title");
-		assert.match(page.url(), "#draft=");
-		const shared = await openWindow(browser);
-		// Also behind another address of the page.
-		await shared.page.goto(world.url(`en/${new URL(page.url()).hash}`));
-		await shared.page.getByText("The registration is in order.").waitFor();
-		assert.is(await shared.page.getByLabel("Smallkey").inputValue(), "a+b=1");
-		await shared.context.close();
-		const sent = takePut(world, "/base/register/a+b=1", 201, {
-			smallkey: "a+b=1",
-			warnings: ["/en: <b>odd</b>"],
-			status: "/base/status/a+b=1",
-		});
-		await page.getByLabel("Sender id").fill("jstest");
-		await page.getByLabel("Secret").fill("test_-k");
-		await page.getByRole("button", { name: "Sign and send" }).click();
-		await page.getByText("Accepted (201).").waitFor();
-		await page.getByText("/en: <b>odd</b>").waitFor();
-		const { method, path, headers, body } = await sent;
-		assert.is(method, "PUT");
-		const signed = { path, sender: "jstest", timestamp: headers.timestamp ?? "", body: Buffer.from(body) };
-		assert.is(headers.authorization, await sign("test_-k", signed));
-		assert.is(JSON.parse(body).fr.service_name, "Title in French");
-		const kept = await page.evaluate(() =>
-			JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
-		);
-		assert.not.match(kept, /test_-k/);
-		await page.getByText("Without a secret").click();
-		const file = page.getByRole("link", { name: "Save the file for a pull request" });
-		assert.is(await file.getAttribute("download"), "a+b=1.json");
-		assert.is(decodeURIComponent((await file.getAttribute("href")) ?? "").replace(/^[^,]*,/, ""), body);
-		const mail = new URL((await page.getByRole("link", { name: "Write a mail" }).getAttribute("href")) ?? "");
-		assert.is(mail.pathname, "maps@example.ca");
-		assert.ok(mail.searchParams.get("body")?.includes(body.replaceAll("\n", "\n")));
-		const proposal = await page
-			.getByRole("link", { name: "Open GitHub with the file filled in" })
-			.getAttribute("href");
-		const { pathname, searchParams } = new URL(proposal ?? "");
-		assert.is(pathname, "/org/layers/new/main");
-		assert.is(searchParams.get("filename"), "layers/a+/a+b=1.json");
-		assert.is(searchParams.get("value"), body);
-	},
-);
+test("a draft of the form is drawn, shared by its address, and sent signed", async ({
+	browser,
+	page,
+	maps,
+	world,
+}) => {
+	await page.goto(world.url("en/?page=draft"));
+	await fillForm(page, `${maps.origin}/wms`);
+	await page.getByText("The registration is in order.").waitFor();
+	await page.locator('.map[data-state="drawn"]').waitFor();
+	await eventually(async () => isNear(await colourAt(page, ".map", 0.5, 0.5), red));
+	await eventually(() => page.url().includes("#draft="));
+	// What was opened or closed stays so while one types.
+	await page.getByText("What viewers would read").click();
+	await page.getByLabel("Title (English)").fill("Another title");
+	await page.locator(".copies pre", { hasText: "Another title" }).first().waitFor({ state: "attached" });
+	assert.ok(await page.locator("details:has(> .copies)").evaluate((one) => (one as HTMLDetailsElement).open));
+	// Neither the way past the menu nor the other language loses it.
+	await page.locator(".skip").focus();
+	await page.keyboard.press("Enter");
+	const other = async () => (await page.locator(".language").getAttribute("href")) ?? "";
+	await eventually(async () => new URL(await other(), page.url()).hash === new URL(page.url()).hash);
+	assert.is(await page.getByLabel("Title (English)").inputValue(), "Another title");
+	assert.match(page.url(), "#draft=");
+	const shared = await openWindow(browser);
+	// Also behind another address of the page.
+	await shared.page.goto(world.url(`en/${new URL(page.url()).hash}`));
+	await shared.page.getByText("The registration is in order.").waitFor();
+	assert.is(await shared.page.getByLabel("Smallkey").inputValue(), "a+b=1");
+	await shared.context.close();
+	const sent = takePut(world, "/base/register/a+b=1", 201, {
+		smallkey: "a+b=1",
+		warnings: ["/en: <b>odd</b>"],
+		status: "/base/status/a+b=1",
+	});
+	await page.getByLabel("Sender id").fill("jstest");
+	await page.getByLabel("Secret").fill("test_-k");
+	await page.getByRole("button", { name: "Sign and send" }).click();
+	await page.getByText("Accepted (201).").waitFor();
+	await page.getByText("/en: <b>odd</b>").waitFor();
+	const { method, path, headers, body } = await sent;
+	assert.is(method, "PUT");
+	const signed = { path, sender: "jstest", timestamp: headers.timestamp ?? "", body: Buffer.from(body) };
+	assert.is(headers.authorization, await sign("test_-k", signed));
+	assert.is(JSON.parse(body).fr.service_name, "Title in French");
+	const kept = await page.evaluate(() =>
+		JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
+	);
+	assert.not.match(kept, /test_-k/);
+	await page.getByText("Without a secret").click();
+	const file = page.getByRole("link", { name: "Save the file for a pull request" });
+	assert.is(await file.getAttribute("download"), "a+b=1.json");
+	assert.is(decodeURIComponent((await file.getAttribute("href")) ?? "").replace(/^[^,]*,/, ""), body);
+	const mail = new URL((await page.getByRole("link", { name: "Write a mail" }).getAttribute("href")) ?? "");
+	assert.is(mail.pathname, "maps@example.ca");
+	assert.ok(mail.searchParams.get("body")?.includes(body.replaceAll("\n", "\n")));
+	const proposal = await page
+		.getByRole("link", { name: "Open GitHub with the file filled in" })
+		.getAttribute("href");
+	const { pathname, searchParams } = new URL(proposal ?? "");
+	assert.is(pathname, "/org/layers/new/main");
+	assert.is(searchParams.get("filename"), "layers/a+/a+b=1.json");
+	assert.is(searchParams.get("value"), body);
+});
 
-draft("what the service refuses is shown in its words", async ({ page, maps, world }) => {
+test("what the service refuses is shown in its words", async ({ page, maps, world }) => {
 	await page.goto(world.url("en/?page=draft"));
 	await fillForm(page, `${maps.origin}/wms`);
 	void takePut(world, "/base/register/a+b=1", 401, { errors: ["the <i>signature</i> is wrong"] });
@@ -261,52 +261,53 @@ draft("what the service refuses is shown in its words", async ({ page, maps, wor
 	await page.getByText("Refused (502):").waitFor();
 });
 
-draft(
-	"the copied command signs and sends the very registration, with a shell, openssl and curl",
-	async ({ page, maps, world }) => {
-		await page.goto(world.url("en/?page=draft"));
-		await fillForm(page, `${maps.origin}/wms`);
-		await page.getByLabel("Title (French)").fill("L'école d’été");
-		await page.getByLabel("Sender id").fill("jstest");
-		await page.getByText("The registration is in order.").waitFor();
-		await page.getByText("Signed curl command").first().click();
-		await eventually(async () => (await page.locator(".register pre").innerText()).includes("d’été"));
-		const command = await page.locator(".register pre").innerText();
-		const sent = takePut(world, "/base/register/a+b=1", 201, { smallkey: "a+b=1" });
-		const options = { env: { PATH: process.env.PATH, SECRET: "test_-k" } };
-		await promisify(execFile)("sh", ["-c", command], options);
-		const { path, headers, body } = await sent;
-		const signed = { path, sender: "jstest", timestamp: headers.timestamp ?? "", body: Buffer.from(body) };
-		assert.is(headers.authorization, await sign("test_-k", signed));
-		assert.is(JSON.parse(body).fr.service_name, "L'école d’été");
-		await assert.not.ok(command.includes("test_-k"));
-	},
-);
+test("the copied command signs and sends the very registration, with a shell, openssl and curl", async ({
+	page,
+	maps,
+	world,
+}) => {
+	await page.goto(world.url("en/?page=draft"));
+	await fillForm(page, `${maps.origin}/wms`);
+	await page.getByLabel("Title (French)").fill("L'école d’été");
+	await page.getByLabel("Sender id").fill("jstest");
+	await page.getByText("The registration is in order.").waitFor();
+	await page.getByText("Signed curl command").first().click();
+	await eventually(async () => (await page.locator(".register pre").innerText()).includes("d’été"));
+	const command = await page.locator(".register pre").innerText();
+	const sent = takePut(world, "/base/register/a+b=1", 201, { smallkey: "a+b=1" });
+	const options = { env: { PATH: process.env.PATH, SECRET: "test_-k" } };
+	await promisify(execFile)("sh", ["-c", command], options);
+	const { path, headers, body } = await sent;
+	const signed = { path, sender: "jstest", timestamp: headers.timestamp ?? "", body: Buffer.from(body) };
+	assert.is(headers.authorization, await sign("test_-k", signed));
+	assert.is(JSON.parse(body).fr.service_name, "L'école d’été");
+	await assert.not.ok(command.includes("test_-k"));
+});
 
-draft(
-	"a dropped file fills the draft; one that is too large or no draft in the address is said to be",
-	async ({ page, world }) => {
-		await page.goto(world.url("fr/?page=draft#draft=AAAA"));
-		await page.getByText("L’ébauche dans l’adresse n’a pas pu être lue").waitFor();
-		// The example in its place is no draft of the user's, and is not judged.
-		assert.is(await page.locator(".verdict").innerText(), "");
-		const input = page.locator("input[type=file]");
-		const text = JSON.stringify(wmsAt("https://maps.example.ca/wms", "x", ["One", "Un"]));
-		await input.setInputFiles({
-			name: "nrn-7.json",
-			mimeType: "application/json",
-			buffer: Buffer.from(text),
-		});
-		await page.getByText("L’inscription est valide.").waitFor();
-		assert.is(await page.getByLabel("Clé", { exact: true }).inputValue(), "nrn-7");
-		await input.setInputFiles({
-			name: "large.json",
-			mimeType: "application/json",
-			buffer: Buffer.alloc(1_000_000, " "),
-		});
-		await page.getByRole("alert").getByText("Le fichier dépasse").waitFor();
-	},
-);
+test("a dropped file fills the draft; one that is too large or no draft in the address is said to be", async ({
+	page,
+	world,
+}) => {
+	await page.goto(world.url("fr/?page=draft#draft=AAAA"));
+	await page.getByText("L’ébauche dans l’adresse n’a pas pu être lue").waitFor();
+	// The example in its place is no draft of the user's, and is not judged.
+	assert.is(await page.locator(".verdict").innerText(), "");
+	const input = page.locator("input[type=file]");
+	const text = JSON.stringify(wmsAt("https://maps.example.ca/wms", "x", ["One", "Un"]));
+	await input.setInputFiles({
+		name: "nrn-7.json",
+		mimeType: "application/json",
+		buffer: Buffer.from(text),
+	});
+	await page.getByText("L’inscription est valide.").waitFor();
+	assert.is(await page.getByLabel("Clé", { exact: true }).inputValue(), "nrn-7");
+	await input.setInputFiles({
+		name: "large.json",
+		mimeType: "application/json",
+		buffer: Buffer.alloc(1_000_000, " "),
+	});
+	await page.getByRole("alert").getByText("Le fichier dépasse").waitFor();
+});
 
 const units = suite("draft links");
 
@@ -341,7 +342,7 @@ units("the page signs as the API does", async () => {
 });
 
 units.run();
-if (executable || process.env.CI) draft.run();
+if (executable || process.env.CI) test.run();
 else {
 	const skipped = suite("draft");
 	skipped.skip("needs Chromium");

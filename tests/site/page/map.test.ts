@@ -150,7 +150,7 @@ function layersOf(maps: Peer, odd: Peer): TestLayer[] {
 	];
 }
 
-const map = sharedSuite<Context>("map", async (use) => {
+const test = sharedSuite<Context>("map", async (use) => {
 	const browser = use(await openBrowser());
 	const window = await openWindow(browser);
 	const maps = use(await Peer.open());
@@ -158,7 +158,7 @@ const map = sharedSuite<Context>("map", async (use) => {
 	return { browser, window, maps, odd, world: use(await SiteWorld.open(layersOf(maps, odd))) };
 });
 
-map.after.each(async ({ window }) => {
+test.after.each(async ({ window }) => {
 	await window.page.emulateMedia({ media: null, colorScheme: "light" });
 	assert.equal(window.faults.splice(0), []);
 });
@@ -179,24 +179,21 @@ async function assertColour(page: Page, x: number, y: number, colour: Colour, no
 	}).catch(() => assert.unreachable(`at ${x}, ${y}: ${seen} and not ${colour}`));
 }
 
-map(
-	"pictures of a WMS lie where they belong: west of the middle meridian red, east of it blue",
-	async (context) => {
-		const { page, status } = await openLayer(context, "wms");
-		assert.is(status, "Drawn.");
-		await page.getByRole("heading", { name: "Legend" }).waitFor();
-		await assertColour(page, 0.25, 0.5, red);
-		await assertColour(page, 0.75, 0.5, blue);
-		const request = new URL(
-			context.maps.asked.find((target) => target.includes("GetMap")) ?? "",
-			context.maps.origin,
-		);
-		assert.is(request.searchParams.get("CRS"), "EPSG:3978");
-		assert.is(request.searchParams.get("LAYERS"), "l");
-	},
-);
+test("pictures of a WMS lie where they belong: west of the middle meridian red, east of it blue", async (context) => {
+	const { page, status } = await openLayer(context, "wms");
+	assert.is(status, "Drawn.");
+	await page.getByRole("heading", { name: "Legend" }).waitFor();
+	await assertColour(page, 0.25, 0.5, red);
+	await assertColour(page, 0.75, 0.5, blue);
+	const request = new URL(
+		context.maps.asked.find((target) => target.includes("GetMap")) ?? "",
+		context.maps.origin,
+	);
+	assert.is(request.searchParams.get("CRS"), "EPSG:3978");
+	assert.is(request.searchParams.get("LAYERS"), "l");
+});
 
-map("where the two languages have different layers, one chooses which of them is drawn", async (context) => {
+test("where the two languages have different layers, one chooses which of them is drawn", async (context) => {
 	const { page } = await openLayer(context, "named");
 	const asksFor = (layer: string) => context.maps.asked.some((target) => target.includes(`LAYERS=${layer}`));
 	assert.equal([asksFor("roads"), asksFor("routes")], [true, false]);
@@ -210,7 +207,7 @@ map("where the two languages have different layers, one chooses which of them is
 	assert.is(await choice.count(), 0);
 });
 
-map("features have the fragment's symbols: one for all, by value, by range", async (context) => {
+test("features have the fragment's symbols: one for all, by value, by range", async (context) => {
 	const simple = await openLayer(context, "points");
 	assert.is(simple.status, "1 feature drawn.");
 	await assertColour(simple.page, 0.5, 0.5, red);
@@ -231,23 +228,20 @@ map("features have the fragment's symbols: one for all, by value, by range", asy
 	await assertColour(breaks.page, 0.58, 0.5, blue);
 });
 
-map("a layer that was not harvested is drawn by its service, and said to be", async (context) => {
+test("a layer that was not harvested is drawn by its service, and said to be", async (context) => {
 	const { page, status } = await openLayer(context, "not-harvested");
 	assert.match(status, /^Drawn\. Drawn by the service itself/);
 	await assertColour(page, 0.5, 0.5, green);
 	assert.ok(context.maps.asked.some((target) => /\/export\?.*LAYERS=show%3A3/.test(target)));
 });
 
-map(
-	"a service that does not know the map's reference is asked in another, and the page says so",
-	async (context) => {
-		const { page, status } = await openLayer(context, "wms-3857");
-		assert.match(status, /does not draw in the map’s reference/);
-		await assertColour(page, 0.5, 0.5, green);
-	},
-);
+test("a service that does not know the map's reference is asked in another, and the page says so", async (context) => {
+	const { page, status } = await openLayer(context, "wms-3857");
+	assert.match(status, /does not draw in the map’s reference/);
+	await assertColour(page, 0.5, 0.5, green);
+});
 
-map("a click asks what is there; HTML of a service stays in a frame without scripts", async (context) => {
+test("a click asks what is there; HTML of a service stays in a frame without scripts", async (context) => {
 	const { page } = await openLayer(context, "wms");
 	await page.locator(".map").click();
 	const frame = page.locator(".info iframe");
@@ -276,7 +270,7 @@ map("a click asks what is there; HTML of a service stays in a frame without scri
 	assert.match(await points.page.locator(".info dl").innerText(), /Name of it\s+<i>Middle<\/i>\s+Kind\s+1/);
 });
 
-map("a service that fails is named with what it said, and is not drawn", async (context) => {
+test("a service that fails is named with what it said, and is not drawn", async (context) => {
 	const failures: [string, RegExp][] = [
 		["says-no", /^127\.0\.0\.1:\d+ says: Layer <b>gone<\/b> is not here$/],
 		["status", /^127\.0\.0\.1:\d+ answered with status 503\.$/],
@@ -291,7 +285,7 @@ map("a service that fails is named with what it said, and is not drawn", async (
 	}
 });
 
-map("a service that does not answer within ten seconds is said not to", async ({ browser, world }) => {
+test("a service that does not answer within ten seconds is said not to", async ({ browser, world }) => {
 	const { page, context } = await openWindow(browser);
 	await page.clock.install({ time: 0 });
 	// The clock of the page stands still, so that a slow machine takes nothing of the ten seconds.
@@ -310,7 +304,7 @@ map("a service that does not answer within ten seconds is said not to", async ({
 	await context.close();
 });
 
-map("a service that failed is asked again by a button, and drawn as opaque as one likes", async (context) => {
+test("a service that failed is asked again by a button, and drawn as opaque as one likes", async (context) => {
 	const { maps } = context;
 	serveWms(maps, "/later", { exception: "Not yet" });
 	const later = {
@@ -333,7 +327,7 @@ map("a service that failed is asked again by a button, and drawn as opaque as on
 	await world.close();
 });
 
-map("one finger over the map scrolls the page, two move the map", async ({ browser, world }) => {
+test("one finger over the map scrolls the page, two move the map", async ({ browser, world }) => {
 	const { page, context, faults } = await openWindow(browser, { width: 390, height: 700, hasTouch: true });
 	const boxes = new Set<string>();
 	page.on("request", (request) => {
@@ -375,7 +369,7 @@ map("one finger over the map scrolls the page, two move the map", async ({ brows
 	await context.close();
 });
 
-map("in a frame of another page there is the map alone", async ({ window: { page }, world }) => {
+test("in a frame of another page there is the map alone", async ({ window: { page }, world }) => {
 	await page.goto(world.url("en/embed/wms"));
 	await page.locator('.map[data-state="drawn"]').waitFor();
 	assert.is(await page.locator("nav:visible, footer:visible, .copies:visible").count(), 0);
@@ -383,14 +377,14 @@ map("in a frame of another page there is the map alone", async ({ window: { page
 	assert.is(await link.getAttribute("href"), world.url("en/layer/wms"));
 });
 
-map("a layer that is drawn at other scales only is not asked for until one goes there", async (context) => {
+test("a layer that is drawn at other scales only is not asked for until one goes there", async (context) => {
 	const { page, status } = await openLayer(context, "far");
 	assert.is(status, "The layer is drawn at other scales only: zoom in or out.");
 	await page.getByRole("button", { name: "Zoom to where it is drawn" }).click();
 	await page.getByText("2 features drawn.").waitFor();
 });
 
-map("the map's view filters, and stays in the address", async (context) => {
+test("the map's view filters, and stays in the address", async (context) => {
 	const { window, world } = context;
 	const { page } = window;
 	await page.goto(world.url("en/"));
@@ -432,28 +426,28 @@ for (const [mapWkid, far] of [
 	[3347, "8800000,1000000,8900000,1100000"],
 	[4269, "-60,44,-59,45"],
 ] as const) {
-	map(
-		`the map's view filters in EPSG:${mapWkid}, over the outline of the land`,
-		async ({ window: { page }, maps }) => {
-			const renderer: Renderer = { type: "simple", ...drawing(red, "one") };
-			const points = featureLayer("points", `${maps.origin}/points/MapServer/0`, renderer);
-			const world = await SiteWorld.open([points], { mapWkid });
-			await page.goto(world.url("en/"));
-			await page.getByRole("checkbox", { name: "In the map’s view" }).check();
-			await eventually(() => page.url().includes("view="));
-			await page.getByText("1 layer", { exact: true }).waitFor();
-			// Land near the middle of Canada, where no extent ends.
-			const isLand = async (x: number, y: number) =>
-				isNear(await colourAt(page, ".overview .map", x, y), [247, 246, 241]);
-			await eventually(async () => (await isLand(0.5, 0.5)) || (await isLand(0.44, 0.46)));
-			await page.goto(world.url(`en/?view=${far}`));
-			await page.getByText("No layer matches.").waitFor();
-			await world.close();
-		},
-	);
+	test(`the map's view filters in EPSG:${mapWkid}, over the outline of the land`, async ({
+		window: { page },
+		maps,
+	}) => {
+		const renderer: Renderer = { type: "simple", ...drawing(red, "one") };
+		const points = featureLayer("points", `${maps.origin}/points/MapServer/0`, renderer);
+		const world = await SiteWorld.open([points], { mapWkid });
+		await page.goto(world.url("en/"));
+		await page.getByRole("checkbox", { name: "In the map’s view" }).check();
+		await eventually(() => page.url().includes("view="));
+		await page.getByText("1 layer", { exact: true }).waitFor();
+		// Land near the middle of Canada, where no extent ends.
+		const isLand = async (x: number, y: number) =>
+			isNear(await colourAt(page, ".overview .map", x, y), [247, 246, 241]);
+		await eventually(async () => (await isLand(0.5, 0.5)) || (await isLand(0.44, 0.46)));
+		await page.goto(world.url(`en/?view=${far}`));
+		await page.getByText("No layer matches.").waitFor();
+		await world.close();
+	});
 }
 
-if (executable || process.env.CI) map.run();
+if (executable || process.env.CI) test.run();
 else {
 	const skipped = suite("map");
 	skipped.skip("needs Chromium");

@@ -37,7 +37,7 @@ const markup = `"'><img src=x onerror=alert(1)><script>alert(2)</script></textar
 const likeMarkup = `"'>< img src=x onerror=alert(1)> &lt;b&gt; &#60;b> {{7*7}}`;
 
 /** One browser, one window and one service for everything that is odd. */
-const odd = sharedSuite<Context>("odd input, at the running service", async (use) => {
+const test = sharedSuite<Context>("odd input, at the running service", async (use) => {
 	const hosts = Array.from({ length: 200 }, (_, at): [string, string, string] => [
 		`host${at}`,
 		`https://maps${at}.example.ca/wms`,
@@ -75,7 +75,7 @@ async function untilFound(page: Page): Promise<void> {
 	await page.locator(".count").waitFor();
 }
 
-odd("searches of any text, typed or in the address", async ({ origin, window: { page } }) => {
+test("searches of any text, typed or in the address", async ({ origin, window: { page } }) => {
 	await page.goto(`${origin}/en/`);
 	await page.getByText("203 layers", { exact: true }).waitFor();
 	for (const text of [
@@ -101,30 +101,33 @@ odd("searches of any text, typed or in the address", async ({ origin, window: { 
 	await assertHarmless(page, "all in the address");
 });
 
-odd(
-	"titles without a space or full of markup, 200 hosts, a key 60 times over",
-	async ({ origin, window: { page } }) => {
-		for (const [key, text] of [
-			["long", "WWWW"],
-			["markup", "< img src=x"],
-			["arabic", "خريطة"],
-		] as const) {
-			await page.goto(`${origin}/en/layer/${key}`);
-			await page.getByRole("heading", { level: 1 }).getByText(text).waitFor();
-			await page.locator(".layerbody section").first().waitFor();
-			await assertHarmless(page, key);
-		}
-		await page.goto(`${origin}/en/`);
-		await eventually(async () => (await page.locator("#host option").count()) === 197);
-		await page.goto(`${origin}/en/?host=maps150.example.ca`);
-		await page.getByText("1 layer", { exact: true }).waitFor();
-		await page.goto(`${origin}/en/?${"layer=host7&".repeat(60)}q=x`);
-		await page.getByRole("heading", { level: 1, name: "Rivers of basin 7" }).waitFor();
-		await assertHarmless(page, "60 times");
-	},
-);
+test("titles without a space or full of markup, 200 hosts, a key 60 times over", async ({
+	origin,
+	window: { page },
+}) => {
+	for (const [key, text] of [
+		["long", "WWWW"],
+		["markup", "< img src=x"],
+		["arabic", "خريطة"],
+	] as const) {
+		await page.goto(`${origin}/en/layer/${key}`);
+		await page.getByRole("heading", { level: 1 }).getByText(text).waitFor();
+		await page.locator(".layerbody section").first().waitFor();
+		await assertHarmless(page, key);
+	}
+	await page.goto(`${origin}/en/`);
+	await eventually(async () => (await page.locator("#host option").count()) === 197);
+	await page.goto(`${origin}/en/?host=maps150.example.ca`);
+	await page.getByText("1 layer", { exact: true }).waitFor();
+	await page.goto(`${origin}/en/?${"layer=host7&".repeat(60)}q=x`);
+	await page.getByRole("heading", { level: 1, name: "Rivers of basin 7" }).waitFor();
+	await assertHarmless(page, "60 times");
+});
 
-odd("drafts that are not registrations, too long or full of markup", async ({ origin, window: { page } }) => {
+test("drafts that are not registrations, too long or full of markup", async ({
+	origin,
+	window: { page },
+}) => {
 	const registration = JSON.stringify(wmsAt("https://maps.example.ca/wms", markup, [markup, markup]));
 	const texts = [
 		["[]", "must be an object"],
@@ -155,36 +158,37 @@ odd("drafts that are not registrations, too long or full of markup", async ({ or
 	}
 });
 
-odd(
-	"a publication while a page is open: its old files are not shown as what is there now",
-	async ({ origin, local, window: { page } }) => {
-		// What the browser keeps from before is everything that finds and shows this layer.
-		await page.goto(`${origin}/en/?q=host3`);
-		await page.locator('.results a[data-layer="host3"]').waitFor();
-		await page.goto(`${origin}/en/?layer=host3`);
-		await page.getByRole("heading", { level: 1, name: "Rivers of basin 3" }).waitFor();
-		await page.goto(`${origin}/en/?q=rivers`);
-		await page.locator(".results li").first().waitFor();
-		// One change of many layers: what the page has not read yet is gone or another piece now.
-		const removed = Array.from({ length: 150 }, (_, at) => ({ path: layerPath(`host${at}`), text: null }));
-		await local.store.change(async () => removed, { ...meta, time: local.now });
-		await eventually(() => local.catalogue?.updatedTo === local.store.tip);
-		await page.goto(`${origin}/en/?layer=host3`);
-		await page.getByText("There is no layer host3.").waitFor();
-		await page.goto(`${origin}/en/?q=basin`);
-		await page.locator(".results li").first().waitFor();
-		await page.goto(`${origin}/en/?q=host3`);
-		await page.locator('main [aria-busy="true"]').waitFor({ state: "detached" });
-		await untilFound(page);
-		assert.is(await page.locator('.results a[data-layer="host3"]').count(), 0);
-	},
-);
+test("a publication while a page is open: its old files are not shown as what is there now", async ({
+	origin,
+	local,
+	window: { page },
+}) => {
+	// What the browser keeps from before is everything that finds and shows this layer.
+	await page.goto(`${origin}/en/?q=host3`);
+	await page.locator('.results a[data-layer="host3"]').waitFor();
+	await page.goto(`${origin}/en/?layer=host3`);
+	await page.getByRole("heading", { level: 1, name: "Rivers of basin 3" }).waitFor();
+	await page.goto(`${origin}/en/?q=rivers`);
+	await page.locator(".results li").first().waitFor();
+	// One change of many layers: what the page has not read yet is gone or another piece now.
+	const removed = Array.from({ length: 150 }, (_, at) => ({ path: layerPath(`host${at}`), text: null }));
+	await local.store.change(async () => removed, { ...meta, time: local.now });
+	await eventually(() => local.catalogue?.updatedTo === local.store.tip);
+	await page.goto(`${origin}/en/?layer=host3`);
+	await page.getByText("There is no layer host3.").waitFor();
+	await page.goto(`${origin}/en/?q=basin`);
+	await page.locator(".results li").first().waitFor();
+	await page.goto(`${origin}/en/?q=host3`);
+	await page.locator('main [aria-busy="true"]').waitFor({ state: "detached" });
+	await untilFound(page);
+	assert.is(await page.locator('.results a[data-layer="host3"]').count(), 0);
+});
 
-odd("and nothing of all this was an error of the page, or refused by its policy", ({ window }) => {
+test("and nothing of all this was an error of the page, or refused by its policy", ({ window }) => {
 	assert.equal(window.faults, []);
 });
 
-if (executable || process.env.CI) odd.run();
+if (executable || process.env.CI) test.run();
 else {
 	const skipped = suite("odd input, at the running service");
 	skipped.skip("needs Chromium");

@@ -52,7 +52,7 @@ class Person {
 
 const maps = { en: "Office of Maps", fr: "Bureau des cartes" };
 
-const tasks = sharedSuite("six tasks", async (use) => {
+const test = sharedSuite("six tasks", async (use) => {
 	const browser = use(await openBrowser());
 	const services = use(await Peer.open());
 	serveWms(services, "/wms", { info: "x" });
@@ -184,7 +184,7 @@ const plays: [name: string, steps: number, play: (person: Person, context: Conte
 ];
 
 for (const lang of ["en", "fr"] as const) {
-	tasks(`six tasks, each in few steps: ${lang}`, async (context) => {
+	test(`six tasks, each in few steps: ${lang}`, async (context) => {
 		const { browser, world } = context;
 		const { page, context: window, faults } = await openWindow(browser, { locale: `${lang}-CA` });
 		const person = new Person(page, lang, world);
@@ -197,7 +197,7 @@ for (const lang of ["en", "fr"] as const) {
 	});
 }
 
-if (executable || process.env.CI) tasks.run();
+if (executable || process.env.CI) test.run();
 else {
 	const skipped = suite("six tasks");
 	skipped.skip("needs Chromium");

@@ -6,7 +6,7 @@ import * as assert from "uvu/assert";
 import { answering, sharedSuite } from "../../world.ts";
 import { serveRecords } from "./records-world.ts";
 
-const clients = sharedSuite("OGC API Records: clients", async (use) => use(await serveRecords()));
+const test = sharedSuite("OGC API Records: clients", async (use) => use(await serveRecords()));
 
 const python = "/usr/bin/python3";
 
@@ -86,21 +86,20 @@ const expected = {
 	wells: [["afs", "https://gis.example.ca/arcgis/rest/services/wells/FeatureServer"]],
 };
 
-clients(
-	"MetaSearch searches, pages and adds data, also behind a proxy that publishes only /ogc",
-	async ({ address }) => {
-		// MetaSearch needs absolute links; a request of an untrusted client has none to `https`.
-		await using proxy = await answering(async (request, response) => {
-			if (!/^\/base\/ogc(?:[/?]|$)/.test(request.url ?? "")) return void response.writeHead(404).end();
-			const passed = await fetchFrom(address, request.url ?? "", request.headers.host ?? "");
-			response.writeHead(200, { "Content-Type": passed.type }).end(passed.body);
-		});
-		for (const site of [address, `${proxy.origin}/base`]) {
-			const found = await runOwslib(metaSearch, `${site}/ogc/collections/layers`);
-			if (found) assert.equal(found, expected, site);
-		}
-	},
-);
+test("MetaSearch searches, pages and adds data, also behind a proxy that publishes only /ogc", async ({
+	address,
+}) => {
+	// MetaSearch needs absolute links; a request of an untrusted client has none to `https`.
+	await using proxy = await answering(async (request, response) => {
+		if (!/^\/base\/ogc(?:[/?]|$)/.test(request.url ?? "")) return void response.writeHead(404).end();
+		const passed = await fetchFrom(address, request.url ?? "", request.headers.host ?? "");
+		response.writeHead(200, { "Content-Type": passed.type }).end(passed.body);
+	});
+	for (const site of [address, `${proxy.origin}/base`]) {
+		const found = await runOwslib(metaSearch, `${site}/ogc/collections/layers`);
+		if (found) assert.equal(found, expected, site);
+	}
+});
 
 /** Requests a path of the service as a proxy does that names its client, its host and its scheme. */
 function fetchFrom(address: string, path: string, host: string) {
@@ -121,54 +120,52 @@ async function linksAt(address: string, path: string, headers: Record<string, st
 	return links.filter(({ rel }) => rel !== "item" && rel !== "describedby").map(({ href }) => href);
 }
 
-clients(
-	"links of the API are absolute where the request names its host, and relative where it is not known",
-	async ({ address }) => {
-		const pages = ["", "/collections", "/collections/layers", "/collections/layers/items?limit=2&offset=2"];
-		for (const page of [...pages, "/collections/layers/items/rivers"]) {
-			const below = `${address}/ogc`;
-			for (const href of await linksAt(below, page)) assert.ok(href.startsWith(below), `${page}: ${href}`);
-			if (page === "") continue;
-			for (const href of await linksAt(address, page)) assert.ok(href.startsWith(`${address}/co`), href);
-			const forwarded = { "X-Forwarded-For": "192.0.2.1" };
-			for (const href of await linksAt(below, page, forwarded)) assert.match(href, /^(?:\.\.\/)+ogc\//, href);
-			const secure = { ...forwarded, "X-Forwarded-Proto": "https" };
-			for (const href of await linksAt(below, page, secure))
-				assert.ok(href.startsWith(`${below.replace("http:", "https:")}/`), href);
-		}
-	},
-);
+test("links of the API are absolute where the request names its host, and relative where it is not known", async ({
+	address,
+}) => {
+	const pages = ["", "/collections", "/collections/layers", "/collections/layers/items?limit=2&offset=2"];
+	for (const page of [...pages, "/collections/layers/items/rivers"]) {
+		const below = `${address}/ogc`;
+		for (const href of await linksAt(below, page)) assert.ok(href.startsWith(below), `${page}: ${href}`);
+		if (page === "") continue;
+		for (const href of await linksAt(address, page)) assert.ok(href.startsWith(`${address}/co`), href);
+		const forwarded = { "X-Forwarded-For": "192.0.2.1" };
+		for (const href of await linksAt(below, page, forwarded)) assert.match(href, /^(?:\.\.\/)+ogc\//, href);
+		const secure = { ...forwarded, "X-Forwarded-Proto": "https" };
+		for (const href of await linksAt(below, page, secure))
+			assert.ok(href.startsWith(`${below.replace("http:", "https:")}/`), href);
+	}
+});
 
-clients("links are below PUBLIC_URL where it is set, whatever the request names", async () => {
+test("links are below PUBLIC_URL where it is set, whatever the request names", async () => {
 	await using site = await serveRecords("https://layers.example.ca/rcs/");
 	for (const href of await linksAt(`${site.address}/ogc`, "/collections/layers/items?limit=2&offset=2"))
 		assert.ok(href.startsWith("https://layers.example.ca/rcs/ogc/collections/layers"), href);
 });
 
-clients(
-	"the description of the API is valid OpenAPI 3.0, and its examples are answered",
-	async ({ address }) => {
-		const response = await fetch(`${address}/ogc/api`);
-		const text = await response.text();
-		const document = JSON.parse(text);
-		assert.is(document.openapi, "3.0.3");
-		const config = await createConfig({ extends: ["spec"] });
-		const problems = await lintFromString({ source: text, absoluteRef: "api.json", config });
-		assert.equal(
-			problems.map(({ message }) => message),
-			[],
-		);
-		for (const [path, { get: operation }] of Object.entries<{ get: { parameters?: Parameter[] } }>(
-			document.paths,
-		)) {
-			const query = new URLSearchParams();
-			for (const one of operation.parameters ?? [])
-				if (one.in === "query") query.set(one.name, String(one.example));
-			const wanted = `${document.servers[0].url}${path.replace("{smallkey}", "rivers")}?${query}`;
-			assert.is((await fetch(wanted)).status, 200, wanted);
-		}
-	},
-);
+test("the description of the API is valid OpenAPI 3.0, and its examples are answered", async ({
+	address,
+}) => {
+	const response = await fetch(`${address}/ogc/api`);
+	const text = await response.text();
+	const document = JSON.parse(text);
+	assert.is(document.openapi, "3.0.3");
+	const config = await createConfig({ extends: ["spec"] });
+	const problems = await lintFromString({ source: text, absoluteRef: "api.json", config });
+	assert.equal(
+		problems.map(({ message }) => message),
+		[],
+	);
+	for (const [path, { get: operation }] of Object.entries<{ get: { parameters?: Parameter[] } }>(
+		document.paths,
+	)) {
+		const query = new URLSearchParams();
+		for (const one of operation.parameters ?? [])
+			if (one.in === "query") query.set(one.name, String(one.example));
+		const wanted = `${document.servers[0].url}${path.replace("{smallkey}", "rivers")}?${query}`;
+		assert.is((await fetch(wanted)).status, 200, wanted);
+	}
+});
 
 interface Parameter {
 	in: string;
@@ -176,4 +173,4 @@ interface Parameter {
 	example: unknown;
 }
 
-clients.run();
+test.run();

@@ -9,7 +9,7 @@ import { root } from "../../process.ts";
 import { sharedSuite } from "../../world.ts";
 import { layers, serveRecords } from "./records-world.ts";
 
-const records = sharedSuite("OGC API Records", async (use) => use(await serveRecords()));
+const test = sharedSuite("OGC API Records", async (use) => use(await serveRecords()));
 
 // biome-ignore lint/suspicious/noExplicitAny: the members of an answer are what is tested
 async function read(address: string, status = 200): Promise<any> {
@@ -18,72 +18,71 @@ async function read(address: string, status = 200): Promise<any> {
 	return response.json();
 }
 
-records(
-	"q, bbox, ids, type, limit and offset choose records; what cannot be read is refused",
-	async ({ address }) => {
-		const items = `${address}/collections/layers/items`;
-		const ids = async (query: string) =>
-			(await read(`${items}?${query}`)).features.map(({ id }: { id: string }) => id);
-		assert.equal(await ids("q=RIVIERES"), ["rivers"]);
-		assert.equal(await ids("q=ecoles,base%20map"), ["schools", "tiles"]);
-		assert.equal(await ids("q=rivers%20ontario"), [], "words that do not follow each other");
-		assert.equal(await ids("q=ontario%20every"), [], "words of two texts");
-		assert.equal(await ids("q=education"), ["schools"]);
-		assert.equal(await ids("q=bureau%20des"), ["schools"]);
-		const placed = "ids=rivers,schools&bbox";
-		assert.equal(await ids(`${placed}=-80,40,-70,45`), ["rivers", "schools"]);
-		assert.equal(await ids(`${placed}=170,50,-130,60`), ["schools"], "over 180 degrees");
-		assert.equal(await ids(`${placed}=-80,40,0,-70,45,9`), ["rivers", "schools"]);
-		assert.equal(await ids("ids=rivers,tiles&bbox=170,50,175,60"), ["tiles"], "of which no extent is known");
-		assert.equal(await ids("ids=tiles,none,rivers"), ["rivers", "tiles"]);
-		assert.equal(await ids("type=feature,ogcWmts"), ["schools", "tiles"]);
-		assert.equal(await ids("type=wms&q=rivers"), ["rivers"]);
-		assert.is((await ids("")).length, 10);
-		for (const time of ["2026-01-01T00:00:00Z", "2026-01-01", "../2026-01-01", "2026-01-01T00:00:00Z/"])
-			assert.equal(await ids(`datetime=${time}&ids=rivers`), ["rivers"], time);
-		const first = await read(`${items}?q=census&limit=150`);
-		assert.equal([first.numberMatched, first.numberReturned], [200, 150]);
-		const next = first.links.find(({ rel }: { rel: string }) => rel === "next").href;
-		const second = await read(new URL(next, items).href);
-		assert.equal([second.numberMatched, second.numberReturned], [200, 50]);
-		assert.not.ok(second.links.some(({ rel }: { rel: string }) => rel === "next"));
-		const found = [...first.features, ...second.features].map(({ id }: { id: string }) => id);
-		assert.is(new Set(found).size, 200);
-		for (const wrong of [
-			"limit=0",
-			"limit=x",
-			"offset=-1",
-			"bbox=1,2,3",
-			"bbox=0,9,1,8",
-			"bbox=a,b,c,d",
-			"f=xml",
-			"datetime=yesterday",
-			"datetime=2026-13-01",
-			"datetime=a/b/c",
-			"what=1",
-			`q=${"a,".repeat(30)}`.replace(/a/g, () => crypto.randomUUID().slice(0, 4)),
-		]) {
-			const { code, description } = await read(`${items}?${wrong}`, 400);
-			assert.is(code, "InvalidParameterValue", wrong);
-			assert.match(description, wrong.startsWith("what") ? "what" : (wrong.split("=")[0] as string));
-		}
-		const french = await fetch(`${items}?limit=0`, { headers: { "Accept-Language": "fr-CA" } });
-		const { description, errors } = (await french.json()) as { description: string; errors: string[] };
-		assert.is(description, 'limit: doit être un nombre entier, et non "0"');
-		assert.equal(errors, [description]);
-		assert.is(french.headers.get("content-language"), "fr");
-		assert.is(french.headers.get("vary"), "Accept-Language");
-		await read(`${items}/none`, 404);
-		await read(`${items}/%zz`, 404);
-		await read(`${address}/collections/none`, 404);
-		const one = await fetch(`${items}/rivers`);
-		assert.is(one.headers.get("access-control-allow-origin"), "*");
-		const etag = one.headers.get("etag") ?? "";
-		assert.is((await fetch(`${items}/rivers`, { headers: { "If-None-Match": etag } })).status, 304);
-	},
-);
+test("q, bbox, ids, type, limit and offset choose records; what cannot be read is refused", async ({
+	address,
+}) => {
+	const items = `${address}/collections/layers/items`;
+	const ids = async (query: string) =>
+		(await read(`${items}?${query}`)).features.map(({ id }: { id: string }) => id);
+	assert.equal(await ids("q=RIVIERES"), ["rivers"]);
+	assert.equal(await ids("q=ecoles,base%20map"), ["schools", "tiles"]);
+	assert.equal(await ids("q=rivers%20ontario"), [], "words that do not follow each other");
+	assert.equal(await ids("q=ontario%20every"), [], "words of two texts");
+	assert.equal(await ids("q=education"), ["schools"]);
+	assert.equal(await ids("q=bureau%20des"), ["schools"]);
+	const placed = "ids=rivers,schools&bbox";
+	assert.equal(await ids(`${placed}=-80,40,-70,45`), ["rivers", "schools"]);
+	assert.equal(await ids(`${placed}=170,50,-130,60`), ["schools"], "over 180 degrees");
+	assert.equal(await ids(`${placed}=-80,40,0,-70,45,9`), ["rivers", "schools"]);
+	assert.equal(await ids("ids=rivers,tiles&bbox=170,50,175,60"), ["tiles"], "of which no extent is known");
+	assert.equal(await ids("ids=tiles,none,rivers"), ["rivers", "tiles"]);
+	assert.equal(await ids("type=feature,ogcWmts"), ["schools", "tiles"]);
+	assert.equal(await ids("type=wms&q=rivers"), ["rivers"]);
+	assert.is((await ids("")).length, 10);
+	for (const time of ["2026-01-01T00:00:00Z", "2026-01-01", "../2026-01-01", "2026-01-01T00:00:00Z/"])
+		assert.equal(await ids(`datetime=${time}&ids=rivers`), ["rivers"], time);
+	const first = await read(`${items}?q=census&limit=150`);
+	assert.equal([first.numberMatched, first.numberReturned], [200, 150]);
+	const next = first.links.find(({ rel }: { rel: string }) => rel === "next").href;
+	const second = await read(new URL(next, items).href);
+	assert.equal([second.numberMatched, second.numberReturned], [200, 50]);
+	assert.not.ok(second.links.some(({ rel }: { rel: string }) => rel === "next"));
+	const found = [...first.features, ...second.features].map(({ id }: { id: string }) => id);
+	assert.is(new Set(found).size, 200);
+	for (const wrong of [
+		"limit=0",
+		"limit=x",
+		"offset=-1",
+		"bbox=1,2,3",
+		"bbox=0,9,1,8",
+		"bbox=a,b,c,d",
+		"f=xml",
+		"datetime=yesterday",
+		"datetime=2026-13-01",
+		"datetime=a/b/c",
+		"what=1",
+		`q=${"a,".repeat(30)}`.replace(/a/g, () => crypto.randomUUID().slice(0, 4)),
+	]) {
+		const { code, description } = await read(`${items}?${wrong}`, 400);
+		assert.is(code, "InvalidParameterValue", wrong);
+		assert.match(description, wrong.startsWith("what") ? "what" : (wrong.split("=")[0] as string));
+	}
+	const french = await fetch(`${items}?limit=0`, { headers: { "Accept-Language": "fr-CA" } });
+	const { description, errors } = (await french.json()) as { description: string; errors: string[] };
+	assert.is(description, 'limit: doit être un nombre entier, et non "0"');
+	assert.equal(errors, [description]);
+	assert.is(french.headers.get("content-language"), "fr");
+	assert.is(french.headers.get("vary"), "Accept-Language");
+	await read(`${items}/none`, 404);
+	await read(`${items}/%zz`, 404);
+	await read(`${address}/collections/none`, 404);
+	const one = await fetch(`${items}/rivers`);
+	assert.is(one.headers.get("access-control-allow-origin"), "*");
+	const etag = one.headers.get("etag") ?? "";
+	assert.is((await fetch(`${items}/rivers`, { headers: { "If-None-Match": etag } })).status, 304);
+});
 
-records("the landing page leads to what is declared, and nothing else is declared", async ({ address }) => {
+test("the landing page leads to what is declared, and nothing else is declared", async ({ address }) => {
 	const { conformsTo } = await read(`${address}/conformance`);
 	assert.equal(conformsTo, [
 		"http://www.opengis.net/spec/ogcapi-common-1/1.0/conf/core",
@@ -105,23 +104,22 @@ records("the landing page leads to what is declared, and nothing else is declare
 	assert.match(items.headers.get("content-type") ?? "", "application/geo+json");
 });
 
-records(
-	"links name the service, its protocol and its layer as QGIS' MetaSearch reads them",
-	async ({ address }) => {
-		const services = async (smallkey: string) =>
-			(await read(`${address}/collections/layers/items/${smallkey}`)).links
-				.filter(({ protocol }: { protocol?: string }) => protocol)
-				.map(({ protocol, href, name }: Record<string, string>) => [protocol, href, name]);
-		assert.equal(await services("rivers"), [
-			["OGC:WMS", "https://maps.example.ca/wms", "hydro:rivers"],
-			["OGC:WMS", "https://cartes.example.ca/wms", "hydro:rivieres"],
-		]);
-		assert.equal(await services("schools"), [
-			["ESRI:ArcGIS:MapServer", "https://gis.example.ca/arcgis/rest/services/edu/MapServer", "3"],
-		]);
-		assert.equal((await services("tiles"))[0], ["OGC:WMTS", "https://maps.example.ca/wms", "base"]);
-	},
-);
+test("links name the service, its protocol and its layer as QGIS' MetaSearch reads them", async ({
+	address,
+}) => {
+	const services = async (smallkey: string) =>
+		(await read(`${address}/collections/layers/items/${smallkey}`)).links
+			.filter(({ protocol }: { protocol?: string }) => protocol)
+			.map(({ protocol, href, name }: Record<string, string>) => [protocol, href, name]);
+	assert.equal(await services("rivers"), [
+		["OGC:WMS", "https://maps.example.ca/wms", "hydro:rivers"],
+		["OGC:WMS", "https://cartes.example.ca/wms", "hydro:rivieres"],
+	]);
+	assert.equal(await services("schools"), [
+		["ESRI:ArcGIS:MapServer", "https://gis.example.ca/arcgis/rest/services/edu/MapServer", "3"],
+	]);
+	assert.equal((await services("tiles"))[0], ["OGC:WMTS", "https://maps.example.ca/wms", "base"]);
+});
 
 /** Validators of the standard's own schemas (tests/fixtures/ogcapi). */
 async function standard(): Promise<(name: string, value: unknown) => string[]> {
@@ -143,7 +141,7 @@ async function standard(): Promise<(name: string, value: unknown) => string[]> {
 	};
 }
 
-records("answers are as the standard's schemas have them", async ({ address }) => {
+test("answers are as the standard's schemas have them", async ({ address }) => {
 	const faults = await standard();
 	const items = await read(`${address}/collections/layers/items?limit=1000`);
 	assert.is(items.features.length, 200, "no more than 200 at once");
@@ -156,7 +154,7 @@ records("answers are as the standard's schemas have them", async ({ address }) =
 	assert.ok(faults("catalog", { id: 1 }).length > 0);
 });
 
-records("the crawlable form on a hosting of files is as the standard's schemas have it", async () => {
+test("the crawlable form on a hosting of files is as the standard's schemas have it", async () => {
 	const faults = await standard();
 	const settings = { pages: pageSettings, isServed: false, commit: null, owners: () => [] };
 	const files = buildCatalogue(layers, null, settings);
@@ -172,4 +170,4 @@ records("the crawlable form on a hosting of files is as the standard's schemas h
 	assert.equal(found.sort(), layers.map(({ smallkey }) => smallkey).sort());
 });
 
-records.run();
+test.run();

@@ -14,14 +14,14 @@ import { Pusher } from "./pusher.ts";
 
 const hookOf = (local: Local, name = "pre-receive") => join(local.repository, "hooks", name);
 
-const service = sharedSuite("the repository's hook", async (use) => {
+const test = sharedSuite("the repository's hook", async (use) => {
 	// A name that a write refuses now, and that is stored all the same.
 	const stored = wms("one").replace('"layer"', '"service_name":"<b>Rivers","layer"');
 	const files = { "layers/on/one.json": stored, "layers/wr/wrong.json": "{" };
 	const local = use(await Local.open({ files, guard: installHook }));
 	return { local, pusher: use(await Pusher.of(local.repository)) };
 });
-service.before.each(async ({ pusher }) => pusher.pull());
+test.before.each(async ({ pusher }) => pusher.pull());
 
 /** The line of the log that a push leaves. */
 async function logged(local: Local, to: string) {
@@ -33,7 +33,7 @@ async function logged(local: Local, to: string) {
 	return find() as Record<string, unknown>;
 }
 
-service("a push in order is served, says so, and leaves a line in the log", async ({ local, pusher }) => {
+test("a push in order is served, says so, and leaves a line in the log", async ({ local, pusher }) => {
 	const from = local.store.tip;
 	await pusher.clone.commit({ "layers/tw/two.json": wms("two"), "layers/tw/twelve.json": wms("twelve") });
 	const first = await pusher.clone.git("rev-parse", "HEAD");
@@ -57,7 +57,7 @@ service("a push in order is served, says so, and leaves a line in the log", asyn
 	assert.is(local.log.filter((fields) => "push" in fields).length, 1, "nor does a restart");
 });
 
-service("what is pushed while the service is away has its line at the next start", async (world) => {
+test("what is pushed while the service is away has its line at the next start", async (world) => {
 	const { local, pusher } = world;
 	await local.stop();
 	await pusher.clone.commit({ "layers/aw/away.json": wms("away") });
@@ -70,7 +70,7 @@ service("what is pushed while the service is away has its line at the next start
 	assert.is(local.get("/v0.9/doc/en/away").status, 200);
 });
 
-service("what is odd is said, and accepted", async ({ pusher }) => {
+test("what is odd is said, and accepted", async ({ pusher }) => {
 	const whole = wms("odd").replaceAll(
 		"http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en",
 		"http://localhost/wms",
@@ -82,7 +82,7 @@ service("what is odd is said, and accepted", async ({ pusher }) => {
 	assert.match(screen, "warning: stray.json: is kept, but no layer");
 });
 
-service("only what is changed is judged, by the rules of what is written", async ({ local, pusher }) => {
+test("only what is changed is judged, by the rules of what is written", async ({ local, pusher }) => {
 	await pusher.clone.commit({ "layers/on/only.json": wms("only") });
 	const beside = await pusher.push();
 	assert.ok(beside.isAccepted, beside.screen);
@@ -95,7 +95,7 @@ service("only what is changed is judged, by the rules of what is written", async
 	assert.is(await local.git("rev-parse", "refs/heads/main"), before);
 });
 
-service("what a PUT refuses is refused in the same words", async ({ local, pusher }) => {
+test("what a PUT refuses is refused in the same words", async ({ local, pusher }) => {
 	const folder = join(root, "tests/fixtures/invalid");
 	const names = (await readdir(folder)).filter((name) => name.endsWith(".json")).sort();
 	// Half of them: fifty problems are shown at once.
@@ -121,7 +121,7 @@ service("what a PUT refuses is refused in the same words", async ({ local, pushe
 	assert.equal(said.sort(), expected.sort());
 });
 
-service("of thousands of problems the first are shown, and the others counted", async ({ pusher }) => {
+test("of thousands of problems the first are shown, and the others counted", async ({ pusher }) => {
 	const files = Array.from({ length: 300 }, (_, index) => [`layers/ma/many-${index}.json`, "{}"]);
 	await pusher.clone.commit(Object.fromEntries(files));
 	const { isAccepted, screen } = await pusher.push();
@@ -130,7 +130,7 @@ service("of thousands of problems the first are shown, and the others counted", 
 	assert.ok(screen.split("\n").length < 70, screen);
 });
 
-service("a pack over the bound is refused while it comes in", async ({ local, pusher }) => {
+test("a pack over the bound is refused while it comes in", async ({ local, pusher }) => {
 	const bound = await local.git("config", "receive.maxInputSize");
 	await local.git("config", "receive.maxInputSize", "100");
 	await pusher.clone.commit({ "layers/la/large.json": wms("large") });
@@ -140,13 +140,13 @@ service("a pack over the bound is refused while it comes in", async ({ local, pu
 	assert.match(screen, "maximum allowed size");
 });
 
-service("what a removed layer leaves behind can go with it", async ({ pusher }) => {
+test("what a removed layer leaves behind can go with it", async ({ pusher }) => {
 	await pusher.clone.commit({ "layers/wr/wrong.json": null });
 	const { isAccepted, screen } = await pusher.push();
 	assert.ok(isAccepted, screen);
 });
 
-service("a hook of one's own runs after the service's", async ({ local, pusher }) => {
+test("a hook of one's own runs after the service's", async ({ local, pusher }) => {
 	const own = hookOf(local, "pre-receive.local");
 	await writeFile(own, '#!/bin/sh\nread from to ref\necho "own: $ref"\nexit 1\n', { mode: 0o755 });
 	await pusher.clone.commit({ "layers/lo/local.json": wms("local") });
@@ -157,7 +157,7 @@ service("a hook of one's own runs after the service's", async ({ local, pusher }
 	assert.match(pushed.screen, "in order");
 });
 
-service("the processes of a hook have a limit of memory, as those of git have", async ({ local, pusher }) => {
+test("the processes of a hook have a limit of memory, as those of git have", async ({ local, pusher }) => {
 	const own = hookOf(local, "pre-receive.local");
 	await writeFile(own, '#!/bin/sh\necho "KiB: $(ulimit -d)."\nexit 1\n', { mode: 0o755 });
 	await pusher.clone.commit({ "layers/li/limit.json": wms("limit") });
@@ -171,7 +171,7 @@ service("the processes of a hook have a limit of memory, as those of git have", 
 	);
 });
 
-service("a hook that cannot run refuses every push, with the way out", async ({ local, pusher }) => {
+test("a hook that cannot run refuses every push, with the way out", async ({ local, pusher }) => {
 	const hook = await readFile(hookOf(local), "utf8");
 	const nowhere = hook.replace(/^own=.*$/m, "own='/no/node/here'\nPATH=/nowhere:/bin-without-node");
 	await pusher.clone.commit({ "layers/no/node.json": wms("node") });
@@ -189,7 +189,7 @@ service("a hook that cannot run refuses every push, with the way out", async ({ 
 	assert.ok((await pusher.push()).isAccepted);
 });
 
-service.run();
+test.run();
 
 const install = freshSuite("putting it in place", async (use) => {
 	const warnings: string[] = [];

@@ -419,7 +419,7 @@ const harmless: [title: string, craft: Craft][] = [
 /** What is stored before the first push. */
 let before = "";
 
-const service = sharedSuite("hostile pushes", async (use) => {
+const test = sharedSuite("hostile pushes", async (use) => {
 	const files = {
 		"layers/on/one.json": wms("one"),
 		"layers/fe/feature.json": feature,
@@ -433,7 +433,7 @@ const service = sharedSuite("hostile pushes", async (use) => {
 	before = await local.state();
 	return { local, pusher };
 });
-service.before.each(async ({ pusher }) => pusher.reset());
+test.before.each(async ({ pusher }) => pusher.reset());
 
 let round = 0;
 
@@ -446,7 +446,7 @@ async function answers(local: Local): Promise<void> {
 }
 
 for (const [title, craft, words] of refused) {
-	service(`${title}: refused with a reason, and nothing is stored`, async ({ local, pusher }) => {
+	test(`${title}: refused with a reason, and nothing is stored`, async ({ local, pusher }) => {
 		const args = await craft(pusher);
 		const pushed = await pusher.push(...(args ?? []));
 		assert.is(pushed.isAccepted, false, pushed.screen);
@@ -456,27 +456,27 @@ for (const [title, craft, words] of refused) {
 	});
 }
 
-service("reads and writes go on after all that was refused", async ({ local }) => answers(local));
+test("reads and writes go on after all that was refused", async ({ local }) => answers(local));
 
-service(
-	"a review that git has merged has its reviewer in the audit and in the log",
-	async ({ local, pusher }) => {
-		await local.write({ target: "/register/merged", body: wms("merged"), sender: "careful" });
-		await pusher.pull();
-		await pusher.clone.git("merge", "-q", "--no-ff", "--no-edit", "origin/register/merged");
-		const pushed = await pusher.push();
-		assert.ok(pushed.isAccepted, pushed.screen);
-		await eventually(() => local.get("/v0.9/doc/en/merged").status === 200);
-		const { stdout } = await runScript("audit", ["merged"], { DATA_DIR: local.folder });
-		const who = await local.git("log", "-1", "--format=%cn <%ce>", "main");
-		assert.match(stdout, `  merged by ${who}: Merge`);
-		assert.match(stdout, "    by the sender careful, with a signed request of ");
-		await eventually(() => JSON.stringify(local.log).includes(`"people":["${who}","careful <`));
-	},
-);
+test("a review that git has merged has its reviewer in the audit and in the log", async ({
+	local,
+	pusher,
+}) => {
+	await local.write({ target: "/register/merged", body: wms("merged"), sender: "careful" });
+	await pusher.pull();
+	await pusher.clone.git("merge", "-q", "--no-ff", "--no-edit", "origin/register/merged");
+	const pushed = await pusher.push();
+	assert.ok(pushed.isAccepted, pushed.screen);
+	await eventually(() => local.get("/v0.9/doc/en/merged").status === 200);
+	const { stdout } = await runScript("audit", ["merged"], { DATA_DIR: local.folder });
+	const who = await local.git("log", "-1", "--format=%cn <%ce>", "main");
+	assert.match(stdout, `  merged by ${who}: Merge`);
+	assert.match(stdout, "    by the sender careful, with a signed request of ");
+	await eventually(() => JSON.stringify(local.log).includes(`"people":["${who}","careful <`));
+});
 
 for (const [title, craft] of harmless) {
-	service(`${title}: accepted, without harm`, async ({ local, pusher }) => {
+	test(`${title}: accepted, without harm`, async ({ local, pusher }) => {
 		await pusher.pull();
 		const args = await craft(pusher);
 		const pushed = await pusher.push(...(args ?? []));
@@ -487,4 +487,4 @@ for (const [title, craft] of harmless) {
 	});
 }
 
-service.run();
+test.run();
