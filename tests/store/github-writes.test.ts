@@ -1,5 +1,6 @@
 import * as assert from "uvu/assert";
 import type { Context } from "../../api/context.ts";
+import { inLanguageOf } from "../../api/reply.ts";
 import { parseSenders, sign } from "../../api/senders.ts";
 import { textsOf } from "../../registry/problems.ts";
 import { targetNames } from "../../registry/targets/table.ts";
@@ -173,17 +174,24 @@ test("a publisher's text is nothing but text in the pull request", async (servic
 });
 
 const faults = [
-	["GitHub's error", { kind: "answer", status: 500 }, /answers 500/],
-	["no answer", { kind: "silence" }, /does not answer/],
-	["a pause", { kind: "answer", status: 403, headers: { "Retry-After": "77" } }, /asks for a pause/],
+	["GitHub's error", { kind: "answer", status: 500 }, /answers 500/, /GitHub répond 500; renvoyez /],
+	["no answer", { kind: "silence" }, /does not answer/, /GitHub ne répond pas; renvoyez /],
+	[
+		"a pause",
+		{ kind: "answer", status: 403, headers: { "Retry-After": "77" } },
+		/asks for a pause/,
+		/GitHub demande une pause"/,
+	],
 ] as const;
 
-for (const [name, effect, text] of faults) {
-	test(`${name}: 503 with Retry-After, and 201 for the same request later`, async (service) => {
+for (const [name, effect, text, french] of faults) {
+	test(`${name}: 503 in both languages, and 201 for the same request later`, async (service) => {
 		service.peer.proxy.faults.push({ method: "GET", path: /./, times: 1_000, effect });
 		const request = await signed("23ax5t", manual);
-		const answer = await send(service, request);
+		const reply = await handleWrite(request, service.context);
+		const answer = responseOf(reply);
 		assert.is(answer.status, 503);
+		assert.match(await responseOf(inLanguageOf(reply, "fr")).text(), french);
 		const seconds = Number(answer.headers.get("Retry-After"));
 		assert.ok(seconds >= 1 && seconds <= 77 + 30, String(seconds));
 		const { errors } = (await answer.json()) as { errors: string[] };

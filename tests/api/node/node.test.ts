@@ -145,9 +145,9 @@ test("the bodies in memory at one time are bounded; a write beyond that gets 503
 	const holding = server.connect();
 	holding.send(head + "x".repeat(59_999));
 	// The body is held once another one of its size finds no room.
-	const refused = async () => {
+	const refused = async (more = "") => {
 		const other = server.connect();
-		other.send(head + "x".repeat(60_000));
+		other.send(plausibleHead(60_000, close + more) + "x".repeat(60_000));
 		await other.closed;
 		return other;
 	};
@@ -155,6 +155,8 @@ test("the bodies in memory at one time are bounded; a write beyond that gets 503
 	const { text } = await refused();
 	assert.match(text, /\r\nRetry-After: 1\r\n/);
 	assert.match(text, '{"errors":["too many bodies are being read"]}');
+	const french = await refused("Accept-Language: fr\r\n");
+	assert.match(french.text, '{"errors":["trop de corps sont en cours de lecture"]}');
 	holding.send("x");
 	await holding.closed;
 	assert.equal(holding.statuses, [401]);

@@ -198,7 +198,7 @@ test("writes are limited by Cloudflare's own rate limit, by address and by sende
 	const path = "/register/23ax5t";
 	const body = new TextEncoder().encode(manual);
 	const start = Date.now();
-	const put = async (second = 0) => {
+	const put = async (second = 0, lang = "en") => {
 		const timestamp = new Date(start + second * 1_000).toISOString();
 		const Authorization = await sign("a secret", { path, sender: "jstest", timestamp, body });
 		const headers = {
@@ -206,6 +206,7 @@ test("writes are limited by Cloudflare's own rate limit, by address and by sende
 			Sender: "jstest",
 			TimeStamp: timestamp,
 			"CF-Connecting-IP": "192.0.2.1",
+			"Accept-Language": lang,
 		};
 		return worker.fetch(new Request(`https://f.example${path}`, { method: "PUT", headers, body }), bindings);
 	};
@@ -218,7 +219,9 @@ test("writes are limited by Cloudflare's own rate limit, by address and by sende
 	assert.is((await worker.fetch(get("/healthz"), bindings)).status, 200, "reads are served");
 	assert.equal(asked, ["address 192.0.2.1", "sender jstest"]);
 	asked.length = 0;
-	assert.is((await put()).status, 503);
+	const french = await put(0, "fr");
+	assert.is(french.status, 503);
+	assert.match(await french.text(), "ce service n’a pas de GITHUB_REPOSITORY où écrire");
 	assert.equal(asked, ["address 192.0.2.1"], "a repeated request takes nothing from its sender");
 	for (const key of ["sender jstest", "address 192.0.2.1"]) {
 		refusedKeys.add(key);
