@@ -6,6 +6,7 @@ import os, { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import * as assert from "uvu/assert";
 import { run } from "../scripts/fragments.ts";
 import type { Io } from "../system/terminal/io.ts";
 import { alikeIn } from "./alike.ts";
@@ -55,6 +56,30 @@ export async function runScript(
 		...io,
 	});
 	return { code, ...written };
+}
+
+/** Checks with what code a command ends. @returns how it ended */
+export async function exits<T extends Ended>(running: T | Promise<T>, code: number): Promise<T> {
+	const ended = await running;
+	assert.is(ended.code, code, `ends with ${ended.code}, not ${code}\n${ended.stdout}${ended.stderr}`);
+	return ended;
+}
+
+/** A part of what is printed, or a pattern of it; several of them. */
+type Text = string | RegExp | readonly (string | RegExp)[];
+
+/** Checks with what code a command ends, and that it has printed each of some texts. @returns how it ended */
+export async function prints<T extends Ended>(running: T | Promise<T>, code: number, ...texts: Text[]) {
+	const ended = await exits(running, code);
+	for (const text of texts.flat()) assert.match(ended.stdout, text);
+	return ended;
+}
+
+/** As `prints`, of standard error. */
+export async function warns<T extends Ended>(running: T | Promise<T>, code: number, ...texts: Text[]) {
+	const ended = await exits(running, code);
+	for (const text of texts.flat()) assert.match(ended.stderr, text);
+	return ended;
 }
 
 /**

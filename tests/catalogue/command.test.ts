@@ -6,7 +6,7 @@ import { manual, wms } from "../local.ts";
 import { runScript } from "../process.ts";
 import { freshSuite, gitIn, temporaryFolder, writeFiles } from "../world.ts";
 
-const writing = freshSuite("the catalogue of a build", async (use) => {
+const test = freshSuite("the catalogue of a build", async (use) => {
 	const { path } = use(await temporaryFolder());
 	writeFiles(path, {
 		"layers/23/23ax5t.json": manual,
@@ -22,42 +22,41 @@ async function build(words: string[], env: Record<string, string> = {}) {
 	return { code, output: stdout + stderr };
 }
 
-writing(
-	"writes the page, the index, the list and every fragment, and nothing again that is the same",
-	async ({ folder }) => {
-		const out = join(folder, "out");
-		const words = ["--layers", join(folder, "layers"), "--out", out];
-		const first = await build(words);
-		assert.is(first.code, 0, first.output);
-		assert.match(first.output, /^2 layers in the catalogue: \d+ files written, 0 removed$/m);
-		for (const path of [
-			"index.html",
-			"en/index.html",
-			"list/index.html",
-			"list/fr/index.html",
-			"en/layer/23ax5t.html",
-			"fr/layer/abc.html",
-			"records/index.json",
-			"robots.txt",
-			"site.json",
-			"schemas/registration.schema.json",
-			"schemas/openapi.json",
-			"schemas/index.html",
-			"v0.9/doc/en/23ax5t",
-			"ramp4/fr/abc",
-		])
-			assert.ok((await readFile(join(out, path))).length > 0, path);
-		const report = JSON.parse(await readFile(join(out, "index/health.json"), "utf8"));
-		assert.is(report.groups[0].owner, "@org/ab");
-		assert.is(JSON.parse(await readFile(join(out, "index/index.json"), "utf8")).layers, 2);
-		assert.match((await build(words)).output, /^2 layers in the catalogue: 0 files written, 0 removed$/m);
-		await rm(join(folder, "layers/ab/abc.json"));
-		assert.is((await build(words)).code, 0);
-		assert.not.ok(filesBelow(out).some((path) => path.endsWith("/abc")));
-	},
-);
+test("writes the page, the index, the list and every fragment, and nothing again that is the same", async ({
+	folder,
+}) => {
+	const out = join(folder, "out");
+	const words = ["--layers", join(folder, "layers"), "--out", out];
+	const first = await build(words);
+	assert.is(first.code, 0, first.output);
+	assert.match(first.output, /^2 layers in the catalogue: \d+ files written, 0 removed$/m);
+	for (const path of [
+		"index.html",
+		"en/index.html",
+		"list/index.html",
+		"list/fr/index.html",
+		"en/layer/23ax5t.html",
+		"fr/layer/abc.html",
+		"records/index.json",
+		"robots.txt",
+		"site.json",
+		"schemas/registration.schema.json",
+		"schemas/openapi.json",
+		"schemas/index.html",
+		"v0.9/doc/en/23ax5t",
+		"ramp4/fr/abc",
+	])
+		assert.ok((await readFile(join(out, path))).length > 0, path);
+	const report = JSON.parse(await readFile(join(out, "index/health.json"), "utf8"));
+	assert.is(report.groups[0].owner, "@org/ab");
+	assert.is(JSON.parse(await readFile(join(out, "index/index.json"), "utf8")).layers, 2);
+	assert.match((await build(words)).output, /^2 layers in the catalogue: 0 files written, 0 removed$/m);
+	await rm(join(folder, "layers/ab/abc.json"));
+	assert.is((await build(words)).code, 0);
+	assert.not.ok(filesBelow(out).some((path) => path.endsWith("/abc")));
+});
 
-writing("takes commits for dates and changes from a repository", async ({ folder }) => {
+test("takes commits for dates and changes from a repository", async ({ folder }) => {
 	const git = gitIn(folder);
 	await git("init", "-q", "-b", "main");
 	await git("add", "layers");
@@ -75,24 +74,21 @@ writing("takes commits for dates and changes from a repository", async ({ folder
 	);
 });
 
-writing(
-	"a broken registration and a foreign folder are refused, and nothing is written",
-	async ({ folder }) => {
-		const out = join(folder, "out");
-		writeFiles(folder, { "layers/ab/abd.json": "{}" });
-		const broken = await build(["--layers", join(folder, "layers"), "--out", out]);
-		assert.is(broken.code, 1);
-		assert.match(broken.output, /layers\/ab\/abd\.json: .*is missing/);
-		await rm(join(folder, "layers/ab/abd.json"));
-		writeFiles(folder, { "out/thesis.txt": "mine" });
-		const foreign = await build(["--layers", join(folder, "layers"), "--out", out]);
-		assert.is(foreign.code, 2);
-		assert.match(foreign.output, /thesis\.txt is from no build/);
-		assert.equal(filesBelow(out), ["thesis.txt"]);
-	},
-);
+test("a broken registration and a foreign folder are refused, and nothing is written", async ({ folder }) => {
+	const out = join(folder, "out");
+	writeFiles(folder, { "layers/ab/abd.json": "{}" });
+	const broken = await build(["--layers", join(folder, "layers"), "--out", out]);
+	assert.is(broken.code, 1);
+	assert.match(broken.output, /layers\/ab\/abd\.json: .*is missing/);
+	await rm(join(folder, "layers/ab/abd.json"));
+	writeFiles(folder, { "out/thesis.txt": "mine" });
+	const foreign = await build(["--layers", join(folder, "layers"), "--out", out]);
+	assert.is(foreign.code, 2);
+	assert.match(foreign.output, /thesis\.txt is from no build/);
+	assert.equal(filesBelow(out), ["thesis.txt"]);
+});
 
-writing("links the interface's page to files that exist", async ({ folder }) => {
+test("links the interface's page to files that exist", async ({ folder }) => {
 	const out = join(folder, "out");
 	const { code, output } = await build(["--layers", join(folder, "layers"), "--out", out]);
 	assert.is(code, 0, output);
@@ -107,4 +103,4 @@ writing("links the interface's page to files that exist", async ({ folder }) => 
 	);
 });
 
-writing.run();
+test.run();

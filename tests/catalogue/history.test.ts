@@ -4,7 +4,7 @@ import { lastChanges, readHistory } from "../../catalogue/history.ts";
 import { runGit } from "../../system/git/run.ts";
 import { type Files, freshSuite, gitIn, temporaryFolder, writeFiles } from "../world.ts";
 
-const history = freshSuite("history", async (use) => {
+const test = freshSuite("history", async (use) => {
 	const { path } = use(await temporaryFolder());
 	const git = gitIn(path);
 	await git("init", "-q", "-b", "main");
@@ -18,33 +18,34 @@ const history = freshSuite("history", async (use) => {
 	return { folder: path, git, commit };
 });
 
-history(
-	"names what each commit did to layers, and leaves out what touches none",
-	async ({ folder, git, commit }) => {
-		const first = await commit({ "layers/ab/abc.json": "1", "layers/ab/abd.json": "1", README: "1" });
-		await commit({ README: "2", "layers/owners.json": "{}" });
-		const second = await commit({ "layers/ab/abc.json": "2", "layers/ab/abc.service.json": "1" });
-		const third = await commit({ "layers/ab/abc.service.json": "2", "layers/ab/abd.json": null });
-		const found = await readHistory(folder, null, "main");
-		assert.equal(
-			found?.map(({ commit, layers }) => [
-				commit,
-				...layers.map(({ smallkey, kind }) => `${smallkey} ${kind}`),
-			]),
-			[
-				[first, "abc added", "abd added"],
-				[second, "abc changed"],
-				[third, "abc changed", "abd removed"],
-			],
-		);
-		const date = new Date(await git("log", "-1", "--format=%cI", third)).toISOString();
-		assert.is(found?.[2]?.date, date.replace(".000", ""));
-		assert.is(lastChanges(found ?? []).get("abc")?.changed?.commit, third);
-		assert.equal(await readHistory(folder, second, "main"), found?.slice(2));
-	},
-);
+test("names what each commit did to layers, and leaves out what touches none", async ({
+	folder,
+	git,
+	commit,
+}) => {
+	const first = await commit({ "layers/ab/abc.json": "1", "layers/ab/abd.json": "1", README: "1" });
+	await commit({ README: "2", "layers/owners.json": "{}" });
+	const second = await commit({ "layers/ab/abc.json": "2", "layers/ab/abc.service.json": "1" });
+	const third = await commit({ "layers/ab/abc.service.json": "2", "layers/ab/abd.json": null });
+	const found = await readHistory(folder, null, "main");
+	assert.equal(
+		found?.map(({ commit, layers }) => [
+			commit,
+			...layers.map(({ smallkey, kind }) => `${smallkey} ${kind}`),
+		]),
+		[
+			[first, "abc added", "abd added"],
+			[second, "abc changed"],
+			[third, "abc changed", "abd removed"],
+		],
+	);
+	const date = new Date(await git("log", "-1", "--format=%cI", third)).toISOString();
+	assert.is(found?.[2]?.date, date.replace(".000", ""));
+	assert.is(lastChanges(found ?? []).get("abc")?.changed?.commit, third);
+	assert.equal(await readHistory(folder, second, "main"), found?.slice(2));
+});
 
-history("a merge is one commit of the branch, with all that it brings", async ({ folder, git, commit }) => {
+test("a merge is one commit of the branch, with all that it brings", async ({ folder, git, commit }) => {
 	await commit({ "layers/ab/abc.json": "1" });
 	await git("checkout", "-q", "-b", "other");
 	await commit({ "layers/ab/abd.json": "1" });
@@ -59,31 +60,31 @@ history("a merge is one commit of the branch, with all that it brings", async ({
 	);
 });
 
-history(
-	"a sender is named by the service's own commits alone, whatever encoding another has",
-	async ({ folder, commit }) => {
-		const person = (name: string, mail: string) => ["-c", `user.name=${name}`, "-c", `user.email=${mail}`];
-		const commits: [words: string[], sender: string | null][] = [
-			[person("fragment-publisher", "fragment-publisher@sender.invalid"), "jstest"],
-			[person("Eve", "eve@example.org"), null],
+test("a sender is named by the service's own commits alone, whatever encoding another has", async ({
+	folder,
+	commit,
+}) => {
+	const person = (name: string, mail: string) => ["-c", `user.name=${name}`, "-c", `user.email=${mail}`];
+	const commits: [words: string[], sender: string | null][] = [
+		[person("fragment-publisher", "fragment-publisher@sender.invalid"), "jstest"],
+		[person("Eve", "eve@example.org"), null],
+		[
 			[
-				[
-					...person("fragment\x1b(B-publisher", "fragment\x1b(B-publisher@sender.invalid"),
-					...["-c", "i18n.commitEncoding=ISO-2022-JP"],
-				],
-				null,
+				...person("fragment\x1b(B-publisher", "fragment\x1b(B-publisher@sender.invalid"),
+				...["-c", "i18n.commitEncoding=ISO-2022-JP"],
 			],
-		];
-		for (const [index, [words]] of commits.entries())
-			await commit({ "layers/ab/abc.json": String(index) }, ...words);
-		assert.equal(
-			(await readHistory(folder, null, "main"))?.map(({ sender }) => sender),
-			commits.map(([, sender]) => sender),
-		);
-	},
-);
+			null,
+		],
+	];
+	for (const [index, [words]] of commits.entries())
+		await commit({ "layers/ab/abc.json": String(index) }, ...words);
+	assert.equal(
+		(await readHistory(folder, null, "main"))?.map(({ sender }) => sender),
+		commits.map(([, sender]) => sender),
+	);
+});
 
-history("a commit with a time that no date has is dated 1970", async ({ folder, git, commit }) => {
+test("a commit with a time that no date has is dated 1970", async ({ folder, git, commit }) => {
 	const first = await commit({ "layers/ab/abc.json": "1" });
 	const tree = await git("rev-parse", "HEAD^{tree}");
 	const eve = "Eve <eve@example.org> 99999999999999999 +0000";
@@ -97,18 +98,19 @@ history("a commit with a time that no date has is dated 1970", async ({ folder, 
 	);
 });
 
-history(
-	"is not read from a shallow clone, and not from a commit that is no ancestor",
-	async ({ folder, git, commit }) => {
-		await commit({ "layers/ab/abc.json": "1" });
-		await commit({ "layers/ab/abc.json": "2" });
-		const clone = join(folder, "clone");
-		await git("clone", "-q", "--depth", "1", `file://${folder}`, clone);
-		assert.is(await readHistory(clone, null, "main"), null);
-		await git("checkout", "-q", "-b", "other", "HEAD^");
-		const other = await commit({ "layers/ab/abc.json": "3" });
-		assert.is(await readHistory(folder, other, "main"), null);
-	},
-);
+test("is not read from a shallow clone, and not from a commit that is no ancestor", async ({
+	folder,
+	git,
+	commit,
+}) => {
+	await commit({ "layers/ab/abc.json": "1" });
+	await commit({ "layers/ab/abc.json": "2" });
+	const clone = join(folder, "clone");
+	await git("clone", "-q", "--depth", "1", `file://${folder}`, clone);
+	assert.is(await readHistory(clone, null, "main"), null);
+	await git("checkout", "-q", "-b", "other", "HEAD^");
+	const other = await commit({ "layers/ab/abc.json": "3" });
+	assert.is(await readHistory(folder, other, "main"), null);
+});
 
-history.run();
+test.run();

@@ -5,7 +5,7 @@ import { buildOutput } from "../../scripts/host/output.ts";
 import { wms } from "../local.ts";
 import { freshSuite, Repository } from "../world.ts";
 
-const source = freshSuite("source of a build", (use) => {
+const test = freshSuite("source of a build", (use) => {
 	const repository = use(new Repository({ "layers/ab/abc.json": wms("rivers") }));
 	return { repository, folder: repository.path, commit: repository.head };
 });
@@ -13,56 +13,58 @@ const source = freshSuite("source of a build", (use) => {
 const environment = (folder: string) => ({ DATA_DIR: join(folder, "data") });
 const stateIn = async (out: string) => JSON.parse(await readFile(`${out}.catalogue`, "utf8"));
 
-source(
-	"a catalogue is of the commit that the fragments beside it are of",
-	async ({ repository, folder, commit }) => {
-		const out = join(folder, "out/dist");
-		await buildOutput({ repository: folder, ref: commit }, out, environment(folder));
-		repository.commit("change", { "layers/cd/cde.json": wms("lakes") });
-		await buildOutput({ repository: folder, ref: commit }, out, environment(folder));
-		assert.is((await stateIn(out)).commit, commit);
-	},
-);
+test("a catalogue is of the commit that the fragments beside it are of", async ({
+	repository,
+	folder,
+	commit,
+}) => {
+	const out = join(folder, "out/dist");
+	await buildOutput({ repository: folder, ref: commit }, out, environment(folder));
+	repository.commit("change", { "layers/cd/cde.json": wms("lakes") });
+	await buildOutput({ repository: folder, ref: commit }, out, environment(folder));
+	assert.is((await stateIn(out)).commit, commit);
+});
 
-source(
-	"a folder without uncommitted changes is built as its commit",
-	async ({ repository, folder, commit }) => {
-		const [layers, out] = [join(folder, "layers"), join(folder, "out/dist")];
-		const built = () => buildOutput({ folder: layers }, out, environment(folder));
-		const all = { written: 10, removed: 0, unchanged: 0 };
-		assert.equal(pick(await built()), { written: all, how: "all" });
-		assert.is((await stateIn(out)).commit, commit);
-		assert.equal(pick(await built()), { written: { ...all, written: 0, unchanged: 10 }, how: "nothing" });
-		// A file of the output is not compared with the folder's.
-		await rm(join(out, "v0.9/doc/en/abc"));
-		assert.equal(pick(await built()), { written: { ...all, written: 0, unchanged: 10 }, how: "nothing" });
-		repository.commit("change", { "layers/cd/cde.json": wms("lakes") });
-		assert.equal(pick(await built()), { written: { ...all, unchanged: 10 }, how: "changes" });
-	},
-);
+test("a folder without uncommitted changes is built as its commit", async ({
+	repository,
+	folder,
+	commit,
+}) => {
+	const [layers, out] = [join(folder, "layers"), join(folder, "out/dist")];
+	const built = () => buildOutput({ folder: layers }, out, environment(folder));
+	const all = { written: 10, removed: 0, unchanged: 0 };
+	assert.equal(pick(await built()), { written: all, how: "all" });
+	assert.is((await stateIn(out)).commit, commit);
+	assert.equal(pick(await built()), { written: { ...all, written: 0, unchanged: 10 }, how: "nothing" });
+	// A file of the output is not compared with the folder's.
+	await rm(join(out, "v0.9/doc/en/abc"));
+	assert.equal(pick(await built()), { written: { ...all, written: 0, unchanged: 10 }, how: "nothing" });
+	repository.commit("change", { "layers/cd/cde.json": wms("lakes") });
+	assert.equal(pick(await built()), { written: { ...all, unchanged: 10 }, how: "changes" });
+});
 
-source(
-	"a folder with uncommitted changes is compared file by file, and a wrong file is refused",
-	async ({ repository, folder }) => {
-		const [layers, out] = [join(folder, "layers"), join(folder, "out/dist")];
-		const built = () => buildOutput({ folder: layers }, out, environment(folder));
-		await built();
-		await writeFile(join(layers, "ab/abc.json"), wms("rivers").replace("rivers", "ponds"));
-		assert.is((await built()).written?.written, 5);
-		await rm(join(out, "v0.9/doc/en/abc"));
-		assert.is((await built()).written?.written, 1);
-		repository.git("checkout", "-q", ".");
-		assert.is((await built()).written?.written, 5);
-		repository.commit("change", { "layers/cd/cde.json": "{}" });
-		const { written, problems } = await built();
-		assert.is(written, null);
-		assert.match(problems.join(), "layers/cd/cde.json");
-	},
-);
+test("a folder with uncommitted changes is compared file by file, and a wrong file is refused", async ({
+	repository,
+	folder,
+}) => {
+	const [layers, out] = [join(folder, "layers"), join(folder, "out/dist")];
+	const built = () => buildOutput({ folder: layers }, out, environment(folder));
+	await built();
+	await writeFile(join(layers, "ab/abc.json"), wms("rivers").replace("rivers", "ponds"));
+	assert.is((await built()).written?.written, 5);
+	await rm(join(out, "v0.9/doc/en/abc"));
+	assert.is((await built()).written?.written, 1);
+	repository.git("checkout", "-q", ".");
+	assert.is((await built()).written?.written, 5);
+	repository.commit("change", { "layers/cd/cde.json": "{}" });
+	const { written, problems } = await built();
+	assert.is(written, null);
+	assert.match(problems.join(), "layers/cd/cde.json");
+});
 
 const pick = ({ written, catalogue }: Awaited<ReturnType<typeof buildOutput>>) => ({
 	written,
 	how: catalogue?.how,
 });
 
-source.run();
+test.run();

@@ -24,7 +24,7 @@ function options(more: Partial<CatalogueOptions> = {}): CatalogueOptions {
 	};
 }
 
-const update = freshSuite("catalogue step by step", async (use) => {
+const test = freshSuite("catalogue step by step", async (use) => {
 	const { path } = use(await temporaryFolder());
 	await gitIn(path)("init", "-q", "-b", "main");
 	const layers = { "layers/ab/abc.json": wms("rivers"), "layers/23/23ax5t.json": wms("limits") };
@@ -97,7 +97,7 @@ async function namedChunks(folder: string): Promise<string[]> {
 	return (parseManifest(await read(folder, manifestPath))?.chunks ?? []).filter((path) => path !== null);
 }
 
-update("any sequence of changes leaves the files of a whole build", async ({ folder }) => {
+test("any sequence of changes leaves the files of a whole build", async ({ folder }) => {
 	assert.is((await bring(folder)).how, "all");
 	let state = 20_261_121;
 	const random = (below: number) => {
@@ -138,32 +138,31 @@ update("any sequence of changes leaves the files of a whole build", async ({ fol
 	assert.is((await bring(folder)).how, "nothing");
 });
 
-update(
-	"the public name is that of who registered a layer last, and no sender's id is in any file",
-	async ({ folder }) => {
-		await bring(folder);
-		await commit(folder, { "layers/ab/abd.json": wms("lakes") }, "other");
-		const changed = await commit(
-			folder,
-			{ "layers/23/23ax5t.service.json": null, "layers/ab/abc.json": wms("x") },
-			"secret-id",
-		);
-		assert.is((await bring(folder)).how, "changes");
-		const known = await entries(folder);
-		assert.is(known["23ax5t"]?.sender, senderNames.office);
-		assert.is(known.abd?.sender, "Other");
-		assert.is(known.abc?.sender, undefined);
-		assert.is((known.abc as { changed?: { commit: string } }).changed?.commit, changed.slice(0, 12));
-		for (const [path, text] of filesIn(join(folder, "out")))
-			assert.not.match(text, /secret-id|"office"|ada@tests/, path);
-		await assertWhole(folder);
-		// Another name of a sender is seen on all layers that it has registered.
-		assert.is((await bring(folder, "out", { senderNames: { other: "Renamed" } })).how, "all");
-		assert.is((await entries(folder)).abd?.sender, "Renamed");
-	},
-);
+test("the public name is that of who registered a layer last, and no sender's id is in any file", async ({
+	folder,
+}) => {
+	await bring(folder);
+	await commit(folder, { "layers/ab/abd.json": wms("lakes") }, "other");
+	const changed = await commit(
+		folder,
+		{ "layers/23/23ax5t.service.json": null, "layers/ab/abc.json": wms("x") },
+		"secret-id",
+	);
+	assert.is((await bring(folder)).how, "changes");
+	const known = await entries(folder);
+	assert.is(known["23ax5t"]?.sender, senderNames.office);
+	assert.is(known.abd?.sender, "Other");
+	assert.is(known.abc?.sender, undefined);
+	assert.is((known.abc as { changed?: { commit: string } }).changed?.commit, changed.slice(0, 12));
+	for (const [path, text] of filesIn(join(folder, "out")))
+		assert.not.match(text, /secret-id|"office"|ada@tests/, path);
+	await assertWhole(folder);
+	// Another name of a sender is seen on all layers that it has registered.
+	assert.is((await bring(folder, "out", { senderNames: { other: "Renamed" } })).how, "all");
+	assert.is((await entries(folder)).abd?.sender, "Renamed");
+});
 
-update("a trailer that the service did not write shows no sender's name", async ({ folder }) => {
+test("a trailer that the service did not write shows no sender's name", async ({ folder }) => {
 	await bring(folder);
 	await commit(folder, { "layers/ab/abd.json": wms("lakes") }, "office", "Pusher <pusher@example.ca>");
 	await commit(folder, { "layers/23/23ax5t.json": wms("x") }, "other", "fragment-publisher <t@example.ca>");
@@ -175,7 +174,7 @@ update("a trailer that the service did not write shows no sender's name", async 
 	await assertWhole(folder);
 });
 
-update("compressed copies are written and removed together with their files", async ({ folder }) => {
+test("compressed copies are written and removed together with their files", async ({ folder }) => {
 	const keys = Array.from({ length: 120 }, (_, index) => `zz${index}`);
 	await commit(folder, Object.fromEntries(keys.map((key) => [`layers/zz/${key}.json`, wms(key)])));
 	await bring(folder, "out", { isCompressed: true });
@@ -196,7 +195,7 @@ update("compressed copies are written and removed together with their files", as
 	assert.ok(names.some((name) => /^list\/.*\.html\.gz$/.test(name)));
 });
 
-update("an id or an address of mail is no public name", () => {
+test("an id or an address of mail is no public name", () => {
 	const pair = { en: "Maps", fr: "Cartes" };
 	const wrong = { en: "Maps", fr: "cartes@example.ca" };
 	const senders = {
@@ -212,48 +211,45 @@ update("an id or an address of mail is no public name", () => {
 	assert.equal(senderNamesOf(parsed), { a: "Agency", e: "Équipe des cartes", f: pair });
 });
 
-update(
-	"a catalogue whose files are deleted, cut off or of another history is written again as a whole",
-	async ({ folder }) => {
-		await bring(folder);
-		const out = join(folder, "out");
-		for (const path of ["index/chunks", "pages.json", "en/index.html", "index.html", "changes", "assets"]) {
-			await rm(join(out, path), { recursive: true });
-			assert.is((await bring(folder)).how, "all", path);
-		}
-		await assertWhole(folder);
-		await commit(folder, { "layers/ab/abe.json": wms("more") });
-		for (const path of await namedChunks(folder))
-			await writeFile(join(out, path), '{"version":4,"entries":[');
-		assert.is((await bring(folder)).how, "all");
-		await commit(folder, { "layers/ab/abg.json": wms("once more") });
-		await writeFile(join(out, manifestPath), '{"version":4,"lay');
-		assert.is((await bring(folder)).how, "all");
-		await gitIn(folder)("reset", "-q", "--hard", "HEAD~2");
-		await commit(folder, { "layers/ab/abf.json": wms("instead") });
-		assert.is((await bring(folder)).how, "all");
-		assert.equal(Object.keys(await entries(folder)).sort(), ["23ax5t", "abc", "abf"]);
-		await assertWhole(folder);
-	},
-);
+test("a catalogue whose files are deleted, cut off or of another history is written again as a whole", async ({
+	folder,
+}) => {
+	await bring(folder);
+	const out = join(folder, "out");
+	for (const path of ["index/chunks", "pages.json", "en/index.html", "index.html", "changes", "assets"]) {
+		await rm(join(out, path), { recursive: true });
+		assert.is((await bring(folder)).how, "all", path);
+	}
+	await assertWhole(folder);
+	await commit(folder, { "layers/ab/abe.json": wms("more") });
+	for (const path of await namedChunks(folder)) await writeFile(join(out, path), '{"version":4,"entries":[');
+	assert.is((await bring(folder)).how, "all");
+	await commit(folder, { "layers/ab/abg.json": wms("once more") });
+	await writeFile(join(out, manifestPath), '{"version":4,"lay');
+	assert.is((await bring(folder)).how, "all");
+	await gitIn(folder)("reset", "-q", "--hard", "HEAD~2");
+	await commit(folder, { "layers/ab/abf.json": wms("instead") });
+	assert.is((await bring(folder)).how, "all");
+	assert.equal(Object.keys(await entries(folder)).sort(), ["23ax5t", "abc", "abf"]);
+	await assertWhole(folder);
+});
 
-update(
-	"an update that ended while it placed pictures is made anew, with its options and those before",
-	async ({ folder }) => {
-		await bring(folder);
-		const pictures = join(folder, "pictures");
-		const layers = { abc: { picture: "ab/abc.0123456789ab.webp" } };
-		// A folder cannot be copied as a file.
-		await mkdir(join(pictures, layers.abc.picture), { recursive: true });
-		await writeFile(join(pictures, proofsFile), JSON.stringify({ version: 1, layers }));
-		const failure = await bring(folder, "out", { pictures }).catch((error: unknown) => error);
-		assert.match(String(failure), "abc.0123456789ab.webp");
-		assert.is((await bring(folder)).how, "all");
-		await assertWhole(folder);
-	},
-);
+test("an update that ended while it placed pictures is made anew, with its options and those before", async ({
+	folder,
+}) => {
+	await bring(folder);
+	const pictures = join(folder, "pictures");
+	const layers = { abc: { picture: "ab/abc.0123456789ab.webp" } };
+	// A folder cannot be copied as a file.
+	await mkdir(join(pictures, layers.abc.picture), { recursive: true });
+	await writeFile(join(pictures, proofsFile), JSON.stringify({ version: 1, layers }));
+	const failure = await bring(folder, "out", { pictures }).catch((error: unknown) => error);
+	assert.match(String(failure), "abc.0123456789ab.webp");
+	assert.is((await bring(folder)).how, "all");
+	await assertWhole(folder);
+});
 
-update("a catalogue of a folder is always made anew", async ({ folder }) => {
+test("a catalogue of a folder is always made anew", async ({ folder }) => {
 	const fromFolder = () =>
 		updateCatalogue({ folder: join(folder, "layers") }, join(folder, "out"), options());
 	await bring(folder);
@@ -264,33 +260,32 @@ update("a catalogue of a folder is always made anew", async ({ folder }) => {
 	await assertWhole(folder);
 });
 
-update(
-	"the last changes say what they changed, whether they come one by one or all together",
-	async ({ folder }) => {
-		await bring(folder);
-		const moved = wms("rivers").replaceAll("://", "://new.");
-		await commit(folder, { "layers/ab/abc.json": moved }, "office");
-		await bring(folder);
-		await commit(folder, { "layers/23/23ax5t.json": null }, "other");
-		await bring(folder);
-		const { changes } = JSON.parse(await readFile(join(folder, "out/changes/recent.json"), "utf8"));
-		const [removed, changed, added] = changes.map((one: { what: unknown }) => one.what);
-		assert.equal([added.kind, added.smallkey, added.fields], ["added", "23ax5t", undefined]);
-		assert.is(removed.was.address.en, JSON.parse(wms("limits")).en.service_url);
-		assert.is(removed.was.sender, senderNames.other);
-		assert.equal(
-			changed.fields.map(({ field }: { field: string }) => field),
-			["/en/service_url", "/fr/service_url"],
-		);
-		assert.is(changed.fields[0].from, JSON.parse(wms("rivers")).en.service_url);
-		assert.is(changed.fields[0].to, JSON.parse(moved).en.service_url);
-		const page = await readFile(join(folder, "out/en/changes/index.html"), "utf8");
-		assert.match(page, `<ins>${changed.fields[0].to}</ins>`);
-		await assertWhole(folder);
-	},
-);
+test("the last changes say what they changed, whether they come one by one or all together", async ({
+	folder,
+}) => {
+	await bring(folder);
+	const moved = wms("rivers").replaceAll("://", "://new.");
+	await commit(folder, { "layers/ab/abc.json": moved }, "office");
+	await bring(folder);
+	await commit(folder, { "layers/23/23ax5t.json": null }, "other");
+	await bring(folder);
+	const { changes } = JSON.parse(await readFile(join(folder, "out/changes/recent.json"), "utf8"));
+	const [removed, changed, added] = changes.map((one: { what: unknown }) => one.what);
+	assert.equal([added.kind, added.smallkey, added.fields], ["added", "23ax5t", undefined]);
+	assert.is(removed.was.address.en, JSON.parse(wms("limits")).en.service_url);
+	assert.is(removed.was.sender, senderNames.other);
+	assert.equal(
+		changed.fields.map(({ field }: { field: string }) => field),
+		["/en/service_url", "/fr/service_url"],
+	);
+	assert.is(changed.fields[0].from, JSON.parse(wms("rivers")).en.service_url);
+	assert.is(changed.fields[0].to, JSON.parse(moved).en.service_url);
+	const page = await readFile(join(folder, "out/en/changes/index.html"), "utf8");
+	assert.match(page, `<ins>${changed.fields[0].to}</ins>`);
+	await assertWhole(folder);
+});
 
-update("a change of health alone is in the index", async ({ folder }) => {
+test("a change of health alone is in the index", async ({ folder }) => {
 	await bring(folder);
 	const down = { state: "down", since: "2026-W09", cause: "answers with status 500" };
 	for (const health of [down, { ...down, cause: "has no layer" }, { ...down, repair: true }, null]) {
@@ -301,7 +296,7 @@ update("a change of health alone is in the index", async ({ folder }) => {
 	await assertWhole(folder);
 });
 
-update("after more than a thousand changes the catalogue is written again as a whole", async ({ folder }) => {
+test("after more than a thousand changes the catalogue is written again as a whole", async ({ folder }) => {
 	await bring(folder, "out", served);
 	const keys = Array.from({ length: 1_001 }, (_, index) => `zz${index}`);
 	await commit(folder, Object.fromEntries(keys.map((key) => [`layers/zz/${key}.json`, wms(key)])));
@@ -309,68 +304,65 @@ update("after more than a thousand changes the catalogue is written again as a w
 	assert.is(Object.keys(await entries(folder)).length, 2 + keys.length);
 });
 
-update(
-	"a shallow clone has no dates and no changes, and files that are wrong or twins are not listed twice",
-	async ({ folder }) => {
-		await bring(folder);
-		await commit(folder, { "layers/ab/ABC.json": wms("twin"), "layers/ab/abw.json": "{}" });
-		await bring(folder);
-		assert.equal(Object.keys(await entries(folder)).sort(), ["23ax5t", "ABC"]);
-		await assertWhole(folder);
-		await commit(folder, { "layers/ab/ABC.json": null });
-		await bring(folder);
-		assert.equal(Object.keys(await entries(folder)).sort(), ["23ax5t", "abc"]);
-		await assertWhole(folder);
-		const clone = join(folder, "clone");
-		await gitIn(folder)("clone", "-q", "--depth", "1", `file://${folder}`, clone);
-		await bring(clone);
-		assert.is((await entries(clone)).abc?.changed, undefined);
-		assert.not.ok((await readdir(join(clone, "out"))).includes("changes"));
-	},
-);
+test("a shallow clone has no dates and no changes, and files that are wrong or twins are not listed twice", async ({
+	folder,
+}) => {
+	await bring(folder);
+	await commit(folder, { "layers/ab/ABC.json": wms("twin"), "layers/ab/abw.json": "{}" });
+	await bring(folder);
+	assert.equal(Object.keys(await entries(folder)).sort(), ["23ax5t", "ABC"]);
+	await assertWhole(folder);
+	await commit(folder, { "layers/ab/ABC.json": null });
+	await bring(folder);
+	assert.equal(Object.keys(await entries(folder)).sort(), ["23ax5t", "abc"]);
+	await assertWhole(folder);
+	const clone = join(folder, "clone");
+	await gitIn(folder)("clone", "-q", "--depth", "1", `file://${folder}`, clone);
+	await bring(clone);
+	assert.is((await entries(clone)).abc?.changed, undefined);
+	assert.not.ok((await readdir(join(clone, "out"))).includes("changes"));
+});
 
-update(
-	"a change rewrites the chunk of its layer, and the one before stays until the next change",
-	async ({ folder }) => {
-		const keys = Array.from({ length: 200 }, (_, index) => `k${index}`);
-		await commit(
-			folder,
-			Object.fromEntries(keys.map((key) => [`layers/${key.slice(0, 2)}/${key}.json`, wms(key)])),
-		);
-		await bring(folder, "out", served);
-		const before = await namedChunks(folder);
-		const change = async (layer: string) => {
-			const id = await commit(folder, { "layers/k7/k7.json": wms(layer) });
-			assert.is((await bring(folder, "out", served)).how, "changes");
-			assert.is(parseManifest(await read(folder, manifestPath))?.commit, id);
-			return namedChunks(folder);
-		};
-		const after = await change("one");
-		const old = before.filter((path) => !after.includes(path));
-		assert.is(old.length, 1);
-		const present = async () =>
-			(await readdir(join(folder, "out", chunksFolder))).map((name) => `${chunksFolder}/${name}`);
-		assert.ok((await present()).includes(old[0] as string), "readers with the manifest before find it");
-		await change("two");
-		assert.not.ok((await present()).includes(old[0] as string));
-		assert.is((await present()).length, after.length + 1);
-	},
-);
-
-update(
-	"a service has no pages of layers, lists and records as files, but a sitemap of them",
-	async ({ folder }) => {
-		await bring(folder, "out", served);
-		const paths = [...filesIn(join(folder, "out")).keys()];
-		assert.not.ok(paths.some((path) => /^(?:en\/layer|fr\/couche|list|records)\//.test(path)));
-		const sitemaps = await Promise.all(
-			paths.filter((path) => path.startsWith("sitemap/")).map((path) => read(folder, path)),
-		);
-		assert.match(sitemaps.join(""), "<loc>https://layers.example.ca/fr/layer/abc</loc>");
-		await commit(folder, { "layers/ab/abc.json": null, "layers/ab/abd.json": wms("lakes") });
+test("a change rewrites the chunk of its layer, and the one before stays until the next change", async ({
+	folder,
+}) => {
+	const keys = Array.from({ length: 200 }, (_, index) => `k${index}`);
+	await commit(
+		folder,
+		Object.fromEntries(keys.map((key) => [`layers/${key.slice(0, 2)}/${key}.json`, wms(key)])),
+	);
+	await bring(folder, "out", served);
+	const before = await namedChunks(folder);
+	const change = async (layer: string) => {
+		const id = await commit(folder, { "layers/k7/k7.json": wms(layer) });
 		assert.is((await bring(folder, "out", served)).how, "changes");
-		await assertWhole(folder, served);
-	},
-);
+		assert.is(parseManifest(await read(folder, manifestPath))?.commit, id);
+		return namedChunks(folder);
+	};
+	const after = await change("one");
+	const old = before.filter((path) => !after.includes(path));
+	assert.is(old.length, 1);
+	const present = async () =>
+		(await readdir(join(folder, "out", chunksFolder))).map((name) => `${chunksFolder}/${name}`);
+	assert.ok((await present()).includes(old[0] as string), "readers with the manifest before find it");
+	await change("two");
+	assert.not.ok((await present()).includes(old[0] as string));
+	assert.is((await present()).length, after.length + 1);
+});
 
-update.run();
+test("a service has no pages of layers, lists and records as files, but a sitemap of them", async ({
+	folder,
+}) => {
+	await bring(folder, "out", served);
+	const paths = [...filesIn(join(folder, "out")).keys()];
+	assert.not.ok(paths.some((path) => /^(?:en\/layer|fr\/couche|list|records)\//.test(path)));
+	const sitemaps = await Promise.all(
+		paths.filter((path) => path.startsWith("sitemap/")).map((path) => read(folder, path)),
+	);
+	assert.match(sitemaps.join(""), "<loc>https://layers.example.ca/fr/layer/abc</loc>");
+	await commit(folder, { "layers/ab/abc.json": null, "layers/ab/abd.json": wms("lakes") });
+	assert.is((await bring(folder, "out", served)).how, "changes");
+	await assertWhole(folder, served);
+});
+
+test.run();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { targetNames, targetOf, targets } from "../../registry/targets/table.ts";
 import { manual, wms } from "../local.ts";
-import { root, runScript } from "../process.ts";
+import { exits, root, runScript } from "../process.ts";
 import { filesIn, freshSuite, gitIn, temporaryFolder, writeFiles } from "../world.ts";
 
 /** The fragments alone: the catalogue beside them has tests of its own. */
@@ -14,7 +14,7 @@ function buildOnly(words: string[], env: Record<string, string> = {}) {
 /** Number of files of a layer that every target can express: one for each target and language. */
 const files = 2 * targets.length;
 
-const building = freshSuite("build", async (use) => {
+const test = freshSuite("build", async (use) => {
 	const { path: folder } = use(await temporaryFolder());
 	const layers = join(folder, "layers");
 	await cp(join(root, "tests/fixtures/layers"), layers, { recursive: true });
@@ -29,9 +29,8 @@ async function snapshot(folder: string): Promise<Map<string, { text: string; wri
 	return files;
 }
 
-building("every layer becomes a file in each target and language", async ({ layers, out }) => {
-	const built = await buildOnly(["--layers", layers, "--out", out]);
-	assert.is(built.code, 0, built.stderr);
+test("every layer becomes a file in each target and language", async ({ layers, out }) => {
+	await exits(buildOnly(["--layers", layers, "--out", out]), 0);
 	const files = (await readdir(layers, { recursive: true })).filter((name) =>
 		/^..?\/[^.]*\.json$/.test(name),
 	);
@@ -56,62 +55,61 @@ building("every layer becomes a file in each target and language", async ({ laye
 	});
 });
 
-building(
-	"building twice gives the same bytes, and does not write them again",
-	async ({ layers, out, folder }) => {
-		await buildOnly(["--layers", layers, "--out", out]);
-		const before = await snapshot(out);
-		const again = await buildOnly(["--layers", layers, "--out", out]);
-		assert.match(again.stdout, /^0 written, \d+ unchanged, 0 removed/);
-		assert.equal(await snapshot(out), before);
-		const other = join(folder, "other");
-		await buildOnly(["--layers", layers, "--out", other]);
-		const texts = (files: Map<string, { text: string }>) =>
-			Array.from(files, ([path, { text }]) => `${path} ${text}`).sort();
-		assert.equal(texts(await snapshot(other)), texts(before));
-	},
-);
+test("building twice gives the same bytes, and does not write them again", async ({
+	layers,
+	out,
+	folder,
+}) => {
+	await buildOnly(["--layers", layers, "--out", out]);
+	const before = await snapshot(out);
+	const again = await buildOnly(["--layers", layers, "--out", out]);
+	assert.match(again.stdout, /^0 written, \d+ unchanged, 0 removed/);
+	assert.equal(await snapshot(out), before);
+	const other = join(folder, "other");
+	await buildOnly(["--layers", layers, "--out", other]);
+	const texts = (files: Map<string, { text: string }>) =>
+		Array.from(files, ([path, { text }]) => `${path} ${text}`).sort();
+	assert.equal(texts(await snapshot(other)), texts(before));
+});
 
-building(
-	"only what changed is written; files of removed layers go; lost files come back",
-	async ({ layers, out }) => {
-		await buildOnly(["--layers", layers, "--out", out]);
-		const before = await snapshot(out);
-		await rm(join(layers, "nh/nhn.json"));
-		writeFiles(layers, { "ca/canvec.json": wms("changed") });
-		await rm(join(out, "v0.9/doc/en/railway"));
-		const again = await buildOnly(["--layers", layers, "--out", out]);
-		assert.match(again.stdout, new RegExp(`^${files + 1} written, \\d+ unchanged, ${files} removed`));
-		writeFiles(out, { "v0.9/doc/fr/railway": "spoilt" });
-		const fresh = await buildOnly(["--layers", layers, "--out", out, "--fresh"]);
-		assert.match(fresh.stdout, /^1 written, \d+ unchanged, 0 removed/);
-		const after = await snapshot(out);
-		assert.not(after.has("/v0.9/doc/en/nhn"));
-		assert.match(after.get("/v0.9/doc/en/canvec")?.text ?? "", "changed");
-		for (const lang of ["en", "fr"]) {
-			assert.is(after.get(`/v0.9/doc/${lang}/railway`)?.text, before.get(`/v0.9/doc/${lang}/railway`)?.text);
-		}
-		assert.equal(after.get("/v0.9/doc/en/ozone"), before.get("/v0.9/doc/en/ozone"));
-	},
-);
+test("only what changed is written; files of removed layers go; lost files come back", async ({
+	layers,
+	out,
+}) => {
+	await buildOnly(["--layers", layers, "--out", out]);
+	const before = await snapshot(out);
+	await rm(join(layers, "nh/nhn.json"));
+	writeFiles(layers, { "ca/canvec.json": wms("changed") });
+	await rm(join(out, "v0.9/doc/en/railway"));
+	const again = await buildOnly(["--layers", layers, "--out", out]);
+	assert.match(again.stdout, new RegExp(`^${files + 1} written, \\d+ unchanged, ${files} removed`));
+	writeFiles(out, { "v0.9/doc/fr/railway": "spoilt" });
+	const fresh = await buildOnly(["--layers", layers, "--out", out, "--fresh"]);
+	assert.match(fresh.stdout, /^1 written, \d+ unchanged, 0 removed/);
+	const after = await snapshot(out);
+	assert.not(after.has("/v0.9/doc/en/nhn"));
+	assert.match(after.get("/v0.9/doc/en/canvec")?.text ?? "", "changed");
+	for (const lang of ["en", "fr"]) {
+		assert.is(after.get(`/v0.9/doc/${lang}/railway`)?.text, before.get(`/v0.9/doc/${lang}/railway`)?.text);
+	}
+	assert.equal(after.get("/v0.9/doc/en/ozone"), before.get("/v0.9/doc/en/ozone"));
+});
 
-building(
-	"TARGETS chooses what is built; what an earlier build had of the others goes",
-	async ({ layers, out }) => {
-		await buildOnly(["--layers", layers, "--out", out]);
-		const few = await buildOnly(["--layers", layers, "--out", out], { TARGETS: "ramp4,v0.9" });
-		assert.is(few.code, 0, few.stderr);
-		const files = [...(await snapshot(out)).keys()].filter((path) => path.split("/").length > 2);
-		assert.equal([...new Set(files.map((path) => path.split("/")[1]))].sort(), ["ramp4", "v0.9"]);
-		const again = await buildOnly(["--layers", layers, "--out", out], { TARGETS: "v0.9,ramp4" });
-		assert.match(again.stdout, /^0 written, \d+ unchanged, 0 removed/);
-		const wrong = await buildOnly(["--layers", layers, "--out", out], { TARGETS: "v0.9,v3" });
-		assert.is(wrong.code, 2);
-		assert.match(wrong.stderr, `TARGETS: must be some of ${targetNames.join()}, not v3\n`);
-	},
-);
+test("TARGETS chooses what is built; what an earlier build had of the others goes", async ({
+	layers,
+	out,
+}) => {
+	await buildOnly(["--layers", layers, "--out", out]);
+	await exits(buildOnly(["--layers", layers, "--out", out], { TARGETS: "ramp4,v0.9" }), 0);
+	const files = [...(await snapshot(out)).keys()].filter((path) => path.split("/").length > 2);
+	assert.equal([...new Set(files.map((path) => path.split("/")[1]))].sort(), ["ramp4", "v0.9"]);
+	const again = await buildOnly(["--layers", layers, "--out", out], { TARGETS: "v0.9,ramp4" });
+	assert.match(again.stdout, /^0 written, \d+ unchanged, 0 removed/);
+	const wrong = await exits(buildOnly(["--layers", layers, "--out", out], { TARGETS: "v0.9,v3" }), 2);
+	assert.match(wrong.stderr, `TARGETS: must be some of ${targetNames.join()}, not v3\n`);
+});
 
-building("a layer has no file where a target cannot express it", async ({ layers, out, folder }) => {
+test("a layer has no file where a target cannot express it", async ({ layers, out, folder }) => {
 	const text = (service_type: string, scrape_only?: string[]) => {
 		const node = { service_type, service_url: "https://host.example/s", scrape_only };
 		return JSON.stringify({ version: "2.0", en: node, fr: node });
@@ -122,7 +120,7 @@ building("a layer has no file where a target cannot express it", async ({ layers
 	};
 	writeFiles(layers, { "ti/tiles.json": text("esriTile") });
 	const known = { TARGETS: "v0.9,v1,v2,ramp4,terria" };
-	assert.is((await buildOnly(["--layers", layers, "--out", out], known)).code, 0);
+	await exits(buildOnly(["--layers", layers, "--out", out], known), 0);
 	const folders = ["ramp4/en", "ramp4/fr", "terria/en", "terria/fr", "v2/doc/en", "v2/doc/fr"];
 	assert.equal(
 		await pathsOf(),
@@ -145,50 +143,49 @@ building("a layer has no file where a target cannot express it", async ({ layers
 	assert.equal([...(await snapshot(afresh)).keys()].sort(), [...(await snapshot(out)).keys()].sort());
 });
 
-building(
-	"every problem is reported with file, pointer and reason, and the old output stays whole",
-	async ({ layers, out }) => {
-		await buildOnly(["--layers", layers, "--out", out]);
-		const before = await snapshot(out);
-		writeFiles(layers, {
-			"aa/wrong-folder.json": manual,
-			"23/23AX5T.json": manual,
-			"zz/23ax5t.json": manual,
-			"bad name.json": manual,
-			"no/notes.txt": "hello",
-			".hidden.json": manual,
-			"ba/bad.json": manual.replaceAll("http://", "ftp://"),
-			"ju/junk.json": "{",
-			"bi/big.json": manual + " ".repeat(65_536),
-			"or/orphan.service.json": "{}",
-		});
-		await mkdir(join(layers, "li"));
-		await symlink("../23/23ax5t.json", join(layers, "li/link.json"));
-		await symlink("23", join(layers, "xx"));
-		const expected = [
-			/^layers\/aa\/wrong-folder\.json: must be at layers\/wr\/wrong-folder\.json$/m,
-			/^layers\/23\/23ax5t\.json: smallkey: 23ax5t differs only in case from 23AX5T, which is registered$/m,
-			/^layers\/zz\/23ax5t\.json: must be at layers\/23\/23ax5t\.json$/m,
-			/^layers\/bad name\.json: smallkey: must be 1 to 64 of/m,
-			/^layers\/no\/notes\.txt: must be named <smallkey>\.json or/m,
-			/^layers\/\.hidden\.json: smallkey: must be 1 to 64 of/m,
-			/^layers\/ba\/bad\.json: \/en\/service_url: must be an http or https address, not "ftp:/m,
-			/^layers\/ba\/bad\.json: \/fr\/service_url: must be an http or https address, not "ftp:/m,
-			/^layers\/ju\/junk\.json: the document must be JSON: /m,
-			/^layers\/bi\/big\.json: must have at most 65536 bytes$/m,
-			/^layers\/or\/orphan\.service\.json: describes a layer that is not at layers\/or\/orphan\.json$/m,
-			/^layers\/li\/link\.json: must be a plain file, not a symlink$/m,
-			/^layers\/xx: must be named/m,
-		];
-		const built = await buildOnly(["--layers", layers, "--out", out]);
-		assert.is(built.code, 1);
-		for (const line of expected) assert.match(built.stderr, line);
-		assert.match(built.stderr, /^14 problems; nothing was written$/m);
-		assert.equal(await snapshot(out), before);
-	},
-);
+test("every problem is reported with file, pointer and reason, and the old output stays whole", async ({
+	layers,
+	out,
+}) => {
+	await buildOnly(["--layers", layers, "--out", out]);
+	const before = await snapshot(out);
+	writeFiles(layers, {
+		"aa/wrong-folder.json": manual,
+		"23/23AX5T.json": manual,
+		"zz/23ax5t.json": manual,
+		"bad name.json": manual,
+		"no/notes.txt": "hello",
+		".hidden.json": manual,
+		"ba/bad.json": manual.replaceAll("http://", "ftp://"),
+		"ju/junk.json": "{",
+		"bi/big.json": manual + " ".repeat(65_536),
+		"or/orphan.service.json": "{}",
+	});
+	await mkdir(join(layers, "li"));
+	await symlink("../23/23ax5t.json", join(layers, "li/link.json"));
+	await symlink("23", join(layers, "xx"));
+	const expected = [
+		/^layers\/aa\/wrong-folder\.json: must be at layers\/wr\/wrong-folder\.json$/m,
+		/^layers\/23\/23ax5t\.json: smallkey: 23ax5t differs only in case from 23AX5T, which is registered$/m,
+		/^layers\/zz\/23ax5t\.json: must be at layers\/23\/23ax5t\.json$/m,
+		/^layers\/bad name\.json: smallkey: must be 1 to 64 of/m,
+		/^layers\/no\/notes\.txt: must be named <smallkey>\.json or/m,
+		/^layers\/\.hidden\.json: smallkey: must be 1 to 64 of/m,
+		/^layers\/ba\/bad\.json: \/en\/service_url: must be an http or https address, not "ftp:/m,
+		/^layers\/ba\/bad\.json: \/fr\/service_url: must be an http or https address, not "ftp:/m,
+		/^layers\/ju\/junk\.json: the document must be JSON: /m,
+		/^layers\/bi\/big\.json: must have at most 65536 bytes$/m,
+		/^layers\/or\/orphan\.service\.json: describes a layer that is not at layers\/or\/orphan\.json$/m,
+		/^layers\/li\/link\.json: must be a plain file, not a symlink$/m,
+		/^layers\/xx: must be named/m,
+	];
+	const built = await exits(buildOnly(["--layers", layers, "--out", out]), 1);
+	for (const line of expected) assert.match(built.stderr, line);
+	assert.match(built.stderr, /^14 problems; nothing was written$/m);
+	assert.equal(await snapshot(out), before);
+});
 
-building("one commit of a repository gives what its folder gives", async ({ layers, out, folder }) => {
+test("one commit of a repository gives what its folder gives", async ({ layers, out, folder }) => {
 	const repository = join(folder, "work");
 	const git = gitIn(repository);
 	await mkdir(repository);
@@ -201,8 +198,7 @@ building("one commit of a repository gives what its folder gives", async ({ laye
 	await git("commit", "-qm", "two");
 	await buildOnly(["--layers", layers, "--out", out]);
 	const other = join(folder, "other");
-	const built = await buildOnly(["--repo", repository, "--ref", "main~1", "--out", other]);
-	assert.is(built.code, 0, built.stderr);
+	await exits(buildOnly(["--repo", repository, "--ref", "main~1", "--out", other]), 0);
 	const texts = async (path: string) =>
 		[...(await snapshot(path))].map(([name, { text }]) => `${name} ${text}`).sort();
 	assert.equal(await texts(other), await texts(out));
@@ -218,47 +214,42 @@ building("one commit of a repository gives what its folder gives", async ({ laye
 	}
 });
 
-building("unknown options and arguments are an error", async ({ layers, folder }) => {
+test("unknown options and arguments are an error", async ({ layers, folder }) => {
 	for (const words of [
 		["--layers", join(folder, "none")],
 		["--nonsense"],
 		["--layers", layers, "--repo", "."],
 		["--ref", "x"],
 	]) {
-		const failed = await buildOnly(words);
-		assert.is(failed.code, 2);
+		const failed = await exits(buildOnly(words), 2);
 		assert.not.match(failed.stderr, /\bat .*\.ts/);
 	}
 });
 
-building("validate checks files without writing", async ({ layers }) => {
-	const good = await runScript("validate", [join(layers, "23/23ax5t.json")]);
-	assert.is(good.code, 0, good.stderr);
+test("validate checks files without writing", async ({ layers }) => {
+	await exits(runScript("validate", [join(layers, "23/23ax5t.json")]), 0);
 	writeFiles(layers, { "ba/bad.json": "{}" });
 	const bad = await runScript("validate", [join(layers, "ba/bad.json"), join(layers, "23/23ax5t.json")]);
 	assert.is(bad.code, 1);
 	assert.match(bad.stderr, /^layers\/ba\/bad\.json: \/version: is missing$/m);
-	assert.is((await runScript("validate", [])).code, 0);
+	await exits(runScript("validate", []), 0);
 });
 
-building(
-	"a compressed copy goes before its file changes, or with it, no matter what made the copy",
-	async (context) => {
-		const { layers, out } = context;
-		const words = ["--layers", layers, "--out", out];
-		writeFiles(layers, {
-			"on/one.json": wms("before"),
-			"tw/two.json": wms("two"),
-		});
-		assert.is((await buildOnly(words)).code, 0);
-		const copies = ["one.gz", "two.br"].map((name) => join(out, "v0.9/doc/en", name));
-		for (const copy of copies) await writeFile(copy, "compressed");
-		writeFiles(layers, { "on/one.json": wms("after") });
-		await rm(join(layers, "tw"), { recursive: true });
-		assert.is((await buildOnly(words)).code, 0);
-		assert.match(await readFile(join(out, "v0.9/doc/en/one"), "utf8"), '"layerName":"after"');
-		for (const copy of copies) assert.is(await stat(copy).catch(() => null), null, copy);
-	},
-);
+test("a compressed copy goes before its file changes, or with it, no matter what made the copy", async (context) => {
+	const { layers, out } = context;
+	const words = ["--layers", layers, "--out", out];
+	writeFiles(layers, {
+		"on/one.json": wms("before"),
+		"tw/two.json": wms("two"),
+	});
+	await exits(buildOnly(words), 0);
+	const copies = ["one.gz", "two.br"].map((name) => join(out, "v0.9/doc/en", name));
+	for (const copy of copies) await writeFile(copy, "compressed");
+	writeFiles(layers, { "on/one.json": wms("after") });
+	await rm(join(layers, "tw"), { recursive: true });
+	await exits(buildOnly(words), 0);
+	assert.match(await readFile(join(out, "v0.9/doc/en/one"), "utf8"), '"layerName":"after"');
+	for (const copy of copies) assert.is(await stat(copy).catch(() => null), null, copy);
+});
 
-building.run();
+test.run();

@@ -6,7 +6,7 @@ import { healthPath } from "../../registry/health.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { GitFailure } from "../../system/git/run.ts";
 import { feature, Local, textOf, wms } from "../local.ts";
-import { type Ended, runScript, ServerProcess } from "../process.ts";
+import { type Ended, exits, prints, runScript, ServerProcess, warns } from "../process.ts";
 import { eventually } from "../wait.ts";
 import { freshSuite, Repository, temporaryFolder } from "../world.ts";
 
@@ -42,10 +42,8 @@ async function propose(local: Local, smallkey: string, body: string): Promise<vo
 
 test("status lists what is sick, without a harvest, waiting, and the room on the disk", async ({ local }) => {
 	await propose(local, "waits", wms("waits"));
-	const { code, stdout, stderr } = await run(local, "status");
-	assert.is(code, 0, stderr);
+	const { stdout, stderr } = await prints(run(local, "status"), 0, /^2 layers at commit [0-9a-f]{12}\n/);
 	assert.match(stderr, `Looking at the branch main of the repository of DATA_DIR, ${local.repository}`);
-	assert.match(stdout, /^2 layers at commit [0-9a-f]{12}\n/);
 	assert.match(stdout, "0 files not in order\n1 sick layer\n  described  down since 2026-W05\n");
 	assert.match(stdout, "2 layers without a harvest\n  described  was asked: down\n  first\n");
 	assert.match(
@@ -70,25 +68,13 @@ test("a review is listed and shown: who asked, what viewers will read, warnings,
 		"register/waits  of careful, 2026-03-04: register waits (wms)  (npx fragment-publisher review show register/waits)\n",
 	);
 	const before = await local.state();
-	const shown = await run(local, "review", "show", "waits");
-	assert.is(shown.code, 0, shown.stderr);
-	assert.match(
-		shown.stdout,
+	await prints(run(local, "review", "show", "waits"), 0, [
 		`register/waits at commit ${id}\n  proposed ${id.slice(0, 12)} of 2026-03-04 12:00:00\n`,
-	);
-	assert.match(
-		shown.stdout,
 		"    by the sender careful, with a signed request of 2026-03-04T12:00:00.000Z\n",
-	);
-	assert.match(shown.stdout, /warning layers\/wa\/waits\.json:5: \/en\/service_url: has a query/);
-	assert.match(
-		shown.stdout,
+		/warning layers\/wa\/waits\.json:5: \/en\/service_url: has a query/,
 		/waits: added\n {2}viewers in en read:\n[\s\S]*\n {2}viewers in fr read:\n {4}\+/,
-	);
-	assert.match(
-		shown.stdout,
 		`npx fragment-publisher review accept register/waits --commit ${id.slice(0, 12)}\n`,
-	);
+	]);
 	const markdown = await run(local, "review", "show", "register/waits", "--markdown");
 	assert.match(
 		markdown.stdout,
@@ -103,26 +89,19 @@ test("without a terminal only the commit that was shown is merged", async ({ loc
 	await propose(local, "waits", wms("waits"));
 	const shown = await local.git("rev-parse", "refs/heads/register/waits");
 	const before = await local.state();
-	const unseen = await run(local, "review", "accept", "waits");
-	assert.is(unseen.code, 2);
+	const unseen = await exits(run(local, "review", "accept", "waits"), 2);
 	assert.match(unseen.stderr, `--commit ${shown.slice(0, 12)}: is needed to merge this without a terminal`);
 	assert.is(await local.state(), before, "and nothing was merged");
 
 	local.now += 1_000;
 	await propose(local, "waits", wms("later"));
 	const moved = await local.state();
-	const { code, stderr } = await run(local, "review", "accept", "waits", "--commit", shown.slice(0, 12));
-	assert.is(code, 1);
-	assert.match(
-		stderr,
+	await warns(run(local, "review", "accept", "waits", "--commit", shown.slice(0, 12)), 1, [
 		`register/waits: has changed since ${shown.slice(0, 12)} was shown: npx fragment-publisher review show`,
-	);
-	const typo = await run(local, "review", "accept", "waits", "--commit", "0123456789ab");
-	assert.is(typo.code, 1);
-	assert.match(
-		typo.stderr,
+	]);
+	await warns(run(local, "review", "accept", "waits", "--commit", "0123456789ab"), 1, [
 		"register/waits: there is no commit 0123456789ab: npx fragment-publisher review show",
-	);
+	]);
 	assert.is(await local.state(), moved, "and nothing was merged");
 });
 
@@ -152,8 +131,7 @@ test("a change that comes while the reviewer is asked is not merged", async ({ l
 
 test("an accepted change is served, and the audit names sender and reviewer", async ({ local }) => {
 	await propose(local, "waits", wms("waits"));
-	const { code, stdout, stderr } = await accept(local, "waits", "--by", "Ann B");
-	assert.is(code, 0, stderr);
+	const { stdout, stderr } = await exits(accept(local, "waits", "--by", "Ann B"), 0);
 	assert.match(stderr, "Accepting register/waits of careful in the repository of DATA_DIR");
 	assert.match(stdout, "waits: added\n  viewers in en read:\n");
 	assert.match(stdout, /\nAccepted: [0-9a-f]{12} is on the branch main\n$/);
@@ -163,8 +141,7 @@ test("an accepted change is served, and the audit names sender and reviewer", as
 	await local.put("other", wms("other"));
 	assert.match(await (await local.put("waits", wms("waits"))).text(), `"commit":"${merge}"`);
 	assert.match((await run(local, "status")).stdout, "\n0 reviews wait\n");
-	const audit = await run(local, "audit", "waits");
-	assert.is(audit.code, 0);
+	const audit = await exits(run(local, "audit", "waits"), 0);
 	assert.match(audit.stdout, "merged by Ann B <Ann-B@reviewer.invalid>: accept register/waits\n  brought ");
 	assert.match(audit.stdout, "    by the sender careful, with a signed request of ");
 });
@@ -174,7 +151,7 @@ test("an accepted change keeps what others stored meanwhile; a layer that both c
 }) => {
 	await propose(local, "waits", wms("waits"));
 	assert.is((await local.put("other", wms("other"))).status, 201);
-	assert.is((await accept(local, "register/waits")).code, 0);
+	await exits(accept(local, "register/waits"), 0);
 	await eventually(() => local.get("/v0.9/doc/en/waits").status === 200);
 	assert.is(local.get("/v0.9/doc/en/other").status, 200);
 
@@ -183,20 +160,14 @@ test("an accepted change keeps what others stored meanwhile; a layer that both c
 	await local.put("first", wms("faster"));
 	const { stdout: listed } = await run(local, "review", "list");
 	assert.match(listed, "register first (wms); the branch main has changed the same layer since  (npx");
-	const shown = await run(local, "review", "show", "first");
-	assert.is(shown.code, 1);
-	assert.match(
-		shown.stdout,
+	const shown = await prints(run(local, "review", "show", "first"), 1, [
 		"It cannot be merged: the branch main has changed the same layer since. Decline it",
-	);
+	]);
 	assert.not.match(shown.stdout, "review accept");
 	const before = await local.git("rev-parse", "refs/heads/main");
-	const { code, stderr } = await accept(local, "first");
-	assert.is(code, 1);
-	assert.match(
-		stderr,
+	await warns(accept(local, "first"), 1, [
 		"register/first: the branch main has changed the same layer since. Decline it, and ask",
-	);
+	]);
 	assert.is(await local.git("rev-parse", "refs/heads/main"), before);
 	assert.match((await run(local, "status")).stdout, "\n1 review waits\n");
 });
@@ -210,9 +181,7 @@ test("changes of different lines of one layer are not joined: no reviewer has se
 	await local.put("first", JSON.stringify({ ...rest, en, fr: { ...fr, layer: "french" } }));
 	const before = await local.state();
 	assert.match((await run(local, "review", "list")).stdout, "main has changed the same layer since");
-	const { code, stderr } = await accept(local, "first");
-	assert.is(code, 1);
-	assert.match(stderr, "the branch main has changed the same layer since. Decline it");
+	await warns(accept(local, "first"), 1, "the branch main has changed the same layer since. Decline it");
 	assert.is(await local.state(), before, "and nothing was merged");
 });
 
@@ -228,9 +197,7 @@ test("a branch whose layer is wrong is not merged", async ({ local }) => {
 	const commit = await local.git(...words, "-p", "refs/heads/register/waits");
 	await local.git("update-ref", "refs/heads/register/waits", commit);
 	const before = await local.state();
-	const { code, stdout, stderr } = await accept(local, "waits");
-	assert.is(code, 1);
-	assert.match(stdout, /error layers\/wa\/waits\.json.*payload_type/);
+	const { stderr } = await prints(accept(local, "waits"), 1, /error layers\/wa\/waits\.json.*payload_type/);
 	assert.match(stderr, "Not accepted: the problems must be corrected first");
 	assert.is(await local.state(), before);
 });
@@ -239,8 +206,7 @@ test("a declined change leaves the list; status and audit say who declined it an
 	await propose(local, "waits", wms("waits"));
 	const id = await local.git("rev-parse", "refs/heads/register/waits");
 	const words = ["waits", "--why", "the wrong service", "--by", "Ann"];
-	const { code, stdout } = await run(local, "review", "decline", ...words);
-	assert.is(code, 0);
+	const { stdout } = await exits(run(local, "review", "decline", ...words), 0);
 	const branch = `declined/register/waits/${id.slice(0, 12)}`;
 	assert.match(stdout, `Declined; the change is kept on the branch ${branch}\n`);
 	assert.match((await run(local, "status")).stdout, "\n0 reviews wait\n");
@@ -249,16 +215,10 @@ test("a declined change leaves the list; status and audit say who declined it an
 	assert.is(await local.git("rev-parse", `refs/heads/${branch}^`), id);
 	const { registered, review, declined } = await statusOf(local, "waits");
 	assert.equal([registered, review, declined.commit, declined.reason], [null, null, id, "the wrong service"]);
-	const audit = await run(local, "audit", "waits");
-	assert.is(audit.code, 0, audit.stderr);
-	assert.match(
-		audit.stdout,
+	await prints(run(local, "audit", "waits"), 0, [
 		/^[\d-]{10} [\d:]{8} {2}[0-9a-f]{12} {2}declined\n {2}by Ann <.*>: the wrong service\n/,
-	);
-	assert.match(
-		audit.stdout,
 		`  proposed ${id.slice(0, 12)} of 2026-03-04 12:00:00\n    by the sender careful, with a`,
-	);
+	]);
 	assert.is((await run(local, "audit", "first")).stdout.includes("declined"), false);
 	assert.match((await run(local, "audit", "--sender", "careful")).stdout, "declined\n  by Ann");
 
@@ -271,12 +231,12 @@ test("a declined change leaves the list; status and audit say who declined it an
 
 test("what a sender did is listed in order of time, declined changes among the others", async ({ local }) => {
 	await propose(local, "before", wms("before"));
-	assert.is((await accept(local, "before", "--by", "Ann")).code, 0);
+	await exits(accept(local, "before", "--by", "Ann"), 0);
 	await propose(local, "waits", wms("waits"));
-	assert.is((await run(local, "review", "decline", "waits", "--why", "no", "--by", "Ann")).code, 0);
+	await exits(run(local, "review", "decline", "waits", "--why", "no", "--by", "Ann"), 0);
 	local.now = Date.parse("2090-01-01T00:00:00Z");
 	await propose(local, "after", wms("after"));
-	assert.is((await accept(local, "after", "--by", "Ann")).code, 0);
+	await exits(accept(local, "after", "--by", "Ann"), 0);
 	const { stdout } = await run(local, "audit", "--sender", "careful");
 	const events = stdout.match(/(?<= {2})(?:added \w+|declined)$/gm);
 	assert.equal(events, ["added after", "declined", "added before"]);
@@ -332,17 +292,16 @@ test("a proposal on a branch repair/<smallkey> is decided in the same way", asyn
 	assert.match((await run(local, "review", "list")).stdout, /^repair\/other .*\nrepair\/waits /m);
 	assert.match((await run(local, "review", "show", "waits")).stdout, "waits: added\n");
 	assert.is((await statusOf(local, "waits")).review.branch, "repair/waits");
-	assert.is((await accept(local, "repair/waits")).code, 0);
+	await exits(accept(local, "repair/waits"), 0);
 	await eventually(() => local.get("/v0.9/doc/en/waits").status === 200);
-	assert.is((await run(local, "review", "decline", "other", "--why", "not so")).code, 0);
+	await exits(run(local, "review", "decline", "other", "--why", "not so"), 0);
 	assert.is((await statusOf(local, "other")).declined.reason, "not so");
 
 	local.now += 1_000;
 	await propose(local, "twice", wms("twice"));
 	await local.git("branch", "repair/twice", "register/twice");
 	const before = await local.state();
-	const { code, stderr } = await run(local, "review", "decline", "twice", "--why", "x");
-	assert.is(code, 2);
+	const { stderr } = await exits(run(local, "review", "decline", "twice", "--why", "x"), 2);
 	assert.match(stderr, /twice: is \S+ or \S+: name one of them/);
 	assert.is(await local.state(), before, "and nothing was declined");
 });
@@ -369,15 +328,14 @@ test("a decision that cannot be made is refused, and nothing changes", async ({ 
 	}
 	assert.is(await local.state(), before);
 	using checkout = new Repository({});
-	const { code, stderr } = await run(local, "review", "accept", "waits", "--repo", checkout.path);
-	assert.is(code, 2);
+	const { stderr } = await exits(run(local, "review", "accept", "waits", "--repo", checkout.path), 2);
 	assert.match(stderr, "is no repository of a service; a pull request is merged where it was opened");
 });
 
 test("accept and decline are shorter names of the same verbs", async ({ local }) => {
 	await propose(local, "waits", wms("waits"));
 	assert.match((await run(local, "accept", "waits")).stderr, "is needed to merge this without a terminal");
-	assert.is((await run(local, "decline", "waits", "--why", "no")).code, 0);
+	await exits(run(local, "decline", "waits", "--why", "no"), 0);
 	assert.match((await run(local, "help", "accept")).stdout, "Usage: npx fragment-publisher review accept");
 });
 
@@ -388,8 +346,7 @@ test("accept and decline are shorter names of the same verbs", async ({ local })
 		const before = await local.state();
 		await chown(join(local.repository, "refs", "heads"), 12_345, 12_345);
 		for (const words of ["accept waits --commit 0123456", "decline waits --why no"]) {
-			const { code, stderr } = await run(local, "review", ...words.split(" "));
-			assert.is(code, 2);
+			const { stderr } = await exits(run(local, "review", ...words.split(" ")), 2);
 			assert.match(stderr, "belongs to the user 12345, and this is the user 0: run it as that user");
 		}
 		assert.is(await local.state(), before);
@@ -408,8 +365,7 @@ test("a publisher and a reviewer, at a service in a process of its own", async (
 	const to = ["--url", server.url, "--sender", "careful"];
 	const put = async (layer: string) => {
 		await writeFile(file, wms(layer));
-		const { code, stderr } = await runScript("put", ["waits", file, ...to], { SENDER_SECRET: secret });
-		assert.is(code, 0, stderr);
+		await exits(runScript("put", ["waits", file, ...to], { SENDER_SECRET: secret }), 0);
 	};
 	const verb = (...words: string[]) => runScript("review", words, { DATA_DIR });
 	const status = async () => (await runScript("status", ["waits", "--url", server.url])).stdout;
@@ -418,11 +374,11 @@ test("a publisher and a reviewer, at a service in a process of its own", async (
 		await status(),
 		/^waits is not registered yet\na change waits for a reviewer on register\/waits, since \S+\n$/,
 	);
-	assert.is((await verb("decline", "waits", "--why", "the address is a test")).code, 0);
+	await exits(verb("decline", "waits", "--why", "the address is a test"), 0);
 	assert.match(await status(), /a change was declined at \S+: the address is a test\n/);
 	await put("second");
 	const [, commit = ""] = /--commit ([0-9a-f]{12})/.exec((await verb("show", "waits")).stdout) ?? [];
-	assert.is((await verb("accept", "waits", "--commit", commit)).code, 0);
+	await exits(verb("accept", "waits", "--commit", commit), 0);
 	await eventually(async () => (await fetch(`${server.url}/v0.9/doc/en/waits`)).status === 200);
 	assert.match(await status(), /^waits registered 20\S+ by commit/);
 	assert.is((await status()).includes("declined"), false);

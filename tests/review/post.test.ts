@@ -6,7 +6,7 @@ import { marker, maxCommentLength } from "../../review/comment.ts";
 import { fittingLabels, isOwnBranch } from "../../review/pulls.ts";
 import type { Report } from "../../review/report.ts";
 import { checkComment } from "../../review/report.ts";
-import { runScript } from "../process.ts";
+import { exits, runScript, warns } from "../process.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
 import { temporaryFolder } from "../world.ts";
 
@@ -197,9 +197,7 @@ const refused: [string, object, RegExp][] = [
 for (const [what, json, error] of refused) {
 	test(`a report with ${what} is refused, and nothing is posted`, async () => {
 		const before = [await comments(), await checks()];
-		const { code, stderr } = await comment(json);
-		assert.is(code, 2);
-		assert.match(stderr, error);
+		await warns(comment(json), 2, error);
 		assert.equal([await comments(), await checks()], before);
 	});
 }
@@ -220,8 +218,7 @@ test("a report may have line breaks and any letters", () => {
 
 test("the pull requests are listed for an event's commit, for a missing check, or all", async () => {
 	const list = async (...words: string[]) => {
-		const { code, stdout, stderr } = await runScript("pull-requests", words, settings());
-		assert.is(code, 0, stderr);
+		const { stdout } = await exits(runScript("pull-requests", words, settings()), 0);
 		return JSON.parse(stdout) as unknown;
 	};
 	assert.equal(await list(), [{ number, head }]);
@@ -244,9 +241,7 @@ test("the pull requests are listed for an event's commit, for a missing check, o
 
 test("without a token nothing is asked, and the error names what is missing", async () => {
 	const words = ["--pulls", "[]", "--reports", folder];
-	const { code, stderr } = await runScript("comment", words, { GITHUB_REPOSITORY: "maps/layers" });
-	assert.is(code, 2);
-	assert.match(stderr, /GITHUB_TOKEN/);
+	await warns(runScript("comment", words, { GITHUB_REPOSITORY: "maps/layers" }), 2, /GITHUB_TOKEN/);
 });
 
 test("no output holds the token", async () => {

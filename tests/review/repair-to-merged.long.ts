@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Peer } from "../harvest/peer.ts";
 import { oddService, serveOdd } from "../harvest/repair/odd-service.ts";
-import { runScript } from "../process.ts";
+import { exits, runScript } from "../process.ts";
 import { temporaryFolder, writeFiles } from "../world.ts";
 import { featureFile, ownersFile } from "./repository.ts";
 import type { Pull } from "./runner/pull.ts";
@@ -22,7 +22,7 @@ test.before(async () => {
 	const folder = temporary.path;
 	const layer = featureFile(`${services.origin}${oddService}/3`);
 	writeFiles(folder, { "mo/moved.json": layer });
-	assert.is((await runScript("harvest", ["--layers", folder], { HARVEST_ALLOW_PRIVATE: "on" })).code, 0);
+	await exits(runScript("harvest", ["--layers", folder], { HARVEST_ALLOW_PRIVATE: "on" }), 0);
 	world = await World.open({
 		"layers/owners.json": ownersFile,
 		"layers/mo/moved.json": layer,

@@ -1,6 +1,6 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { runScript } from "../process.ts";
+import { exits, runScript } from "../process.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
 
 interface Issue {
@@ -26,8 +26,7 @@ async function tell(results: string, page: string): Promise<string> {
 		GITHUB_TOKEN: peer.token,
 		GITHUB_API_URL: peer.proxy.url,
 	};
-	const { code, stdout, stderr } = await runScript("tell-failure", words, env);
-	assert.is(code, 0, stderr);
+	const { stdout } = await exits(runScript("tell-failure", words, env), 0);
 	return stdout.trim();
 }
 

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import * as assert from "uvu/assert";
-import { root, runTests } from "../process.ts";
+import { prints, root, runTests } from "../process.ts";
 import { folderSuite } from "../world.ts";
 import { compileTests } from "./compile.mjs";
 import { kept } from "./kept.mjs";
@@ -45,9 +45,7 @@ test.run();
 		"own.ts": "export class Fault extends Error {}\nexport const source: string = import.meta.url;\n",
 		"other.ts": 'import { Fault } from "./own.ts";\nexport const thrown = () => new Fault();\n',
 	});
-	const { code, stdout } = await runTests([one, two]);
-	assert.is(code, 0, stdout);
-	assert.match(stdout, /2 passed, 0 failed\n$/);
+	await prints(runTests([one, two]), 0, /2 passed, 0 failed\n$/);
 });
 
 test("a fault names the line of the source, and one that cannot be read ends the run with it", async ({
@@ -55,9 +53,7 @@ test("a fault names the line of the source, and one that cannot be read ends the
 }) => {
 	const text = `${head}\nfunction fail(): never {\n\tthrow new Error("no");\n}\ntest("a", () => fail());\ntest.run();\n`;
 	const [path = ""] = await writeModules(folder, { "fails.test.ts": text });
-	const { code, stdout } = await runTests([path]);
-	assert.is(code, 1);
-	assert.match(stdout, "fails.test.ts:5:8)");
+	await prints(runTests([path]), 1, "fails.test.ts:5:8)");
 	await writeFile(path, "const = 1;\n");
 	const error = await compileTests([path]).catch((reason: Error) => reason);
 	assert.match(String(error), /fails\.test\.ts:1:\d+: ERROR: Expected identifier but found "="/);

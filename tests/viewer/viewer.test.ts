@@ -57,7 +57,7 @@ interface Viewer {
 	page: Page;
 }
 
-const viewer = suite<Viewer>("viewer");
+const test = suite<Viewer>("viewer");
 
 /** The viewer's own site, with dojo in it. */
 async function openSite(): Promise<Peer> {
@@ -119,7 +119,7 @@ async function harvest(local: Local, smallkey: string): Promise<void> {
 	await harvester.close();
 }
 
-viewer.before(async (context) => {
+test.before(async (context) => {
 	context.maps = await openMaps();
 	context.site = await openSite();
 	context.local = await Local.open();
@@ -135,7 +135,7 @@ viewer.before(async (context) => {
 	await context.page.goto(`${context.site.origin}/`);
 });
 
-viewer.after(async ({ browser, server, local, site, maps }) => {
+test.after(async ({ browser, server, local, site, maps }) => {
 	await browser?.close();
 	await server.end();
 	await local.end();
@@ -150,32 +150,29 @@ function read(context: Viewer, keys: string, lang = "en"): Promise<Read> {
 	return context.page.evaluate(`readFragments(${JSON.stringify(address)})`);
 }
 
-viewer(
-	"reads layers of every kind and a missing key, merges them, and its schema accepts the whole",
-	async (context) => {
-		const requests: string[] = [];
-		context.page.on("request", (request) => requests.push(request.url()));
-		const answer = await read(context, "23ax5t,zones,later,nothing");
-		assert.ok("fragments" in answer, JSON.stringify(answer));
-		const { fragments } = answer as { fragments: Record<string, unknown>[] };
-		assert.match(requests.find((address) => address.includes("/docs/")) ?? "", dojoCallback);
-		assert.is(fragments.length, 4);
-		assert.equal(fragments[3], { error_code: 404, smallkey: "nothing" });
-		const layers = fragments.slice(0, 3);
-		assertAccepted(...layers.map((fragment) => JSON.stringify(fragment)));
-		const nodes = layers.flatMap(({ layers }) => Object.values(layers as object).flat());
-		assert.equal(
-			nodes.map((node) => [node.id, node.displayName]),
-			[
-				["rcs.23ax5t.en", "limits"],
-				["rcs.zones.en", "Zones \u2028 d’étude"],
-				["rcs.later.en", "later"],
-			],
-		);
-	},
-);
+test("reads layers of every kind and a missing key, merges them, and its schema accepts the whole", async (context) => {
+	const requests: string[] = [];
+	context.page.on("request", (request) => requests.push(request.url()));
+	const answer = await read(context, "23ax5t,zones,later,nothing");
+	assert.ok("fragments" in answer, JSON.stringify(answer));
+	const { fragments } = answer as { fragments: Record<string, unknown>[] };
+	assert.match(requests.find((address) => address.includes("/docs/")) ?? "", dojoCallback);
+	assert.is(fragments.length, 4);
+	assert.equal(fragments[3], { error_code: 404, smallkey: "nothing" });
+	const layers = fragments.slice(0, 3);
+	assertAccepted(...layers.map((fragment) => JSON.stringify(fragment)));
+	const nodes = layers.flatMap(({ layers }) => Object.values(layers as object).flat());
+	assert.equal(
+		nodes.map((node) => [node.id, node.displayName]),
+		[
+			["rcs.23ax5t.en", "limits"],
+			["rcs.zones.en", "Zones \u2028 d’étude"],
+			["rcs.later.en", "later"],
+		],
+	);
+});
 
-viewer("the browser can draw every image of a fragment", async (context) => {
+test("the browser can draw every image of a fragment", async (context) => {
 	const answer = await read(context, "zones,later,23ax5t", "fr");
 	assert.ok("fragments" in answer, JSON.stringify(answer));
 	const images = JSON.stringify(answer).match(/data:image[^"]*/g) ?? [];
@@ -185,12 +182,12 @@ viewer("the browser can draw every image of a fragment", async (context) => {
 	for (const width of widths) assert.ok(width > 0 && width <= 64, String(widths));
 });
 
-viewer("an unknown language fails the read, as a viewer sees it", async (context) => {
+test("an unknown language fails the read, as a viewer sees it", async (context) => {
 	const answer = await read(context, "23ax5t", "de");
 	assert.ok("error" in answer, JSON.stringify(answer));
 });
 
-if (executable || process.env.CI) viewer.run();
+if (executable || process.env.CI) test.run();
 else {
 	const skipped = suite("viewer");
 	skipped.skip("needs Chromium");

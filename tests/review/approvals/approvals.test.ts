@@ -11,7 +11,7 @@ import type { MergedPaths } from "../../../review/approvals/pull-state.ts";
 import { openPulls, partOf } from "../../../review/pulls.ts";
 import { connectToGithub } from "../../../service/github.ts";
 import { readConfiguration } from "../../../service/settings.ts";
-import { root, runScript } from "../../process.ts";
+import { exits, prints, root, runScript, warns } from "../../process.ts";
 import { Repository, temporaryFolder } from "../../world.ts";
 import { bot, idOf, type PeerCheck, type PeerPull, type ReviewPeer, startReviewPeer } from "./review-peer.ts";
 
@@ -37,16 +37,16 @@ const commitOf = (text: string) => {
 const [head, older] = [commitOf("newer"), commitOf("older")];
 repository.git("remote", "add", "origin", ".");
 
-const approvals = suite<{ peer: ReviewPeer }>("approvals of owners");
+const test = suite<{ peer: ReviewPeer }>("approvals of owners");
 
-approvals.before.each(async (context) => {
+test.before.each(async (context) => {
 	context.peer = await startReviewPeer();
 	context.peer.teams.set("maps/reviewers", ["Ann", "bob"]);
 	context.peer.teams.set("maps/energy", ["eve"]);
 	context.peer.teams.set("maps/empty", []);
 });
-approvals.after.each(({ peer }) => peer.close());
-approvals.after(() => repository.remove());
+test.after.each(({ peer }) => peer.close());
+test.after(() => repository.remove());
 
 function propose(peer: ReviewPeer, parts: Partial<PeerPull> = {}): PeerPull {
 	const pull = {
@@ -91,7 +91,7 @@ async function judge(
 	return lines;
 }
 
-approvals("without an approval the check is red, and names the people who can approve", async ({ peer }) => {
+test("without an approval the check is red, and names the people who can approve", async ({ peer }) => {
 	propose(peer);
 	assert.equal(await judge(peer), ["failure: can still approve: Ann, bob, rita"]);
 	assert.equal(
@@ -104,18 +104,15 @@ approvals("without an approval the check is red, and names the people who can ap
 	);
 });
 
-approvals(
-	"one owner of each group is enough, by a team or by name, in any case of letters",
-	async ({ peer }) => {
-		const files = [{ filename: "layers/ab/abc.json" }, { filename: "layers/en/energy-x.json" }];
-		const pull = propose(peer, { files, reviews: [approval("ANN")] });
-		assert.equal(await judge(peer), ["failure: can still approve: eve"]);
-		pull.reviews.push(approval("eve"));
-		assert.equal(await judge(peer), ["success: approved by Ann, eve"]);
-		assert.is(approvalComments(peer).length, 1, "one comment, edited");
-		assert.match(peer.comments[0]?.body ?? "", "The owners have approved");
-	},
-);
+test("one owner of each group is enough, by a team or by name, in any case of letters", async ({ peer }) => {
+	const files = [{ filename: "layers/ab/abc.json" }, { filename: "layers/en/energy-x.json" }];
+	const pull = propose(peer, { files, reviews: [approval("ANN")] });
+	assert.equal(await judge(peer), ["failure: can still approve: eve"]);
+	pull.reviews.push(approval("eve"));
+	assert.equal(await judge(peer), ["success: approved by Ann, eve"]);
+	assert.is(approvalComments(peer).length, 1, "one comment, edited");
+	assert.match(peer.comments[0]?.body ?? "", "The owners have approved");
+});
 
 const refused: [string, Partial<PeerPull>, string][] = [
 	["the author's own", { author: "ann", reviews: [approval("Ann")] }, "bob, rita"],
@@ -141,34 +138,32 @@ const refused: [string, Partial<PeerPull>, string][] = [
 ];
 
 for (const [what, parts, people] of refused) {
-	approvals(`${what} does not count`, async ({ peer }) => {
+	test(`${what} does not count`, async ({ peer }) => {
 		propose(peer, parts);
 		assert.equal(await judge(peer), [`failure: can still approve: ${people}`]);
 	});
 }
 
-approvals(
-	"an approval is compared by the account's id: who claims an owner's old login is a stranger",
-	async ({ peer }) => {
-		const pull = propose(peer, { reviews: [approval("rita")] });
-		peer.ids.set("rita", 666);
-		assert.equal(await judge(peer), ["failure: can still approve: Ann, bob, rita"]);
-		peer.ids.set("rita", 666).set("rita-two", idOf("rita"));
-		pull.reviews.push(approval("rita-two"));
-		assert.equal(await judge(peer), ["success: approved by rita"]);
-	},
-);
+test("an approval is compared by the account's id: who claims an owner's old login is a stranger", async ({
+	peer,
+}) => {
+	const pull = propose(peer, { reviews: [approval("rita")] });
+	peer.ids.set("rita", 666);
+	assert.equal(await judge(peer), ["failure: can still approve: Ann, bob, rita"]);
+	peer.ids.set("rita", 666).set("rita-two", idOf("rita"));
+	pull.reviews.push(approval("rita-two"));
+	assert.equal(await judge(peer), ["success: approved by rita"]);
+});
 
-approvals(
-	"an author is known by the id, too: a rename does not let him approve his own change",
-	async ({ peer }) => {
-		peer.ids.set("rita-two", idOf("rita"));
-		propose(peer, { author: "rita-two", reviews: [approval("rita")] });
-		assert.equal(await judge(peer), ["failure: can still approve: Ann, bob"]);
-	},
-);
+test("an author is known by the id, too: a rename does not let him approve his own change", async ({
+	peer,
+}) => {
+	peer.ids.set("rita-two", idOf("rita"));
+	propose(peer, { author: "rita-two", reviews: [approval("rita")] });
+	assert.equal(await judge(peer), ["failure: can still approve: Ann, bob"]);
+});
 
-approvals("an owner without an id approves nothing, and the check says what to do", async ({ peer }) => {
+test("an owner without an id approves nothing, and the check says what to do", async ({ peer }) => {
 	const file = { ...ownersFile, layers: { "*": ["@rita"] } };
 	const { owners: known, problems } = parseOwners(new TextEncoder().encode(JSON.stringify(file)));
 	assert.equal(textsOf(problems), [
@@ -181,53 +176,50 @@ approvals("an owner without an id approves nothing, and the check says what to d
 	assert.match(peer.comments[0]?.body ?? "", /rita<\/code> cannot approve without an id/);
 });
 
-approvals(
-	"an approval from before the pull request was pointed at this branch is needed again",
-	async ({ peer }) => {
-		const pull = propose(peer, {
-			reviews: [{ ...approval("bob"), at: "2026-01-02T00:00:00Z" }],
-			baseChanges: ["2026-01-01T00:00:00Z"],
-		});
-		assert.equal(await judge(peer), ["success: approved by bob"]);
-		pull.baseChanges?.push("2026-01-02T00:00:00Z");
-		assert.equal(await judge(peer), ["failure: can still approve: Ann, bob, rita"]);
-		pull.reviews.push({ ...approval("bob"), at: "2026-01-02T00:00:01Z" });
-		assert.equal(await judge(peer), ["success: approved by bob"]);
-	},
-);
+test("an approval from before the pull request was pointed at this branch is needed again", async ({
+	peer,
+}) => {
+	const pull = propose(peer, {
+		reviews: [{ ...approval("bob"), at: "2026-01-02T00:00:00Z" }],
+		baseChanges: ["2026-01-01T00:00:00Z"],
+	});
+	assert.equal(await judge(peer), ["success: approved by bob"]);
+	pull.baseChanges?.push("2026-01-02T00:00:00Z");
+	assert.equal(await judge(peer), ["failure: can still approve: Ann, bob, rita"]);
+	pull.reviews.push({ ...approval("bob"), at: "2026-01-02T00:00:01Z" });
+	assert.equal(await judge(peer), ["success: approved by bob"]);
+});
 
-approvals(
-	"a pull request that is pointed at another branch during the judgement is not judged",
-	async ({ peer }) => {
-		const pull = propose(peer, { reviews: [approval("bob")] });
-		peer.meanwhile = () => {
-			pull.base = "other";
-		};
-		assert.equal(await judge(peer), ["newer"]);
-		assert.equal(peer.checks, []);
-	},
-);
+test("a pull request that is pointed at another branch during the judgement is not judged", async ({
+	peer,
+}) => {
+	const pull = propose(peer, { reviews: [approval("bob")] });
+	peer.meanwhile = () => {
+		pull.base = "other";
+	};
+	assert.equal(await judge(peer), ["newer"]);
+	assert.equal(peer.checks, []);
+});
 
-approvals(
-	"who has the secret of a sender does not approve what it sent, and may approve other changes",
-	async ({ peer }) => {
-		const file = { ...ownersFile, senders: { energy: [`@rita#${idOf("rita")}`, "@maps/energy"] } };
-		const known = parseOwners(new TextEncoder().encode(JSON.stringify(file))).owners;
-		const service = { author: "maps-service[bot]", commits: [{ author: null, committer: null }] };
-		const reviews = [approval("rita")];
-		const pull = propose(peer, {
-			...{ ...service, reviews, from: "maps:register/abc", mails: ["energy@sender.invalid"] },
-		});
-		assert.equal(await judge(peer, true, known), ["failure: can still approve: Ann, bob"]);
-		pull.mails = ["other@sender.invalid"];
-		assert.equal(await judge(peer, true, known), ["success: approved by rita"]);
-		// On a branch of another repository anyone can write such an address.
-		Object.assign(pull, { from: "mallory:register/abc", mails: ["energy@sender.invalid"] });
-		assert.equal(await judge(peer, true, known), ["success: approved by rita"]);
-	},
-);
+test("who has the secret of a sender does not approve what it sent, and may approve other changes", async ({
+	peer,
+}) => {
+	const file = { ...ownersFile, senders: { energy: [`@rita#${idOf("rita")}`, "@maps/energy"] } };
+	const known = parseOwners(new TextEncoder().encode(JSON.stringify(file))).owners;
+	const service = { author: "maps-service[bot]", commits: [{ author: null, committer: null }] };
+	const reviews = [approval("rita")];
+	const pull = propose(peer, {
+		...{ ...service, reviews, from: "maps:register/abc", mails: ["energy@sender.invalid"] },
+	});
+	assert.equal(await judge(peer, true, known), ["failure: can still approve: Ann, bob"]);
+	pull.mails = ["other@sender.invalid"];
+	assert.equal(await judge(peer, true, known), ["success: approved by rita"]);
+	// On a branch of another repository anyone can write such an address.
+	Object.assign(pull, { from: "mallory:register/abc", mails: ["energy@sender.invalid"] });
+	assert.equal(await judge(peer, true, known), ["success: approved by rita"]);
+});
 
-approvals("owners whom GitHub cannot ask for a review are mentioned, once each", async ({ peer }) => {
+test("owners whom GitHub cannot ask for a review are mentioned, once each", async ({ peer }) => {
 	peer.collaborators.add("Ann");
 	const pull = propose(peer);
 	const asked = () => peer.comments.map(({ body }) => body).filter((body) => body.includes(": asked -->"));
@@ -243,31 +235,30 @@ approvals("owners whom GitHub cannot ask for a review are mentioned, once each",
 	assert.match(asked()[1] ?? "", /\n@eve: /);
 });
 
-approvals("a comment after an approval does not revoke it", async ({ peer }) => {
+test("a comment after an approval does not revoke it", async ({ peer }) => {
 	propose(peer, { reviews: [approval("bob"), { ...approval("bob"), state: "COMMENTED" }] });
 	assert.equal(await judge(peer), ["success: approved by bob"]);
 });
 
-approvals("an approval of the 300th reviewer is found", async ({ peer }) => {
+test("an approval of the 300th reviewer is found", async ({ peer }) => {
 	const crowd = Array.from({ length: 299 }, (_, index) => approval(`crowd-${index}`));
 	propose(peer, { reviews: [...crowd, approval("rita")] });
 	assert.equal(await judge(peer), ["success: approved by rita"]);
 });
 
-approvals(
-	"files other than layers, such as owners and workflows, need the operators' approval",
-	async ({ peer }) => {
-		for (const filename of ["layers/owners.json", ".github/workflows/review.yml", "README.md"]) {
-			propose(peer, {
-				files: [{ filename }, { filename: "layers/ab/abc.json" }],
-				reviews: [approval("bob")],
-			});
-		}
-		assert.equal(await judge(peer), Array(3).fill("failure: can still approve: boss"));
-	},
-);
+test("files other than layers, such as owners and workflows, need the operators' approval", async ({
+	peer,
+}) => {
+	for (const filename of ["layers/owners.json", ".github/workflows/review.yml", "README.md"]) {
+		propose(peer, {
+			files: [{ filename }, { filename: "layers/ab/abc.json" }],
+			reviews: [approval("bob")],
+		});
+	}
+	assert.equal(await judge(peer), Array(3).fill("failure: can still approve: boss"));
+});
 
-approvals("a layer that is renamed needs the owners of both of its names", async ({ peer }) => {
+test("a layer that is renamed needs the owners of both of its names", async ({ peer }) => {
 	const files = [{ filename: "layers/ab/abc.json", previous_filename: "layers/en/energy-x.json" }];
 	propose(peer, { files, reviews: [approval("bob")] });
 	assert.equal(await judge(peer), ["failure: can still approve: eve"]);
@@ -275,7 +266,7 @@ approvals("a layer that is renamed needs the owners of both of its names", async
 
 const machineMade = [{ filename: "layers/ab/abc.service.json" }, { filename: "layers/health.json" }];
 
-approvals("the weekly refresh needs no approval for what it writes", async ({ peer }) => {
+test("the weekly refresh needs no approval for what it writes", async ({ peer }) => {
 	const pull = propose(peer, { author: bot, from: "maps:refresh", files: machineMade });
 	assert.equal(await judge(peer), ["success: needs no approval"]);
 	assert.equal(peer.comments, []);
@@ -289,7 +280,7 @@ for (const [what, parts] of [
 	["another author", { author: "carl", from: "maps:refresh" }],
 	["another App", { author: "github-actions[bot]", from: "maps:refresh" }],
 ] as [string, Partial<PeerPull>][]) {
-	approvals(`descriptions and health of ${what} need the owners`, async ({ peer }) => {
+	test(`descriptions and health of ${what} need the owners`, async ({ peer }) => {
 		const pull = propose(peer, { ...parts, files: machineMade });
 		assert.equal(await judge(peer), ["failure: can still approve: Ann, bob, rita, boss"]);
 		pull.reviews.push(approval("bob"), approval("boss"));
@@ -297,7 +288,7 @@ for (const [what, parts] of [
 	});
 }
 
-approvals("who wrote or committed one of its commits does not count", async ({ peer }) => {
+test("who wrote or committed one of its commits does not count", async ({ peer }) => {
 	const commits = [
 		{ author: null, committer: "web-flow" },
 		{ author: "Bob", committer: null },
@@ -310,7 +301,7 @@ approvals("who wrote or committed one of its commits does not count", async ({ p
 	assert.equal(await judge(peer), ["success: approved by Ann"]);
 });
 
-approvals("who pushed to its branch under another name does not count", async ({ peer }) => {
+test("who pushed to its branch under another name does not count", async ({ peer }) => {
 	const commits = [{ author: "carl", committer: "carl" }];
 	const parts = { author: "carl", commits, pushers: ["carl", "Bob"], reviews: [approval("bob")] };
 	const pulls = ["maps:patch", "carl:patch"].map((from) => propose(peer, { ...parts, from }));
@@ -319,7 +310,7 @@ approvals("who pushed to its branch under another name does not count", async ({
 	assert.equal(await judge(peer), Array(2).fill("success: approved by Ann"));
 });
 
-approvals("a commit pushed by a workflow is not approved, as its author is hidden", async ({ peer }) => {
+test("a commit pushed by a workflow is not approved, as its author is hidden", async ({ peer }) => {
 	propose(peer, { from: "maps:patch", pushers: ["carl", "github-actions[bot]"], reviews: [approval("bob")] });
 	propose(peer, { from: "maps:other", pushers: ["carl", "maps-service[bot]"], reviews: [approval("bob")] });
 	assert.equal(await judge(peer), [
@@ -328,7 +319,7 @@ approvals("a commit pushed by a workflow is not approved, as its author is hidde
 	]);
 });
 
-approvals("more commits than GitHub lists are not approved", async ({ peer }) => {
+test("more commits than GitHub lists are not approved", async ({ peer }) => {
 	const commits = Array.from({ length: 250 }, () => ({ author: "carl", committer: "carl" }));
 	propose(peer, { commits, allCommits: 251, reviews: [approval("bob")] });
 	propose(peer, { commits, reviews: [approval("bob")] });
@@ -355,7 +346,7 @@ function proposeReady(
 }
 
 for (const branch of ["register/abc", "repair/abc"])
-	approvals(`${branch} is merged once its owners have approved`, async ({ peer }) => {
+	test(`${branch} is merged once its owners have approved`, async ({ peer }) => {
 		const pull = proposeReady(peer, { from: `maps:${branch}`, reviews: [] });
 		assert.equal(await judge(peer), ["failure: can still approve: Ann, bob, rita"]);
 		assert.is(pull.merged, undefined);
@@ -364,7 +355,7 @@ for (const branch of ["register/abc", "repair/abc"])
 		assert.is(pull.merged, true);
 	});
 
-approvals("the merge is one commit, with the requests of all", async ({ peer }) => {
+test("the merge is one commit, with the requests of all", async ({ peer }) => {
 	const request = (sum: string) => `Sender: energy\nTimeStamp: 2026-03-04T12:00:00Z\nRequest: ${sum}`;
 	const commits = [{ author: null, committer: null }];
 	const messages = [`register abc (wms)\n\n${request("1")}`, `register abc (wms)\n\n${request("2")}`];
@@ -380,7 +371,7 @@ approvals("the merge is one commit, with the requests of all", async ({ peer }) 
 	assert.is(both.mergedWith?.commit_message, `${request("1")}\nRequest: 2`);
 });
 
-approvals("a pull request without the checks that a ruleset requires is not merged", async ({ peer }) => {
+test("a pull request without the checks that a ruleset requires is not merged", async ({ peer }) => {
 	const pull = proposeReady(peer);
 	const checks = peer.checks.splice(0);
 	for (const missing of ["layers", "check"]) {
@@ -408,7 +399,7 @@ for (const [what, parts, checks] of [
 	["whose check is red", {}, [["check", "github-actions", "failure"]]],
 	["that needs no approval", { author: bot, from: "maps:refresh", files: machineMade }, []],
 ] as [string, Partial<PeerPull>, [string, string, string][]][]) {
-	approvals(`a pull request ${what} is not merged`, async ({ peer }) => {
+	test(`a pull request ${what} is not merged`, async ({ peer }) => {
 		const pull = proposeReady(peer, parts, checks);
 		assert.match((await judge(peer))[0] ?? "", /^success: /);
 		assert.is(pull.merged, undefined);
@@ -416,14 +407,14 @@ for (const [what, parts, checks] of [
 	});
 }
 
-approvals("only the check layers of the workflows' App lets a change be merged", async ({ peer }) => {
+test("only the check layers of the workflows' App lets a change be merged", async ({ peer }) => {
 	const pull = proposeReady(peer);
 	peer.checks[0] = { ...(peer.checks[0] as PeerCheck), app: "somebody-elses" };
 	await judge(peer);
 	assert.is(pull.merged, undefined);
 });
 
-approvals("a conflict is commented on once, with what to do, and once it is over", async ({ peer }) => {
+test("a conflict is commented on once, with what to do, and once it is over", async ({ peer }) => {
 	const pull = propose(peer, { mergeable: false });
 	const texts = () => peer.comments.map(({ body }) => body).filter((body) => body.includes("conflict -->"));
 	assert.match((await judge(peer))[0] ?? "", /; has a conflict, and a comment says what to do$/);
@@ -438,7 +429,7 @@ approvals("a conflict is commented on once, with what to do, and once it is over
 	assert.equal(texts(), ["<!-- fragment-publisher: conflict -->\nThe conflict is over.\n"]);
 });
 
-approvals("a conflict of the service's own says what ends it", async ({ peer }) => {
+test("a conflict of the service's own says what ends it", async ({ peer }) => {
 	propose(peer, { from: "maps:register/abc", mergeable: false });
 	propose(peer, { from: "maps:refresh", mergeable: false });
 	propose(peer, { from: "mallory:register/abc", mergeable: false });
@@ -449,7 +440,7 @@ approvals("a conflict of the service's own says what ends it", async ({ peer }) 
 	assert.equal(next, ["close this", "start the", "press *Resolve"]);
 });
 
-approvals("more files than GitHub lists are not approved", async ({ peer }) => {
+test("more files than GitHub lists are not approved", async ({ peer }) => {
 	const files = Array.from({ length: 3_000 }, (_, index) => ({
 		filename: `layers/ab/ab${index}.service.json`,
 	}));
@@ -461,7 +452,7 @@ approvals("more files than GitHub lists are not approved", async ({ peer }) => {
 	);
 });
 
-approvals("the merge may change only the files that GitHub lists, or the check is red", async ({ peer }) => {
+test("the merge may change only the files that GitHub lists, or the check is red", async ({ peer }) => {
 	const pull = propose(peer, { reviews: [approval("bob")] });
 	const paths = ["layers/ab/abc.json"];
 	const differs = "failure: GitHub lists other files than its merge changes: merge the base into the branch";
@@ -478,7 +469,7 @@ approvals("the merge may change only the files that GitHub lists, or the check i
 	assert.equal(await judged({ paths, obstacle: null }), ["success: approved by bob"]);
 });
 
-approvals("a team that is empty, or that is invisible, is named", async ({ peer }) => {
+test("a team that is empty, or that is invisible, is named", async ({ peer }) => {
 	propose(peer, { files: [{ filename: "layers/em/empty-x.json" }] });
 	peer.teams.delete("maps/energy");
 	propose(peer, { files: [{ filename: "layers/en/energy-x.json" }] });
@@ -490,33 +481,32 @@ approvals("a team that is empty, or that is invisible, is named", async ({ peer 
 	assert.is((await judge(peer))[1], "failure: no members are known of @maps/energy");
 });
 
-approvals("without a usable file of owners nothing is approved", async ({ peer }) => {
+test("without a usable file of owners nothing is approved", async ({ peer }) => {
 	propose(peer, { reviews: [approval("bob")] });
 	assert.equal(await judge(peer, true, null), [
 		"failure: layers/owners.json of the base branch cannot be read",
 	]);
 });
 
-approvals("an owner who was removed from the file can no longer approve", async ({ peer }) => {
+test("an owner who was removed from the file can no longer approve", async ({ peer }) => {
 	propose(peer, { reviews: [approval("rita")] });
 	const fewer = { ...ownersFile, layers: { "*": ["@maps/reviewers"] } };
 	const without = parseOwners(new TextEncoder().encode(JSON.stringify(fewer))).owners;
 	assert.equal(await judge(peer, true, without), ["failure: can still approve: Ann, bob"]);
 });
 
-approvals(
-	"for a change of owners and a layer together, the base branch's owners count for both",
-	async ({ peer }) => {
-		// An author who adds himself as owner in the same change is not an owner yet.
-		const files = [{ filename: "layers/owners.json" }, { filename: "layers/en/energy-x.json" }];
-		const pull = propose(peer, { author: "mallory", files, reviews: [approval("mallory"), approval("eve")] });
-		assert.equal(await judge(peer), ["failure: can still approve: boss"]);
-		pull.reviews.push(approval("boss"));
-		assert.equal(await judge(peer), ["success: approved by boss, eve"]);
-	},
-);
+test("for a change of owners and a layer together, the base branch's owners count for both", async ({
+	peer,
+}) => {
+	// An author who adds himself as owner in the same change is not an owner yet.
+	const files = [{ filename: "layers/owners.json" }, { filename: "layers/en/energy-x.json" }];
+	const pull = propose(peer, { author: "mallory", files, reviews: [approval("mallory"), approval("eve")] });
+	assert.equal(await judge(peer), ["failure: can still approve: boss"]);
+	pull.reviews.push(approval("boss"));
+	assert.equal(await judge(peer), ["success: approved by boss, eve"]);
+});
 
-approvals("two approvals at the same moment end green, with one comment", async ({ peer }) => {
+test("two approvals at the same moment end green, with one comment", async ({ peer }) => {
 	const files = [{ filename: "layers/ab/abc.json" }, { filename: "layers/en/energy-x.json" }];
 	const pull = propose(peer, { files });
 	await judge(peer);
@@ -530,7 +520,7 @@ approvals("two approvals at the same moment end green, with one comment", async 
 	assert.is(approvalComments(peer).length, 1);
 });
 
-approvals("300 reviews by gone accounts and on older commits hide none that counts", async ({ peer }) => {
+test("300 reviews by gone accounts and on older commits hide none that counts", async ({ peer }) => {
 	const noise = Array.from({ length: 300 }, (_, index) =>
 		index % 2 === 0 ? approval(null) : approval("bob", older),
 	);
@@ -540,22 +530,21 @@ approvals("300 reviews by gone accounts and on older commits hide none that coun
 	assert.equal(await judge(peer), ["success: approved by rita"]);
 });
 
-approvals(
-	"after a push during the judgement, the new commit's files do not count for the old one",
-	async ({ peer }) => {
-		// An approval of the old one must not be taken for one of other files, to which the branch is moved back later.
-		const pull = propose(peer, {
-			files: [{ filename: "layers/en/energy-x.json" }],
-			reviews: [approval("bob")],
-		});
-		peer.meanwhile = () => {
-			pull.sha = older;
-			pull.files = [{ filename: "layers/ab/abc.json" }];
-		};
-		assert.equal(await judge(peer), ["newer"]);
-		assert.equal(peer.checks, []);
-	},
-);
+test("after a push during the judgement, the new commit's files do not count for the old one", async ({
+	peer,
+}) => {
+	// An approval of the old one must not be taken for one of other files, to which the branch is moved back later.
+	const pull = propose(peer, {
+		files: [{ filename: "layers/en/energy-x.json" }],
+		reviews: [approval("bob")],
+	});
+	peer.meanwhile = () => {
+		pull.sha = older;
+		pull.files = [{ filename: "layers/ab/abc.json" }];
+	};
+	assert.equal(await judge(peer), ["newer"]);
+	assert.equal(peer.checks, []);
+});
 
 /** Runs `npx fragment-publisher approvals` as the workflow does, in a clone. */
 async function command(peer: ReviewPeer, words: string[] = []) {
@@ -564,66 +553,55 @@ async function command(peer: ReviewPeer, words: string[] = []) {
 	return runScript("approvals", ["--author", bot, ...words], env).finally(() => process.chdir(root));
 }
 
-approvals(
-	"a run that has waited reads the owners of the branch's newest commit, past a tag of its name",
-	async ({ peer }) => {
-		propose(peer, { reviews: [approval("ada")] });
-		const ada = `@ada#${idOf("ada")}`;
-		const newer = JSON.stringify({ operators: [ada], layers: { "*": [ada] } });
-		repository.commit("other owners", { "layers/owners.json": newer });
-		repository.git("tag", "main", "HEAD~1");
-		// The commit of the run.
-		repository.git("checkout", "-q", "--detach", "HEAD~1");
-		try {
-			const { stdout } = await command(peer, ["--pulls", JSON.stringify([{ number: 1, head }])]);
-			assert.is(stdout, "#1: success: approved by ada\n");
-		} finally {
-			repository.git("tag", "-d", "main");
-			repository.git("checkout", "-q", "main");
-			repository.git("reset", "-q", "--hard", "HEAD~1");
-		}
-	},
-);
+test("a run that has waited reads the owners of the branch's newest commit, past a tag of its name", async ({
+	peer,
+}) => {
+	propose(peer, { reviews: [approval("ada")] });
+	const ada = `@ada#${idOf("ada")}`;
+	const newer = JSON.stringify({ operators: [ada], layers: { "*": [ada] } });
+	repository.commit("other owners", { "layers/owners.json": newer });
+	repository.git("tag", "main", "HEAD~1");
+	// The commit of the run.
+	repository.git("checkout", "-q", "--detach", "HEAD~1");
+	try {
+		const { stdout } = await command(peer, ["--pulls", JSON.stringify([{ number: 1, head }])]);
+		assert.is(stdout, "#1: success: approved by ada\n");
+	} finally {
+		repository.git("tag", "-d", "main");
+		repository.git("checkout", "-q", "main");
+		repository.git("reset", "-q", "--hard", "HEAD~1");
+	}
+});
 
-approvals(
-	"a pull request that cannot be judged keeps its check, and the others are judged",
-	async ({ peer }) => {
-		propose(peer, { sha: older });
-		propose(peer);
-		peer.answers.push({
-			path: /pulls\/1\/reviews$/,
-			status: 403,
-			message: "This installation has been suspended",
-		});
-		const { code, stdout, stderr } = await command(peer);
-		assert.is(code, 2);
-		assert.match(stderr, /^#1: could not be judged: .*This installation has been suspended$/m);
-		assert.match(stdout, /^#2: failure: /m);
-		assert.equal(
-			peer.checks.map(({ head_sha }) => head_sha),
-			[peer.tip, head],
-		);
-	},
-);
+test("a pull request that cannot be judged keeps its check, and the others are judged", async ({ peer }) => {
+	propose(peer, { sha: older });
+	propose(peer);
+	peer.answers.push({
+		path: /pulls\/1\/reviews$/,
+		status: 403,
+		message: "This installation has been suspended",
+	});
+	const { stderr } = await prints(command(peer), 2, /^#2: failure: /m);
+	assert.match(stderr, /^#1: could not be judged: .*This installation has been suspended$/m);
+	assert.equal(
+		peer.checks.map(({ head_sha }) => head_sha),
+		[peer.tip, head],
+	);
+});
 
-approvals(
-	"an archived repository or a suspended App gives one line with GitHub's words",
-	async ({ peer }) => {
-		propose(peer, { reviews: [approval("bob")] });
-		for (const message of [
-			"Repository was archived so is read-only.",
-			"This installation has been suspended",
-		]) {
-			peer.answers.splice(0, 1, { path: /\/check-runs$/, status: 403, message });
-			const { code, stderr } = await command(peer);
-			assert.is(code, 2);
-			assert.match(stderr, message);
-		}
-		assert.equal(peer.checks, []);
-	},
-);
+test("an archived repository or a suspended App gives one line with GitHub's words", async ({ peer }) => {
+	propose(peer, { reviews: [approval("bob")] });
+	for (const message of [
+		"Repository was archived so is read-only.",
+		"This installation has been suspended",
+	]) {
+		peer.answers.splice(0, 1, { path: /\/check-runs$/, status: 403, message });
+		await warns(command(peer), 2, message);
+	}
+	assert.equal(peer.checks, []);
+});
 
-approvals("each possible reviewer is asked once, and a second run writes nothing", async ({ peer }) => {
+test("each possible reviewer is asked once, and a second run writes nothing", async ({ peer }) => {
 	peer.collaborators.add("Ann").add("rita");
 	propose(peer, { reviews: [{ ...approval("rita"), state: "COMMENTED" }] });
 	await judge(peer);
@@ -635,7 +613,7 @@ approvals("each possible reviewer is asked once, and a second run writes nothing
 	assert.equal(peer.requests.filter(isWrite), []);
 });
 
-approvals("reviewers who were asked, or have reviewed this commit, are not asked again", async ({ peer }) => {
+test("reviewers who were asked, or have reviewed this commit, are not asked again", async ({ peer }) => {
 	peer.collaborators.add("Ann").add("bob").add("rita");
 	const reviews = [
 		{ ...approval("Rita"), state: "COMMENTED" },
@@ -651,7 +629,7 @@ approvals("reviewers who were asked, or have reviewed this commit, are not asked
 	}
 });
 
-approvals("while GitHub does not answer, no pull request is judged", async ({ peer }) => {
+test("while GitHub does not answer, no pull request is judged", async ({ peer }) => {
 	propose(peer, { reviews: [approval("bob")] });
 	peer.answers.push({ path: /reviews$/, status: 401, message: "Bad credentials" });
 	await judge(peer).then(
@@ -661,77 +639,67 @@ approvals("while GitHub does not answer, no pull request is judged", async ({ pe
 	assert.equal(peer.checks, []);
 });
 
-approvals(
-	"the command judges all, or those that it is given, whose owners it asks for a review",
-	async ({ peer }) => {
-		propose(peer, { sha: older });
-		propose(peer, { sha: head });
-		peer.teams.set("fragment-publisher/layer-reviewers", ["Ann"]);
-		peer.collaborators.add("Ann");
-		const pulls = JSON.stringify([{ number: 2, head }]);
-		const some = await command(peer, ["--pulls", pulls]);
-		assert.is(some.code, 0, some.stderr);
-		assert.match(some.stdout, /^#2: failure: .*\n$/);
-		assert.equal(peer.requested, [{ number: 2, login: "Ann" }]);
-		peer.requests.length = 0;
-		const all = await command(peer);
-		assert.match(all.stdout, /^warning @fragment-publisher\/operators: there is no such team/m);
-		assert.match(all.stdout, /^#1: failure: .*\n#2: failure: .*\n$/m);
-		assert.is(peer.requested.length, 1);
-		for (const wrong of ["{}", "[1]", '[{"number": "1", "head": "x"}]', "no JSON"])
-			assert.is((await command(peer, ["--pulls", wrong])).code, 2, wrong);
-	},
-);
+test("the command judges all, or those that it is given, whose owners it asks for a review", async ({
+	peer,
+}) => {
+	propose(peer, { sha: older });
+	propose(peer, { sha: head });
+	peer.teams.set("fragment-publisher/layer-reviewers", ["Ann"]);
+	peer.collaborators.add("Ann");
+	const pulls = JSON.stringify([{ number: 2, head }]);
+	await prints(command(peer, ["--pulls", pulls]), 0, /^#2: failure: .*\n$/);
+	assert.equal(peer.requested, [{ number: 2, login: "Ann" }]);
+	peer.requests.length = 0;
+	const all = await command(peer);
+	assert.match(all.stdout, /^warning @fragment-publisher\/operators: there is no such team/m);
+	assert.match(all.stdout, /^#1: failure: .*\n#2: failure: .*\n$/m);
+	assert.is(peer.requested.length, 1);
+	for (const wrong of ["{}", "[1]", '[{"number": "1", "head": "x"}]', "no JSON"])
+		assert.is((await command(peer, ["--pulls", wrong])).code, 2, wrong);
+});
 
-approvals(
-	"an owner who was renamed, or whose account is gone, is named with what to do",
-	async ({ peer }) => {
-		peer.accounts.add("boss-two").add("rita");
-		peer.ids.set("boss-two", idOf("boss")).set("rita", 666);
-		const github = connectToGithub(
-			readConfiguration({ GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "t", GITHUB_API_URL: peer.url }),
-		);
-		assert.ok(owners);
-		assert.equal(await unknownOwners(github, owners, new Map()), [
-			`@boss#${idOf("boss")}: is called @boss-two now, which npx fragment-publisher owners writes`,
-			`@rita#${idOf("rita")}: there is no such account`,
-		]);
-	},
-);
+test("an owner who was renamed, or whose account is gone, is named with what to do", async ({ peer }) => {
+	peer.accounts.add("boss-two").add("rita");
+	peer.ids.set("boss-two", idOf("boss")).set("rita", 666);
+	const github = connectToGithub(
+		readConfiguration({ GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "t", GITHUB_API_URL: peer.url }),
+	);
+	assert.ok(owners);
+	assert.equal(await unknownOwners(github, owners, new Map()), [
+		`@boss#${idOf("boss")}: is called @boss-two now, which npx fragment-publisher owners writes`,
+		`@rita#${idOf("rita")}: there is no such account`,
+	]);
+});
 
-approvals(
-	"npx fragment-publisher owners writes the ids, and the new login of a renamed account",
-	async ({ peer }) => {
-		const { path, remove } = await temporaryFolder();
-		const file = join(path, "layers/owners.json");
-		await mkdir(join(path, "layers"));
-		const run = async (text: string) => {
-			await writeFile(file, text);
-			const env = { GITHUB_TOKEN: "t", GITHUB_API_URL: peer.url };
-			process.chdir(path);
-			const ended = await runScript("owners", [], env).finally(() => process.chdir(root));
-			return { ...ended, text: await readFile(file, "utf8") };
-		};
-		peer.accounts.add("Ada").add("eve-two");
-		peer.ids.set("eve-two", 5);
-		const layers = `"layers": {"*": ["@ada", "@maps/energy"],\n"x*": ["@eve#5"]}`;
-		const filled = await run(`{ "operators": ["@ada"], ${layers} }`);
-		assert.is(filled.code, 0, filled.stderr);
-		const ada = `"@Ada#${idOf("ada")}"`;
-		assert.is(
-			filled.text,
-			`{ "operators": [${ada}], "layers": {"*": [${ada}, "@maps/energy"],\n"x*": ["@eve-two#5"]} }`,
-		);
-		assert.equal(parseOwners(new TextEncoder().encode(filled.text)).problems, []);
-		assert.match((await run(filled.text)).stdout, "has the id of each account");
-		const wrong = `{ "operators": ["@ada", "@gone"], "layers": {} }`;
-		const refused = await run(wrong);
-		assert.is(refused.code, 1);
-		assert.match(refused.stdout, 'layers/owners.json: "@gone": there is no such account');
-		assert.is(refused.text, wrong, "nothing is written");
-		await remove();
-	},
-);
+test("npx fragment-publisher owners writes the ids, and the new login of a renamed account", async ({
+	peer,
+}) => {
+	const { path, remove } = await temporaryFolder();
+	const file = join(path, "layers/owners.json");
+	await mkdir(join(path, "layers"));
+	const run = async (text: string) => {
+		await writeFile(file, text);
+		const env = { GITHUB_TOKEN: "t", GITHUB_API_URL: peer.url };
+		process.chdir(path);
+		const ended = await runScript("owners", [], env).finally(() => process.chdir(root));
+		return { ...ended, text: await readFile(file, "utf8") };
+	};
+	peer.accounts.add("Ada").add("eve-two");
+	peer.ids.set("eve-two", 5);
+	const layers = `"layers": {"*": ["@ada", "@maps/energy"],\n"x*": ["@eve#5"]}`;
+	const filled = await exits(run(`{ "operators": ["@ada"], ${layers} }`), 0);
+	const ada = `"@Ada#${idOf("ada")}"`;
+	assert.is(
+		filled.text,
+		`{ "operators": [${ada}], "layers": {"*": [${ada}, "@maps/energy"],\n"x*": ["@eve-two#5"]} }`,
+	);
+	assert.equal(parseOwners(new TextEncoder().encode(filled.text)).problems, []);
+	assert.match((await run(filled.text)).stdout, "has the id of each account");
+	const wrong = `{ "operators": ["@ada", "@gone"], "layers": {} }`;
+	const refused = await prints(run(wrong), 1, 'layers/owners.json: "@gone": there is no such account');
+	assert.is(refused.text, wrong, "nothing is written");
+	await remove();
+});
 
 /** What `npx fragment-publisher pull-requests --missing layers` prints. */
 async function missing(peer: ReviewPeer, now = new Date()): Promise<number[]> {
@@ -741,43 +709,39 @@ async function missing(peer: ReviewPeer, now = new Date()): Promise<number[]> {
 	return (JSON.parse(stdout) as { number: number }[]).map(({ number }) => number);
 }
 
-approvals(
-	"the hourly run looks again at what it could not check, and not at what is wrong",
-	async ({ peer }) => {
-		const output = { title: "something has to be corrected", summary: "", annotations: [] };
-		const check = { id: 0, name: "layers", conclusion: "failure", app: "maps-workflows" };
-		propose(peer, { sha: older });
-		propose(peer);
-		peer.checks.push({ ...check, head_sha: older, output });
-		peer.checks.push({ ...check, head_sha: head, output: { ...output, title: "could not be checked" } });
-		assert.equal(await missing(peer), [2]);
-	},
-);
+test("the hourly run looks again at what it could not check, and not at what is wrong", async ({ peer }) => {
+	const output = { title: "something has to be corrected", summary: "", annotations: [] };
+	const check = { id: 0, name: "layers", conclusion: "failure", app: "maps-workflows" };
+	propose(peer, { sha: older });
+	propose(peer);
+	peer.checks.push({ ...check, head_sha: older, output });
+	peer.checks.push({ ...check, head_sha: head, output: { ...output, title: "could not be checked" } });
+	assert.equal(await missing(peer), [2]);
+});
 
-approvals(
-	"with 1,000 open pull requests each hour looks at a part, and within seven hours at all",
-	async ({ peer }) => {
-		const sha = (index: number) => index.toString(16).padStart(40, "0");
-		for (let index = 0; index < 1_000; index += 1) propose(peer, { sha: sha(index) });
-		const hour = (index: number) => new Date(Date.UTC(2026, 0, 1, index, 41));
-		const all = peer.pulls.map(({ number, sha: id }) => ({ number, head: id }));
-		const parts = Array.from({ length: 7 }, (_, index) => partOf(all, hour(index)));
-		assert.is(new Set(parts.flat()).size, 1_000);
-		assert.equal(
-			await missing(peer, hour(3)),
-			parts[3]?.map(({ number }) => number),
-		);
-		assert.ok(peer.requests.length <= 160, `${peer.requests.length} requests`);
-		peer.requests.length = 0;
-		for (const pull of peer.pulls) pull.sha = head;
-		const { stdout } = await command(peer);
-		assert.ok((stdout.match(/^#\d+: /gm)?.length ?? 0) >= 142, stdout);
-		// Of the 5,000 an hour that an App has. The first look at a pull request also writes a check and a comment.
-		assert.ok(peer.requests.length < 2_000, `${peer.requests.length} requests`);
-	},
-);
+test("with 1,000 open pull requests each hour looks at a part, and within seven hours at all", async ({
+	peer,
+}) => {
+	const sha = (index: number) => index.toString(16).padStart(40, "0");
+	for (let index = 0; index < 1_000; index += 1) propose(peer, { sha: sha(index) });
+	const hour = (index: number) => new Date(Date.UTC(2026, 0, 1, index, 41));
+	const all = peer.pulls.map(({ number, sha: id }) => ({ number, head: id }));
+	const parts = Array.from({ length: 7 }, (_, index) => partOf(all, hour(index)));
+	assert.is(new Set(parts.flat()).size, 1_000);
+	assert.equal(
+		await missing(peer, hour(3)),
+		parts[3]?.map(({ number }) => number),
+	);
+	assert.ok(peer.requests.length <= 160, `${peer.requests.length} requests`);
+	peer.requests.length = 0;
+	for (const pull of peer.pulls) pull.sha = head;
+	const { stdout } = await command(peer);
+	assert.ok((stdout.match(/^#\d+: /gm)?.length ?? 0) >= 142, stdout);
+	// Of the 5,000 an hour that an App has. The first look at a pull request also writes a check and a comment.
+	assert.ok(peer.requests.length < 2_000, `${peer.requests.length} requests`);
+});
 
-approvals("the App sets a check on the branch, with the owners who can approve nothing", async ({ peer }) => {
+test("the App sets a check on the branch, with the owners who can approve nothing", async ({ peer }) => {
 	await command(peer);
 	const [check, ...others] = peer.checks;
 	assert.equal(others, []);
@@ -798,7 +762,7 @@ approvals("the App sets a check on the branch, with the owners who can approve n
 	);
 });
 
-approvals("a pull request costs seven requests", async ({ peer }) => {
+test("a pull request costs seven requests", async ({ peer }) => {
 	propose(peer);
 	await judge(peer);
 	peer.requests.length = 0;
@@ -807,4 +771,4 @@ approvals("a pull request costs seven requests", async ({ peer }) => {
 	assert.is(own.length, 7, own.join("\n"));
 });
 
-approvals.run();
+test.run();

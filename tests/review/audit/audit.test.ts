@@ -3,7 +3,7 @@ import * as assert from "uvu/assert";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { runGit } from "../../../system/git/run.ts";
 import { feature, Local, noon, wms } from "../../local.ts";
-import { type Ended, runScript } from "../../process.ts";
+import { type Ended, exits, prints, runScript, warns } from "../../process.ts";
 import { eventually } from "../../wait.ts";
 import { sharedSuite } from "../../world.ts";
 
@@ -76,12 +76,9 @@ test("a layer's changes are listed with sender, time, door, request and what vie
 	await local.put("told", wms("after"));
 	local.now = noon + 180_000;
 	await local.delete("told");
-	const { code, stdout, stderr } = await audit(local, "told");
-	assert.is(code, 0, stderr);
-	assert.match(
-		stderr,
+	const { stdout } = await warns(audit(local, "told"), 0, [
 		`Reading the history of the smallkey told in the repository of DATA_DIR, ${local.folder}`,
-	);
+	]);
 	const [removed = "", changed = "", added = "", count = ""] = stdout.trim().split("\n\n");
 	assert.match(removed, /^2026-03-04 12:03:00 {2}[0-9a-f]{12} {2}removed\n/);
 	assert.match(changed, /^2026-03-04 12:02:00 {2}[0-9a-f]{12} {2}changed\n/);
@@ -103,8 +100,7 @@ test("--since leaves out what is older, as a span or a date", async ({ local }) 
 	const nothing = await audit(local, "since", "--since", "2027-01-01");
 	assert.equal([nothing.code, nothing.stdout], [1, ""]);
 	assert.match(nothing.stderr, "the smallkey since: nothing since 2027-01-01 in the repository");
-	const bad = await audit(local, "since", "--since", "yesterday");
-	assert.is(bad.code, 2);
+	const bad = await exits(audit(local, "since", "--since", "yesterday"), 2);
 	assert.match(bad.stderr, "--since: must be a time such as 7d or 2026-03-04, not yesterday");
 });
 
@@ -116,12 +112,9 @@ test("a push is listed as one, and a description that the service found as its o
 		committer: "Bo <bo@x>",
 		message: "by hand",
 	});
-	const { code, stdout } = await audit(local, "pushed");
-	assert.is(code, 0);
-	assert.match(
-		stdout,
+	await prints(audit(local, "pushed"), 0, [
 		"by Ann <ann@example.org>, with a push or a pull request: by hand\n  committed by Bo <bo@x>\n",
-	);
+	]);
 	const seeded = await audit(local, "seeded");
 	assert.match(seeded.stdout, "by the service itself: seed 1 files");
 });
@@ -207,8 +200,7 @@ test("trailers that the service cannot have written are named as forged, each wi
 	local,
 }) => {
 	for (const [index, [, forgery]] of forged.entries()) await push(local, "forged", wms(`f${index}`), forgery);
-	const { code, stdout } = await audit(local, "forged");
-	assert.is(code, 1);
+	const { stdout } = await exits(audit(local, "forged"), 1);
 	const entries = stdout.trim().split("\n\n").slice(0, -1).reverse();
 	for (const [index, [name, , why]] of forged.entries()) {
 		assert.match(entries[index] ?? "", "  FORGED: it says that it is a request of ", name);
@@ -223,8 +215,7 @@ test("a request that is copied from an honest commit is named with that commit",
 	const honest = local.store.tip;
 	const message = await local.git("log", "-1", "--format=%B", honest);
 	await push(local, "copied", wms("evil"), { message });
-	const { code, stdout } = await audit(local, "copied");
-	assert.is(code, 1);
+	const { stdout } = await exits(audit(local, "copied"), 1);
 	assert.match(stdout, `its Request is copied from ${honest.slice(0, 12)}`);
 	assert.match(stdout, "by the sender jstest, with a signed request of");
 	assert.match(stdout, "\n2 changes, 1 forged\n");
@@ -234,8 +225,7 @@ test("a merge is no change of a sender", async ({ local }) => {
 	await local.put("merged", wms("one"));
 	const merged = await local.git("rev-parse", "refs/heads/main~1");
 	await push(local, "merged", wms("two"), { merged, message: "register 1 layer\n\nSender: jstest" });
-	const { code, stdout } = await audit(local, "merged");
-	assert.is(code, 1);
+	const { stdout } = await exits(audit(local, "merged"), 1);
 	assert.match(stdout, "FORGED: it says that it is a request of jstest, and is not: it is a merge");
 });
 
@@ -243,23 +233,18 @@ test("a review that GitHub squashed is no forgery; the same in another name is",
 	const committer = "GitHub <noreply@github.com>";
 	const message = `register squashed (wms) (#7)\n\n${trailers("jstest", noonText)}`;
 	await push(local, "squashed", wms("one"), { committer, committerMs: noon + 86_400_000, message });
-	const honest = await audit(local, "squashed");
-	assert.is(honest.code, 0, honest.stdout);
-	assert.match(
-		honest.stdout,
+	await prints(audit(local, "squashed"), 0, [
 		"by the sender jstest, merged at GitHub, which has who merged it: register squashed",
-	);
+	]);
 	await push(local, "squashed", wms("two"), { author: "Eve <eve@x>", committer, message });
-	assert.is((await audit(local, "squashed")).code, 1);
+	await exits(audit(local, "squashed"), 1);
 	// The author of a squash by the workflows' App is the App that opened the pull request.
 	const app = "maps-service[bot] <7+maps-service[bot]@users.noreply.github.com>";
 	const more = `${message}\n${trailers("jstest", noonText, "6".repeat(64))}`;
 	await push(local, "by-app", wms("one"), { author: app, committer, message: more });
-	const merged = await audit(local, "by-app");
-	assert.is(merged.code, 0, merged.stdout);
-	assert.match(merged.stdout, "by the sender jstest, merged at GitHub");
+	await prints(audit(local, "by-app"), 0, "by the sender jstest, merged at GitHub");
 	await push(local, "by-app", wms("two"), { author: app, committer: app, message });
-	assert.is((await audit(local, "by-app")).code, 1);
+	await exits(audit(local, "by-app"), 1);
 	const two = `${message.trimEnd()}\nSender: other\n`;
 	await push(local, "squashed", wms("three"), { author: "jstest, other <x@x>", committer, message: two });
 	assert.match((await audit(local, "squashed")).stdout, "it names more than one sender");
@@ -279,8 +264,7 @@ test("--sender tells all that is done in a sender's name, what is forged too", a
 	await local.write({ target: "/register/abcd", sender: "narrow", body: wms("narrow") });
 	const message = `register x1 (wms)\n\n${trailers("narrow", noonText)}`;
 	await push(local, "x1", wms("evil"), { author: "Eve <eve@x>", message });
-	const { code, stdout } = await audit(local, "--sender", "narrow");
-	assert.is(code, 1);
+	const { stdout } = await exits(audit(local, "--sender", "narrow"), 1);
 	assert.match(stdout, "added abcd\n  by the sender narrow, with a signed request");
 	assert.match(stdout, "added x1\n  FORGED");
 	assert.match(stdout, "\n2 changes, 1 forged\n");
@@ -304,8 +288,7 @@ test("a smallkey or a sender without history is named, and an impossible one is 
 	const never = await audit(local, "never-was");
 	assert.equal([never.code, never.stdout], [1, ""]);
 	assert.match(never.stderr, "the smallkey never-was: nothing in the repository of DATA_DIR");
-	const unknown = await audit(local, "--sender", "unknown");
-	assert.is(unknown.code, 1);
+	const unknown = await exits(audit(local, "--sender", "unknown"), 1);
 	assert.match(unknown.stderr, "the sender unknown: nothing in the repository of DATA_DIR");
 	for (const [words, error] of [
 		[["../x"], "smallkey: must be 1 to 64 of A-Z a-z 0-9 _ - + =, not ../x"],

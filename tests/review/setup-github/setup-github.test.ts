@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { runGit } from "../../../system/git/run.ts";
-import { type Ended, root, runScript } from "../../process.ts";
+import { type Ended, exits, prints, root, runScript, warns } from "../../process.ts";
 import { Repository, temporaryFolder } from "../../world.ts";
 import { ownersFile } from "../repository.ts";
 import { type SettingsPeer, startSettingsPeer } from "./settings-peer.ts";
@@ -86,9 +86,7 @@ CLOUDFLARE_ACCOUNT_ID=abc
 `;
 
 test("an empty repository is set up as far as it can be, and says what a person has to do", async () => {
-	const { code, stdout, stderr } = await setUp();
-	assert.is(code, 1, stderr);
-	assert.match(stdout, /^right {6}repository maps\/layers$/m);
+	const { stdout } = await prints(setUp(), 1, /^right {6}repository maps\/layers$/m);
 	assert.match(stdout, /^set now {4}code on the branch main: /m);
 	for (const name of ["review", "production"])
 		assert.match(stdout, new RegExp(`^set now {4}environment ${name}: new$`, "m"));
@@ -144,14 +142,11 @@ test("the Apps' addresses are filled in, with these permissions and no webhook",
 test("once a person has done the rest everything is right, and a further run writes nothing", async () => {
 	await setUp();
 	await doByHand();
-	const second = await setUp(apps);
-	assert.is(second.code, 0, second.stdout + second.stderr);
+	const second = await exits(setUp(apps), 0);
 	assert.not.match(second.stdout, "missing");
 	const state = stateOf(peer);
 	peer.writes.length = 0;
-	const third = await setUp();
-	assert.is(third.code, 0, third.stdout);
-	assert.match(third.stdout, /\n\d+ right\n$/);
+	await prints(setUp(), 0, /\n\d+ right\n$/);
 	assert.equal(peer.writes, []);
 	assert.equal(stateOf(peer), state);
 });
@@ -202,7 +197,7 @@ test("one person who owns everything may merge as an administrator; a team needs
 	const lone = { operators: ["@Ada#7"], layers: { "*": ["@ada#7"] } };
 	clone.write({ "layers/owners.json": JSON.stringify(lone) });
 	try {
-		assert.is((await setUp(apps)).code, 0);
+		await exits(setUp(apps), 0);
 		const bypass = { actor_id: 5, actor_type: "RepositoryRole", bypass_mode: "pull_request" };
 		const actors = peer.rulesets.map(({ bypass_actors }) => bypass_actors as object[]);
 		assert.equal(actors[0]?.[2], bypass);
@@ -230,9 +225,7 @@ test("what an administrator has added to a ruleset stays, and a second run write
 	Object.assign(rules[3]?.parameters ?? {}, { required_approving_review_count: 2 });
 	const checks = rules[4]?.parameters?.required_status_checks as object[];
 	checks.splice(0, 1, { context: "own", integration_id: 9 });
-	const { code, stdout } = await setUp();
-	assert.is(code, 0, stdout);
-	assert.match(stdout, /^look at {4}bypass of the ruleset layers: Team 7 may pass it without an owner/m);
+	await prints(setUp(), 0, /^look at {4}bypass of the ruleset layers: Team 7 may pass it without an owner/m);
 	const after = peer.rulesets[0] as typeof ruleset;
 	assert.equal(after.bypass_actors, [team, actors[1], actors[0]]);
 	assert.equal(after.conditions, ruleset.conditions);
@@ -242,7 +235,7 @@ test("what an administrator has added to a ruleset stays, and a second run write
 	const afterChecks = afterRules[4]?.parameters?.required_status_checks as { context: string }[];
 	assert.equal(afterChecks.map(({ context }) => context).sort(), ["check", "layers", "own", "owners"]);
 	peer.writes.length = 0;
-	assert.is((await setUp()).code, 0);
+	await exits(setUp(), 0);
 	assert.equal(peer.writes, []);
 });
 
@@ -256,7 +249,7 @@ test("a schedule that GitHub has disabled is named, and started again", async ()
 	);
 	const dry = await setUp(["--dry-run"]);
 	assert.match(dry.stdout, /^would set {2}workflow refresh: was disabled by GitHub after 60 days/m);
-	assert.is((await setUp()).code, 0);
+	await exits(setUp(), 0);
 	assert.equal(
 		peer.workflows.map(({ state }) => state),
 		["active", "active", "disabled_manually"],
@@ -265,8 +258,7 @@ test("a schedule that GitHub has disabled is named, and started again", async ()
 
 test("a dry run of a repository that is not there yet shows everything that would be set", async () => {
 	peer.repository = null;
-	const { code, stdout } = await setUp(["--dry-run", "--create", "public"]);
-	assert.is(code, 1);
+	const { stdout } = await exits(setUp(["--dry-run", "--create", "public"]), 1);
 	const lines = stdout.trim().split("\n");
 	const would = (what: string) =>
 		assert.ok(
@@ -293,14 +285,11 @@ test("a setting that GitHub does not find after the push is reported with what t
 		status: 404,
 		message: "Not Found",
 	});
-	const { code, stdout } = await setUp();
-	assert.is(code, 1);
-	assert.match(stdout, /^set now {4}code on the branch main: /m);
-	assert.match(
-		stdout,
+	const { stdout } = await prints(setUp(), 1, [
+		/^set now {4}code on the branch main: /m,
 		/^missing {4}label layer: .*the token may not see it \(404, Not Found\): a fine-grained/m,
-	);
-	assert.match(stdout, /^missing {4}environment review: .*a fine-grained token needs the permissions/m);
+		/^missing {4}environment review: .*a fine-grained token needs the permissions/m,
+	]);
 	assert.not.match(stdout, /: Not Found$/m);
 });
 
@@ -311,14 +300,11 @@ test("a ruleset that was weakened is put right", async () => {
 	assert.ok(ruleset);
 	ruleset.enforcement = "disabled";
 	ruleset.bypass_actors = (ruleset.bypass_actors as object[]).slice(1);
-	const dry = await setUp(["--dry-run"]);
-	assert.is(dry.code, 1);
-	assert.match(
-		dry.stdout,
+	await prints(setUp(["--dry-run"]), 1, [
 		/^would set {2}ruleset layers: is weaker than it has to be in: enforcement, bypass_actors$/m,
-	);
+	]);
 	assert.is(ruleset.enforcement, "disabled");
-	assert.is((await setUp()).code, 0);
+	await exits(setUp(), 0);
 	assert.is(ruleset.enforcement, "active");
 	assert.is((ruleset.bypass_actors as object[]).length, 2);
 });
@@ -347,13 +333,10 @@ test("an exclusion of the branch, and the bypass of everyone who may write, are 
 		ref_name: { ...except("refs/heads/register/x").ref_name },
 	};
 	ruleset.bypass_actors = [...actors, { actor_id: 4, actor_type: "RepositoryRole", bypass_mode: "always" }];
-	const { code, stdout } = await setUp();
-	assert.is(code, 0, stdout);
-	assert.match(
-		stdout,
+	await prints(setUp(), 0, [
 		/^set now {4}ruleset layers: is weaker than it has to be in: conditions, bypass_actors$/m,
-	);
-	assert.match(stdout, /^set now {4}ruleset branches of the service: is weaker .*: conditions$/m);
+		/^set now {4}ruleset branches of the service: is weaker .*: conditions$/m,
+	]);
 	assert.equal(ruleset.conditions, except("refs/heads/other"));
 	assert.equal(ruleset.bypass_actors, actors);
 	assert.equal(conditions, except());
@@ -376,14 +359,11 @@ test("what is published is set in a reviewed file, and no variable can change it
 	} finally {
 		clone.write({ "published.env": hosting });
 	}
-	const { code, stdout } = await setUp(apps, { HOSTING: "objects" });
-	assert.is(code, 1);
-	assert.match(stdout, /^right {6}setting HOSTING$/m);
-	assert.match(
-		stdout,
+	await prints(setUp(apps, { HOSTING: "objects" }), 1, [
+		/^right {6}setting HOSTING$/m,
 		/^missing {4}variable TARGETS: is not read: .*: gh variable delete TARGETS --repo maps\/layers$/m,
-	);
-	assert.match(stdout, / 1 missing\n$/);
+		/ 1 missing\n$/,
+	]);
 	assert.equal(
 		[...peer.variables.keys()],
 		["TARGETS", "OTHER", "SERVICE_APP_ID", "WORKFLOW_APP_ID", "WORKFLOW_APP_LOGIN"],
@@ -393,18 +373,15 @@ test("what is published is set in a reviewed file, and no variable can change it
 test("the ruleset waits until the workflows' App has set a check", async () => {
 	await doByHand();
 	peer.checkedBy = [101];
-	const early = await setUp(apps);
-	assert.is(early.code, 1);
-	assert.match(
-		early.stdout,
+	await prints(setUp(apps), 1, [
 		/^missing {4}ruleset layers: waits for a first check .*: gh workflow run layers\.yml --repo maps\/layers, and/m,
-	);
+	]);
 	assert.equal(
 		peer.rulesets.map(({ name }) => name),
 		["branches of the service", "tags"],
 	);
 	peer.checkedBy.push(202);
-	assert.is((await setUp()).code, 0);
+	await exits(setUp(), 0);
 	assert.is(peer.rulesets.length, 3);
 });
 
@@ -422,9 +399,7 @@ test("an unknown App is named, and everything else is checked", async () => {
 
 test("--dry-run writes nothing, neither settings nor a branch", async () => {
 	const before = stateOf(peer);
-	const { code, stdout } = await setUp(["--dry-run"]);
-	assert.is(code, 1);
-	assert.match(stdout, /^would set {2}code on the branch main: /m);
+	const { stdout } = await prints(setUp(["--dry-run"]), 1, /^would set {2}code on the branch main: /m);
 	assert.match(stdout, /^would set {2}label layer: new$/m);
 	assert.equal(peer.writes, []);
 	assert.equal(stateOf(peer), before);
@@ -436,8 +411,7 @@ test("what makes the secrets unsafe is named: another branch of the environment,
 	await setUp(apps);
 	peer.environments.get("production")?.policies.push({ name: "*" });
 	peer.repositorySecrets.push("CLOUDFLARE_API_TOKEN");
-	const { code, stdout } = await setUp();
-	assert.is(code, 1);
+	const { stdout } = await exits(setUp(), 1);
 	assert.match(stdout, /^missing {4}environment production: gives its secrets to \* too: /m);
 	assert.match(stdout, /^missing {4}secret CLOUDFLARE_API_TOKEN of the repository: .*gh secret delete/m);
 	assert.match(stdout, / 2 missing\n$/);
@@ -448,8 +422,7 @@ test("an environment that gives its secrets to a tag called main is named", asyn
 	await setUp(apps);
 	const review = peer.environments.get("review");
 	review?.policies.splice(0, Infinity, { name: "main", type: "tag" });
-	const { code, stdout } = await setUp(["--dry-run"]);
-	assert.is(code, 1);
+	const { stdout } = await exits(setUp(["--dry-run"]), 1);
 	assert.match(stdout, /^missing {4}environment review: gives its secrets to the tag main too: /m);
 	assert.match(stdout, /^would set {2}environment review, the branch main: does not get the secrets$/m);
 });
@@ -462,16 +435,13 @@ test("rules over register/* and refresh, an older protection and a suspended App
 	peer.branchRules.set("refresh", [{ type: "update", ruleset_id: 9 }]);
 	peer.protection = { enforce_admins: {} };
 	peer.installations[0] = { app_id: 101, suspended_at: "2026-01-01T00:00:00Z" };
-	const { code, stdout } = await setUp();
-	assert.is(code, 1);
-	assert.match(
-		stdout,
+	await prints(setUp(), 1, [
 		/^missing {4}branch register\/example, free of other rules: has the rules deletion: /m,
-	);
-	assert.match(stdout, /^missing {4}branch refresh, free of other rules: has the rules update/m);
-	assert.match(stdout, /^missing {4}older protection of main: /m);
-	assert.match(stdout, /^missing {4}installation of the service's App: is suspended/m);
-	assert.match(stdout, / 4 missing\n$/);
+		/^missing {4}branch refresh, free of other rules: has the rules update/m,
+		/^missing {4}older protection of main: /m,
+		/^missing {4}installation of the service's App: is suspended/m,
+		/ 4 missing\n$/,
+	]);
 });
 
 test("what GitHub does not show this token is to be checked by hand, and is in no other group", async () => {
@@ -479,15 +449,12 @@ test("what GitHub does not show this token is to be checked by hand, and is in n
 	await setUp(apps);
 	const message = "Must be an organization owner";
 	peer.refusals.push({ path: /orgs\/maps\/installations/, status: 403, message });
-	const hidden = await setUp();
-	assert.is(hidden.code, 0, hidden.stdout);
+	const hidden = await exits(setUp(), 0);
 	assert.match(hidden.stdout, /^look at {4}installation of the Apps: look whether both are listed at \S+$/m);
 	assert.match(hidden.stdout, /\n\d+ right, 1 to look at\n$/);
 	peer.refusals.length = 0;
 	Object.assign(peer.repository as object, { owner: { login: "maps", type: "User" } });
-	const ofUser = await setUp();
-	assert.is(ofUser.code, 0, ofUser.stdout);
-	assert.match(ofUser.stdout, / 1 to look at\n$/);
+	await prints(setUp(), 0, / 1 to look at\n$/);
 });
 
 test("a private repository without a paid plan says what it does not get", async () => {
@@ -495,13 +462,10 @@ test("a private repository without a paid plan says what it does not get", async
 	Object.assign(peer.repository as object, { private: true });
 	const message = "Upgrade to GitHub Pro or make this repository public to enable this feature.";
 	peer.refusals.push({ path: /rulesets/, status: 403, message });
-	const { code, stdout } = await setUp(apps);
-	assert.is(code, 1);
-	assert.match(
-		stdout,
+	await prints(setUp(apps), 1, [
 		/^missing {4}rulesets: .*a private repository needs GitHub Pro, Team or Enterprise for it/m,
-	);
-	assert.match(stdout, "note: the repository is private. Rulesets and environments with secrets need");
+		"note: the repository is private. Rulesets and environments with secrets need",
+	]);
 });
 
 test("a fork, an archived repository and a missing one are refused", async () => {
@@ -515,9 +479,7 @@ test("a fork, an archived repository and a missing one are refused", async () =>
 	assert.match(archived.stdout, /^missing .*: it is archived/m);
 	assert.equal(peer.writes, []);
 	peer.repository = null;
-	const gone = await setUp();
-	assert.is(gone.code, 1);
-	assert.match(gone.stdout, /^missing {4}repository maps\/layers: GitHub shows none .*--create public/m);
+	await prints(setUp(), 1, /^missing {4}repository maps\/layers: GitHub shows none .*--create public/m);
 	assert.equal(peer.writes, []);
 	const made = await setUp(["--create", "private"]);
 	assert.match(made.stdout, /^set now {4}repository maps\/layers: new$/m);
@@ -545,12 +507,9 @@ test("a shallow clone is not pushed", async () => {
 		shallow.git("fetch", "-q", "--depth", "1", `file://${clone.path}`, "main");
 		shallow.git("checkout", "-q", "FETCH_HEAD");
 		process.chdir(shallow.path);
-		const { code, stdout } = await setUp();
-		assert.is(code, 1);
-		assert.match(
-			stdout,
+		await prints(setUp(), 1, [
 			/^missing {4}code on the branch main: .*this clone is shallow: git fetch --unshallow$/m,
-		);
+		]);
 		assert.is((await runGit(origin, ["for-each-ref"])).length, 0);
 	} finally {
 		process.chdir(clone.path);
@@ -562,24 +521,20 @@ test("one App for both is refused, and nothing is written", async () => {
 	peer.tree = await topOfHead();
 	Object.assign(peer.repository as object, { delete_branch_on_merge: true });
 	peer.apps.set("one", 1);
-	const { code, stderr } = await setUp(["--service-app", "one", "--workflow-app", "one"]);
-	assert.is(code, 2);
+	const { stderr } = await exits(setUp(["--service-app", "one", "--workflow-app", "one"]), 2);
 	assert.match(stderr, "--workflow-app: must be another App than --service-app");
 	assert.equal(peer.writes, []);
 });
 
 test("a missing or too weak token is refused, and the token is never printed", async () => {
-	const without = await setUp([], { GITHUB_TOKEN: "" });
-	assert.is(without.code, 2);
-	assert.match(without.stderr, "GITHUB_TOKEN: must be set");
+	await warns(setUp([], { GITHUB_TOKEN: "" }), 2, "GITHUB_TOKEN: must be set");
 	peer.refusals.push({
 		path: /^(?!GET).*labels/,
 		status: 403,
 		message: "Resource not accessible by personal access token",
 	});
 	await remove();
-	const { code, stdout, stderr } = await setUp();
-	assert.is(code, 1);
+	const { stdout, stderr } = await exits(setUp(), 1);
 	assert.match(stdout, /^missing {4}label layer: .*the token lacks a permission/m);
 	// The push fails, too: there is nothing to push to.
 	assert.match(stdout, /^missing {4}code on the branch main: .*cannot be set: git push/m);

@@ -4,7 +4,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { LayerStatus } from "../../../registry/schemas/answers.ts";
 import { feature } from "../../local.ts";
-import { type Ended, runScript } from "../../process.ts";
+import { type Ended, exits, prints, runScript } from "../../process.ts";
 import { type JsonAnswer, type JsonServer, startJsonServer } from "../../scripts/json-server.ts";
 import { temporaryFolder } from "../../world.ts";
 
@@ -70,8 +70,7 @@ function put({ server, file }: Scene, ...words: string[]): Promise<Ended> {
 
 test("npx fragment-publisher status <smallkey> prints what the service says of it", async (scene) => {
 	scene.answers = [ok(failed)];
-	const { code, stdout } = await runScript("status", ["wells", "--url", `${scene.server.url}/rcs/`]);
-	assert.is(code, 0);
+	const { stdout } = await exits(runScript("status", ["wells", "--url", `${scene.server.url}/rcs/`]), 0);
 	assert.equal(stdout.trimEnd().split("\n"), [
 		`wells registered ${at} by commit 0123456789ab`,
 		`a change waits for a reviewer on register/wells, since ${at}`,
@@ -86,15 +85,12 @@ test("npx fragment-publisher status <smallkey> prints what the service says of i
 
 test("an unregistered key is exit code 1, no service 2, and words for all layers do not fit one", async (scene) => {
 	const { server } = scene;
-	const none = await runScript("status", ["wells", "--url", server.url]);
-	assert.is(none.code, 1);
+	const none = await exits(runScript("status", ["wells", "--url", server.url]), 1);
 	assert.match(none.stderr, /^404 from http.*\nsmallkey: wells is not registered\n$/);
 	scene.answers = [{ status: 200, body: { ok: true } }];
-	const other = await runScript("status", ["wells", "--url", server.url]);
-	assert.is(other.code, 2);
+	const other = await exits(runScript("status", ["wells", "--url", server.url]), 2);
 	assert.match(other.stderr, /its answer is not the status of a layer/);
-	const gone = await runScript("status", ["wells", "--url", "http://127.0.0.1:9"]);
-	assert.is(gone.code, 2);
+	const gone = await exits(runScript("status", ["wells", "--url", "http://127.0.0.1:9"]), 2);
 	assert.is(gone.stderr, "http://127.0.0.1:9/status/wells: cannot be reached, or breaks off\n");
 	for (const words of [
 		["wells", "--repo", "."],
@@ -114,34 +110,27 @@ test("a status that is too large is not read to its end", async (scene) => {
 
 test("put --wait prints how the layer is once its harvest has ended", async (scene) => {
 	scene.answers = [ok(waiting), ok(waiting), ok(done)];
-	const { code, stdout, stderr } = await put(scene, "--wait");
-	assert.is(code, 0, stderr);
-	assert.match(
-		stdout,
+	const { stderr } = await prints(put(scene, "--wait"), 0, [
 		/\n}\nwells registered .*\nharvest: done, at .*\n {2}its services are asked again at .*\nhealth: well, seen at/,
-	);
+	]);
 	assert.is(stderr, "Waiting until its services are asked\n");
 	assert.equal(scene.asked, ["PUT /register/wells", ...Array(3).fill("GET /status/wells")]);
 });
 
 test("put --wait ends with 1 where no service answered, and with 2 where that is not known in time", async (scene) => {
 	scene.answers = [ok(failed)];
-	const bad = await put(scene, "--wait", "60");
-	assert.is(bad.code, 1);
-	assert.match(bad.stdout, /^ {2}\/en\/service_url: answers 404$/m);
+	await prints(put(scene, "--wait", "60"), 1, /^ {2}\/en\/service_url: answers 404$/m);
 	scene.answers = [ok(waiting)];
-	const late = await put(scene, "--wait", "1");
-	assert.is(late.code, 2);
+	const late = await exits(put(scene, "--wait", "1"), 2);
 	assert.match(late.stderr, /The harvest still waits after 1 s: npx fragment-publisher status wells\n$/);
 	scene.answers = [{ status: 404, body: { errors: ["status: the catalogue has it"] } }];
 	const elsewhere = await put(scene, "--wait");
 	assert.match(elsewhere.stderr, /status: the catalogue has it/);
-	assert.is((await put(scene, "--wait", "x")).code, 2);
+	await exits(put(scene, "--wait", "x"), 2);
 });
 
 test("a refused put and a dry run do not wait", async (scene) => {
-	const { code } = await put(scene, "--wait", "--dry-run");
-	assert.is(code, 0);
+	await exits(put(scene, "--wait", "--dry-run"), 0);
 	assert.equal(scene.asked, []);
 });
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Measured } from "../../../scripts/bench/measure/row.ts";
-import { runScript } from "../../process.ts";
+import { exits, runScript } from "../../process.ts";
 import { temporaryFolder } from "../../world.ts";
 
 test("npx fragment-publisher bench measures rows against their references, and writes the page, with tiny sizes", async () => {
@@ -12,8 +12,7 @@ test("npx fragment-publisher bench measures rows against their references, and w
 	const rows = ["build-full", "put-alone"];
 	const page = join(path, "speed.md");
 	const words = ["--layers", "20", "--rounds", "1", "--json", "--only", rows.join(","), "--page", page];
-	const { code, stdout, stderr } = await runScript("bench", words);
-	assert.is(code, 0, stderr);
+	const { stdout } = await exits(runScript("bench", words), 0);
 	const printed = JSON.parse(stdout) as { rounds: number; rows: Measured[] };
 	assert.equal(
 		printed.rows.map(({ name, layers }) => `${name} ${layers}`),

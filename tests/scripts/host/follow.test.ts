@@ -3,7 +3,7 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { openGithubService } from "../../../service/github-composition.ts";
 import { readConfiguration } from "../../../service/settings.ts";
-import { type Ended, root, runScript } from "../../process.ts";
+import { type Ended, exits, root, runScript } from "../../process.ts";
 import { ownersFile, wmsFile } from "../../review/repository.ts";
 import { eventually } from "../../wait.ts";
 import { freshSuite, Repository, temporaryFolder } from "../../world.ts";
@@ -113,15 +113,13 @@ test("while the repository is unreachable or has no valid layer, the output stay
 
 test("--once builds and ends; a lock that a killed process left does not stop the next", async (scene) => {
 	const env = { DATA_DIR: join(scene.folder, "data") };
-	const first = await runScript("follow", words(scene, "--once"), env);
-	assert.is(first.code, 0, first.stderr);
+	await exits(runScript("follow", words(scene, "--once"), env), 0);
 	assert.ok(scene.built("aaa"));
 	const heads = join(env.DATA_DIR, "follow.git/refs/heads");
 	mkdirSync(heads, { recursive: true });
 	writeFileSync(join(heads, "main.lock"), "");
 	scene.remote.commit("another", { "layers/bb/bbb.json": wmsFile("second") });
-	const second = await runScript("follow", words(scene, "--once"), env);
-	assert.is(second.code, 0, second.stderr);
+	await exits(runScript("follow", words(scene, "--once"), env), 0);
 	assert.ok(scene.built("bbb"));
 	const missing = await runScript("follow", words(scene, "--once"), { ...env, GITHUB_BRANCH: "none" });
 	assert.is(missing.code, 2);

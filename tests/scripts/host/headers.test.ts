@@ -11,7 +11,7 @@ import { ask } from "../../conformance/client.ts";
 import { layers } from "../../conformance/engine.ts";
 import { buildDist, freePort } from "../../conformance/engines.ts";
 import { assertReadHeaders } from "../../conformance/reads.ts";
-import { root, runScript } from "../../process.ts";
+import { exits, root, runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";
 import { sharedSuite, temporaryFolder } from "../../world.ts";
 
@@ -94,7 +94,7 @@ const test = sharedSuite("headers of static hosts", async (use) => {
 	await chmod(folder, 0o755);
 	const dist = await buildDist(layers, folder, false);
 	const words = ["--layers", join(folder, "layers"), "--out", dist];
-	assert.is((await runScript("build", words)).code, 0);
+	await exits(runScript("build", words), 0);
 	return { dist, folder };
 });
 
@@ -102,8 +102,7 @@ for (const { name, command, start } of programs) {
 	test(`${name} serves a build as the service does`, async ({ dist, folder }) => {
 		if (!isInstalled(command)) return console.log(`skipped: ${command} is not installed`);
 		const port = await freePort();
-		const printed = await runScript("headers", [name, "--root", dist, "--port", String(port)]);
-		assert.is(printed.code, 0, printed.stderr);
+		const printed = await exits(runScript("headers", [name, "--root", dist, "--port", String(port)]), 0);
 		const words = await start(printed.stdout, folder);
 		const child = spawn(command, words, {
 			stdio: ["ignore", "ignore", "pipe"],

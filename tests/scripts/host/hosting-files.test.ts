@@ -8,7 +8,7 @@ import { isCompanion } from "../../../publish/place-file.mjs";
 import { targets } from "../../../registry/targets/table.ts";
 import { layers, plainKeys, wms } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
-import { runScript } from "../../process.ts";
+import { exits, runScript } from "../../process.ts";
 import { folderSuite } from "../../world.ts";
 
 const test = folderSuite("hosting files");
@@ -34,7 +34,7 @@ async function readHeaders(dist: string): Promise<string[]> {
 
 test("npx fragment-publisher build writes Cloudflare's headers, and nothing twice", async ({ folder }) => {
 	const words = ["--layers", "tests/fixtures/layers", "--out", join(folder, "dist")];
-	assert.is((await runScript("build", words, { SITE: "off" })).code, 0);
+	await exits(runScript("build", words, { SITE: "off" }), 0);
 	const before = await snapshot(join(folder, "dist"));
 	const rules = (await readHeaders(join(folder, "dist"))).map(
 		(path) => `${path}
@@ -50,21 +50,18 @@ test("npx fragment-publisher build writes Cloudflare's headers, and nothing twic
 		await readHeaders(join(folder, "dist")),
 		targets.map(({ doc }) => `/${doc}/*`),
 	);
-	assert.is((await runScript("build", words, { TARGETS: "v2", SITE: "off" })).code, 0);
+	await exits(runScript("build", words, { TARGETS: "v2", SITE: "off" }), 0);
 	assert.equal(await readHeaders(join(folder, "dist")), ["/v2/doc/*"]);
-	assert.is((await runScript("build", words)).code, 0);
+	await exits(runScript("build", words), 0);
 	assert.not.ok([...before.keys()].some((name) => name.endsWith(".gz") || name.endsWith(".br")));
 	const settled = await snapshot(join(folder, "dist"));
-	assert.is((await runScript("build", words)).code, 0);
+	await exits(runScript("build", words), 0);
 	assert.equal(await snapshot(join(folder, "dist")), settled);
 });
 
 test("the catalogue's files have the headers that the service gives them", async ({ folder }) => {
 	const dist = join(folder, "dist");
-	assert.is(
-		(await runScript("build", ["--layers", "tests/fixtures/layers", "--out", dist, "--compress"])).code,
-		0,
-	);
+	await exits(runScript("build", ["--layers", "tests/fixtures/layers", "--out", dist, "--compress"]), 0);
 	const rules = (await readFile(join(dist, "_headers"), "utf8")).trim().split("\n\n").map(readRule);
 	const files = [...(await snapshot(dist)).keys()];
 	const pages = files.filter((path) =>
@@ -80,9 +77,8 @@ test("the catalogue's files have the headers that the service gives them", async
 		assert.ok(files.includes(`${path}.gz`) && files.includes(`${path}.br`), path);
 	}
 	const [toggle, next] = [{ SITE: "off" }, await readdir(join(dist, "v0.9/doc/en"))];
-	assert.is(
-		(await runScript("build", ["--layers", "tests/fixtures/layers", "--out", dist, "--compress"], toggle))
-			.code,
+	await exits(
+		runScript("build", ["--layers", "tests/fixtures/layers", "--out", dist, "--compress"], toggle),
 		0,
 	);
 	assert.equal(await readdir(join(dist, "v0.9/doc/en")), next);
@@ -110,7 +106,7 @@ function readRule(text: string) {
 
 test("--compress puts both copies beside each fragment, as others read them", async ({ folder }) => {
 	const words = ["--layers", "tests/fixtures/layers", "--out", join(folder, "dist"), "--compress"];
-	assert.is((await runScript("build", words, { SITE: "off" })).code, 0);
+	await exits(runScript("build", words, { SITE: "off" }), 0);
 	for (const lang of ["en", "fr"]) {
 		const path = join(folder, "dist/v0.9/doc", lang, "toporama");
 		const plain = await readFile(path);

@@ -6,7 +6,7 @@ import { ask, write } from "../../conformance/client.ts";
 import { senders, wms, wmsFragment } from "../../conformance/engine.ts";
 import { nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
 import { manual } from "../../local.ts";
-import { runScript, ServerProcess } from "../../process.ts";
+import { exits, runScript, ServerProcess } from "../../process.ts";
 import { folderSuite } from "../../world.ts";
 
 /** The service behind nginx on one machine, as deploy/fragments.service runs it, below a prefix. */
@@ -63,8 +63,7 @@ test("a layer that changes after compression is served with its new content", as
 	await first.stop();
 	const out = join(folder, "dist");
 	const words = ["--repo", join(folder, "repository.git"), "--out", out, "--compress"];
-	const built = await runScript("build", words);
-	assert.is(built.code, 0, built.stderr);
+	await exits(runScript("build", words), 0);
 
 	const second = await startService(folder);
 	assert.ok(await compressed(folder, "v0.9/doc/en/changing"), "the start leaves the copies");

@@ -19,7 +19,7 @@ import { buildCatalogue, generateEntries } from "../../catalogue/entries.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
 import { layers } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
-import { runScript } from "../../process.ts";
+import { exits, prints, runScript } from "../../process.ts";
 import { type Answering, answering, Repository, temporaryFolder } from "../../world.ts";
 
 interface Scene {
@@ -114,8 +114,7 @@ test("every difference is named, and the exit code is 1", async (scene) => {
 		spoilers[path]?.(response, request);
 		return path in spoilers;
 	};
-	const { code, stdout, stderr } = await runScript("verify", [scene.url, "--dist", scene.dist]);
-	assert.is(code, 1);
+	const { stdout, stderr } = await exits(runScript("verify", [scene.url, "--dist", scene.dist]), 1);
 	assert.is(stdout, `${fragments} of ${fragments} fragments checked: 8 differ\n`);
 	const [, , ...lines] = stderr.trim().split("\n");
 	assert.equal(
@@ -146,7 +145,7 @@ test("a server that fails for a moment is asked again", async (scene) => {
 		if (first) response.writeHead(503).end();
 		return first;
 	};
-	assert.is((await runScript("verify", [scene.url, "--dist", scene.dist])).code, 0);
+	await exits(runScript("verify", [scene.url, "--dist", scene.dist]), 0);
 });
 
 test("--wait looks again at what differs, until the hosting has changed over", async (scene) => {
@@ -246,9 +245,7 @@ test("the catalogue of a build is compared, too: pages, index, changes and schem
 			spoilers[path]?.(response);
 			return path in spoilers;
 		};
-		const spoilt = await runScript("verify", [...words, "--all"]);
-		assert.is(spoilt.code, 1);
-		assert.match(spoilt.stdout, "checked: 4 differ");
+		const spoilt = await prints(runScript("verify", [...words, "--all"]), 1, "checked: 4 differ");
 		assert.match(
 			spoilt.stderr,
 			/^changes\/feed\.xml: has the Content-Type text\/html, not application\/atom\+xml$/m,
@@ -257,8 +254,7 @@ test("the catalogue of a build is compared, too: pages, index, changes and schem
 		assert.match(spoilt.stderr, /^index\/index\.json: is not what was built: differs from byte \d+/m);
 		assert.match(spoilt.stderr, `${pieces[0]}: answers 404`);
 		// What says which pieces there are is in every sample.
-		const some = await runScript("verify", [...words, "--sample", "2"]);
-		assert.is(some.code, 1);
+		const some = await exits(runScript("verify", [...words, "--sample", "2"]), 1);
 		assert.match(some.stderr, "index/index.json: is not what was built");
 		assert.match(some.stderr, "en/index.html: answers 301");
 	} finally {
@@ -274,8 +270,7 @@ test("without --since changes are not mentioned, and an unknown commit is an err
 	// An empty text: a repository that is younger than what the workflow asks for.
 	const empty = await runScript("verify", [url, "--dist", dist, "--since", "", "--sample", "1"]);
 	assert.match(empty.stderr, `Asking for 1 of ${fragments} fragments: ${2 + targets.length} requests`);
-	const unknown = await runScript("verify", [url, "--dist", dist, "--since", "no-such-commit"]);
-	assert.is(unknown.code, 2);
+	const unknown = await exits(runScript("verify", [url, "--dist", dist, "--since", "no-such-commit"]), 2);
 	assert.match(unknown.stderr, "has no commit no-such-commit");
 	const none = await runScript("verify", [url, "--dist", dist, "--since", "HEAD", "--all"]);
 	assert.match(
@@ -298,8 +293,7 @@ test("wrong words are refused with their reason", async ({ url, dist }) => {
 		[url, "--wait", "soon"],
 		[url, "--dist", join(dist, "none")],
 	]) {
-		const { code, stderr } = await runScript("verify", words);
-		assert.is(code, 2);
+		const { stderr } = await exits(runScript("verify", words), 2);
 		assert.match(stderr, /argument|arguments|--sample|--wait|has no fragments/);
 		assert.not.match(stderr, /^\s+at /m);
 	}

@@ -10,7 +10,7 @@ import { ask, errorsOf, write } from "../../conformance/client.ts";
 import { senders, wms, wmsFragment } from "../../conformance/engine.ts";
 import { buildDist, startWorkers, workers } from "../../conformance/engines.ts";
 import { manual } from "../../local.ts";
-import { descendantsWith, runScript } from "../../process.ts";
+import { descendantsWith, exits, prints, runScript, warns } from "../../process.ts";
 import { answering, sharedSuite, temporaryFolder } from "../../world.ts";
 import { addressOf, contentOf, pages, writePages } from "./pages.ts";
 
@@ -136,12 +136,9 @@ test("the variables are in a file that only its owner reads, and in no output", 
 
 test("npx fragment-publisher verify finds what is served as it was built", async ({ engine, dist }) => {
 	const words = [`${engine.origin}${base}`, "--dist", dist, "--sample", "40"];
-	const { code, stdout, stderr } = await runScript("verify", words);
-	assert.is(code, 0, stderr);
-	assert.match(
-		stdout,
+	await prints(runScript("verify", words), 0, [
 		/^40 of 2010 fragments and (\d+) of \1 files of the catalogue checked: all as built\n$/,
-	);
+	]);
 });
 
 test("with --objects pictures are in the local bucket, byte for byte", async ({ dist, folder }) => {
@@ -182,16 +179,11 @@ test("a bad variable, a taken port or a build with problems is reported before a
 	folder,
 }) => {
 	const env = { DATA_DIR: join(folder, "data"), PORT: "0" };
-	const bad = await runScript("workers", [], { ...env, DOCS_MAX_KEYS: "many" });
-	assert.is(bad.code, 2);
-	assert.match(bad.stderr, /^DOCS_MAX_KEYS: /);
+	await warns(runScript("workers", [], { ...env, DOCS_MAX_KEYS: "many" }), 2, /^DOCS_MAX_KEYS: /);
 	await using taken = await answering();
-	const busy = await runScript("workers", [], { ...env, PORT: String(taken.port) });
-	assert.is(busy.code, 2);
+	const busy = await exits(runScript("workers", [], { ...env, PORT: String(taken.port) }), 2);
 	assert.match(busy.stderr, /^PORT: cannot listen on 127\.0\.0\.1:\d+: .*EADDRINUSE/);
-	const none = await runScript("workers", ["--layers", join(folder, "none")], env);
-	assert.is(none.code, 2);
-	assert.match(none.stderr, /none: is not a folder/);
+	await warns(runScript("workers", ["--layers", join(folder, "none")], env), 2, /none: is not a folder/);
 	const quotes = await runScript("workers", ["--dist", join(folder, "dist")], {
 		...env,
 		METADATA_URL: "http://x/{0}'`",

@@ -4,7 +4,7 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { lockFolder } from "../../../service/data-dir.ts";
 import { largeWhenStored } from "../../local.ts";
-import { runScript } from "../../process.ts";
+import { exits, runScript, warns } from "../../process.ts";
 import { featureFile, wmsFile } from "../../review/repository.ts";
 import { type Peer, startPeer } from "../../store/github-peer.ts";
 import { gitIn, temporaryFolder, writeFiles } from "../../world.ts";
@@ -27,7 +27,7 @@ function register(args: string[], env: Record<string, string> = { DATA_DIR: data
 const git = gitIn(join(dataDir, "repository.git"));
 
 test.before(async () => {
-	assert.is((await register([await batch({})])).code, 0);
+	await exits(register([await batch({})]), 0);
 });
 test.after(folder.remove);
 
@@ -38,8 +38,7 @@ test("many layers are one commit, flat or sharded", async () => {
 		"tw/two.json": featureFile(),
 		"X.json": wmsFile("b"),
 	});
-	const { code, stdout } = await register([path, "--sender", "batcher"]);
-	assert.is(code, 0);
+	const { stdout } = await exits(register([path, "--sender", "batcher"]), 0);
 	assert.match(stdout, /^3 registered, 0 stored already, in .+\ncommit [0-9a-f]{40}\n$/);
 	assert.is(await git("rev-parse", "main^"), before);
 	assert.equal((await git("diff-tree", "-r", "--name-only", "main^", "main")).split("\n"), [
@@ -79,8 +78,7 @@ test("a batch with problems names each of them, and stores nothing", async () =>
 		"GOOD.json": wmsFile("a"),
 	});
 	await symlink("/etc/passwd", join(path, "link.json"));
-	const { code, stderr } = await register([path]);
-	assert.is(code, 1);
+	const { stderr } = await exits(register([path]), 1);
 	for (const name of ["bad.json: /en/service_url", "bad.json: /fr/service_url", "no key.json", "readme.md"]) {
 		assert.match(stderr, name);
 	}
@@ -137,9 +135,7 @@ for (const [what, args, error] of [
 	["an unknown word", [".", "--force"], /--force/],
 ] as const) {
 	test(`${what} is refused`, async () => {
-		const { code, stderr } = await register([...args]);
-		assert.is(code, 2);
-		assert.match(stderr, error);
+		await warns(register([...args]), 2, error);
 	});
 }
 
@@ -183,8 +179,7 @@ test("on GitHub the requests of a batch grow by one for 100 layers: 10,000 are s
 			});
 			const path = await batch(Object.fromEntries(names.map((name) => [`${name}.json`, wmsFile(name)])));
 			requests.length = 0;
-			const { code, stdout, stderr } = await register([path], env);
-			assert.is(code, 0, stderr);
+			const { stdout } = await exits(register([path], env), 0);
 			const cost = { all: requests.length, writes: requests.filter((one) => !one.startsWith("GET ")).length };
 			requests.length = 0;
 			assert.match(

@@ -9,7 +9,7 @@ import { unpackDraft } from "../../../registry/draft.ts";
 import { indexVersion } from "../../../registry/entries.ts";
 import { exchange } from "../../../scripts/publish/request.ts";
 import { feature, manual, noon } from "../../local.ts";
-import { type Ended, runScript } from "../../process.ts";
+import { type Ended, exits, prints, runScript, warns } from "../../process.ts";
 import { temporaryFolder } from "../../world.ts";
 
 interface Asked {
@@ -122,8 +122,7 @@ test("register --url lists the layers that changed, and --json lists all of them
 			return { status: 201, text: '{"changed":false,"branch":"register/five","published":false}' };
 		return { status: 201, text: JSON.stringify({ changed: url.endsWith("/two") }) };
 	};
-	const { code, stdout } = await run(scene, "register", [batch]);
-	assert.is(code, 1);
+	const { stdout } = await exits(run(scene, "register", [batch]), 1);
 	assert.equal(stdout.split("\n"), [
 		`1 changed, 2 as they were, 1 waiting for a reviewer, 1 refused, of 5 layers for ${scene.url}`,
 		...["changed: two", "waiting for a reviewer: five", ""],
@@ -147,8 +146,7 @@ test("remove takes several layers, and a file of them", async (scene) => {
 			? { status: 404, text: '{"errors":["not there"]}' }
 			: { status: 204, text: "" };
 	};
-	const { code, stdout, stderr } = await run(scene, "remove", ["one", "four", "--file", file]);
-	assert.is(code, 1);
+	const { stdout, stderr } = await exits(run(scene, "remove", ["one", "four", "--file", file]), 1);
 	assert.equal(stdout.split("\n"), [
 		`2 layers removed from ${scene.url}, 1 waiting for a reviewer, 1 refused`,
 		...["removed: four two", "waiting for a reviewer: one", ""],
@@ -170,7 +168,7 @@ test("remove takes several layers, and a file of them", async (scene) => {
 	await writeFile(file, "two b/c");
 	const wrong = await run(scene, "remove", ["one", "--file", file]);
 	assert.match(wrong.stderr, "keys.txt: a smallkey must be 1 to 64 of");
-	assert.is((await run(scene, "remove", [])).code, 2);
+	await exits(run(scene, "remove", []), 2);
 	assert.equal([wrong.code, scene.asked], [2, []]);
 });
 
@@ -218,9 +216,7 @@ test("register --remove-others removes what the sender owns and the folder lacks
 	}
 	assert.equal(questions, Array(2).fill("Remove 2 layers? Type yes: "));
 	assert.equal(removed(), []);
-	const agreed = await answering("yes");
-	assert.is(agreed.code, 0, agreed.stderr);
-	assert.match(agreed.stdout, `2 layers removed from ${scene.url}\nremoved: mine-1 mine-3\n`);
+	await prints(answering("yes"), 0, `2 layers removed from ${scene.url}\nremoved: mine-1 mine-3\n`);
 	assert.equal(removed().sort(), ["/base/register/mine-1", "/base/register/mine-3"]);
 	const asJson = await run(scene, "register", [...words, "--yes", "--json"]);
 	assert.equal(JSON.parse(asJson.stdout).others.removed, ["mine-1", "mine-3"]);
@@ -231,11 +227,10 @@ test("register --remove-others removes nothing if a layer was refused, or the ca
 	const words = [batch, "--remove-others", "--owned", "mine-*", "--yes"];
 	scene.answerTo = (request) =>
 		request.method === "PUT" ? { status: 400, text: '{"errors":["no"]}' } : answerWithCatalogue(request);
-	assert.is((await run(scene, "register", words)).code, 1);
+	await exits(run(scene, "register", words), 1);
 	scene.answerTo = (request) =>
 		request.url?.endsWith("/02-b.json") ? { status: 503, text: "" } : answerWithCatalogue(request);
-	const { code, stderr } = await run(scene, "register", words);
-	assert.is(code, 2);
+	const { stderr } = await exits(run(scene, "register", words), 2);
 	assert.match(stderr, "/02-b.json: answers 503; --remove-others needs the service's catalogue (SITE=on)");
 	const sent = scene.asked.length;
 	for (const wrong of [
@@ -253,9 +248,7 @@ test("register --url sends nothing where a file is wrong, or with --review", asy
 	await writeFile(join(batch, "good.json"), manual);
 	assert.match((await run(scene, "register", [batch, "--review"])).stderr, "--review: with --url");
 	await writeFile(join(batch, "bad.json"), "{}");
-	const { code, stderr } = await run(scene, "register", [batch]);
-	assert.is(code, 1);
-	assert.match(stderr, "bad.json: /version: is missing");
+	await warns(run(scene, "register", [batch]), 1, "bad.json: /version: is missing");
 	assert.is(scene.asked.length, 0);
 });
 
@@ -289,9 +282,7 @@ for (const [status, text, code, said] of [
 ] as const) {
 	test(`an answer of ${status} is printed, and the exit code is ${code}`, async (scene) => {
 		scene.answer = { status, text };
-		const ended = await run(scene, "put", ["my-layer", scene.file]);
-		assert.is(ended.code, code);
-		assert.match(ended.stderr, said);
+		const ended = await warns(run(scene, "put", ["my-layer", scene.file]), code, said);
 		assert.is(ended.stdout, "");
 	});
 }
@@ -315,8 +306,7 @@ test("with PUBLIC_URL a refusal names the page on which the registration can be 
 	const words = ["my-layer", scene.file];
 	for (const more of [[], ["--dry-run"]]) {
 		await writeFile(scene.file, manual.replace("1.0.0", "0.9.0"));
-		const { code, stderr } = await run(scene, "put", [...words, ...more], env);
-		assert.is(code, 1);
+		const { stderr } = await exits(run(scene, "put", [...words, ...more], env), 1);
 		const link = /^Try it as a draft: https:\/\/layers\.example\/base\/\?page=draft#draft=(\S+)$/m.exec(
 			stderr,
 		)?.[1];
@@ -328,15 +318,13 @@ test("with PUBLIC_URL a refusal names the page on which the registration can be 
 	scene.answer = { status: 503, text: "" };
 	assert.not.match((await run(scene, "put", words, env)).stderr, "draft");
 	scene.answer = { status: 400, text: '{"errors":["/en: is missing"]}' };
-	const { code, stderr } = await run(scene, "put", words, { ...env, PUBLIC_URL: "layers.example" });
-	assert.is(code, 2);
+	const { stderr } = await exits(run(scene, "put", words, { ...env, PUBLIC_URL: "layers.example" }), 2);
 	assert.match(stderr, /\/en: is missing.*^PUBLIC_URL: must be an http or https address without \? and #/ms);
 });
 
 test("no answer at all names the address", async (scene) => {
 	await new Promise((resolve) => scene.server.close(resolve));
-	const { code, stderr } = await run(scene, "put", ["my-layer", scene.file]);
-	assert.is(code, 2);
+	const { stderr } = await exits(run(scene, "put", ["my-layer", scene.file]), 2);
 	assert.is(stderr, `${scene.url}/register/my-layer: refuses the connection\n`);
 	scene.server = createServer().listen(0);
 });
@@ -349,15 +337,13 @@ test("what a server answers is printed with its control characters spelled out, 
 	const receipt = await run(scene, "put", words);
 	assert.is(receipt.stdout, '{\n  "smallkey": "\\u009b2J\\u202e",\n  "key": "two\\nlines"\n}\n');
 	scene.answer = { status: 400, text: JSON.stringify({ errors: [hostile, { toString: 1 }] }) };
-	const refused = await run(scene, "put", words);
-	assert.is(refused.code, 1);
+	const refused = await exits(run(scene, "put", words), 1);
 	assert.is(
 		refused.stderr,
 		`400 from ${scene.url}/register/my-layer\nthe service: ${shown}\nthe service: {"toString":1}\n`,
 	);
 	scene.answer = { status: 502, text: `<html>${hostile}\nBad gateway` };
-	const proxy = await run(scene, "remove", ["my-layer"]);
-	assert.is(proxy.code, 2);
+	const proxy = await exits(run(scene, "remove", ["my-layer"]), 2);
 	assert.is(
 		proxy.stderr,
 		`502 from ${scene.url}/register/my-layer\nthe service: <html>${shown}\nthe service: Bad gateway\n`,
@@ -415,8 +401,7 @@ test("a command waits for an answer that never comes, or never ends, only until 
 
 test("--dry-run shows what viewers would read, and sends nothing", async (scene) => {
 	const words = ["my-layer", scene.file, "--dry-run"];
-	const { code, stdout, stderr } = await run(scene, "put", words, {});
-	assert.is(code, 0, stderr);
+	const { stdout } = await exits(run(scene, "put", words, {}), 0);
 	assert.match(stdout, /^\/v0\.9\/doc\/en\/my-layer\n\{\n {2}"layers": \{\n/);
 	assert.match(stdout, '"id": "rcs.my-layer.fr"');
 	assert.equal(scene.asked, []);
@@ -424,8 +409,7 @@ test("--dry-run shows what viewers would read, and sends nothing", async (scene)
 
 test("--dry-run names every problem of the file and of the smallkey, and what is odd", async (scene) => {
 	await writeFile(scene.file, feature.replaceAll("https:", "ftp:"));
-	const wrong = await run(scene, "put", ["my layer", scene.file, "--dry-run"], {});
-	assert.is(wrong.code, 1);
+	const wrong = await exits(run(scene, "put", ["my layer", scene.file, "--dry-run"], {}), 1);
 	assert.match(wrong.stderr, /^my layer: a smallkey must be 1 to 64 of/);
 	assert.match(wrong.stderr, "layer.json: /en/service_url: must be an http or https address");
 	assert.match(wrong.stderr, "layer.json: /fr/service_url: must be an http or https address");
@@ -443,8 +427,7 @@ test("sign prints the three headers, and --explain how they come about, without 
 	const headers = `Authorization: ${await signatureOf(manual)}\nTimeStamp: 2026-03-04T12:00:00.000Z\nSender: jstest\n`;
 	const signed = await run(scene, "sign", ["my-layer", scene.file]);
 	assert.equal([signed.code, signed.stdout], [0, headers]);
-	const { code, stdout } = await run(scene, "sign", ["my-layer", scene.file, "--explain"]);
-	assert.is(code, 0);
+	const { stdout } = await exits(run(scene, "sign", ["my-layer", scene.file, "--explain"]), 0);
 	assert.match(stdout, `‹/base/register/my-layer›‹jstest›‹2026-03-04T12:00:00.000Z›‹${manual}›`);
 	assert.match(stdout, `  body       ${manual.length} bytes`);
 	assert.match(stdout, "  PUT /base/register/my-layer HTTP/1.1\n");
@@ -473,8 +456,7 @@ test("the secret comes from SENDERS, the senders file, or a person; else the mes
 	};
 	assert.match((await runScript("sign", named, { DATA_DIR: scene.folder }, { now, ask })).stdout, header);
 	assert.equal(asked, [["Secret of jstest: ", true]]);
-	const alone = await runScript("sign", named, { DATA_DIR: scene.folder }, { now });
-	assert.is(alone.code, 2);
+	const alone = await exits(runScript("sign", named, { DATA_DIR: scene.folder }, { now }), 2);
 	assert.match(alone.stderr, "senders.json: has no sender jstest; set SENDER_SECRET, or DATA_DIR to that of");
 	const nowhere = await runScript("sign", words, { DATA_DIR: join(scene.folder, "none") }, { now });
 	assert.match(nowhere.stderr, "senders.json: is not there; set SENDER_SECRET");
@@ -484,11 +466,8 @@ test("the secret comes from SENDERS, the senders file, or a person; else the mes
 });
 
 test("a file that is not there, and a wrong address, are reported", async (scene) => {
-	const absent = await run(scene, "put", ["my-layer", join(scene.folder, "none.json")]);
-	assert.is(absent.code, 2);
-	assert.match(absent.stderr, "none.json");
-	const nowhere = await runScript("put", ["my-layer", scene.file, "--url", "ftp://x"], {});
-	assert.is(nowhere.code, 2);
+	await warns(run(scene, "put", ["my-layer", join(scene.folder, "none.json")]), 2, "none.json");
+	const nowhere = await exits(runScript("put", ["my-layer", scene.file, "--url", "ftp://x"], {}), 2);
 	assert.match(nowhere.stderr, "'ftp://x' is invalid. It must be an http or https address.");
 	assert.equal(scene.asked, []);
 });

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { chooseLayers } from "../../../../scripts/prove.ts";
-import { root, runScript, runScriptProcess } from "../../../process.ts";
+import { exits, root, runScript, runScriptProcess } from "../../../process.ts";
 import { temporaryFolder } from "../../../world.ts";
 
 const layers = Array.from({ length: 1_000 }, (_, at) => ({ smallkey: `layer${at}` }));
@@ -52,8 +52,7 @@ test("without Chromium the command says what to install, writes nothing, and a b
 		NODE_OPTIONS: `--require ${join(root, "tests/scripts/host/prove/no-browser.cjs")}`,
 		DATA_DIR: path,
 	};
-	const proved = await runScriptProcess("prove", ["--out", join(path, "pictures")], env);
-	assert.is(proved.code, 2);
+	const proved = await exits(runScriptProcess("prove", ["--out", join(path, "pictures")], env), 2);
 	assert.is(
 		proved.stderr.trim(),
 		"there is no Chromium: install it (Debian: apt-get install chromium-headless-shell; Ubuntu: Google Chrome), or name it in BROWSER_PATH",
@@ -63,8 +62,7 @@ test("without Chromium the command says what to install, writes nothing, and a b
 	});
 	assert.equal([given.code, given.stderr.trim()], [2, `BROWSER_PATH: there is no file ${join(path, "no")}`]);
 	assert.not.ok(existsSync(join(path, "pictures")));
-	const built = await runScriptProcess("build", ["--out", join(path, "dist")], env);
-	assert.is(built.code, 0, built.stderr);
+	await exits(runScriptProcess("build", ["--out", join(path, "dist")], env), 0);
 	assert.match(await readFile(join(path, "dist/en/index.html"), "utf8"), "<html");
 	await remove();
 });

@@ -11,7 +11,7 @@ import { layerPath } from "../../../../registry/smallkey.ts";
 import { browserPath } from "../../../../scripts/host/prove/browser.ts";
 import { layerDocument } from "../../../harvest/arcgis-server.ts";
 import { json, Peer, type Route } from "../../../harvest/peer.ts";
-import { cleanEnvironment, runScript, startWords } from "../../../process.ts";
+import { cleanEnvironment, exits, runScript, startWords } from "../../../process.ts";
 import { temporaryFolder } from "../../../world.ts";
 
 const browserTest = browserPath ? test : test.skip;
@@ -54,7 +54,7 @@ browserTest(
 			...{ BROWSER_PATH: browserPath ?? "", PUBLIC_URL: "https://maps.example" },
 			...{ NOTIFY_URL: `${peer.origin}/notices`, NOTIFY_SECRET: "secret" },
 		};
-		assert.is((await runScript("harvest", ["--layers", join(path, "layers")], env)).code, 0);
+		await exits(runScript("harvest", ["--layers", join(path, "layers")], env), 0);
 		const words = [...startWords("prove"), "--layers", join(path, "layers"), "--out", out];
 		const child = spawn(process.execPath, words, { env: cleanEnvironment(env) });
 		const ended = once(child, "close");
