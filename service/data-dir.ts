@@ -42,6 +42,10 @@ export function repositoryPath(dataDir: string): string {
 /** Time between two attempts to get a held lock, in milliseconds. */
 const attemptEveryMs = 100;
 
+/** How often a process looks whether the others that want a lock have given up, and the time between, in milliseconds. */
+const maxTurns = 2_000;
+const turnMs = 5;
+
 /** Longest path of a lock, in bytes. With the endings of `tryLock` it is within the socket limit of every system, 103. */
 const maxPathBytes = 88;
 
@@ -78,7 +82,7 @@ export async function lockFolder(
 		}
 		const reason = noLockReasons[code ?? ""];
 		if (reason === undefined) throw error;
-		if (await isHeld(path).catch(() => false)) return null;
+		if ((await tryConnect(path).catch(() => null)) === "alive") return null;
 		// On a disk that cannot be written two processes cannot damage anything.
 		waiting?.(
 			`DATA_DIR: ${path} cannot be made, since the disk ${reason}: layers are read from there, and not changed; once it can be written, start only one service`,
@@ -127,7 +131,7 @@ function lockLater(path: string): Lock {
 /** Whether a process holds the lock of a folder. */
 export async function isFolderLocked(folder: string): Promise<boolean> {
 	const path = socketPath(folder, folderLock);
-	return path !== null && (await isHeld(path));
+	return path !== null && (await tryConnect(path)) === "alive";
 }
 
 /** The path of a lock, relative if that is shorter; null if it is too long for a socket. */
@@ -138,75 +142,60 @@ function socketPath(folder: string, name: string): string | null {
 	return Buffer.byteLength(shorter) <= maxPathBytes ? shorter : null;
 }
 
-/** Takes the lock at `path`; null if another process holds it. */
+/** Listens at `path`; null if another process does, or is about to. */
 async function tryLock(path: string): Promise<Lock | null> {
-	// The socket listens under a name of its own first, and is then linked to the lock's: a socket there always answers.
-	const own = `${path}.new${randomBytes(4).toString("hex")}`;
-	const server = createServer((socket) => socket.end()).listen(own);
+	const own = randomBytes(4).toString("hex");
+	const announced = `${path}.try${own}`;
+	// The socket listens under another name first: an announced one answers, or its process has ended.
+	const server = createServer((socket) => socket.end()).listen(`${path}.new${own}`);
 	await once(server, "listening");
-	const close = () => new Promise<void>((resolve) => server.close(() => resolve()));
+	const close = () => new Promise((resolve) => server.close(resolve));
 	let isTaken = false;
 	try {
-		isTaken = await takeOver(path, own);
+		await files.rename(`${path}.new${own}`, announced);
+		if (await isFirst(path, announced)) {
+			await files.rm(path, { force: true });
+			await files.link(announced, path);
+			isTaken = true;
+		}
 	} finally {
 		if (!isTaken) await close();
-		await files.rm(own, { force: true });
+		for (const name of [announced, `${path}.new${own}`]) await files.rm(name, { force: true });
 	}
 	if (!isTaken) return null;
 	server.unref();
-	return { release: close };
+	const release = async () => {
+		// The path is removed while the socket still answers: other processes see a live lock or none.
+		await files.rm(path, { force: true });
+		await close();
+	};
+	return { release };
 }
 
-/**
- * Links this process's socket to the number after the newest one, whose process has ended. Of many processes that try,
- * the file system lets one link a number. The newest number is never removed: a process that read an older list finds a
- * newer number than its own, and gives up.
- * @returns whether this process has the lock
- */
-async function takeOver(path: string, own: string): Promise<boolean> {
-	const newest = await newestOf(path);
-	if (await isAlive(path, newest)) return false;
-	const mine = newest + 1;
-	const isLinked = await files.link(own, numbered(path, mine)).then(
-		() => true,
-		(error: NodeJS.ErrnoException) => {
-			if (error.code === "EEXIST") return false;
-			throw error;
-		},
-	);
-	if (!isLinked) return false;
-	const numbers = await numbersOf(path);
-	const isNewest = Math.max(...numbers) === mine;
-	const ended = isNewest ? numbers.filter((number) => number < mine) : [mine];
-	for (const number of ended) await files.rm(numbered(path, number), { force: true });
-	return isNewest;
+/** Whether nobody has the lock, and this process alone may take it: all others that announced themselves have given up. */
+async function isFirst(path: string, announced: string): Promise<boolean> {
+	for (let turn = 0; turn < maxTurns; turn += 1) {
+		const rivals = await rivalsOf(path, announced);
+		// Read after the rivals: one that is no rival any more has the lock by now, or has given up.
+		if ((await tryConnect(path)) === "alive" || rivals.some((rival) => rival < announced)) return false;
+		if (rivals.length === 0) return true;
+		// A rival that announced itself before this process takes the lock; one that came later gives up.
+		await sleep(turnMs);
+	}
+	return false;
 }
 
-/** Whether a process holds the lock at `path`. */
-async function isHeld(path: string): Promise<boolean> {
-	return isAlive(path, await newestOf(path));
-}
-
-/** Whether a process answers at the newest number of a lock, or at 0, the only one that releases before 0.2.0 know. */
-async function isAlive(path: string, newest: number): Promise<boolean> {
-	const states = await Promise.all([newest, 0].map((number) => tryConnect(numbered(path, number))));
-	return states.includes("alive");
-}
-
-function numbered(path: string, number: number): string {
-	return number === 0 ? path : `${path}.${number}`;
-}
-
-/** The numbers of a lock's sockets. */
-async function numbersOf(path: string): Promise<number[]> {
-	const name = basename(path);
-	const names = (await files.readdir(dirname(path))).filter((file) => file.startsWith(name));
-	const endings = names.map((file) => file.slice(name.length));
-	return endings.filter((ending) => /^(?:\.\d+)?$/.test(ending)).map((ending) => Number(ending.slice(1)));
-}
-
-async function newestOf(path: string): Promise<number> {
-	return Math.max(0, ...(await numbersOf(path)));
+/** The sockets of other processes that want the lock. Those of killed processes are removed: no name is used twice. */
+async function rivalsOf(path: string, announced: string): Promise<string[]> {
+	const [folder, prefix] = [dirname(path), `${basename(path)}.try`];
+	const names = (await files.readdir(folder)).filter((name) => name.startsWith(prefix));
+	const rivals: string[] = [];
+	for (const rival of names.map((name) => join(folder, name)).filter((name) => name !== announced)) {
+		const state = await tryConnect(rival);
+		if (state === "alive") rivals.push(rival);
+		if (state === "dead") await files.rm(rival, { force: true });
+	}
+	return rivals;
 }
 
 /** @throws {Error} if the path is not a socket, or cannot be reached */
@@ -219,7 +208,8 @@ function tryConnect(path: string): Promise<"alive" | "dead" | "absent"> {
 		});
 		socket.once("error", (error: NodeJS.ErrnoException) => {
 			if (error.code === "ENOENT") resolve("absent");
-			else if (error.code === "ECONNREFUSED") resolve("dead");
+			// It was closed before or while this process connected.
+			else if (error.code === "ECONNREFUSED" || error.code === "ECONNRESET") resolve("dead");
 			else reject(new Error(`DATA_DIR: cannot lock it with ${path}: ${error.message}`));
 		});
 	});
