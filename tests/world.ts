@@ -140,6 +140,22 @@ export function wellsService(statusOf: (path: string) => number = () => 200): Pr
 	});
 }
 
+/**
+ * Puts lines of a shell script before every run of git by this process and by those that it starts.
+ * @param folder a new folder for the script
+ */
+export function beforeGit(folder: string, lines: readonly string[]): Disposable {
+	const git = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+	writeFiles(folder, { git: { executable: ["#!/bin/sh", ...lines, `exec '${git}' "$@"`, ""].join("\n") } });
+	const { PATH } = process.env;
+	process.env.PATH = `${folder}:${PATH}`;
+	return {
+		[Symbol.dispose]: () => {
+			process.env.PATH = PATH;
+		},
+	};
+}
+
 /** What ends: a disposable value, or a function that ends it. */
 type Ends = AsyncDisposable | Disposable | (() => unknown);
 
@@ -187,4 +203,13 @@ export function sharedSuite<T extends object>(name: string, open: (use: Use) => 
 	});
 	test.after(end);
 	return test;
+}
+
+/** Runs suites, or says what they need and is not there, and counts that as a skipped test. */
+export function runUnless(missing: string | null, ...suites: Pick<Test, "run">[]): void {
+	if (missing === null) return suites.forEach((tests) => void tests.run());
+	console.log(`skipped: ${missing}`);
+	const skipped = suite(missing);
+	skipped.skip(missing);
+	skipped.run();
 }

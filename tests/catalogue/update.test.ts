@@ -187,10 +187,8 @@ test("compressed copies are written and removed together with their files", asyn
 	assert.ok(chunks.some((name) => names.includes(`${name}.br`)));
 	for (const name of chunks) {
 		const isLarge = (await read(folder, name)).length >= 1_000;
-		assert.equal(
-			[".gz", ".br"].map((end) => names.includes(name + end)),
-			[isLarge, isLarge],
-		);
+		const found = [".gz", ".br"].map((end) => names.includes(name + end));
+		assert.equal(found, [isLarge, isLarge]);
 	}
 	assert.ok(names.some((name) => /^list\/.*\.html\.gz$/.test(name)));
 });
@@ -274,10 +272,8 @@ test("the last changes say what they changed, whether they come one by one or al
 	assert.equal([added.kind, added.smallkey, added.fields], ["added", "23ax5t", undefined]);
 	assert.is(removed.was.address.en, JSON.parse(wms("limits")).en.service_url);
 	assert.is(removed.was.sender, senderNames.other);
-	assert.equal(
-		changed.fields.map(({ field }: { field: string }) => field),
-		["/en/service_url", "/fr/service_url"],
-	);
+	const found = changed.fields.map(({ field }: { field: string }) => field);
+	assert.equal(found, ["/en/service_url", "/fr/service_url"]);
 	assert.is(changed.fields[0].from, JSON.parse(wms("rivers")).en.service_url);
 	assert.is(changed.fields[0].to, JSON.parse(moved).en.service_url);
 	const page = await readFile(join(folder, "out/en/changes/index.html"), "utf8");

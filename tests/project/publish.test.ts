@@ -67,11 +67,8 @@ test("the members of a registration are those of the schema, in its words", () =
 	const shown = tables.map(([, body]) => (body as string).trim().split("\n"));
 	assert.equal(shown, [rows(registration1.properties), rows(registration1.definitions.lang.properties)]);
 	const frenchNames = [...frenchReference.matchAll(/^\| (`\w+`) \|/gm)].map(([, name]) => name);
-	assert.equal(
-		frenchNames,
-		shown.flat().map((row) => row.split(" ")[1]),
-		"docs/fr/registration.md",
-	);
+	const expected = shown.flat().map((row) => row.split(" ")[1]);
+	assert.equal(frenchNames, expected, "docs/fr/registration.md");
 	const { definitions: kinds } = registration2;
 	for (const kind of [kinds.esriFeature, kinds.esriPicture, kinds.ogc, kinds.esriService])
 		for (const name of Object.keys(kind.properties))

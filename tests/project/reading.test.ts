@@ -75,10 +75,8 @@ test("the snippet for RAMP4 adds the layers of one key, and those of several", a
 		const config = { configs: { en: { layers } } };
 		const run = new Function("fetch", "config", `return (async () => { ${snippet} })()`);
 		await run(async () => Response.json(body), config);
-		assert.equal(
-			layers.map(({ id }) => id),
-			ids,
-		);
+		const found = layers.map(({ id }) => id);
+		assert.equal(found, ids);
 	}
 });
 

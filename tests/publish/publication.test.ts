@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import {
 	appendFile,
 	copyFile,
@@ -17,7 +16,7 @@ import * as assert from "uvu/assert";
 import { Clone } from "../clone.ts";
 import { Local, manual, textOf, wms } from "../local.ts";
 import { eventually } from "../wait.ts";
-import { freshSuite } from "../world.ts";
+import { beforeGit, freshSuite, writeFiles } from "../world.ts";
 
 const quick = { retryMs: 20, maxRetryMs: 50 };
 
@@ -385,22 +384,12 @@ test("a wrong file is served as it last was, also by a process that has nothing 
 });
 
 /** A git that waits before it looks through the history for earlier texts, until `open` is called. */
-async function gatedGit(
-	folder: string,
-): Promise<{ waited: () => Promise<number>; open: () => Promise<void> }> {
+function gatedGit(folder: string) {
 	const [gate, log] = [join(folder, "gate"), join(folder, "waited")];
-	const words = [
-		"#!/bin/sh",
-		'case " $* " in *" --no-abbrev "*)',
-		`	echo >> '${log}'`,
-		`	while [ -e '${gate}' ]; do sleep 0.02; done`,
-		"esac",
-		`exec '${execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim()}' "$@"`,
-	];
-	await mkdir(folder);
-	await writeFile(gate, "");
-	await writeFile(join(folder, "git"), `${words.join("\n")}\n`, { mode: 0o755 });
+	const wait = `echo >> '${log}'; while [ -e '${gate}' ]; do sleep 0.02; done`;
+	writeFiles(folder, { gate: "" });
 	return {
+		...beforeGit(folder, [`case " $* " in *" --no-abbrev "*) ${wait} ;; esac`]),
 		waited: async () => (await readFile(log, "utf8").catch(() => "")).length,
 		open: () => rm(gate),
 	};
@@ -416,23 +405,16 @@ test("an earlier valid text does not replace a layer that was corrected or remov
 	await eventually(() => local.store.tip === wrong);
 	await local.stop();
 	await rm(join(local.folder, "fragments"));
-	const bin = join(local.folder, "bin");
-	const git = await gatedGit(bin);
-	const { PATH } = process.env;
-	process.env.PATH = `${bin}:${PATH}`;
-	try {
-		await local.start();
-		await eventually(async () => (await git.waited()) === 1);
-		local.now += 1_000;
-		assert.is((await local.put("one", wms("corrected"))).status, 201);
-		assert.is((await local.delete("two")).status, 204);
-		await git.open();
-		// The second look-up begins when the first layer is done with, and an end waits for the second.
-		await eventually(async () => (await git.waited()) === 2);
-		await local.stop();
-	} finally {
-		process.env.PATH = PATH;
-	}
+	using git = gatedGit(join(local.folder, "bin"));
+	await local.start();
+	await eventually(async () => (await git.waited()) === 1);
+	local.now += 1_000;
+	assert.is((await local.put("one", wms("corrected"))).status, 201);
+	assert.is((await local.delete("two")).status, 204);
+	await git.open();
+	// The second look-up begins when the first layer is done with, and an end waits for the second.
+	await eventually(async () => (await git.waited()) === 2);
+	await local.stop();
 	for (const isAgain of [false, true]) {
 		if (isAgain) await local.start();
 		assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"corrected"');

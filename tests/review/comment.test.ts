@@ -271,10 +271,8 @@ test("80 lines of a long difference are shown, and the others are counted", () =
 	assert.ok(change.hidden > 0);
 	const shown = viewerLines([change, { lang: "fr", lines: [], hidden: 0 }]);
 	assert.is(shown[0], "  viewers in en read:");
-	assert.equal(
-		shown.slice(1, -1),
-		change.lines.map((line) => `    ${line}`),
-	);
+	const expected = change.lines.map((line) => `    ${line}`);
+	assert.equal(shown.slice(1, -1), expected);
 	assert.is(shown.at(-1), `    … ${change.hidden} more lines`);
 });
 

@@ -1,5 +1,4 @@
-import { execFileSync } from "node:child_process";
-import { chown, mkdir, writeFile } from "node:fs/promises";
+import { chown, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { healthPath } from "../../registry/health.ts";
@@ -8,7 +7,7 @@ import { GitFailure } from "../../system/git/run.ts";
 import { feature, Local, textOf, wms } from "../local.ts";
 import { type Ended, exits, prints, runScript, ServerProcess, warns } from "../process.ts";
 import { eventually } from "../wait.ts";
-import { freshSuite, Repository, temporaryFolder } from "../world.ts";
+import { beforeGit, freshSuite, Repository, temporaryFolder } from "../world.ts";
 
 const test = freshSuite("reviews of a service on this machine", async (use) => {
 	const health = '{"sick":{"described":{"state":"down","since":"2026-W05"}}}';
@@ -256,18 +255,11 @@ test("a layer that has changed since is no longer declined", async ({ local }) =
 test("a decline that git cannot read is an error, and not shown as no decline", async ({ local }) => {
 	await local.write({ target: "/register/first", sender: "careful", body: wms("careful") });
 	await run(local, "review", "decline", "first", "--why", "no");
-	const git = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
-	const bin = join(local.folder, "bin");
-	await mkdir(bin);
-	const words = [`case " $* " in *" merge-base "* | *" rev-list "*) exit 128 ;; esac`, `exec '${git}' "$@"`];
-	await writeFile(join(bin, "git"), ["#!/bin/sh", ...words, ""].join("\n"), { mode: 0o755 });
-	const { PATH } = process.env;
-	process.env.PATH = `${bin}:${PATH}`;
-	try {
+	{
+		const fails = 'case " $* " in *" merge-base "* | *" rev-list "*) exit 128 ;; esac';
+		using _git = beforeGit(join(local.folder, "bin"), [fails]);
 		const answer = await statusOf(local, "first").catch((error: Error) => error);
 		assert.instance(answer, GitFailure, JSON.stringify(answer));
-	} finally {
-		process.env.PATH = PATH;
 	}
 	assert.is((await statusOf(local, "first")).declined.reason, "no");
 });

@@ -86,10 +86,8 @@ test("one comment is posted, then edited, and left alone where it says the same"
 	assert.match((await comment(`${marker}\nfirst\n`)).stdout, `#${number}: posted`);
 	assert.match((await comment(`${marker}\nsecond\n`)).stdout, `#${number}: edited`);
 	assert.match((await comment(`${marker}\nsecond\n`)).stdout, `#${number}: unchanged`);
-	assert.equal(
-		(await comments()).map(({ body }) => body),
-		["A comment of a person", `${marker}\nsecond\n`],
-	);
+	const texts = (await comments()).map(({ body }) => body);
+	assert.equal(texts, ["A comment of a person", `${marker}\nsecond\n`]);
 });
 
 test("the check layers has the same text on its page, and an annotation at the line of a problem", async () => {

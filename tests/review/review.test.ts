@@ -74,10 +74,8 @@ test("text that viewers take for markup is a problem where a change adds it, and
 	const described = { ...base, "layers/en/energy-1.service.json": "{}" };
 	const beside = await reviewed({ "layers/en/energy-1.service.json": null }, {}, described);
 	assert.equal(problemLines(beside.outcome), []);
-	assert.equal(
-		beside.outcome.layers.map(({ smallkey, verb }) => [smallkey, verb]),
-		[["energy-1", "changed"]],
-	);
+	const found = beside.outcome.layers.map(({ smallkey, verb }) => [smallkey, verb]);
+	assert.equal(found, [["energy-1", "changed"]]);
 });
 
 test("what is wrong in a file that a change leaves alone is not the author's problem", async () => {
@@ -88,23 +86,19 @@ test("what is wrong in a file that a change leaves alone is not the author's pro
 	};
 	const { outcome } = await reviewed({ "layers/en/energy-1.service.json": null }, {}, base);
 	assert.equal(problemLines(outcome), []);
-	assert.equal(
-		outcome.layers.map(({ smallkey, verb }) => [smallkey, verb]),
-		[["energy-1", "wrong"]],
-	);
+	const found = outcome.layers.map(({ smallkey, verb }) => [smallkey, verb]);
+	assert.equal(found, [["energy-1", "wrong"]]);
 });
 
 test("a member's name that looks like a place is shown as a name", async () => {
 	const { outcome } = await reviewed({
 		"layers/ab/abc.json": wmsFile("roads", "https://maps.example/wms", { "x: y": 1 }),
 	});
-	assert.equal(
-		outcome.problems.map(({ line, text }) => [line, text]),
-		[
-			[7, "/en/x: y: is not a known member"],
-			[12, "/fr/x: y: is not a known member"],
-		],
-	);
+	const found = outcome.problems.map(({ line, text }) => [line, text]);
+	assert.equal(found, [
+		[7, "/en/x: y: is not a known member"],
+		[12, "/fr/x: y: is not a known member"],
+	]);
 });
 
 /** What is wrong, the first problem that has to be found, and how many are. */
@@ -183,10 +177,8 @@ test("a twin that came to the base after the change parted from it is found", as
 		problemLines(outcome).join(),
 		/new\.json:1 {2}smallkey: new differs only in case from NEW, which is registered/,
 	);
-	assert.equal(
-		outcome.layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`),
-		["new wrong"],
-	);
+	const found = outcome.layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`);
+	assert.equal(found, ["new wrong"]);
 });
 
 test("what the base changed meanwhile is not part of the change", async () => {
@@ -194,10 +186,8 @@ test("what the base changed meanwhile is not part of the change", async () => {
 	repository.propose({ "layers/ne/new.json": wmsFile("a") });
 	repository.commit("meanwhile", { "layers/ab/abc.json": wmsFile("rivers"), "api/app.ts": "" });
 	const outcome = await reviewIn(repository);
-	assert.equal(
-		outcome.layers.map(({ smallkey }) => smallkey),
-		["new"],
-	);
+	const keys = outcome.layers.map(({ smallkey }) => smallkey);
+	assert.equal(keys, ["new"]);
 	assert.equal(outcome.outside, []);
 });
 
@@ -224,10 +214,8 @@ test("a file that the base has renamed is judged where the merge writes it, and 
 	const objects = () => repository.git("count-objects", "-v");
 	const before = objects();
 	const outcome = await reviewIn(repository);
-	assert.equal(
-		outcome.layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`),
-		["energy-2 changed"],
-	);
+	const found = outcome.layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`);
+	assert.equal(found, ["energy-2 changed"]);
 	assert.equal(outcome.approvals, [{ owners: ["@maps/energy"], paths: ["layers/en/energy-2.json"] }]);
 	assert.is(objects(), before);
 });
@@ -255,15 +243,13 @@ test("the fragments of each language are shown before and after", async () => {
 	const [layer] = outcome.layers;
 	assert.is(layer?.verb, "changed");
 	const [english, french] = layer?.fragments ?? [];
-	assert.equal(
-		english?.lines.filter((line) => /^[+-]/.test(line)),
-		[
-			'-        "displayName": "roads",',
-			'+        "displayName": "streets",',
-			'-        "layerName": "roads",',
-			'+        "layerName": "streets",',
-		],
-	);
+	const changed = english?.lines.filter((line) => /^[+-]/.test(line));
+	assert.equal(changed, [
+		'-        "displayName": "roads",',
+		'+        "displayName": "streets",',
+		'-        "layerName": "roads",',
+		'+        "layerName": "streets",',
+	]);
 	assert.equal(french?.lines, []);
 });
 
@@ -389,10 +375,8 @@ test("a service that is not asked in the time for all services is down", async (
 			registration,
 			description: null,
 		});
-		assert.equal(
-			findings.map(({ state }) => state),
-			["down", "down"],
-		);
+		const states = findings.map(({ state }) => state);
+		assert.equal(states, ["down", "down"]);
 		assert.equal(peer.asked, []);
 	} finally {
 		AbortSignal.timeout = timeout;

@@ -49,3 +49,19 @@ export async function startJsonServer(
 	const close = async () => server[Symbol.asyncDispose]();
 	return { url: server.origin, close, [Symbol.asyncDispose]: close };
 }
+
+/** What a route makes of the groups of its pattern, of a body and a query; null: there is no such thing. */
+type Handler = (groups: string[], body: Record<string, unknown>, query: URLSearchParams) => unknown;
+
+/** Handlers by method and path, as in `GET /pulls/(\d+)`. */
+export type Routes = Record<string, Handler>;
+
+/** Answers from a table. @throws {Error} if no route has the method and the path */
+export function answerFrom(routes: Routes, { method, path, body, query }: JsonRequest): JsonAnswer {
+	const [pattern = "", handler] =
+		Object.entries(routes).find(([route]) => new RegExp(`^${route}$`).test(`${method} ${path}`)) ?? [];
+	if (!handler) throw new Error(`${method} ${path} is no route of the peer's`);
+	const [, ...groups] = new RegExp(pattern).exec(`${method} ${path}`) ?? [];
+	const answer = handler(groups, body, query);
+	return answer === null ? { status: 404, body: { message: "Not Found" } } : { status: 200, body: answer };
+}

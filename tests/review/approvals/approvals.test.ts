@@ -94,10 +94,8 @@ async function judge(
 test("without an approval the check is red, and names the people who can approve", async ({ peer }) => {
 	propose(peer);
 	assert.equal(await judge(peer), ["failure: can still approve: Ann, bob, rita"]);
-	assert.equal(
-		peer.checks.map(({ head_sha, conclusion, name }) => [head_sha, conclusion, name]),
-		[[head, "failure", "owners"]],
-	);
+	const found = peer.checks.map(({ head_sha, conclusion, name }) => [head_sha, conclusion, name]);
+	assert.equal(found, [[head, "failure", "owners"]]);
 	assert.match(
 		peer.comments[0]?.body ?? "",
 		"can approve <code>Ann</code>, <code>bob</code>, <code>rita</code>",
@@ -583,10 +581,8 @@ test("a pull request that cannot be judged keeps its check, and the others are j
 	});
 	const { stderr } = await prints(command(peer), 2, /^#2: failure: /m);
 	assert.match(stderr, /^#1: could not be judged: .*This installation has been suspended$/m);
-	assert.equal(
-		peer.checks.map(({ head_sha }) => head_sha),
-		[peer.tip, head],
-	);
+	const shas = peer.checks.map(({ head_sha }) => head_sha);
+	assert.equal(shas, [peer.tip, head]);
 });
 
 test("an archived repository or a suspended App gives one line with GitHub's words", async ({ peer }) => {
@@ -622,10 +618,8 @@ test("reviewers who were asked, or have reviewed this commit, are not asked agai
 	propose(peer, { reviews });
 	for (let run = 0; run < 2; run += 1) {
 		await judge(peer);
-		assert.equal(
-			peer.requested.map(({ login }) => login),
-			["Ann", "bob"],
-		);
+		const logins = peer.requested.map(({ login }) => login);
+		assert.equal(logins, ["Ann", "bob"]);
 	}
 });
 
@@ -728,10 +722,8 @@ test("with 1,000 open pull requests each hour looks at a part, and within seven 
 	const all = peer.pulls.map(({ number, sha: id }) => ({ number, head: id }));
 	const parts = Array.from({ length: 7 }, (_, index) => partOf(all, hour(index)));
 	assert.is(new Set(parts.flat()).size, 1_000);
-	assert.equal(
-		await missing(peer, hour(3)),
-		parts[3]?.map(({ number }) => number),
-	);
+	const expected = parts[3]?.map(({ number }) => number);
+	assert.equal(await missing(peer, hour(3)), expected);
 	assert.ok(peer.requests.length <= 160, `${peer.requests.length} requests`);
 	peer.requests.length = 0;
 	for (const pull of peer.pulls) pull.sha = head;
@@ -756,10 +748,8 @@ test("the App sets a check on the branch, with the owners who can approve nothin
 	assert.is(peer.checks.length, 2, "and none while nothing has changed");
 	propose(peer);
 	await command(peer, ["--pulls", JSON.stringify([{ number: 1, head }])]);
-	assert.equal(
-		peer.checks.slice(2).map(({ head_sha }) => head_sha),
-		[head],
-	);
+	const shas = peer.checks.slice(2).map(({ head_sha }) => head_sha);
+	assert.equal(shas, [head]);
 });
 
 test("a pull request costs seven requests", async ({ peer }) => {

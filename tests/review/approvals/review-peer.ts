@@ -1,4 +1,10 @@
-import { type JsonAnswer, type JsonRequest, startJsonServer } from "../../scripts/json-server.ts";
+import {
+	answerFrom,
+	type JsonAnswer,
+	type JsonRequest,
+	type Routes,
+	startJsonServer,
+} from "../../scripts/json-server.ts";
 
 /** A pull request of the peer's. */
 export interface PeerPull {
@@ -48,6 +54,8 @@ export interface PeerCheck {
 /** As much of GitHub as reviews, checks and teams need: `emulate` takes any review, and names no App of a check. */
 export interface ReviewPeer {
 	url: string;
+	/** What leads a command to it. */
+	env: Record<string, string>;
 	pulls: PeerPull[];
 	/** `org/team` → logins; a team that is not here is 404. */
 	teams: Map<string, string[]>;
@@ -82,10 +90,8 @@ export function idOf(login: string): number {
 	return [...login.toLowerCase()].reduce((sum, character) => sum * 31 + character.charCodeAt(0), 7) % 1e9;
 }
 
-type Handler = (match: RegExpExecArray, body: Record<string, unknown>, query: URLSearchParams) => unknown;
-
 export async function startReviewPeer(): Promise<ReviewPeer> {
-	const peer: Omit<ReviewPeer, "url" | "close"> = {
+	const peer: Omit<ReviewPeer, "url" | "env" | "close"> = {
 		pulls: [],
 		teams: new Map(),
 		accounts: new Set(),
@@ -101,7 +107,7 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 		extra: null,
 		merge: null,
 	};
-	const pullOf = (number: string) => peer.pulls.find((pull) => pull.number === Number(number));
+	const pullOf = (number?: string) => peer.pulls.find((pull) => pull.number === Number(number)) as PeerPull;
 	const commitsOf = ({ commits, author }: PeerPull) => commits ?? [{ author, committer: author }];
 	const known = (login: string) => ({ login, id: peer.ids.get(login) ?? idOf(login) });
 	const account = (login: string | null) => (login === null ? null : known(login));
@@ -124,180 +130,109 @@ export async function startReviewPeer(): Promise<ReviewPeer> {
 			.filter(({ number }) => number === pull.number)
 			.map(({ login }) => known(login)),
 	});
-	const routes: [string, RegExp, Handler][] = [
-		[
-			"GET",
-			/^\/pulls$/,
-			(_match, _body, query) => {
-				return peer.pulls.filter(({ base, merged }) => base === query.get("base") && !merged).map(shown);
-			},
-		],
-		["GET", /^\/git\/ref\/heads%2Fmain$/, () => ({ object: { sha: peer.tip } })],
-		["GET", /^\/pulls\/(\d+)$/, ([, number = ""]) => shown(pullOf(number) as PeerPull)],
-		[
-			"GET",
-			/^\/pulls\/(\d+)\/files$/,
-			([, number = ""]) => {
-				peer.meanwhile?.();
-				peer.meanwhile = null;
-				return pullOf(number)?.files;
-			},
-		],
-		[
-			"GET",
-			/^\/pulls\/(\d+)\/reviews$/,
-			([, number = ""]) =>
-				pullOf(number)?.reviews.map(({ login, state, commit, at }) => ({
-					user: account(login),
-					state,
-					commit_id: commit,
-					submitted_at: at ?? "2026-01-02T00:00:00Z",
-				})),
-		],
-		[
-			"GET",
-			/^\/issues\/(\d+)\/events$/,
-			([, number = ""]) =>
-				(pullOf(number)?.baseChanges ?? []).map((created_at) => ({ event: "base_ref_changed", created_at })),
-		],
-		[
-			"POST",
-			/^\/pulls\/(\d+)\/requested_reviewers$/,
-			([, number = ""], body) => {
-				const [login = ""] = body.reviewers as string[];
-				if (!peer.collaborators.has(login)) return null;
-				peer.requested.push({ number: Number(number), login });
-				return shown(pullOf(number) as PeerPull);
-			},
-		],
-		[
-			"GET",
-			/^\/pulls\/(\d+)\/commits$/,
-			([, number = ""]) =>
-				commitsOf(pullOf(number) as PeerPull).map(({ author, committer }, index) => ({
-					author: account(author),
-					committer: account(committer),
-					commit: {
-						author: { email: pullOf(number)?.mails?.[index] ?? "a@b.example" },
-						message: pullOf(number)?.messages?.[index] ?? "a commit",
-					},
-				})),
-		],
-		[
-			"PUT",
-			/^\/pulls\/(\d+)\/merge$/,
-			([, number = ""], body) => {
-				const pull = pullOf(number) as PeerPull;
-				if (body.sha !== pull.sha) return null;
-				pull.merged = true;
-				pull.mergedWith = body;
-				return { merged: true };
-			},
-		],
-		[
-			"GET",
-			/^\/commits\/(\w+)\/status$/,
-			([, sha]) => {
-				const { statuses } = peer.pulls.find((pull) => pull.sha === sha) ?? {};
-				return { state: statuses ?? "pending", total_count: statuses ? 1 : 0 };
-			},
-		],
-		[
-			"GET",
-			/^\/commits\/(\w+)\/check-runs$/,
-			([, sha], _body, query) => {
-				const wanted = query.get("check_name");
-				const isWanted = ({ head_sha, name }: PeerCheck) =>
-					head_sha === sha && (wanted === null || name === wanted);
-				const runs = peer.checks.filter(isWanted);
-				const isNewest = ({ name, app }: PeerCheck, index: number) =>
-					!runs.slice(index + 1).some((later) => later.name === name && later.app === app);
-				const check_runs = runs.filter(isNewest).map(({ app, output, ...run }) => ({
-					...run,
-					app: { id: 1, slug: app },
-					output: { ...output, annotations_count: output.annotations.length },
-				}));
-				return { total_count: check_runs.length, check_runs };
-			},
-		],
-		[
-			"POST",
-			/^\/check-runs$/,
-			(_match, body) => {
-				const run = body as unknown as Omit<PeerCheck, "id" | "app">;
-				peer.checks.push({ ...run, id: peer.checks.length + 1, app: bot.replace("[bot]", "") });
-				return {};
-			},
-		],
-		[
-			"GET",
-			/^\/issues\/(\d+)\/comments$/,
-			([, number]) =>
-				peer.comments
-					.filter((comment) => comment.number === Number(number))
-					.map((comment) => ({ ...comment, user: { login: bot } })),
-		],
-		[
-			"POST",
-			/^\/issues\/(\d+)\/comments$/,
-			([, number], body) => {
-				peer.comments.push({ number: Number(number), id: peer.comments.length, body: String(body.body) });
-				return {};
-			},
-		],
-		[
-			"PATCH",
-			/^\/issues\/comments\/(\d+)$/,
-			([, id], body) => {
-				const comment = peer.comments.find((one) => one.id === Number(id));
-				if (comment) comment.body = String(body.body);
-				return {};
-			},
-		],
-	];
-
-	function answerTo(
-		method: string,
-		path: string,
-		body: Record<string, unknown>,
-		query: URLSearchParams,
-	): unknown {
-		const team = /^\/orgs\/([^/]+)\/teams\/([^/]+)\/members$/.exec(path);
-		if (team) return peer.teams.get(`${team[1]}/${team[2]}`)?.map(known) ?? null;
-		const login = /^\/users\/([^/]+)$/.exec(path)?.[1];
-		if (login !== undefined)
-			return (
-				[...peer.accounts].map(known).find((one) => one.login.toLowerCase() === login.toLowerCase()) ?? null
-			);
-		const id = /^\/user\/(\d+)$/.exec(path)?.[1];
-		if (id !== undefined) return [...peer.accounts].map(known).find((one) => one.id === Number(id)) ?? null;
-		const asked = /^\/repos\/maps\/layers\/collaborators\/([^/]+)$/.exec(path)?.[1];
-		if (asked !== undefined) return peer.collaborators.has(asked) ? {} : null;
-		const activity = /^\/repos\/([^/]+)\/layers\/activity$/.exec(path);
-		if (activity) {
-			const from = `${activity[1]}:${query.get("ref")?.replace("refs/heads/", "")}`;
+	const accountWhere = (isIt: (account: { login: string; id: number }) => boolean) =>
+		[...peer.accounts].map(known).find(isIt) ?? null;
+	const routes: Routes = {
+		"GET /pulls": (_groups, _body, query) =>
+			peer.pulls.filter(({ base, merged }) => base === query.get("base") && !merged).map(shown),
+		"GET /git/ref/heads%2Fmain": () => ({ object: { sha: peer.tip } }),
+		"GET /pulls/(\\d+)": ([number]) => shown(pullOf(number)),
+		"GET /pulls/(\\d+)/files": ([number]) => {
+			peer.meanwhile?.();
+			peer.meanwhile = null;
+			return pullOf(number).files;
+		},
+		"GET /pulls/(\\d+)/reviews": ([number]) =>
+			pullOf(number).reviews.map(({ login, state, commit, at = "2026-01-02T00:00:00Z" }) => {
+				return { user: account(login), state, commit_id: commit, submitted_at: at };
+			}),
+		"GET /issues/(\\d+)/events": ([number]) =>
+			(pullOf(number).baseChanges ?? []).map((created_at) => ({ event: "base_ref_changed", created_at })),
+		"POST /pulls/(\\d+)/requested_reviewers": ([number], body) => {
+			const [login = ""] = body.reviewers as string[];
+			if (!peer.collaborators.has(login)) return null;
+			peer.requested.push({ number: Number(number), login });
+			return shown(pullOf(number));
+		},
+		"GET /pulls/(\\d+)/commits": ([number]) => {
+			const pull = pullOf(number);
+			return commitsOf(pull).map(({ author, committer }, index) => ({
+				author: account(author),
+				committer: account(committer),
+				commit: {
+					author: { email: pull.mails?.[index] ?? "a@b.example" },
+					message: pull.messages?.[index] ?? "a commit",
+				},
+			}));
+		},
+		"PUT /pulls/(\\d+)/merge": ([number], body) => {
+			const pull = pullOf(number);
+			if (body.sha !== pull.sha) return null;
+			Object.assign(pull, { merged: true, mergedWith: body });
+			return { merged: true };
+		},
+		"GET /commits/(\\w+)/status": ([sha]) => {
+			const { statuses } = peer.pulls.find((pull) => pull.sha === sha) ?? {};
+			return { state: statuses ?? "pending", total_count: statuses ? 1 : 0 };
+		},
+		"GET /commits/(\\w+)/check-runs": ([sha], _body, query) => {
+			const wanted = query.get("check_name");
+			const isWanted = ({ head_sha, name }: PeerCheck) =>
+				head_sha === sha && (wanted === null || name === wanted);
+			const runs = peer.checks.filter(isWanted);
+			const isNewest = ({ name, app }: PeerCheck, index: number) =>
+				!runs.slice(index + 1).some((later) => later.name === name && later.app === app);
+			const check_runs = runs.filter(isNewest).map(({ app, output, ...run }) => ({
+				...run,
+				app: { id: 1, slug: app },
+				output: { ...output, annotations_count: output.annotations.length },
+			}));
+			return { total_count: check_runs.length, check_runs };
+		},
+		"POST /check-runs": (_groups, body) => {
+			const run = body as unknown as Omit<PeerCheck, "id" | "app">;
+			peer.checks.push({ ...run, id: peer.checks.length + 1, app: bot.replace("[bot]", "") });
+			return {};
+		},
+		"GET /issues/(\\d+)/comments": ([number]) => {
+			const comments = peer.comments.filter((comment) => comment.number === Number(number));
+			return comments.map((comment) => ({ ...comment, user: { login: bot } }));
+		},
+		"POST /issues/(\\d+)/comments": ([number], body) => {
+			peer.comments.push({ number: Number(number), id: peer.comments.length, body: String(body.body) });
+			return {};
+		},
+		"PATCH /issues/comments/(\\d+)": ([id], body) => {
+			const comment = peer.comments.find((one) => one.id === Number(id));
+			if (comment) comment.body = String(body.body);
+			return {};
+		},
+		"GET /orgs/([^/]+/)teams/([^/]+)/members": ([org, team]) =>
+			peer.teams.get(`${org}${team}`)?.map(known) ?? null,
+		"GET /users/([^/]+)": ([login]) =>
+			accountWhere((one) => one.login.toLowerCase() === login?.toLowerCase()),
+		"GET /user/(\\d+)": ([id]) => accountWhere((one) => one.id === Number(id)),
+		"GET /collaborators/([^/]+)": ([login = ""]) => (peer.collaborators.has(login) ? {} : null),
+		"GET (?:/repos/([^/]+)/layers)?/activity": ([owner = "maps"], _body, query) => {
+			const from = `${owner}:${query.get("ref")?.replace("refs/heads/", "")}`;
 			const pushers = peer.pulls.find((pull) => pull.from === from)?.pushers;
 			return pushers?.map((actor) => ({ activity_type: "push", actor: known(actor) })) ?? null;
-		}
-		const own = path.replace("/repos/maps/layers", "");
-		for (const [wanted, pattern, handler] of routes) {
-			const match = pattern.exec(own);
-			if (match && wanted === method) return handler(match, body, query);
-		}
-		throw new Error(`${method} ${path} is no route of the peer's`);
-	}
+		},
+	};
 
 	const server = await startJsonServer((request) => {
-		const { method, path, query, body } = request;
+		const { method, path, body } = request;
 		peer.requests.push(`${method} ${path}`);
-		const merged = /^\/repos\/maps\/layers\/pulls\/(\d+)\/merge$/.exec(path);
+		const own = path.replace("/repos/maps/layers", "");
+		const merged = /^\/pulls\/(\d+)\/merge$/.exec(own);
 		if (peer.merge && merged) return peer.merge(Number(merged[1]), body);
 		const more = peer.extra?.(request);
 		if (more) return more;
 		const fault = peer.answers.find((one) => one.path.test(path));
 		if (fault) return { status: fault.status, body: { message: fault.message } };
-		const answer = answerTo(method, path, body, query);
-		return answer === null ? { status: 404, body: { message: "Not Found" } } : { status: 200, body: answer };
+		return answerFrom(routes, { ...request, path: own });
 	});
-	return Object.assign(peer, server);
+	return Object.assign(peer, server, {
+		env: { GITHUB_REPOSITORY: "maps/layers", GITHUB_TOKEN: "t", GITHUB_API_URL: server.url },
+	});
 }

@@ -1,4 +1,4 @@
-import { type JsonServer, startJsonServer } from "../../scripts/json-server.ts";
+import { answerFrom, type JsonServer, type Routes, startJsonServer } from "../../scripts/json-server.ts";
 
 type Json = Record<string, unknown>;
 
@@ -48,12 +48,12 @@ export const peerRepository = {
 	has_issues: true,
 };
 
+const named = (name: string) => ({ name });
+
 /** A list as GitHub wraps some of them. */
 function listed(name: string, items: unknown[]): Json {
 	return { total_count: items.length, [name]: items };
 }
-
-type Handler = (match: RegExpExecArray, body: Json, query: URLSearchParams) => unknown;
 
 /** A repository that nothing was done for: empty, as GitHub makes it. */
 export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer> {
@@ -81,28 +81,28 @@ export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer>
 	};
 	const set =
 		<T extends keyof typeof peer>(name: T) =>
-		(_match: unknown, body: Json) => {
+		(_groups: unknown, body: Json) => {
 			peer[name] = { ...(peer[name] as Json), ...body } as (typeof peer)[T];
 			return {};
 		};
-	const routes: Record<string, Handler> = {
+	const routes: Routes = {
 		"GET /users/maps": () => peer.owner,
-		"GET /users/(.+)": ([, login = ""]) => {
+		"GET /users/(.+)": ([login = ""]) => {
 			const id = peer.accounts.get(login);
 			return id === undefined ? null : { login, id, type: "User" };
 		},
-		"GET /repos/maps/layers/commits/heads%2Fmain/check-runs": (_match, _body, query) => {
+		"GET /repos/maps/layers/commits/heads%2Fmain/check-runs": (_groups, _body, query) => {
 			const runs = peer.checkedBy.filter((id) => id === Number(query.get("app_id")));
 			return listed(
 				"check_runs",
 				runs.map((id) => ({ name: "owners", app: { id } })),
 			);
 		},
-		"POST /orgs/maps/repos": (_match, body) => {
+		"POST /orgs/maps/repos": (_groups, body) => {
 			peer.repository = { ...peerRepository, clone_url: cloneUrl, ...body };
 			return {};
 		},
-		"GET /apps/(.+)": ([, slug = ""]) => {
+		"GET /apps/(.+)": ([slug = ""]) => {
 			const id = peer.apps.get(slug);
 			return id === undefined ? null : { id };
 		},
@@ -112,7 +112,7 @@ export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer>
 		"GET /repos/maps/layers/git/ref/heads%2Fmain": () => peer.tree && { object: { sha: "c0ffee" } },
 		"GET /repos/maps/layers/git/trees/c0ffee": () => ({ tree: peer.tree }),
 		"GET /repos/maps/layers/labels": () => peer.labels,
-		"POST /repos/maps/layers/labels": (_match, body) => {
+		"POST /repos/maps/layers/labels": (_groups, body) => {
 			peer.labels.push(body);
 			return body;
 		},
@@ -123,84 +123,68 @@ export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer>
 		"GET /repos/maps/layers/actions/permissions/selected-actions": () => peer.selected,
 		"PUT /repos/maps/layers/actions/permissions/selected-actions": set("selected"),
 		"GET /repos/maps/layers/actions/workflows": () => listed("workflows", peer.workflows),
-		"PUT /repos/maps/layers/actions/workflows/(\\d+)/enable": ([, id]) => {
+		"PUT /repos/maps/layers/actions/workflows/(\\d+)/enable": ([id]) => {
 			const found = peer.workflows.find((one) => one.id === Number(id));
 			if (found) found.state = "active";
 			return {};
 		},
-		"GET /repos/maps/layers/environments/(\\w+)": ([, name = ""]) => peer.environments.get(name) ?? null,
-		"PUT /repos/maps/layers/environments/(\\w+)": ([, name = ""], body) => {
+		"GET /repos/maps/layers/environments/(\\w+)": ([name = ""]) => peer.environments.get(name) ?? null,
+		"PUT /repos/maps/layers/environments/(\\w+)": ([name = ""], body) => {
 			const before = peer.environments.get(name) ?? { policies: [], secrets: [] };
 			peer.environments.set(name, { ...before, ...body });
 			return {};
 		},
-		"GET /repos/maps/layers/environments/(\\w+)/deployment-branch-policies": ([, name = ""]) =>
+		"GET /repos/maps/layers/environments/(\\w+)/deployment-branch-policies": ([name = ""]) =>
 			listed("branch_policies", peer.environments.get(name)?.policies ?? []),
-		"POST /repos/maps/layers/environments/(\\w+)/deployment-branch-policies": ([, name = ""], body) => {
+		"POST /repos/maps/layers/environments/(\\w+)/deployment-branch-policies": ([name = ""], body) => {
 			peer.environments.get(name)?.policies.push(body as { name: string });
 			return {};
 		},
-		"PUT /repos/maps/layers/environments/(\\w+)/secrets/(\\w+)": ([, name = "", secret = ""]) => {
+		"PUT /repos/maps/layers/environments/(\\w+)/secrets/(\\w+)": ([name = "", secret = ""]) => {
 			peer.environments.get(name)?.secrets.push(secret);
 			return {};
 		},
-		"GET /repos/maps/layers/environments/(\\w+)/secrets": ([, name = ""]) => {
+		"GET /repos/maps/layers/environments/(\\w+)/secrets": ([name = ""]) => {
 			const found = peer.environments.get(name);
-			return found
-				? listed(
-						"secrets",
-						found.secrets.map((one) => ({ name: one })),
-					)
-				: null;
+			return found ? listed("secrets", found.secrets.map(named)) : null;
 		},
-		"GET /repos/maps/layers/actions/secrets": () =>
-			listed(
-				"secrets",
-				peer.repositorySecrets.map((name) => ({ name })),
-			),
+		"GET /repos/maps/layers/actions/secrets": () => listed("secrets", peer.repositorySecrets.map(named)),
 		"GET /repos/maps/layers/actions/variables": () =>
 			listed(
 				"variables",
 				Array.from(peer.variables, ([name, value]) => ({ name, value })),
 			),
-		"POST /repos/maps/layers/actions/variables": (_match, body) => {
+		"POST /repos/maps/layers/actions/variables": (_groups, body) => {
 			peer.variables.set(String(body.name), String(body.value));
 			return {};
 		},
-		"PATCH /repos/maps/layers/actions/variables/(.+)": ([, name = ""], body) => {
+		"PATCH /repos/maps/layers/actions/variables/(.+)": ([name = ""], body) => {
 			peer.variables.set(name, String(body.value));
 			return {};
 		},
 		"GET /repos/maps/layers/rulesets": () => peer.rulesets.map(({ id, name }) => ({ id, name })),
-		"POST /repos/maps/layers/rulesets": (_match, body) => {
+		"POST /repos/maps/layers/rulesets": (_groups, body) => {
 			peer.rulesets.push({ id: peer.rulesets.length + 1, name: String(body.name), ...body });
 			return {};
 		},
-		"GET /repos/maps/layers/rulesets/(\\d+)": ([, id]) => peer.rulesets.find((one) => one.id === Number(id)),
-		"PUT /repos/maps/layers/rulesets/(\\d+)": ([, id], body) => {
+		"GET /repos/maps/layers/rulesets/(\\d+)": ([id]) => peer.rulesets.find((one) => one.id === Number(id)),
+		"PUT /repos/maps/layers/rulesets/(\\d+)": ([id], body) => {
 			Object.assign(peer.rulesets.find((one) => one.id === Number(id)) as Json, body);
 			return {};
 		},
-		"GET /repos/maps/layers/rules/branches/(.+)": ([, branch = ""]) =>
+		"GET /repos/maps/layers/rules/branches/(.+)": ([branch = ""]) =>
 			peer.branchRules.get(decodeURIComponent(branch)) ?? [],
 		"GET /repos/maps/layers/branches/main/protection": () => peer.protection,
 	};
 
-	const server = await startJsonServer(({ method, path, body, query }) => {
+	const server = await startJsonServer((request) => {
+		const { method, path } = request;
 		const call = `${method} ${path}`;
 		const refusal = peer.refusals.find((one) => one.path.test(call));
 		if (refusal) return { status: refusal.status, body: { message: refusal.message } };
-		for (const [pattern, handler] of Object.entries(routes)) {
-			const match = new RegExp(`^${pattern}$`).exec(call);
-			if (!match) continue;
-			if (method !== "GET") peer.writes.push(call);
-			const isBelow = path.startsWith("/repos/maps/layers/");
-			const answer = isBelow && peer.repository === null ? null : handler(match, body, query);
-			return answer === null
-				? { status: 404, body: { message: "Not Found" } }
-				: { status: 200, body: answer };
-		}
-		throw new Error(`${call} is no route of the peer's`);
+		if (method !== "GET") peer.writes.push(call);
+		const isGone = path.startsWith("/repos/maps/layers/") && peer.repository === null;
+		return isGone ? { status: 404, body: { message: "Not Found" } } : answerFrom(routes, request);
 	});
 	return Object.assign(peer, server);
 }

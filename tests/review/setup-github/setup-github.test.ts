@@ -99,10 +99,8 @@ test("an empty repository is set up as far as it can be, and says what a person 
 	assert.match(stdout, /\n\d+ right, \d+ set now, \d+ missing\n$/);
 	const head = (await runGit(clone.path, ["rev-parse", "HEAD"])).toString().trim();
 	assert.is((await runGit(origin, ["rev-parse", "refs/heads/main"])).toString().trim(), head);
-	assert.equal(
-		peer.labels.map(({ name }) => name),
-		["layer", "removal", "code", "service"],
-	);
+	const names = peer.labels.map(({ name }) => name);
+	assert.equal(names, ["layer", "removal", "code", "service"]);
 	for (const name of ["review", "production"]) {
 		const { policies, ...environment } = peer.environments.get(name) ?? { policies: [] };
 		assert.equal((environment as Record<string, unknown>).deployment_branch_policy, {
@@ -121,10 +119,8 @@ test("an empty repository is set up as far as it can be, and says what a person 
 test("the Apps' addresses are filled in, with these permissions and no webhook", async () => {
 	const { stdout } = await setUp();
 	const addresses = [...stdout.matchAll(/the button at (\S+)/g)].map(([, url = ""]) => new URL(url));
-	assert.equal(
-		addresses.map(({ origin: from, pathname }) => from + pathname),
-		Array(2).fill("https://github.example/organizations/maps/settings/apps/new"),
-	);
+	const found = addresses.map(({ origin: from, pathname }) => from + pathname);
+	assert.equal(found, Array(2).fill("https://github.example/organizations/maps/settings/apps/new"));
 	const [service, workflows] = addresses.map(({ searchParams }) => Object.fromEntries(searchParams));
 	const common = { url: "https://github.example/maps/layers", public: "false", webhook_active: "false" };
 	const write = { contents: "write", pull_requests: "write" };
@@ -250,10 +246,8 @@ test("a schedule that GitHub has disabled is named, and started again", async ()
 	const dry = await setUp(["--dry-run"]);
 	assert.match(dry.stdout, /^would set {2}workflow refresh: was disabled by GitHub after 60 days/m);
 	await exits(setUp(), 0);
-	assert.equal(
-		peer.workflows.map(({ state }) => state),
-		["active", "active", "disabled_manually"],
-	);
+	const states = peer.workflows.map(({ state }) => state);
+	assert.equal(states, ["active", "active", "disabled_manually"]);
 });
 
 test("a dry run of a repository that is not there yet shows everything that would be set", async () => {
@@ -376,10 +370,8 @@ test("the ruleset waits until the workflows' App has set a check", async () => {
 	await prints(setUp(apps), 1, [
 		/^missing {4}ruleset layers: waits for a first check .*: gh workflow run layers\.yml --repo maps\/layers, and/m,
 	]);
-	assert.equal(
-		peer.rulesets.map(({ name }) => name),
-		["branches of the service", "tags"],
-	);
+	const names = peer.rulesets.map(({ name }) => name);
+	assert.equal(names, ["branches of the service", "tags"]);
 	peer.checkedBy.push(202);
 	await exits(setUp(), 0);
 	assert.is(peer.rulesets.length, 3);

@@ -46,10 +46,8 @@ test("npx fragment-publisher build writes Cloudflare's headers, and nothing twic
 `,
 	);
 	assert.is(before.get("_headers")?.bytes.toString(), rules.join("\n"));
-	assert.equal(
-		await readHeaders(join(folder, "dist")),
-		targets.map(({ doc }) => `/${doc}/*`),
-	);
+	const expected = targets.map(({ doc }) => `/${doc}/*`);
+	assert.equal(await readHeaders(join(folder, "dist")), expected);
 	await exits(runScript("build", words, { TARGETS: "v2", SITE: "off" }), 0);
 	assert.equal(await readHeaders(join(folder, "dist")), ["/v2/doc/*"]);
 	await exits(runScript("build", words), 0);
@@ -83,10 +81,8 @@ test("the catalogue's files have the headers that the service gives them", async
 	);
 	assert.equal(await readdir(join(dist, "v0.9/doc/en")), next);
 	const folders = targets.map(({ doc }) => doc.split("/")[0]);
-	assert.equal(
-		(await readdir(dist)).filter((name) => !name.startsWith(".")).sort(),
-		["_headers", ...folders].sort(),
-	);
+	const found = (await readdir(dist)).filter((name) => !name.startsWith(".")).sort();
+	assert.equal(found, ["_headers", ...folders].sort());
 });
 
 /** A rule of `_headers`: a path in which `*` stands for anything. */

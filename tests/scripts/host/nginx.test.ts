@@ -14,7 +14,7 @@ import { buildDist } from "../../conformance/engines.ts";
 import { hasBrotli, nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
 import { root, runScript } from "../../process.ts";
 import { eventually } from "../../wait.ts";
-import { answering, sharedSuite, temporaryFolder } from "../../world.ts";
+import { answering, runUnless, sharedSuite, temporaryFolder } from "../../world.ts";
 import { addressOf, contentOf, pages, writePages } from "./pages.ts";
 
 interface Scene {
@@ -143,10 +143,8 @@ test("npx fragment-publisher verify finds the files as they were built", async (
 		.split("\n")
 		.filter((line) => !/^$|^Comparing |^Asking |^\S+\/(?:en|fr)\/\S*[+=]/.test(line));
 	assert.equal(lines, []);
-	assert.equal(
-		passed.filter((line) => !/%|nobody/.test(line)),
-		[],
-	);
+	const others = passed.filter((line) => !/%|nobody/.test(line));
+	assert.equal(others, []);
 });
 
 test("nginx answers 404 as soon as a file is removed", async ({ origin, dist, passed }) => {
@@ -218,10 +216,8 @@ test("heads without bodies from nine addresses wait in nginx, and a publisher el
 		const chunked = plausibleHead(0).replace("Content-Length: 0", "Transfer-Encoding: chunked");
 		for (const [at, socket] of heads.entries()) socket.write(at % 2 ? plausibleHead(60_000) : chunked);
 		await putAll();
-		assert.ok(
-			heads.every((socket) => !socket.destroyed),
-			"the heads still wait",
-		);
+		const areWaiting = heads.every((socket) => !socket.destroyed);
+		assert.ok(areWaiting, "the heads still wait");
 		// A connection that is refused by nginx shows that their connections are the ones that its limit sees.
 		const last = Array.from({ length: 65 }, () => connectFrom("127.0.0.11"));
 		answers.length = 0;
@@ -229,11 +225,8 @@ test("heads without bodies from nine addresses wait in nginx, and a publisher el
 		await eventually(() => answers.some((text) => text.startsWith("HTTP/1.1 429 ")));
 		for (const socket of [...heads, ...last]) socket.destroy();
 		assert.is(server.stored.length, 12);
-		assert.equal(
-			server.logged.filter(({ method, status }) => method === "PUT" && status !== 201),
-			[],
-			"the service saw none of them",
-		);
+		const others = server.logged.filter(({ method, status }) => method === "PUT" && status !== 201);
+		assert.equal(others, [], "the service saw none of them");
 	} finally {
 		await front.stop();
 		TestServer.closeAll();
@@ -333,12 +326,4 @@ alone("fragments are served on; what needs the service is refused with an empty 
 	}
 });
 
-if (nginx.missing === null) {
-	test.run();
-	alone.run();
-} else {
-	console.log(`skipped: nginx: ${nginx.missing}`);
-	const skipped = suite("nginx");
-	skipped.skip("without nginx", () => undefined);
-	skipped.run();
-}
+runUnless(nginx.missing, test, alone);

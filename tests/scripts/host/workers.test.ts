@@ -1,6 +1,5 @@
 import { copyFile, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { pageHeaders } from "../../../api/site-headers.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
@@ -11,7 +10,7 @@ import { senders, wms, wmsFragment } from "../../conformance/engine.ts";
 import { buildDist, startWorkers, workers } from "../../conformance/engines.ts";
 import { manual } from "../../local.ts";
 import { descendantsWith, exits, prints, runScript, warns } from "../../process.ts";
-import { answering, sharedSuite, temporaryFolder } from "../../world.ts";
+import { answering, runUnless, sharedSuite, temporaryFolder } from "../../world.ts";
 import { addressOf, contentOf, pages, writePages } from "./pages.ts";
 
 interface Scene {
@@ -94,10 +93,8 @@ test("the catalogue is served from the files, and below BASE_PATH by the worker,
 test("docs answers 200 different keys", async ({ engine }) => {
 	const answer = await ask(engine.origin, "GET", `${base}/v0.9/docs/fr/${keys.join(",")}`);
 	assert.is(answer.status, 200);
-	assert.equal(
-		JSON.parse(answer.text),
-		keys.map((key) => wmsFragment(key, "fr", key)),
-	);
+	const expected = keys.map((key) => wmsFragment(key, "fr", key));
+	assert.equal(JSON.parse(answer.text), expected);
 });
 
 test("without a store a write is verified first, and then refused, because there is none", async ({
@@ -192,10 +189,4 @@ test("a bad variable, a taken port or a build with problems is reported before a
 	assert.match(quotes.stderr, /METADATA_URL: must not hold both/);
 });
 
-if (workers.missing === null) test.run();
-else {
-	console.log(`skipped: npx fragment-publisher workers: ${workers.missing}`);
-	const skipped = suite("npx fragment-publisher workers");
-	skipped.skip("without workerd", () => undefined);
-	skipped.run();
-}
+runUnless(workers.missing, test);

@@ -153,10 +153,8 @@ test("remove takes several layers, and a file of them", async (scene) => {
 	]);
 	assert.is(stderr, `404 from ${scene.url}/register/three\nthe service: not there\n`);
 	const sent = scene.asked.map(({ request, body }) => `${request.method} ${request.url} ${body}`).sort();
-	assert.equal(
-		sent,
-		["four", "one", "three", "two"].map((key) => `DELETE /base/register/${key} `),
-	);
+	const expected = ["four", "one", "three", "two"].map((key) => `DELETE /base/register/${key} `);
+	assert.equal(sent, expected);
 	const asJson = await run(scene, "remove", ["one", "two", "three", "--json"]);
 	assert.equal(JSON.parse(asJson.stdout), {
 		removed: ["two"],
@@ -294,10 +292,8 @@ test("put --wait does not wait after a refusal or a dry run", async (scene) => {
 		[["--dry-run"], 0],
 	] as const)
 		assert.is((await run(scene, "put", ["my-layer", scene.file, "--wait", "5", ...more])).code, code);
-	assert.equal(
-		scene.asked.map(({ request }) => request.method),
-		["PUT"],
-	);
+	const found = scene.asked.map(({ request }) => request.method);
+	assert.equal(found, ["PUT"]);
 });
 
 test("with PUBLIC_URL a refusal names the page on which the registration can be corrected", async (scene) => {

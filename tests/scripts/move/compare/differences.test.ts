@@ -109,10 +109,8 @@ for (const [kind, before, now] of relevant)
 test("another layer of a MapServer counts as a difference", () => {
 	const now = { layerType: "esriFeature", url: `${service}/4` };
 	const kinds = ["layerType", "url", "layerEntries: only before"];
-	assert.equal(
-		[...differences(dynamic, now)],
-		kinds.map((kind) => [kind, true]),
-	);
+	const expected = kinds.map((kind) => [kind, true]);
+	assert.equal([...differences(dynamic, now)], expected);
 });
 
 test("each kind is named once", () => {
