@@ -68,11 +68,16 @@ function readAll(variables: Variables, env: Environment) {
 	};
 }
 
-/** A sentence for each variable that is no setting but has nearly the name of one: it may be misspelt. */
-export function misspeltSettings(env: Environment): string[] {
+/** The names of all settings. */
+export function settingNames(env: Environment = {}): Set<string> {
 	const variables = new Variables({ ...env, GITHUB_REPOSITORY: "owner/name" });
 	readAll(variables, env);
-	const known = new Set([...variables.asked, "SENDERS", "NODE_ENV"]);
+	return new Set([...variables.asked, "SENDERS"]);
+}
+
+/** A sentence for each variable that is no setting but has nearly the name of one: it may be misspelt. */
+export function misspeltSettings(env: Environment): string[] {
+	const known = settingNames(env).add("NODE_ENV");
 	return Object.keys(env).flatMap((name) => {
 		if (known.has(name) || !/^[A-Z][A-Z_]{4,}$/.test(name)) return [];
 		const nearest = nearestName(name, known);

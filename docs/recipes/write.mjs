@@ -13,7 +13,7 @@ const ofRequest = /^(?:service|version|request|layers|styles|format|legend_forma
  * @param links each with `langs`, the languages it names, such as ["en"], ["eng", "fra"] or ["zxx"]
  * @returns [English, French]; a link alone if there are not as many of the other language
  */
-export function pairsOf(links) {
+function pairsOf(links) {
 	const isIn = (lang, { langs }) => langs.some((one) => one.startsWith(lang));
 	const english = links.filter((link) => isIn("en", link) && !isIn("fr", link));
 	const french = links.filter((link) => isIn("fr", link) && !isIn("en", link));
@@ -25,10 +25,11 @@ export function pairsOf(links) {
 
 /**
  * The members of a registration for one language, from the link of a catalogue.
- * @param link its address, the name of the layer in a WMS if `layers` in the address names none, and its title
+ * @param url of the link, which may have `layers`
+ * @param name of the layer in a WMS, if the address has no `layers`
  * @returns null if the link names no single layer of a WMS or of ArcGIS
  */
-function memberOf({ url, name, title, metadata }) {
+function memberOf(url, name, { title, metadata }) {
 	if (!URL.canParse(url)) return null;
 	const address = new URL(url);
 	const parameters = new Map([...address.searchParams].map(([key, text]) => [key.toLowerCase(), text]));
@@ -45,20 +46,34 @@ function memberOf({ url, name, title, metadata }) {
 	return { payload_type: "wms", member: { ...common, layer, ...types } };
 }
 
-/** Writes a registration into the folder, or says why there is none. @param pair the English and the French link */
-export async function writeLayer(folder, smallkey, pair) {
-	const [en, fr] = pair.map((link) => link && memberOf(link));
-	const reason = reasonAgainst(smallkey, en, fr);
-	if (reason) return void console.error(`left out: ${smallkey}: ${reason}`);
-	const registration = { version: "1.0.0", payload_type: en.payload_type, en: en.member, fr: fr.member };
-	await mkdir(folder, { recursive: true });
-	await writeFile(join(folder, `${smallkey}.json`), `${JSON.stringify(registration, null, 2)}\n`);
-	console.log(smallkey);
+/**
+ * Writes the layers of a data set into the folder, and says which are left out and why.
+ * @param links each with its smallkey, whether it is of a WMS, its languages (see `pairsOf`), and in each language its
+ * address and name: `url(lang)`, `name(lang)`
+ * @param title returns the title in a language
+ */
+export async function writeLayers(folder, links, title, metadata) {
+	const memberIn = (lang, link) =>
+		memberOf(link.url(lang), link.name(lang), { title: title(lang), metadata });
+	const pairs = [true, false].flatMap((isWms) => pairsOf(links.filter((link) => link.isWms === isWms)));
+	for (const [first, second] of pairs) {
+		const { smallkey } = first;
+		const [en, fr] = [memberIn("en", first), second && memberIn("fr", second)];
+		const reason = reasonAgainst(smallkey, en, fr);
+		if (reason) {
+			console.error(`left out: ${smallkey}: ${reason}`);
+			continue;
+		}
+		const registration = { version: "1.0.0", payload_type: en.payload_type, en: en.member, fr: fr.member };
+		await mkdir(folder, { recursive: true });
+		await writeFile(join(folder, `${smallkey}.json`), `${JSON.stringify(registration, null, 2)}\n`);
+		console.log(smallkey);
+	}
 }
 
 function reasonAgainst(smallkey, en, fr) {
 	if (!/^[\w=+-]{1,64}$/.test(smallkey)) return "is not a smallkey (1 to 64 of A-Z a-z 0-9 _ - + =)";
-	if (en === undefined || fr === undefined) return "as many English as French links are needed to pair them";
+	if (fr === undefined) return "as many English as French links are needed to pair them";
 	if (en === null || fr === null) return "names no single layer";
 	return en.payload_type === fr.payload_type ? "" : "is a WMS in one language and ArcGIS in the other";
 }
