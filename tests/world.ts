@@ -178,12 +178,16 @@ function createUses(): { use: Use; end: () => Promise<void> } {
 	return { use, end };
 }
 
+/** Opens a scene. @param scene what the tests get: what they change in it later is there */
+// biome-ignore lint/suspicious/noConfusingVoidType: a scene may also be in variables of the test file
+type Open<T> = (use: Use, scene: T) => T | void | Promise<T | void>;
+
 /** A suite of which each test gets a scene of its own. What the scene uses ends after the test, last first. */
-export function freshSuite<T extends object>(name: string, open: (use: Use) => T | Promise<T>): Test<T> {
+export function freshSuite<T extends object>(name: string, open: Open<T>): Test<T> {
 	const test = suite<T>(name);
 	const { use, end } = createUses();
 	test.before.each(async (scene) => {
-		Object.assign(scene, await open(use));
+		Object.assign(scene, await open(use, scene));
 	});
 	test.after.each(end);
 	return test;
@@ -195,11 +199,11 @@ export function folderSuite(name: string): Test<{ folder: string }> {
 }
 
 /** A suite whose tests share one scene. What the scene uses ends after the last test, last first. */
-export function sharedSuite<T extends object>(name: string, open: (use: Use) => T | Promise<T>): Test<T> {
+export function sharedSuite<T extends object>(name: string, open: Open<T>): Test<T> {
 	const test = suite<T>(name);
 	const { use, end } = createUses();
 	test.before(async (scene) => {
-		Object.assign(scene, await open(use));
+		Object.assign(scene, await open(use, scene));
 	});
 	test.after(end);
 	return test;

@@ -1,11 +1,10 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import type { CommitChanges } from "../../catalogue/changes.ts";
 import { type Files, IndexBroken } from "../../catalogue/chunks.ts";
 import { type CatalogueSettings, catalogueFiles, maxLayerPages } from "../../catalogue/files.ts";
 import { chunkOf, chunksFolder, type Entry, manifestPath, parseManifest } from "../../registry/entries.ts";
 import { parseHealthReport } from "../../registry/health.ts";
-import { buildCatalogue, generateEntries } from "./entries.ts";
+import { buildCatalogue, commitOf, filesAfter, generateEntries } from "./entries.ts";
 import { pageSettings } from "./pages.ts";
 
 const settings: CatalogueSettings = {
@@ -15,21 +14,9 @@ const settings: CatalogueSettings = {
 	owners: (smallkey) => (smallkey.startsWith("a") ? ["@org/a"] : []),
 };
 
-function commitOf(at: number, smallkey: string): CommitChanges {
-	const date = new Date(Date.UTC(2026, 0, 1, 0, at)).toISOString().replace(".000", "");
-	return { commit: at.toString(16).padStart(40, "0"), date, layers: [{ smallkey, kind: "changed" }] };
-}
+const changeOf = (at: number, smallkey: string) => commitOf(at, [{ smallkey, kind: "changed" }]);
 
 const isBroken = (error: Error) => error instanceof IndexBroken;
-
-function apply(disk: Files, files: Files): Files {
-	const after = new Map(disk);
-	for (const [path, text] of files) {
-		if (text === null) after.delete(path);
-		else after.set(path, text);
-	}
-	return after;
-}
 
 /** That the files are the expected ones; the chunks before a change stay. */
 function assertSame(given: Files, expected: Files): void {
@@ -45,14 +32,14 @@ for (const isServed of [false, true]) {
 	test(`what changes leave is what a whole build writes, ${isServed ? "by a service" : "as files"}`, () => {
 		const entries = [...generateEntries(60)];
 		const present = new Map(entries.slice(0, 42).map((entry) => [entry.smallkey, entry]));
-		const history = [commitOf(0, "first")];
+		const history = [changeOf(0, "first")];
 		const own = { ...settings, isServed };
 		let disk = buildCatalogue([...present.values()], history, own);
 		const change = (smallkey: string, entry: Entry | null) => {
-			const commit = commitOf(history.length, smallkey);
+			const commit = changeOf(history.length, smallkey);
 			const changes = { layers: new Map([[smallkey, entry]]), history: [commit] };
 			const files = catalogueFiles((path) => disk.get(path) ?? null, changes, own);
-			disk = apply(disk, files);
+			disk = filesAfter(disk, files);
 			history.push(commit);
 			if (entry) present.set(smallkey, entry);
 			else present.delete(smallkey);
@@ -85,7 +72,7 @@ test("a change of one layer renders one page of the plain list in each language"
 });
 
 test("a repair that is proposed is in the changes and their feed", () => {
-	const commit = { ...commitOf(0, "first"), layers: [], repairs: ["moved"], sender: "office" };
+	const commit = { ...commitOf(0, []), repairs: ["moved"], sender: "office" };
 	const files = buildCatalogue([...generateEntries(3)], [commit], settings);
 	assert.match(files.get("changes/feed.xml") ?? "", "<title>moved: a repair is proposed");
 	for (const lang of ["en", "fr"])
@@ -103,9 +90,9 @@ test("an entry is in the chunk of its smallkey, and the hash of FNV-1a is the pu
 
 test("incomplete files are not taken as the start of an update", () => {
 	const entries = [...generateEntries(20)];
-	const disk = buildCatalogue(entries, [commitOf(0, "first")], settings);
+	const disk = buildCatalogue(entries, [changeOf(0, "first")], settings);
 	const [some] = entries as [Entry];
-	const changes = { layers: new Map([[some.smallkey, null]]), history: [commitOf(1, some.smallkey)] };
+	const changes = { layers: new Map([[some.smallkey, null]]), history: [changeOf(1, some.smallkey)] };
 	const chunk = parseManifest(disk.get(manifestPath) ?? "")?.chunks[chunkOf(some.smallkey)] ?? "";
 	for (const gone of [manifestPath, chunk, "index/health.json", "changes/index.json"]) {
 		const read = (path: string) => (path === gone ? null : (disk.get(path) ?? null));

@@ -14,6 +14,7 @@ import {
 import { type Files, IndexBroken } from "../../catalogue/chunks.ts";
 import { recentPath } from "../../registry/recent.ts";
 import { feedPath } from "../../site/static/addresses.ts";
+import { commitOf, filesAfter } from "./entries.ts";
 
 const publicUrl = "";
 
@@ -24,27 +25,17 @@ const titles: Titles = {
 	mayDiffer: () => false,
 };
 
-/** Commit number `at`, which touches as many layers as `sizes` says. */
-function commitOf(at: number, size: number): CommitChanges {
+/** Commit number `at`, which touches as many layers as `size` says. */
+function commitAt(at: number, size: number): CommitChanges {
 	const kinds = ["added", "changed", "removed"] as const;
-	return {
-		commit: at.toString(16).padStart(40, "0"),
-		date: new Date(Date.UTC(2026, 0, 1, 0, at)).toISOString().replace(".000", ""),
-		layers: Array.from({ length: size }, (_, index) => ({
-			smallkey: `layer-${at}-${index}`,
-			kind: kinds[(at + index) % 3] as (typeof kinds)[number],
-		})),
-	};
+	const layers = Array.from({ length: size }, (_, index) => {
+		return { smallkey: `layer-${at}-${index}`, kind: kinds[(at + index) % 3] as (typeof kinds)[number] };
+	});
+	return commitOf(at, layers);
 }
 
 function history(sizes: readonly number[]): CommitChanges[] {
-	return sizes.map((size, at) => commitOf(at, size));
-}
-
-function apply(disk: Files, files: Files): Files {
-	const after = new Map(disk);
-	for (const [path, text] of files) text === null ? after.delete(path) : after.set(path, text);
-	return after;
+	return sizes.map((size, at) => commitAt(at, size));
 }
 
 const sizes = fc.array(fc.constantFrom(1, 1, 1, 2, 40, 500), { minLength: 1, maxLength: 180 });
@@ -66,7 +57,7 @@ test("commits that come later give the files of a whole build", () => {
 					? buildChanges(further, publicUrl)
 					: updateChanges((path) => disk.get(path) ?? null, further, publicUrl, titles);
 			assert.ok(files);
-			disk = apply(disk, files as Files);
+			disk = filesAfter(disk, files as Files);
 			done = cut;
 		}
 		const whole = buildChanges(all, publicUrl);
@@ -81,12 +72,12 @@ test("one commit touches few files, and a follower reads at most 20 kB", () => {
 	for (let at = 33_333; at < 33_333 + 2 * commitsPerPiece; at += 1) {
 		const files = updateChanges(
 			(path) => disk.get(path) ?? null,
-			[commitOf(at, 1)],
+			[commitAt(at, 1)],
 			publicUrl,
 			titles,
 		) as Files;
 		assert.ok(files.size <= 5, String(files.size));
-		disk = apply(disk, files);
+		disk = filesAfter(disk, files);
 		const read = [...files].filter(([path]) => path !== feedPath && path !== recentPath);
 		const bytes = read.reduce((sum, [, text]) => sum + (text ?? "").length, 0);
 		assert.ok(bytes <= 20_000, String(bytes));
@@ -134,7 +125,7 @@ test("a commit of very many layers says how many they were, and is one entry of 
 test("when pieces are missing or of another version, the whole catalogue is built", () => {
 	const disk = buildChanges(history([1, 1]), publicUrl);
 	const read = (path: string) => disk.get(path) ?? null;
-	const further = [commitOf(2, 1)];
+	const further = [commitAt(2, 1)];
 	const isBroken = (error: Error) => error instanceof IndexBroken;
 	const missing = (path: string) => (path === changesPath ? null : read(path));
 	const cut = (path: string) => (path === "changes/0.json" ? "{" : read(path));

@@ -5,61 +5,19 @@ import type { Entry } from "../../registry/entries.ts";
 import { randomFrom } from "../../scripts/bench/layers.ts";
 
 /** Words as titles of map layers have them, English and French, the frequent ones first. */
-const subjects: [string, string][] = [
-	["Water", "Eau"],
-	["Road", "Route"],
-	["Forest", "Forêt"],
-	["Census", "Recensement"],
-	["Climate", "Climat"],
-	["Soil", "Sol"],
-	["Fish", "Poisson"],
-	["Bird", "Oiseau"],
-	["Energy", "Énergie"],
-	["Railway", "Chemin de fer"],
-	["Pipeline", "Pipeline"],
-	["Glacier", "Glacier"],
-	["Earthquake", "Séisme"],
-	["School", "École"],
-	["Hospital", "Hôpital"],
-	["Airport", "Aéroport"],
-	["Wetland", "Milieu humide"],
-	["Wildfire", "Feu de forêt"],
-	["Radon", "Radon"],
-	["Permafrost", "Pergélisol"],
-];
-const aspects: [string, string][] = [
-	["quality", "qualité"],
-	["network", "réseau"],
-	["stations", "stations"],
-	["boundaries", "limites"],
-	["density", "densité"],
-	["change", "changement"],
-	["inventory", "inventaire"],
-	["risk", "risque"],
-	["monitoring sites", "sites de surveillance"],
-	["projections", "projections"],
-	["occurrence", "occurrence"],
-	["habitat", "habitat"],
-];
+const pairsOf = (text: string) =>
+	text.split(/,\s+/).map((pair) => pair.trim().split("/") as [string, string]);
+const subjects = pairsOf(`
+	Water/Eau, Road/Route, Forest/Forêt, Census/Recensement, Climate/Climat, Soil/Sol, Fish/Poisson,
+	Bird/Oiseau, Energy/Énergie, Railway/Chemin de fer, Pipeline/Pipeline, Glacier/Glacier,
+	Earthquake/Séisme, School/École, Hospital/Hôpital, Airport/Aéroport, Wetland/Milieu humide,
+	Wildfire/Feu de forêt, Radon/Radon, Permafrost/Pergélisol`);
+const aspects = pairsOf(`
+	quality/qualité, network/réseau, stations/stations, boundaries/limites, density/densité,
+	change/changement, inventory/inventaire, risk/risque, monitoring sites/sites de surveillance,
+	projections/projections, occurrence/occurrence, habitat/habitat`);
 const places = ["Canada", "Ontario", "Québec", "Alberta", "Yukon", "Nunavut", "Manitoba", "Labrador"];
-const syllables = [
-	"ka",
-	"na",
-	"to",
-	"mi",
-	"ra",
-	"wa",
-	"shi",
-	"ne",
-	"lo",
-	"qui",
-	"be",
-	"sa",
-	"ti",
-	"mon",
-	"ver",
-	"dal",
-];
+const syllables = "ka na to mi ra wa shi ne lo qui be sa ti mon ver dal".split(" ");
 
 /** `count` entries with titles of some 100,000 different words in both languages, the same ones each time. */
 export function* generateEntries(count: number): Generator<Entry> {
@@ -115,4 +73,15 @@ export function buildCatalogue(
 ): Files {
 	const layers = new Map(entries.map((entry) => [entry.smallkey, entry]));
 	return catalogueFiles(null, { layers, history: history ?? [] }, settings);
+}
+
+/** Commit number `at`, of a minute of its own. */
+export function commitOf(at: number, layers: CommitChanges["layers"]): CommitChanges {
+	const date = new Date(Date.UTC(2026, 0, 1, 0, at)).toISOString().replace(".000", "");
+	return { commit: at.toString(16).padStart(40, "0"), date, layers };
+}
+
+/** The files on a disk after an update. */
+export function filesAfter(disk: Files, files: Files): Files {
+	return new Map([...disk, ...files].filter(([path]) => files.get(path) !== null));
 }

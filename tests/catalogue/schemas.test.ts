@@ -2,10 +2,9 @@ import { readFileSync } from "node:fs";
 import Ajv from "ajv";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import type { CommitChanges } from "../../catalogue/changes.ts";
 import type { Entry } from "../../registry/entries.ts";
 import { catalogueChunk } from "../../registry/schemas/catalogue.ts";
-import { buildCatalogue, generateEntries } from "./entries.ts";
+import { buildCatalogue, commitOf, generateEntries } from "./entries.ts";
 import { pageSettings } from "./pages.ts";
 
 const ajv = new Ajv({ allErrors: true });
@@ -28,10 +27,6 @@ function schemaOf(path: string): object {
 	if (path.startsWith("index/chunks/")) return catalogueChunk;
 	if (path === "changes/recent.json") return recent;
 	return path === "changes/index.json" ? changes : piece;
-}
-
-function commitOf(at: number, layers: CommitChanges["layers"]): CommitChanges {
-	return { commit: at.toString(16).padStart(40, "0"), date: "2026-03-04T12:00:00Z", layers };
 }
 
 test("every file of the index and the changes is as its schema says, and another one is not", () => {

@@ -1,36 +1,28 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { type Ended, exits, prints, root, runScript, warns } from "../process.ts";
+import { exits, prints, root, runScript, warns } from "../process.ts";
 import { ownersFile, wmsFile } from "../review/repository.ts";
 import { type Files, freshSuite, Repository, temporaryFolder } from "../world.ts";
 
-interface Scene {
-	repository: Repository;
-	out: string;
-	build: () => Promise<Ended>;
-	/** The layer of an English fragment of the output, or null. */
-	served: (smallkey: string) => string | null;
-}
+let repository: Repository;
+let out: string;
 
-const test = freshSuite<Scene>("a build of a commit with wrong files", async (use) => {
-	const out = join(use(await temporaryFolder()).path, "out");
+const test = freshSuite("a build of a commit with wrong files", async (use) => {
+	out = join(use(await temporaryFolder()).path, "out");
 	const layers = { "layers/aa/aaa.json": wmsFile("first"), "layers/bb/bbb.json": wmsFile("other") };
-	const repository = use(new Repository({ "layers/owners.json": ownersFile, ...layers }));
-	const build = () => runScript("build", ["--repo", repository.path, "--out", out], { SITE: "off" });
-	const served = (smallkey: string) => {
-		const path = join(out, "v0.9/doc/en", smallkey);
-		if (!existsSync(path)) return null;
-		return JSON.parse(readFileSync(path, "utf8")).layers.wms[0].layerName as string;
-	};
-	return { repository, out, build, served };
+	repository = use(new Repository({ "layers/owners.json": ownersFile, ...layers }));
 });
 
-test("a file that was valid once is served in its last valid form, one that never was is not served, and all others are", async ({
-	repository,
-	build,
-	served,
-}) => {
+const build = () => runScript("build", ["--repo", repository.path, "--out", out], { SITE: "off" });
+
+/** The layer of an English fragment of the output, or null. */
+function served(smallkey: string): string | null {
+	const path = join(out, "v0.9/doc/en", smallkey);
+	return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")).layers.wms[0].layerName : null;
+}
+
+test("a file that was valid once is served in its last valid form, one that never was is not served, and all others are", async () => {
 	repository.commit("change", { "layers/aa/aaa.json": wmsFile("second") });
 	repository.commit("break", {
 		"layers/aa/aaa.json": "{",
@@ -46,11 +38,7 @@ test("a file that was valid once is served in its last valid form, one that neve
 	assert.equal(["aaa", "bbb", "ccc", "ddd"].map(served), ["second", "newer", null, null]);
 });
 
-test("a wrong file is named again at each build until it is corrected, and what follows is built", async ({
-	repository,
-	build,
-	served,
-}) => {
+test("a wrong file is named again at each build until it is corrected, and what follows is built", async () => {
 	await exits(build(), 0);
 	repository.commit("break", { "layers/aa/aaa.json": "{" });
 	await exits(build(), 1);
@@ -65,12 +53,7 @@ test("a wrong file is named again at each build until it is corrected, and what 
 	assert.equal(["aaa", "bbb"].map(served), ["mended", "newer"]);
 });
 
-test("while a file stays wrong, only changed layers are built, and the file is named each time", async ({
-	repository,
-	build,
-	served,
-	out,
-}) => {
+test("while a file stays wrong, only changed layers are built, and the file is named each time", async () => {
 	const more = Array.from({ length: 3 }, (_, index) => [`layers/m${index}/m${index}x.json`, wmsFile("more")]);
 	repository.commit("more, and break", { ...Object.fromEntries(more), "layers/aa/aaa.json": "{" });
 	await exits(build(), 1);
@@ -93,11 +76,7 @@ test("while a file stays wrong, only changed layers are built, and the file is n
 	assert.equal(["aaa", "bbb", "ccc", "m0x", "m1x"].map(served), ["mended", "newer", "good", null, "left"]);
 });
 
-test("a layer removed before its file turned wrong stays removed, and a link is no layer", async ({
-	repository,
-	build,
-	served,
-}) => {
+test("a layer removed before its file turned wrong stays removed, and a link is no layer", async () => {
 	repository.commit("remove", { "layers/aa/aaa.json": null });
 	repository.commit("break", {
 		"layers/aa/aaa.json": "{",
@@ -107,11 +86,7 @@ test("a layer removed before its file turned wrong stays removed, and a link is 
 	assert.equal(["aaa", "bbb"].map(served), [null, "other"]);
 });
 
-test("of keys that differ only in case the first is built, and a wrong description is left out", async ({
-	repository,
-	build,
-	served,
-}) => {
+test("of keys that differ only in case the first is built, and a wrong description is left out", async () => {
 	repository.commit("twins", {
 		"layers/aa/AAA.json": wmsFile("twin"),
 		"layers/bb/bbb.service.json": "{",
@@ -123,11 +98,7 @@ test("of keys that differ only in case the first is built, and a wrong descripti
 	assert.equal(["AAA", "aaa", "bbb"].map(served), ["twin", null, "other"]);
 });
 
-test("the last valid form has its harvested description, and a description alone is named", async ({
-	repository,
-	build,
-	out,
-}) => {
+test("the last valid form has its harvested description, and a description alone is named", async () => {
 	const fixture = (path: string) => readFileSync(join(root, "tests/fixtures", path), "utf8");
 	repository.commit("described", {
 		"layers/oz/ozone.json": fixture("layers/oz/ozone.json"),
@@ -150,11 +121,7 @@ test("the last valid form has its harvested description, and a description alone
 	);
 });
 
-test("when no file is valid, or too many are wrong, nothing is written", async ({
-	repository,
-	build,
-	served,
-}) => {
+test("when no file is valid, or too many are wrong, nothing is written", async () => {
 	await exits(build(), 0);
 	const many = Array.from({ length: 201 }, (_, index): [string, string] => [
 		`layers/zz/zz${index}.json`,

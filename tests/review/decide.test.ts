@@ -9,39 +9,40 @@ import { type Ended, exits, prints, runScript, ServerProcess, warns } from "../p
 import { eventually } from "../wait.ts";
 import { beforeGit, freshSuite, Repository, temporaryFolder } from "../world.ts";
 
+let local: Local;
 const test = freshSuite("reviews of a service on this machine", async (use) => {
 	const health = '{"sick":{"described":{"state":"down","since":"2026-W05"}}}';
 	const layers = { [layerPath("first")]: wms("first"), [layerPath("described")]: feature };
-	return { local: use(await Local.open({ files: { ...layers, [healthPath]: health } })) };
+	local = use(await Local.open({ files: { ...layers, [healthPath]: health } }));
 });
 
-function run(local: Local, name: string, ...words: string[]): Promise<Ended> {
+function run(name: string, ...words: string[]): Promise<Ended> {
 	return runScript(name, words, { DATA_DIR: local.folder });
 }
 
 /** Accepts what is there now. */
-async function accept(local: Local, name: string, ...words: string[]): Promise<Ended> {
+async function accept(name: string, ...words: string[]): Promise<Ended> {
 	const branch = name.includes("/") ? name : `register/${name}`;
 	const commit = await local.git("rev-parse", `refs/heads/${branch}`);
-	return run(local, "review", "accept", name, "--commit", commit, ...words);
+	return run("review", "accept", name, "--commit", commit, ...words);
 }
 
 /** What the publisher reads at `/status/<smallkey>`; null: nothing. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
-async function statusOf(local: Local, smallkey: string): Promise<any> {
+async function statusOf(smallkey: string): Promise<any> {
 	const status = await local.context.status?.(smallkey, []);
 	return typeof status === "function" ? status("en") : status;
 }
 
-async function propose(local: Local, smallkey: string, body: string): Promise<void> {
+async function propose(smallkey: string, body: string): Promise<void> {
 	const answer = await local.write({ target: `/register/${smallkey}`, sender: "careful", body });
 	assert.is(answer.status, 201);
 	assert.is(local.get(`/v0.9/doc/en/${smallkey}`).status, 404);
 }
 
-test("status lists what is sick, without a harvest, waiting, and the room on the disk", async ({ local }) => {
-	await propose(local, "waits", wms("waits"));
-	const { stdout, stderr } = await prints(run(local, "status"), 0, /^2 layers at commit [0-9a-f]{12}\n/);
+test("status lists what is sick, without a harvest, waiting, and the room on the disk", async () => {
+	await propose("waits", wms("waits"));
+	const { stdout, stderr } = await prints(run("status"), 0, /^2 layers at commit [0-9a-f]{12}\n/);
 	assert.match(stderr, `Looking at the branch main of the repository of DATA_DIR, ${local.repository}`);
 	assert.match(stdout, "0 files not in order\n1 sick layer\n  described  down since 2026-W05\n");
 	assert.match(stdout, "2 layers without a harvest\n  described  was asked: down\n  first\n");
@@ -52,29 +53,27 @@ test("status lists what is sick, without a harvest, waiting, and the room on the
 	assert.match(stdout, /\ndisk: [\d.]+ GB of [\d.]+ GB left\nno service runs on it\n$/);
 });
 
-test("a review is listed and shown: who asked, what viewers will read, warnings, and how to decide", async ({
-	local,
-}) => {
-	const none = await run(local, "review", "list");
+test("a review is listed and shown: who asked, what viewers will read, warnings, and how to decide", async () => {
+	const none = await run("review", "list");
 	assert.equal([none.code, none.stdout], [0, ""]);
 	assert.match(none.stderr, "no review waits in the repository of DATA_DIR");
 	const there = "http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en";
-	await propose(local, "waits", wms("waits").replaceAll(there, "https://maps.invalid/wms?x=1"));
+	await propose("waits", wms("waits").replaceAll(there, "https://maps.invalid/wms?x=1"));
 	const id = await local.git("rev-parse", "refs/heads/register/waits");
-	const { stdout } = await run(local, "review", "list");
+	const { stdout } = await run("review", "list");
 	assert.is(
 		stdout,
 		"register/waits  of careful, 2026-03-04: register waits (wms)  (npx fragment-publisher review show register/waits)\n",
 	);
 	const before = await local.state();
-	await prints(run(local, "review", "show", "waits"), 0, [
+	await prints(run("review", "show", "waits"), 0, [
 		`register/waits at commit ${id}\n  proposed ${id.slice(0, 12)} of 2026-03-04 12:00:00\n`,
 		"    by the sender careful, with a signed request of 2026-03-04T12:00:00.000Z\n",
 		/warning layers\/wa\/waits\.json:5: \/en\/service_url: has a query/,
 		/waits: added\n {2}viewers in en read:\n[\s\S]*\n {2}viewers in fr read:\n {4}\+/,
 		`npx fragment-publisher review accept register/waits --commit ${id.slice(0, 12)}\n`,
 	]);
-	const markdown = await run(local, "review", "show", "register/waits", "--markdown");
+	const markdown = await run("review", "show", "register/waits", "--markdown");
 	assert.match(
 		markdown.stdout,
 		/^<!-- fragment-publisher: review -->\n### The layers of this change are in order\n/,
@@ -84,32 +83,32 @@ test("a review is listed and shown: who asked, what viewers will read, warnings,
 	assert.is(await local.state(), before, "and nothing was merged");
 });
 
-test("without a terminal only the commit that was shown is merged", async ({ local }) => {
-	await propose(local, "waits", wms("waits"));
+test("without a terminal only the commit that was shown is merged", async () => {
+	await propose("waits", wms("waits"));
 	const shown = await local.git("rev-parse", "refs/heads/register/waits");
 	const before = await local.state();
-	const unseen = await exits(run(local, "review", "accept", "waits"), 2);
+	const unseen = await exits(run("review", "accept", "waits"), 2);
 	assert.match(unseen.stderr, `--commit ${shown.slice(0, 12)}: is needed to merge this without a terminal`);
 	assert.is(await local.state(), before, "and nothing was merged");
 
 	local.now += 1_000;
-	await propose(local, "waits", wms("later"));
+	await propose("waits", wms("later"));
 	const moved = await local.state();
-	await warns(run(local, "review", "accept", "waits", "--commit", shown.slice(0, 12)), 1, [
+	await warns(run("review", "accept", "waits", "--commit", shown.slice(0, 12)), 1, [
 		`register/waits: has changed since ${shown.slice(0, 12)} was shown: npx fragment-publisher review show`,
 	]);
-	await warns(run(local, "review", "accept", "waits", "--commit", "0123456789ab"), 1, [
+	await warns(run("review", "accept", "waits", "--commit", "0123456789ab"), 1, [
 		"register/waits: there is no commit 0123456789ab: npx fragment-publisher review show",
 	]);
 	assert.is(await local.state(), moved, "and nothing was merged");
 });
 
-test("a change that comes while the reviewer is asked is not merged", async ({ local }) => {
-	await propose(local, "waits", wms("waits"));
+test("a change that comes while the reviewer is asked is not merged", async () => {
+	await propose("waits", wms("waits"));
 	let moved = "";
 	const ask = async () => {
 		local.now += 1_000;
-		await propose(local, "waits", wms("later"));
+		await propose("waits", wms("later"));
 		moved = await local.state();
 		return "y";
 	};
@@ -128,9 +127,9 @@ test("a change that comes while the reviewer is asked is not merged", async ({ l
 	assert.is(await local.state(), moved);
 });
 
-test("an accepted change is served, and the audit names sender and reviewer", async ({ local }) => {
-	await propose(local, "waits", wms("waits"));
-	const { stdout, stderr } = await exits(accept(local, "waits", "--by", "Ann B"), 0);
+test("an accepted change is served, and the audit names sender and reviewer", async () => {
+	await propose("waits", wms("waits"));
+	const { stdout, stderr } = await exits(accept("waits", "--by", "Ann B"), 0);
 	assert.match(stderr, "Accepting register/waits of careful in the repository of DATA_DIR");
 	assert.match(stdout, "waits: added\n  viewers in en read:\n");
 	assert.match(stdout, /\nAccepted: [0-9a-f]{12} is on the branch main\n$/);
@@ -139,53 +138,49 @@ test("an accepted change is served, and the audit names sender and reviewer", as
 	const merge = await local.git("rev-parse", "refs/heads/main");
 	await local.put("other", wms("other"));
 	assert.match(await (await local.put("waits", wms("waits"))).text(), `"commit":"${merge}"`);
-	assert.match((await run(local, "status")).stdout, "\n0 reviews wait\n");
-	const audit = await exits(run(local, "audit", "waits"), 0);
+	assert.match((await run("status")).stdout, "\n0 reviews wait\n");
+	const audit = await exits(run("audit", "waits"), 0);
 	assert.match(audit.stdout, "merged by Ann B <Ann-B@reviewer.invalid>: accept register/waits\n  brought ");
 	assert.match(audit.stdout, "    by the sender careful, with a signed request of ");
 });
 
-test("an accepted change keeps what others stored meanwhile; a layer that both changed is not merged", async ({
-	local,
-}) => {
-	await propose(local, "waits", wms("waits"));
+test("an accepted change keeps what others stored meanwhile; a layer that both changed is not merged", async () => {
+	await propose("waits", wms("waits"));
 	assert.is((await local.put("other", wms("other"))).status, 201);
-	await exits(accept(local, "register/waits"), 0);
+	await exits(accept("register/waits"), 0);
 	await eventually(() => local.get("/v0.9/doc/en/waits").status === 200);
 	assert.is(local.get("/v0.9/doc/en/other").status, 200);
 
 	await local.write({ target: "/register/first", sender: "careful", body: wms("careful") });
-	assert.match((await run(local, "review", "show", "first")).stdout, "To merge exactly this: ");
+	assert.match((await run("review", "show", "first")).stdout, "To merge exactly this: ");
 	await local.put("first", wms("faster"));
-	const { stdout: listed } = await run(local, "review", "list");
+	const { stdout: listed } = await run("review", "list");
 	assert.match(listed, "register first (wms); the branch main has changed the same layer since  (npx");
-	const shown = await prints(run(local, "review", "show", "first"), 1, [
+	const shown = await prints(run("review", "show", "first"), 1, [
 		"It cannot be merged: the branch main has changed the same layer since. Decline it",
 	]);
 	assert.not.match(shown.stdout, "review accept");
 	const before = await local.git("rev-parse", "refs/heads/main");
-	await warns(accept(local, "first"), 1, [
+	await warns(accept("first"), 1, [
 		"register/first: the branch main has changed the same layer since. Decline it, and ask",
 	]);
 	assert.is(await local.git("rev-parse", "refs/heads/main"), before);
-	assert.match((await run(local, "status")).stdout, "\n1 review waits\n");
+	assert.match((await run("status")).stdout, "\n1 review waits\n");
 });
 
-test("changes of different lines of one layer are not joined: no reviewer has seen the result", async ({
-	local,
-}) => {
+test("changes of different lines of one layer are not joined: no reviewer has seen the result", async () => {
 	const { en, fr, ...rest } = JSON.parse(wms("first"));
 	const ofReview = JSON.stringify({ ...rest, en: { ...en, layer: "english" }, fr });
 	await local.write({ target: "/register/first", sender: "careful", body: ofReview });
 	await local.put("first", JSON.stringify({ ...rest, en, fr: { ...fr, layer: "french" } }));
 	const before = await local.state();
-	assert.match((await run(local, "review", "list")).stdout, "main has changed the same layer since");
-	await warns(accept(local, "first"), 1, "the branch main has changed the same layer since. Decline it");
+	assert.match((await run("review", "list")).stdout, "main has changed the same layer since");
+	await warns(accept("first"), 1, "the branch main has changed the same layer since. Decline it");
 	assert.is(await local.state(), before, "and nothing was merged");
 });
 
-test("a branch whose layer is wrong is not merged", async ({ local }) => {
-	await propose(local, "waits", wms("waits"));
+test("a branch whose layer is wrong is not merged", async () => {
+	await propose("waits", wms("waits"));
 	const blob = join(local.folder, "wrong.json");
 	await writeFile(blob, '{"version":"1.0.0"}');
 	const id = await local.git("hash-object", "-w", blob);
@@ -196,79 +191,79 @@ test("a branch whose layer is wrong is not merged", async ({ local }) => {
 	const commit = await local.git(...words, "-p", "refs/heads/register/waits");
 	await local.git("update-ref", "refs/heads/register/waits", commit);
 	const before = await local.state();
-	const { stderr } = await prints(accept(local, "waits"), 1, /error layers\/wa\/waits\.json.*payload_type/);
+	const { stderr } = await prints(accept("waits"), 1, /error layers\/wa\/waits\.json.*payload_type/);
 	assert.match(stderr, "Not accepted: the problems must be corrected first");
 	assert.is(await local.state(), before);
 });
 
-test("a declined change leaves the list; status and audit say who declined it and why", async ({ local }) => {
-	await propose(local, "waits", wms("waits"));
+test("a declined change leaves the list; status and audit say who declined it and why", async () => {
+	await propose("waits", wms("waits"));
 	const id = await local.git("rev-parse", "refs/heads/register/waits");
 	const words = ["waits", "--why", "the wrong service", "--by", "Ann"];
-	const { stdout } = await exits(run(local, "review", "decline", ...words), 0);
+	const { stdout } = await exits(run("review", "decline", ...words), 0);
 	const branch = `declined/register/waits/${id.slice(0, 12)}`;
 	assert.match(stdout, `Declined; the change is kept on the branch ${branch}\n`);
-	assert.match((await run(local, "status")).stdout, "\n0 reviews wait\n");
+	assert.match((await run("status")).stdout, "\n0 reviews wait\n");
 	const said = await local.git("log", "-1", "--format=%an <%ae>%n%B", `refs/heads/${branch}`);
 	assert.match(said, "Ann <Ann@reviewer.invalid>\ndecline register/waits\n\nthe wrong service\n\nMain: ");
 	assert.is(await local.git("rev-parse", `refs/heads/${branch}^`), id);
-	const { registered, review, declined } = await statusOf(local, "waits");
+	const { registered, review, declined } = await statusOf("waits");
 	assert.equal([registered, review, declined.commit, declined.reason], [null, null, id, "the wrong service"]);
-	await prints(run(local, "audit", "waits"), 0, [
+	await prints(run("audit", "waits"), 0, [
 		/^[\d-]{10} [\d:]{8} {2}[0-9a-f]{12} {2}declined\n {2}by Ann <.*>: the wrong service\n/,
 		`  proposed ${id.slice(0, 12)} of 2026-03-04 12:00:00\n    by the sender careful, with a`,
 	]);
-	assert.is((await run(local, "audit", "first")).stdout.includes("declined"), false);
-	assert.match((await run(local, "audit", "--sender", "careful")).stdout, "declined\n  by Ann");
+	assert.is((await run("audit", "first")).stdout.includes("declined"), false);
+	assert.match((await run("audit", "--sender", "careful")).stdout, "declined\n  by Ann");
 
 	local.now += 1_000;
-	await propose(local, "waits", wms("better"));
-	assert.match((await run(local, "status")).stdout, "\n1 review waits\n", "its sender may try again");
-	const again = await statusOf(local, "waits");
+	await propose("waits", wms("better"));
+	assert.match((await run("status")).stdout, "\n1 review waits\n", "its sender may try again");
+	const again = await statusOf("waits");
 	assert.equal([again.review.branch, again.declined], ["register/waits", null]);
 });
 
-test("what a sender did is listed in order of time, declined changes among the others", async ({ local }) => {
-	await propose(local, "before", wms("before"));
-	await exits(accept(local, "before", "--by", "Ann"), 0);
-	await propose(local, "waits", wms("waits"));
-	await exits(run(local, "review", "decline", "waits", "--why", "no", "--by", "Ann"), 0);
+test("what a sender did is listed in order of time, declined changes among the others", async () => {
+	await propose("before", wms("before"));
+	await exits(accept("before", "--by", "Ann"), 0);
+	await propose("waits", wms("waits"));
+	await exits(run("review", "decline", "waits", "--why", "no", "--by", "Ann"), 0);
 	local.now = Date.parse("2090-01-01T00:00:00Z");
-	await propose(local, "after", wms("after"));
-	await exits(accept(local, "after", "--by", "Ann"), 0);
-	const { stdout } = await run(local, "audit", "--sender", "careful");
+	await propose("after", wms("after"));
+	await exits(accept("after", "--by", "Ann"), 0);
+	const { stdout } = await run("audit", "--sender", "careful");
 	const events = stdout.match(/(?<= {2})(?:added \w+|declined)$/gm);
 	assert.equal(events, ["added after", "declined", "added before"]);
 });
 
-test("a layer that has changed since is no longer declined", async ({ local }) => {
+test("a layer that has changed since is no longer declined", async () => {
 	await local.write({ target: "/register/first", sender: "careful", body: wms("careful") });
-	await run(local, "review", "decline", "first", "--why", "no");
-	assert.is((await statusOf(local, "first")).declined.reason, "no");
+	await run("review", "decline", "first", "--why", "no");
+	assert.is((await statusOf("first")).declined.reason, "no");
 	local.now += 1_000;
 	await local.put("first", wms("faster"));
-	assert.is((await statusOf(local, "first")).declined, null);
+	assert.is((await statusOf("first")).declined, null);
 	await local.delete("first");
-	assert.is(await statusOf(local, "first"), null);
+	assert.is(await statusOf("first"), null);
 });
 
-test("a decline that git cannot read is an error, and not shown as no decline", async ({ local }) => {
+test("a decline that git cannot read is an error, and not shown as no decline", async () => {
 	await local.write({ target: "/register/first", sender: "careful", body: wms("careful") });
-	await run(local, "review", "decline", "first", "--why", "no");
+	await run("review", "decline", "first", "--why", "no");
 	{
 		const fails = 'case " $* " in *" merge-base "* | *" rev-list "*) exit 128 ;; esac';
 		using _git = beforeGit(join(local.folder, "bin"), [fails]);
-		const answer = await statusOf(local, "first").catch((error: Error) => error);
+		const answer = await statusOf("first").catch((error: Error) => error);
 		assert.instance(answer, GitFailure, JSON.stringify(answer));
 	}
-	assert.is((await statusOf(local, "first")).declined.reason, "no");
+	assert.is((await statusOf("first")).declined.reason, "no");
 });
 
-test("a declined request cannot be sent again after a restart", async ({ local }) => {
+test("a declined request cannot be sent again after a restart", async () => {
 	const timestamp = new Date(local.now).toISOString();
 	const write = { target: "/register/waits", sender: "careful", body: wms("waits"), timestamp };
 	assert.is((await local.write(write)).status, 201);
-	await run(local, "review", "decline", "waits", "--why", "no");
+	await run("review", "decline", "waits", "--why", "no");
 	await local.stop();
 	await local.start();
 	const before = await local.state();
@@ -276,30 +271,30 @@ test("a declined request cannot be sent again after a restart", async ({ local }
 	assert.is(await local.state(), before, "and nothing was stored");
 });
 
-test("a proposal on a branch repair/<smallkey> is decided in the same way", async ({ local }) => {
+test("a proposal on a branch repair/<smallkey> is decided in the same way", async () => {
 	for (const smallkey of ["waits", "other"]) {
-		await propose(local, smallkey, wms(smallkey));
+		await propose(smallkey, wms(smallkey));
 		await local.git("branch", "-m", `register/${smallkey}`, `repair/${smallkey}`);
 	}
-	assert.match((await run(local, "review", "list")).stdout, /^repair\/other .*\nrepair\/waits /m);
-	assert.match((await run(local, "review", "show", "waits")).stdout, "waits: added\n");
-	assert.is((await statusOf(local, "waits")).review.branch, "repair/waits");
-	await exits(accept(local, "repair/waits"), 0);
+	assert.match((await run("review", "list")).stdout, /^repair\/other .*\nrepair\/waits /m);
+	assert.match((await run("review", "show", "waits")).stdout, "waits: added\n");
+	assert.is((await statusOf("waits")).review.branch, "repair/waits");
+	await exits(accept("repair/waits"), 0);
 	await eventually(() => local.get("/v0.9/doc/en/waits").status === 200);
-	await exits(run(local, "review", "decline", "other", "--why", "not so"), 0);
-	assert.is((await statusOf(local, "other")).declined.reason, "not so");
+	await exits(run("review", "decline", "other", "--why", "not so"), 0);
+	assert.is((await statusOf("other")).declined.reason, "not so");
 
 	local.now += 1_000;
-	await propose(local, "twice", wms("twice"));
+	await propose("twice", wms("twice"));
 	await local.git("branch", "repair/twice", "register/twice");
 	const before = await local.state();
-	const { stderr } = await exits(run(local, "review", "decline", "twice", "--why", "x"), 2);
+	const { stderr } = await exits(run("review", "decline", "twice", "--why", "x"), 2);
 	assert.match(stderr, /twice: is \S+ or \S+: name one of them/);
 	assert.is(await local.state(), before, "and nothing was declined");
 });
 
-test("a decision that cannot be made is refused, and nothing changes", async ({ local }) => {
-	await propose(local, "waits", wms("waits"));
+test("a decision that cannot be made is refused, and nothing changes", async () => {
+	await propose("waits", wms("waits"));
 	const before = await local.state();
 	for (const [words, error] of [
 		["show nothing", "nothing: does not wait for a review; these wait: register/waits"],
@@ -314,31 +309,31 @@ test("a decision that cannot be made is refused, and nothing changes", async ({ 
 		["decline nothing --why x", "nothing: does not wait"],
 		["acept waits", "too many arguments"],
 	] as const) {
-		const { code, stderr } = await run(local, "review", ...words.split(" "));
+		const { code, stderr } = await run("review", ...words.split(" "));
 		assert.is(code, 2, words);
 		assert.match(stderr, error);
 	}
 	assert.is(await local.state(), before);
 	using checkout = new Repository({});
-	const { stderr } = await exits(run(local, "review", "accept", "waits", "--repo", checkout.path), 2);
+	const { stderr } = await exits(run("review", "accept", "waits", "--repo", checkout.path), 2);
 	assert.match(stderr, "is no repository of a service; a pull request is merged where it was opened");
 });
 
-test("accept and decline are shorter names of the same verbs", async ({ local }) => {
-	await propose(local, "waits", wms("waits"));
-	assert.match((await run(local, "accept", "waits")).stderr, "is needed to merge this without a terminal");
-	await exits(run(local, "decline", "waits", "--why", "no"), 0);
-	assert.match((await run(local, "help", "accept")).stdout, "Usage: npx fragment-publisher review accept");
+test("accept and decline are shorter names of the same verbs", async () => {
+	await propose("waits", wms("waits"));
+	assert.match((await run("accept", "waits")).stderr, "is needed to merge this without a terminal");
+	await exits(run("decline", "waits", "--why", "no"), 0);
+	assert.match((await run("help", "accept")).stdout, "Usage: npx fragment-publisher review accept");
 });
 
 (process.getuid?.() === 0 ? test : test.skip)(
 	"another user than the repository's is refused, and nothing changes",
-	async ({ local }) => {
-		await propose(local, "waits", wms("waits"));
+	async () => {
+		await propose("waits", wms("waits"));
 		const before = await local.state();
 		await chown(join(local.repository, "refs", "heads"), 12_345, 12_345);
 		for (const words of ["accept waits --commit 0123456", "decline waits --why no"]) {
-			const { stderr } = await exits(run(local, "review", ...words.split(" ")), 2);
+			const { stderr } = await exits(run("review", ...words.split(" ")), 2);
 			assert.match(stderr, "belongs to the user 12345, and this is the user 0: run it as that user");
 		}
 		assert.is(await local.state(), before);

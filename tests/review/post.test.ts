@@ -34,15 +34,7 @@ async function comment(text: string | object | null, pulls: object = [{ number, 
 	const json = typeof text === "string" ? report(text) : text;
 	if (text !== null) await writeFile(path, JSON.stringify(json));
 	const words = ["--pulls", JSON.stringify(pulls), "--reports", folder, "--author", author];
-	return runScript("comment", words, settings());
-}
-
-function settings(): Record<string, string> {
-	return {
-		GITHUB_REPOSITORY: peer.repository,
-		GITHUB_TOKEN: peer.token,
-		GITHUB_API_URL: peer.proxy.url,
-	};
+	return runScript("comment", words, peer.env);
 }
 
 async function comments(): Promise<Comment[]> {
@@ -216,7 +208,7 @@ test("a report may have line breaks and any letters", () => {
 
 test("the pull requests are listed for an event's commit, for a missing check, or all", async () => {
 	const list = async (...words: string[]) => {
-		const { stdout } = await exits(runScript("pull-requests", words, settings()), 0);
+		const { stdout } = await exits(runScript("pull-requests", words, peer.env), 0);
 		return JSON.parse(stdout) as unknown;
 	};
 	assert.equal(await list(), [{ number, head }]);

@@ -173,7 +173,7 @@ test("a wrong layer is named in the issue, and all others are published", async 
 	assert.is(looked.status, 1);
 	mkdirSync(join(cwd, "problems"));
 	copyFileSync(join(cwd, "problems.txt"), join(cwd, "problems", "problems.txt"));
-	const env = { GITHUB_TOKEN: peer.token, GITHUB_API_URL: peer.proxy.url, RUN: "https://run/1" };
+	const env = { ...peer.env, RUN: "https://run/1" };
 	const reported = await runJob(cwd, commands("publish", "tell"), {
 		...env,
 		RESULTS: "success failure skipped",

@@ -21,12 +21,7 @@ test.after(() => peer.close());
 /** Runs `npx fragment-publisher tell-failure` as the workflow does. */
 async function tell(results: string, page: string): Promise<string> {
 	const words = ["--workflow", "publish", "--results", results, "--run", page, "--author", "maps"];
-	const env = {
-		GITHUB_REPOSITORY: peer.repository,
-		GITHUB_TOKEN: peer.token,
-		GITHUB_API_URL: peer.proxy.url,
-	};
-	const { stdout } = await exits(runScript("tell-failure", words, env), 0);
+	const { stdout } = await exits(runScript("tell-failure", words, peer.env), 0);
 	return stdout.trim();
 }
 
@@ -53,12 +48,7 @@ test("an issue of that title by another author is left alone", async () => {
 	await tell("success", "https://run/6");
 	await peer.api("POST", "/issues", { title: "The workflow publish fails", body: "mine" });
 	const words = ["--workflow", "publish", "--results", "success", "--run", "x", "--author", "somebody"];
-	const env = {
-		GITHUB_REPOSITORY: peer.repository,
-		GITHUB_TOKEN: peer.token,
-		GITHUB_API_URL: peer.proxy.url,
-	};
-	assert.is((await runScript("tell-failure", words, env)).stdout.trim(), "nothing to tell");
+	assert.is((await runScript("tell-failure", words, peer.env)).stdout.trim(), "nothing to tell");
 	assert.is((await issues()).find(({ body }) => body === "mine")?.state, "open");
 });
 

@@ -11,6 +11,8 @@ export interface Peer extends AsyncDisposable {
 	/** `owner/name` of a repository with one commit, a README. */
 	repository: string;
 	token: string;
+	/** What leads a command to it. */
+	env: Record<string, string>;
 	/** A GitHub App that is installed on the repository. */
 	app: { appId: string; privateKey: string };
 	/** A store through the proxy; patient, so that a busy machine changes no test. */
@@ -107,6 +109,7 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 		proxy,
 		repository,
 		token,
+		env: { GITHUB_REPOSITORY: repository, GITHUB_TOKEN: token, GITHUB_API_URL: proxy.url },
 		app: { appId: "4711", privateKey },
 		store: (options = {}) =>
 			githubStore({

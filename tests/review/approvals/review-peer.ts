@@ -2,6 +2,7 @@ import {
 	answerFrom,
 	type JsonAnswer,
 	type JsonRequest,
+	type JsonServer,
 	type Routes,
 	startJsonServer,
 } from "../../scripts/json-server.ts";
@@ -52,8 +53,7 @@ export interface PeerCheck {
 }
 
 /** As much of GitHub as reviews, checks and teams need: `emulate` takes any review, and names no App of a check. */
-export interface ReviewPeer {
-	url: string;
+export interface ReviewPeer extends JsonServer {
 	/** What leads a command to it. */
 	env: Record<string, string>;
 	pulls: PeerPull[];
@@ -79,7 +79,6 @@ export interface ReviewPeer {
 	extra: ((request: JsonRequest) => JsonAnswer | null) | null;
 	/** The merge by a larger GitHub. */
 	merge: ((number: number, body: Record<string, unknown>) => JsonAnswer) | null;
-	close(): Promise<void>;
 }
 
 /** The workflows' App, which sets checks and writes comments. */
@@ -91,7 +90,7 @@ export function idOf(login: string): number {
 }
 
 export async function startReviewPeer(): Promise<ReviewPeer> {
-	const peer: Omit<ReviewPeer, "url" | "env" | "close"> = {
+	const peer: Omit<ReviewPeer, keyof JsonServer | "env"> = {
 		pulls: [],
 		teams: new Map(),
 		accounts: new Set(),

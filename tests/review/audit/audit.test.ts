@@ -7,11 +7,12 @@ import { type Ended, exits, prints, runScript, warns } from "../../process.ts";
 import { eventually } from "../../wait.ts";
 import { sharedSuite } from "../../world.ts";
 
-const test = sharedSuite("audit", async (use) => ({
-	local: use(await Local.open({ files: { [layerPath("seeded")]: wms("seed") } })),
-}));
+let local: Local;
+const test = sharedSuite("audit", async (use) => {
+	local = use(await Local.open({ files: { [layerPath("seeded")]: wms("seed") } }));
+});
 
-function audit(local: Local, ...words: string[]): Promise<Ended> {
+function audit(...words: string[]): Promise<Ended> {
 	const io = { now: () => new Date(noon + 3_600_000) };
 	return runScript("audit", words, { DATA_DIR: local.folder }, io);
 }
@@ -33,7 +34,7 @@ const service = "fragment-publisher <fragment-publisher@sender.invalid>";
 const jstest = "jstest <jstest@sender.invalid>";
 
 /** Pushes a commit that changes a layer, and says whatever it likes. */
-async function push(local: Local, smallkey: string, text: string | null, forgery: Forgery): Promise<string> {
+async function push(smallkey: string, text: string | null, forgery: Forgery): Promise<string> {
 	const {
 		author = jstest,
 		committer = service,
@@ -67,16 +68,14 @@ const trailers = (sender: string, time: string, sum = request) =>
 	`Sender: ${sender}\nTimeStamp: ${time}\nRequest: ${sum}`;
 const noonText = "2026-03-04T12:00:00.000Z";
 
-test("a layer's changes are listed with sender, time, door, request and what viewers read", async ({
-	local,
-}) => {
+test("a layer's changes are listed with sender, time, door, request and what viewers read", async () => {
 	local.now = noon + 60_000;
 	await local.put("told", wms("before"));
 	local.now = noon + 120_000;
 	await local.put("told", wms("after"));
 	local.now = noon + 180_000;
 	await local.delete("told");
-	const { stdout } = await warns(audit(local, "told"), 0, [
+	const { stdout } = await warns(audit("told"), 0, [
 		`Reading the history of the smallkey told in the repository of DATA_DIR, ${local.folder}`,
 	]);
 	const [removed = "", changed = "", added = "", count = ""] = stdout.trim().split("\n\n");
@@ -89,33 +88,33 @@ test("a layer's changes are listed with sender, time, door, request and what vie
 	assert.is(count, "3 changes");
 });
 
-test("--since leaves out what is older, as a span or a date", async ({ local }) => {
+test("--since leaves out what is older, as a span or a date", async () => {
 	local.now = noon + 60_000;
 	await local.put("since", wms("old"));
 	local.now = noon + 30 * 60_000;
 	await local.put("since", wms("new"));
-	assert.match((await audit(local, "since", "--since", "45m")).stdout, /\n1 change\n$/);
-	assert.match((await audit(local, "since", "--since", "2026-03-04T12:10:00Z")).stdout, /\n1 change\n$/);
-	assert.match((await audit(local, "since", "--since", "2026-03-01")).stdout, /\n2 changes\n$/);
-	const nothing = await audit(local, "since", "--since", "2027-01-01");
+	assert.match((await audit("since", "--since", "45m")).stdout, /\n1 change\n$/);
+	assert.match((await audit("since", "--since", "2026-03-04T12:10:00Z")).stdout, /\n1 change\n$/);
+	assert.match((await audit("since", "--since", "2026-03-01")).stdout, /\n2 changes\n$/);
+	const nothing = await audit("since", "--since", "2027-01-01");
 	assert.equal([nothing.code, nothing.stdout], [1, ""]);
 	assert.match(nothing.stderr, "the smallkey since: nothing since 2027-01-01 in the repository");
-	const bad = await exits(audit(local, "since", "--since", "yesterday"), 2);
+	const bad = await exits(audit("since", "--since", "yesterday"), 2);
 	assert.match(bad.stderr, "--since: must be a time such as 7d or 2026-03-04, not yesterday");
 });
 
-test("a push is listed as one, and a description that the service found as its own", async ({ local }) => {
+test("a push is listed as one, and a description that the service found as its own", async () => {
 	await local.put("pushed", feature);
 	const changed = feature.replace("https", "http");
-	await push(local, "pushed", changed, {
+	await push("pushed", changed, {
 		author: "Ann <ann@example.org>",
 		committer: "Bo <bo@x>",
 		message: "by hand",
 	});
-	await prints(audit(local, "pushed"), 0, [
+	await prints(audit("pushed"), 0, [
 		"by Ann <ann@example.org>, with a push or a pull request: by hand\n  committed by Bo <bo@x>\n",
 	]);
-	const seeded = await audit(local, "seeded");
+	const seeded = await audit("seeded");
 	assert.match(seeded.stdout, "by the service itself: seed 1 files");
 });
 
@@ -159,12 +158,10 @@ const forged: [string, Partial<Forgery>, string | RegExp][] = [
 	["the repair of another layer", { author: service, message: repair }, noRegistration],
 ];
 
-test("trailers that the service cannot have written are named as forged, each with its reason", async ({
-	local,
-}) => {
+test("trailers that the service cannot have written are named as forged, each with its reason", async () => {
 	for (const [index, [, forgery]] of forged.entries())
-		await push(local, "forged", wms(`f${index}`), { message, ...forgery });
-	const { stdout } = await exits(audit(local, "forged"), 1);
+		await push("forged", wms(`f${index}`), { message, ...forgery });
+	const { stdout } = await exits(audit("forged"), 1);
 	const entries = stdout.trim().split("\n\n").slice(0, -1).reverse();
 	for (const [index, [name, , why]] of forged.entries()) {
 		assert.match(entries[index] ?? "", "  FORGED: it says that it is a request of ", name);
@@ -173,86 +170,84 @@ test("trailers that the service cannot have written are named as forged, each wi
 	assert.match(stdout, `\n${forged.length} changes, ${forged.length} forged\n`);
 });
 
-test("a request that is copied from an honest commit is named with that commit", async ({ local }) => {
+test("a request that is copied from an honest commit is named with that commit", async () => {
 	local.now = noon;
 	await local.put("copied", wms("honest"));
 	const honest = local.store.tip;
 	const message = await local.git("log", "-1", "--format=%B", honest);
-	await push(local, "copied", wms("evil"), { message });
-	const { stdout } = await exits(audit(local, "copied"), 1);
+	await push("copied", wms("evil"), { message });
+	const { stdout } = await exits(audit("copied"), 1);
 	assert.match(stdout, `its Request is copied from ${honest.slice(0, 12)}`);
 	assert.match(stdout, "by the sender jstest, with a signed request of");
 	assert.match(stdout, "\n2 changes, 1 forged\n");
 });
 
-test("a merge is no change of a sender", async ({ local }) => {
+test("a merge is no change of a sender", async () => {
 	await local.put("merged", wms("one"));
 	const merged = await local.git("rev-parse", "refs/heads/main~1");
-	await push(local, "merged", wms("two"), { merged, message: "register 1 layer\n\nSender: jstest" });
-	const { stdout } = await exits(audit(local, "merged"), 1);
+	await push("merged", wms("two"), { merged, message: "register 1 layer\n\nSender: jstest" });
+	const { stdout } = await exits(audit("merged"), 1);
 	assert.match(stdout, "FORGED: it says that it is a request of jstest, and is not: it is a merge");
 });
 
-test("a review that GitHub squashed is no forgery; the same in another name is", async ({ local }) => {
+test("a review that GitHub squashed is no forgery; the same in another name is", async () => {
 	const committer = "GitHub <noreply@github.com>";
 	const message = `register squashed (wms) (#7)\n\n${trailers("jstest", noonText)}`;
-	await push(local, "squashed", wms("one"), { committer, committerMs: noon + 86_400_000, message });
-	await prints(audit(local, "squashed"), 0, [
+	await push("squashed", wms("one"), { committer, committerMs: noon + 86_400_000, message });
+	await prints(audit("squashed"), 0, [
 		"by the sender jstest, merged at GitHub, which has who merged it: register squashed",
 	]);
-	await push(local, "squashed", wms("two"), { author: "Eve <eve@x>", committer, message });
-	await exits(audit(local, "squashed"), 1);
+	await push("squashed", wms("two"), { author: "Eve <eve@x>", committer, message });
+	await exits(audit("squashed"), 1);
 	// The author of a squash by the workflows' App is the App that opened the pull request.
 	const app = "maps-service[bot] <7+maps-service[bot]@users.noreply.github.com>";
 	const more = `${message}\n${trailers("jstest", noonText, "6".repeat(64))}`;
-	await push(local, "by-app", wms("one"), { author: app, committer, message: more });
-	await prints(audit(local, "by-app"), 0, "by the sender jstest, merged at GitHub");
-	await push(local, "by-app", wms("two"), { author: app, committer: app, message });
-	await exits(audit(local, "by-app"), 1);
+	await push("by-app", wms("one"), { author: app, committer, message: more });
+	await prints(audit("by-app"), 0, "by the sender jstest, merged at GitHub");
+	await push("by-app", wms("two"), { author: app, committer: app, message });
+	await exits(audit("by-app"), 1);
 	const two = `${message.trimEnd()}\nSender: other\n`;
-	await push(local, "squashed", wms("three"), { author: "jstest, other <x@x>", committer, message: two });
-	assert.match((await audit(local, "squashed")).stdout, "it names more than one sender");
+	await push("squashed", wms("three"), { author: "jstest, other <x@x>", committer, message: two });
+	assert.match((await audit("squashed")).stdout, "it names more than one sender");
 });
 
-test("a clone without its history says so", async ({ local }) => {
+test("a clone without its history says so", async () => {
 	local.now = noon;
 	await local.put("shallow", wms("x"));
 	const clone = join(local.folder, "clone.git");
 	await local.git("clone", "-q", "--bare", "--depth", "1", `file://${local.repository}`, clone);
-	const { stderr } = await audit(local, "shallow", "--repo", clone);
+	const { stderr } = await audit("shallow", "--repo", clone);
 	assert.match(stderr, "Only the end of its history is here: git fetch --unshallow");
 });
 
-test("--sender tells all that is done in a sender's name, what is forged too", async ({ local }) => {
+test("--sender tells all that is done in a sender's name, what is forged too", async () => {
 	local.now = noon;
 	await local.write({ target: "/register/abcd", sender: "narrow", body: wms("narrow") });
 	const message = `register x1 (wms)\n\n${trailers("narrow", noonText)}`;
-	await push(local, "x1", wms("evil"), { author: "Eve <eve@x>", message });
-	const { stdout } = await exits(audit(local, "--sender", "narrow"), 1);
+	await push("x1", wms("evil"), { author: "Eve <eve@x>", message });
+	const { stdout } = await exits(audit("--sender", "narrow"), 1);
 	assert.match(stdout, "added abcd\n  by the sender narrow, with a signed request");
 	assert.match(stdout, "added x1\n  FORGED");
 	assert.match(stdout, "\n2 changes, 1 forged\n");
 	await local.write({ target: "/register/abcd", sender: "narrow", body: wms("other") });
 	await local.write({ target: "/register/abcd", sender: "narrow", method: "DELETE", body: "" });
-	const verbs = (await audit(local, "--sender", "narrow")).stdout.match(/\w+ abcd$/gm);
+	const verbs = (await audit("--sender", "narrow")).stdout.match(/\w+ abcd$/gm);
 	assert.equal(verbs, ["removed abcd", "changed abcd", "added abcd"]);
 });
 
-test("text of a commit cannot steer the terminal", async ({ local }) => {
+test("text of a commit cannot steer the terminal", async () => {
 	const author = "Eve\x1b[31m <eve@x>";
-	await push(local, "steered", wms("x"), { author, committer: author, message: "red\x1b[0m ##[error]" });
-	const { stdout } = await audit(local, "steered");
+	await push("steered", wms("x"), { author, committer: author, message: "red\x1b[0m ##[error]" });
+	const { stdout } = await audit("steered");
 	assert.not.match(stdout, "\x1b");
 	assert.not.match(stdout, "##[error]");
 });
 
-test("a smallkey or a sender without history is named, and an impossible one is refused", async ({
-	local,
-}) => {
-	const never = await audit(local, "never-was");
+test("a smallkey or a sender without history is named, and an impossible one is refused", async () => {
+	const never = await audit("never-was");
 	assert.equal([never.code, never.stdout], [1, ""]);
 	assert.match(never.stderr, "the smallkey never-was: nothing in the repository of DATA_DIR");
-	const unknown = await exits(audit(local, "--sender", "unknown"), 1);
+	const unknown = await exits(audit("--sender", "unknown"), 1);
 	assert.match(unknown.stderr, "the sender unknown: nothing in the repository of DATA_DIR");
 	for (const [words, error] of [
 		[["../x"], "smallkey: must be 1 to 64 of A-Z a-z 0-9 _ - + =, not ../x"],
@@ -261,7 +256,7 @@ test("a smallkey or a sender without history is named, and an impossible one is 
 		[["a", "--sender", "b"], "a smallkey, or --sender <id>: one of them is needed"],
 		[["a", "--repo", "/nowhere"], "--repo: the repository /nowhere: is no git repository with a branch main"],
 	] as const) {
-		const { code, stderr } = await audit(local, ...words);
+		const { code, stderr } = await audit(...words);
 		assert.is(code, 2, words.join(" "));
 		assert.match(stderr, error);
 	}

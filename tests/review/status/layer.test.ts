@@ -1,12 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { LayerStatus } from "../../../registry/schemas/answers.ts";
 import { feature } from "../../local.ts";
 import { type Ended, exits, prints, runScript } from "../../process.ts";
 import { type JsonAnswer, type JsonServer, startJsonServer } from "../../scripts/json-server.ts";
-import { temporaryFolder } from "../../world.ts";
+import { freshSuite, temporaryFolder } from "../../world.ts";
 
 interface Scene {
 	server: JsonServer;
@@ -14,28 +13,18 @@ interface Scene {
 	answers: JsonAnswer[];
 	asked: string[];
 	file: string;
-	remove: () => Promise<void>;
 }
 
-const test = suite<Scene>("one layer's status");
-
-test.before.each(async (scene) => {
-	scene.asked = [];
-	scene.answers = [];
-	scene.server = await startJsonServer(({ method, path }) => {
+const test = freshSuite<Scene>("one layer's status", async (use, scene) => {
+	const server = await startJsonServer(({ method, path }) => {
 		scene.asked.push(`${method} ${path}`);
 		if (method === "PUT") return { status: 201, body: { smallkey: "wells" } };
 		const answer = scene.answers.length > 1 ? scene.answers.shift() : scene.answers[0];
 		return answer ?? { status: 404, body: { errors: ["smallkey: wells is not registered"] } };
 	});
-	const { path, remove } = await temporaryFolder();
-	scene.file = join(path, "layer.json");
-	await writeFile(scene.file, feature);
-	scene.remove = remove;
-});
-test.after.each(async ({ server, remove }) => {
-	await server.close();
-	await remove();
+	const file = join(use(await temporaryFolder()).path, "layer.json");
+	await writeFile(file, feature);
+	return { server: use(server), answers: [], asked: [], file };
 });
 
 const at = "2026-03-04T12:00:00Z";
@@ -127,11 +116,6 @@ test("put --wait ends with 1 where no service answered, and with 2 where that is
 	const elsewhere = await put(scene, "--wait");
 	assert.match(elsewhere.stderr, /status: the catalogue has it/);
 	await exits(put(scene, "--wait", "x"), 2);
-});
-
-test("a refused put and a dry run do not wait", async (scene) => {
-	await exits(put(scene, "--wait", "--dry-run"), 0);
-	assert.equal(scene.asked, []);
 });
 
 test.run();

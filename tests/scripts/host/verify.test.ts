@@ -1,7 +1,6 @@
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { dirname, join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parsePage } from "../../../api/pages.ts";
 import { pageHeaders } from "../../../api/site-headers.ts";
@@ -20,39 +19,29 @@ import { pageSettings } from "../../catalogue/pages.ts";
 import { layers } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
 import { exits, prints, runScript } from "../../process.ts";
-import { type Answering, answering, Repository, temporaryFolder } from "../../world.ts";
+import { answering, Repository, sharedSuite, temporaryFolder } from "../../world.ts";
 
 interface Scene {
 	dist: string;
 	url: string;
-	server: Answering;
 	/** Spoils the answer to a path: true where it has answered itself. */
 	spoil: (path: string, response: ServerResponse, request: IncomingMessage) => boolean;
-	remove: () => Promise<void>;
 }
-
-const test = suite<Scene>("verify");
 
 /** Number of fragments in the build, and of requests for all of them and for what must not be there. */
 let fragments = 0;
 let requests = 0;
 
-test.before(async (scene) => {
-	const folder = await temporaryFolder();
-	scene.dist = await buildDist(layers, folder.path);
-	scene.remove = folder.remove;
+const test = sharedSuite<Scene>("verify", async (use, scene) => {
+	const dist = await buildDist(layers, use(await temporaryFolder()).path);
 	for (const { doc } of targets)
-		for (const lang of langs) fragments += (await readdir(join(scene.dist, doc, lang))).length;
+		for (const lang of langs) fragments += (await readdir(join(dist, doc, lang))).length;
 	requests = 2 * fragments + targets.length;
-	scene.server = await answering((request, response) => void serve(scene, request, response));
-	scene.url = `${scene.server.origin}/base`;
+	const server = use(await answering((request, response) => void serve(scene, request, response)));
+	return { dist, url: `${server.origin}/base`, spoil: () => false };
 });
 test.before.each((scene) => {
 	scene.spoil = () => false;
-});
-test.after(async (scene) => {
-	await scene.server[Symbol.asyncDispose]();
-	await scene.remove();
 });
 
 /** A static hosting of the test's own. */
@@ -82,36 +71,26 @@ test("a hosting that serves the build is verified, all of it or a sample", async
 });
 
 test("every difference is named, and the exit code is 1", async (scene) => {
-	const counts = new Map<string, number>();
-	const spoilers: Record<string, (response: ServerResponse, request: IncomingMessage) => void> = {
+	let count = 0;
+	const sendFile = (smallkey: string, response: ServerResponse, headers: Record<string, string>) => {
+		const file = readFile(join(scene.dist, "v0.9/doc/fr", smallkey));
+		void file.then((bytes) => response.writeHead(200, headers).end(bytes));
+	};
+	const spoilers: Record<string, (response: ServerResponse) => void> = {
 		"v0.9/doc/en/-": (response) => response.writeHead(404).end(),
 		"v0.9/doc/en/23ax5t": (response) => response.writeHead(200).end('{"layers":{"wms":[]}}'),
 		"v0.9/doc/en/Z": (response) => response.writeHead(307, { Location: "/" }).end(),
-		"v0.9/doc/fr/-": (response, request) => {
-			const count = (counts.get(request.url ?? "") ?? 0) + 1;
-			counts.set(request.url ?? "", count);
-			const headers = { ETag: `"${count}"`, "Content-Type": "application/json" };
-			void readFile(join(scene.dist, "v0.9/doc/fr/-")).then((bytes) =>
-				response.writeHead(200, headers).end(bytes),
-			);
+		"v0.9/doc/fr/-": (response) => {
+			count += 1;
+			sendFile("-", response, { ETag: `"${count}"`, "Content-Type": "application/json" });
 		},
-		"v0.9/doc/fr/23ax5t": (response) => {
-			const headers = { "Content-Type": "application/json" };
-			void readFile(join(scene.dist, "v0.9/doc/fr/23ax5t")).then((bytes) =>
-				response.writeHead(200, headers).end(bytes),
-			);
-		},
-		"v0.9/doc/fr/Z": (response) => {
-			const headers = { ETag: '"1"', "Content-Type": "text/html" };
-			void readFile(join(scene.dist, "v0.9/doc/fr/Z")).then((bytes) =>
-				response.writeHead(200, headers).end(bytes),
-			);
-		},
+		"v0.9/doc/fr/23ax5t": (response) => sendFile("23ax5t", response, { "Content-Type": "application/json" }),
+		"v0.9/doc/fr/Z": (response) => sendFile("Z", response, { ETag: '"1"', "Content-Type": "text/html" }),
 		"v0.9/doc/fr/feature": (response) => response.destroy(),
 		"v0.9/doc/en/=verify=none=": (response) => response.writeHead(200).end("{}"),
 	};
-	scene.spoil = (path, response, request) => {
-		spoilers[path]?.(response, request);
+	scene.spoil = (path, response) => {
+		spoilers[path]?.(response);
 		return path in spoilers;
 	};
 	const { stdout, stderr } = await exits(runScript("verify", [scene.url, "--dist", scene.dist]), 1);

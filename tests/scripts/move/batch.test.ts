@@ -141,18 +141,8 @@ for (const [what, args, error] of [
 
 /** The same on GitHub. */
 async function onGithub(run: (peer: Peer, env: Record<string, string>) => Promise<void>): Promise<void> {
-	const peer = await startPeer();
-	const env = {
-		GITHUB_REPOSITORY: peer.repository,
-		GITHUB_TOKEN: peer.token,
-		GITHUB_API_URL: peer.proxy.url,
-		DATA_DIR: join(folder.path, "unused"),
-	};
-	try {
-		await run(peer, env);
-	} finally {
-		await peer.close();
-	}
+	await using peer = await startPeer();
+	await run(peer, { ...peer.env, DATA_DIR: join(folder.path, "unused") });
 }
 
 test("on GitHub a batch is one commit, and a second run adds what is missing", () =>

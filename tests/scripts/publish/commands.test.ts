@@ -1,8 +1,7 @@
-import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { readFile, writeFile } from "node:fs/promises";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { join } from "node:path";
-import { suite } from "uvu";
+import { text as textOf } from "node:stream/consumers";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
 import { unpackDraft } from "../../../registry/draft.ts";
@@ -10,7 +9,7 @@ import { indexVersion } from "../../../registry/entries.ts";
 import { exchange } from "../../../scripts/publish/request.ts";
 import { feature, manual, noon } from "../../local.ts";
 import { type Ended, exits, prints, runScript, warns } from "../../process.ts";
-import { temporaryFolder } from "../../world.ts";
+import { answering, freshSuite, temporaryFolder, writeFiles } from "../../world.ts";
 
 interface Asked {
 	request: IncomingMessage;
@@ -20,43 +19,30 @@ interface Asked {
 interface Scene {
 	folder: string;
 	file: string;
-	server: Server;
 	url: string;
+	/** Answers a request, or leaves it unanswered. */
+	respond: (request: IncomingMessage, response: ServerResponse) => unknown;
 	/** Requests that arrived, with their bodies. */
 	asked: Asked[];
 	/** What the next ones are answered. */
 	answer: { status: number; text: string };
 	/** What a request is answered instead. */
 	answerTo: ((request: IncomingMessage) => Scene["answer"]) | undefined;
-	end: () => Promise<void>;
 }
 
-const test = suite<Scene>("npx fragment-publisher put, remove and sign");
-
-test.before.each(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	scene.folder = path;
-	scene.file = join(path, "layer.json");
-	await writeFile(scene.file, manual);
-	scene.asked = [];
-	scene.answerTo = undefined;
-	scene.answer = { status: 201, text: '{"smallkey":"my-layer"}' };
-	scene.server = createServer(async (request, response) => {
-		const chunks: Buffer[] = [];
-		for await (const chunk of request) chunks.push(chunk as Buffer);
-		scene.asked.push({ request, body: Buffer.concat(chunks).toString() });
+const test = freshSuite<Scene>("npx fragment-publisher put, remove and sign", async (use, scene) => {
+	const folder = use(await temporaryFolder()).path;
+	writeFiles(folder, { "layer.json": manual });
+	const server = use(await answering((request, response) => void scene.respond(request, response)));
+	const respond: Scene["respond"] = async (request, response) => {
+		scene.asked.push({ request, body: await textOf(request) });
 		const { status, text } = scene.answerTo?.(request) ?? scene.answer;
 		response.writeHead(status).end(text);
-	});
-	await new Promise<void>((resolve) => scene.server.listen(0, "127.0.0.1", resolve));
-	scene.url = `http://127.0.0.1:${(scene.server.address() as AddressInfo).port}/base`;
-	scene.end = async () => {
-		scene.server.closeAllConnections();
-		await new Promise((resolve) => scene.server.close(resolve));
-		await remove();
 	};
+	const answer = { status: 201, text: '{"smallkey":"my-layer"}' };
+	const file = join(folder, "layer.json");
+	return { folder, file, url: `${server.origin}/base`, respond, asked: [], answer, answerTo: undefined };
 });
-test.after.each(({ end }) => end());
 
 const secret = "a secret: -x $é";
 
@@ -71,6 +57,12 @@ async function signatureOf(body: string): Promise<string> {
 	return sign(secret, { path: "/base/register/my-layer", sender: "jstest", timestamp, body: bytes });
 }
 
+/** Writes a folder of registrations. */
+function writeBatch(folder: string, keys: readonly string[]): string {
+	writeFiles(folder, Object.fromEntries(keys.map((key) => [`batch/${key}.json`, manual])));
+	return join(folder, "batch");
+}
+
 test("put sends the file as it is, signed, below the base path", async (scene) => {
 	const { code, stdout, stderr } = await run(scene, "put", ["my-layer", scene.file]);
 	assert.equal([code, stdout, stderr], [0, '{\n  "smallkey": "my-layer"\n}\n', ""]);
@@ -83,9 +75,7 @@ test("put sends the file as it is, signed, below the base path", async (scene) =
 });
 
 test("register --url sends a folder, each layer signed; a refusal names it, and the rest is sent", async (scene) => {
-	const batch = join(scene.folder, "batch");
-	await mkdir(batch);
-	for (const key of ["one", "two", "three"]) await writeFile(join(batch, `${key}.json`), manual);
+	const batch = writeBatch(scene.folder, ["one", "two", "three"]);
 	const sent = await run(scene, "register", [batch]);
 	const summary = `3 changed, 0 as they were, of 3 layers for ${scene.url}\nchanged: one three two\n`;
 	assert.equal([sent.code, sent.stdout, sent.stderr], [0, summary, ""]);
@@ -106,16 +96,8 @@ test("register --url sends a folder, each layer signed; a refusal names it, and 
 	assert.equal(paths(), expected);
 });
 
-/** Writes a folder of registrations. */
-async function writeBatch(folder: string, keys: readonly string[]): Promise<string> {
-	const batch = join(folder, "batch");
-	await mkdir(batch);
-	for (const key of keys) await writeFile(join(batch, `${key}.json`), manual);
-	return batch;
-}
-
 test("register --url lists the layers that changed, and --json lists all of them", async (scene) => {
-	const batch = await writeBatch(scene.folder, ["one", "two", "three", "four", "five"]);
+	const batch = writeBatch(scene.folder, ["one", "two", "three", "four", "five"]);
 	scene.answerTo = ({ url = "" }) => {
 		if (url.endsWith("/four")) return { status: 403, text: '{"errors":["not yours"]}' };
 		if (url.endsWith("/five"))
@@ -185,7 +167,7 @@ function answerWithCatalogue({ method, url = "" }: IncomingMessage): Scene["answ
 }
 
 test("register --remove-others removes what the sender owns and the folder lacks, after a yes", async (scene) => {
-	const batch = await writeBatch(scene.folder, ["mine-2", "other-2"]);
+	const batch = writeBatch(scene.folder, ["mine-2", "other-2"]);
 	const removed = () =>
 		scene.asked.filter(({ request }) => request.method === "DELETE").map(({ request }) => request.url);
 	scene.answerTo = answerWithCatalogue;
@@ -221,7 +203,7 @@ test("register --remove-others removes what the sender owns and the folder lacks
 });
 
 test("register --remove-others removes nothing if a layer was refused, or the catalogue is not there", async (scene) => {
-	const batch = await writeBatch(scene.folder, ["mine-1"]);
+	const batch = writeBatch(scene.folder, ["mine-1"]);
 	const words = [batch, "--remove-others", "--owned", "mine-*", "--yes"];
 	scene.answerTo = (request) =>
 		request.method === "PUT" ? { status: 400, text: '{"errors":["no"]}' } : answerWithCatalogue(request);
@@ -241,9 +223,7 @@ test("register --remove-others removes nothing if a layer was refused, or the ca
 });
 
 test("register --url sends nothing where a file is wrong, or with --review", async (scene) => {
-	const batch = join(scene.folder, "batch");
-	await mkdir(batch);
-	await writeFile(join(batch, "good.json"), manual);
+	const batch = writeBatch(scene.folder, ["good"]);
 	assert.match((await run(scene, "register", [batch, "--review"])).stderr, "--review: with --url");
 	await writeFile(join(batch, "bad.json"), "{}");
 	await warns(run(scene, "register", [batch]), 1, "bad.json: /version: is missing");
@@ -319,10 +299,11 @@ test("with PUBLIC_URL a refusal names the page on which the registration can be 
 });
 
 test("no answer at all names the address", async (scene) => {
-	await new Promise((resolve) => scene.server.close(resolve));
+	const closed = await answering();
+	await closed[Symbol.asyncDispose]();
+	scene.url = closed.origin;
 	const { stderr } = await exits(run(scene, "put", ["my-layer", scene.file]), 2);
 	assert.is(stderr, `${scene.url}/register/my-layer: refuses the connection\n`);
-	scene.server = createServer().listen(0);
 });
 
 test("what a server answers is printed with its control characters spelled out, whatever it is", async (scene) => {
@@ -360,14 +341,14 @@ test("an endless answer is cut off with an error", async (scene) => {
 	const closed = new Promise<void>((resolve) => {
 		isClosed = resolve;
 	});
-	scene.server.removeAllListeners("request").on("request", (_request, response) => {
+	scene.respond = (_request, response) => {
 		const some = Buffer.alloc(65_536, "x");
 		const write = () => {
 			while (!response.destroyed && response.write(some));
 		};
 		response.on("drain", write).on("close", isClosed);
 		write();
-	});
+	};
 	const { code, stdout, stderr } = await run(scene, "remove", ["my-layer"]);
 	assert.equal([code, stdout], [2, ""]);
 	assert.is(stderr, `${scene.url}/register/my-layer: answers with more than 1,000,000 bytes\n`);
@@ -384,7 +365,7 @@ test("a command waits for an answer that never comes, or never ends, only until 
 		headers: { Authorization: "", TimeStamp: "", Sender: "" },
 	};
 	for (const start of [() => undefined, (response: ServerResponse) => response.write("{")]) {
-		scene.server.removeAllListeners("request").on("request", (_request, response) => void start(response));
+		scene.respond = (_request, response) => start(response);
 		await exchange(request, 300).then(
 			() => assert.unreachable(),
 			({ message, cause }: Error) => {
