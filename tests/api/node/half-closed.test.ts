@@ -1,12 +1,10 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
 import { secrets } from "../../local.ts";
 import { eventually } from "../../wait.ts";
-import { TestServer } from "./node-server.ts";
+import { serverSuite, TestServer } from "./node-server.ts";
 
-const test = suite("half-closed connections");
-test.after.each(() => TestServer.closeAll());
+const test = serverSuite("half-closed connections");
 
 test("a client that closes its side after a request gets its answer, and the connection ends", async () => {
 	const server = await TestServer.start();
@@ -18,25 +16,20 @@ test("a client that closes its side after a request gets its answer, and the con
 	several.socket.end("GET /healthz HTTP/1.1\r\nHost: h\r\n\r\n".repeat(3));
 	await several.closed;
 	assert.is(several.text.match(/HTTP\/1\.1 200 /g)?.length, 3);
-	await server.end();
 });
 
 test("a write whose client has closed its side gets its answer, however late the store has it", async () => {
 	const server = await TestServer.start();
-	let open = (): void => undefined;
-	server.gate = new Promise((resolve) => {
-		open = resolve;
-	});
+	const letGo = server.hold();
 	const publisher = server.connect();
 	publisher.socket.end(await server.put("late"));
 	// The server has seen the end of the first connection before it answers one that came after it.
 	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
 	assert.equal(publisher.statuses, []);
-	open();
+	letGo();
 	await publisher.closed;
 	assert.equal(publisher.statuses, [201]);
 	assert.equal(server.stored, ["late"]);
-	await server.end();
 });
 
 test("a body that ends before it is whole is never stored, and others are served", async () => {
@@ -47,12 +40,9 @@ test("a body that ends before it is whole is never stored, and others are served
 	await publisher.closed;
 	assert.not(publisher.statuses.includes(201));
 	assert.equal(server.stored, []);
-	const whole = server.connect();
-	whole.send(await server.put("whole", "Connection: close\r\n"));
-	await whole.closed;
+	const whole = await server.exchange(await server.put("whole", "Connection: close\r\n"));
 	assert.equal(whole.statuses, [201]);
 	assert.equal(server.reported, []);
-	await server.end();
 });
 
 test("a DELETE whose body is cut removes nothing, although its signature fits an empty body", async () => {
@@ -67,7 +57,6 @@ test("a DELETE whose body is cut removes nothing, although its signature fits an
 	await eventually(() => server.logged.length === 1);
 	assert.is(server.logged[0]?.status, 499);
 	assert.equal(server.stored, []);
-	await server.end();
 });
 
 test("half a head is not taken for a request, and others are served", async () => {
@@ -77,7 +66,6 @@ test("half a head is not taken for a request, and others are served", async () =
 	await unanswered.closed;
 	assert.not.match(unanswered.text, "HTTP/1.1 200");
 	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
-	await server.end();
 });
 
 test.run();

@@ -1,11 +1,9 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { etagOf } from "../../../registry/etag.ts";
 import { eventually } from "../../wait.ts";
-import { type TestOptions, TestServer } from "./node-server.ts";
+import { serverSuite, type TestOptions, TestServer } from "./node-server.ts";
 
-const test = suite("answers that are kept");
-test.after.each(() => TestServer.closeAll());
+const test = serverSuite("answers that are kept");
 
 /** A server of one text as every fragment, which a test changes. */
 async function startWith(first: string, more: TestOptions = {}) {
@@ -75,39 +73,30 @@ test("with a line in the log for each read, repeated reads have theirs, too", as
 test("a read that is pipelined behind a write is not answered with a fragment cached before the write", async () => {
 	const { server, change } = await startWith('"vieux é 水 😀"');
 	for (let time = 0; time < 3; time += 1) await answerOf(`${server.url}/v0.9/doc/en/a`);
-	let open = (): void => undefined;
-	server.gate = new Promise((resolve) => {
-		open = resolve;
-	});
+	const letGo = server.hold();
 	const one = server.connect();
 	const doc = "GET /v0.9/doc/en/a HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
 	one.send((await server.put("a")) + doc);
 	// Once this is answered, what was sent before has been read.
 	assert.is((await answerOf(`${server.url}/healthz`)).status, 200);
 	change('"new"');
-	open();
+	letGo();
 	await one.closed;
 	assert.equal(one.statuses, [201, 200]);
 	assert.match(one.text, /"new"$/);
-	await server.end();
 });
 
 test("a client that has disconnected gets no cached answer, and is 499", async () => {
 	const { server, measured } = await startWith('"x"');
 	await answerOf(`${server.url}/v0.9/doc/en/a`);
-	let open = (): void => undefined;
-	server.gate = new Promise((resolve) => {
-		open = resolve;
-	});
-	const gone = server.connect();
-	gone.send(`${await server.put("a")}GET /v0.9/doc/en/a HTTP/1.1\r\nHost: h\r\n\r\n`);
+	const letGo = server.hold();
+	const gone = server.connect(`${await server.put("a")}GET /v0.9/doc/en/a HTTP/1.1\r\nHost: h\r\n\r\n`);
 	// Once this is answered, what was sent before has been read.
 	await answerOf(`${server.url}/healthz`);
 	gone.socket.resetAndDestroy();
 	await eventually(() => measured.includes("doc 499"));
 	assert.is(server.reads, 2);
-	open();
-	await server.end();
+	letGo();
 });
 
 test.run();

@@ -1,4 +1,5 @@
 import { type AddressInfo, connect, type Socket } from "node:net";
+import { suite, type Test } from "uvu";
 import type { Context } from "../../../api/context.ts";
 import type { Answered, NodeOptions } from "../../../api/node/exchange.ts";
 import { createNodeServer } from "../../../api/node/serve.ts";
@@ -21,6 +22,8 @@ export class TestServer {
 	reads = 0;
 	/** What a change waits for before it is stored. */
 	gate: Promise<void> = Promise.resolve();
+	#letGo = () => {};
+	readonly #connections = new Set<Connection>();
 	/** Why `readyz` is 503. */
 	problem: string | null = null;
 	readonly #server: ReturnType<typeof createNodeServer>;
@@ -58,13 +61,13 @@ export class TestServer {
 		return server;
 	}
 
-	/** Ends what a test that failed has left open. */
-	static closeAll(): void {
-		for (const { server } of [...TestServer.#open].map((one) => one.#server)) {
-			server.close();
-			server.closeAllConnections();
+	/** Ends the servers of a test, with their connections. */
+	static async closeAll(): Promise<void> {
+		for (const server of TestServer.#open) {
+			server.#letGo();
+			for (const { socket } of server.#connections) socket.destroy();
+			await server.end();
 		}
-		TestServer.#open.clear();
 	}
 
 	get port(): number {
@@ -80,6 +83,14 @@ export class TestServer {
 		TestServer.#open.delete(this);
 	}
 
+	/** Has changes wait before they are stored. @returns what lets them go on */
+	hold(): () => void {
+		this.gate = new Promise((resolve) => {
+			this.#letGo = resolve;
+		});
+		return this.#letGo;
+	}
+
 	/** The bytes of a signed PUT. */
 	async put(smallkey: string, more = "", secret = secrets.jstest): Promise<string> {
 		const path = `/register/${smallkey}`;
@@ -90,9 +101,20 @@ export class TestServer {
 		return `${head}Sender: jstest\r\nContent-Length: ${body.length}\r\n${more}\r\n${manual}`;
 	}
 
-	/** A connection, and what has come on it so far. */
-	connect(): Connection {
-		return new Connection(this.port);
+	/** A connection on which bytes are sent, and what has come on it so far. */
+	connect(bytes = ""): Connection {
+		const connection = new Connection(this.port);
+		this.#connections.add(connection);
+		void connection.closed.then(() => this.#connections.delete(connection));
+		connection.send(bytes);
+		return connection;
+	}
+
+	/** A connection on which bytes were sent, when it is closed. */
+	async exchange(bytes: string): Promise<Connection> {
+		const connection = this.connect(bytes);
+		await connection.closed;
+		return connection;
 	}
 
 	readonly #find: Fragments = (_target, lang, smallkey) => {
@@ -114,6 +136,19 @@ export class TestServer {
 			},
 		};
 	}
+}
+
+/** Settings of a server with pages. */
+export const pageSettings: Context["settings"] = {
+	...{ basePath: "", docsMaxKeys: 1000, targets: [], metadataUrl: "", catalogueUrl: "" },
+	...{ senders: new Map(), site: true },
+};
+
+/** A suite whose servers end with their test. */
+export function serverSuite(name: string): Test {
+	const test = suite(name);
+	test.after.each(() => TestServer.closeAll());
+	return test;
 }
 
 /** The head of a PUT whose signature has the right shape and time: nothing but its hash tells that it is wrong. */

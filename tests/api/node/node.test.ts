@@ -1,32 +1,21 @@
 import { Socket } from "node:net";
 import { queryObjects } from "node:v8";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { TokenBuckets, type WriteLimiter } from "../../../api/limits.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
 import type { Client } from "../../../api/room.ts";
 import { eventually } from "../../wait.ts";
-import { plausibleHead, TestServer } from "./node-server.ts";
+import { pageSettings, plausibleHead, serverSuite, TestServer } from "./node-server.ts";
 
-const test = suite("the Node server");
-test.after.each(() => TestServer.closeAll());
-
-/** Something that a test opens when it wants to. */
-function gate() {
-	let open = () => {};
-	const opened = new Promise<void>((resolve) => {
-		open = resolve;
-	});
-	return { opened, open };
-}
+const test = serverSuite("the Node server");
 
 const get = (path: string, more = "") => `GET ${path} HTTP/1.1\r\nHost: h\r\n${more}\r\n`;
 const close = "Connection: close\r\n";
+const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;
 
 test("a read that is pipelined behind a write is answered from after the write", async () => {
 	const server = await TestServer.start();
-	const held = gate();
-	server.gate = held.opened;
+	const letGo = server.hold();
 	const one = server.connect();
 	const other = server.connect();
 	const doc = get("/v0.9/doc/en/piped");
@@ -35,25 +24,20 @@ test("a read that is pipelined behind a write is answered from after the write",
 	await other.closed;
 	assert.equal(other.statuses, [404], "another connection does not wait");
 	await eventually(() => one.statuses.length === 1);
-	held.open();
+	letGo();
 	await one.closed;
 	assert.equal(one.statuses, [404, 201, 200, 201, 200]);
 	assert.equal(server.stored, ["piped", "second"]);
-	await server.end();
 });
 
 test("the requests that wait behind a write on one connection are bounded", async () => {
 	const server = await TestServer.start();
-	const held = gate();
-	server.gate = held.opened;
-	const flood = server.connect();
-	flood.send((await server.put("held")) + get("/healthz").repeat(5_000));
-	await flood.closed;
+	const letGo = server.hold();
+	const flood = await server.exchange((await server.put("held")) + get("/healthz").repeat(5_000));
 	assert.equal(flood.statuses, []);
-	held.open();
+	letGo();
 	await eventually(() => server.stored.includes("held"));
 	assert.is((await fetch(`${server.url}/v0.9/doc/en/held`)).status, 200);
-	await server.end();
 });
 
 test("only a client of HTTP/1.1 is asked to send its body", async () => {
@@ -68,33 +52,23 @@ test("only a client of HTTP/1.1 is asked to send its body", async () => {
 		await publisher.closed;
 		assert.equal(publisher.statuses, statuses, version);
 	}
-	await server.end();
 });
 
 test("a connection that has ended is no longer in memory", async () => {
 	const server = await TestServer.start();
 	const sockets = () => queryObjects(Socket, { format: "count" });
 	const before = sockets();
-	for (let count = 0; count < 20; count += 1) {
-		const client = server.connect();
-		client.send(get("/healthz", close));
-		await client.closed;
-	}
+	for (let count = 0; count < 20; count += 1) await server.exchange(get("/healthz", close));
 	await eventually(() => sockets() < before + 10);
-	await server.end();
 });
 
 test("on its end the server answers the requests under way, and closes connections that send nothing", async () => {
 	const server = await TestServer.start();
-	const held = gate();
-	server.gate = held.opened;
-	const writing = server.connect();
-	writing.send(await server.put("last"));
+	const letGo = server.hold();
+	const writing = server.connect(await server.put("last"));
 	const silent = server.connect();
-	const slow = server.connect();
-	slow.send(get("/healthz").slice(0, 20));
-	const idle = server.connect();
-	idle.send(get("/healthz"));
+	const slow = server.connect(get("/healthz").slice(0, 20));
+	const idle = server.connect(get("/healthz"));
 	await eventually(() => idle.statuses.length === 1);
 	let ended = false;
 	const end = server.end().then(() => {
@@ -103,7 +77,7 @@ test("on its end the server answers the requests under way, and closes connectio
 	await Promise.all([silent.closed, slow.closed, idle.closed]);
 	assert.not.ok(ended);
 	assert.equal(writing.statuses, []);
-	held.open();
+	letGo();
 	await end;
 	await writing.closed;
 	assert.equal(writing.statuses, [201]);
@@ -122,7 +96,6 @@ test("readyz answers 503 with the reason while healthz answers 200", async () =>
 	server.problem = "git does not answer";
 	assert.equal(await ask("/healthz"), [200, "ok 0.2.0\n"]);
 	assert.equal(await ask("/readyz"), [503, "git does not answer\n"]);
-	await server.end();
 });
 
 test("a body that is announced too large is answered before it is sent, and nothing is stored", async () => {
@@ -136,21 +109,14 @@ test("a body that is announced too large is answered before it is sent, and noth
 	put.send("x".repeat(65_537));
 	await put.closed;
 	assert.equal(server.stored, []);
-	await server.end();
 });
 
 test("the bodies in memory at one time are bounded; a write beyond that gets 503 with Retry-After", async () => {
 	const server = await TestServer.start({ maxHeldBytes: 100_000 });
 	const head = plausibleHead(60_000, close);
-	const holding = server.connect();
-	holding.send(head + "x".repeat(59_999));
+	const holding = server.connect(head + "x".repeat(59_999));
 	// The body is held once another one of its size finds no room.
-	const refused = async (more = "") => {
-		const other = server.connect();
-		other.send(plausibleHead(60_000, close + more) + "x".repeat(60_000));
-		await other.closed;
-		return other;
-	};
+	const refused = (more = "") => server.exchange(plausibleHead(60_000, close + more) + "x".repeat(60_000));
 	await eventually(async () => (await refused()).statuses[0] === 503);
 	const { text } = await refused();
 	assert.match(text, /\r\nRetry-After: 1\r\n/);
@@ -162,7 +128,6 @@ test("the bodies in memory at one time are bounded; a write beyond that gets 503
 	assert.equal(holding.statuses, [401]);
 	assert.equal((await refused()).statuses, [401], "the room is free again");
 	assert.equal(server.stored, []);
-	await server.end();
 });
 
 test("a large answer of docs has as many bytes as its Content-Length says", async () => {
@@ -177,7 +142,6 @@ test("a large answer of docs has as many bytes as its Content-Length says", asyn
 	assert.is((JSON.parse(new TextDecoder().decode(bytes)) as string[]).length, 500);
 	const head = await fetch(address, { method: "HEAD" });
 	assert.is(head.headers.get("Content-Length"), String(bytes.byteLength));
-	await server.end();
 });
 
 test("a fragment that cannot be read is a 500 with an empty body, and is reported", async () => {
@@ -191,7 +155,6 @@ test("a fragment that cannot be read is a 500 with an empty body, and is reporte
 	assert.is(answer.status, 500);
 	assert.is(await answer.text(), "");
 	assert.equal(server.reported, [broken]);
-	await server.end();
 });
 
 test("a page that cannot be read is a 500, and is reported", async () => {
@@ -199,14 +162,9 @@ test("a page that cannot be read is a 500, and is reported", async () => {
 	const pages = async () => {
 		throw broken;
 	};
-	const settings = {
-		...{ basePath: "", docsMaxKeys: 1000, targets: [], metadataUrl: "", catalogueUrl: "" },
-		...{ senders: new Map(), site: true },
-	};
-	const server = await TestServer.start({ pages, context: { settings } });
+	const server = await TestServer.start({ pages, context: { settings: pageSettings } });
 	assert.is((await fetch(`${server.url}/site.json`)).status, 500);
 	assert.equal(server.reported, [broken]);
-	await server.end();
 });
 
 test("writes are limited by the address that a trusted proxy names, and reads are not", async () => {
@@ -216,14 +174,9 @@ test("writes are limited by the address that a trusted proxy names, and reads ar
 		punish: (address) => buckets.punish(address),
 		sender: () => 0,
 	};
-	const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;
 	const server = await TestServer.start({ context: { limiter }, trustedProxies });
-	const put = async (address: string) => {
-		const connection = server.connect();
-		connection.send(await server.put("limited", `${close}X-Forwarded-For: 198.51.100.9, ${address}\r\n`));
-		await connection.closed;
-		return connection;
-	};
+	const put = async (address: string) =>
+		server.exchange(await server.put("limited", `${close}X-Forwarded-For: 198.51.100.9, ${address}\r\n`));
 	assert.equal((await put("192.0.2.1")).statuses, [201]);
 	assert.equal((await put("192.0.2.1")).statuses, [201]);
 	const refused = await put("192.0.2.1");
@@ -234,10 +187,8 @@ test("writes are limited by the address that a trusted proxy names, and reads ar
 	const headers = { "X-Forwarded-For": "192.0.2.1" };
 	assert.is((await fetch(`${server.url}/v0.9/doc/en/limited`, { headers })).status, 200);
 	for (let count = 0; count < 5; count += 1) {
-		const own = server.connect();
-		own.send(await server.put("own", close));
-		await own.closed;
-		assert.equal(own.statuses, [201], "this machine itself");
+		const { statuses } = await server.exchange(await server.put("own", close));
+		assert.equal(statuses, [201], "this machine itself");
 	}
 	assert.is(server.stored.length, 8);
 	await eventually(() => server.logged.length === 9);
@@ -245,7 +196,6 @@ test("writes are limited by the address that a trusted proxy names, and reads ar
 		server.logged.filter(({ address }) => address !== undefined).map(({ address }) => address),
 		["192.0.2.1"],
 	);
-	await server.end();
 });
 
 test("a request for a layer's status is counted for the address that a trusted proxy names", async () => {
@@ -254,43 +204,34 @@ test("a request for a layer's status is counted for the address that a trusted p
 		asked.push(client[0]?.name);
 		return null;
 	};
-	const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;
 	const server = await TestServer.start({ context: { status }, trustedProxies });
 	const headers = { "X-Forwarded-For": "192.0.2.1, 127.0.0.1" };
 	assert.is((await fetch(`${server.url}/status/a`, { headers })).status, 404);
 	assert.is((await fetch(`${server.url}/status/a`)).status, 404);
 	assert.equal(asked, ["192.0.2.1", undefined]);
-	await server.end();
 });
 
 test("an address that sends too many writes is refused before its body arrives", async () => {
 	const limiter = { address: () => 7, sender: () => 0, punish: () => undefined };
-	const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;
 	const server = await TestServer.start({ context: { limiter }, trustedProxies });
-	const connection = server.connect();
-	connection.send(
+	const connection = server.connect(
 		"PUT /register/x HTTP/1.1\r\nHost: h\r\nX-Forwarded-For: 192.0.2.1\r\nContent-Length: 100\r\n\r\n",
 	);
 	await eventually(() => connection.statuses.length === 1);
 	assert.equal(connection.statuses, [429]);
-	connection.socket.destroy();
-	await server.end();
 });
 
 test("the log has the id of each write and refusal, and reads are counted", async () => {
 	const server = await TestServer.start();
-	const put = server.connect();
-	put.send(await server.put("logged", close));
-	await put.closed;
+	const put = await server.exchange(await server.put("logged", close));
 	const refused = await fetch(`${server.url}/v0.9/doc/en/absent?secret=1`);
 	const read = await fetch(`${server.url}/v0.9/doc/en/logged`);
 	await read.text();
 	await eventually(() => server.logged.length === 2);
 	const [written, missed] = server.logged.map(({ milliseconds: _, ...line }) => line);
 	const putId = /^X-Request-Id: (\S+)\r$/m.exec(put.text)?.[1];
-	assert.equal(written, {
-		...{ id: putId, method: "PUT", path: "/register/logged", status: 201, sender: "jstest" },
-	});
+	const common = { method: "PUT", path: "/register/logged", status: 201, sender: "jstest" };
+	assert.equal(written, { id: putId, ...common });
 	const getId = refused.headers.get("X-Request-Id");
 	assert.equal(missed, {
 		...{ id: getId, method: "GET", path: "/v0.9/doc/en/absent", status: 404, sender: null },
@@ -299,7 +240,6 @@ test("the log has the id of each write and refusal, and reads are counted", asyn
 	assert.not.equal(putId, getId);
 	assert.is(read.headers.get("X-Request-Id"), null);
 	assert.is(server.reads, 1);
-	await server.end();
 });
 
 test("a flood of refusals is one line at once and one for each second, with the path cut", async () => {
@@ -334,20 +274,16 @@ test("repeated refusals have one line in the log for each window", async () => {
 	});
 	assert.equal([...new Set(server.logged.map(({ status }) => status))], [400]);
 	assert.ok(server.logged.length < flood.statuses.length / 5, "not one for each");
-	flood.socket.destroy();
-	await server.end();
 });
 
 test("a client that disconnects in the middle of a body changes nothing, and is 499 in the log", async () => {
 	const server = await TestServer.start();
-	const cut = server.connect();
-	cut.send(get("/healthz") + (await server.put("cut")).slice(0, -10));
+	const cut = server.connect(get("/healthz") + (await server.put("cut")).slice(0, -10));
 	await eventually(() => cut.statuses.length === 1);
 	cut.socket.destroy();
 	await eventually(() => server.logged.length === 1);
 	assert.is(server.logged[0]?.status, 499);
 	assert.equal([server.stored, server.reported], [[], []]);
-	await server.end();
 });
 
 test.run();

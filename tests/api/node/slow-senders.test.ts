@@ -1,19 +1,15 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { eventually } from "../../wait.ts";
-import { plausibleHead, TestServer } from "./node-server.ts";
+import { plausibleHead, serverSuite, TestServer } from "./node-server.ts";
 
-const test = suite("slow clients");
-test.after.each(() => TestServer.closeAll());
+const test = serverSuite("slow clients");
 
 test("a client that does not finish its head or body is disconnected, and others are served meanwhile", async () => {
 	const server = await TestServer.start({
 		times: { headTimeoutMs: 1_500, bodyTimeoutMs: 1_500, checkEveryMs: 20 },
 	});
-	const head = server.connect();
-	head.send("GET /v0.9/doc/en/toporama HTTP/1.1\r\nHost: h\r\nX-Slow: ");
-	const body = server.connect();
-	body.send(`${plausibleHead(100)}{`);
+	const head = server.connect("GET /v0.9/doc/en/toporama HTTP/1.1\r\nHost: h\r\nX-Slow: ");
+	const body = server.connect(`${plausibleHead(100)}{`);
 	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
 	await head.closed;
 	assert.match(head.text, /^HTTP\/1\.1 408 /);
@@ -21,7 +17,6 @@ test("a client that does not finish its head or body is disconnected, and others
 	assert.match(body.text, /^HTTP\/1\.1 408 /);
 	assert.match(body.text, "the body did not arrive within 1.5 seconds");
 	assert.equal(server.stored, []);
-	await server.end();
 });
 
 /** A server with an answer that no socket's buffers take whole. */
@@ -48,7 +43,6 @@ test("a client that does not read its answer is disconnected", async () => {
 		});
 		assert.is((await fetch(`${server.url}/healthz`)).status, 200);
 	}
-	await server.end();
 });
 
 test("a client that reads slowly, but within the time limit, gets its whole answer", async () => {
@@ -60,8 +54,6 @@ test("a client that reads slowly, but within the time limit, gets its whole answ
 	for (let round = 0; round < 5; round += 1) assert.is((await fetch(`${server.url}/healthz`)).status, 200);
 	reader.socket.resume();
 	await eventually(() => reader.text.length > 30 * 900_000);
-	reader.socket.destroy();
-	await server.end();
 });
 
 test("an answer that a slow client has not read yet is not overwritten by other answers", async () => {
@@ -84,8 +76,6 @@ test("an answer that a slow client has not read yet is not overwritten by other 
 	const bodies = reader.text.split("\r\n\r\n").filter((part) => part.startsWith("["));
 	assert.is(bodies.length, lists);
 	assert.ok(bodies.every((body) => /^\[a{10000},a{10000},a{10000}\]/.test(body)));
-	reader.socket.destroy();
-	await server.end();
 });
 
 test.run();

@@ -1,23 +1,16 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Pages } from "../../../api/catalogue-requests.ts";
 import { folderPages } from "../../../api/node/pages.ts";
 import { eventually } from "../../wait.ts";
 import { temporaryFolder } from "../../world.ts";
-import { TestServer } from "./node-server.ts";
+import { pageSettings, serverSuite, TestServer } from "./node-server.ts";
 
-const test = suite("answers that are not read");
-test.after.each(() => TestServer.closeAll());
+const test = serverSuite("answers that are not read");
 
 const get = (path: string) => `GET ${path} HTTP/1.1\r\nHost: h\r\n\r\n`;
 const megabyte = 1_000_000;
-
-const settings = {
-	...{ basePath: "", docsMaxKeys: 1000, targets: [], metadataUrl: "", catalogueUrl: "" },
-	...{ senders: new Map(), site: true },
-};
 
 /** A server of pages that are all the same bytes, and how many were asked for. */
 async function startPages(bytes: number) {
@@ -27,7 +20,7 @@ async function startPages(bytes: number) {
 		asked.push(wanted.kind === "page" ? wanted.file : wanted.path);
 		return { status: 200, headers: {}, body };
 	};
-	const server = await TestServer.start({ pages, context: { settings } });
+	const server = await TestServer.start({ pages, context: { settings: pageSettings } });
 	return { server, asked };
 }
 
@@ -53,8 +46,6 @@ test("a page is built only after the client has read the pages before it on the 
 	reader.socket.resume();
 	await eventually(() => bytes > 12 * 16 * megabyte);
 	assert.equal(asked, pages, "all of them, in their order");
-	reader.socket.destroy();
-	await server.end();
 });
 
 test("a list of fragments is not put together while its client does not read", async () => {
@@ -71,14 +62,15 @@ test("a list of fragments is not put together while its client does not read", a
 	await eventually(() => asked.size > 1);
 	await someTime(server);
 	assert.ok(asked.size < 100, `${asked.size} of 400 lists, of 800 kB each`);
-	reader.socket.destroy();
-	await server.end();
 });
 
 test("a file is in memory once, however many requests for it wait for their readers", async () => {
 	await using folder = await temporaryFolder();
 	await writeFile(join(folder.path, "site.json"), Buffer.alloc(2 * megabyte, "x"));
-	const server = await TestServer.start({ pages: folderPages(folder.path, false), context: { settings } });
+	const server = await TestServer.start({
+		pages: folderPages(folder.path, false),
+		context: { settings: pageSettings },
+	});
 	const before = process.memoryUsage().arrayBuffers;
 	const readers = Array.from({ length: 10 }, () => server.connect());
 	for (const { socket } of readers) socket.pause();
@@ -90,8 +82,6 @@ test("a file is in memory once, however many requests for it wait for their read
 	}
 	// A gigabyte where each request has its own.
 	assert.ok(most < 150 * megabyte, `${most} bytes`);
-	for (const { socket } of readers) socket.destroy();
-	await server.end();
 });
 
 test("beyond a bound of unread answers the oldest connection is closed, and others are served", async () => {
@@ -114,8 +104,6 @@ test("beyond a bound of unread answers the oldest connection is closed, and othe
 	newest?.send(get("/healthz"));
 	await someTime(server);
 	assert.not.ok(newest?.socket.destroyed);
-	for (const { socket } of readers) socket.destroy();
-	await server.end();
 });
 
 test.run();
