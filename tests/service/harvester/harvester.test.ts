@@ -7,10 +7,11 @@ import type { HarvestLine } from "../../../service/harvester/commit.ts";
 import { createHarvester, type StartLine } from "../../../service/harvester/harvester.ts";
 import { nextMoment } from "../../../service/harvester/schedule.ts";
 import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
-import { hang, json, Peer, type Route, streamForever } from "../../harvest/peer.ts";
+import { hang, json, Peer, status, streamForever } from "../../harvest/peer.ts";
 import { Local, tiles } from "../../local.ts";
-import { nodeOf } from "../../viewer/viewer.ts";
+import { featureAt, nodeOf } from "../../viewer/viewer.ts";
 import { eventually } from "../../wait.ts";
+import { HeldTimers } from "./held-timers.ts";
 
 const day = 86_400_000;
 
@@ -22,7 +23,7 @@ let lines: HarvestLine[];
 let startLines: StartLine[];
 /** The checked layers, each with the name that it was served by then. */
 let looks: string[];
-let timers: { run: () => void; ms: number }[];
+let timers: HeldTimers;
 
 test.before.each(async () => {
 	peer = await Peer.open();
@@ -30,7 +31,7 @@ test.before.each(async () => {
 	lines = [];
 	startLines = [];
 	looks = [];
-	timers = [];
+	timers = new HeldTimers();
 	harvester = makeHarvester(7 * day);
 });
 test.after.each(async () => {
@@ -55,42 +56,30 @@ function makeHarvester(everyMs: number) {
 			warn: () => undefined,
 			error: (error) => local.reported.push(error),
 		},
-		timers: {
-			set(run, ms) {
-				const timer = { run, ms };
-				timers.push(timer);
-				return timer;
-			},
-			clear: (timer) => {
-				timers = timers.filter((one) => one !== timer);
-			},
-		},
+		timers,
 	});
 }
 
-function feature(path = mapLayer): string {
-	const entry = { service_url: peer.origin + path };
-	return JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry });
+function feature(path = mapLayer, more: object = {}, { origin } = peer): string {
+	return JSON.stringify(featureAt(origin + path, more));
 }
 
 async function put(smallkey: string, body: string): Promise<void> {
 	// A signature is good once: the clock moves on between two writes.
 	local.now += 1000;
-	const timestamp = new Date(local.now).toISOString();
-	const response = await local.write({ target: `/register/${smallkey}`, body, timestamp });
+	const response = await local.put(smallkey, body);
 	assert.is(response.status, 201, await response.text());
+}
+
+/** Registers a layer, and has it harvested. */
+async function follow(smallkey: string, body = feature()): Promise<void> {
+	await put(smallkey, body);
+	harvester.follow(smallkey);
 }
 
 async function remove(smallkey: string): Promise<void> {
 	local.now += 1000;
-	const timestamp = new Date(local.now).toISOString();
-	const response = await local.write({
-		method: "DELETE",
-		target: `/register/${smallkey}`,
-		body: "",
-		timestamp,
-	});
-	assert.is(response.status, 204);
+	assert.is((await local.delete(smallkey)).status, 204);
 }
 
 function displayName(smallkey: string): string {
@@ -98,15 +87,17 @@ function displayName(smallkey: string): string {
 	return fragment ? nodeOf(new TextDecoder().decode(fragment.body)).displayName : "(none)";
 }
 
-/** Lets a route wait until the test says go. */
-function held(route: Route): { route: Route; reached: () => boolean; release: () => void } {
+/** Serves a layer whose answer waits until the test says go. */
+function holdLayer(route = json(layerDocument())) {
 	const waiting: (() => void)[] = [];
 	let isOpen = false;
-	return {
-		route: (request, response) => {
+	serveLayer(peer, {
+		layer: (request, response) => {
 			if (isOpen) route(request, response);
 			else waiting.push(() => route(request, response));
 		},
+	});
+	return {
 		reached: () => waiting.length > 0,
 		release: () => {
 			isOpen = true;
@@ -116,8 +107,7 @@ function held(route: Route): { route: Route; reached: () => boolean; release: ()
 }
 
 test("a layer is served in its generic form at once, and enriched by a commit of the service", async () => {
-	const layer = held(json(layerDocument()));
-	serveLayer(peer, { layer: layer.route });
+	const layer = holdLayer();
 	await put("ozone", feature());
 	assert.is(displayName("ozone"), "ozone");
 	harvester.follow("ozone");
@@ -135,8 +125,7 @@ test("a layer is served in its generic form at once, and enriched by a commit of
 
 test("an unchanged service makes no second commit", async () => {
 	serveLayer(peer);
-	await put("ozone", feature());
-	harvester.follow("ozone");
+	await follow("ozone");
 	await eventually(() => lines.length === 1);
 	const tip = await local.git("rev-parse", "main");
 	harvester.follow("ozone");
@@ -151,10 +140,8 @@ test("a harvest is dropped if its layer moved, changed its type or was removed m
 		["retyped", (key: string) => put(key, tiles)],
 		["removed", (key: string) => remove(key)],
 	] as const) {
-		const layer = held(json(layerDocument()));
-		serveLayer(peer, { layer: layer.route });
-		await put(smallkey, feature());
-		harvester.follow(smallkey);
+		const layer = holdLayer();
+		await follow(smallkey);
 		await eventually(layer.reached);
 		await change(smallkey);
 		const tip = await local.git("rev-parse", "main");
@@ -166,13 +153,10 @@ test("a harvest is dropped if its layer moved, changed its type or was removed m
 });
 
 test("a harvest is kept if another member of its layer changed meanwhile", async () => {
-	const layer = held(json(layerDocument()));
-	serveLayer(peer, { layer: layer.route });
-	await put("ozone", feature());
-	harvester.follow("ozone");
+	const layer = holdLayer();
+	await follow("ozone");
 	await eventually(layer.reached);
-	const entry = { service_url: peer.origin + mapLayer, loading_mode: "ondemand" };
-	await put("ozone", JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry }));
+	await put("ozone", feature(mapLayer, { loading_mode: "ondemand" }));
 	layer.release();
 	await eventually(() => displayName("ozone") === "Stations");
 });
@@ -180,8 +164,7 @@ test("a harvest is kept if another member of its layer changed meanwhile", async
 test("a removal and a change of type take the description with them, in one commit", async () => {
 	serveLayer(peer);
 	for (const smallkey of ["gone", "retyped"]) {
-		await put(smallkey, feature());
-		harvester.follow(smallkey);
+		await follow(smallkey);
 		await eventually(() => displayName(smallkey) === "Stations");
 	}
 	await remove("gone");
@@ -197,8 +180,7 @@ test("a removal and a change of type take the description with them, in one comm
 
 test("a start harvests the layers that were never harvested, but no tiles", async () => {
 	serveLayer(peer);
-	await put("known", feature());
-	harvester.follow("known");
+	await follow("known");
 	await eventually(() => lines.length === 1);
 	const smallkeys = Array.from({ length: 30 }, (_, index) => `new-${index}`);
 	for (const smallkey of smallkeys) await put(smallkey, feature());
@@ -214,13 +196,11 @@ test("a start harvests the layers that were never harvested, but no tiles", asyn
 });
 
 test("a layer that was just registered goes before those that wait", async () => {
-	const layer = held(json(layerDocument()));
-	serveLayer(peer, { layer: layer.route });
+	const layer = holdLayer();
 	for (const smallkey of ["a1", "a2", "a3", "a4"]) await put(smallkey, feature());
 	harvester.start();
 	await eventually(() => layer.reached() && harvester.waiting() === 4);
-	await put("fresh", feature());
-	harvester.follow("fresh");
+	await follow("fresh");
 	await eventually(() => harvester.waiting() === 5);
 	layer.release();
 	await eventually(() => startLines.length === 1);
@@ -232,52 +212,48 @@ test("a layer that was just registered goes before those that wait", async () =>
 
 test("a service that is down is tried again, later and later; its layer is served all the while", async () => {
 	await put("ozone", feature());
-	serveLayer(peer, { layer: (_request, response) => response.writeHead(503).end() });
+	serveLayer(peer, { layer: status(503) });
 	harvester.follow("ozone");
 	for (const ms of [60_000, 120_000, 240_000]) {
-		await eventually(() => timers.length === 1);
-		assert.is(timers[0]?.ms, ms);
+		await eventually(() => timers.waiting.length === 1);
+		assert.is(timers.waiting[0]?.ms, ms);
 		assert.is(displayName("ozone"), "ozone");
-		timers.shift()?.run();
+		timers.run();
 	}
-	await eventually(() => timers.length === 1);
+	await eventually(() => timers.waiting.length === 1);
 	assert.is(lines.length, 1, "a service that stays down is logged once");
 	assert.match(lines[0]?.findings?.[0] ?? "", /\/en\/service_url: http.*answers with status 503/);
 	serveLayer(peer);
-	timers.shift()?.run();
+	timers.run();
 	await eventually(() => displayName("ozone") === "Stations");
-	assert.equal(timers, []);
+	assert.equal(timers.waiting, []);
 });
 
 test("a layer that is registered again and again while its service is down waits for one further try", async () => {
-	serveLayer(peer, { layer: (_request, response) => response.writeHead(503).end() });
+	serveLayer(peer, { layer: status(503) });
 	for (let round = 1; round <= 6; round += 1) {
-		const entry = { service_url: peer.origin + mapLayer, service_name: `round ${round}` };
-		await put("ozone", JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry }));
-		harvester.follow("ozone");
-		await eventually(() => lines.length === round && timers.length === 1);
-		assert.is(timers[0]?.ms, 60_000, "each registration starts anew");
+		await follow("ozone", feature(mapLayer, { service_name: `round ${round}` }));
+		await eventually(() => lines.length === round && timers.waiting.length === 1);
+		assert.is(timers.waiting[0]?.ms, 60_000, "each registration starts anew");
 	}
 	serveLayer(peer);
-	timers.shift()?.run();
+	timers.run();
 	await eventually(() => harvester.stateOf("ozone")?.state === "done");
-	assert.equal(timers, []);
+	assert.equal(timers.waiting, []);
 });
 
 test("a removed layer is not tried again", async () => {
-	serveLayer(peer, { layer: (_request, response) => response.writeHead(503).end() });
-	await put("ozone", feature());
-	harvester.follow("ozone");
-	await eventually(() => timers.length === 1);
+	serveLayer(peer, { layer: status(503) });
+	await follow("ozone");
+	await eventually(() => timers.waiting.length === 1);
 	await remove("ozone");
-	timers.shift()?.run();
+	timers.run();
 	await eventually(() => harvester.stateOf("ozone") === null);
-	assert.equal(timers, []);
+	assert.equal(timers.waiting, []);
 });
 
 test("the state of a layer: waiting, failed with its findings and the next try, done", async () => {
-	const layer = held((_request, response) => response.writeHead(503).end());
-	serveLayer(peer, { layer: layer.route });
+	const layer = holdLayer(status(503));
 	await put("ozone", feature());
 	assert.is(harvester.stateOf("ozone"), null);
 	harvester.follow("ozone");
@@ -285,7 +261,7 @@ test("the state of a layer: waiting, failed with its findings and the next try, 
 	await eventually(layer.reached);
 	assert.equal(harvester.stateOf("ozone"), { state: "waiting" });
 	layer.release();
-	await eventually(() => timers.length === 1);
+	await eventually(() => timers.waiting.length === 1);
 	const text = (lang: string) => ({
 		en: `/${lang}/service_url: ${peer.origin}${mapLayer} answers with status 503`,
 		fr: `/${lang}/service_url: ${peer.origin}${mapLayer} répond par le statut 503`,
@@ -297,7 +273,7 @@ test("the state of a layer: waiting, failed with its findings and the next try, 
 		nextTry: local.now + 60_000,
 	});
 	serveLayer(peer);
-	timers.shift()?.run();
+	timers.run();
 	await eventually(() => harvester.stateOf("ozone")?.state === "done");
 	const nextTry = nextMoment("ozone", local.now, 7 * day);
 	assert.equal(harvester.stateOf("ozone"), { state: "done", at: local.now, findings: [], nextTry });
@@ -334,8 +310,7 @@ test("layers are asked for anew: all, the older ones, and those first that were 
 	serveLayer(peer);
 	const wanted = { olderThanMs: null, maxLayers: null, isWanted: () => true };
 	for (const smallkey of ["a", "b", "c"]) {
-		await put(smallkey, feature());
-		harvester.follow(smallkey);
+		await follow(smallkey);
 		await eventually(() => lines.some((line) => line.harvest === smallkey));
 		local.now += day;
 	}
@@ -361,34 +336,32 @@ test("layers are asked for anew: all, the older ones, and those first that were 
 });
 
 test("a layer whose service has failed is older than any number of days", async () => {
-	await put("down", feature("/nowhere/MapServer/1"));
-	harvester.follow("down");
+	await follow("down", feature("/nowhere/MapServer/1"));
 	await eventually(() => lines.length === 1);
 	assert.is(harvester.refresh({ olderThanMs: day, maxLayers: null, isWanted: () => true }), 1);
 });
 
 test("no wait is longer than a timer of Node can be, however long the period is", async () => {
 	await put("ozone", feature());
-	serveLayer(peer, { layer: (_request, response) => response.writeHead(503).end() });
+	serveLayer(peer, { layer: status(503) });
 	await harvester.close();
 	harvester = makeHarvester(9_999_999 * day);
 	harvester.follow("ozone");
 	let longest = 0;
 	for (let failures = 0; failures < 20; failures += 1) {
-		await eventually(() => timers.length === 1);
-		longest = Math.max(longest, timers[0]?.ms ?? 0);
-		timers.shift()?.run();
+		await eventually(() => timers.waiting.length === 1);
+		longest = Math.max(longest, timers.waiting[0]?.ms ?? 0);
+		timers.run();
 	}
-	await eventually(() => timers.length === 1);
+	await eventually(() => timers.waiting.length === 1);
 	assert.is(longest, 2 ** 31 - 1);
 });
 
 test("a wrong registration is not tried again before its turn comes", async () => {
-	await put("ozone", feature("/nowhere/MapServer/1"));
-	harvester.follow("ozone");
+	await follow("ozone", feature("/nowhere/MapServer/1"));
 	await eventually(() => lines.length === 1);
 	assert.is(lines[0]?.outcome, "failed");
-	assert.equal(timers, []);
+	assert.equal(timers.waiting, []);
 });
 
 test("every layer is harvested once in a period", async () => {
@@ -396,14 +369,14 @@ test("every layer is harvested once in a period", async () => {
 	await put("ozone", feature());
 	harvester.start();
 	await eventually(() => startLines.length === 1);
-	await eventually(() => timers.length === 1);
+	await eventually(() => timers.waiting.length === 1);
 	let moments = 0;
 	for (let hour = 0; hour < 7 * 24; hour += 1) {
 		local.now += 3_600_000;
 		const before = lines.length;
 		const since = local.now - 3_600_000;
-		timers.shift()?.run();
-		await eventually(() => timers.length === 1 && harvester.waiting() === 0);
+		timers.run();
+		await eventually(() => timers.waiting.length === 1 && harvester.waiting() === 0);
 		if (nextMoment("ozone", since, 7 * day) <= local.now) {
 			moments += 1;
 			await eventually(() => lines.length === before + 1);
@@ -428,10 +401,8 @@ test("the moments of many layers are spread over the period", () => {
 });
 
 test("closing cuts off what is under way, and stores nothing more", async () => {
-	const layer = held(json(layerDocument()));
-	serveLayer(peer, { layer: layer.route });
-	await put("ozone", feature());
-	harvester.follow("ozone");
+	const layer = holdLayer();
+	await follow("ozone");
 	await eventually(layer.reached);
 	const tip = await local.git("rev-parse", "main");
 	await harvester.close();
@@ -447,18 +418,12 @@ test("while one service hangs and one sends without end, the layers of others ar
 	for (const [index, route] of [hang, streamForever].entries()) {
 		const odd = hostile[index] as Peer;
 		serveLayer(odd, { layer: route });
-		const entry = { service_url: odd.origin + mapLayer };
-		await put(
-			`odd${index}`,
-			JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry }),
-		);
-		harvester.follow(`odd${index}`);
+		await follow(`odd${index}`, feature(mapLayer, {}, odd));
 	}
 	await eventually(() => hostile.every(({ asked }) => asked.length > 0));
 	serveLayer(peer);
 	for (const smallkey of ["good1", "good2", "good3"]) {
-		await put(smallkey, feature());
-		harvester.follow(smallkey);
+		await follow(smallkey);
 		await eventually(() => displayName(smallkey) === "Stations");
 	}
 	assert.equal(harvester.stateOf("odd0"), { state: "waiting" });
@@ -483,8 +448,7 @@ test("files that are not layers are not harvested", async () => {
 	await put("picture", tiles);
 	harvester.follow("picture");
 	serveLayer(peer);
-	await put("ozone", feature());
-	harvester.follow("ozone");
+	await follow("ozone");
 	await eventually(() => lines.length === 1);
 	assert.is(lines[0]?.harvest, "ozone");
 });

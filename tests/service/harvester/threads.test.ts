@@ -9,6 +9,7 @@ import { mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { hang, Peer } from "../../harvest/peer.ts";
 import { featureAt } from "../../viewer/viewer.ts";
 import { eventually } from "../../wait.ts";
+import { HeldTimers } from "./held-timers.ts";
 
 const limits = { maxHeapMb: 24, maxBusyMs: 5_000, maxStartMs: 7_000, maxLayerMs: 9_000 };
 const idleMs = 30_000;
@@ -19,26 +20,17 @@ const settings = {
 	site: "",
 };
 
-let timers: { run: () => void; ms: number }[];
+let timers: HeldTimers;
 let threads: ReturnType<typeof createHarvestThreads>;
 
 /** Threads whose timers the test runs. */
 function open(entry: URL, givenLimits = limits) {
-	timers = [];
+	timers = new HeldTimers();
 	return createHarvestThreads({
 		entry,
 		settings,
 		limits: givenLimits,
-		timers: {
-			set(run, ms) {
-				const timer = { run, ms };
-				timers.push(timer);
-				return timer;
-			},
-			clear: (timer) => {
-				timers = timers.filter((one) => one !== timer);
-			},
-		},
+		timers,
 	});
 }
 
@@ -54,16 +46,8 @@ test.after.each(async () => {
 	clearInterval(alive);
 });
 
-/** Runs the timers of one length that wait now. */
-function run(ms: number): void {
-	for (const timer of timers.filter((one) => one.ms === ms)) {
-		timers = timers.filter((one) => one !== timer);
-		timer.run();
-	}
-}
-
 /** A watch's step. */
-const step = () => run(limits.maxBusyMs / 5);
+const step = () => timers.run(limits.maxBusyMs / 5);
 
 function at(path: string): Registration {
 	return featureAt(`http://map.example${path}`);
@@ -82,12 +66,12 @@ const ended = (path: string, words: string) =>
 	Array.from({ length: 2 }, () => `http://map.example${path} sent what ${words}`);
 
 test("a thread runs only while there is something to harvest", async () => {
-	assert.equal(timers, []);
+	assert.equal(timers.waiting, []);
 	const [first] = await found("/good");
 	assert.match(first ?? "", /^thread \d+$/);
 	assert.equal(await found("/good"), [first]);
-	run(idleMs);
-	await eventually(() => timers.length === 0);
+	timers.run(idleMs);
+	await eventually(() => timers.waiting.length === 0);
 	const [second] = await found("/good");
 	assert.match(second ?? "", /^thread \d+$/);
 	assert.is.not(second, first);
@@ -96,7 +80,7 @@ test("a thread runs only while there is something to harvest", async () => {
 test("a thread with work is not ended as idle", async () => {
 	const [first] = await found("/good");
 	const waits = found("/waits");
-	assert.not(timers.some(({ ms }) => ms === idleMs));
+	assert.not(timers.waiting.some(({ ms }) => ms === idleMs));
 	assert.equal(await waits, [first]);
 });
 
@@ -136,7 +120,7 @@ test("a thread that an answer keeps busy is ended after five steps without a sig
 		isOver = true;
 	});
 	await eventually(() => {
-		if (timers.some(({ ms }) => ms === limits.maxBusyMs / 5)) steps += 1;
+		if (timers.waiting.some(({ ms }) => ms === limits.maxBusyMs / 5)) steps += 1;
 		step();
 		return isOver;
 	});
@@ -157,7 +141,7 @@ test("closing rejects what is under way with the reason of its signal, and ends 
 	controller.abort(new Error(closed));
 	await threads.close();
 	await waits;
-	await eventually(() => timers.length === 0);
+	await eventually(() => timers.waiting.length === 0);
 	await rejected(threads.harvest(at("/good"), controller.signal));
 });
 

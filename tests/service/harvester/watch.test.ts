@@ -1,24 +1,21 @@
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { test } from "uvu";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../../registry/smallkey.ts";
-import { runs } from "../../../scripts/harvest.ts";
 import { mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { json, Peer, text } from "../../harvest/peer.ts";
-import { temporaryFolder } from "../../world.ts";
+import { runScript } from "../../process.ts";
+import { featureAt } from "../../viewer/viewer.ts";
+import { freshSuite, temporaryFolder, writeFiles } from "../../world.ts";
 
 let peer: Peer;
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
+let folder: string;
 let week: string;
-test.before.each(async () => {
-	peer = await Peer.open();
-	folder = await temporaryFolder();
+const test = freshSuite("npx fragment-publisher watch-services", async (use) => {
+	peer = use(await Peer.open());
+	folder = use(await temporaryFolder()).path;
 	week = "2026-03-04";
-});
-test.after.each(async () => {
-	await folder.remove();
-	await peer.close();
+	return {};
 });
 
 /** Runs the command on the layers of the test's folder, on the day of the test. */
@@ -27,32 +24,24 @@ async function run(...words: string[]): Promise<{ code: number; output: string }
 	const write = (text: string) => {
 		output += `${text}\n`;
 	};
-	const io = {
-		print: write,
-		warn: write,
-		now: () => new Date(`${week}T12:00:00Z`),
-		interrupted: () => new AbortController().signal,
-		ask: async () => null,
-	};
-	const argv = [...words, "--layers", join(folder.path, "layers")];
-	return { code: await runs["watch-services"](argv, { HARVEST_ALLOW_PRIVATE: "on" }, io), output };
+	const io = { print: write, warn: write, now: () => new Date(`${week}T12:00:00Z`) };
+	const argv = [...words, "--layers", join(folder, "layers")];
+	const { code } = await runScript("watch-services", argv, { HARVEST_ALLOW_PRIVATE: "on" }, io);
+	return { code, output };
 }
 
-async function storeFeature(smallkey: string, path = mapLayer, origin = peer.origin): Promise<void> {
-	const file = join(folder.path, layerPath(smallkey));
-	const entry = { service_url: origin + path };
-	await mkdir(dirname(file), { recursive: true });
-	await writeFile(file, JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry }));
+function storeFeature(smallkey: string, path = mapLayer, { origin } = peer): void {
+	writeFiles(folder, { [layerPath(smallkey)]: JSON.stringify(featureAt(origin + path)) });
 }
 
 function health(): Promise<string | null> {
-	return readFile(join(folder.path, "layers/health.json"), "utf8").catch(() => null);
+	return readFile(join(folder, "layers/health.json"), "utf8").catch(() => null);
 }
 
 test("sick layers are written with the week in which they became sick; without any there is no file", async () => {
 	serveLayer(peer, { feature: json({ features: [] }) });
-	await storeFeature("ozone");
-	await storeFeature("wrong", "/nothing/MapServer/1");
+	storeFeature("ozone");
+	storeFeature("wrong", "/nothing/MapServer/1");
 	const first = await run();
 	assert.is(first.code, 1);
 	assert.match(first.output, "checked 2 layers: 0 well, 1 wrong, 0 down, 1 empty, 0 blocked\n");
@@ -71,7 +60,7 @@ test("sick layers are written with the week in which they became sick; without a
 	assert.match((await run()).output, /has no features \(week 3\)/);
 	assert.is(await health(), written, "the file changes only where something does");
 	serveLayer(peer);
-	await rm(join(folder.path, layerPath("wrong")));
+	await rm(join(folder, layerPath("wrong")));
 	const well = await run();
 	assert.is(well.code, 0);
 	assert.match(well.output, "checked 1 layer: 1 well, 0 wrong, 0 down, 0 empty, 0 blocked\n");
@@ -80,10 +69,8 @@ test("sick layers are written with the week in which they became sick; without a
 
 test("only findings of the state of a layer have its week", async () => {
 	serveLayer(peer, { feature: json({ features: [] }) });
-	const file = join(folder.path, layerPath("mixed"));
 	const [en, fr] = ["/nothing/MapServer/1", mapLayer].map((path) => ({ service_url: peer.origin + path }));
-	await mkdir(dirname(file), { recursive: true });
-	await writeFile(file, JSON.stringify({ version: "1.0.0", payload_type: "feature", en, fr }));
+	writeFiles(folder, { [layerPath("mixed")]: JSON.stringify({ ...featureAt(""), en, fr }) });
 	const { output } = await run();
 	assert.match(output, /\/en\/service_url: .* answers with status 404 \(week 1\)\n/);
 	assert.match(output, /\/fr\/service_url: .* has no features\n/);
@@ -91,8 +78,8 @@ test("only findings of the state of a layer have its week", async () => {
 
 test("layers that are not named keep what is known of them", async () => {
 	serveLayer(peer, { feature: json({ features: [] }) });
-	await storeFeature("ozone");
-	await storeFeature("parks");
+	storeFeature("ozone");
+	storeFeature("parks");
 	await run();
 	serveLayer(peer);
 	assert.match((await run("parks")).output, "checked 1 layer: 1 well");
@@ -103,10 +90,10 @@ test("if no host can be reached, this machine is at fault and nothing is written
 	const other = await Peer.open();
 	serveLayer(peer, { layer: text("no", "text/plain", 403) });
 	serveLayer(other, { layer: text("no", "text/plain", 403) });
-	await storeFeature("ozone");
+	storeFeature("ozone");
 	assert.is((await run()).code, 0, "one host alone says nothing about the connection");
 	const before = await health();
-	await storeFeature("parks", mapLayer, other.origin);
+	storeFeature("parks", mapLayer, other);
 	const { code, output } = await run();
 	assert.is(code, 2);
 	assert.match(output, /none of 2 hosts can be asked from here: http.* status/);

@@ -9,13 +9,14 @@ import type { Notice } from "../../../service/notify.ts";
 import { Local, wms } from "../../local.ts";
 import { logTo } from "../../store/git-store.ts";
 import { eventually } from "../../wait.ts";
+import { HeldTimers } from "./held-timers.ts";
 
 const day = 86_400_000;
 const collectMs = 600_000;
 
 let local: Local;
 let watcher: ReturnType<typeof createWatcher>;
-let timers: { run: () => void; ms: number }[];
+let timers: HeldTimers;
 /** What is seen of a layer, by its name in the WMS. */
 let states: Map<string, SickState | null>;
 let looked: string[];
@@ -24,7 +25,7 @@ let noticed: Notice[];
 
 test.before.each(async () => {
 	local = await Local.open();
-	timers = [];
+	timers = new HeldTimers();
 	states = new Map();
 	looked = [];
 	failing = null;
@@ -40,16 +41,7 @@ test.before.each(async () => {
 		now: () => new Date(local.now),
 		allKeys: () => local.publication.table.smallkeys(),
 		log: logTo(local.reported),
-		timers: {
-			set(run, ms) {
-				const timer = { run, ms };
-				timers.push(timer);
-				return timer;
-			},
-			clear: (timer) => {
-				timers = timers.filter((one) => one !== timer);
-			},
-		},
+		timers,
 	});
 });
 test.after.each(async () => {
@@ -73,9 +65,7 @@ function watched(registration: Registration): Watched {
 
 async function put(smallkey: string, layer = smallkey): Promise<void> {
 	local.now += 1000;
-	const timestamp = new Date(local.now).toISOString();
-	const response = await local.write({ target: `/register/${smallkey}`, body: wms(layer), timestamp });
-	assert.is(response.status, 201);
+	assert.is((await local.put(smallkey, wms(layer))).status, 201);
 }
 
 async function health(): Promise<string | null> {
@@ -83,13 +73,6 @@ async function health(): Promise<string | null> {
 		(text) => `${text}\n`,
 		() => null,
 	);
-}
-
-/** Runs the timers of one length. */
-function run(ms: number): void {
-	const due = timers.filter((one) => one.ms === ms);
-	timers = timers.filter((one) => one.ms !== ms);
-	for (const timer of due) timer.run();
 }
 
 /** Checks layers, one after the other. */
@@ -114,7 +97,7 @@ test("the states of all layers are stored in one commit that names the sick ones
 	});
 	assert.equal(watcher.lastCheckOf("ef"), { state: null, at: local.now, findings: [] });
 	assert.is(watcher.lastCheckOf("gh"), null);
-	run(collectMs);
+	timers.run(collectMs);
 	await eventually(async () => (await health()) !== null);
 	const since = weekOf(new Date(local.now));
 	await eventually(async () => noticed.length === 1);
@@ -139,9 +122,8 @@ test("a layer that was removed since its check is not among the sick ones", asyn
 	states.set("ab", "empty").set("cd", "down");
 	await look("ab", "cd");
 	local.now += 1000;
-	const timestamp = new Date(local.now).toISOString();
-	await local.write({ method: "DELETE", target: "/register/cd", body: "", timestamp });
-	run(collectMs);
+	await local.delete("cd");
+	timers.run(collectMs);
 	await eventually(async () => (await health()) !== null);
 	assert.equal(Object.keys(JSON.parse((await health()) ?? "").sick), ["ab"]);
 });
@@ -150,19 +132,19 @@ test("an unchanged state makes no commit, and a layer that is well or removed is
 	for (const smallkey of ["ab", "cd"]) await put(smallkey);
 	states.set("ab", "empty").set("cd", "down");
 	await look("ab", "cd");
-	run(collectMs);
+	timers.run(collectMs);
 	await eventually(async () => (await health()) !== null);
 	const tip = await local.git("rev-parse", "main");
 	local.now += 21 * day;
 	await look("ab", "cd");
-	run(collectMs);
+	timers.run(collectMs);
 	await eventually(() => noticed.length === 2);
 	states.clear();
 	await look("ab");
 	local.now += 1000;
-	assert.is((await local.write({ method: "DELETE", target: "/register/cd", body: "" })).status, 204);
+	assert.is((await local.delete("cd")).status, 204);
 	assert.is(await local.git("rev-parse", "main~1"), tip, "three weeks later nothing was new");
-	run(collectMs);
+	timers.run(collectMs);
 	await eventually(async () => (await health()) === null);
 	assert.equal(local.reported, []);
 });
@@ -170,7 +152,7 @@ test("an unchanged state makes no commit, and a layer that is well or removed is
 test("files that are not layers are not checked", async () => {
 	await look("nothing", "__proto__");
 	assert.equal(looked, []);
-	assert.is(timers.length, 0);
+	assert.is(timers.waiting.length, 0);
 });
 
 test("a state that cannot be stored is stored with the next one, or at the end", async () => {
@@ -178,7 +160,7 @@ test("a state that cannot be stored is stored with the next one, or at the end",
 	states.set("ab", "wrong");
 	await look("ab");
 	failing = new Error("the repository is gone");
-	run(collectMs);
+	timers.run(collectMs);
 	await eventually(() => local.reported.length === 1);
 	assert.is(await health(), null);
 	failing = null;

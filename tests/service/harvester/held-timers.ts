@@ -1,0 +1,21 @@
+/** Timers that run when a test says so. */
+export class HeldTimers {
+	waiting: { run: () => void; ms: number }[] = [];
+
+	set(run: () => void, ms: number) {
+		const timer = { run, ms };
+		this.waiting.push(timer);
+		return timer;
+	}
+
+	clear(timer: unknown): void {
+		this.waiting = this.waiting.filter((one) => one !== timer);
+	}
+
+	/** Runs the timers that wait now: all of them, or those of one length. */
+	run(ms?: number): void {
+		const due = this.waiting.filter((one) => ms === undefined || one.ms === ms);
+		this.waiting = this.waiting.filter((one) => !due.includes(one));
+		for (const timer of due) timer.run();
+	}
+}
