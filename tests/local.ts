@@ -220,6 +220,11 @@ export class Local {
 		await this.#service.close();
 	}
 
+	async restart(): Promise<void> {
+		await this.stop();
+		await this.start();
+	}
+
 	/** Checks the disk now, and not after ten seconds. */
 	async lookAtDisk(): Promise<void> {
 		await this.#service.disk.check();

@@ -17,3 +17,12 @@ export async function eventually(condition: () => boolean | Promise<boolean>): P
 		clearTimeout(note);
 	}
 }
+
+/** A promise, and what fulfils it. */
+export function gate(): [passed: Promise<void>, open: () => void] {
+	let open = () => {};
+	const passed = new Promise<void>((resolve) => {
+		open = resolve;
+	});
+	return [passed, open];
+}

@@ -11,6 +11,11 @@ import { runGit } from "../system/git/run.ts";
 
 /** What tests set up. `await using` ends each of them with its block, however the block ends. */
 
+/** The words of a text. */
+export function words(text: string): string[] {
+	return text.trim().split(/\s+/);
+}
+
 /** A new folder; its end removes it. */
 export interface Folder extends AsyncDisposable {
 	path: string;

@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import type { Refresh } from "../../api/context.ts";
 import { Local, manual, type Write } from "../local.ts";
-import { freshSuite } from "../world.ts";
+import { freshSuite, words } from "../world.ts";
 
 const test = freshSuite("refresh", async (use) => {
 	const local = use(await Local.open());
@@ -52,17 +52,10 @@ test("a sender has its own layers asked for", async ({ local, asked }) => {
 });
 
 test("another argument, or a body, is 400, and no service is asked", async ({ local, asked }) => {
-	for (const target of [
-		"/v1/update/",
-		"/v1/update/ALL",
-		"/v1/update/-1",
-		"/v1/update/1.5",
-		"/v1/update/123456",
-		"/v1/update/7d",
-		"/v2/refresh/all/0",
-		"/v2/refresh/all/x",
-		"/v2/refresh/7/",
-	]) {
+	for (const target of words(`
+		/v1/update/ /v1/update/ALL /v1/update/-1 /v1/update/1.5 /v1/update/123456 /v1/update/7d
+		/v2/refresh/all/0 /v2/refresh/all/x /v2/refresh/7/
+	`)) {
 		const answer = await post(local, target);
 		assert.is(answer.status, 400, target);
 		const { errors } = (await answer.json()) as { errors: string[] };
@@ -83,8 +76,7 @@ test("the same request again, after a restart as well, asks no service again", a
 	assert.is(again.status, 202);
 	assert.equal(await again.json(), { layers: 0 });
 	const { refresh } = local.context;
-	await local.stop();
-	await local.start();
+	await local.restart();
 	Object.assign(local.context, { refresh });
 	assert.equal(await (await local.write(once)).json(), { layers: 0 });
 	assert.is(asked.length, 1);

@@ -38,56 +38,52 @@ test("the commonest mistakes with a signature are named, and a right shape never
 });
 
 test("a 401 says so beside its one text, which does not tell a wrong signature from an unknown sender", async () => {
-	const local = await Local.open();
-	try {
-		const errors = async (more: object) => {
-			const answer = await local.write({ target: "/register/a", body: manual, ...more });
-			assert.is(answer.status, 401);
-			return ((await answer.json()) as { errors: string[] }).errors;
-		};
-		const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
-		const padded = { headers: { Authorization: `${"a".repeat(43)}=` } };
-		assert.equal(await errors(padded), [mismatch, `${rule}has 44 and ends with =`]);
-		assert.equal(await errors({ ...padded, sender: "nobody" }), [mismatch, `${rule}has 44 and ends with =`]);
-		assert.equal(await errors({ secret: "wrong" }), [mismatch]);
-		assert.equal(await errors({ sender: "nobody" }), [mismatch]);
-		const hint = async (more: object) => {
-			const answer = await local.write({ target: "/rcs/register/a", body: manual, ...more });
-			return ((await answer.json()) as { hint?: string }).hint;
-		};
-		await local.stop();
-		local.variables = { BASE_PATH: "/rcs" };
-		await local.start();
-		const said = (await hint({ secret: "wrong" })) ?? "";
-		for (const word of [
-			"secret",
-			"curl -d",
-			" /rcs/register/<smallkey>;",
-			"npx fragment-publisher sign --explain",
-		]) {
-			assert.match(said, word);
-		}
-		assert.is(await hint({ sender: "nobody" }), said, "the answer does not show which senders there are");
-		assert.match(
-			(await hint({ timestamp: "yesterday" })) ?? "",
-			/^the TimeStamp that was sent is "yesterday"; date -u/,
-		);
-		await local.stop();
-		local.variables = {};
-		await local.start();
-		// The operator's log knows more.
-		const reasonOf = async (more: object) => {
-			const write = await signedWrite({ target: "/register/a", body: manual, ...more }, local.now);
-			return (await handleWrite(write, local.context)).reason;
-		};
-		assert.is(await reasonOf({ secret: "wrong" }), "signature");
-		assert.is(await reasonOf({ sender: "nobody" }), "unknown sender");
-		assert.is(await reasonOf(padded), "shape of the signature");
-		assert.is(await reasonOf({ timestamp: "yesterday" }), "time");
-		assert.is(await reasonOf({ headers: { Sender: null } }), "missing header");
-	} finally {
-		await local.end();
+	await using local = await Local.open();
+	const errors = async (more: object) => {
+		const answer = await local.write({ target: "/register/a", body: manual, ...more });
+		assert.is(answer.status, 401);
+		return ((await answer.json()) as { errors: string[] }).errors;
+	};
+	const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
+	const padded = { headers: { Authorization: `${"a".repeat(43)}=` } };
+	assert.equal(await errors(padded), [mismatch, `${rule}has 44 and ends with =`]);
+	assert.equal(await errors({ ...padded, sender: "nobody" }), [mismatch, `${rule}has 44 and ends with =`]);
+	assert.equal(await errors({ secret: "wrong" }), [mismatch]);
+	assert.equal(await errors({ sender: "nobody" }), [mismatch]);
+	const hint = async (more: object) => {
+		const answer = await local.write({ target: "/rcs/register/a", body: manual, ...more });
+		return ((await answer.json()) as { hint?: string }).hint;
+	};
+	await local.stop();
+	local.variables = { BASE_PATH: "/rcs" };
+	await local.start();
+	const said = (await hint({ secret: "wrong" })) ?? "";
+	for (const word of [
+		"secret",
+		"curl -d",
+		" /rcs/register/<smallkey>;",
+		"npx fragment-publisher sign --explain",
+	]) {
+		assert.match(said, word);
 	}
+	assert.is(await hint({ sender: "nobody" }), said, "the answer does not show which senders there are");
+	assert.match(
+		(await hint({ timestamp: "yesterday" })) ?? "",
+		/^the TimeStamp that was sent is "yesterday"; date -u/,
+	);
+	await local.stop();
+	local.variables = {};
+	await local.start();
+	// The operator's log knows more.
+	const reasonOf = async (more: object) => {
+		const write = await signedWrite({ target: "/register/a", body: manual, ...more }, local.now);
+		return (await handleWrite(write, local.context)).reason;
+	};
+	assert.is(await reasonOf({ secret: "wrong" }), "signature");
+	assert.is(await reasonOf({ sender: "nobody" }), "unknown sender");
+	assert.is(await reasonOf(padded), "shape of the signature");
+	assert.is(await reasonOf({ timestamp: "yesterday" }), "time");
+	assert.is(await reasonOf({ headers: { Sender: null } }), "missing header");
 });
 
 test.run();

@@ -94,8 +94,7 @@ test("a running service knows the geometry of what was harvested, after a change
 		const keys = "points,plain,none,many,areas";
 		const expected = ["areas", "plain", null, "many", "points"];
 		assert.equal(await sorted(keys), expected);
-		await local.stop();
-		await local.start();
+		await local.restart();
 		assert.equal(await sorted(keys), expected, "from what the process before kept");
 		await local.stop();
 		await rm(join(local.folder, "fragments"));
@@ -115,8 +114,7 @@ test("a sorted list is answered from memory: git is not asked, and nothing waits
 	try {
 		await describe(local, "points", "esriGeometryPoint");
 		await describe(local, "areas", "esriGeometryPolygon");
-		await local.stop();
-		await local.start();
+		await local.restart();
 		await rename(local.repository, `${local.repository}.away`);
 		try {
 			assert.equal(await sorted("points,areas"), ["areas", "points"]);

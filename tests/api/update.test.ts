@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { langs } from "../../registry/smallkey.ts";
-import { feature, Local, largeWhenStored, manual, textOf, type Write, wms } from "../local.ts";
+import { feature, Local, largeWhenStored, manual, textOf, type Write } from "../local.ts";
 import { freshSuite } from "../world.ts";
 
 const test = freshSuite("the older service's updates", async (use) => {
@@ -79,17 +79,6 @@ test("updatefeature takes each language's own members where there are exactly tw
 	await refused(local, "/v1/updatefeature/wells", three, 400, /^\/en\/en: is not a known member/);
 });
 
-test("simplification sets the offset of both languages", async ({ local }) => {
-	const answer = await send(local, "/v1/simplification/wells", { factor: 50, user: "somebody" });
-	assert.is(answer.status, 200);
-	assert.is(await answer.text(), '"wells"');
-	const { en, fr } = await stored(local, "wells");
-	assert.equal([en.max_allowable_offset, fr.max_allowable_offset], [50, 50]);
-	assert.match(textOf(local.get("/v0.9/doc/fr/wells")), '"maxAllowableOffset":50');
-	assert.is((await send(local, "/v1/simplification/wells", { factor: 0 })).status, 200);
-	assert.is((await stored(local, "wells")).en.max_allowable_offset, 0);
-});
-
 test("an update of version 2 merges some members of either language", async ({ local }) => {
 	const node = { service_type: "ogcWms", service_url: "https://host.example/wms", scrape_only: ["a"] };
 	await send(local, "/v2/register/many", { version: "2.0", en: node, fr: node });
@@ -149,50 +138,10 @@ test("a factor is a whole number that is not below 0", async ({ local }) => {
 		const body = { factor, user: "x" };
 		await refused(local, "/v1/simplification/wells", body, 400, "/factor: must be a whole number");
 	}
+	assert.is((await send(local, "/v1/simplification/wells", { factor: 0 })).status, 200);
 	await refused(local, "/v1/simplification/wells", { factor: -1 }, 400, /^\/en\/max_allowable_offset: /);
 	const more = { factor: 1, key: "x" };
 	await refused(local, "/v1/simplification/wells", more, 400, "/key: is not a known member");
-});
-
-test("a layer of another kind is 400, one that is not there 404, another's 403", async ({ local }) => {
-	const bodies = { updatefeature: { service_name: "x" }, simplification: { factor: 1 } };
-	for (const [name, body] of Object.entries(bodies)) {
-		const rule = "smallkey: limits is not a feature layer";
-		await refused(local, `/v1/${name}/limits`, body, 400, rule);
-		await refused(local, `/v1/${name}/none`, body, 404, "smallkey: none is not registered");
-		await refused(local, `/v1/${name}/a.b`, body, 400, /^smallkey: must be 1 to 64/);
-	}
-	await refused(local, "/v2/update/none", { en: {} }, 404, "smallkey: none is not registered");
-	const narrow = { sender: "narrow" };
-	const others = /^smallkey: sender narrow may change these keys only/;
-	await refused(local, "/v1/simplification/wells", { factor: 1 }, 403, others, narrow);
-	await refused(local, "/v2/update/limits", { en: {} }, 403, others, narrow);
-	const wrong = { secret: "wrong" };
-	await refused(local, "/v2/update/limits", { en: {} }, 401, /^Authorization: is not the signature/, wrong);
-});
-
-test("an update that changes nothing has the same answer and makes no commit", async ({ local }) => {
-	const before = await local.git("rev-parse", "main");
-	const { service_url } = JSON.parse(feature).en;
-	const answer = await send(local, "/v1/updatefeature/wells", { service_url });
-	assert.is(answer.status, 200);
-	assert.is(await local.git("rev-parse", "main"), before);
-});
-
-test("an update's signature cannot undo a later change", async ({ local }) => {
-	const timestamp = new Date(local.now).toISOString();
-	const first = { target: "/v1/simplification/wells", body: '{"factor":5}', timestamp };
-	assert.is((await local.write(first)).status, 200);
-	local.now += 1000;
-	assert.is((await local.write(first)).status, 200, "again, while it changes nothing");
-	assert.is((await send(local, "/v1/simplification/wells", { factor: 7 })).status, 200);
-	await refused(local, first.target, first.body, 401, /used before/, { timestamp });
-	assert.is((await stored(local, "wells")).en.max_allowable_offset, 7);
-	// One that was refused does not take effect later.
-	const early = { target: "/v2/update/later", body: '{"en":{"layer":"x"}}', timestamp };
-	assert.is((await local.write(early)).status, 404);
-	await local.put("later", wms("own"));
-	await refused(local, early.target, early.body, 401, /used before/, { timestamp });
 });
 
 test("an update of a sender under review goes to a branch, and its answer is the receipt", async ({

@@ -18,11 +18,6 @@ function capture(local: Local, write: Omit<Write, "timestamp">): Write {
 	return { ...write, timestamp: new Date(local.now).toISOString() };
 }
 
-async function restart(local: Local): Promise<void> {
-	await local.stop();
-	await local.start();
-}
-
 /** Sends a request and checks its status, and that nothing has changed where it is refused. */
 async function expect(local: Local, write: Write, status: number, why = ""): Promise<Response> {
 	const before = await local.state();
@@ -36,7 +31,7 @@ for (const restarts of [false, true]) {
 	const when = restarts ? ", after a restart too" : "";
 	const again = async (local: Local) => {
 		local.now += 1_000;
-		if (restarts) await restart(local);
+		if (restarts) await local.restart();
 	};
 
 	test(`a PUT that changed nothing does not undo a later one${when}`, async ({ local }) => {
@@ -136,7 +131,7 @@ test("what was refused for a while is usable: 503", async ({ local }) => {
 	for (const pid of descendantsWith(process.pid, local.folder, "update-ref")) signalIfThere(pid, "SIGSTOP");
 	await expect(local, put, 503);
 	await expect(local, put, 201, "as it was answered");
-	await restart(local);
+	await local.restart();
 	local.now += 1_000;
 	await expect(local, put, 201);
 });
@@ -152,7 +147,7 @@ for (const restarts of [false, true]) {
 		for (const minutes of [10, 20, 30]) {
 			local.now = start + minutes * minuteMs;
 			await local.put("k", wms(`after ${minutes}`));
-			if (restarts) await restart(local);
+			if (restarts) await local.restart();
 		}
 		local.now = start + 2_000;
 		await expect(local, first, 401);
@@ -173,7 +168,7 @@ for (const steps of [[-60], [60], [-60, 60], [60, -59.9], [-1.5, 1.5], [1.5, -1.
 			local.now += minutes * minuteMs;
 			await expect(local, first, 401, "after a step");
 			assert.is((await local.put("k", wms(`step ${index}`))).status, 201);
-			await restart(local);
+			await local.restart();
 			await expect(local, first, 401, "after a step and a restart");
 		}
 		local.now = start + 2_000;
@@ -255,7 +250,7 @@ test("a line of the request log that a full disk cut off spoils none that comes 
 	const gone = capture(local, { method: "DELETE", target: "/register/gone" });
 	await expect(local, gone, 404);
 	await expect(local, torn, 404, "it was usable");
-	await restart(local);
+	await local.restart();
 	for (const smallkey of ["gone", "torn"]) await local.put(smallkey);
 	await expect(local, gone, 401, "it is remembered");
 	await expect(local, torn, 401, "and so is the one that was torn");
@@ -276,7 +271,7 @@ test("20,001 newer commits make no request usable", async ({ local }) => {
 	await runGit(local.repository, ["fast-import", "--quiet"], { input: commits.join("") });
 	tip = await local.git("rev-parse", "refs/heads/pushed");
 	await local.git("update-ref", "refs/heads/main", tip);
-	await restart(local);
+	await local.restart();
 	await expect(local, first, 401);
 });
 
@@ -294,7 +289,7 @@ test("a pushed commit's trailers count for nothing", async ({ local }) => {
 	const message = `forged\n\nSender: jstest\nRequest: ${request}`;
 	const tree = ["commit-tree", "refs/heads/main^{tree}", "-p", "refs/heads/main", "-m", message];
 	await local.git("update-ref", "refs/heads/main", await local.git(...identity, ...tree));
-	await restart(local);
+	await local.restart();
 	await expect(local, put, 201);
 	assert.is((await local.store.read("k"))?.registration.includes('"two"'), true);
 });

@@ -52,6 +52,8 @@ export function olderWriteTests(test: Test, engine: () => Engine): void {
 			[404, "/v1/updatefeature/none", { service_name: "x" }, "smallkey: none is not registered"],
 			[404, "/v2/update/none", { en: {} }, "smallkey: none is not registered"],
 			[400, "/v1/simplification/23ax5t", { factor: 5 }, "smallkey: 23ax5t is not a feature layer"],
+			[400, "/v1/updatefeature/23ax5t", { service_name: "x" }, "smallkey: 23ax5t is not a feature layer"],
+			[400, "/v1/updatefeature/a.b", { service_name: "x" }, /^smallkey: must be 1 to 64/],
 			[400, "/v1/simplification/feature", { factor: "5" }, "/factor: must be a whole number"],
 			[400, "/v2/update/feature", { en: { more: 1 } }, "/en/more: is not a known member"],
 			[400, "/v2/update/feature", { fr: 1 }, "/fr: must be an object"],
@@ -63,6 +65,14 @@ export function olderWriteTests(test: Test, engine: () => Engine): void {
 		const unsigned = () =>
 			write(engine().origin, "PUT", "/v2/update/feature", { secret: "wrong", body: "{}" });
 		await assertRefusal(401, "a wrong secret", unsigned, mismatch);
+		const others = () =>
+			write(engine().origin, "PUT", "/v2/update/feature", { sender: "narrow", body: '{"en":{}}' });
+		await assertRefusal(
+			403,
+			"another's layer",
+			others,
+			/^smallkey: sender narrow may change these keys only/,
+		);
 		const deleted = await write(engine().origin, "DELETE", "/v1/updatefeature/feature");
 		assert.equal([deleted.status, deleted.headers.allow], [405, "PUT"]);
 	});

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import type { Test } from "uvu";
 import * as assert from "uvu/assert";
 import { fuzzRuns } from "../fuzz.ts";
+import { words } from "../world.ts";
 import { type Answer, ask, signedHeaders, type Words } from "./client.ts";
 import { type Engine, layers } from "./engine.ts";
 import { startNode } from "./engines.ts";
@@ -10,14 +11,10 @@ import { startNode } from "./engines.ts";
 const runs = Math.ceil(fuzzRuns / 20);
 
 /** Headers that have to be the same; the tag of a file is the hosting's own. */
-const compared = [
-	"access-control-allow-origin",
-	"access-control-expose-headers",
-	"cache-control",
-	"content-type",
-	"retry-after",
-	"x-content-type-options",
-];
+const compared = words(`
+	access-control-allow-origin access-control-expose-headers cache-control content-type retry-after
+	x-content-type-options
+`);
 
 interface Request {
 	method: string;

@@ -92,6 +92,8 @@ export function targetTests(test: Test, candidate: Candidate, engine: () => Engi
 			}
 			assertReadHeaders(answer, { type: "application/javascript; charset=utf-8" });
 			assert.is(answer.text, `/**/f.g(${plain.text});`);
+			const other = await get(`/${doc}/en/23ax5t?callback=f`);
+			assert.is(new Set([plain, answer, other].map(({ headers }) => headers.etag)).size, 3, name);
 			assertRefused(await get(`/${doc}/en/23ax5t?callback=f(g)`), 400, name);
 		}
 	});

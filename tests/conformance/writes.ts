@@ -56,8 +56,8 @@ export function writeTests(test: Test, engine: () => Engine): void {
 	test("the same payload again changes nothing; another one does", async () => {
 		const first = JSON.parse((await put("again")).text) as Receipt;
 		const before = await engine().state();
-		const spelled = JSON.stringify(JSON.parse(manual), null, "\t");
-		for (const body of [manual, spelled]) {
+		const { fr, en, ...rest } = JSON.parse(manual);
+		for (const body of [manual, JSON.stringify({ fr, en, ...rest }, null, "\t")]) {
 			const answer = await put("again", { body });
 			assert.is(answer.status, 201);
 			assert.is((JSON.parse(answer.text) as Receipt).commit, first.commit);

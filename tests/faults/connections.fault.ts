@@ -1,7 +1,6 @@
 import { connect, type Socket } from "node:net";
 import * as assert from "uvu/assert";
 import { freshSuite } from "../world.ts";
-import { noteFault } from "./row.ts";
 import { World } from "./world.ts";
 
 const count = 5_000;
@@ -45,8 +44,7 @@ for (const [fault, bytes] of [
 			),
 		);
 		assert.is(await world.readAll(), reader);
-		noteFault({ section: "connections", fault, reader, publisher, log: world.log() });
-		await world.check();
+		await world.note("connections", fault, { reader, publisher });
 	});
 }
 

@@ -32,14 +32,7 @@ for (const [what, break_] of [
 		await break_(join(world.folder, "fragments"));
 		await world.start();
 		const reader = await world.readAll();
-		noteFault({
-			section: "derived",
-			fault: what,
-			reader,
-			publisher: await world.put("three"),
-			log: world.log(),
-		});
-		await world.check();
+		await world.note("derived", what, { reader, publisher: await world.put("three") });
 	});
 }
 
@@ -55,8 +48,7 @@ for (const [fault, isKilled] of [
 		await filesMended(world);
 		const reader = `${await world.readAll()}; the file soon after the start`;
 		await eventually(() => world.server.output.includes("written again"));
-		noteFault({ section: "derived", fault, reader, publisher: await world.put("three"), log: world.log() });
-		await world.check();
+		await world.note("derived", fault, { reader, publisher: await world.put("three") });
 	});
 }
 
@@ -79,8 +71,7 @@ test("`DATA_DIR/dist` is deleted before a start", async ({ world }) => {
 	await filesMended(world);
 	const reader = `${await world.readAll()}; the files soon after the start`;
 	const fault = "`DATA_DIR/dist` is deleted before a start";
-	noteFault({ section: "derived", fault, reader, publisher: await world.put("three"), log: world.log() });
-	await world.check();
+	await world.note("derived", fault, { reader, publisher: await world.put("three") });
 });
 
 test("`DATA_DIR/dist` is deleted while it runs", async ({ world }) => {
@@ -89,8 +80,7 @@ test("`DATA_DIR/dist` is deleted while it runs", async ({ world }) => {
 	await filesMended(world);
 	const reader = `${await world.readAll()}; the files with the next change`;
 	const fault = "`DATA_DIR/dist` is deleted while it runs";
-	noteFault({ section: "derived", fault, reader, publisher: heard, log: world.log() });
-	await world.check();
+	await world.note("derived", fault, { reader, publisher: heard });
 });
 
 test("`DATA_DIR/dist` cannot be written", async ({ world }) => {
@@ -103,14 +93,11 @@ test("`DATA_DIR/dist` cannot be written", async ({ world }) => {
 	await filesMended(world, "three");
 	await eventually(() => world.server.output.includes("are current again"));
 	const log = world.log().map((line) => line.replace(/(cannot be written: \w+).*/, "$1 …"));
-	noteFault({
-		section: "derived",
-		fault: "`DATA_DIR/dist` cannot be written, while it runs",
+	await world.note("derived", "`DATA_DIR/dist` cannot be written, while it runs", {
 		reader,
 		publisher: heard,
 		log,
 	});
-	await world.check();
 });
 
 test.run();

@@ -12,7 +12,7 @@ import { release, restoreEarlier } from "./earlier.ts";
 const run = promisify(execFile);
 
 test("a DATA_DIR of an earlier version is served, brought up to date, and gone on from", async () => {
-	const local = await Local.open();
+	await using local = await Local.open();
 	await local.stop();
 	await restoreEarlier(local.folder);
 	await local.start();
@@ -31,10 +31,8 @@ test("a DATA_DIR of an earlier version is served, brought up to date, and gone o
 	assert.is(await local.git("config", "core.fsync"), "committed");
 	assert.is(await local.git("fsck", "--strict", "--no-dangling"), "");
 	assert.equal(local.reported, []);
-	await local.stop();
-	await local.start();
+	await local.restart();
 	assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"newer"');
-	await local.end();
 });
 
 /** Puts the files of the earlier release into a folder, with the packages of this one; false without the history. */
@@ -67,7 +65,7 @@ async function put(server: ServerProcess, smallkey: string, sender: "jstest" | "
 }
 
 test("the data of 0.1.0 is taken over with its senders, and 0.1.0 goes on from what was written since", async () => {
-	const folder = await temporaryFolder();
+	await using folder = await temporaryFolder();
 	const DATA_DIR = join(folder.path, "data");
 	await mkdir(DATA_DIR);
 	await restoreEarlier(DATA_DIR, release.data);
@@ -95,7 +93,6 @@ test("the data of 0.1.0 is taken over with its senders, and 0.1.0 goes on from w
 		assert.is(await layerName(again, "after"), "after");
 		assert.is(await again.stop(), 0);
 	} else console.log("skipped: the way back to 0.1.0: its commit is not in this clone");
-	await folder.remove();
 });
 
 test.run();

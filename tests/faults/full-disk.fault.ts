@@ -34,8 +34,7 @@ for (const [what, use] of ways) {
 		await disk.free();
 		const last = await world.putAtLast("three");
 		const publisher = `${heard}; once there is room: ${last}`;
-		noteFault({ section: "disk", fault: `${what} during a PUT`, reader, publisher, log: world.log() });
-		await world.check();
+		await world.note("disk", `${what} during a PUT`, { reader, publisher });
 	});
 
 	onMount(`${what} at a start`, async ({ disk, world }) => {
@@ -47,8 +46,7 @@ for (const [what, use] of ways) {
 		await disk.free();
 		const last = await world.putAtLast("three");
 		const publisher = `${heard}; once there is room: ${last}`;
-		noteFault({ section: "disk", fault: `${what} at a start`, reader, publisher, log: world.log() });
-		await world.check();
+		await world.note("disk", `${what} at a start`, { reader, publisher });
 	});
 }
 
@@ -72,10 +70,9 @@ onMount("full during a push", async ({ disk, world }) => {
 onMount("full during a repack", async ({ disk, world }) => {
 	// Two packs of bytes that no repack makes smaller, and as many as are gathered once nothing changes.
 	for (const branch of ["first", "second"]) {
-		const clone = await Clone.of(world.repository);
+		await using clone = await Clone.of(world.repository);
 		await clone.commit({ [branch]: randomBytes(2 << 20).toString("base64") });
 		assert.ok(await clone.push("origin", `HEAD:refs/heads/${branch}`));
-		await clone.remove();
 	}
 	for (let turn = 0; turn < 60; turn += 1) await world.put("three", `turn ${turn}`);
 	await disk.fill();
@@ -89,14 +86,11 @@ onMount("full during a repack", async ({ disk, world }) => {
 	await disk.free();
 	const last = await world.putAtLast("four");
 	const publisher = `${heard}; once there is room: ${last}`;
-	noteFault({
-		section: "disk",
-		fault: "full during a repack",
+	await world.note("disk", "full during a repack", {
 		reader,
 		publisher,
 		log: [...new Set([...log, ...world.log()])],
 	});
-	await world.check();
 });
 
 onMount("full at the first start", async ({ disk, world }) => {
@@ -124,8 +118,7 @@ onMount("read-only at a start", async ({ disk, world }) => {
 	await disk.setReadOnly(false);
 	const last = await world.putAtLast("three");
 	const publisher = `${heard}; once it may be written: ${last}`;
-	noteFault({ section: "disk", fault: "read-only at a start", reader, publisher, log: world.log() });
-	await world.check();
+	await world.note("disk", "read-only at a start", { reader, publisher });
 });
 
 const words = (taken: string): string => (taken === "true" ? "accepted" : "refused");

@@ -14,9 +14,8 @@ async function checkCut(folder: string, acknowledged: string[], branch: string):
 	for (const commit of acknowledged) assert.is(await git(folder, "cat-file", "-t", commit), "commit");
 	assert.is(await git(folder, "rev-parse", `refs/heads/${branch}`), acknowledged.at(-1));
 	assert.is(await git(folder, "fsck", "--strict", "--no-dangling"), "");
-	const reopened = await openEmpty(folder);
+	await using reopened = await openEmpty(folder);
 	await committed(put(reopened, "after-the-cut"));
-	await reopened.close();
 }
 
 test(`power cut right after an answer, ${rounds} times: what was acknowledged is there`, async () => {

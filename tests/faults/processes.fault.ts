@@ -20,14 +20,7 @@ for (const command of ["update-ref", "cat-file"]) {
 		for (const pid of world.server.gitProcesses(command)) signalIfThere(pid, "SIGKILL");
 		const publisher = await world.put("three");
 		const reader = await world.readAll();
-		noteFault({
-			section: "processes",
-			fault: `\`git ${command}\` is killed`,
-			reader,
-			publisher,
-			log: world.log(),
-		});
-		await world.check();
+		await world.note("processes", `\`git ${command}\` is killed`, { reader, publisher });
 	});
 
 	test(`git ${command} is stopped`, async ({ world }) => {
@@ -37,14 +30,7 @@ for (const command of ["update-ref", "cat-file"]) {
 		const reader = await world.readAll();
 		const last = await world.putAtLast("three");
 		const publisher = `${heard}; then ${last}`;
-		noteFault({
-			section: "processes",
-			fault: `\`git ${command}\` is stopped and hangs`,
-			reader,
-			publisher,
-			log: world.log(),
-		});
-		await world.check();
+		await world.note("processes", `\`git ${command}\` is stopped and hangs`, { reader, publisher });
 	});
 }
 
@@ -56,28 +42,14 @@ test("locks of killed processes", async ({ world }) => {
 	await world.start();
 	const reader = await world.readAll();
 	const publisher = await world.put("three");
-	noteFault({
-		section: "processes",
-		fault: "locks of killed processes, at a start",
-		reader,
-		publisher,
-		log: world.log(),
-	});
-	await world.check();
+	await world.note("processes", "locks of killed processes, at a start", { reader, publisher });
 });
 
 test("a lock of a killed process while it runs", async ({ world }) => {
 	await writeFile(join(world.repository, "HEAD.lock"), "");
 	const publisher = await world.put("three");
 	const reader = await world.readAll();
-	noteFault({
-		section: "processes",
-		fault: "a lock of a killed process, while it runs",
-		reader,
-		publisher,
-		log: world.log(),
-	});
-	await world.check();
+	await world.note("processes", "a lock of a killed process, while it runs", { reader, publisher });
 });
 
 /** A folder with a git in it that is none. */
@@ -147,14 +119,10 @@ test("kill -9 during a repack", async ({ world }) => {
 		"nothing of it is left",
 	);
 	const reader = await world.readAll();
-	noteFault({
-		section: "processes",
-		fault: "kill -9 of all processes during a repack",
+	await world.note("processes", "kill -9 of all processes during a repack", {
 		reader,
 		publisher: await world.put("three"),
-		log: world.log(),
 	});
-	await world.check();
 });
 
 test.run();

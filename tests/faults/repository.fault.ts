@@ -8,7 +8,6 @@ import { runGit } from "../../system/git/run.ts";
 import { loosen, objectFile } from "../store/loose-objects.ts";
 import { eventually } from "../wait.ts";
 import { freshSuite } from "../world.ts";
-import { noteFault } from "./row.ts";
 import { World } from "./world.ts";
 
 const test = freshSuite("the repository", async (use) => ({ world: use(await World.started()) }));
@@ -35,14 +34,7 @@ test("a corrupt loose object", async ({ world }) => {
 	await writeFile(path, whole);
 	const last = await world.putAtLast("one");
 	const publisher = `of that layer ${heard}; of others ${others}; then ${last}`;
-	noteFault({
-		section: "repository",
-		fault: "a corrupt loose object: a layer's file",
-		reader,
-		publisher,
-		log: world.log(),
-	});
-	await world.check();
+	await world.note("repository", "a corrupt loose object: a layer's file", { reader, publisher });
 });
 
 test("a corrupt tree", async ({ world }) => {
@@ -58,14 +50,7 @@ test("a corrupt tree", async ({ world }) => {
 	await writeFile(path, whole);
 	const last = await world.putAtLast("one");
 	const publisher = `of a layer in it ${heard}; of others ${others}; then ${last}`;
-	noteFault({
-		section: "repository",
-		fault: "a lost loose object: a folder of layers",
-		reader,
-		publisher,
-		log: world.log(),
-	});
-	await world.check();
+	await world.note("repository", "a lost loose object: a folder of layers", { reader, publisher });
 });
 
 /** Damages the one pack that a repository has; how it was. */
@@ -88,8 +73,7 @@ test("a cut pack at a start", async ({ world }) => {
 	const publisher = `nothing; then ${await world.put("three")}`;
 	const reader = `files of the web server; then ${await world.readAll()}`;
 	const fault = "the pack of the last commit is cut off, at a start";
-	noteFault({ section: "repository", fault, reader, publisher, log });
-	await world.check();
+	await world.note("repository", fault, { reader, publisher, log });
 });
 
 test("a file of the layers is corrupt, and nothing kept", async ({ world }) => {
@@ -105,8 +89,7 @@ test("a file of the layers is corrupt, and nothing kept", async ({ world }) => {
 	const publisher = `nothing; then ${await world.put("three")}`;
 	const reader = `files of the web server; then ${await world.readAll()}`;
 	const fault = "a corrupt loose object, and no `DATA_DIR/fragments`";
-	noteFault({ section: "repository", fault, reader, publisher, log });
-	await world.check();
+	await world.note("repository", fault, { reader, publisher, log });
 });
 
 test("a corrupt pack while it runs", async ({ world }) => {
@@ -125,14 +108,7 @@ test("a corrupt pack while it runs", async ({ world }) => {
 	for (const [name, bytes] of wholes) await writeFile(join(folder, name), bytes);
 	const last = await world.putAtLast("one");
 	const publisher = `${heard}; then ${last}`;
-	noteFault({
-		section: "repository",
-		fault: "all packs cut off, while it runs",
-		reader,
-		publisher,
-		log: world.log(),
-	});
-	await world.check();
+	await world.note("repository", "all packs cut off, while it runs", { reader, publisher });
 });
 
 for (const [what, text] of [
@@ -151,8 +127,7 @@ for (const [what, text] of [
 		await world.start();
 		const reader = `files of the web server; then ${await world.readAll()}`;
 		const publisher = `nothing; then ${await world.put("three")}`;
-		noteFault({ section: "repository", fault: `the branch's file ${what}`, reader, publisher, log });
-		await world.check();
+		await world.note("repository", `the branch's file ${what}`, { reader, publisher, log });
 	});
 }
 
@@ -174,14 +149,7 @@ for (const [name, text] of [
 		await promisify(execFile)("sh", ["-c", command.replaceAll("DATA_DIR", world.folder)]);
 		await world.start();
 		const publisher = `${heard}; \`/readyz\` ${readiness}; after the command of the log: ${await world.put("four")}`;
-		noteFault({
-			section: "repository",
-			fault: `\`${name}\` is garbage, while it runs`,
-			reader,
-			publisher,
-			log,
-		});
-		await world.check();
+		await world.note("repository", `\`${name}\` is garbage, while it runs`, { reader, publisher, log });
 	});
 
 test("a deleted repository", async ({ world }) => {
@@ -193,8 +161,7 @@ test("a deleted repository", async ({ world }) => {
 	await world.start();
 	const reader = `files of the web server; then ${await world.readAll()}`;
 	const publisher = `nothing; then ${await world.put("three")}`;
-	noteFault({ section: "repository", fault: "deleted, before a start", reader, publisher, log });
-	await world.check();
+	await world.note("repository", "deleted, before a start", { reader, publisher, log });
 });
 
 test.run();

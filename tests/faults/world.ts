@@ -8,6 +8,8 @@ import { wms } from "../local.ts";
 import { root, ServerProcess, startWords } from "../process.ts";
 import { eventually } from "../wait.ts";
 import { temporaryFolder } from "../world.ts";
+import { noteFault } from "./row.ts";
+import type { SeenFault } from "./table.mjs";
 
 export const secret = "a publisher's secret";
 
@@ -140,6 +142,16 @@ export class World implements AsyncDisposable {
 			return warning === undefined ? [] : [this.#mask(String(warning).split("\n")[0] as string)];
 		});
 		return [...new Set(texts)];
+	}
+
+	/** Notes what became of a fault, and checks the service after it. */
+	async note(
+		section: SeenFault["section"],
+		fault: string,
+		seen: Omit<SeenFault, "section" | "fault" | "log"> & { log?: string[] },
+	): Promise<void> {
+		noteFault({ section, fault, log: this.log(), ...seen });
+		await this.check();
 	}
 
 	/** Everything that was acknowledged is there, now and after a restart, and every object is whole. */

@@ -5,6 +5,7 @@ import { type Description, descriptionText, parseDescription } from "../../regis
 import { mapWkids } from "../../registry/extent.ts";
 import { wmsImage } from "../../registry/pictures.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";
+import type { Lang } from "../../registry/smallkey.ts";
 import { renderLayer, targetNames } from "../../registry/targets/table.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { assertAccepted, featureAt, nodeOf } from "../viewer/viewer.ts";
@@ -16,6 +17,11 @@ function renderFragment(...layer: LayerArguments): string {
 	const texts = renderLayer(targetNames, ...layer);
 	for (const [index, name] of targetNames.entries()) assertAcceptedAt(name, texts[index] as string);
 	return texts[0] as string;
+}
+
+/** The layer in that fragment. */
+function nodeIn(layer: Registration, given: Description | null = null, more = {}, lang: Lang = "en") {
+	return nodeOf(renderFragment(lang, "k", layer, given, { ...settings, ...more }));
 }
 
 type LayerArguments = Parameters<typeof renderLayer> extends [unknown, ...infer Rest] ? Rest : never;
@@ -65,20 +71,8 @@ test("a wms layer has the members that the viewer allows, and no others", () => 
 
 test("a wms layer's optional fields", () => {
 	const metadata = { metadata_url: "https://host.example/m", catalogue_url: "https://host.example/c" };
-	const node = nodeOf(
-		renderFragment(
-			"en",
-			"nrn",
-			wmsWith({
-				service_name: "Roads",
-				legend_format: "image/jpeg",
-				feature_info_type: "text/plain",
-				metadata,
-			}),
-			null,
-			settings,
-		),
-	);
+	const shown = { service_name: "Roads", legend_format: "image/jpeg", feature_info_type: "text/plain" };
+	const node = nodeIn(wmsWith({ ...shown, metadata }));
 	assert.is(node.displayName, "Roads");
 	assert.is(node.legendMimeType, "image/jpeg");
 	assert.is(node.imageUrl, wmsImage, "the list of layers shows it, whatever the legend's format is");
@@ -90,8 +84,7 @@ test("a wms layer's optional fields", () => {
 });
 
 test("the viewer has a parser for three feature-info types", () => {
-	const parserOf = (feature_info_type: string) =>
-		nodeOf(renderFragment("en", "k", wmsWith({ feature_info_type }), null, settings)).featureInfo;
+	const parserOf = (feature_info_type: string) => nodeIn(wmsWith({ feature_info_type })).featureInfo;
 	assert.equal(parserOf("text/html"), { mimeType: "text/html", parser: "htmlRawParse" });
 	assert.equal(parserOf("application/json"), { mimeType: "application/json", parser: "jsonRawParse" });
 	assert.is(parserOf("application/vnd.ogc.gml"), undefined);
@@ -99,45 +92,24 @@ test("the viewer has a parser for three feature-info types", () => {
 });
 
 test("a feature layer that was not harvested has the generic form", () => {
-	const text = renderFragment("en", "ozone", featureAt(address), null, settings);
-	assertAccepted(text);
-	const node = nodeOf(text);
-	assert.is(node.id, "rcs.ozone.en");
-	assert.is(node.displayName, "ozone");
+	const node = nodeIn(featureAt(address));
+	assert.is(node.id, "rcs.k.en");
+	assert.is(node.displayName, "k");
 	assert.is(node.nameField, "");
 	assert.equal(node.layerExtent, { xmin: -2681457, ymin: -883440, xmax: 3549492, ymax: 3482193 });
 	assert.equal(node.aliasMap, {});
 	assert.is(node.symbology.type, "simple");
 	assert.equal([node.minScale, node.maxScale], [0, 0]);
 	assert.not("mode" in node || "isStatic" in node);
+	const fixed = { fieldName: "", isSortable: false, sortType: "string", alignment: 0 };
 	assert.equal(node.datagrid.gridColumns, [
-		{
-			id: "iconCol",
-			fieldName: "",
-			width: "50px",
-			title: "Icon",
-			isSortable: false,
-			sortType: "string",
-			alignment: 0,
-			columnTemplate: "graphic_icon",
-		},
-		{
-			id: "detailsCol",
-			fieldName: "",
-			width: "60px",
-			title: "Details",
-			isSortable: false,
-			sortType: "string",
-			alignment: 0,
-			columnTemplate: "details_button",
-		},
+		{ id: "iconCol", width: "50px", title: "Icon", columnTemplate: "graphic_icon", ...fixed },
+		{ id: "detailsCol", width: "60px", title: "Details", columnTemplate: "details_button", ...fixed },
 	]);
 });
 
 test("a harvested feature layer has its service's name, fields, symbols, scales and extent", () => {
-	const text = renderFragment("en", "k", featureAt(address), described, settings);
-	assertAccepted(text);
-	const node = nodeOf(text);
+	const node = nodeIn(featureAt(address), described);
 	assert.is(node.displayName, "Stations");
 	assert.is(node.nameField, "NAME");
 	assert.equal([node.minScale, node.maxScale], [5000000, 1000]);
@@ -165,9 +137,7 @@ test("a harvested feature layer has its service's name, fields, symbols, scales 
 
 test("the titles of the two fixed columns are in the fragment's language", () => {
 	const titlesOf = (given: Description | null) => {
-		const text = renderFragment("fr", "k", featureAt(address), given, settings);
-		assertAccepted(text);
-		const columns = nodeOf(text).datagrid.gridColumns;
+		const columns = nodeIn(featureAt(address), given, {}, "fr").datagrid.gridColumns;
 		return columns.map((column: { id: string; title: string }) => `${column.id} ${column.title}`);
 	};
 	assert.equal(titlesOf(null), ["iconCol Icône", "detailsCol Détails"]);
@@ -176,34 +146,20 @@ test("the titles of the two fixed columns are in the fragment's language", () =>
 });
 
 test("a lone question mark at the end of a wms address goes, a query stays", () => {
-	const urlOf = (service_url: string) => {
-		const text = renderFragment("en", "k", wmsWith({ service_url }), null, settings);
-		assertAccepted(text);
-		return nodeOf(text).url;
-	};
+	const urlOf = (service_url: string) => nodeIn(wmsWith({ service_url })).url;
 	assert.is(urlOf("https://host.example/wms?"), "https://host.example/wms");
-	for (const address of [
-		"https://host.example/wms",
-		"https://host.example/wms?map=a",
-		"https://host.example/wms?a=?",
-	])
-		assert.is(urlOf(address), address);
+	for (const end of ["", "?map=a", "?a=?"])
+		assert.is(urlOf(`https://host.example/wms${end}`), `https://host.example/wms${end}`);
 });
 
 test("a stored name that the viewer would take for HTML is shown escaped, and asked of the service as it is", () => {
-	const shown = (more: Partial<LangEntry>) => {
-		const text = renderFragment("en", "k", wmsWith(more), null, settings);
-		assertAccepted(text);
-		return nodeOf(text);
-	};
+	const shown = (more: Partial<LangEntry>) => nodeIn(wmsWith(more));
 	const image = "<img src=x onerror=alert(1)>";
 	assert.is(shown({ service_name: image }).displayName, "‹img src=x onerror=alert(1)>");
 	assert.is(shown({ layer: image }).displayName, "‹img src=x onerror=alert(1)>");
 	assert.is(shown({ layer: image }).layerName, image);
 	assert.is(shown({ service_name: "a</b> <!-- c <1 < d <" }).displayName, "a‹/b> ‹!-- c <1 < d <");
-	const text = renderFragment("en", "k", featureAt(address, { display_field: image }), null, settings);
-	assertAccepted(text);
-	assert.is(nodeOf(text).nameField, "‹img src=x onerror=alert(1)>");
+	assert.is(nodeIn(featureAt(address, { display_field: image })).nameField, "‹img src=x onerror=alert(1)>");
 });
 
 test("what a registration says of a feature layer goes before what its service says", () => {
@@ -214,9 +170,7 @@ test("what a registration says of a feature layer goes before what its service s
 		max_allowable_offset: 0,
 		metadata: { metadata_url: "https://host.example/m" },
 	};
-	const text = renderFragment("en", "k", featureAt(address, more), described, settings);
-	assertAccepted(text);
-	const node = nodeOf(text);
+	const node = nodeIn(featureAt(address, more), described);
 	assert.is(node.displayName, "Ozone");
 	assert.is(node.nameField, "DEPTH");
 	assert.is(node.mode, "ondemand");
@@ -228,15 +182,14 @@ test("what a registration says of a feature layer goes before what its service s
 test("a metadata uuid becomes two addresses where the operator has set their templates", () => {
 	const registration = featureAt(address, { metadata: { uuid: "a/b" } });
 	const templates = { metadataUrl: "https://m.example/{0}.xml", catalogueUrl: "https://c.example/?id={0}" };
-	const node = nodeOf(renderFragment("en", "k", registration, null, templates));
+	const node = nodeIn(registration, null, templates);
 	assert.is(node.metadataUrl, "https://m.example/a%2Fb.xml");
 	assert.is(node.catalogueUrl, "https://c.example/?id=a%2Fb");
-	assert.not("metadataUrl" in nodeOf(renderFragment("en", "k", registration, null, settings)));
+	assert.not("metadataUrl" in nodeIn(registration));
 });
 
 test("only small layers of points are loaded whole", () => {
-	const modeOf = (more: object) =>
-		nodeOf(renderFragment("en", "k", featureAt(address), describedWith(more), settings)).mode;
+	const modeOf = (more: object) => nodeIn(featureAt(address), describedWith(more)).mode;
 	for (const geometry_type of ["esriGeometryPoint", "esriGeometryMultipoint", "esriGeometryEnvelope"]) {
 		assert.is(modeOf({ geometry_type }), "snapshot", geometry_type);
 		assert.is(modeOf({ geometry_type, count: 2001 }), undefined, geometry_type);
@@ -246,19 +199,14 @@ test("only small layers of points are loaded whole", () => {
 });
 
 test("the field that names a feature: the service's, else the first text field, else the first field", () => {
-	const nameField = (more: object) =>
-		nodeOf(renderFragment("en", "k", featureAt(address), describedWith(more), settings)).nameField;
+	const nameField = (more: object) => nodeIn(featureAt(address), describedWith(more)).nameField;
 	assert.is(nameField({ display_field: "DEPTH" }), "DEPTH");
 	assert.is(nameField({ fields: described.en.fields.slice(0, 2) }), "OBJECTID");
 	assert.is(nameField({ fields: [] }), "");
 });
 
 test("unique values and class breaks as the viewer reads them", () => {
-	const symbologyOf = (renderer: object) => {
-		const text = renderFragment("en", "k", featureAt(address), describedWith({ renderer }), settings);
-		assertAccepted(text);
-		return nodeOf(text).symbology;
-	};
+	const symbologyOf = (renderer: object) => nodeIn(featureAt(address), describedWith({ renderer })).symbology;
 	const other = { label: "other", image: dot };
 	const classes = [
 		{ value: 1, label: "one", image: dot },
@@ -286,13 +234,12 @@ test("unique values and class breaks as the viewer reads them", () => {
 
 test("a description counts only for the service that it came from, and for each language by itself", () => {
 	const moved = featureAt("https://host.example/arcgis/rest/services/X/MapServer/2");
-	assert.is(nodeOf(renderFragment("en", "k", moved, described, settings)).displayName, "k");
-	assert.is(nodeOf(renderFragment("fr", "k", featureAt(address), described, settings)).displayName, "k");
+	assert.is(nodeIn(moved, described).displayName, "k");
+	assert.is(nodeIn(featureAt(address), described, {}, "fr").displayName, "k");
 });
 
 test("an extent in another spatial reference than the map's is not used", () => {
-	const mapped = (mapWkid: number) =>
-		nodeOf(renderFragment("en", "k", featureAt(address), described, { ...settings, mapWkid })).layerExtent;
+	const mapped = (mapWkid: number) => nodeIn(featureAt(address), described, { mapWkid }).layerExtent;
 	assert.equal(mapped(3978), { xmin: 1, ymin: 2, xmax: 3, ymax: 4 });
 	assert.equal(mapped(3857), { xmin: -15697162, ymin: 5111674, xmax: -5856518, ymax: 17932470 });
 });
@@ -302,9 +249,7 @@ test("every spatial reference that a map can have is one that extents can be pro
 		const extent = { ...degrees, spatialReference: { wkid: 4269 } };
 		const own = projectExtent(extent, wkid);
 		assert.ok(own, `${wkid}`);
-		const generic = nodeOf(
-			renderFragment("en", "k", featureAt(address), null, { ...settings, mapWkid: wkid }),
-		).layerExtent;
+		const generic = nodeIn(featureAt(address), null, { mapWkid: wkid }).layerExtent;
 		if (wkid === 3978 || wkid === 3979) continue;
 		// What the fragments say was computed by PROJ, this by proj4: 1 km apart at most on a side of thousands.
 		const sides = ["xmin", "ymin", "xmax", "ymax"] as const;
@@ -314,11 +259,7 @@ test("every spatial reference that a map can have is one that extents can be pro
 });
 
 test("the viewer appends to the address, so its trailing slash goes", () => {
-	const urlOf = (service_url: string) => {
-		const text = renderFragment("en", "k", featureAt(service_url), null, settings);
-		assertAccepted(text);
-		return nodeOf(text).url;
-	};
+	const urlOf = (service_url: string) => nodeIn(featureAt(service_url)).url;
 	assert.is(urlOf(`${address}/`), address);
 	assert.is(urlOf(`${address}//?token=a/`), `${address}?token=a/`);
 	for (const end of ["?token=a/", "?path=/a/#/", "#/"]) assert.is(urlOf(address + end), address + end);
@@ -350,9 +291,11 @@ test("whatever a description holds, the fragment is one that the viewer accepts"
 	];
 	for (const one of broken) {
 		assert.is.not(one, text);
-		const fragment = renderFragment("en", "k", featureAt(address), parseDescription(one), settings);
-		assertAccepted(fragment);
-		assert.is(nodeOf(fragment).displayName, "k", `${one.slice(0, 60)} is taken for a description`);
+		assert.is(
+			nodeIn(featureAt(address), parseDescription(one)).displayName,
+			"k",
+			`${one.slice(0, 60)} is taken for a description`,
+		);
 	}
 });
 
@@ -373,9 +316,7 @@ test("a hostile label, field name or alias stays inside its JSON string, and no 
 	];
 	for (const renderer of renderers) {
 		const given = parseDescription(JSON.stringify(describedWith({ fields, renderer, name: hostile })));
-		const text = renderFragment("en", "k", featureAt(address), given, settings);
-		assertAccepted(text);
-		const { symbology, displayName, aliasMap, datagrid } = nodeOf(text);
+		const { symbology, displayName, aliasMap, datagrid } = nodeIn(featureAt(address), given);
 		assert.is(symbology.label, shown);
 		assert.is(displayName, shown);
 		assert.ok(Object.hasOwn(aliasMap, "__proto__"));

@@ -16,7 +16,7 @@ import { listen } from "../listen.ts";
 import { Local, manual, wms } from "../local.ts";
 import { cleanEnvironment, descendantsWith, forbidPriorities, root, signalIfThere } from "../process.ts";
 import { eventually } from "../wait.ts";
-import { sharedSuite } from "../world.ts";
+import { sharedSuite, words } from "../world.ts";
 
 const test = sharedSuite("the catalogue of the running service", async (use) => {
 	const files = { "layers/23/23ax5t.json": manual };
@@ -189,19 +189,11 @@ test("is served below the base path, with the headers of each kind, compressed, 
 		assert.is(asset.headers.get("content-encoding"), "br");
 		assert.is((await get("/rcs/fr?layer=abc")).headers.get("location"), "/rcs/fr/?layer=abc");
 		assert.is((await get("/rcs")).headers.get("location"), "/rcs/");
-		for (const path of [
-			"/",
-			"/rcs/index/none.json",
-			"/rcs/index/../../senders.json",
-			"/rcs/assets/.hidden",
-			"/rcs/dist.catalogue",
-			"/rcs/_headers",
-			"/rcs/en/layer/none",
-			"/rcs/en/publisher/none",
-			"/rcs/publisher/none.csv",
-			"/rcs/changes/layer/none.xml",
-			"/rcs/collections/layers/items/none",
-		])
+		for (const path of words(`
+			/ /rcs/index/none.json /rcs/index/../../senders.json /rcs/assets/.hidden /rcs/dist.catalogue
+			/rcs/_headers /rcs/en/layer/none /rcs/en/publisher/none /rcs/publisher/none.csv
+			/rcs/changes/layer/none.xml /rcs/collections/layers/items/none
+		`))
 			assert.is((await get(path)).status, 404, path);
 		// Not in a file: made of the entries when they are asked for.
 		for (const [path, part] of [
@@ -289,8 +281,7 @@ test("a process that cannot be started is a warning, and is started later", asyn
 	try {
 		await local.start();
 		await eventually(() => failed().length === 1);
-		await local.stop();
-		await local.start();
+		await local.restart();
 		await eventually(() => failed().length === 2);
 		assert.is((await put(local, "unstarted")).status, 201);
 	} finally {

@@ -4,6 +4,7 @@ import { sign } from "../../api/senders.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { wms } from "../local.ts";
 import { ServerProcess } from "../process.ts";
+import { gate } from "../wait.ts";
 import { gitIn, temporaryFolder } from "../world.ts";
 
 const publishers = 32;
@@ -99,7 +100,7 @@ async function checkObjects(repository: string): Promise<void> {
  * Every second time its git processes die with it, in the middle of what they write.
  */
 export async function killAtWork(rounds: number): Promise<void> {
-	const folder = await temporaryFolder();
+	await using folder = await temporaryFolder();
 	const env = { DATA_DIR: folder.path, SENDERS: JSON.stringify({ crash: secret }) };
 	const repository = join(folder.path, "repository.git");
 	let server = await ServerProcess.start(env);
@@ -108,10 +109,7 @@ export async function killAtWork(rounds: number): Promise<void> {
 		const writers = new Publishers(round);
 		// The moment of the kill: after a number of answers that differs from round to round.
 		const moment = 1 + ((round * 37) % 150);
-		let reach = () => {};
-		const reached = new Promise<void>((resolve) => {
-			reach = resolve;
-		});
+		const [reached, reach] = gate();
 		const enough = () => {
 			if (writers.answers >= moment) reach();
 		};
@@ -129,5 +127,4 @@ export async function killAtWork(rounds: number): Promise<void> {
 	assert.ok(answers >= rounds, `${answers} answers`);
 	assert.is(await server.stop(), 0);
 	await checkObjects(repository);
-	await folder.remove();
 }

@@ -21,8 +21,7 @@ test("without the layers that the last start served is refused, and makes nothin
 	local,
 	lastStart,
 }) => {
-	await local.stop();
-	await local.start();
+	await local.restart();
 	await local.stop();
 	const { commit, layers } = JSON.parse(await readFile(lastStart, "utf8"));
 	assert.equal([commit, layers], [local.store.tip, 1]);
@@ -64,8 +63,7 @@ test("without its repository is refused while DATA_DIR/fragments says what was s
 
 test("on an older copy serves it, and says so", async ({ local }) => {
 	const tip = local.store.tip;
-	await local.stop();
-	await local.start();
+	await local.restart();
 	await local.stop();
 	await local.git("update-ref", "refs/heads/main", `${tip}~1`);
 	await rm(join(local.folder, "fragments"));

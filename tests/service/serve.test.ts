@@ -2,11 +2,9 @@ import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { Agent, get } from "node:http";
-import { connect } from "node:net";
 import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import glob from "fast-glob";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../api/senders.ts";
 import { wmsFragment } from "../conformance/engine.ts";
@@ -21,26 +19,18 @@ import {
 	sendRaw,
 } from "../process.ts";
 import { eventually } from "../wait.ts";
-import { gitIn, temporaryFolder } from "../world.ts";
+import { gitIn, sharedSuite, temporaryFolder } from "../world.ts";
 
 const run = promisify(execFile);
 const secret = "test_-k";
 
-const test = suite<{
-	folder: string;
-	remove: () => Promise<void>;
-	server: ServerProcess;
-	env: Record<string, string>;
-}>("service");
-
-test.before(async (context) => {
-	const folder = await temporaryFolder();
-	context.folder = folder.path;
-	context.remove = folder.remove;
-	await writeFile(join(folder.path, "foreign.txt"), "not ours");
-	context.env = { DATA_DIR: folder.path, SENDERS: JSON.stringify({ jstest: secret }) };
-	context.server = await ServerProcess.start(context.env);
-	await put(context.server, "toporama");
+const test = sharedSuite("service", async () => {
+	const { path: folder, remove } = await temporaryFolder();
+	await writeFile(join(folder, "foreign.txt"), "not ours");
+	const env: Record<string, string> = { DATA_DIR: folder, SENDERS: JSON.stringify({ jstest: secret }) };
+	const server = await ServerProcess.start(env);
+	await put(server, "toporama");
+	return { folder, remove, env, server };
 });
 test.after(async ({ server, remove }) => {
 	await server.stop();
@@ -213,35 +203,6 @@ test("a refused question about a layer is in French for who asks for that", asyn
 	assert.equal(await refused("/status/none", "en"), [404, ["smallkey: none is not registered"], null, null]);
 });
 
-test("HEAD and conditional reads", async ({ server }) => {
-	const full = await fetch(`${server.url}/v0.9/doc/en/toporama`);
-	const head = await fetch(`${server.url}/v0.9/doc/en/toporama`, { method: "HEAD" });
-	assert.is(head.headers.get("Content-Length"), String((await full.arrayBuffer()).byteLength));
-	assert.is(await head.text(), "");
-	const headers = { "If-None-Match": full.headers.get("ETag") ?? "" };
-	assert.is((await fetch(`${server.url}/v0.9/doc/en/toporama`, { headers })).status, 304);
-});
-
-test("a write's target that a URL parser would change is 400 with its reason", async ({ server }) => {
-	for (const target of ["//register/x", "/../register/x", "http://h/register/x", "/register\\x"]) {
-		const head = `PUT ${target} HTTP/1.1\r\nHost: h\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`;
-		const answer = await sendRaw(server.port, head);
-		assert.match(answer, /^HTTP\/1\.1 400 /, target);
-		assert.match(answer, '{"errors":["path: must start with one /', target);
-	}
-});
-
-test("a connection that says nothing does not keep the service from ending", async (context) => {
-	const silent = connect(context.server.port, "127.0.0.1");
-	const closed = new Promise((resolve) => silent.once("close", resolve));
-	await new Promise((resolve) => silent.once("connect", resolve));
-	// Answered after the connection was accepted.
-	await fetch(`${context.server.url}/healthz`);
-	assert.is(await context.server.stop(), 0);
-	await closed;
-	context.server = await ServerProcess.start(context.env);
-});
-
 test("the catalogue recovers from a moment without free file descriptors", async () => {
 	const folder = await temporaryFolder();
 	const server = await ServerProcess.start({ DATA_DIR: folder.path, SITE: "on", NODE_ENV: "production" });
@@ -269,35 +230,6 @@ test("the catalogue recovers from a moment without free file descriptors", async
 		await server.stop();
 		await folder.remove();
 	}
-});
-
-test("a body that is too large is answered, and the connection stays usable or ends", async ({ server }) => {
-	const target = "/register/large";
-	const declared = await fetch(server.url + target, await signed(target, "x".repeat(5_000_000)));
-	assert.is(declared.status, 413);
-	assert.equal(await declared.json(), { errors: ["the body must have at most 65536 bytes"] });
-	const chunk = "10000\r\n".concat("x".repeat(65_536), "\r\n");
-	// Without headers of a signature, a body in chunks is refused before it is read.
-	const { headers } = await signed(target, manual);
-	const lines = Object.entries(headers as Record<string, string>).map(
-		([name, text]) => `${name}: ${text}\r\n`,
-	);
-	const head = `PUT ${target} HTTP/1.1\r\nHost: h\r\n${lines.join("")}Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n`;
-	assert.match(await sendRaw(server.port, `${head}${chunk.repeat(20)}0\r\n\r\n`), /^HTTP\/1.1 413 /);
-	const asked = `PUT ${target} HTTP/1.1\r\nHost: h\r\nContent-Length: 9000000\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`;
-	assert.match(await sendRaw(server.port, asked), /^HTTP\/1.1 413 /);
-	assert.is((await fetch(`${server.url}/v0.9/doc/en/large`)).status, 404);
-});
-
-test("a body that its sender asks about first is accepted", async ({ server }) => {
-	const target = "/register/asked";
-	const { headers } = await signed(target, manual);
-	const lines = Object.entries(headers as Record<string, string>).map(
-		([name, text]) => `${name}: ${text}\r\n`,
-	);
-	const head = `PUT ${target} HTTP/1.1\r\nHost: h\r\n${lines.join("")}Content-Length: ${manual.length}\r\nExpect: 100-continue\r\nConnection: close\r\n\r\n`;
-	const answer = await sendRaw(server.port, head + manual);
-	assert.match(answer, /^HTTP\/1.1 100 Continue\r\n\r\nHTTP\/1.1 201 /);
 });
 
 test("junk is answered or cut off, and never a 500", async ({ server }) => {
@@ -333,25 +265,6 @@ test("junk is answered or cut off, and never a 500", async ({ server }) => {
 		assert.not.match(answer, /\bat .*\.ts/);
 	});
 	assert.is((await fetch(`${server.url}/healthz`)).status, 200);
-	assert.not.match(server.output, '"error"');
-});
-
-test("long targets of docs are answered up to 16,000 bytes, then 414", async ({ server }) => {
-	const head = "/v0.9/docs/en/";
-	assert.is((await fetch(server.url + head + "x".repeat(16_000 - head.length))).status, 200);
-	assert.is((await fetch(server.url + head + "x".repeat(16_001 - head.length))).status, 414);
-	assert.is((await fetch(server.url + head + "x".repeat(40_000))).status, 414);
-});
-
-test("a client that disconnects in the middle of a body changes nothing", async ({ server }) => {
-	await new Promise<void>((resolve) => {
-		const socket = connect(server.port, "127.0.0.1", () => {
-			socket.write("PUT /register/cut HTTP/1.1\r\nHost: h\r\nContent-Length: 500\r\n\r\n{");
-			socket.end(() => socket.destroy());
-		});
-		socket.on("close", () => resolve());
-	});
-	assert.is((await fetch(`${server.url}/v0.9/doc/en/cut`)).status, 404);
 	assert.not.match(server.output, '"error"');
 });
 
@@ -409,19 +322,9 @@ test("put, sign and remove work as publishers use them", async ({ server, folder
 	assert.is((JSON.parse(stored.stdout) as { smallkey: string }).smallkey, "by-hand");
 	const { stdout: headers } = await runScript("sign", ["signed", file, ...words], env);
 	await writeFile(join(folder, "headers"), headers);
-	const curl = [
-		"-sS",
-		"-o",
-		"/dev/null",
-		"-w",
-		"%{http_code}",
-		"-T",
-		file,
-		"-H",
-		`@${join(folder, "headers")}`,
-		`${server.url}/register/signed`,
-	];
-	assert.is((await run("curl", curl)).stdout, "201");
+	const sent = ["-T", file, "-H", `@${join(folder, "headers")}`, `${server.url}/register/signed`];
+	const curl = await run("curl", ["-sS", "-o", "/dev/null", "-w", "%{http_code}", ...sent]);
+	assert.is(curl.stdout, "201");
 	assert.is((await runScript("remove", ["by-hand", ...words], env)).code, 0);
 	const again = await runScript("remove", ["by-hand", ...words], env);
 	assert.is(again.code, 1);
@@ -435,36 +338,26 @@ test("put, sign and remove work as publishers use them", async ({ server, folder
 	assert.is((await runScript("put", ["one"], env)).code, 2);
 });
 
+test("a first start creates a sender with a random secret in a file of mode 0600, and the printed command works", async () => {
+	await using folder = await temporaryFolder();
+	const data = join(folder.path, "it's data");
+	await mkdir(data);
+	await using server = await ServerProcess.start({ DATA_DIR: data });
+	const path = join(data, "senders.json");
+	const text = await readFile(path, "utf8");
+	assert.is((await stat(path)).mode & 0o777, 0o600);
+	const [[id, made] = ["", ""]] = Object.entries(JSON.parse(text) as Record<string, string>);
+	assert.match(made, /^[A-Za-z0-9_-]{43}$/);
+	assert.match(server.output, `${path}, created now with the sender ${id}`);
+	assert.not.match(server.output, made);
+	const command = server.output.split("\n").find((line) => line.includes("npx fragment-publisher put")) ?? "";
+	const { stdout } = await run("bash", ["-c", command], { cwd: root, env: cleanEnvironment({}) });
+	assert.match(stdout, '"id":"rcs.my-layer.en"');
+	assert.is((await runScript("sender", ["add", "second", "--all-layers"], { DATA_DIR: data })).code, 0);
+	const both = JSON.parse(await readFile(path, "utf8")) as Record<string, string>;
+	assert.equal(Object.keys(both), [id, "second"]);
+	assert.is(both[id], made);
+	assert.is((await stat(path)).mode & 0o777, 0o600);
+});
+
 test.run();
-
-const first = suite("first start");
-
-first(
-	"a sender is created with a random secret in a file of mode 0600, and the printed command works",
-	async () => {
-		const folder = await temporaryFolder();
-		const data = join(folder.path, "it's data");
-		await mkdir(data);
-		const server = await ServerProcess.start({ DATA_DIR: data });
-		const path = join(data, "senders.json");
-		const text = await readFile(path, "utf8");
-		assert.is((await stat(path)).mode & 0o777, 0o600);
-		const [[id, made] = ["", ""]] = Object.entries(JSON.parse(text) as Record<string, string>);
-		assert.match(made, /^[A-Za-z0-9_-]{43}$/);
-		assert.match(server.output, `${path}, created now with the sender ${id}`);
-		assert.not.match(server.output, made);
-		const command =
-			server.output.split("\n").find((line) => line.includes("npx fragment-publisher put")) ?? "";
-		const { stdout } = await run("bash", ["-c", command], { cwd: root, env: cleanEnvironment({}) });
-		assert.match(stdout, '"id":"rcs.my-layer.en"');
-		assert.is((await runScript("sender", ["add", "second", "--all-layers"], { DATA_DIR: data })).code, 0);
-		const both = JSON.parse(await readFile(path, "utf8")) as Record<string, string>;
-		assert.equal(Object.keys(both), [id, "second"]);
-		assert.is(both[id], made);
-		assert.is((await stat(path)).mode & 0o777, 0o600);
-		await server.stop();
-		await folder.remove();
-	},
-);
-
-first.run();

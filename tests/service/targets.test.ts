@@ -34,18 +34,14 @@ async function assertServes(local: Local, names: readonly TargetName[]): Promise
 }
 
 test("memory, files, routes and receipts follow from TARGETS, and from another choice after a restart", async () => {
-	const local = await Local.open();
-	try {
-		await local.put("roads");
-		await assertServes(local, targetNames);
-		for (const names of [["v2"], ["v0.9", "ramp4"], targetNames] as const) {
-			await local.stop();
-			local.variables = { TARGETS: names.join(",") };
-			await local.start();
-			await assertServes(local, names);
-		}
-	} finally {
-		await local.end();
+	await using local = await Local.open();
+	await local.put("roads");
+	await assertServes(local, targetNames);
+	for (const names of [["v2"], ["v0.9", "ramp4"], targetNames] as const) {
+		await local.stop();
+		local.variables = { TARGETS: names.join(",") };
+		await local.start();
+		await assertServes(local, names);
 	}
 });
 

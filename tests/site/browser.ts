@@ -1,6 +1,7 @@
 import { createRequire } from "node:module";
 import { decode } from "fast-png";
 import type { Browser, BrowserContext, Page } from "playwright-core";
+import { suite, type Test } from "uvu";
 import { browserPath, openBrowser as openOwn } from "../../scripts/host/prove/browser.ts";
 
 // An import would first look for the names in its two megabytes, which takes half a second of each file.
@@ -79,4 +80,13 @@ export function isNear(
 ): boolean {
 	const [r = 0, g = 0, b = 0] = colour;
 	return Math.max(Math.abs(r - red), Math.abs(g - green), Math.abs(b - blue)) <= 24;
+}
+
+/** Runs a suite that needs Chromium. Where there is none, says so; in CI there has to be one. */
+export function runInBrowser<T>(test: Test<T>, file: string): void {
+	if (executable || process.env.CI) return test.run();
+	const skipped = suite(file);
+	skipped.skip("needs Chromium");
+	skipped.run();
+	console.log(`skipped: ${file}: there is no Chromium (Debian: apt-get install chromium)`);
 }

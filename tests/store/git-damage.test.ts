@@ -51,10 +51,9 @@ for (const [what, text] of [
 		const dangling = await runGit(repository, ["fsck"]).catch(() => Buffer.from(""));
 		if (dangling.length > 0) assert.match(dangling.toString(), `dangling commit ${good.trim()}`);
 		await writeFile(file, good);
-		const store = await openEmpty(folder);
+		await using store = await openEmpty(folder);
 		assert.ok(await store.read("two"));
 		await committed(put(store, "three"));
-		await store.close();
 	});
 }
 

@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { CommitRange } from "../../store/git/branch.ts";
-import { eventually } from "../wait.ts";
+import { eventually, gate } from "../wait.ts";
 import { temporaryFolder } from "../world.ts";
 import { committed, git, openEmpty, put } from "./git-store.ts";
 
@@ -12,10 +12,7 @@ test("groups of commits reach the branch, the readers and their senders in the o
 	const steps: CommitRange[] = [];
 	/** How many steps were made readable to their end. */
 	let ended = 0;
-	let release = () => {};
-	const held = new Promise<void>((resolve) => {
-		release = resolve;
-	});
+	const [held, release] = gate();
 	const publish = async (step: CommitRange) => {
 		steps.push(step);
 		// The first takes longest: what comes after it must not overtake it.

@@ -58,10 +58,9 @@ test("a tag with the branch's name hides nothing", async ({ folder, store }) => 
 	const second = await committed(put(store, "two"));
 	assert.is(await git(folder, "rev-parse", "refs/heads/main"), second);
 	await store.close();
-	const reopened = await openEmpty(folder);
+	await using reopened = await openEmpty(folder);
 	assert.is(reopened.tip, second);
 	assert.ok(await reopened.read("two"));
-	await reopened.close();
 });
 
 test("a broken ref on another branch stops neither the start nor a PUT", async ({ folder, store }) => {
@@ -72,10 +71,9 @@ test("a broken ref on another branch stops neither the start nor a PUT", async (
 		await mkdir(dirname(path), { recursive: true });
 		await writeFile(path, name.endsWith("nowhere") ? `${"1".repeat(40)}\n` : "");
 	}
-	const reopened = await openEmpty(folder);
+	await using reopened = await openEmpty(folder);
 	await committed(put(reopened, "two"));
 	assert.ok(await reopened.read("two"));
-	await reopened.close();
 });
 
 for (const branch of ["register", "register/one/x"]) {

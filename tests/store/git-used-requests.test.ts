@@ -5,7 +5,7 @@ import { joinRanges, openUsedRequests, type UsedRequests } from "../../store/git
 import type { UsedRequest } from "../../store/store.ts";
 import { noon } from "../local.ts";
 import { eventually } from "../wait.ts";
-import { freshSuite, temporaryFolder } from "../world.ts";
+import { freshSuite, temporaryFolder, words } from "../world.ts";
 
 const windowMs = 120_000;
 const hourMs = 3_600_000;
@@ -224,54 +224,20 @@ test("what is signed ahead of the clock is kept until its own time is over", asy
 });
 
 test("times that touch are one range, and of too many the nearest become one", () => {
-	assert.equal(
-		joinRanges([
-			[5, 9],
-			[0, 4],
-			[20, 30],
-			[25, 40],
-			[21, 22],
-		]),
-		[
-			[0, 9],
-			[20, 40],
-		],
-	);
-	assert.equal(
-		joinRanges([
-			[0, 4],
-			[6, 9],
-		]),
-		[
-			[0, 4],
-			[6, 9],
-		],
-	);
-	assert.equal(
-		joinRanges(
-			[
-				[0, 1],
-				[10, 11],
-				[13, 14],
-				[30, 31],
-			],
-			3,
-		),
-		[
-			[0, 1],
-			[10, 14],
-			[30, 31],
-		],
-	);
+	const rangesOf = (text: string) =>
+		words(text).map((range) => range.split("-").map(Number) as [number, number]);
+	const joined = (text: string, most?: number) =>
+		joinRanges(rangesOf(text), most)
+			.map(([from, to]) => `${from}-${to}`)
+			.join(" ");
+	assert.is(joined("5-9 0-4 20-30 25-40 21-22"), "0-9 20-40");
+	assert.is(joined("0-4 6-9"), "0-4 6-9");
+	assert.is(joined("0-1 10-11 13-14 30-31", 3), "0-1 10-14 30-31");
 	assert.equal(joinRanges([]), []);
 });
 
 test("many at once share their turns at the disk", async ({ fixture }) => {
-	await Promise.all(
-		Array.from({ length: 200 }, async (_, index) => {
-			await fixture.use(id(index));
-		}),
-	);
+	await Promise.all(Array.from({ length: 200 }, (_, index) => fixture.use(id(index))));
 	await fixture.restart();
 	for (let index = 0; index < 200; index += 1) assert.ok(fixture.requests.find(id(index)), String(index));
 });

@@ -36,7 +36,7 @@ async function land(writer: Writer, from: string, ...smallkeys: string[]): Promi
 	return ids;
 }
 
-test("stores a group in one pack, and no ref names it before the branch does", async (world) => {
+test("a writer stores a group in one pack, and no ref names it before the branch does", async (world) => {
 	const { repository, writer, git, tip } = world;
 	const [first, second] = await writer.store(tip, [commitOf("one"), commitOf("two")]);
 	assert.is(await git("for-each-ref", "--format=%(refname) %(objectname)"), `refs/heads/main ${tip}`);
@@ -49,7 +49,7 @@ test("stores a group in one pack, and no ref names it before the branch does", a
 	assert.is(await git("fsck", "--strict"), "");
 });
 
-test("leaves no ref behind where a branch was never moved", async ({ writer, git, tip }) => {
+test("a writer leaves no ref behind where a branch was never moved", async ({ writer, git, tip }) => {
 	await writer.store(tip, [commitOf("lost")]);
 	await writer.renew();
 	assert.is(await git("for-each-ref", "--format=%(refname) %(objectname)"), `refs/heads/main ${tip}`);
@@ -58,7 +58,7 @@ test("leaves no ref behind where a branch was never moved", async ({ writer, git
 	assert.is(await git("rev-parse", "refs/heads/main"), id);
 });
 
-test("never builds on a commit that could not be stored", async (world) => {
+test("a writer never builds on a commit that could not be stored", async (world) => {
 	const { repository, writer, git, tip } = world;
 	const packs = join(repository, "objects/pack");
 	await land(writer, tip, "first");
@@ -77,7 +77,12 @@ test("never builds on a commit that could not be stored", async (world) => {
 	assert.is(await git("fsck", "--strict"), "");
 });
 
-test("says that another process holds the lock of a branch", async ({ repository, writer, git, tip }) => {
+test("a writer says that another process holds the lock of a branch", async ({
+	repository,
+	writer,
+	git,
+	tip,
+}) => {
 	const lock = join(repository, "refs/heads/main.lock");
 	await mkdir(lock);
 	assert.instance(await land(writer, tip, "one").catch((error: unknown) => error), BranchHeld);
@@ -85,7 +90,7 @@ test("says that another process holds the lock of a branch", async ({ repository
 	await rm(lock, { recursive: true });
 });
 
-test("is replaced, as after a repack, while a group is written", async (world) => {
+test("a writer is replaced, as after a repack, while a group is written", async (world) => {
 	const { repository, writer, git, tip } = world;
 	const storing = writer.store(tip, [commitOf("one")]);
 	const before = descendantsWith(process.pid, repository, "fast-import");
@@ -101,7 +106,7 @@ test("is replaced, as after a repack, while a group is written", async (world) =
 	);
 });
 
-test("keeps no process that has started during a repack, and starts one repack at a time", async (world) => {
+test("a writer keeps no process that has started during a repack, and starts one repack at a time", async (world) => {
 	const { repository, writer, git, tip } = world;
 	const [first = ""] = await land(writer, tip, "first");
 	await writer.renew();
@@ -127,7 +132,7 @@ test("keeps no process that has started during a repack, and starts one repack a
 	}
 });
 
-test("writes any path and any text as it is", async ({ repository, writer, git, tip }) => {
+test("a writer writes any path and any text as it is", async ({ repository, writer, git, tip }) => {
 	const names = ['"quoted"', "back\\slash", "line\nbreak", "é ü", "from :1"];
 	const texts = ["", "\n", "data 5\nM 100644 inline x\n", "\u{1f30d}\0", "'"];
 	const edits = names.map((name, index) => ({ path: `layers/od/${name}`, text: texts[index] as string }));

@@ -129,8 +129,7 @@ test("after a push of a wrong file the last good fragment is served, and the log
 	);
 	assert.ok(local.warnings.includes("layers/xx/stray.json: must be at layers/st/stray.json"));
 	assert.ok(local.warnings.includes("layers/go/goose.json: must be a plain file, not a symlink"));
-	await local.stop();
-	await local.start();
+	await local.restart();
 	assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"one"', "after a restart, too");
 	assert.is((await local.put("one", wms("mended"))).status, 201);
 	assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"mended"');

@@ -1,6 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type Batch, batchQueue } from "../../store/github/queue.ts";
+import { gate } from "../wait.ts";
 
 /** A clock that stands unless a test moves it. */
 function clock() {
@@ -54,10 +55,7 @@ test("what has to be done alone is", async () => {
 test("who has waited long enough leaves the queue, and is never done", async () => {
 	const { now, pass } = clock();
 	const seen: string[] = [];
-	let release: () => void = () => undefined;
-	const held = new Promise<void>((resolve) => {
-		release = resolve;
-	});
+	const [held, release] = gate();
 	const queue = queueOf(
 		async (batch) => {
 			seen.push(...batch.jobs.map(({ job }) => job));

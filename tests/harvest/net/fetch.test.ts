@@ -8,6 +8,7 @@ import { isPublicAddress } from "../../../harvest/net/addresses.ts";
 import { type FailureReason, FetchFailure } from "../../../harvest/net/failure.ts";
 import { createFetch, isExempt } from "../../../harvest/net/fetch.ts";
 import { eventually } from "../../wait.ts";
+import { words } from "../../world.ts";
 import { hang, json, Peer, status, streamForever, text } from "../peer.ts";
 
 let peer: Peer;
@@ -67,60 +68,16 @@ async function openProxy() {
 
 test("isPublicAddress knows the ranges that are not public", () => {
 	// IANA's special-purpose registries (RFC 6890 and what followed), and the metadata services of clouds.
-	const refused = [
-		"0.0.0.0",
-		"0.1.2.3",
-		"10.0.0.1",
-		"100.64.0.1",
-		"100.127.255.255",
-		"127.0.0.1",
-		"127.255.255.254",
-		"168.63.129.16",
-		"169.254.169.254",
-		"172.16.0.1",
-		"172.31.255.255",
-		"192.0.0.1",
-		"192.0.2.1",
-		"192.168.1.1",
-		"198.18.0.1",
-		"198.51.100.1",
-		"203.0.113.1",
-		"224.0.0.1",
-		"239.255.255.255",
-		"240.0.0.1",
-		"255.255.255.255",
-		"::",
-		"::1",
-		"::ffff:127.0.0.1",
-		"::ffff:a9fe:a9fe",
-		"::127.0.0.1",
-		"::ffff:0:127.0.0.1",
-		"64:ff9b::127.0.0.1",
-		"64:ff9b::808:808",
-		"64:ff9b:1::1",
-		"100::1",
-		"2001::1",
-		"2001:db8::1",
-		"2002:7f00:1::",
-		"2002:808:808::",
-		"fc00::1",
-		"fd00:ec2::254",
-		"fe80::1",
-		"fec0::1",
-		"ff02::1",
-		"4000::1",
-		"localhost",
-		"",
-	];
-	for (const address of refused) assert.not(isPublicAddress(address), address);
-	for (const address of [
-		"8.8.8.8",
-		"132.156.1.1",
-		"172.32.0.1",
-		"100.128.0.1",
-		"::ffff:8.8.8.8",
-		"2606:4700::1111",
-	]) {
+	const refused = words(`
+		0.0.0.0 0.1.2.3 10.0.0.1 100.64.0.1 100.127.255.255 127.0.0.1 127.255.255.254 168.63.129.16
+		169.254.169.254 172.16.0.1 172.31.255.255 192.0.0.1 192.0.2.1 192.168.1.1 198.18.0.1 198.51.100.1
+		203.0.113.1 224.0.0.1 239.255.255.255 240.0.0.1 255.255.255.255 localhost
+		:: ::1 ::ffff:127.0.0.1 ::ffff:a9fe:a9fe ::127.0.0.1 ::ffff:0:127.0.0.1 64:ff9b::127.0.0.1
+		64:ff9b::808:808 64:ff9b:1::1 100::1 2001::1 2001:db8::1 2002:7f00:1:: 2002:808:808:: fc00::1
+		fd00:ec2::254 fe80::1 fec0::1 ff02::1 4000::1
+	`);
+	for (const address of ["", ...refused]) assert.not(isPublicAddress(address), address);
+	for (const address of words("8.8.8.8 132.156.1.1 172.32.0.1 100.128.0.1 ::ffff:8.8.8.8 2606:4700::1111")) {
 		assert.ok(isPublicAddress(address), address);
 	}
 });
@@ -128,16 +85,9 @@ test("isPublicAddress knows the ranges that are not public", () => {
 test("literal addresses that are not public are refused, in every spelling", async () => {
 	const fetch = createFetch();
 	const { port } = peer;
-	const hosts = [
-		"127.0.0.1",
-		"127.1",
-		"2130706433",
-		"0x7f000001",
-		"0177.0.0.1",
-		"[::1]",
-		"[::ffff:127.0.0.1]",
-		"0.0.0.0",
-	];
+	const hosts = words(`
+		127.0.0.1 127.1 2130706433 0x7f000001 0177.0.0.1 [::1] [::ffff:127.0.0.1] 0.0.0.0
+	`);
 	for (const host of hosts)
 		await assertRefused(fetch(`http://${host}:${port}/`), "address", /not an address of the public/);
 	assert.equal(peer.asked, []);

@@ -1,4 +1,17 @@
-import { featureAt, lakes, type Move, roads, stations } from "./moves.ts";
+import {
+	featureAt,
+	lakes,
+	type Move,
+	maps,
+	movesOf,
+	only,
+	other,
+	rest,
+	roads,
+	secure,
+	stations,
+	to,
+} from "./moves.ts";
 import {
 	always,
 	arcgis,
@@ -13,13 +26,7 @@ import {
 
 // Further moves of ArcGIS services, thought of after the code was written.
 
-const maps = "http://maps.example.ca";
-const secure = "https://maps.example.ca";
-const other = "https://geo.example.org";
-const rest = "/arcgis/rest/services";
 const services = `${maps}${rest}`;
-const to = (service_url: string) => ({ en: { service_url }, fr: { service_url } });
-const only = (part: Host) => ({ [maps]: part });
 const airLayer = {
 	registered: featureAt(`${services}/Air/MapServer/3`),
 	before: only(arcgis({ "Air/MapServer": [lakes, stations] })),
@@ -30,20 +37,79 @@ const hydro = featureAt(`${services}/Water/Hydro/MapServer/3`);
 
 /** A copy or a relative that was there before, or that is made for something else. */
 const copies: Move[] = [
-	{
-		name: "a layer is withdrawn from a service that stays, and a service of that name elsewhere has it as before",
-		registered: hydro,
-		before: inFolders("Water", "Sea"),
-		after: only(arcgis({ "Water/Hydro/MapServer": [lakes], "Sea/Hydro/MapServer": [lakes, stations] })),
-		expected: "nothing",
-	},
-	{
-		name: "a service lists no layers while it starts, and another folder has a copy",
-		registered: hydro,
-		before: inFolders("Water", "Sea"),
-		after: only(arcgis({ "Water/Hydro/MapServer": [], "Sea/Hydro/MapServer": [stations] })),
-		expected: "nothing",
-	},
+	...movesOf(airLayer, {
+		"a layer is withdrawn from a service that stays, and a service of that name elsewhere has it as before": {
+			registered: hydro,
+			before: inFolders("Water", "Sea"),
+			after: only(arcgis({ "Water/Hydro/MapServer": [lakes], "Sea/Hydro/MapServer": [lakes, stations] })),
+		},
+		"a service lists no layers while it starts, and another folder has a copy": {
+			registered: hydro,
+			before: inFolders("Water", "Sea"),
+			after: only(arcgis({ "Water/Hydro/MapServer": [], "Sea/Hydro/MapServer": [stations] })),
+		},
+		"a service is gone, and a folder that was there before has one of that name": {
+			registered: hydro,
+			before: inFolders("Water", "Sea"),
+			after: inFolders("Sea"),
+			expected: { sure: "perhaps", ...to(`${services}/Sea/Hydro/MapServer/3`) },
+		},
+		"a service is renamed to say that it is old": {
+			after: only(arcgis({ "Air_old/MapServer": [lakes, stations] })),
+		},
+		"the service of one year is gone, and the same one is in the folder of another year": {
+			registered: featureAt(`${services}/Fires2025/Burnt/MapServer/3`),
+			before: only(
+				arcgis({ "Fires2025/Burnt/MapServer": [stations], "Fires2024/Burnt/MapServer": [stations] }),
+			),
+			after: only(arcgis({ "Fires2024/Burnt/MapServer": [stations] })),
+		},
+		"the service of one year is gone, and the same one is in the new folder of the next year": {
+			registered: featureAt(`${services}/Fires2025/Burnt/MapServer/3`),
+			before: only(arcgis({ "Fires2025/Burnt/MapServer": [stations] })),
+			after: only(arcgis({ "Fires2026/Burnt/MapServer": [stations] })),
+			expected: { sure: "perhaps", ...to(`${services}/Fires2026/Burnt/MapServer/3`) },
+		},
+		"a server redirects one year to the next for good": {
+			registered: featureAt(`${services}/Fires2025/MapServer/3`),
+			before: only(arcgis({ "Fires2025/MapServer": [stations] })),
+			after: only(
+				host(
+					at(/Fires2025/, { status: 301, location: `${services}/Fires2026/MapServer/3` }),
+					arcgis({ "Fires2026/MapServer": [stations] }),
+				),
+			),
+			expected: { sure: "perhaps", ...to(`${services}/Fires2026/MapServer/3`) },
+		},
+		"a layer is withdrawn, and a new one has a title with another year in other words": {
+			registered: featureAt(`${services}/Air/MapServer/3`),
+			before: only(arcgis({ "Air/MapServer": [{ ...stations, name: "Stations of 2025" }] })),
+			after: only(arcgis({ "Air/MapServer": [{ ...stations, id: 5, name: "2024 Stations" }] })),
+		},
+		"the English folder is gone, and the French one has the same untranslated layers": {
+			registered: featureAt(`${services}/en/Air/MapServer/3`),
+			before: only(arcgis({ "en/Air/MapServer": [stations], "fr/Air/MapServer": [stations] })),
+			after: only(arcgis({ "fr/Air/MapServer": [stations] })),
+		},
+		"a service for both languages is gone, and a new one for English has its layers": {
+			after: only(arcgis({ "Air_en/MapServer": [lakes, stations] })),
+		},
+		"layers for English and French lose their service, and one of their names is new": {
+			registered: featureAt(`${services}/Air/MapServer/3`, `${services}/Air/MapServer/4`),
+			before: only(arcgis({ "Air/MapServer": [stations, { ...stations, id: 4 }] })),
+			after: only(arcgis({ "Air_2/MapServer": [{ ...stations, id: 0 }] })),
+		},
+		"a layer became empty, and a new one of its name is drawn at large scales only": {
+			after: only(
+				arcgis({
+					"Air/MapServer": [
+						{ ...stations, features: 0 },
+						{ ...stations, id: 5, scales: [50_000, 0] },
+					],
+				}),
+			),
+		},
+	}),
 	...["Preprod", "Archive2024", "TestServices", "OldData", "DEV2", "Acceptance", "Essais", "Formation"].map(
 		(folder): Move => ({
 			name: `a service is gone, and the folder ${folder} has a copy`,
@@ -53,91 +119,11 @@ const copies: Move[] = [
 			expected: "nothing",
 		}),
 	),
-	{
-		name: "a service is gone, and a folder that was there before has one of that name",
-		registered: hydro,
-		before: inFolders("Water", "Sea"),
-		after: inFolders("Sea"),
-		expected: { sure: "perhaps", ...to(`${services}/Sea/Hydro/MapServer/3`) },
-	},
-	{
-		name: "a service is renamed to say that it is old",
-		...{ ...airLayer, after: only(arcgis({ "Air_old/MapServer": [lakes, stations] })) },
-		expected: "nothing",
-	},
-	{
-		name: "the service of one year is gone, and the same one is in the folder of another year",
-		registered: featureAt(`${services}/Fires2025/Burnt/MapServer/3`),
-		before: only(
-			arcgis({ "Fires2025/Burnt/MapServer": [stations], "Fires2024/Burnt/MapServer": [stations] }),
-		),
-		after: only(arcgis({ "Fires2024/Burnt/MapServer": [stations] })),
-		expected: "nothing",
-	},
-	{
-		name: "the service of one year is gone, and the same one is in the new folder of the next year",
-		registered: featureAt(`${services}/Fires2025/Burnt/MapServer/3`),
-		before: only(arcgis({ "Fires2025/Burnt/MapServer": [stations] })),
-		after: only(arcgis({ "Fires2026/Burnt/MapServer": [stations] })),
-		expected: { sure: "perhaps", ...to(`${services}/Fires2026/Burnt/MapServer/3`) },
-	},
-	{
-		name: "a server redirects one year to the next for good",
-		registered: featureAt(`${services}/Fires2025/MapServer/3`),
-		before: only(arcgis({ "Fires2025/MapServer": [stations] })),
-		after: only(
-			host(
-				at(/Fires2025/, { status: 301, location: `${services}/Fires2026/MapServer/3` }),
-				arcgis({ "Fires2026/MapServer": [stations] }),
-			),
-		),
-		expected: { sure: "perhaps", ...to(`${services}/Fires2026/MapServer/3`) },
-	},
-	{
-		name: "a layer is withdrawn, and a new one has a title with another year in other words",
-		registered: featureAt(`${services}/Air/MapServer/3`),
-		before: only(arcgis({ "Air/MapServer": [{ ...stations, name: "Stations of 2025" }] })),
-		after: only(arcgis({ "Air/MapServer": [{ ...stations, id: 5, name: "2024 Stations" }] })),
-		expected: "nothing",
-	},
-	{
-		name: "the English folder is gone, and the French one has the same untranslated layers",
-		registered: featureAt(`${services}/en/Air/MapServer/3`),
-		before: only(arcgis({ "en/Air/MapServer": [stations], "fr/Air/MapServer": [stations] })),
-		after: only(arcgis({ "fr/Air/MapServer": [stations] })),
-		expected: "nothing",
-	},
-	{
-		name: "a service for both languages is gone, and a new one for English has its layers",
-		...{ ...airLayer, after: only(arcgis({ "Air_en/MapServer": [lakes, stations] })) },
-		expected: "nothing",
-	},
-	{
-		name: "layers for English and French lose their service, and one of their names is new",
-		registered: featureAt(`${services}/Air/MapServer/3`, `${services}/Air/MapServer/4`),
-		before: only(arcgis({ "Air/MapServer": [stations, { ...stations, id: 4 }] })),
-		after: only(arcgis({ "Air_2/MapServer": [{ ...stations, id: 0 }] })),
-		expected: "nothing",
-	},
-	{
-		name: "a layer became empty, and a new one of its name is drawn at large scales only",
-		...airLayer,
-		after: only(
-			arcgis({
-				"Air/MapServer": [
-					{ ...stations, features: 0 },
-					{ ...stations, id: 5, scales: [50_000, 0] },
-				],
-			}),
-		),
-		expected: "nothing",
-	},
 ];
 
 /** The place answers, or says that something else is wrong. */
-const here: Move[] = [
-	{
-		name: "a layer has lost the field that is registered for display, and another folder has a copy with it",
+const here = movesOf(airLayer, {
+	"a layer has lost the field that is registered for display, and another folder has a copy with it": {
 		registered: {
 			...airLayer.registered,
 			en: { service_url: `${services}/Air/MapServer/3`, display_field: "NAME" },
@@ -150,21 +136,16 @@ const here: Move[] = [
 				"New/Air/MapServer": [stations],
 			}),
 		),
-		expected: "nothing",
 	},
-	{
-		name: "a service wants a sign-in and is out of the public list, and another folder has its layers",
-		...airLayer,
+	"a service wants a sign-in and is out of the public list, and another folder has its layers": {
 		after: only(
 			host(
 				at(/services\/Air/, arcgisError(499, "Token Required")),
 				arcgis({ "Open/Air/MapServer": [stations] }),
 			),
 		),
-		expected: "nothing",
 	},
-	{
-		name: "an address in other letters is down, and the list has the service in its own",
+	"an address in other letters is down, and the list has the service in its own": {
 		registered: featureAt(`${services}/AIR/mapserver/3`),
 		before: only(host(at(/none/, {}), (url) => arcgis({ "AIR/mapserver": [stations] })(url))),
 		after: only(
@@ -173,10 +154,8 @@ const here: Move[] = [
 				arcgis({ "Air/MapServer": [lakes], "New/AIR/mapserver": [stations] }),
 			),
 		),
-		expected: "nothing",
 	},
-	{
-		name: "a service of a folder with an accent is not started and still in the list",
+	"a service of a folder with an accent is not started and still in the list": {
 		registered: featureAt(`${services}/Qualit%C3%A9/Air/MapServer/3`),
 		before: only(decoded(arcgis({ "Qualité/Air/MapServer": [stations] }))),
 		after: only(
@@ -187,16 +166,11 @@ const here: Move[] = [
 				),
 			),
 		),
-		expected: "nothing",
 	},
-	{
-		name: "the whole host is in maintenance with status 404, and https has a page",
-		...{ ...airLayer, after: { [maps]: always({ status: 404 }), [secure]: always(page) } },
-		expected: "nothing",
+	"the whole host is in maintenance with status 404, and https has a page": {
+		after: { [maps]: always({ status: 404 }), [secure]: always(page) },
 	},
-	{
-		name: "the number belongs to a group now, and the layer is in the group",
-		...airLayer,
+	"the number belongs to a group now, and the layer is in the group": {
 		after: only(
 			arcgis({
 				"Air/MapServer": [
@@ -207,70 +181,49 @@ const here: Move[] = [
 		),
 		expected: { sure: "same", ...to(`${services}/Air/MapServer/4`) },
 	},
-];
+});
 
 const moved = (more: Partial<WorldLayer> = {}) =>
 	arcgis({ "Air/MapServer": [lakes, { ...stations, ...more }] });
 
 /** Redirects. */
-const redirects: Move[] = [
-	{
-		name: "a permanent redirect of everything leads to the front page of a new server",
-		...{
-			...airLayer,
-			after: { [maps]: redirect(301, `${other}/`), [other]: host(at(/^\/$/, page), moved()) },
-		},
-		expected: "nothing",
+const redirects = movesOf(airLayer, {
+	"a permanent redirect of everything leads to the front page of a new server": {
+		after: { [maps]: redirect(301, `${other}/`), [other]: host(at(/^\/$/, page), moved()) },
 	},
-	{
-		name: "a permanent redirect drops the number of the layer",
-		...airLayer,
+	"a permanent redirect drops the number of the layer": {
 		after: { [maps]: redirect(301, `${other}${rest}/Air/MapServer`), [other]: moved({ id: 8 }) },
 		expected: { sure: "same", ...to(`${other}${rest}/Air/MapServer/8`) },
 	},
-	{
-		name: "a permanent redirect leads to another layer of the same name far away",
-		...airLayer,
+	"a permanent redirect leads to another layer of the same name far away": {
 		after: { [maps]: redirect(301, `${other}{path}`), [other]: moved({ extent: [10, 45, 20, 50] }) },
-		expected: "nothing",
 	},
-	{
-		name: "a permanent redirect adds a token",
-		...airLayer,
+	"a permanent redirect adds a token": {
 		after: { [maps]: redirect(301, `${other}{path}?token=secret`), [other]: moved() },
 		expected: { sure: "same", ...to(`${other}${rest}/Air/MapServer/3`) },
 	},
-	{
-		name: "a permanent redirect leads to an address with a password",
-		...airLayer,
+	"a permanent redirect leads to an address with a password": {
 		after: { [maps]: redirect(301, "https://user:secret@geo.example.org{path}"), [other]: moved() },
-		expected: "nothing",
 	},
-	{
-		name: "a working layer is redirected for good to a twin for large scales, which viewers see already",
-		...{ ...airLayer, isWell: true },
+	"a working layer is redirected for good to a twin for large scales, which viewers see already": {
+		isWell: true,
 		after: { [maps]: redirect(301, `${other}{path}{query}`), [other]: moved({ scales: [50_000, 0] }) },
 		expected: { sure: "same", ...to(`${other}${rest}/Air/MapServer/3`) },
 	},
-	{
-		name: "everything is redirected for good to one layer of another service",
-		...airLayer,
+	"everything is redirected for good to one layer of another service": {
 		after: {
 			[maps]: redirect(301, `${other}${rest}/Roads/MapServer/5`),
 			[other]: arcgis({ "Roads/MapServer": [roads, { ...lakes, id: 3 }] }),
 		},
-		expected: "nothing",
 	},
-	{
-		name: "http redirects to https for good, where the service is in another folder",
-		...airLayer,
+	"http redirects to https for good, where the service is in another folder": {
 		after: {
 			[maps]: redirect(301, `${secure}{path}{query}`),
 			[secure]: arcgis({ "Environment/Air/MapServer": [lakes, stations] }),
 		},
 		expected: { sure: "same", ...to(`${secure}${rest}/Environment/Air/MapServer/3`) },
 	},
-];
+});
 
 /** A server that compares decoded paths, as ArcGIS does. */
 function decoded(part: Host): Host {

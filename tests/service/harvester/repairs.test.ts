@@ -13,7 +13,9 @@ import { feedPath } from "../../../site/static/addresses.ts";
 import { layerHtml } from "../../../site/static/layer.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
 import { Local, wms } from "../../local.ts";
+import { logTo } from "../../store/git-store.ts";
 import { eventually } from "../../wait.ts";
+import { HeldTimers } from "./held-timers.ts";
 
 const main = "refs/heads/main";
 const hour = 3_600_000;
@@ -23,7 +25,7 @@ let end: () => Promise<void>;
 let searches: number;
 let stored: () => Promise<string | null>;
 let noticed: Notice[];
-let timers: { run: () => void; ms: number }[];
+let timers: HeldTimers;
 
 test.before.each(async () => {
 	const sick = { moved: { state: "wrong", since: "2026-W09" }, fresh: { state: "down", since: "2026-W10" } };
@@ -34,7 +36,7 @@ test.before.each(async () => {
 			[healthPath]: JSON.stringify({ sick }),
 		},
 	});
-	[searches, timers, stored, noticed] = [0, [], health, []];
+	[searches, timers, stored, noticed] = [0, new HeldTimers(), health, []];
 	end = startRepairs({
 		repository: local.repository,
 		store: local.store,
@@ -45,18 +47,8 @@ test.before.each(async () => {
 			if (searches === 1) await propose();
 		},
 		now: () => new Date(local.now),
-		log: {
-			info: () => undefined,
-			warn: () => undefined,
-			error: (error: unknown) => local.reported.push(error),
-		} as never,
-		timers: {
-			set(run, ms) {
-				timers.push({ run, ms });
-				return timers.at(-1);
-			},
-			clear: () => undefined,
-		},
+		log: logTo(local.reported) as never,
+		timers,
 	});
 });
 test.after.each(async () => {
@@ -77,36 +69,25 @@ async function feed(): Promise<string> {
 
 async function propose(): Promise<void> {
 	const edits = [{ path: layerPath("moved"), text: wms("new") }];
-	const words = {
-		sure: "same",
-		subject: "repair moved",
-		text: "",
-		markdown: "",
-		evidence: ["0123456789abcdef"],
-	} as const;
+	const said = { subject: "repair moved", text: "", markdown: "", evidence: ["0123456789abcdef"] };
 	const proposal = {
-		...words,
+		...said,
+		sure: "same" as const,
 		branch: "repair/moved",
 		smallkeys: ["moved"],
 		choices: [],
 		edits,
-		evidence: [...words.evidence],
 	};
-	await writeProposal(
-		local.repository,
-		(await local.git("rev-parse", main)).trim(),
-		proposal,
-		undefined,
-		new Date(local.now),
-	);
+	const base = await local.git("rev-parse", main);
+	await writeProposal(local.repository, base, proposal, undefined, new Date(local.now));
 }
 
 /** Lets the next timer ring. @returns the wait before it, in milliseconds */
 async function next(): Promise<number> {
-	const timer = timers.shift();
-	timer?.run();
-	await eventually(async () => timers.length === 1);
-	return timer?.ms ?? 0;
+	const ms = timers.waiting[0]?.ms ?? 0;
+	timers.run();
+	await eventually(() => timers.waiting.length === 1);
+	return ms;
 }
 
 test("a search runs soon after the start, then once a day, and never writes the layer itself", async () => {

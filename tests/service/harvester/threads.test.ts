@@ -146,17 +146,16 @@ test("closing rejects what is under way with the reason of its signal, and ends 
 });
 
 test("the time limit of a layer includes all of its requests", async () => {
-	const peer = await Peer.open();
+	await using peer = await Peer.open();
 	serveLayer(peer, { layer: hang });
 	threads = open(harvesterThread, { ...limits, maxHeapMb: 256, maxLayerMs: 500 });
 	const { findings } = await threads.harvest(featureAt(peer.origin + mapLayer), never);
 	for (const { text } of findings) assert.match(text, /was not asked to the end$/);
 	assert.is(findings.length, 2);
-	await peer.close();
 });
 
 test("the harvester's own thread finds what harvesting without a thread finds", async () => {
-	const peer = await Peer.open();
+	await using peer = await Peer.open();
 	serveLayer(peer);
 	const registration = featureAt(peer.origin + mapLayer);
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }) });
@@ -173,7 +172,6 @@ test("the harvester's own thread finds what harvesting without a thread finds", 
 	const seen = await threads.watch(registration, never);
 	assert.equal(seen, await createWatchLayer(ask, "")(registration));
 	assert.is(seen.state, null);
-	await peer.close();
 });
 
 test("a service whose answer ends the thread of a check is down", async () => {

@@ -87,7 +87,7 @@ test("layers that are not named keep what is known of them", async () => {
 });
 
 test("if no host can be reached, this machine is at fault and nothing is written", async () => {
-	const other = await Peer.open();
+	await using other = await Peer.open();
 	serveLayer(peer, { layer: text("no", "text/plain", 403) });
 	serveLayer(other, { layer: text("no", "text/plain", 403) });
 	storeFeature("ozone");
@@ -98,7 +98,6 @@ test("if no host can be reached, this machine is at fault and nothing is written
 	assert.is(code, 2);
 	assert.match(output, /none of 2 hosts can be asked from here: http.* status/);
 	assert.is(await health(), before);
-	await other.close();
 });
 
 test.run();

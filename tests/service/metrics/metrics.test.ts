@@ -2,47 +2,24 @@ import { execFile, execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { suite } from "uvu";
+import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
 import { createMetrics } from "../../../service/metrics.ts";
 import { manual, secrets } from "../../local.ts";
 import { root, runScript } from "../../process.ts";
+import { serve } from "../../serving.ts";
 import { eventually } from "../../wait.ts";
 import { temporaryFolder } from "../../world.ts";
-
-const test = suite("metrics");
 
 /** Starts the service in this process, and ends it after the task. */
 async function whileServing(
 	env: Record<string, string>,
 	task: (url: string, metricsUrl: string | null) => Promise<void>,
 ): Promise<void> {
-	const { path, remove } = await temporaryFolder();
-	const ending = new AbortController();
-	let output = "";
-	let hasEnded = false;
-	const io = {
-		print: (text: string) => {
-			output += `${text}\n`;
-		},
-		interrupted: () => ending.signal,
-	};
-	const ended = runScript("serve", [], { ...env, PORT: "0", HARVEST: "off", DATA_DIR: path }, io).finally(
-		() => {
-			hasEnded = true;
-		},
-	);
-	try {
-		await eventually(() => hasEnded || output.includes("Register a first layer"));
-		const url = /^Serving \d+ layers at (\S+)$/m.exec(output)?.[1];
-		assert.ok(url, output);
-		await task(url, /^Metrics: (\S+)$/m.exec(output)?.[1] ?? null);
-	} finally {
-		ending.abort();
-		await ended;
-		await remove();
-	}
+	await using folder = await temporaryFolder();
+	await using server = await serve({ ...env, DATA_DIR: folder.path });
+	await task(server.url, /^Metrics: (\S+)$/m.exec(server.output())?.[1] ?? null);
 }
 
 async function put(url: string, secret: string): Promise<Response> {
@@ -110,10 +87,9 @@ test("without METRICS_PORT nothing listens, and a bad one ends the start", async
 test("a port that is taken is named with its settings", async () => {
 	await whileServing({ METRICS_PORT: "0" }, async (_url, metricsUrl) => {
 		const { port } = new URL(metricsUrl as string);
-		const { path, remove } = await temporaryFolder();
-		const env = { METRICS_PORT: port, PORT: "0", HARVEST: "off", DATA_DIR: path };
+		await using folder = await temporaryFolder();
+		const env = { METRICS_PORT: port, PORT: "0", HARVEST: "off", DATA_DIR: folder.path };
 		const { code, stderr } = await runScript("serve", [], env);
-		await remove();
 		assert.is(code, 2, stderr);
 		assert.match(stderr, `METRICS_PORT, METRICS_HOST: cannot listen on 127.0.0.1:${port}: another process`);
 	});

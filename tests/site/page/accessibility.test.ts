@@ -8,8 +8,8 @@ import { packDraft } from "../../../registry/draft.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { Peer } from "../../harvest/peer.ts";
 import { root } from "../../process.ts";
-import { eventually } from "../../wait.ts";
-import { executable, openBrowser, openWindow } from "../browser.ts";
+import { eventually, gate } from "../../wait.ts";
+import { openBrowser, openWindow, runInBrowser } from "../browser.ts";
 import { blue, red, serveFeatures, serveWms, symbolImage } from "../map-services.ts";
 import { SiteWorld, wmsAt } from "../site-world.ts";
 
@@ -253,10 +253,7 @@ test("everything can be done with the keyboard, and the focus goes where one goe
 	await page.goBack();
 	await eventually(async () => (await inFocus()) === "rivers");
 	// What the layer's page reads takes no focus away when it arrives.
-	let release = () => {};
-	const held = new Promise<void>((resolve) => {
-		release = resolve;
-	});
+	const [held, release] = gate();
 	await page.route("**/doc/**", (route) => held.then(() => route.continue()));
 	await page.keyboard.press("Enter");
 	const back = page.getByRole("link", { name: "Back to the layers" });
@@ -288,12 +285,4 @@ test("the page speaks the language that it says, and links to the other one", as
 	}
 });
 
-if (executable || process.env.CI) test.run();
-else {
-	const skipped = suite("for people");
-	skipped.skip("needs Chromium");
-	skipped.run();
-	console.log(
-		"skipped: tests/site/page/accessibility.test.ts: there is no Chromium (Debian: apt-get install chromium)",
-	);
-}
+runInBrowser(test, "tests/site/page/accessibility.test.ts");

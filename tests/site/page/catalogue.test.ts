@@ -1,14 +1,13 @@
 import type { Browser, Page } from "playwright-core";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { causeOf } from "../../../registry/causes.ts";
 import { seenAs } from "../../../registry/health.ts";
 import type { RecentChange } from "../../../registry/recent.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
 import { generateEntries } from "../../catalogue/entries.ts";
-import { eventually } from "../../wait.ts";
+import { eventually, gate } from "../../wait.ts";
 import { sharedSuite } from "../../world.ts";
-import { executable, openBrowser, openWindow } from "../browser.ts";
+import { openBrowser, openWindow, runInBrowser } from "../browser.ts";
 import { SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
 
 interface Context {
@@ -100,10 +99,7 @@ test("Back while the page waits for its texts shows the list", async ({ window, 
 	await window.locator(".results li h2").first().getByRole("link").click();
 	await window.waitForURL(/\/base\/en\/layer\/ecoles\?q=ecole$/);
 	await window.goto(world.url("fr/"));
-	let release: () => void = () => undefined;
-	const released = new Promise<void>((resolve) => {
-		release = resolve;
-	});
+	const [released, release] = gate();
 	await window.route(/\/english-[A-Z0-9]+\.js$/, async (route) => {
 		await released;
 		await route.continue();
@@ -208,7 +204,7 @@ test("nothing moves while a page loads, with 44, 2,000 and 20,000 layers, wide a
 		}
 	};
 	for (const [path, ready] of pages) await assertStill(world, path, ready);
-	const large = await SiteWorld.open([]);
+	await using large = await SiteWorld.open([]);
 	for (const count of [2_000, 20_000]) {
 		large.publish([...generateEntries(count)]);
 		await assertStill(
@@ -217,13 +213,12 @@ test("nothing moves while a page loads, with 44, 2,000 and 20,000 layers, wide a
 			".filters:has(.facet, summary) ~ .found:not([aria-busy]) .results li:nth-child(10)",
 		);
 	}
-	await large.close();
 });
 
 test("a search while the catalogue is read is answered by the service first, never as a final count", async ({
 	window,
 }) => {
-	const asked = await SiteWorld.open(layers.slice(0, 3), { canSend: true });
+	await using asked = await SiteWorld.open(layers.slice(0, 3), { canSend: true });
 	const item = { rel: "item", hreflang: "en", href: "https://maps.example.ca/wms" };
 	const named = { rel: "describedby", hreflang: "en", title: "Rivers of region 1" };
 	const record = { id: "layer-1", properties: { type: "wms" }, links: [item, named] };
@@ -231,10 +226,7 @@ test("a search while the catalogue is read is answered by the service first, nev
 		assert.match(request.url ?? "", /\?q=rivers&limit=10$/);
 		response.end(JSON.stringify({ features: [record] }));
 	});
-	let release = () => {};
-	const held = new Promise<void>((resolve) => {
-		release = resolve;
-	});
+	const [held, release] = gate();
 	await window.route("**/index/chunks/**", (route) => held.then(() => route.continue()));
 	await window.goto(asked.url("en/"));
 	await window.getByRole("searchbox").fill("rivers");
@@ -243,7 +235,6 @@ test("a search while the catalogue is read is answered by the service first, nev
 	release();
 	await window.getByText("3 layers", { exact: true }).waitFor();
 	await window.goto("about:blank");
-	await asked.close();
 });
 
 test("Back undoes a search, a filter and an order, also while the box has the focus", async (context) => {
@@ -283,7 +274,7 @@ test("words that were found are marked, also where they were typed in error, and
 
 test("a row's key is copied, and the home page says how much there is and what is new", async (context) => {
 	const { browser } = context;
-	const world = await SiteWorld.open([
+	await using world = await SiteWorld.open([
 		...layers,
 		{
 			smallkey: "fresh",
@@ -315,7 +306,6 @@ test("a row's key is copied, and the home page says how much there is and what i
 	assert.is(await window.evaluate("navigator.clipboard.readText()"), "fresh");
 	assert.is(await window.locator(".home:visible").count(), 0);
 	await tab.close();
-	await world.close();
 });
 
 test("the manifest is preloaded and asked for once, and rows wait for no other chunk", async (context) => {
@@ -323,10 +313,7 @@ test("the manifest is preloaded and asked for once, and rows wait for no other c
 	const { page: window, context: tab } = await openWindow(browser);
 	const asked: string[] = [];
 	window.on("request", (request) => asked.push(new URL(request.url()).pathname));
-	let release = () => {};
-	const rows = new Promise<void>((resolve) => {
-		release = resolve;
-	});
+	const [rows, release] = gate();
 	let chunks = 0;
 	await window.route("**/index/chunks/*", (route) => {
 		chunks += 1;
@@ -361,7 +348,7 @@ test("where the worker that finds texts cannot be loaded, the page says so, and 
 test("a layer that was removed is not shown again from the browser’s cache, which has all others", async ({
 	window,
 }) => {
-	const world = await SiteWorld.open(layers);
+	await using world = await SiteWorld.open(layers);
 	await window.goto(world.url("en/"));
 	await window.getByText("44 layers", { exact: true }).waitFor();
 	const text = world.files.get("index/index.json") as string;
@@ -376,7 +363,6 @@ test("a layer that was removed is not shown again from the browser’s cache, wh
 	await window.getByText(`${44 - entries.length} layers`, { exact: true }).waitFor();
 	// What has not changed comes from the cache.
 	assert.is(chunksAsked(), before);
-	await world.close();
 });
 
 test("chunks that are missing, and a catalogue of another version, are named", async ({ window }) => {
@@ -390,10 +376,7 @@ test("chunks that are missing, and a catalogue of another version, are named", a
 	const chunk = world.files.get(path) as string;
 	world.files.set(path, chunk.slice(0, 30));
 	// The part that is cut comes last: the list is full already.
-	let release = () => {};
-	const isFull = new Promise<void>((resolve) => {
-		release = resolve;
-	});
+	const [isFull, release] = gate();
 	await window.route(`**/${path}`, (route) => isFull.then(() => route.continue()));
 	await window.getByRole("button", { name: "Try again" }).click();
 	await window.locator(".found:not([aria-busy]) .results li").nth(9).waitFor();
@@ -413,7 +396,7 @@ test("chunks that are missing, and a catalogue of another version, are named", a
 
 test("a publication between the manifest and a chunk: the page reads the chunk that is there now", async (context) => {
 	const { window } = context;
-	const world = await SiteWorld.open(layers);
+	await using world = await SiteWorld.open(layers);
 	const manifest = JSON.parse(world.files.get("index/index.json") as string) as {
 		chunks: (string | null)[];
 	};
@@ -433,13 +416,12 @@ test("a publication between the manifest and a chunk: the page reads the chunk t
 	await window.goto(world.url("en/"));
 	await window.getByText("44 layers", { exact: true }).waitFor();
 	assert.is(await window.getByRole("alert").count(), 0);
-	await world.close();
 });
 
 test("a layer's page has both languages, what differs, its last change and how it is read", async ({
 	window,
 }) => {
-	const world = await SiteWorld.open(layers, {
+	await using world = await SiteWorld.open(layers, {
 		repository: "https://github.example/org/layers",
 		branch: "main",
 	});
@@ -486,7 +468,6 @@ test("a layer's page has both languages, what differs, its last change and how i
 	await window.getByRole("link", { name: "Search for not-there" }).click();
 	await window.getByText("No layer matches.").waitFor();
 	assert.is(await window.getByRole("searchbox").inputValue(), "not-there");
-	await world.close();
 });
 
 test("more rows take the focus, and a click with Ctrl opens another tab", async ({ window, world }) => {
@@ -507,10 +488,7 @@ test("more rows take the focus, and a click with Ctrl opens another tab", async 
 });
 
 test("a layer is shown while its configuration for RAMP4 is not read yet", async ({ window, world }) => {
-	let answer = () => {};
-	const asked = new Promise<void>((resolve) => {
-		answer = resolve;
-	});
+	const [asked, answer] = gate();
 	await window.route(/\/ramp4\//, (route) => asked.then(() => route.continue()));
 	await window.goto(world.url("en/layer/same"));
 	await window.getByLabel("For", { exact: true }).selectOption("RAMP4");
@@ -552,7 +530,7 @@ test("the health page is one table that can be sorted, with counts by cause, and
 		registration: wmsAt("https://maps.example.ca/wms", "l", ["Other", "Autre"]),
 		health: { state: "wrong", since: "2026-W10", cause: "answers oddly" } as const,
 	};
-	const world = await SiteWorld.open([...layers, never, other]);
+	await using world = await SiteWorld.open([...layers, never, other]);
 	const { page: window, context: tab } = await openWindow(browser, { locale: "fr-CA" });
 	// The address of earlier versions leads to it.
 	await window.goto(world.url("fr/?page=health"));
@@ -585,7 +563,6 @@ test("the health page is one table that can be sorted, with counts by cause, and
 	await window.goto(world.url("fr/layer/never"));
 	await window.getByText("Pas encore vérifiée").waitFor();
 	await tab.close();
-	await world.close();
 });
 
 test("leaving a layer's page ends its requests, and French has its spaces", async (context) => {
@@ -618,12 +595,4 @@ test("the root chooses the browser's language, and takes the address along", asy
 	}
 });
 
-if (executable || process.env.CI) test.run();
-else {
-	const skipped = suite("catalogue page");
-	skipped.skip("needs Chromium");
-	skipped.run();
-	console.log(
-		"skipped: tests/site/page/catalogue.test.ts: there is no Chromium (Debian: apt-get install chromium)",
-	);
-}
+runInBrowser(test, "tests/site/page/catalogue.test.ts");

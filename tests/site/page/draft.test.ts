@@ -9,7 +9,7 @@ import { sign as signInPage } from "../../../site/draft/send.ts";
 import { Peer } from "../../harvest/peer.ts";
 import { eventually } from "../../wait.ts";
 import { sharedSuite } from "../../world.ts";
-import { colourAt, executable, isNear, openBrowser, openWindow } from "../browser.ts";
+import { colourAt, isNear, openBrowser, openWindow, runInBrowser } from "../browser.ts";
 import { red, sendJson, sendText, serveWms } from "../map-services.ts";
 import { SiteWorld, wmsAt } from "../site-world.ts";
 
@@ -342,12 +342,4 @@ units("the page signs as the API does", async () => {
 });
 
 units.run();
-if (executable || process.env.CI) test.run();
-else {
-	const skipped = suite("draft");
-	skipped.skip("needs Chromium");
-	skipped.run();
-	console.log(
-		"skipped: tests/site/page/draft.test.ts: there is no Chromium (Debian: apt-get install chromium)",
-	);
-}
+runInBrowser(test, "tests/site/page/draft.test.ts");

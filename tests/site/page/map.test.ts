@@ -1,12 +1,11 @@
 import type { Browser, Page } from "playwright-core";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Description, Renderer } from "../../../registry/description.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { hang, Peer } from "../../harvest/peer.ts";
 import { eventually } from "../../wait.ts";
 import { sharedSuite } from "../../world.ts";
-import { colourAt, executable, isNear, openBrowser, openWindow, type Window } from "../browser.ts";
+import { colourAt, isNear, openBrowser, openWindow, runInBrowser, type Window } from "../browser.ts";
 import {
 	blue,
 	type Colour,
@@ -311,7 +310,7 @@ test("a service that failed is asked again by a button, and drawn as opaque as o
 		smallkey: "later",
 		registration: wmsAt(`${maps.origin}/later`, "l", ["Later", "Plus tard"]),
 	};
-	const world = await SiteWorld.open([later]);
+	await using world = await SiteWorld.open([later]);
 	const { page } = await openLayer({ ...context, world }, "later", "failed");
 	serveWms(maps, "/later", { colourOf: () => red });
 	await page.getByRole("button", { name: "Try to draw it again" }).click();
@@ -324,7 +323,6 @@ test("a service that failed is asked again by a button, and drawn as opaque as o
 	assert.match(await page.locator(".ol-scale-line").innerText(), /^\d+ k?m$/);
 	await page.getByRole("button", { name: "Check now" }).click();
 	await page.getByText("answered with something that is no map").waitFor();
-	await world.close();
 });
 
 test("one finger over the map scrolls the page, two move the map", async ({ browser, world }) => {
@@ -432,7 +430,7 @@ for (const [mapWkid, far] of [
 	}) => {
 		const renderer: Renderer = { type: "simple", ...drawing(red, "one") };
 		const points = featureLayer("points", `${maps.origin}/points/MapServer/0`, renderer);
-		const world = await SiteWorld.open([points], { mapWkid });
+		await using world = await SiteWorld.open([points], { mapWkid });
 		await page.goto(world.url("en/"));
 		await page.getByRole("checkbox", { name: "In the map’s view" }).check();
 		await eventually(() => page.url().includes("view="));
@@ -443,16 +441,7 @@ for (const [mapWkid, far] of [
 		await eventually(async () => (await isLand(0.5, 0.5)) || (await isLand(0.44, 0.46)));
 		await page.goto(world.url(`en/?view=${far}`));
 		await page.getByText("No layer matches.").waitFor();
-		await world.close();
 	});
 }
 
-if (executable || process.env.CI) test.run();
-else {
-	const skipped = suite("map");
-	skipped.skip("needs Chromium");
-	skipped.run();
-	console.log(
-		"skipped: tests/site/page/map.test.ts: there is no Chromium (Debian: apt-get install chromium)",
-	);
-}
+runInBrowser(test, "tests/site/page/map.test.ts");

@@ -1,5 +1,4 @@
 import type { Browser, Page } from "playwright-core";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { packDraft } from "../../../registry/draft.ts";
 import { canonicalText } from "../../../registry/registration.ts";
@@ -9,7 +8,7 @@ import { listen } from "../../listen.ts";
 import { Local } from "../../local.ts";
 import { eventually } from "../../wait.ts";
 import { sharedSuite } from "../../world.ts";
-import { executable, openBrowser, openWindow, type Window } from "../browser.ts";
+import { openBrowser, openWindow, runInBrowser, type Window } from "../browser.ts";
 import { wmsAt } from "../site-world.ts";
 
 interface Context {
@@ -188,12 +187,4 @@ test("and nothing of all this was an error of the page, or refused by its policy
 	assert.equal(window.faults, []);
 });
 
-if (executable || process.env.CI) test.run();
-else {
-	const skipped = suite("odd input, at the running service");
-	skipped.skip("needs Chromium");
-	skipped.run();
-	console.log(
-		"skipped: tests/site/page/odd-input.test.ts: there is no Chromium (Debian: apt-get install chromium)",
-	);
-}
+runInBrowser(test, "tests/site/page/odd-input.test.ts");

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Page } from "playwright-core";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Peer } from "../../harvest/peer.ts";
 import { listen } from "../../listen.ts";
@@ -9,7 +8,7 @@ import { Local, secrets } from "../../local.ts";
 import { root } from "../../process.ts";
 import { eventually } from "../../wait.ts";
 import { sharedSuite } from "../../world.ts";
-import { colourAt, executable, isNear, openBrowser, openWindow } from "../browser.ts";
+import { colourAt, isNear, openBrowser, openWindow, runInBrowser } from "../browser.ts";
 import { red, serveWms } from "../map-services.ts";
 import { wmsAt } from "../site-world.ts";
 
@@ -140,12 +139,4 @@ test("axe-core finds nothing serious on a static page, and nothing that the poli
 	await context.close();
 });
 
-if (executable || process.env.CI) test.run();
-else {
-	const skipped = suite("the catalogue of the running service, in a browser");
-	skipped.skip("needs Chromium");
-	skipped.run();
-	console.log(
-		"skipped: tests/site/page/service.test.ts: there is no Chromium (Debian: apt-get install chromium)",
-	);
-}
+runInBrowser(test, "tests/site/page/service.test.ts");

@@ -1,12 +1,11 @@
 import type { Page } from "playwright-core";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Lang } from "../../../registry/smallkey.ts";
 import { translator } from "../../../site/text/translate.ts";
 import { Peer } from "../../harvest/peer.ts";
 import { siteTexts } from "../../text-tables.ts";
 import { sharedSuite } from "../../world.ts";
-import { executable, openBrowser, openWindow } from "../browser.ts";
+import { openBrowser, openWindow, runInBrowser } from "../browser.ts";
 import { sendJson, serveExport, serveWms } from "../map-services.ts";
 import { SiteWorld, wmsAt } from "../site-world.ts";
 
@@ -197,12 +196,4 @@ for (const lang of ["en", "fr"] as const) {
 	});
 }
 
-if (executable || process.env.CI) test.run();
-else {
-	const skipped = suite("six tasks");
-	skipped.skip("needs Chromium");
-	skipped.run();
-	console.log(
-		"skipped: tests/site/page/tasks.test.ts: there is no Chromium (Debian: apt-get install chromium)",
-	);
-}
+runInBrowser(test, "tests/site/page/tasks.test.ts");

@@ -52,8 +52,7 @@ test("a push in order is served, says so, and leaves a line in the log", async (
 	assert.is(local.log.filter((fields) => "push" in fields).length, 1);
 	await local.put("own");
 	assert.is(local.log.filter((fields) => "push" in fields).length, 1, "a PUT leaves none");
-	await local.stop();
-	await local.start();
+	await local.restart();
 	assert.is(local.log.filter((fields) => "push" in fields).length, 1, "nor does a restart");
 });
 

@@ -7,7 +7,7 @@ import { readGuidePages, securityFile, securityPage } from "../../../catalogue/g
 import { bundleHook } from "../../../store/hook/install.ts";
 import { codeStamp } from "../../../system/files/code-stamp.ts";
 import { root } from "../../process.ts";
-import { temporaryFolder } from "../../world.ts";
+import { temporaryFolder, words } from "../../world.ts";
 
 const { files } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { files: string[] };
 const isCovered = (path: string) =>
@@ -66,14 +66,10 @@ test("the stamp changes with the content and the name of each file that it cover
 		await cp(join(root, name), join(folder, name), { recursive: true });
 	const stamps = [await look()];
 	assert.is(stamps[0], codeStamp());
-	for (const path of [
-		"package.json",
-		"SECURITY.md",
-		"docs/fr/publish.md",
-		"registry/targets/v0.9.ts",
-		"site/static/styles.css",
-		"store/hook/pre-receive.sh",
-	]) {
+	for (const path of words(`
+		package.json SECURITY.md docs/fr/publish.md registry/targets/v0.9.ts site/static/styles.css
+		store/hook/pre-receive.sh
+	`)) {
 		await appendFile(join(folder, path), "\n");
 		stamps.push(await look());
 	}

@@ -28,7 +28,7 @@ function failing(name: "writeFile" | "sync" | "rename"): FileCalls {
 
 for (const name of ["writeFile", "sync", "rename"] as const) {
 	test(`a ${name} that fails leaves the file as it was, and nothing beside it`, async () => {
-		const folder = await temporaryFolder();
+		await using folder = await temporaryFolder();
 		const path = join(folder.path, "senders.json");
 		await replaceFile(path, "every secret");
 		const error = await replaceFile(path, "every secret, and one more", failing(name)).catch((one) => one);
@@ -36,7 +36,6 @@ for (const name of ["writeFile", "sync", "rename"] as const) {
 		assert.is(error.message, `${path}: there is no room on the disk, and the file stays as it was`);
 		assert.is(await promises.readFile(path, "utf8"), "every secret");
 		assert.equal(await promises.readdir(folder.path), ["senders.json"]);
-		await folder.remove();
 	});
 }
 
@@ -58,7 +57,7 @@ function foreign(given: number[], chown: () => Promise<void>): FileCalls {
 }
 
 test("a file keeps its owner, group and mode, and a new one has its folder's owner", async () => {
-	const folder = await temporaryFolder();
+	await using folder = await temporaryFolder();
 	const path = join(folder.path, "senders.json");
 	const given: number[] = [];
 	await replaceFile(
@@ -76,11 +75,10 @@ test("a file keeps its owner, group and mode, and a new one has its folder's own
 	);
 	assert.equal(given.splice(0), [4711, 4712]);
 	assert.is((await promises.stat(path)).mode & 0o777, 0o640);
-	await folder.remove();
 });
 
 test("another user than its owner is refused, and the file stays as it was", async () => {
-	const folder = await temporaryFolder();
+	await using folder = await temporaryFolder();
 	const path = join(folder.path, "senders.json");
 	await replaceFile(path, "before");
 	const refuse = () => Promise.reject(Object.assign(new Error("EPERM"), { code: "EPERM" }));
@@ -91,11 +89,10 @@ test("another user than its owner is refused, and the file stays as it was", asy
 	);
 	assert.is(await promises.readFile(path, "utf8"), "before");
 	assert.equal(await promises.readdir(folder.path), ["senders.json"]);
-	await folder.remove();
 });
 
 test("the text is on the disk before it takes the name, and its name afterwards", async () => {
-	const folder = await temporaryFolder();
+	await using folder = await temporaryFolder();
 	const path = join(folder.path, "senders.json");
 	const order: string[] = [];
 	await replaceFile(path, "text", {
@@ -115,7 +112,6 @@ test("the text is on the disk before it takes the name, and its name afterwards"
 		},
 	});
 	assert.equal(order, ["sync file", "rename", "sync folder"]);
-	await folder.remove();
 });
 
 test.run();
