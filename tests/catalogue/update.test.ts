@@ -24,24 +24,20 @@ function options(more: Partial<CatalogueOptions> = {}): CatalogueOptions {
 	};
 }
 
+let folder: string;
+
 const test = freshSuite("catalogue step by step", async (use) => {
-	const { path } = use(await temporaryFolder());
-	await gitIn(path)("init", "-q", "-b", "main");
+	folder = use(await temporaryFolder()).path;
+	await gitIn(folder)("init", "-q", "-b", "main");
 	const layers = { "layers/ab/abc.json": wms("rivers"), "layers/23/23ax5t.json": wms("limits") };
-	await commit(path, layers, "office");
-	return { folder: path };
+	await commit(layers, "office");
 });
 
 /** As a service, which writes no pages of layers. */
 const served = { site: { ...options().site, canSend: true } };
 
 /** Commits files, null for one that is removed: a sender's request, which the service commits, or a push. */
-async function commit(
-	folder: string,
-	files: Files,
-	sender?: string,
-	committer = sender && serviceIdentity,
-): Promise<string> {
+async function commit(files: Files, sender?: string, committer = sender && serviceIdentity): Promise<string> {
 	const git = gitIn(folder);
 	writeFiles(folder, files);
 	await git("add", "-A", "layers");
@@ -53,22 +49,22 @@ async function commit(
 }
 
 async function bring(
-	folder: string,
 	out = "out",
 	more: Partial<CatalogueOptions> = {},
+	of = folder,
 ): Promise<CatalogueOutcome> {
-	const head = await gitIn(folder)("rev-parse", "HEAD");
-	return updateCatalogue({ repository: folder, commit: head }, join(folder, out), options(more));
+	const head = await gitIn(of)("rev-parse", "HEAD");
+	return updateCatalogue({ repository: of, commit: head }, join(of, out), options(more));
 }
 
 /** That the range from the last commit leaves what the range from nothing writes, and each compressed copy what stands beside it. */
-async function assertWhole(folder: string, more: Partial<CatalogueOptions> = {}): Promise<void> {
+async function assertWhole(more: Partial<CatalogueOptions> = {}): Promise<void> {
 	const fresh = join(folder, "fresh");
 	await rm(fresh, { recursive: true, force: true });
-	assert.is((await bring(folder, "fresh", more)).how, "all");
+	assert.is((await bring("fresh", more)).how, "all");
 	const [given, expected] = [filesIn(join(folder, "out")), filesIn(fresh)];
 	// The chunks before the last change stay for who has read the manifest before.
-	const named = await namedChunks(folder);
+	const named = await namedChunks();
 	for (const path of given.keys())
 		if (path.startsWith(`${chunksFolder}/`) && !named.includes(path.replace(/\.(?:gz|br)$/, "")))
 			given.delete(path);
@@ -82,23 +78,23 @@ async function assertWhole(folder: string, more: Partial<CatalogueOptions> = {})
 	}
 }
 
-async function read(folder: string, path: string): Promise<string> {
+async function read(path: string): Promise<string> {
 	return readFile(join(folder, "out", path), "utf8");
 }
 
 /** What the index says of each layer. */
-async function entries(folder: string): Promise<Record<string, Record<string, unknown>>> {
-	const all = new Index(readerOf(join(folder, "out"))).chunks().flat();
+async function entries(of = folder): Promise<Record<string, Record<string, unknown>>> {
+	const all = new Index(readerOf(join(of, "out"))).chunks().flat();
 	return Object.fromEntries(all.map((entry) => [entry.smallkey, { ...entry }]));
 }
 
 /** The chunks that the manifest names. */
-async function namedChunks(folder: string): Promise<string[]> {
-	return (parseManifest(await read(folder, manifestPath))?.chunks ?? []).filter((path) => path !== null);
+async function namedChunks(): Promise<string[]> {
+	return (parseManifest(await read(manifestPath))?.chunks ?? []).filter((path) => path !== null);
 }
 
-test("any sequence of changes leaves the files of a whole build", async ({ folder }) => {
-	assert.is((await bring(folder)).how, "all");
+test("any sequence of changes leaves the files of a whole build", async () => {
+	assert.is((await bring()).how, "all");
 	let state = 20_261_121;
 	const random = (below: number) => {
 		state = (state * 48_271) % 2_147_483_647;
@@ -129,64 +125,61 @@ test("any sequence of changes leaves the files of a whole build", async ({ folde
 				present.add(key);
 			}
 		}
-		await commit(folder, files, [undefined, "office", "unnamed"][random(3)]);
+		await commit(files, [undefined, "office", "unnamed"][random(3)]);
 		if (random(3) === 0) continue;
-		assert.is((await bring(folder)).how, "changes", `step ${step}`);
+		assert.is((await bring()).how, "changes", `step ${step}`);
 	}
-	await bring(folder);
-	await assertWhole(folder);
-	assert.is((await bring(folder)).how, "nothing");
+	await bring();
+	await assertWhole();
+	assert.is((await bring()).how, "nothing");
 });
 
-test("the public name is that of who registered a layer last, and no sender's id is in any file", async ({
-	folder,
-}) => {
-	await bring(folder);
-	await commit(folder, { "layers/ab/abd.json": wms("lakes") }, "other");
+test("the public name is that of who registered a layer last, and no sender's id is in any file", async () => {
+	await bring();
+	await commit({ "layers/ab/abd.json": wms("lakes") }, "other");
 	const changed = await commit(
-		folder,
 		{ "layers/23/23ax5t.service.json": null, "layers/ab/abc.json": wms("x") },
 		"secret-id",
 	);
-	assert.is((await bring(folder)).how, "changes");
-	const known = await entries(folder);
+	assert.is((await bring()).how, "changes");
+	const known = await entries();
 	assert.is(known["23ax5t"]?.sender, senderNames.office);
 	assert.is(known.abd?.sender, "Other");
 	assert.is(known.abc?.sender, undefined);
 	assert.is((known.abc as { changed?: { commit: string } }).changed?.commit, changed.slice(0, 12));
 	for (const [path, text] of filesIn(join(folder, "out")))
 		assert.not.match(text, /secret-id|"office"|ada@tests/, path);
-	await assertWhole(folder);
+	await assertWhole();
 	// Another name of a sender is seen on all layers that it has registered.
-	assert.is((await bring(folder, "out", { senderNames: { other: "Renamed" } })).how, "all");
-	assert.is((await entries(folder)).abd?.sender, "Renamed");
+	assert.is((await bring("out", { senderNames: { other: "Renamed" } })).how, "all");
+	assert.is((await entries()).abd?.sender, "Renamed");
 });
 
-test("a trailer that the service did not write shows no sender's name", async ({ folder }) => {
-	await bring(folder);
-	await commit(folder, { "layers/ab/abd.json": wms("lakes") }, "office", "Pusher <pusher@example.ca>");
-	await commit(folder, { "layers/23/23ax5t.json": wms("x") }, "other", "fragment-publisher <t@example.ca>");
-	assert.is((await bring(folder)).how, "changes");
-	const known = await entries(folder);
+test("a trailer that the service did not write shows no sender's name", async () => {
+	await bring();
+	await commit({ "layers/ab/abd.json": wms("lakes") }, "office", "Pusher <pusher@example.ca>");
+	await commit({ "layers/23/23ax5t.json": wms("x") }, "other", "fragment-publisher <t@example.ca>");
+	assert.is((await bring()).how, "changes");
+	const known = await entries();
 	assert.is(known.abc?.sender, senderNames.office);
 	assert.is(known.abd?.sender, undefined);
 	assert.is(known["23ax5t"]?.sender, undefined);
-	await assertWhole(folder);
+	await assertWhole();
 });
 
-test("compressed copies are written and removed together with their files", async ({ folder }) => {
+test("compressed copies are written and removed together with their files", async () => {
 	const keys = Array.from({ length: 120 }, (_, index) => `zz${index}`);
-	await commit(folder, Object.fromEntries(keys.map((key) => [`layers/zz/${key}.json`, wms(key)])));
-	await bring(folder, "out", { isCompressed: true });
-	await commit(folder, { "layers/ab/abd.json": wms("lakes"), "layers/23/23ax5t.json": null }, "other");
-	assert.is((await bring(folder, "out", { isCompressed: true })).how, "changes");
-	await assertWhole(folder, { isCompressed: true });
+	await commit(Object.fromEntries(keys.map((key) => [`layers/zz/${key}.json`, wms(key)])));
+	await bring("out", { isCompressed: true });
+	await commit({ "layers/ab/abd.json": wms("lakes"), "layers/23/23ax5t.json": null }, "other");
+	assert.is((await bring("out", { isCompressed: true })).how, "changes");
+	await assertWhole({ isCompressed: true });
 	const names = [...filesIn(join(folder, "out")).keys()];
 	assert.ok(names.some((name) => /^assets\/main-.*\.js\.br$/.test(name)));
 	const chunks = names.filter((name) => name.startsWith(`${chunksFolder}/`) && name.endsWith(".json"));
 	assert.ok(chunks.some((name) => names.includes(`${name}.br`)));
 	for (const name of chunks) {
-		const isLarge = (await read(folder, name)).length >= 1_000;
+		const isLarge = (await read(name)).length >= 1_000;
 		const found = [".gz", ".br"].map((end) => names.includes(name + end));
 		assert.equal(found, [isLarge, isLarge]);
 	}
@@ -209,64 +202,58 @@ test("an id or an address of mail is no public name", () => {
 	assert.equal(senderNamesOf(parsed), { a: "Agency", e: "Équipe des cartes", f: pair });
 });
 
-test("a catalogue whose files are deleted, cut off or of another history is written again as a whole", async ({
-	folder,
-}) => {
-	await bring(folder);
+test("a catalogue whose files are deleted, cut off or of another history is written again as a whole", async () => {
+	await bring();
 	const out = join(folder, "out");
 	for (const path of ["index/chunks", "pages.json", "en/index.html", "index.html", "changes", "assets"]) {
 		await rm(join(out, path), { recursive: true });
-		assert.is((await bring(folder)).how, "all", path);
+		assert.is((await bring()).how, "all", path);
 	}
-	await assertWhole(folder);
-	await commit(folder, { "layers/ab/abe.json": wms("more") });
-	for (const path of await namedChunks(folder)) await writeFile(join(out, path), '{"version":4,"entries":[');
-	assert.is((await bring(folder)).how, "all");
-	await commit(folder, { "layers/ab/abg.json": wms("once more") });
+	await assertWhole();
+	await commit({ "layers/ab/abe.json": wms("more") });
+	for (const path of await namedChunks()) await writeFile(join(out, path), '{"version":4,"entries":[');
+	assert.is((await bring()).how, "all");
+	await commit({ "layers/ab/abg.json": wms("once more") });
 	await writeFile(join(out, manifestPath), '{"version":4,"lay');
-	assert.is((await bring(folder)).how, "all");
+	assert.is((await bring()).how, "all");
 	await gitIn(folder)("reset", "-q", "--hard", "HEAD~2");
-	await commit(folder, { "layers/ab/abf.json": wms("instead") });
-	assert.is((await bring(folder)).how, "all");
-	assert.equal(Object.keys(await entries(folder)).sort(), ["23ax5t", "abc", "abf"]);
-	await assertWhole(folder);
+	await commit({ "layers/ab/abf.json": wms("instead") });
+	assert.is((await bring()).how, "all");
+	assert.equal(Object.keys(await entries()).sort(), ["23ax5t", "abc", "abf"]);
+	await assertWhole();
 });
 
-test("an update that ended while it placed pictures is made anew, with its options and those before", async ({
-	folder,
-}) => {
-	await bring(folder);
+test("an update that ended while it placed pictures is made anew, with its options and those before", async () => {
+	await bring();
 	const pictures = join(folder, "pictures");
 	const layers = { abc: { picture: "ab/abc.0123456789ab.webp" } };
 	// A folder cannot be copied as a file.
 	await mkdir(join(pictures, layers.abc.picture), { recursive: true });
 	await writeFile(join(pictures, proofsFile), JSON.stringify({ version: 1, layers }));
-	const failure = await bring(folder, "out", { pictures }).catch((error: unknown) => error);
+	const failure = await bring("out", { pictures }).catch((error: unknown) => error);
 	assert.match(String(failure), "abc.0123456789ab.webp");
-	assert.is((await bring(folder)).how, "all");
-	await assertWhole(folder);
+	assert.is((await bring()).how, "all");
+	await assertWhole();
 });
 
-test("a catalogue of a folder is always made anew", async ({ folder }) => {
+test("a catalogue of a folder is always made anew", async () => {
 	const fromFolder = () =>
 		updateCatalogue({ folder: join(folder, "layers") }, join(folder, "out"), options());
-	await bring(folder);
+	await bring();
 	assert.is((await fromFolder()).how, "all");
 	assert.is((await fromFolder()).how, "all");
 	assert.equal((await readdir(folder)).includes("out.catalogue"), false);
-	assert.is((await bring(folder)).how, "all");
-	await assertWhole(folder);
+	assert.is((await bring()).how, "all");
+	await assertWhole();
 });
 
-test("the last changes say what they changed, whether they come one by one or all together", async ({
-	folder,
-}) => {
-	await bring(folder);
+test("the last changes say what they changed, whether they come one by one or all together", async () => {
+	await bring();
 	const moved = wms("rivers").replaceAll("://", "://new.");
-	await commit(folder, { "layers/ab/abc.json": moved }, "office");
-	await bring(folder);
-	await commit(folder, { "layers/23/23ax5t.json": null }, "other");
-	await bring(folder);
+	await commit({ "layers/ab/abc.json": moved }, "office");
+	await bring();
+	await commit({ "layers/23/23ax5t.json": null }, "other");
+	await bring();
 	const { changes } = JSON.parse(await readFile(join(folder, "out/changes/recent.json"), "utf8"));
 	const [removed, changed, added] = changes.map((one: { what: unknown }) => one.what);
 	assert.equal([added.kind, added.smallkey, added.fields], ["added", "23ax5t", undefined]);
@@ -278,62 +265,55 @@ test("the last changes say what they changed, whether they come one by one or al
 	assert.is(changed.fields[0].to, JSON.parse(moved).en.service_url);
 	const page = await readFile(join(folder, "out/en/changes/index.html"), "utf8");
 	assert.match(page, `<ins>${changed.fields[0].to}</ins>`);
-	await assertWhole(folder);
+	await assertWhole();
 });
 
-test("a change of health alone is in the index", async ({ folder }) => {
-	await bring(folder);
+test("a change of health alone is in the index", async () => {
+	await bring();
 	const down = { state: "down", since: "2026-W09", cause: "answers with status 500" };
 	for (const health of [down, { ...down, cause: "has no layer" }, { ...down, repair: true }, null]) {
-		await commit(folder, { "layers/health.json": JSON.stringify({ sick: health ? { abc: health } : {} }) });
-		assert.is((await bring(folder)).how, "changes");
-		assert.equal((await entries(folder)).abc?.health, health);
+		await commit({ "layers/health.json": JSON.stringify({ sick: health ? { abc: health } : {} }) });
+		assert.is((await bring()).how, "changes");
+		assert.equal((await entries()).abc?.health, health);
 	}
-	await assertWhole(folder);
+	await assertWhole();
 });
 
-test("after more than a thousand changes the catalogue is written again as a whole", async ({ folder }) => {
-	await bring(folder, "out", served);
+test("after more than a thousand changes the catalogue is written again as a whole", async () => {
+	await bring("out", served);
 	const keys = Array.from({ length: 1_001 }, (_, index) => `zz${index}`);
-	await commit(folder, Object.fromEntries(keys.map((key) => [`layers/zz/${key}.json`, wms(key)])));
-	assert.is((await bring(folder, "out", served)).how, "all");
-	assert.is(Object.keys(await entries(folder)).length, 2 + keys.length);
+	await commit(Object.fromEntries(keys.map((key) => [`layers/zz/${key}.json`, wms(key)])));
+	assert.is((await bring("out", served)).how, "all");
+	assert.is(Object.keys(await entries()).length, 2 + keys.length);
 });
 
-test("a shallow clone has no dates and no changes, and files that are wrong or twins are not listed twice", async ({
-	folder,
-}) => {
-	await bring(folder);
-	await commit(folder, { "layers/ab/ABC.json": wms("twin"), "layers/ab/abw.json": "{}" });
-	await bring(folder);
-	assert.equal(Object.keys(await entries(folder)).sort(), ["23ax5t", "ABC"]);
-	await assertWhole(folder);
-	await commit(folder, { "layers/ab/ABC.json": null });
-	await bring(folder);
-	assert.equal(Object.keys(await entries(folder)).sort(), ["23ax5t", "abc"]);
-	await assertWhole(folder);
+test("a shallow clone has no dates and no changes, and files that are wrong or twins are not listed twice", async () => {
+	await bring();
+	await commit({ "layers/ab/ABC.json": wms("twin"), "layers/ab/abw.json": "{}" });
+	await bring();
+	assert.equal(Object.keys(await entries()).sort(), ["23ax5t", "ABC"]);
+	await assertWhole();
+	await commit({ "layers/ab/ABC.json": null });
+	await bring();
+	assert.equal(Object.keys(await entries()).sort(), ["23ax5t", "abc"]);
+	await assertWhole();
 	const clone = join(folder, "clone");
 	await gitIn(folder)("clone", "-q", "--depth", "1", `file://${folder}`, clone);
-	await bring(clone);
+	await bring("out", {}, clone);
 	assert.is((await entries(clone)).abc?.changed, undefined);
 	assert.not.ok((await readdir(join(clone, "out"))).includes("changes"));
 });
 
-test("a change rewrites the chunk of its layer, and the one before stays until the next change", async ({
-	folder,
-}) => {
+test("a change rewrites the chunk of its layer, and the one before stays until the next change", async () => {
 	const keys = Array.from({ length: 200 }, (_, index) => `k${index}`);
-	await commit(
-		folder,
-		Object.fromEntries(keys.map((key) => [`layers/${key.slice(0, 2)}/${key}.json`, wms(key)])),
-	);
-	await bring(folder, "out", served);
-	const before = await namedChunks(folder);
+	await commit(Object.fromEntries(keys.map((key) => [`layers/${key.slice(0, 2)}/${key}.json`, wms(key)])));
+	await bring("out", served);
+	const before = await namedChunks();
 	const change = async (layer: string) => {
-		const id = await commit(folder, { "layers/k7/k7.json": wms(layer) });
-		assert.is((await bring(folder, "out", served)).how, "changes");
-		assert.is(parseManifest(await read(folder, manifestPath))?.commit, id);
-		return namedChunks(folder);
+		const id = await commit({ "layers/k7/k7.json": wms(layer) });
+		assert.is((await bring("out", served)).how, "changes");
+		assert.is(parseManifest(await read(manifestPath))?.commit, id);
+		return namedChunks();
 	};
 	const after = await change("one");
 	const old = before.filter((path) => !after.includes(path));
@@ -346,19 +326,17 @@ test("a change rewrites the chunk of its layer, and the one before stays until t
 	assert.is((await present()).length, after.length + 1);
 });
 
-test("a service has no pages of layers, lists and records as files, but a sitemap of them", async ({
-	folder,
-}) => {
-	await bring(folder, "out", served);
+test("a service has no pages of layers, lists and records as files, but a sitemap of them", async () => {
+	await bring("out", served);
 	const paths = [...filesIn(join(folder, "out")).keys()];
 	assert.not.ok(paths.some((path) => /^(?:en\/layer|fr\/couche|list|records)\//.test(path)));
 	const sitemaps = await Promise.all(
-		paths.filter((path) => path.startsWith("sitemap/")).map((path) => read(folder, path)),
+		paths.filter((path) => path.startsWith("sitemap/")).map((path) => read(path)),
 	);
 	assert.match(sitemaps.join(""), "<loc>https://layers.example.ca/fr/layer/abc</loc>");
-	await commit(folder, { "layers/ab/abc.json": null, "layers/ab/abd.json": wms("lakes") });
-	assert.is((await bring(folder, "out", served)).how, "changes");
-	await assertWhole(folder, served);
+	await commit({ "layers/ab/abc.json": null, "layers/ab/abd.json": wms("lakes") });
+	assert.is((await bring("out", served)).how, "changes");
+	await assertWhole(served);
 });
 
 test.run();

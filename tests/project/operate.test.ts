@@ -72,10 +72,7 @@ async function runText(dataDir: string, ...args: string[]): Promise<string> {
 	return (await runGit(join(dataDir, "repository.git"), args)).toString("utf8").trim();
 }
 
-test("a change is taken back by git revert, and a running service serves what was before", async ({
-	local,
-	folder,
-}) => {
+test("after git revert a running service serves what was there before", async ({ local, folder }) => {
 	await local.put("first", wms("mistaken"));
 	const [commands = ""] = commandsOf("## Take back a change");
 	const WORK = join(folder, "work");
@@ -89,10 +86,7 @@ test("a change is taken back by git revert, and a running service serves what wa
 	);
 });
 
-test("a standby on a clone follows, and takes no writes; it never goes back with a service that lost its layers", async ({
-	local,
-	folder,
-}) => {
+test("a standby takes no writes, and never follows a service that lost layers", async ({ local, folder }) => {
 	const [commands = ""] = commandsOf("A standby on a clone");
 	const [once = "", fetchLine = ""] = commands.split(/\n(?=git)/);
 	const STANDBY = join(folder, "standby");

@@ -107,10 +107,7 @@ async function shell(text: string, cwd: string, variables: Record<string, string
 	);
 }
 
-test("the list of the receipt has the members of the real answers, and no others but GitHub's", async ({
-	server,
-	folder,
-}) => {
+test("the list of a receipt is that of real answers, but for GitHub's member", async ({ server, folder }) => {
 	const names = namesBelow("has a receipt:");
 	const answers: object[] = [];
 	for (const [SENDER, SENDER_SECRET] of [
@@ -130,10 +127,7 @@ test("the list of the receipt has the members of the real answers, and no others
 	assert.equal([...names].sort(), Object.keys(receipt.properties).sort());
 });
 
-test("many layers are sent with one command: a wrong file keeps all back, a refusal names its layer", async ({
-	server,
-	folder,
-}) => {
+test("many layers are not sent if a file is wrong; a refusal names its layer", async ({ server, folder }) => {
 	const [line = ""] = page.match(/npx fragment-publisher register my-layers --url .*/) ?? [];
 	const command = line.replace("https://fragments.example", server.url).replace("<id>", "publisher");
 	const send = () => shell(command, folder, { SENDER_SECRET: secret });

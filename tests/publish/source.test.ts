@@ -55,10 +55,7 @@ test("harvest writes to a folder of layers only, and says to which", async ({ fo
 	assert.match(done.stderr, `Harvesting into ${join(repository.path, "layers")}\n`);
 });
 
-test("a build goes into an empty folder or an earlier build, and nowhere else", async ({
-	folder,
-	repository,
-}) => {
+test("a build goes into an empty folder or an earlier build only", async ({ folder, repository }) => {
 	repository.commit("mended", { "layers/tw/two.json": wmsFile("b") });
 	const build = (out: string) => runScript("build", ["--repo", repository.path, "--out", out]);
 	const home = join(folder, "home");

@@ -45,6 +45,8 @@ function reviewIn({ path }: Repository, head = "head", base = "main", check = we
 	return review({ repository: path, base, head, settings, check });
 }
 
+const verbsOf = ({ layers }: Review) => layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`);
+
 function problemLines({ problems }: Review): string[] {
 	return problems.map(({ file, line, text }) => {
 		const place = /^\/[^:]*(?=: )/.exec(text)?.[0] ?? "";
@@ -74,8 +76,7 @@ test("text that viewers take for markup is a problem where a change adds it, and
 	const described = { ...base, "layers/en/energy-1.service.json": "{}" };
 	const beside = await reviewed({ "layers/en/energy-1.service.json": null }, {}, described);
 	assert.equal(problemLines(beside.outcome), []);
-	const found = beside.outcome.layers.map(({ smallkey, verb }) => [smallkey, verb]);
-	assert.equal(found, [["energy-1", "changed"]]);
+	assert.equal(verbsOf(beside.outcome), ["energy-1 changed"]);
 });
 
 test("what is wrong in a file that a change leaves alone is not the author's problem", async () => {
@@ -86,8 +87,7 @@ test("what is wrong in a file that a change leaves alone is not the author's pro
 	};
 	const { outcome } = await reviewed({ "layers/en/energy-1.service.json": null }, {}, base);
 	assert.equal(problemLines(outcome), []);
-	const found = outcome.layers.map(({ smallkey, verb }) => [smallkey, verb]);
-	assert.equal(found, [["energy-1", "wrong"]]);
+	assert.equal(verbsOf(outcome), ["energy-1 wrong"]);
 });
 
 test("a member's name that looks like a place is shown as a name", async () => {
@@ -102,47 +102,43 @@ test("a member's name that looks like a place is shown as a name", async () => {
 });
 
 /** What is wrong, the first problem that has to be found, and how many are. */
+const added = (name: string, content: Files[string] = wmsFile("a")): Files => ({
+	[`layers/ab/${name}`]: content,
+});
+const abd = "layers/ab/abd.json:1 ";
+const description = "layers/en/energy-1.service.json";
+const inStoredForm = "the document must have at most 65536 bytes in the form in which it is stored";
+const twin = "layers/ab/ABC.json:1  smallkey: ABC differs only in case from abc, which is registered";
 const misplaced: [string, Files, string, number?][] = [
 	[
 		"a wrong folder",
 		{ "layers/xy/abd.json": wmsFile("a") },
 		"layers/xy/abd.json:1  must be at layers/ab/abd.json",
 	],
-	[
-		"no smallkey",
-		{ "layers/ab/ab d.json": wmsFile("a") },
-		"layers/ab/ab d.json:1  smallkey: must be 1 to 64 of",
-	],
-	["no JSON file", { "layers/ab/run.sh": "exit" }, "layers/ab/run.sh:1  must be named"],
-	["no JSON", { "layers/ab/abc.json": "{\n" }, "layers/ab/abc.json:"],
-	[
-		"a twin of a layer that stays as it is",
-		{ "layers/ab/ABC.json": wmsFile("a") },
-		"layers/ab/ABC.json:1  smallkey: ABC differs only in case from abc, which is registered",
-	],
-	[
-		"a link",
-		{ "layers/ab/abd.json": { link: "/etc/passwd" } },
-		"layers/ab/abd.json:1  must be a plain file, not a symlink",
-	],
-	[
-		"too many bytes",
-		{ "layers/ab/abd.json": " ".repeat(65_537) },
-		"layers/ab/abd.json:1  must have at most 65536 bytes",
-	],
+	["no smallkey", added("ab d.json"), "layers/ab/ab d.json:1  smallkey: must be 1 to 64 of"],
+	["no JSON file", added("run.sh", "exit"), "layers/ab/run.sh:1  must be named"],
+	["no JSON", added("abc.json", "{\n"), "layers/ab/abc.json:"],
+	["a twin of a layer that stays as it is", added("ABC.json"), twin],
+	["a link", added("abd.json", { link: "/etc/passwd" }), `${abd} must be a plain file, not a symlink`],
+	["too many bytes", added("abd.json", " ".repeat(65_537)), `${abd} must have at most 65536 bytes`],
 	[
 		"too many bytes in the form in which it is stored",
-		{ "layers/ab/abd.json": largeWhenStored },
-		"layers/ab/abd.json:1  the document must have at most 65536 bytes in the form in which it is stored",
+		added("abd.json", largeWhenStored),
+		`${abd} ${inStoredForm}`,
 	],
 	[
 		"a description whose layer goes",
-		{ "layers/en/energy-1.json": null, "layers/en/energy-1.service.json": "{}" },
-		"layers/en/energy-1.service.json:1  describes a layer that is not at layers/en/energy-1.json",
+		{ "layers/en/energy-1.json": null, [description]: "{}" },
+		`${description}:1  describes a layer that is not at layers/en/energy-1.json`,
 		2,
 	],
-	["owners that are none", { "layers/owners.json": "{}" }, "layers/owners.json:1 /operators is missing", 2],
-	["no owners any more", { "layers/owners.json": null }, "layers/owners.json:1  must not be removed"],
+	[
+		"a file of owners without any",
+		{ "layers/owners.json": "{}" },
+		"layers/owners.json:1 /operators is missing",
+		2,
+	],
+	["a removal of the owners", { "layers/owners.json": null }, "layers/owners.json:1  must not be removed"],
 	["layers as a link", { layers: { link: "api" } }, "layers:1  must be a folder", 2],
 ];
 
@@ -177,8 +173,7 @@ test("a twin that came to the base after the change parted from it is found", as
 		problemLines(outcome).join(),
 		/new\.json:1 {2}smallkey: new differs only in case from NEW, which is registered/,
 	);
-	const found = outcome.layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`);
-	assert.equal(found, ["new wrong"]);
+	assert.equal(verbsOf(outcome), ["new wrong"]);
 });
 
 test("what the base changed meanwhile is not part of the change", async () => {
@@ -186,8 +181,7 @@ test("what the base changed meanwhile is not part of the change", async () => {
 	repository.propose({ "layers/ne/new.json": wmsFile("a") });
 	repository.commit("meanwhile", { "layers/ab/abc.json": wmsFile("rivers"), "api/app.ts": "" });
 	const outcome = await reviewIn(repository);
-	const keys = outcome.layers.map(({ smallkey }) => smallkey);
-	assert.equal(keys, ["new"]);
+	assert.equal(verbsOf(outcome), ["new added"]);
 	assert.equal(outcome.outside, []);
 });
 
@@ -214,8 +208,7 @@ test("a file that the base has renamed is judged where the merge writes it, and 
 	const objects = () => repository.git("count-objects", "-v");
 	const before = objects();
 	const outcome = await reviewIn(repository);
-	const found = outcome.layers.map(({ smallkey, verb }) => `${smallkey} ${verb}`);
-	assert.equal(found, ["energy-2 changed"]);
+	assert.equal(verbsOf(outcome), ["energy-2 changed"]);
 	assert.equal(outcome.approvals, [{ owners: ["@maps/energy"], paths: ["layers/en/energy-2.json"] }]);
 	assert.is(objects(), before);
 });
@@ -257,12 +250,9 @@ test("a new layer is shown with plus lines only, a removed one with minus lines 
 	const { outcome } = await reviewed({ "layers/ab/abc.json": null, "layers/ab/abd.json": wmsFile("new") });
 	const [removed, added] = outcome.layers;
 	assert.equal([removed?.verb, added?.verb], ["removed", "added"]);
-	assert.ok(
-		removed?.fragments?.every(({ lines }) => lines.length > 3 && lines.every((line) => line[0] === "-")),
-	);
-	assert.ok(
-		added?.fragments?.every(({ lines }) => lines.length > 3 && lines.every((line) => line[0] === "+")),
-	);
+	const isAll = (layer: typeof removed, sign: string) =>
+		layer?.fragments?.every(({ lines }) => lines.length > 3 && lines.every((line) => line[0] === sign));
+	assert.ok(isAll(removed, "-") && isAll(added, "+"));
 });
 
 const finding = (state: Finding["state"], lang: Finding["lang"] = "en"): Finding => {

@@ -48,9 +48,7 @@ test.run();
 	await prints(runTests([one, two]), 0, /2 passed, 0 failed\n$/);
 });
 
-test("a fault names the line of the source, and one that cannot be read ends the run with it", async ({
-	folder,
-}) => {
+test("a fault names its line of the source, also where that cannot be compiled", async ({ folder }) => {
 	const text = `${head}\nfunction fail(): never {\n\tthrow new Error("no");\n}\ntest("a", () => fail());\ntest.run();\n`;
 	const [path = ""] = await writeModules(folder, { "fails.test.ts": text });
 	await prints(runTests([path]), 1, "fails.test.ts:5:8)");

@@ -32,9 +32,7 @@ async function runFiles(folder: string, texts: Record<string, string>, ...words:
 
 const good = `${head}test("a", () => {});\ntest("b", () => {});\ntest.run();\n`;
 
-test("the run counts passed tests for each file with its time, and ends with the sums", async ({
-	folder,
-}) => {
+test("the run prints what passed in each file, with its time, and ends with the sums", async ({ folder }) => {
 	const { code, stdout } = await runFiles(folder, { good });
 	assert.is(code, 0);
 	assert.match(
@@ -43,9 +41,7 @@ test("the run counts passed tests for each file with its time, and ends with the
 	);
 });
 
-test("it repeats at its end which files failed: by a test, before one, and without any", async ({
-	folder,
-}) => {
+test("files that failed in a test, before one or without any are listed at the end", async ({ folder }) => {
 	const texts = {
 		good,
 		fails: `${head}test("a", () => { throw new Error("no"); });\ntest("b", () => {});\ntest.run();\n`,
@@ -116,9 +112,7 @@ test.run();
 	await eventually(() => !isRunning(pid));
 });
 
-test("a suite that was started and did not end is a failure, whatever the file's exit code is", async ({
-	folder,
-}) => {
+test("a suite that has not ended is a failure, whatever the file's exit code is", async ({ folder }) => {
 	const exits = `${head}test("a", () => {});\ntest.run();\nprocess.exit(0);\n`;
 	const prints = `console.log("  Total:     5\\n  Passed:    5\\n  Skipped:   0");\n`;
 	const { code, stdout } = await runFiles(folder, { exits, prints });
@@ -169,9 +163,7 @@ test("it starts two files at once on each processor if it is asked to", async ({
 });
 
 for (const signal of ["SIGINT", "SIGTERM", "SIGKILL"] as const) {
-	test(`ended by ${signal}, it leaves no process and no folder, not even of a file that is busy`, async ({
-		folder,
-	}) => {
+	test(`ended by ${signal}, it leaves no process and no folder, even of a busy file`, async ({ folder }) => {
 		const [file, note] = [join(folder, "busy.test.ts"), join(folder, "note")];
 		await writeFile(
 			file,

@@ -1,9 +1,9 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { runGit } from "../../../system/git/run.ts";
 import { type Ended, exits, prints, root, runScript, warns } from "../../process.ts";
-import { Repository, temporaryFolder } from "../../world.ts";
+import { freshSuite, Repository, temporaryFolder } from "../../world.ts";
 import { ownersFile } from "../repository.ts";
 import { type SettingsPeer, startSettingsPeer } from "./settings-peer.ts";
 
@@ -11,34 +11,23 @@ const token = "the-token-of-the-test";
 
 let peer: SettingsPeer;
 let origin: string;
-let remove: () => Promise<void>;
 /** The clone from which it is run. */
 let clone: Repository;
 
+const test = freshSuite("npx fragment-publisher setup-github", async (use) => {
+	const folder = use(await temporaryFolder()).path;
+	origin = join(folder, "origin.git");
+	await runGit(folder, ["init", "--bare", "--quiet", "-b", "main", origin]);
+	peer = use(await startSettingsPeer(origin));
+});
 test.before(() => {
-	clone = new Repository({
-		...{ "package.json": "{}", "scripts/x.ts": "", "layers/owners.json": ownersFile },
-		"published.env": hosting,
-	});
+	const files = { "package.json": "{}", "scripts/x.ts": "", "layers/owners.json": ownersFile };
+	clone = new Repository({ ...files, "published.env": hosting });
 	process.chdir(clone.path);
 });
-
 test.after(() => {
 	process.chdir(root);
 	clone.remove();
-});
-
-test.before.each(async () => {
-	const folder = await temporaryFolder();
-	remove = folder.remove;
-	origin = join(folder.path, "origin.git");
-	await runGit(folder.path, ["init", "--bare", "--quiet", "-b", "main", origin]);
-	peer = await startSettingsPeer(origin);
-});
-
-test.after.each(async () => {
-	await peer.close();
-	await remove();
 });
 
 function setUp(words: string[] = [], env: Record<string, string> = {}): Promise<Ended> {
@@ -76,6 +65,12 @@ async function doByHand(): Promise<void> {
 		const before = peer.environments.get(name) ?? { policies: [], secrets: [] };
 		peer.environments.set(name, { ...before, secrets: [secret] });
 	}
+}
+
+/** A repository of which everything is set up. */
+async function setUpAll(): Promise<void> {
+	await doByHand();
+	await setUp(apps);
 }
 
 const apps = ["--service-app", "maps-service", "--workflow-app", "maps-workflows"];
@@ -148,8 +143,7 @@ test("once a person has done the rest everything is right, and a further run wri
 });
 
 test("a ruleset asks for both checks from the workflows' App; another keeps the service's branches to the Apps", async () => {
-	await doByHand();
-	await setUp(apps);
+	await setUpAll();
 	const [ruleset, own] = peer.rulesets;
 	assert.equal(ruleset?.conditions, { ref_name: { include: ["~DEFAULT_BRANCH"], exclude: [] } });
 	const bypass = (id: number) => ({ actor_id: id, actor_type: "Integration", bypass_mode: "always" });
@@ -208,8 +202,7 @@ test("one person who owns everything may merge as an administrator; a team needs
 });
 
 test("what an administrator has added to a ruleset stays, and a second run writes nothing", async () => {
-	await doByHand();
-	await setUp(apps);
+	await setUpAll();
 	const [ruleset] = peer.rulesets;
 	assert.ok(ruleset);
 	const team = { actor_id: 7, actor_type: "Team", bypass_mode: "always" };
@@ -236,8 +229,7 @@ test("what an administrator has added to a ruleset stays, and a second run write
 });
 
 test("a schedule that GitHub has disabled is named, and started again", async () => {
-	await doByHand();
-	await setUp(apps);
+	await setUpAll();
 	peer.workflows.push(
 		{ id: 1, name: "refresh", state: "disabled_inactivity" },
 		{ id: 2, name: "layers", state: "active" },
@@ -259,15 +251,10 @@ test("a dry run of a repository that is not there yet shows everything that woul
 			lines.some((line) => line.startsWith(`would set  ${what}`)),
 			`${what} in\n${stdout}`,
 		);
-	for (const what of [
-		"repository maps/layers: new",
-		"settings of the repository",
-		"code on the branch main",
-		"label layer",
-	])
+	for (const what of ["repository maps/layers: new", "settings of the repository", "code on the branch main"])
 		would(what);
-	for (const what of ["actions that may run", "the workflows' own token", "environment review"]) would(what);
-	for (const what of ["environment production", "environment production, the branch main"]) would(what);
+	for (const what of ["label layer", "actions that may run", "the workflows' own token"]) would(what);
+	for (const what of ["review", "production", "production, the branch main"]) would(`environment ${what}`);
 	assert.match(stdout, /^missing {4}the service's App: press the button at /m);
 	assert.ok(lines.length > 14, stdout);
 	assert.equal(peer.writes, []);
@@ -288,8 +275,7 @@ test("a setting that GitHub does not find after the push is reported with what t
 });
 
 test("a ruleset that was weakened is put right", async () => {
-	await doByHand();
-	await setUp(apps);
+	await setUpAll();
 	const [ruleset] = peer.rulesets;
 	assert.ok(ruleset);
 	ruleset.enforcement = "disabled";
@@ -304,19 +290,13 @@ test("a ruleset that was weakened is put right", async () => {
 });
 
 test("an exclusion of the branch, and the bypass of everyone who may write, are put right", async () => {
-	await doByHand();
-	await setUp(apps);
+	await setUpAll();
 	const [ruleset, own] = peer.rulesets;
 	assert.ok(ruleset && own);
 	const [conditions, actors] = [ruleset.conditions, ruleset.bypass_actors] as [object, object[]];
 	const except = (...exclude: string[]) => ({ ref_name: { include: ["~DEFAULT_BRANCH"], exclude } });
-	for (const pattern of [
-		"refs/heads/main",
-		"refs/heads/m*",
-		"refs/heads/[m]ain",
-		"~DEFAULT_BRANCH",
-		"~ALL",
-	]) {
+	const patterns = ["refs/heads/main", "refs/heads/m*", "refs/heads/[m]ain", "~DEFAULT_BRANCH", "~ALL"];
+	for (const pattern of patterns) {
 		ruleset.conditions = except(pattern, "refs/heads/other");
 		const { code, stdout } = await setUp(["--dry-run"]);
 		assert.is(code, 1, pattern);
@@ -399,8 +379,7 @@ test("--dry-run writes nothing, neither settings nor a branch", async () => {
 });
 
 test("what makes the secrets unsafe is named: another branch of the environment, and secrets of the repository", async () => {
-	await doByHand();
-	await setUp(apps);
+	await setUpAll();
 	peer.environments.get("production")?.policies.push({ name: "*" });
 	peer.repositorySecrets.push("CLOUDFLARE_API_TOKEN");
 	const { stdout } = await exits(setUp(), 1);
@@ -410,8 +389,7 @@ test("what makes the secrets unsafe is named: another branch of the environment,
 });
 
 test("an environment that gives its secrets to a tag called main is named", async () => {
-	await doByHand();
-	await setUp(apps);
+	await setUpAll();
 	const review = peer.environments.get("review");
 	review?.policies.splice(0, Infinity, { name: "main", type: "tag" });
 	const { stdout } = await exits(setUp(["--dry-run"]), 1);
@@ -420,8 +398,7 @@ test("an environment that gives its secrets to a tag called main is named", asyn
 });
 
 test("rules over register/* and refresh, an older protection and a suspended App are named", async () => {
-	await doByHand();
-	await setUp(apps);
+	await setUpAll();
 	const own = { type: "creation", ruleset_id: 2 };
 	peer.branchRules.set("register/example", [own, { type: "deletion" }]);
 	peer.branchRules.set("refresh", [{ type: "update", ruleset_id: 9 }]);
@@ -437,8 +414,7 @@ test("rules over register/* and refresh, an older protection and a suspended App
 });
 
 test("what GitHub does not show this token is to be checked by hand, and is in no other group", async () => {
-	await doByHand();
-	await setUp(apps);
+	await setUpAll();
 	const message = "Must be an organization owner";
 	peer.refusals.push({ path: /orgs\/maps\/installations/, status: 403, message });
 	const hidden = await exits(setUp(), 0);
@@ -525,7 +501,7 @@ test("a missing or too weak token is refused, and the token is never printed", a
 		status: 403,
 		message: "Resource not accessible by personal access token",
 	});
-	await remove();
+	await rm(origin, { recursive: true });
 	const { stdout, stderr } = await exits(setUp(), 1);
 	assert.match(stdout, /^missing {4}label layer: .*the token lacks a permission/m);
 	// The push fails, too: there is nothing to push to.

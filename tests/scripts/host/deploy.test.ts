@@ -60,9 +60,7 @@ test("wrong words are refused with their reason", async ({ folder }) => {
 	assert.match(empty.stderr, /none: has no files; npx fragment-publisher build makes them/);
 });
 
-test("secrets are checked before anything is begun, and none of their text is printed", async ({
-	folder,
-}) => {
+test("wrong secrets are refused before anything is begun, and none is printed", async ({ folder }) => {
 	const path = join(folder, "file");
 	const wrong: [string, string, string][] = [
 		["SENDERS", '{"a": "one secret", "b": "one secret"}', "file: senders a and b must not share a secret"],
@@ -84,9 +82,7 @@ test("secrets are checked before anything is begun, and none of their text is pr
 	assert.match(nameless.stderr, "OBJECTS_BUCKET: must be set, to the bucket's name");
 });
 
-test("senders too large for one secret are split over several, which the worker joins again", async ({
-	folder,
-}) => {
+test("senders too large for one secret are split, and the worker joins them again", async ({ folder }) => {
 	const path = join(folder, "senders.json");
 	const names = Array.from({ length: 200 }, (_, index) => `publisher-${index}`);
 	const senders = Object.fromEntries(

@@ -127,9 +127,7 @@ test("--once builds and ends; a lock that a killed process left does not stop th
 	assert.ok(scene.built("bbb"), "what was built stays");
 });
 
-test("git gets the token in its environment, for this repository alone, and prints none of it", async ({
-	folder,
-}) => {
+test("git gets the token for this repository alone, and no part of it is printed", async ({ folder }) => {
 	const asked: string[] = [];
 	await using server = await startJsonServer(({ path, headers }) => {
 		asked.push(`${path} ${headers.authorization}`);

@@ -111,9 +111,7 @@ test("--compress puts both copies beside each fragment, as others read them", as
 	}
 });
 
-test("compressed copies are made again only for changed fragments, and are removed with their fragment", async ({
-	folder,
-}) => {
+test("compressed copies change with their fragment alone, and are removed with it", async ({ folder }) => {
 	const dist = await buildDist(layers, folder, true);
 	const before = await snapshot(dist);
 	await buildDist(layers, folder, true);
@@ -133,9 +131,7 @@ test("compressed copies are made again only for changed fragments, and are remov
 	assert.equal(brotliDecompressSync(after.get("v0.9/doc/en/23ax5t.br")?.bytes ?? Buffer.alloc(0)), plain);
 });
 
-test("a build without --compress removes older copies, which a web server would still serve", async ({
-	folder,
-}) => {
+test("a build without --compress removes older copies, which would still be served", async ({ folder }) => {
 	const dist = await buildDist(layers, folder, true);
 	assert.ok((await readdir(join(dist, "v0.9/doc/en"))).includes("23ax5t.gz"));
 	await buildDist(layers, folder, false);

@@ -47,10 +47,7 @@ test.before.each(({ passed }) => {
 	passed.length = 0;
 });
 
-test("fragments come from disk, compressed at build time, and the service is not asked", async ({
-	origin,
-	passed,
-}) => {
+test("fragments, compressed or not, come from disk without the service", async ({ origin, passed }) => {
 	const gzip = await ask(origin, "GET", "/v0.9/doc/en/23ax5t", { headers: { "Accept-Encoding": "gzip" } });
 	assert.is(gzip.headers["content-encoding"], "gzip");
 	assert.match(gzip.headers.vary ?? "", /Accept-Encoding/);
@@ -77,10 +74,7 @@ test("brotli comes before gzip where a reader knows both", async ({ origin }) =>
 	);
 });
 
-test("the catalogue comes from disk with the headers that the service gives it", async ({
-	origin,
-	passed,
-}) => {
+test("the catalogue comes from disk, with the headers of the service", async ({ origin, passed }) => {
 	for (const path of pages) {
 		const target = `${addressOf(path)}?q=1`;
 		const answer = await ask(origin, "GET", target, { headers: { "Accept-Encoding": "gzip" } });
@@ -98,10 +92,7 @@ test("the catalogue comes from disk with the headers that the service gives it",
 	assert.equal(passed, []);
 });
 
-test("nginx passes a path that is no file in its plain spelling to the service, unchanged", async ({
-	origin,
-	passed,
-}) => {
+test("what is no plain path of a file is passed to the service, unchanged", async ({ origin, passed }) => {
 	const targets = [
 		"GET /v0.9/docs/en/23ax5t,%2023ax5t",
 		"GET /v0.9/doc/en/%323ax5t",
@@ -187,9 +178,7 @@ test("writes of one address are limited in number and at once, and reads are not
 	}
 });
 
-test("heads without bodies from nine addresses wait in nginx, and a publisher elsewhere is answered", async ({
-	dist,
-}) => {
+test("heads without bodies from nine addresses keep no publisher elsewhere waiting", async ({ dist }) => {
 	const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;
 	const server = await TestServer.start({ maxHeldBytes: 1024 * 1024, trustedProxies });
 	const front = await spawnNginx(new URL(server.url).host, dist);
@@ -233,10 +222,7 @@ test("heads without bodies from nine addresses wait in nginx, and a publisher el
 	}
 });
 
-test("1,800 slow heads of four addresses leave room for a reader, with the connections of docs/one-machine.md; they end", async ({
-	service,
-	dist,
-}) => {
+test("1,800 slow heads of four addresses leave room for a reader, and end", async ({ service, dist }) => {
 	const page = await readFile(join(root, "docs/one-machine.md"), "utf8");
 	const settingOf = (name: string) => new RegExp(`${name} \\d+;`).exec(page)?.[0] ?? "";
 	const events = `${settingOf("worker_rlimit_nofile")}\nevents { ${settingOf("worker_connections")} }`;
@@ -267,10 +253,7 @@ test("1,800 slow heads of four addresses leave room for a reader, with the conne
 	await Promise.all(ended).finally(soon.stop);
 });
 
-test("nginx limits an IPv6 network of 64 bits as one address, and a site of 48 bits as two", async ({
-	service,
-	dist,
-}) => {
+test("an IPv6 network of /64 is limited as one address, a site of /48 as two", async ({ service, dist }) => {
 	const front = await spawnNginx(service, dist, "", (text) =>
 		text
 			.replace("fragment_writers 64", "fragment_writers 1")

@@ -237,10 +237,7 @@ test("the catalogue of a build is compared, too: pages, index, changes and schem
 	}
 });
 
-test("without --since changes are not mentioned, and an unknown commit is an error", async ({
-	url,
-	dist,
-}) => {
+test("without --since no changes are mentioned; an unknown commit is an error", async ({ url, dist }) => {
 	// An empty text: a repository that is younger than what the workflow asks for.
 	const empty = await runScript("verify", [url, "--dist", dist, "--since", "", "--sample", "1"]);
 	assert.match(empty.stderr, `Asking for 1 of ${fragments} fragments: ${2 + targets.length} requests`);

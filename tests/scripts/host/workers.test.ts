@@ -62,9 +62,7 @@ test("healthz and every read are below BASE_PATH", async ({ engine }) => {
 	assert.is((await get("/v0.9/docs/en/layer-7")).status, 404);
 });
 
-test("the catalogue is served from the files, and below BASE_PATH by the worker, with the same headers", async ({
-	engine,
-}) => {
+test("files of the catalogue have the same headers below BASE_PATH, from the worker", async ({ engine }) => {
 	for (const path of pages) {
 		const expected: Record<string, string | undefined> = pageHeaders(path, true);
 		for (const prefix of ["", base]) {
@@ -97,9 +95,7 @@ test("docs answers 200 different keys", async ({ engine }) => {
 	assert.equal(JSON.parse(answer.text), expected);
 });
 
-test("without a store a write is verified first, and then refused, because there is none", async ({
-	engine,
-}) => {
+test("without a store a write is verified, and then refused for that reason", async ({ engine }) => {
 	const target = `${base}/register/new`;
 	const unsigned = await write(engine.origin, "PUT", target, { body: manual, secret: "another" });
 	assert.is(unsigned.status, 401);
@@ -121,10 +117,7 @@ test("without a store a write is verified first, and then refused, because there
 	);
 });
 
-test("the variables are in a file that only its owner reads, and in no output", async ({
-	engine,
-	folder,
-}) => {
+test("variables are in a file that only its owner reads, and in no output", async ({ engine, folder }) => {
 	const [run = ""] = await runFolders(folder);
 	const { mode } = await stat(join(folder, "tmp", run, ".dev.vars"));
 	assert.is(mode & 0o777, 0o600);
@@ -172,9 +165,7 @@ test("SIGTERM ends the engine with it, and removes its folder", async ({ engine,
 	assert.ok(gone, "nothing listens any more");
 });
 
-test("a bad variable, a taken port or a build with problems is reported before anything starts", async ({
-	folder,
-}) => {
+test("a bad variable, a taken port or a wrong build is reported before the start", async ({ folder }) => {
 	const env = { DATA_DIR: join(folder, "data"), PORT: "0" };
 	await warns(runScript("workers", [], { ...env, DOCS_MAX_KEYS: "many" }), 2, /^DOCS_MAX_KEYS: /);
 	await using taken = await answering();

@@ -21,9 +21,7 @@ async function write(path: string, content: unknown): Promise<string> {
 	return path;
 }
 
-test("a loose file is checked for its content, whatever it is called and wherever it lies", async ({
-	folder,
-}) => {
+test("a loose file is checked for its content, whatever its name and its place", async ({ folder }) => {
 	const path = await write(join(folder, "my layer.txt"), good);
 	const { code, stdout, stderr } = await runScript("validate", [path]);
 	assert.equal([code, stdout, stderr], [0, "1 file, 0 problems\n", "Checking 1 named file\n"]);
@@ -38,9 +36,7 @@ test("in a folder called layers, the place is checked as well", async ({ folder 
 	assert.is(stderr, "Checking 1 named file\nlayers/xy/abc.json: must be at layers/ab/abc.json\n");
 });
 
-test("a file that the last commit has is a stored one, and a new one is judged as new", async ({
-	folder,
-}) => {
+test("a file of the last commit is judged as stored, and any other one as new", async ({ folder }) => {
 	const stored = await write(join(folder, "layers/ab/ABC.json"), good);
 	await write(join(folder, "layers/ab/abc.json"), good);
 	for (const words of [

@@ -32,14 +32,12 @@ import {
 	wmsNode,
 } from "./documents.ts";
 
-interface Context {
-	folder: string;
-	dataDir: string;
-}
+let folder: string;
+let dataDir: string;
 
-const test = freshSuite<Context>("import", async (use) => {
-	const { path: folder } = use(await temporaryFolder());
-	return { folder, dataDir: join(folder, "data") };
+const test = freshSuite("import", async (use) => {
+	folder = use(await temporaryFolder()).path;
+	dataDir = join(folder, "data");
 });
 
 interface Given {
@@ -49,7 +47,7 @@ interface Given {
 	env?: Record<string, string>;
 }
 
-async function run({ folder, dataDir }: Context, dump: string | object, given: Given = {}): Promise<Ended> {
+async function run(dump: string | object, given: Given = {}): Promise<Ended> {
 	const path = join(folder, "dump.json");
 	await writeFile(path, typeof dump === "string" ? dump : JSON.stringify(dump));
 	const args = [path, ...(given.isTrial ? ["--dry-run"] : []), ...(given.partial ? ["--partial"] : [])];
@@ -60,7 +58,7 @@ async function run({ folder, dataDir }: Context, dump: string | object, given: G
 	return runScript("import", args, { DATA_DIR: dataDir, ...given.env });
 }
 
-function git({ dataDir }: Context, ...args: string[]): string {
+function git(...args: string[]): string {
 	const path = join(dataDir, "repository.git");
 	return execFileSync("git", ["-C", path, ...args], {
 		encoding: "utf8",
@@ -69,11 +67,9 @@ function git({ dataDir }: Context, ...args: string[]): string {
 }
 
 /** The smallkeys of layers that were imported, sorted; those of the project's own example are left out. */
-function stored(context: Context): string[] {
+function stored(): string[] {
 	try {
-		const paths = git(context, "log", "--format=", "--name-only", "--author=import", "main")
-			.trim()
-			.split("\n");
+		const paths = git("log", "--format=", "--name-only", "--author=import", "main").trim().split("\n");
 		const registrations = paths.filter((path) => /^layers\/[^/]+\/[^.]+\.json$/.test(path));
 		return registrations.map((path) => path.replace(/^.*\/|\.json$/g, "")).sort();
 	} catch {
@@ -81,27 +77,27 @@ function stored(context: Context): string[] {
 	}
 }
 
-function fileOf(context: Context, path: string): string | null {
+function fileOf(path: string): string | null {
 	try {
-		return git(context, "show", `main:${path}`);
+		return git("show", `main:${path}`);
 	} catch {
 		return null;
 	}
 }
 
 /** The node that is served now, at v0.9 or as v1 spells it. */
-function served(context: Context, smallkey: string, lang: Lang, isV1 = false): Record<string, unknown> {
-	const { layers } = rendered(context, isV1 ? "v1" : "v0.9", smallkey, lang);
+function served(smallkey: string, lang: Lang, isV1 = false): Record<string, unknown> {
+	const { layers } = rendered(isV1 ? "v1" : "v0.9", smallkey, lang);
 	return (layers.wms ?? layers.feature)[0];
 }
 
 /** What is served now at a target; null where the layer cannot be expressed there. */
 // biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
-function rendered(context: Context, target: TargetName, smallkey: string, lang: Lang): any {
-	const text = fileOf(context, layerPath(smallkey)) ?? "";
+function rendered(target: TargetName, smallkey: string, lang: Lang): any {
+	const text = fileOf(layerPath(smallkey)) ?? "";
 	const { registration, problems } = parseRegistration(Buffer.from(text), "stored");
 	if (!registration) throw new Error(JSON.stringify(problems));
-	const described = fileOf(context, descriptionPath(smallkey));
+	const described = fileOf(descriptionPath(smallkey));
 	const description = described === null ? null : parseDescription(described);
 	const settings = { metadataUrl: "", catalogueUrl: "" };
 	const fragment = renderAt(target, layerFacts(lang, smallkey, registration, description, settings));
@@ -119,61 +115,60 @@ function expected(node: object, lang: Lang): Record<string, unknown> {
 
 const documents = [release15, release17, release17Wms, release110, release19];
 
-test("what is served afterwards is what the older service served, for documents of every release", async (context) => {
-	const ran = await run(context, { docs: documents });
+test("what is served afterwards is what the older service served, for documents of every release", async () => {
+	const ran = await run({ docs: documents });
 	assert.equal([ran.code, ran.stderr], [0, ""]);
-	assert.equal(stored(context), ["old-110", "old-15", "old-17", "old-17-wms", "old-19"]);
+	assert.equal(stored(), ["old-110", "old-15", "old-17", "old-17-wms", "old-19"]);
 	for (const lang of langs) {
-		assert.equal(served(context, "old-15", lang), expected(release15.data[lang], lang));
+		assert.equal(served("old-15", lang), expected(release15.data[lang], lang));
 		for (const { _id, data } of [release110, release19])
-			assert.equal(served(context, _id, lang, true), expected(data[lang], lang));
+			assert.equal(served(_id, lang, true), expected(data[lang], lang));
 		// The viewer reads no empty second or third field.
 		const { symbology, ...rest } = expected(release17.data[lang], lang);
 		const { field2: _field2, field3: _field3, ...others } = symbology as Record<string, unknown>;
-		assert.equal(served(context, "old-17", lang, true), { ...rest, symbology: others });
-		const { imageUrl, ...wms } = served(context, "old-17-wms", lang);
+		assert.equal(served("old-17", lang, true), { ...rest, symbology: others });
+		const { imageUrl, ...wms } = served("old-17-wms", lang);
 		assert.type(imageUrl, "string");
 		assert.equal(wms, expected(release17Wms.data[lang], lang));
 	}
 });
 
-test("documents of release 1.0 are moved by the key beside MongoDB's id", async (context) => {
-	const { code, stderr } = await run(context, { docs: [release10] });
+test("documents of release 1.0 are moved by the key beside MongoDB's id", async () => {
+	const { code, stderr } = await run({ docs: [release10] });
 	assert.equal([code, stderr], [0, ""]);
-	assert.equal(stored(context), ["old-10"]);
-	for (const lang of langs)
-		assert.equal(served(context, "old-10", lang), expected(release10.data[lang], lang));
+	assert.equal(stored(), ["old-10"]);
+	for (const lang of langs) assert.equal(served("old-10", lang), expected(release10.data[lang], lang));
 });
 
 /** A node of v2 that is served now. */
-function servedAtV2(context: Context, smallkey: string, lang: Lang) {
-	return rendered(context, "v2", smallkey, lang).layers[0];
+function servedAtV2(smallkey: string, lang: Lang) {
+	return rendered("v2", smallkey, lang).layers[0];
 }
 
-test("documents of version 2.0 are served at v1 and v2 as they were, of every kind", async (context) => {
+test("documents of version 2.0 are served at v1 and v2 as they were, of every kind", async () => {
 	const docs = [release20, release23, release20Wms, release20Many, release20Server, release20Whole];
-	const { code, stdout, stderr } = await run(context, { docs });
+	const { code, stdout, stderr } = await run({ docs });
 	assert.equal([code, stderr], [0, ""]);
 	assert.match(stdout, /^ +6 {2}layers: 6 of version 2\.0$/m);
 	for (const lang of langs) {
 		// The older service did not serve the type of geometry.
-		assert.equal(served(context, "new-20", lang, true), expected(release20.v1_config[lang] as object, lang));
-		const { symbology, ...rest } = served(context, "new-23", lang, true);
+		assert.equal(served("new-20", lang, true), expected(release20.v1_config[lang] as object, lang));
+		const { symbology, ...rest } = served("new-23", lang, true);
 		assert.equal(rest, expected(release23.v1_config[lang] as object, lang));
 		assert.is((symbology as { type: string }).type, "simple");
-		const { imageUrl: _imageUrl, ...wms } = served(context, "new-wms", lang, true);
+		const { imageUrl: _imageUrl, ...wms } = served("new-wms", lang, true);
 		assert.equal(wms, expected(release20Wms.v1_config[lang] as object, lang));
 		for (const document of [release20Many, release20Server, release20Whole]) {
 			const { layerType, url, layerEntries } = document.layer_config[lang] as Record<string, unknown>;
-			const node = servedAtV2(context, document._id, lang);
+			const node = servedAtV2(document._id, lang);
 			assert.equal([node.layerType, node.url], [layerType, url]);
 			assert.equal(node.layerEntries.map(nameless), (layerEntries as object[]).map(nameless));
-			assert.is(rendered(context, "v1", document._id, lang), null, "it has no form there, as before");
+			assert.is(rendered("v1", document._id, lang), null, "it has no form there, as before");
 		}
-		const node = servedAtV2(context, "new-20", lang);
+		const node = servedAtV2("new-20", lang);
 		assert.equal([node.tolerance, node.metadataUrl], [5, "http://csw.example/xml?id=abc"]);
 	}
-	const description = JSON.parse(fileOf(context, descriptionPath("new-server")) ?? "");
+	const description = JSON.parse(fileOf(descriptionPath("new-server")) ?? "");
 	assert.equal(description.fr, {
 		service_url: "http://maps.example/arcgis/rest/services/X/MapServer",
 		from: "import",
@@ -187,16 +182,16 @@ function nameless({ id, index }: { id?: string; index?: number }): string | numb
 	return id ?? index;
 }
 
-test("an upgraded request without a type, and one that holds what has no place, are moved", async (context) => {
+test("an upgraded request without a type, and one that holds what has no place, are moved", async () => {
 	const { service_type: _type, ...untyped } = release20Wms.request.en;
 	const request = { en: { ...untyped, service_name: null, more: 1 }, fr: release20Wms.request.fr };
-	const { code, stderr } = await run(context, { docs: [{ ...release20Wms, version: undefined, request }] });
+	const { code, stderr } = await run({ docs: [{ ...release20Wms, version: undefined, request }] });
 	assert.equal([code, stderr], [0, ""]);
-	const { version, en } = JSON.parse(fileOf(context, layerPath("new-wms")) ?? "");
+	const { version, en } = JSON.parse(fileOf(layerPath("new-wms")) ?? "");
 	assert.equal([version, en.service_type, "more" in en], ["2.0", "ogcWms", false]);
 });
 
-test("bad documents of version 2.0 are listed, and all others are imported", async (context) => {
+test("bad documents of version 2.0 are listed, and all others are imported", async () => {
 	const withRequest = (_id: string, en: unknown, fr: unknown = en) => ({
 		...release20Server,
 		_id,
@@ -204,7 +199,7 @@ test("bad documents of version 2.0 are listed, and all others are imported", asy
 	});
 	const good = release20Server.request.en;
 	const large = JSON.parse(largeWhenStored);
-	const { code, stderr } = await run(context, {
+	const { code, stderr } = await run({
 		docs: [
 			withRequest("no-request", undefined),
 			withRequest("text", "x"),
@@ -218,7 +213,7 @@ test("bad documents of version 2.0 are listed, and all others are imported", asy
 	});
 	assert.is(code, 1);
 	assert.match(stderr, /^\d documents could not be moved; --partial says that this is fine$/m);
-	assert.equal(stored(context), ["new-server"]);
+	assert.equal(stored(), ["new-server"]);
 	for (const line of [
 		"not moved: no-request: /en: is missing; /fr: is missing",
 		'not moved: text: /en: must be an object, not "x"',
@@ -231,8 +226,8 @@ test("bad documents of version 2.0 are listed, and all others are imported", asy
 		assert.ok(stderr.includes(line), `${line}\n${stderr}`);
 });
 
-test("each kind of difference is counted and named, and the layers are counted", async (context) => {
-	const { stdout: out } = await run(context, { docs: documents });
+test("each kind of difference is counted and named, and the layers are counted", async () => {
+	const { stdout: out } = await run({ docs: documents });
 	for (const line of [
 		/^ +5 {2}documents read$/m,
 		/^ +5 {2}layers: 4 feature, 1 wms$/m,
@@ -250,9 +245,9 @@ test("each kind of difference is counted and named, and the layers are counted",
 	assert.not.match(out, /only now|only before/);
 });
 
-test("a registration is the request; without one it is made of the nodes", async (context) => {
-	await run(context, { docs: documents });
-	const registrationOf = (key: string) => JSON.parse(fileOf(context, layerPath(key)) ?? "");
+test("a registration is the request; without one it is made of the nodes", async () => {
+	await run({ docs: documents });
+	const registrationOf = (key: string) => JSON.parse(fileOf(layerPath(key)) ?? "");
 	const { en, fr } = registrationOf("old-17-wms");
 	assert.equal(en, {
 		service_url: "http://maps.example/wms",
@@ -273,17 +268,17 @@ test("a registration is the request; without one it is made of the nodes", async
 	});
 });
 
-test("a metadata uuid stays a uuid when the templates give the same addresses", async (context) => {
+test("a metadata uuid stays a uuid when the templates give the same addresses", async () => {
 	const env = {
 		METADATA_URL: "http://csw.example/xml?id={0}",
 		CATALOGUE_URL: "http://csw.example/page?id={0}",
 	};
-	await run(context, { docs: [release110] }, { env });
-	const { en } = JSON.parse(fileOf(context, layerPath("old-110")) ?? "");
+	await run({ docs: [release110] }, { env });
+	const { en } = JSON.parse(fileOf(layerPath("old-110")) ?? "");
 	assert.equal(en.metadata, { uuid: "abc" });
 });
 
-test("every form of a dump is read, with what it holds beside documents", async (context) => {
+test("every form of a dump is read, with what it holds beside documents", async () => {
 	const rows = documents.map((doc) => ({ id: doc._id, key: doc._id, value: { rev: "1-a" }, doc }));
 	const design = { _id: "_design/views", views: {} };
 	const gone = { _id: "gone", _deleted: true };
@@ -294,55 +289,55 @@ test("every form of a dump is read, with what it holds beside documents", async 
 		{ rows: documents.map((doc) => ({ doc })) },
 	];
 	for (const dump of dumps) {
-		const trial = await run(context, dump, { isTrial: true });
+		const trial = await run(dump, { isTrial: true });
 		assert.match(trial.stdout, /^ +5 {2}documents read$/m);
 		assert.match(trial.stdout, /^ +5 {2}would be registered$/m);
-		assert.is(await stat(context.dataDir).catch(() => null), null, "a trial writes nothing");
+		assert.is(await stat(dataDir).catch(() => null), null, "a trial writes nothing");
 	}
-	const marked = await run(context, `\ufeff${JSON.stringify(dumps[0], null, 2)}\n`);
+	const marked = await run(`\ufeff${JSON.stringify(dumps[0], null, 2)}\n`);
 	assert.is(marked.stderr, "");
-	assert.is(stored(context).length, 5);
+	assert.is(stored().length, 5);
 });
 
-test("a trial in a repository with layers changes nothing", async (context) => {
-	await run(context, { docs: documents.slice(0, 1) });
-	const before = git(context, "rev-parse", "main");
-	const trial = await run(context, { docs: documents }, { isTrial: true });
+test("a trial in a repository with layers changes nothing", async () => {
+	await run({ docs: documents.slice(0, 1) });
+	const before = git("rev-parse", "main");
+	const trial = await run({ docs: documents }, { isTrial: true });
 	assert.match(trial.stdout, /^ +4 {2}would be registered$/m);
 	assert.match(trial.stdout, /^ +1 {2}stored already$/m);
-	assert.is(git(context, "rev-parse", "main"), before);
+	assert.is(git("rev-parse", "main"), before);
 });
 
-test("importing again changes nothing, and a harvested description stays", async (context) => {
-	await run(context, { docs: documents });
-	const before = git(context, "rev-parse", "main");
-	const again = await run(context, { docs: documents });
+test("importing again changes nothing, and a harvested description stays", async () => {
+	await run({ docs: documents });
+	const before = git("rev-parse", "main");
+	const again = await run({ docs: documents });
 	assert.match(again.stdout, /^ +5 {2}stored already$/m);
 	assert.not.match(again.stdout, /^commit/m);
-	assert.is(git(context, "rev-parse", "main"), before);
-	const harvested = JSON.parse(fileOf(context, descriptionPath("old-15")) ?? "");
+	assert.is(git("rev-parse", "main"), before);
+	const harvested = JSON.parse(fileOf(descriptionPath("old-15")) ?? "");
 	assert.is(harvested.en.from, "import");
 	for (const lang of langs) {
 		delete harvested[lang].from;
 		harvested[lang].name = "Harvested";
 	}
-	pushFile(context, descriptionPath("old-15"), `${JSON.stringify(harvested, null, 2)}\n`);
-	const pushed = git(context, "rev-parse", "main");
-	const third = await run(context, { docs: documents });
+	pushFile(descriptionPath("old-15"), `${JSON.stringify(harvested, null, 2)}\n`);
+	const pushed = git("rev-parse", "main");
+	const third = await run({ docs: documents });
 	assert.match(third.stdout, /^ +5 {2}stored already$/m);
-	assert.is(git(context, "rev-parse", "main"), pushed);
+	assert.is(git("rev-parse", "main"), pushed);
 });
 
 /** Commits one file, as a push would. */
-function pushFile(context: Context, path: string, text: string): void {
+function pushFile(path: string, text: string): void {
 	const head =
 		"commit refs/heads/main\ncommitter a <a@a.invalid> 1 +0000\ndata 1\nx\nfrom refs/heads/main^0\n";
 	const input = `${head}M 644 inline ${path}\ndata ${Buffer.byteLength(text)}\n${text}\n`;
-	const repository = join(context.dataDir, "repository.git");
+	const repository = join(dataDir, "repository.git");
 	execFileSync("git", ["-C", repository, "fast-import", "--quiet"], { input });
 }
 
-test("a document that cannot be moved is listed with its reason, and all others are imported", async (context) => {
+test("a document that cannot be moved is listed with its reason, and all others are imported", async () => {
 	const twice = { ...release17, _id: "twice" };
 	const docs = [
 		release15,
@@ -357,9 +352,9 @@ test("a document that cannot be moved is listed with its reason, and all others 
 		{ _id: "password", type: "wms", data: { en: wmsNode("p", "en", { url: "http://a:b@c/" }), fr: {} } },
 		release17,
 	];
-	const { stdout: out, stderr: error } = await exits(run(context, { docs }), 1);
-	assert.equal(stored(context), ["old-15", "old-17"]);
-	const again = await run(context, { docs }, { partial: true });
+	const { stdout: out, stderr: error } = await exits(run({ docs }), 1);
+	assert.equal(stored(), ["old-15", "old-17"]);
+	const again = await run({ docs }, { partial: true });
 	assert.is(again.code, 0, "what cannot be moved is fine now");
 	assert.not.match(again.stderr, "--partial");
 	const bytes = Buffer.from(JSON.stringify({ docs }));
@@ -381,7 +376,7 @@ test("a document that cannot be moved is listed with its reason, and all others 
 	assert.match(out, /^ +9 {2}not moved$/m);
 });
 
-test("documents that the older service could not serve are moved, and a viewer accepts them", async (context) => {
+test("documents that the older service could not serve are moved, and a viewer accepts them", async () => {
 	const { symbology: _symbology, ...bare } = featureNode("odd", "en") as Record<string, unknown>;
 	const layerExtent = { xmin: "NaN", ymin: "NaN", xmax: "NaN", ymax: "NaN" };
 	const odd = { ...bare, displayName: "<b>Odd</b>", layerExtent, minScale: null, aliasMap: null };
@@ -393,12 +388,12 @@ test("documents that the older service could not serve are moved, and a viewer a
 		maxAllowableOffset: 1.5,
 	});
 	const docs = [{ _id: "odd", type: "feature", data: { en: odd, fr: broken } }];
-	const { stdout: out, stderr: error } = await exits(run(context, { docs }), 0);
+	const { stdout: out, stderr: error } = await exits(run({ docs }), 0);
 	assert.is(error, "");
-	const english = served(context, "odd", "en");
+	const english = served("odd", "en");
 	assert.is(english.displayName, "‹b>Odd‹/b>");
 	assert.equal(english.layerExtent, { xmin: -2681457, ymin: -883440, xmax: 3549492, ymax: 3482193 });
-	assert.is(served(context, "odd", "fr").url, "http://maps.example/a%20b/MapServer/1");
+	assert.is(served("odd", "fr").url, "http://maps.example/a%20b/MapServer/1");
 	for (const kind of [
 		"no symbols that a viewer accepts: the generic symbol",
 		"an invalid image: the generic symbol",
@@ -409,7 +404,7 @@ test("documents that the older service could not serve are moved, and a viewer a
 		assert.ok(out.includes(`1  ${kind}`), `${kind}\n${out}`);
 });
 
-test("a dump that cannot be read is an error, and nothing is stored", async (context) => {
+test("a dump that cannot be read is an error, and nothing is stored", async () => {
 	const whole = JSON.stringify({ docs: documents });
 	const bad: [dump: string, rule: RegExp][] = [
 		[whole.slice(0, -1), /dump\.json: ends in the middle, after \d+ bytes/],
@@ -425,25 +420,25 @@ test("a dump that cannot be read is an error, and nothing is stored", async (con
 		['{"docs":[],"rows":[]}', /must have one array of documents/],
 	];
 	for (const [dump, rule] of bad) {
-		await warns(run(context, dump), 1, rule, /nothing was written\n$/);
-		assert.equal(stored(context), []);
+		await warns(run(dump), 1, rule, /nothing was written\n$/);
+		assert.equal(stored(), []);
 	}
 });
 
-test("a document of 64 MB is skipped without being held in memory", async (context) => {
+test("a document of 64 MB is skipped without being held in memory", async () => {
 	const huge = { ...release17, _id: "huge", junk: "x".repeat(64_000_000) };
-	await warns(run(context, { docs: [huge, release15] }), 1, [
+	await warns(run({ docs: [huge, release15] }), 1, [
 		/^not moved: "": has 640\d+ bytes, and may have 8000000 \(at byte 9 of .*dump\.json\)\n/,
 	]);
-	assert.equal(stored(context), ["old-15"]);
+	assert.equal(stored(), ["old-15"]);
 });
 
-test("a dump of more documents than can be moved is refused, and nothing is stored", async (context) => {
+test("a dump of more documents than can be moved is refused, and nothing is stored", async () => {
 	const layer = JSON.stringify(release17);
-	const { code, stdout, stderr: error } = await run(context, `{"docs":[${layer}${",{}".repeat(1_000_000)}]}`);
+	const { code, stdout, stderr: error } = await run(`{"docs":[${layer}${",{}".repeat(1_000_000)}]}`);
 	assert.equal([code, stdout], [1, ""]);
-	assert.is(error, `${join(context.folder, "dump.json")}: has over 1000000 documents; nothing was written\n`);
-	assert.equal(stored(context), []);
+	assert.is(error, `${join(folder, "dump.json")}: has over 1000000 documents; nothing was written\n`);
+	assert.equal(stored(), []);
 });
 
 test("layers that are too large together are refused, and said so with the way out", async () => {
@@ -460,13 +455,9 @@ test("layers that are too large together are refused, and said so with the way o
 	);
 });
 
-test("a key of millions of characters is cut in the report", async (context) => {
+test("a key of millions of characters is cut in the report", async () => {
 	const key = "k".repeat(3_000_000);
-	const { code, stderr: error } = await run(
-		context,
-		{ docs: [{ _id: key }] },
-		{ senders: { docs: [{ _id: key }] } },
-	);
+	const { code, stderr: error } = await run({ docs: [{ _id: key }] }, { senders: { docs: [{ _id: key }] } });
 	assert.is(code, 1);
 	const cut = `${"k".repeat(100)}…`;
 	assert.match(
@@ -475,16 +466,16 @@ test("a key of millions of characters is cut in the report", async (context) => 
 	);
 });
 
-test("a dump of senders that is too large is not read to its end, and nothing is stored", async (context) => {
+test("a dump of senders that is too large is not read to its end, and nothing is stored", async () => {
 	const senders = { docs: [{ _id: "one", key: "secret" }], rest: "x".repeat(10_000_000) };
-	const { code, stdout, stderr: error } = await run(context, { docs: [release17] }, { senders });
+	const { code, stdout, stderr: error } = await run({ docs: [release17] }, { senders });
 	assert.equal([code, stdout], [1, ""]);
-	assert.is(error, `${join(context.folder, "auth.json")}: has over 10000000 bytes; nothing was written\n`);
-	assert.equal(stored(context), []);
-	assert.is(existsSync(join(context.dataDir, "senders.json")), false);
+	assert.is(error, `${join(folder, "auth.json")}: has over 10000000 bytes; nothing was written\n`);
+	assert.equal(stored(), []);
+	assert.is(existsSync(join(dataDir, "senders.json")), false);
 });
 
-test("senders are added to the senders file, and its senders stay unchanged", async (context) => {
+test("senders are added to the senders file, and its senders stay unchanged", async () => {
 	const senders = {
 		docs: [
 			{ _id: "jstest", key: "test_-k" },
@@ -493,11 +484,11 @@ test("senders are added to the senders file, and its senders stay unchanged", as
 			{ _id: "copy", key: "test_-k" },
 		],
 	};
-	const place = join(context.dataDir, "senders.json");
-	const trial = await run(context, { docs: [release15] }, { senders, isTrial: true });
+	const place = join(dataDir, "senders.json");
+	const trial = await run({ docs: [release15] }, { senders, isTrial: true });
 	assert.match(trial.stdout, /^1 sender would be added/m);
 	assert.is(await stat(place).catch(() => null), null);
-	const { stdout: out, stderr: error } = await run(context, { docs: [release15] }, { senders });
+	const { stdout: out, stderr: error } = await run({ docs: [release15] }, { senders });
 	assert.equal(JSON.parse(await readFile(place, "utf8")), { jstest: "test_-k" });
 	assert.is((await stat(place)).mode & 0o777, 0o600);
 	assert.match(out, /^1 sender added to .*senders\.json, 0 there already, 3 not moved$/m);
@@ -509,17 +500,17 @@ test("senders are added to the senders file, and its senders stay unchanged", as
 			{ _id: "second", key: "two" },
 		],
 	};
-	const again = await run(context, { docs: [release15] }, { senders: changed });
+	const again = await run({ docs: [release15] }, { senders: changed });
 	assert.match(again.stderr, /sender jstest: is a sender here, with another secret: left as it is/);
 	const stored = JSON.parse(await readFile(place, "utf8"));
 	assert.equal(stored, { jstest: "test_-k", second: "two" });
 	assert.is(Object.keys(stored)[0], "jstest", "the first sender signs where none is named");
 });
 
-test("a dump of senders that cannot be read keeps the layers from being stored", async (context) => {
-	const { stderr: error } = await exits(run(context, { docs: documents }, { senders: { nothing: 1 } }), 1);
+test("a dump of senders that cannot be read keeps the layers from being stored", async () => {
+	const { stderr: error } = await exits(run({ docs: documents }, { senders: { nothing: 1 } }), 1);
 	assert.match(error, /auth\.json: must have one array of documents/);
-	assert.equal(stored(context), []);
+	assert.equal(stored(), []);
 });
 
 test.run();
