@@ -4,8 +4,8 @@ import { cpuSeconds, familyOf, maxMegabytes, run, secondsOf, until } from "./mea
 import { putsBefore, sendMany } from "./measure/publish.ts";
 import type { Served, World } from "./measure/world.ts";
 
-/** CPU seconds between two checks below which a service is idle: watching its event loop needs some. */
-const maxIdleSeconds = 0.1;
+/** Share of a processor below which a service is idle: watching its event loop and these checks need some. */
+const maxIdleShare = 0.2;
 
 /** A service without layers that all layers are pushed into, and what was measured meanwhile. */
 export function pushed(world: World) {
@@ -59,15 +59,16 @@ function megabytesOf(sizes: readonly number[]): number {
  */
 function waitForFiles({ url, dataDir, pid }: Served, layers: number): Promise<number[]> {
 	const repository = join(dataDir, "repository.git");
-	let before = { family: "", seconds: 0 };
+	let before = { family: "", seconds: 0, at: 0 };
 	const check = async () => {
 		const sizes = await fragmentSizes(dataDir);
 		const isReady = (await fetch(`${url}/readyz`)).status === 200;
 		const tip = (await run("git", ["-C", repository, "rev-parse", "refs/heads/main"])).trim();
 		const isComplete = sizes.length >= 2 * layers && (await commitIn(dataDir)) === tip;
 		// The process that builds the whole catalogue still works after its last file; then another process replaces it.
-		const now = { family: familyOf(pid).join(" "), seconds: cpuSeconds(pid) };
-		const isIdle = now.family === before.family && now.seconds - before.seconds < maxIdleSeconds;
+		const now = { family: familyOf(pid).join(" "), seconds: cpuSeconds(pid), at: performance.now() / 1000 };
+		const share = (now.seconds - before.seconds) / (now.at - before.at);
+		const isIdle = now.family === before.family && share < maxIdleShare;
 		before = now;
 		return isReady && isComplete && isIdle && sizes;
 	};
