@@ -89,9 +89,8 @@ test("with PUBLIC_URL the receipt says where the registration is seen on a map",
 	assert.is(shown?.text.trim(), await local.git("show", "main:layers/23/23ax5t.json"));
 });
 
-test("a layer that some target cannot express is accepted, and the receipt names that target", async ({
-	local,
-}) => {
+test("a layer that some target cannot express is accepted, and the receipt names that target", async (scene) => {
+	const { local } = scene;
 	const node = { service_type: "esriTile", service_url: "https://host.example/MapServer" };
 	const body = JSON.stringify({
 		version: "2.0",
@@ -195,9 +194,8 @@ test("the receipt of a layer that is stored already names its own last commit", 
 	assert.is(status instanceof Function && status("en").commit, second);
 });
 
-test("a layer whose change waits for a reviewer is not changed by another sender for review", async ({
-	local,
-}) => {
+test("a layer whose change waits for a reviewer is not changed by another sender for review", async (scene) => {
+	const { local } = scene;
 	const other = parseSenders('{"other":{"key":"another secret","review":true}}', "");
 	const senders = new Map([...local.context.settings.senders, ...other]);
 	local.context = { ...local.context, settings: { ...local.context.settings, senders } };
@@ -323,9 +321,8 @@ test("a write that is refused before its signature costs no hash", async ({ loca
 	}
 });
 
-test("a sender that writes too much is 429 once its signature is verified, and nothing is stored", async ({
-	local,
-}) => {
+test("a sender that writes too much is 429 once its signature is verified, and nothing is stored", async (scene) => {
+	const { local } = scene;
 	const punished: string[] = [];
 	local.context.limiter = {
 		address: () => 0,
@@ -345,9 +342,8 @@ test("a sender that writes too much is 429 once its signature is verified, and n
 	assert.is((await local.write({ target: "/register/abc", body: manual, sender: "narrow" })).status, 201);
 });
 
-test("repeats of a captured request use up the allowance of their address, not of its sender", async ({
-	local,
-}) => {
+test("repeats of a captured request use up the allowance of their address, not of its sender", async (scene) => {
+	const { local } = scene;
 	local.context.limiter = new TokenBuckets(
 		{ perMinute: 1, burst: 5, bytesPerDay: 1_000_000 },
 		() => new Date(noon),
@@ -363,9 +359,8 @@ test("repeats of a captured request use up the allowance of their address, not o
 	assert.is((await local.put("f")).status, 429);
 });
 
-test("a sender may write so many bytes a day, a repeat costs none, and what is too much is not stored", async ({
-	local,
-}) => {
+test("a sender may write so many bytes a day, a repeat costs none, and what is too much is not stored", async (scene) => {
+	const { local } = scene;
 	const limits = { perMinute: 60, burst: 100, bytesPerDay: 2.5 * Buffer.byteLength(manual) };
 	local.context.limiter = new TokenBuckets(limits, () => new Date(noon));
 	const first = await signedWrite({ target: "/register/a", body: manual }, local.now);

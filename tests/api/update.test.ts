@@ -67,9 +67,8 @@ test("updatefeature merges members into both languages, in one commit", async ({
 		assert.match(textOf(local.get(`/v0.9/doc/${lang}/wells`)), '"displayName":"Wells"');
 });
 
-test("updatefeature takes each language's own members where there are exactly two of them", async ({
-	local,
-}) => {
+test("updatefeature takes each language's own members where there are exactly two of them", async (scene) => {
+	const { local } = scene;
 	const body = { en: { service_name: "Wells" }, fr: { service_name: "Puits" } };
 	assert.is((await send(local, "/v1/updatefeature/wells", body)).status, 200);
 	assert.is((await stored(local, "wells")).fr.service_name, "Puits");
@@ -99,9 +98,8 @@ test("an update of version 2 merges some members of either language", async ({ l
 	assert.match(textOf(local.get("/v2/doc/en/limits")), '"layerEntries":[{"id":"z"}]');
 });
 
-test("a merged registration is judged as a whole, and every problem is named with its place", async ({
-	local,
-}) => {
+test("a merged registration is judged as a whole, and every problem is named with its place", async (scene) => {
+	const { local } = scene;
 	const bad = { service_url: "ftp://x", layer: "a", more: 1 };
 	const errors = [
 		"/en/layer: belongs to payload_type wms, and must be left out of feature",
@@ -144,9 +142,8 @@ test("a factor is a whole number that is not below 0", async ({ local }) => {
 	await refused(local, "/v1/simplification/wells", more, 400, "/key: is not a known member");
 });
 
-test("an update of a sender under review goes to a branch, and its answer is the receipt", async ({
-	local,
-}) => {
+test("an update of a sender under review goes to a branch, and its answer is the receipt", async (scene) => {
+	const { local } = scene;
 	const main = await local.git("rev-parse", "main");
 	const answer = await send(local, "/v1/simplification/wells", { factor: 9 }, { sender: "careful" });
 	assert.is(answer.status, 202);

@@ -83,9 +83,8 @@ for (const restarts of [false, true]) {
 		await expect(local, { ...full, method: "PUT" }, 401);
 	});
 
-	test(`what is sent twice gets its first answer twice, and has changed nothing then${when}`, async ({
-		local,
-	}) => {
+	test(`what is sent twice gets its first answer twice, and has changed nothing then${when}`, async (scene) => {
+		const { local } = scene;
 		const put = capture(local, { target: "/register/k", body: manual });
 		const first = (await (await expect(local, put, 201)).json()) as { changed: boolean };
 		assert.is(first.changed, true);
@@ -112,9 +111,8 @@ test("the same DELETE twice at once: both hear that it is gone", async ({ local 
 	assert.is(await local.git("rev-list", "--count", "refs/heads/main"), "3");
 });
 
-test("what the sender may not change yet, it cannot change later with the same signature", async ({
-	local,
-}) => {
+test("what the sender may not change yet, it cannot change later with the same signature", async (scene) => {
+	const { local } = scene;
 	const narrow = capture(local, { target: "/register/other", body: manual, sender: "narrow" });
 	await expect(local, narrow, 403);
 	const settings = local.context.settings.senders;
@@ -156,9 +154,8 @@ for (const restarts of [false, true]) {
 }
 
 for (const steps of [[-60], [60], [-60, 60], [60, -59.9], [-1.5, 1.5], [1.5, -1.5], [-60, 3, -2.999]]) {
-	test(`a clock that steps by ${steps.join(" and ")} minutes reopens no request, and lets writes go on`, async ({
-		local,
-	}) => {
+	test(`a clock that steps by ${steps.join(" and ")} minutes reopens no request, and lets writes go on`, async (scene) => {
+		const { local } = scene;
 		const start = local.now;
 		const first = capture(local, { target: "/register/k", body: wms("one") });
 		await expect(local, first, 201);
@@ -228,9 +225,8 @@ test("what is forgotten stays refused where spans of time touch, lie in each oth
 	}
 });
 
-test("a line of the request log that a full disk cut off spoils none that comes after it", async ({
-	local,
-}) => {
+test("a line of the request log that a full disk cut off spoils none that comes after it", async (scene) => {
+	const { local } = scene;
 	await local.put("before");
 	await local.filesIdle();
 	const folder = join(local.folder, "requests");
@@ -336,9 +332,8 @@ test("a commit that reads as the service's in another encoding carries out no re
 	assert.match((await local.store.read("k"))?.registration ?? "", '"one"');
 });
 
-test("a change that was under way, and not made when its process was killed, is usable", async ({
-	local,
-}) => {
+test("a change that was under way, and not made when its process was killed, is usable", async (scene) => {
+	const { local } = scene;
 	const first = capture(local, { target: "/register/k", body: wms("one") });
 	const base = await local.git("rev-parse", "refs/heads/main");
 	await expect(local, first, 201);

@@ -27,10 +27,8 @@ async function stateOf(backup: string): Promise<string> {
 	return [refs, await readdir(backup), await readFile(join(backup, "senders.json"), "utf8")].join("\n");
 }
 
-test("the first backup copies everything, with modes for its owner only, and later ones what is new", async ({
-	local,
-	backup,
-}) => {
+test("the first backup copies everything, with modes for its owner only, and later ones what is new", async (scene) => {
+	const { local, backup } = scene;
 	const first = await backUp(local.folder, backup);
 	assert.equal([first.code, first.stderr], [0, ""]);
 	assert.match(
@@ -54,10 +52,8 @@ test("the first backup copies everything, with modes for its owner only, and lat
 	assert.is(await git(backup, "for-each-ref", "refs/arriving"), "");
 });
 
-test("a source that was lost and began again, or is an older copy, leaves the backup as it is", async ({
-	local,
-	backup,
-}) => {
+test("a source that was lost and began again, or is an older copy, leaves the backup as it is", async (scene) => {
+	const { local, backup } = scene;
 	const older = `${backup}.older`;
 	await cp(local.folder, older, { recursive: true });
 	await local.put("second", wms("second"));
@@ -83,10 +79,8 @@ test("a source that was lost and began again, or is an older copy, leaves the ba
 	assert.is(await stateOf(backup), before);
 });
 
-test("a backup made by git clone --mirror moves forward, and its own fetch no longer moves back", async ({
-	local,
-	backup,
-}) => {
+test("a backup made by git clone --mirror moves forward, and its own fetch no longer moves back", async (scene) => {
+	const { local, backup } = scene;
 	await mkdir(backup);
 	await runGit(backup, ["clone", "-q", "--mirror", local.repository, join(backup, "repository.git")]);
 	await local.put("second", wms("second"));
@@ -95,10 +89,8 @@ test("a backup made by git clone --mirror moves forward, and its own fetch no lo
 	assert.is(await git(backup, "remote"), "");
 });
 
-test("a review that was replaced or decided in the source is kept under a dated name", async ({
-	local,
-	backup,
-}) => {
+test("a review that was replaced or decided in the source is kept under a dated name", async (scene) => {
+	const { local, backup } = scene;
 	const change = (text: string) =>
 		local.write({ target: "/register/waiting", sender: "careful", body: wms(text) });
 	assert.is((await change("asked")).status, 201);
@@ -112,10 +104,8 @@ test("a review that was replaced or decided in the source is kept under a dated 
 	assert.is(await git(backup, "for-each-ref", "refs/heads/register"), "");
 });
 
-test("a damaged source, or one whose senders file is gone, leaves the backup as it is", async ({
-	local,
-	backup,
-}) => {
+test("a damaged source, or one whose senders file is gone, leaves the backup as it is", async (scene) => {
+	const { local, backup } = scene;
 	await backUp(local.folder, backup);
 	const before = await stateOf(backup);
 	await local.put("second", wms("second"));

@@ -85,10 +85,8 @@ test("a PUT and a removal are in the index, the changes, the feed and the plain 
 		if (path.startsWith("index/")) assert.not.match(text, "jstest", path);
 });
 
-test("a push of so many layers that the range is from nothing is in the catalogue, too", async ({
-	local,
-	clone,
-}) => {
+test("a push of so many layers that the range is from nothing is in the catalogue, too", async (scene) => {
+	const { local, clone } = scene;
 	await clone.git("pull", "-q");
 	const keys = Array.from({ length: 1_200 }, (_, index) => `p${index.toString(36)}x`);
 	await clone.commit(
@@ -126,9 +124,8 @@ test("deleted files of the catalogue are made again, and a killed process is rep
 	assert.equal(local.reported, []);
 });
 
-test("is served below the base path, with the headers of each kind, compressed, and not written to", async ({
-	local,
-}) => {
+test("is served below the base path, with the headers of each kind, compressed, and not written to", async (scene) => {
+	const { local } = scene;
 	const { origin, end } = await listen(local);
 	const get = (path: string, init: RequestInit = {}) =>
 		fetch(`${origin}${path}`, { redirect: "manual", ...init });

@@ -25,10 +25,8 @@ test("on Ctrl-C it says what it finishes, after nothing but its welcome", async 
 	);
 });
 
-test("a closed log ends neither the service nor a write, and SIGHUP ends it gracefully", async ({
-	server,
-	folder,
-}) => {
+test("a closed log ends neither the service nor a write, and SIGHUP ends it gracefully", async (scene) => {
+	const { server, folder } = scene;
 	server.closeLog();
 	const words = ["piped", "tests/fixtures/layers/to/toporama.json", "--url", server.url];
 	for (let write = 0; write < 3; write += 1) {

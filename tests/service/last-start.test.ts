@@ -17,10 +17,8 @@ const test = freshSuite("a start after another one", async (use) => {
 	return { local, lastStart };
 });
 
-test("without the layers that the last start served is refused, and makes nothing", async ({
-	local,
-	lastStart,
-}) => {
+test("without the layers that the last start served is refused, and makes nothing", async (scene) => {
+	const { local, lastStart } = scene;
 	await local.restart();
 	await local.stop();
 	const { commit, layers } = JSON.parse(await readFile(lastStart, "utf8"));
@@ -72,9 +70,8 @@ test("on an older copy serves it, and says so", async ({ local }) => {
 	assert.ok(local.warnings.some((text) => text.includes(`does not have commit ${tip} of the last start`)));
 });
 
-test("on a branch that has gone back serves what was served, and writes nothing until it is back", async ({
-	local,
-}) => {
+test("on a branch that has gone back serves what was served, and writes nothing until it is back", async (scene) => {
+	const { local } = scene;
 	const tip = local.store.tip;
 	await local.stop();
 	await local.git("update-ref", "refs/heads/main", `${tip}~1`);

@@ -7,9 +7,8 @@ import { freshSuite, temporaryFolder } from "../world.ts";
 
 const test = freshSuite("fragments.env", async (use) => ({ folder: use(await temporaryFolder()).path }));
 
-test("a command in the folder of a service changes that service's data, and says which", async ({
-	folder,
-}) => {
+test("a command in the folder of a service changes that service's data, and says which", async (scene) => {
+	const { folder } = scene;
 	const data = join(folder, "data");
 	await mkdir(data);
 	await writeFile(join(folder, "fragments.env"), `# The service\nDATA_DIR=${data}\n`);
@@ -31,9 +30,8 @@ test("a command in the folder of a service changes that service's data, and says
 	assert.not.match(await readFile(join(data, "senders.json"), "utf8"), "forest");
 });
 
-test("variables of the environment win, and a line of another form is refused without its text", async ({
-	folder,
-}) => {
+test("variables of the environment win, and a line of another form is refused without its text", async (scene) => {
+	const { folder } = scene;
 	await writeFile(join(folder, "fragments.env"), '\n; x\nPORT=1\nHOST="::1"\n BASE_PATH = /rcs\n');
 	assert.throws(() => withSettingsFile({}, folder), /fragments\.env: line 5: must be NAME=value$/);
 	await writeFile(join(folder, "fragments.env"), '\n; x\nPORT=1\nHOST="::1"\n BASE_PATH=/rcs \r\n');

@@ -49,9 +49,8 @@ const test = freshSuite("groups and used requests", async (use) => {
 	return { world };
 });
 
-test("changes that come together are committed in their order, each on the ones before it", async ({
-	world,
-}) => {
+test("changes that come together are committed in their order, each on the ones before it", async (scene) => {
+	const { world } = scene;
 	const { store, folder } = world;
 	const seen: string[] = [];
 	const texts = Array.from({ length: 40 }, (_, index) => wms(`turn-${index}`));
@@ -73,9 +72,8 @@ test("changes that come together are committed in their order, each on the ones 
 	assert.equal(seen, ["", ...stored.slice(0, -1)], "each has seen what the one before it left");
 });
 
-test("a change that would change nothing is judged on what others have brought to the branch", async ({
-	world,
-}) => {
+test("a change that would change nothing is judged on what others have brought to the branch", async (scene) => {
+	const { world } = scene;
 	const { store, folder } = world;
 	const first = await committed(put(store, "one", "first"));
 	const second = await committed(put(store, "one", "second"));

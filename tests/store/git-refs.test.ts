@@ -97,10 +97,8 @@ for (const branch of ["register", "register/one/x"]) {
 
 for (const committer of ["Ada", "fragment-publisher"]) {
 	const isOwn = committer === "fragment-publisher";
-	test(`after a crash a trailer of ${committer} ${isOwn ? "counts" : "counts for nothing"}`, async ({
-		folder,
-		store,
-	}) => {
+	test(`after a crash a trailer of ${committer} ${isOwn ? "counts" : "counts for nothing"}`, async (scene) => {
+		const { folder, store } = scene;
 		const base = await committed(put(store, "one"));
 		await store.close();
 		const request = "ab".repeat(32);

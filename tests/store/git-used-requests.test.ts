@@ -58,9 +58,8 @@ const test = freshSuite("used requests", async (use) => {
 	return { fixture };
 });
 
-test("a request signed with microseconds is found by the process after, and forgotten with its time", async ({
-	fixture,
-}) => {
+test("a request signed with microseconds is found by the process after, and forgotten with its time", async (scene) => {
+	const { fixture } = scene;
 	const time = noon + 0.456;
 	await fixture.use(id(1), { time });
 	await fixture.restart();
@@ -72,9 +71,8 @@ test("a request signed with microseconds is found by the process after, and forg
 	assert.is(fixture.requests.isForgotten(noon + 1), false);
 });
 
-test("what commits tell of is found, also by the process after, without a line in the log", async ({
-	fixture,
-}) => {
+test("what commits tell of is found, also by the process after, without a line in the log", async (scene) => {
+	const { fixture } = scene;
 	const use = { request: id(1), method: "", time: noon, outcome: "d".repeat(40) };
 	fixture.requests.noteCommitted([use]);
 	assert.equal(fixture.requests.find(id(1)), use);
@@ -121,9 +119,8 @@ test("logs of earlier versions are read, and replaced", async ({ fixture }) => {
 });
 
 for (const bytes of [1, 3, 20, 90])
-	test(`a line that a power cut has cut off by ${bytes} bytes is ignored, and spoils no other`, async ({
-		fixture,
-	}) => {
+	test(`a line that a power cut has cut off by ${bytes} bytes is ignored, and spoils no other`, async (scene) => {
+		const { fixture } = scene;
 		await fixture.use(id(1));
 		await fixture.use(id(2));
 		const path = join(fixture.folder, "requests.log");
@@ -138,9 +135,8 @@ for (const bytes of [1, 3, 20, 90])
 		assert.ok(fixture.requests.find(id(3)));
 	});
 
-test("files go once no request in them can be timely, and their number stays bounded", async ({
-	fixture,
-}) => {
+test("files go once no request in them can be timely, and their number stays bounded", async (scene) => {
+	const { fixture } = scene;
 	for (let minute = 0; minute < 30; minute += 1) {
 		await fixture.use(id(minute));
 		fixture.now += 61_000;

@@ -77,12 +77,8 @@ test("a writer never builds on a commit that could not be stored", async (world)
 	assert.is(await git("fsck", "--strict"), "");
 });
 
-test("a writer says that another process holds the lock of a branch", async ({
-	repository,
-	writer,
-	git,
-	tip,
-}) => {
+test("a writer says that another process holds the lock of a branch", async (scene) => {
+	const { repository, writer, git, tip } = scene;
 	const lock = join(repository, "refs/heads/main.lock");
 	await mkdir(lock);
 	assert.instance(await land(writer, tip, "one").catch((error: unknown) => error), BranchHeld);

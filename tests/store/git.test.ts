@@ -105,10 +105,8 @@ test("forced pushes and deleting the branch are refused", async ({ local, clone 
 	assert.is(await local.git("rev-parse", "main"), before);
 });
 
-test("after a push of a wrong file the last good fragment is served, and the log says why", async ({
-	local,
-	clone,
-}) => {
+test("after a push of a wrong file the last good fragment is served, and the log says why", async (scene) => {
+	const { local, clone } = scene;
 	await clone.commit({
 		"layers/on/one.json": wms("one").replace("http://", "ftp://"),
 		"layers/xx/stray.json": manual,

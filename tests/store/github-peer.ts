@@ -149,12 +149,6 @@ export async function startPeer({ empty = false } = {}): Promise<Peer> {
 	};
 }
 
-/** Runs a test with a peer of its own, and ends it. */
-export async function withPeer(body: (peer: Peer) => Promise<void>, options = {}): Promise<void> {
-	await using peer = await startPeer(options);
-	await body(peer);
-}
-
 /** A change that stores a text, unless it is stored already. */
 export function putting(smallkey: string, text: string) {
 	return async (now: Reader): Promise<Edit[]> => {

@@ -37,10 +37,8 @@ async function refusalOf(store: ReturnType<Peer["store"]>): Promise<string> {
 
 const forbidden = (message: string): Effect => ({ kind: "answer", status: 403, message });
 
-test("an archived repository: GitHub's words for the operator, and nothing is written", async ({
-	peer,
-	before,
-}) => {
+test("an archived repository: GitHub's words for the operator, and nothing is written", async (scene) => {
+	const { peer, before } = scene;
 	const effect = forbidden("Repository was archived so is read-only.");
 	peer.proxy.faults.push({ method: "POST", path: /\/git\//, times: 100, effect });
 	assert.match(await refusalOf(peer.store()), /403 to POST .*: Repository was archived so is read-only\./);
@@ -60,9 +58,8 @@ test("a suspended installation: the same, before anything is asked", async ({ pe
 	);
 });
 
-test("a repository that was renamed: redirects are followed, with the method and the body", async ({
-	peer,
-}) => {
+test("a repository that was renamed: redirects are followed, with the method and the body", async (scene) => {
+	const { peer } = scene;
 	// As GitHub does: 301 for what reads, 307 for what writes.
 	const redirected: string[] = [];
 	await using server = await answering(async (request, response) => {

@@ -49,9 +49,8 @@ test("a file is read once, and again after it was replaced", async ({ folder }) 
 	assert.is.not(after.headers.ETag, answers[0]?.headers.ETag);
 });
 
-test("a large file that is replaced again and again does not drop the other files from memory", async ({
-	folder,
-}) => {
+test("a large file that is replaced again and again does not drop the other files from memory", async (scene) => {
+	const { folder } = scene;
 	const pages = folderPages(folder, false);
 	await writeFile(join(folder, "site.json"), "small");
 	const small = await pages(page("site.json"), plain);
@@ -64,9 +63,8 @@ test("a large file that is replaced again and again does not drop the other file
 	assert.is((await pages(page("site.json"), plain)).body, small.body);
 });
 
-test("only a request that accepts a coding gets the compressed copy, with a header as long as browsers send it", async ({
-	folder,
-}) => {
+test("only a request that accepts a coding gets the compressed copy, with a header as long as browsers send it", async (scene) => {
+	const { folder } = scene;
 	const pages = folderPages(folder, false);
 	await writeFile(join(folder, "site.json"), "plain");
 	await writeFile(join(folder, "site.json.br"), "compressed");
@@ -87,9 +85,8 @@ test("If-None-Match with a list of tags is read up to the length that browsers s
 	assert.is(await sent(`${",".repeat(60_000)}${ETag}`), 200);
 });
 
-test("a missing page says so in both languages; before the first build it reloads itself", async ({
-	folder,
-}) => {
+test("a missing page says so in both languages; before the first build it reloads itself", async (scene) => {
+	const { folder } = scene;
 	const pages = folderPages(folder, false);
 	const wanted = { kind: "page" as const, file: "fr/none.html", root: "../" };
 	const early = await pages(wanted, plain);

@@ -83,10 +83,8 @@ browserTest(
 	},
 );
 
-test("the audit takes a repair for the service's own, when it waits and when it is accepted", async ({
-	local,
-	peer,
-}) => {
+test("the audit takes a repair for the service's own, when it waits and when it is accepted", async (scene) => {
+	const { local, peer } = scene;
 	serveOdd(peer, 5);
 	const env = { DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" };
 	assert.match((await runScript("repair", [], env, later())).stdout, "1 repair proposed");
@@ -101,10 +99,8 @@ test("the audit takes a repair for the service's own, when it waits and when it 
 	assert.match(stdout, own);
 });
 
-test("a repair that a reviewer declines is not proposed again, and nothing is merged", async ({
-	local,
-	peer,
-}) => {
+test("a repair that a reviewer declines is not proposed again, and nothing is merged", async (scene) => {
+	const { local, peer } = scene;
 	serveOdd(peer, 5);
 	const env = { DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" };
 	const main = await local.git("rev-parse", "main");
@@ -120,10 +116,8 @@ test("a repair that a reviewer declines is not proposed again, and nothing is me
 	assert.is(await local.git("rev-parse", "main"), main);
 });
 
-test("a dry run writes nothing, a list says what waits, and a sick layer without a proposal has a reason", async ({
-	local,
-	peer,
-}) => {
+test("a dry run writes nothing, a list says what waits, and a sick layer without a proposal has a reason", async (scene) => {
+	const { local, peer } = scene;
 	serveOdd(peer, 5);
 	const env = { DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" };
 	const dry = await runScript("repair", ["--dry-run"], env, later());
@@ -142,10 +136,8 @@ test("a dry run writes nothing, a list says what waits, and a sick layer without
 	assert.is(await list(), "repair/moved: repair moved: the same layer at another place (moved)\n");
 });
 
-test("several places that agree alike cannot be accepted as they are, and nothing is merged", async ({
-	local,
-	peer,
-}) => {
+test("several places that agree alike cannot be accepted as they are, and nothing is merged", async (scene) => {
+	const { local, peer } = scene;
 	serveOdd(peer, 5, 7);
 	const env = { DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" };
 	const main = await local.git("rev-parse", "main");
@@ -165,10 +157,8 @@ test("several places that agree alike cannot be accepted as they are, and nothin
 	assert.is((await local.git("rev-parse", "refs/heads/repair/moved")).trim(), commit, "and it still waits");
 });
 
-test("for pull requests there is a patch, a message and a text in both languages", async ({
-	local,
-	peer,
-}) => {
+test("for pull requests there is a patch, a message and a text in both languages", async (scene) => {
+	const { local, peer } = scene;
 	serveOdd(peer, 5);
 	const [folder, out] = [join(local.folder, "checkout"), join(local.folder, "repairs")];
 	const health = join(folder, healthPath);
@@ -193,9 +183,8 @@ test("for pull requests there is a patch, a message and a text in both languages
 	await local.git("-C", folder, "apply", "--check", join(out, "repair/moved/repair.patch"));
 });
 
-test("a file of health that cannot be read is an error, and one that is not there means that no layer was sick", async ({
-	local,
-}) => {
+test("a file of health that cannot be read is an error, and one that is not there means that no layer was sick", async (scene) => {
+	const { local } = scene;
 	const run = (health: string) =>
 		runScript("repair", ["--repo", local.repository, "--health", health], { HARVEST_ALLOW_PRIVATE: "on" });
 	const folder = await run(local.folder);

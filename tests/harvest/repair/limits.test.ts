@@ -25,9 +25,8 @@ test("layers share the answers of a service, which is asked 200 times a day at m
 	assert.ok((await limited.ask("http://b.example/")).ok);
 });
 
-test("a request that follows a redirect is one of the host to which it leads, whatever its port", async ({
-	server,
-}) => {
+test("a request that follows a redirect is one of the host to which it leads, whatever its port", async (scene) => {
+	const { server } = scene;
 	server.enter({
 		"http://a.example": redirect(302, "http://third.example{path}"),
 		"http://b.example": redirect(302, "http://third.example:8080{path}"),

@@ -172,12 +172,8 @@ for (const [lang, withColours] of [
 	["fr", false],
 ] as const) {
 	const what = withColours ? ", light and dark," : "";
-	test(`axe-core finds nothing on any page${what} and none is wider than a phone: ${lang}`, async ({
-		browser,
-		world,
-		axe,
-		pages,
-	}) => {
+	test(`axe-core finds nothing on any page${what} and none is wider than a phone: ${lang}`, async (scene) => {
+		const { browser, world, axe, pages } = scene;
 		// axe-core comes in beside the page's policy.
 		const { page: tab, context, faults } = await openWindow(browser, { bypassCSP: true });
 		for (const [path, ready] of pages) {
@@ -203,11 +199,8 @@ for (const [lang, withColours] of [
 	});
 }
 
-test("the guide, the plain list and the interface are in order, in both languages and on a narrow screen", async ({
-	browser,
-	world,
-	axe,
-}) => {
+test("the guide, the plain list and the interface are in order, in both languages and on a narrow screen", async (scene) => {
+	const { browser, world, axe } = scene;
 	for (const [path, width, dark] of [
 		["guide/", 1_200, false],
 		["guide/operate.html", 320, true],
@@ -225,10 +218,8 @@ test("the guide, the plain list and the interface are in order, in both language
 	}
 });
 
-test("everything can be done with the keyboard, and the focus goes where one goes", async ({
-	browser,
-	world,
-}) => {
+test("everything can be done with the keyboard, and the focus goes where one goes", async (scene) => {
+	const { browser, world } = scene;
 	const { page, context } = await openWindow(browser);
 	await page.goto(world.url("en/"));
 	await page.locator(".results li").first().waitFor();

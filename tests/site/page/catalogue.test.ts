@@ -69,10 +69,8 @@ test.after.each(async ({ window, faults }) => {
 	assert.equal(faults.splice(0), []);
 });
 
-test("the search finds as one types, in both languages, and keeps everything in the address", async ({
-	window,
-	world,
-}) => {
+test("the search finds as one types, in both languages, and keeps everything in the address", async (scene) => {
+	const { window, world } = scene;
 	await window.goto(world.url("en/"));
 	const rows = window.locator(".results li h2");
 	await window.getByText("44 layers", { exact: true }).waitFor();
@@ -149,10 +147,8 @@ test("filters work before any text, alone and together, and can be taken away", 
 	await window.getByText("20 layers", { exact: true }).waitFor();
 });
 
-test("odd searches find nothing and break nothing, and long or foreign titles stay in their place", async ({
-	browser,
-	world,
-}) => {
+test("odd searches find nothing and break nothing, and long or foreign titles stay in their place", async (scene) => {
+	const { browser, world } = scene;
 	const { page: window, context, faults } = await openWindow(browser, { width: 320, height: 600 });
 	for (const text of ["x".repeat(10_000), "(.*)+[\\", "<img src=x onerror=alert(1)>", "\u202eabc", "مرحبا"]) {
 		await window.goto(world.url("en/"));
@@ -215,9 +211,8 @@ test("nothing moves while a page loads, with 44, 2,000 and 20,000 layers, wide a
 	}
 });
 
-test("a search while the catalogue is read is answered by the service first, never as a final count", async ({
-	window,
-}) => {
+test("a search while the catalogue is read is answered by the service first, never as a final count", async (scene) => {
+	const { window } = scene;
 	await using asked = await SiteWorld.open(layers.slice(0, 3), { canSend: true });
 	const item = { rel: "item", hreflang: "en", href: "https://maps.example.ca/wms" };
 	const named = { rel: "describedby", hreflang: "en", title: "Rivers of region 1" };
@@ -345,9 +340,8 @@ test("where the worker that finds texts cannot be loaded, the page says so, and 
 	await tab.close();
 });
 
-test("a layer that was removed is not shown again from the browser’s cache, which has all others", async ({
-	window,
-}) => {
+test("a layer that was removed is not shown again from the browser’s cache, which has all others", async (scene) => {
+	const { window } = scene;
 	await using world = await SiteWorld.open(layers);
 	await window.goto(world.url("en/"));
 	await window.getByText("44 layers", { exact: true }).waitFor();
@@ -418,9 +412,8 @@ test("a publication between the manifest and a chunk: the page reads the chunk t
 	assert.is(await window.getByRole("alert").count(), 0);
 });
 
-test("a layer's page has both languages, what differs, its last change and how it is read", async ({
-	window,
-}) => {
+test("a layer's page has both languages, what differs, its last change and how it is read", async (scene) => {
+	const { window } = scene;
 	await using world = await SiteWorld.open(layers, {
 		repository: "https://github.example/org/layers",
 		branch: "main",

@@ -182,12 +182,8 @@ test("the layers of a service are offered, by name and by number", async ({ page
 	assert.is(await page.getByLabel("Address (English)").inputValue(), `${maps.origin}/x/MapServer/7`);
 });
 
-test("a draft of the form is drawn, shared by its address, and sent signed", async ({
-	browser,
-	page,
-	maps,
-	world,
-}) => {
+test("a draft of the form is drawn, shared by its address, and sent signed", async (scene) => {
+	const { browser, page, maps, world } = scene;
 	await page.goto(world.url("en/?page=draft"));
 	await fillForm(page, `${maps.origin}/wms`);
 	await page.getByText("The registration is in order.").waitFor();
@@ -261,11 +257,8 @@ test("what the service refuses is shown in its words", async ({ page, maps, worl
 	await page.getByText("Refused (502):").waitFor();
 });
 
-test("the copied command signs and sends the very registration, with a shell, openssl and curl", async ({
-	page,
-	maps,
-	world,
-}) => {
+test("the copied command signs and sends the very registration, with a shell, openssl and curl", async (scene) => {
+	const { page, maps, world } = scene;
 	await page.goto(world.url("en/?page=draft"));
 	await fillForm(page, `${maps.origin}/wms`);
 	await page.getByLabel("Title (French)").fill("L'école d’été");
@@ -284,10 +277,8 @@ test("the copied command signs and sends the very registration, with a shell, op
 	await assert.not.ok(command.includes("test_-k"));
 });
 
-test("a dropped file fills the draft; one that is too large or no draft in the address is said to be", async ({
-	page,
-	world,
-}) => {
+test("a dropped file fills the draft; one that is too large or no draft in the address is said to be", async (scene) => {
+	const { page, world } = scene;
 	await page.goto(world.url("fr/?page=draft#draft=AAAA"));
 	await page.getByText("L’ébauche dans l’adresse n’a pas pu être lue").waitFor();
 	// The example in its place is no draft of the user's, and is not judged.

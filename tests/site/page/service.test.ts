@@ -83,11 +83,8 @@ test("a receipt leads to the draft on a map; sent signed from there, it is found
 	await window.close();
 });
 
-test("without JavaScript every layer is in the plain list, with fragments that are there", async ({
-	browser,
-	local,
-	origin,
-}) => {
+test("without JavaScript every layer is in the plain list, with fragments that are there", async (scene) => {
+	const { browser, local, origin } = scene;
 	await inStep(local);
 	const { page, context } = await openWindow(browser, { javaScriptEnabled: false });
 	await page.goto(`${origin}/`);
@@ -109,10 +106,8 @@ test("without JavaScript every layer is in the plain list, with fragments that a
 	await context.close();
 });
 
-test("axe-core finds nothing serious on a static page, and nothing that the policy refuses is needed on any", async ({
-	browser,
-	origin,
-}) => {
+test("axe-core finds nothing serious on a static page, and nothing that the policy refuses is needed on any", async (scene) => {
+	const { browser, origin } = scene;
 	const axe = await readFile(join(root, "node_modules/axe-core/axe.min.js"), "utf8");
 	const { page, context, faults } = await openWindow(browser);
 	const pages: [string, string][] = [

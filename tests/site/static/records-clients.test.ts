@@ -86,9 +86,8 @@ const expected = {
 	wells: [["afs", "https://gis.example.ca/arcgis/rest/services/wells/FeatureServer"]],
 };
 
-test("MetaSearch searches, pages and adds data, also behind a proxy that publishes only /ogc", async ({
-	address,
-}) => {
+test("MetaSearch searches, pages and adds data, also behind a proxy that publishes only /ogc", async (scene) => {
+	const { address } = scene;
 	// MetaSearch needs absolute links; a request of an untrusted client has none to `https`.
 	await using proxy = await answering(async (request, response) => {
 		if (!/^\/base\/ogc(?:[/?]|$)/.test(request.url ?? "")) return void response.writeHead(404).end();
@@ -120,9 +119,8 @@ async function linksAt(address: string, path: string, headers: Record<string, st
 	return links.filter(({ rel }) => rel !== "item" && rel !== "describedby").map(({ href }) => href);
 }
 
-test("links of the API are absolute where the request names its host, and relative where it is not known", async ({
-	address,
-}) => {
+test("links of the API are absolute where the request names its host, and relative where it is not known", async (scene) => {
+	const { address } = scene;
 	const pages = ["", "/collections", "/collections/layers", "/collections/layers/items?limit=2&offset=2"];
 	for (const page of [...pages, "/collections/layers/items/rivers"]) {
 		const below = `${address}/ogc`;
@@ -143,9 +141,8 @@ test("links are below PUBLIC_URL where it is set, whatever the request names", a
 		assert.ok(href.startsWith("https://layers.example.ca/rcs/ogc/collections/layers"), href);
 });
 
-test("the description of the API is valid OpenAPI 3.0, and its examples are answered", async ({
-	address,
-}) => {
+test("the description of the API is valid OpenAPI 3.0, and its examples are answered", async (scene) => {
+	const { address } = scene;
 	const response = await fetch(`${address}/ogc/api`);
 	const text = await response.text();
 	const document = JSON.parse(text);

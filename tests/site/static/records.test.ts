@@ -18,9 +18,8 @@ async function read(address: string, status = 200): Promise<any> {
 	return response.json();
 }
 
-test("q, bbox, ids, type, limit and offset choose records; what cannot be read is refused", async ({
-	address,
-}) => {
+test("q, bbox, ids, type, limit and offset choose records; what cannot be read is refused", async (scene) => {
+	const { address } = scene;
 	const items = `${address}/collections/layers/items`;
 	const ids = async (query: string) =>
 		(await read(`${items}?${query}`)).features.map(({ id }: { id: string }) => id);
@@ -104,9 +103,8 @@ test("the landing page leads to what is declared, and nothing else is declared",
 	assert.match(items.headers.get("content-type") ?? "", "application/geo+json");
 });
 
-test("links name the service, its protocol and its layer as QGIS' MetaSearch reads them", async ({
-	address,
-}) => {
+test("links name the service, its protocol and its layer as QGIS' MetaSearch reads them", async (scene) => {
+	const { address } = scene;
 	const services = async (smallkey: string) =>
 		(await read(`${address}/collections/layers/items/${smallkey}`)).links
 			.filter(({ protocol }: { protocol?: string }) => protocol)

@@ -458,10 +458,8 @@ for (const [title, craft, words] of refused) {
 
 test("reads and writes go on after all that was refused", async ({ local }) => answers(local));
 
-test("a review that git has merged has its reviewer in the audit and in the log", async ({
-	local,
-	pusher,
-}) => {
+test("a review that git has merged has its reviewer in the audit and in the log", async (scene) => {
+	const { local, pusher } = scene;
 	await local.write({ target: "/register/merged", body: wms("merged"), sender: "careful" });
 	await pusher.pull();
 	await pusher.clone.git("merge", "-q", "--no-ff", "--no-edit", "origin/register/merged");

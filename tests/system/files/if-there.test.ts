@@ -56,9 +56,8 @@ test("watch-services fails when it cannot read owners or health, and does not tr
 	}
 });
 
-test("npx fragment-publisher sign says how to go on without the senders file of another user", async ({
-	checkout,
-}) => {
+test("npx fragment-publisher sign says how to go on without the senders file of another user", async (scene) => {
+	const { checkout } = scene;
 	const place = join(checkout.path, "data/senders.json");
 	await mkdir(place, { recursive: true });
 	const words = ["abc", layerPath("abc")];
