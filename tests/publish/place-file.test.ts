@@ -1,12 +1,14 @@
 import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { placeFile, removeTemporaryFiles } from "../../publish/place-file.mjs";
-import { temporaryFolder } from "../world.ts";
+import { folderSuite } from "../world.ts";
 
-test("a file comes to its place with its compressed copies, and is not written again where it is the same", async () => {
-	const { path: folder, remove } = await temporaryFolder();
+const test = folderSuite("the place of a file");
+
+test("a file comes to its place with its compressed copies, and is not written again where it is the same", async ({
+	folder,
+}) => {
 	const out = join(folder, "out");
 	mkdirSync(out);
 	const place = (text: string | null) =>
@@ -26,11 +28,11 @@ test("a file comes to its place with its compressed copies, and is not written a
 	assert.is(place(null), "removed");
 	assert.is(place(null), "absent");
 	assert.equal([readdirSync(out), readdirSync(folder)], [[], ["out"]]);
-	await remove();
 });
 
-test("where a file cannot take its place, what was there stays, and nothing is left beside it", async () => {
-	const { path: folder, remove } = await temporaryFolder();
+test("where a file cannot take its place, what was there stays, and nothing is left beside it", async ({
+	folder,
+}) => {
 	const out = join(folder, "out");
 	mkdirSync(join(out, "taken/below"), { recursive: true });
 	assert.throws(() => placeFile(out, "taken", Buffer.from("text")), /EISDIR/);
@@ -39,7 +41,6 @@ test("where a file cannot take its place, what was there stays, and nothing is l
 	for (const name of [".out.7.1.tmp", ".out-other.7.1.tmp"]) writeFileSync(join(folder, name), "half");
 	removeTemporaryFiles(out);
 	assert.equal(readdirSync(folder).sort(), [".out-other.7.1.tmp", "out"]);
-	await remove();
 });
 
 test.run();

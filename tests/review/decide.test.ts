@@ -288,8 +288,7 @@ test("a proposal on a branch repair/<smallkey> is decided in the same way", asyn
 	await propose("twice", wms("twice"));
 	await local.git("branch", "repair/twice", "register/twice");
 	const before = await local.state();
-	const { stderr } = await exits(run("review", "decline", "twice", "--why", "x"), 2);
-	assert.match(stderr, /twice: is \S+ or \S+: name one of them/);
+	await warns(run("review", "decline", "twice", "--why", "x"), 2, /twice: is \S+ or \S+: name one of them/);
 	assert.is(await local.state(), before, "and nothing was declined");
 });
 
@@ -309,9 +308,7 @@ test("a decision that cannot be made is refused, and nothing changes", async () 
 		["decline nothing --why x", "nothing: does not wait"],
 		["acept waits", "too many arguments"],
 	] as const) {
-		const { code, stderr } = await run("review", ...words.split(" "));
-		assert.is(code, 2, words);
-		assert.match(stderr, error);
+		await warns(run("review", ...words.split(" ")), 2, error);
 	}
 	assert.is(await local.state(), before);
 	using checkout = new Repository({});

@@ -1,6 +1,5 @@
 import { rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { marker, maxCommentLength } from "../../review/comment.ts";
 import { fittingLabels, isOwnBranch } from "../../review/pulls.ts";
@@ -8,7 +7,7 @@ import type { Report } from "../../review/report.ts";
 import { checkComment } from "../../review/report.ts";
 import { exits, runScript, warns } from "../process.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
-import { temporaryFolder } from "../world.ts";
+import { sharedSuite, temporaryFolder } from "../world.ts";
 
 interface Comment {
 	body: string;
@@ -16,7 +15,7 @@ interface Comment {
 }
 
 let peer: Peer;
-const { path: folder, remove } = await temporaryFolder();
+let folder: string;
 let number: number;
 let head: string;
 
@@ -58,19 +57,15 @@ async function checks(): Promise<Check[]> {
 	return (await peer.api<{ check_runs: Check[] }>("GET", path)).data.check_runs;
 }
 
-test.before(async () => {
-	peer = await startPeer();
+const test = sharedSuite("what is said at a pull request", async (use) => {
+	folder = use(await temporaryFolder()).path;
+	peer = use(await startPeer());
 	const [first] = await peer.commits();
 	await peer.api("POST", "/git/refs", { ref: "refs/heads/a/change", sha: first?.sha });
 	await peer.push("layers/ab/abc.json", "{}", "a/change");
 	head = (await peer.commits("a/change"))[0]?.sha as string;
 	const pull = { title: "A change", head: "a/change", base: "main" };
 	number = (await peer.api<{ number: number }>("POST", "/pulls", pull)).data.number;
-});
-
-test.after(async () => {
-	await remove();
-	await peer.close();
 });
 
 test("one comment is posted, then edited, and left alone where it says the same", async () => {

@@ -1,32 +1,24 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { missingS3, startS3 } from "../scripts/host/s3-server.ts";
-import { type Answering, Repository, wellsService } from "../world.ts";
+import { freshSuite, Repository, wellsService } from "../world.ts";
 import { featureFile, ownersFile } from "./repository.ts";
 import type { Run } from "./runner/workflow.ts";
 import { World } from "./runner/world.ts";
 
-const test = suite("a publication, as GitHub runs it");
-
-let services: Answering;
 let world: World;
 
-test.before(async () => {
-	services = await wellsService();
-});
-test.after(async () => services[Symbol.asyncDispose]());
-
-test.before.each(async () => {
+const test = freshSuite("a publication, as GitHub runs it", async (use) => {
+	const services = use(await wellsService());
 	world = await World.open({
 		"SECURITY.md": "how to report\n",
 		"layers/owners.json": ownersFile,
 		"layers/we/wells.json": featureFile(`${services.origin}/MapServer/1`),
 	});
+	use(() => world.close());
 });
-test.after.each(() => world.close());
 
 const resultsOf = ({ jobs }: Run) =>
 	Object.fromEntries(Object.entries(jobs).map(([id, { result }]) => [id, result]));
@@ -127,13 +119,12 @@ const renames: [string, string][] = [
 
 for (const [what, path] of renames) {
 	test(`a patch with ${what} ends the job, and nothing is pushed`, async () => {
-		const repository = new Repository({ [path]: `${world.file(path)}\n` });
+		using repository = new Repository({ [path]: `${world.file(path)}\n` });
 		repository.write({ "layers/we/wells.service.json": `${world.file(path)}\n` });
 		repository.write({ [path]: null });
 		repository.git("add", "-A");
 		const patch = repository.git("diff", "--cached", "--binary", "-M50%");
 		assert.match(patch, `rename from ${path}`);
-		repository.remove();
 		world.host.afterJob = (id, { artifacts }) => {
 			const folder = artifacts.get("descriptions");
 			if (id === "harvest" && folder) writeFileSync(join(folder, "descriptions.patch"), patch);

@@ -1,18 +1,34 @@
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { root } from "../process.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
-import { type Answering, type Files, Repository, wellsService } from "../world.ts";
+import { type Files, Repository, sharedSuite, wellsService } from "../world.ts";
 import { commands, Origin, runJob } from "./origin.ts";
 import { featureFile, ownersFile } from "./repository.ts";
 
 let origin: Origin;
-let services: Answering;
 let peer: Peer;
 let asked = 0;
+
+const test = sharedSuite("a publication, step by step", async (use) => {
+	const services = use(
+		await wellsService(() => {
+			asked += 1;
+			return 200;
+		}),
+	);
+	const names = readdirSync(join(root, "tests/fixtures/layers"));
+	const others = names.map((name) => [`layers/${name}`, null] as const);
+	origin = new Origin({
+		...Object.fromEntries(others),
+		"layers/owners.json": ownersFile,
+		"layers/we/wells.json": featureFile(`${services.origin}/MapServer/1`),
+	});
+	use(() => origin.remove());
+	peer = use(await startPeer());
+});
 
 /** The steps of publish.yml up to the build; publication.test.ts plays the others. */
 function untilBuild(): string[] {
@@ -51,28 +67,6 @@ async function describe(cwd: string, patch: string) {
 }
 
 const countCommits = () => Number(origin.git("rev-list", "--count", "main"));
-
-test.before(async () => {
-	services = await wellsService(() => {
-		asked += 1;
-		return 200;
-	});
-	const own: Files = {
-		"layers/owners.json": ownersFile,
-		"layers/we/wells.json": featureFile(`${services.origin}/MapServer/1`),
-	};
-	const others = readdirSync(join(root, "tests/fixtures/layers")).map(
-		(name) => [`layers/${name}`, null] as const,
-	);
-	origin = new Origin({ ...Object.fromEntries(others), ...own });
-	peer = await startPeer();
-});
-
-test.after(async () => {
-	origin.remove();
-	await services[Symbol.asyncDispose]();
-	await peer.close();
-});
 
 test("a push is built before services are asked; the harvest is a commit, and publishing it again changes nothing", async () => {
 	const before = countCommits();
@@ -173,11 +167,8 @@ test("a wrong layer is named in the issue, and all others are published", async 
 	assert.is(looked.status, 1);
 	mkdirSync(join(cwd, "problems"));
 	copyFileSync(join(cwd, "problems.txt"), join(cwd, "problems", "problems.txt"));
-	const env = { ...peer.env, RUN: "https://run/1" };
-	const reported = await runJob(cwd, commands("publish", "tell"), {
-		...env,
-		RESULTS: "success failure skipped",
-	});
+	const env = { ...peer.env, RUN: "https://run/1", RESULTS: "success failure skipped" };
+	const reported = await runJob(cwd, commands("publish", "tell"), env);
 	assert.is(reported.status, 0, reported.output);
 	const { data } = await peer.api<{ title: string; body: string }[]>("GET", "/issues");
 	assert.is(data[0]?.title, "The workflow publish fails");

@@ -1,11 +1,22 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { causeOf } from "../../registry/causes.ts";
 import { weekOf } from "../../registry/health.ts";
 import { type LayerHealth, refreshText } from "../../review/refresh-text.ts";
-import { type Answering, wellsService } from "../world.ts";
+import { sharedSuite, wellsService } from "../world.ts";
 import { featureFile, ownersFile } from "./repository.ts";
 import { World } from "./runner/world.ts";
+
+let world: World;
+
+const test = sharedSuite("a refresh, as GitHub runs it", async (use) => {
+	const services = use(await wellsService((path) => (path.startsWith("/busy/") ? 403 : 200)));
+	world = await World.open({
+		"layers/owners.json": ownersFile,
+		"layers/we/wells.json": featureFile(`${services.origin}/MapServer/1`),
+		"layers/en/energy.json": featureFile(`${services.origin}/busy/MapServer/1`),
+	});
+	use(() => world.close());
+});
 
 test("a hostile answer of a service stays text in the pull request", () => {
 	const text = "| x | @maps/all <script> ``` \n\n# big [a](https://evil.example)";
@@ -25,23 +36,6 @@ test("a table that is too long ends with a line that says so", () => {
 	const body = refreshText(layers, { health: new Map(), week: "2026-W01" }, null);
 	assert.ok(body.length < 61_000);
 	assert.ok(body.endsWith("|\n\nThe rest has no room here: see the changed files."));
-});
-
-let services: Answering;
-let world: World;
-
-test.before(async () => {
-	services = await wellsService((path) => (path.startsWith("/busy/") ? 403 : 200));
-	world = await World.open({
-		"layers/owners.json": ownersFile,
-		"layers/we/wells.json": featureFile(`${services.origin}/MapServer/1`),
-		"layers/en/energy.json": featureFile(`${services.origin}/busy/MapServer/1`),
-	});
-});
-
-test.after(async () => {
-	await world.close();
-	await services[Symbol.asyncDispose]();
 });
 
 /** Plays the workflow, and those that follow; what `gh` was called with. */

@@ -1,7 +1,7 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { exits, runScript } from "../process.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
+import { sharedSuite } from "../world.ts";
 
 interface Issue {
 	number: number;
@@ -11,12 +11,9 @@ interface Issue {
 }
 
 let peer: Peer;
-
-test.before(async () => {
-	peer = await startPeer();
+const test = sharedSuite("an issue of a failed workflow", async (use) => {
+	peer = use(await startPeer());
 });
-
-test.after(() => peer.close());
 
 /** Runs `npx fragment-publisher tell-failure` as the workflow does. */
 async function tell(results: string, page: string): Promise<string> {

@@ -11,12 +11,7 @@ import { wmsFile } from "./repository.ts";
 /** An address that is never asked: it is not of the public internet. */
 const nowhere = "http://127.0.0.1:9/wms";
 
-let origin: Origin;
-
-test.before(() => {
-	origin = new Origin();
-});
-
+const origin = new Origin();
 test.after(() => origin.remove());
 
 /** The review of a pull request by the workflow `layers`: its report, and the summary on the run's page. */

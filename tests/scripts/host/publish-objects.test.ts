@@ -183,8 +183,7 @@ test("a wrong key, a bucket that is not there and a spoiled manifest are reporte
 	const manifest = (await peer.read("manifest.json")).text;
 	assert.ok(JSON.parse(manifest).objects["v0.9/doc/en/23ax5t"]);
 	await writeFile(join(folder, "x"), "");
-	const nothing = await runScript("publish-objects", ["--dist", join(folder, "none")], peer.env);
-	assert.is(nothing.code, 2);
+	const nothing = await exits(runScript("publish-objects", ["--dist", join(folder, "none")], peer.env), 2);
 	assert.match(nothing.stderr, /none: has no fragments/);
 	await assertInStep();
 });

@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { chooseLayers } from "../../../../scripts/prove.ts";
 import { exits, root, runScript, runScriptProcess } from "../../../process.ts";
-import { temporaryFolder } from "../../../world.ts";
+import { folderSuite } from "../../../world.ts";
+
+const test = folderSuite("npx fragment-publisher prove");
 
 const layers = Array.from({ length: 1_000 }, (_, at) => ({ smallkey: `layer${at}` }));
 const [monday, tuesday] = [new Date("2026-03-02T12:00:00Z"), new Date("2026-03-03T12:00:00Z")];
@@ -33,36 +34,36 @@ test("a sample is the same all day, another one the next day, and can be of a pa
 	assert.is(chooseLayers(layers, { sample: 5_000 }, monday).length, 1_000);
 });
 
-test("an impossible part is refused, and nothing is written", async () => {
-	const { path, remove } = await temporaryFolder();
+test("an impossible part is refused, and nothing is written", async ({ folder }) => {
 	for (const wrong of ["0/7", "8/7", "3", "3/7x", "-1/7"]) {
-		const { code, stderr } = await runScript("prove", ["--part", wrong, "--out", join(path, "out")]);
-		assert.is(code, 2, wrong);
+		const { stderr } = await exits(runScript("prove", ["--part", wrong, "--out", join(folder, "out")]), 2);
 		assert.match(stderr, "It must be a part of all, such as 3/7.");
 	}
-	assert.not.ok(existsSync(join(path, "out")));
-	await remove();
+	assert.not.ok(existsSync(join(folder, "out")));
 });
 
-test("without Chromium the command says what to install, writes nothing, and a build works", async () => {
-	const { path, remove } = await temporaryFolder();
+test("without Chromium the command says what to install, writes nothing, and a build works", async ({
+	folder,
+}) => {
 	const env = {
 		NODE_OPTIONS: `--require ${join(root, "tests/scripts/host/prove/no-browser.cjs")}`,
-		DATA_DIR: path,
+		DATA_DIR: folder,
 	};
-	const proved = await exits(runScriptProcess("prove", ["--out", join(path, "pictures")], env), 2);
+	const proved = await exits(runScriptProcess("prove", ["--out", join(folder, "pictures")], env), 2);
 	assert.is(
 		proved.stderr.trim(),
 		"there is no Chromium: install it (Debian: apt-get install chromium-headless-shell; Ubuntu: Google Chrome), or name it in BROWSER_PATH",
 	);
-	const given = await runScript("prove", ["--out", join(path, "pictures")], {
-		BROWSER_PATH: join(path, "no"),
+	const given = await runScript("prove", ["--out", join(folder, "pictures")], {
+		BROWSER_PATH: join(folder, "no"),
 	});
-	assert.equal([given.code, given.stderr.trim()], [2, `BROWSER_PATH: there is no file ${join(path, "no")}`]);
-	assert.not.ok(existsSync(join(path, "pictures")));
-	await exits(runScriptProcess("build", ["--out", join(path, "dist")], env), 0);
-	assert.match(await readFile(join(path, "dist/en/index.html"), "utf8"), "<html");
-	await remove();
+	assert.equal(
+		[given.code, given.stderr.trim()],
+		[2, `BROWSER_PATH: there is no file ${join(folder, "no")}`],
+	);
+	assert.not.ok(existsSync(join(folder, "pictures")));
+	await exits(runScriptProcess("build", ["--out", join(folder, "dist")], env), 0);
+	assert.match(await readFile(join(folder, "dist/en/index.html"), "utf8"), "<html");
 });
 
 test.run();

@@ -1,8 +1,7 @@
-import { readdir, readFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import type { Browser } from "playwright-core";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { FetchFailure } from "../../../../harvest/net/failure.ts";
 import { type Cause, causeOf } from "../../../../registry/causes.ts";
@@ -17,35 +16,28 @@ import { processIo } from "../../../../system/terminal/io.ts";
 import { blank } from "../../../harvest/pictures.ts";
 import { copyLayers } from "../../../local.ts";
 import { openBrowser } from "../../../site/browser.ts";
-import { temporaryFolder } from "../../../world.ts";
+import { sharedSuite, temporaryFolder } from "../../../world.ts";
 import { drawingNetwork } from "./services.ts";
 
 interface Scene {
 	site: Awaited<ReturnType<typeof serveFolder>>;
 	layers: CheckedLayer[];
+	temporary: string;
+	/** For the pictures of one test. */
 	folder: string;
-	remove: (() => Promise<void>)[];
 }
 
-const test = suite<Scene>("proofs of layers");
-
-test.before(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	scene.remove = [remove];
+const test = sharedSuite<Scene>("proofs of layers", async (use) => {
+	const { path } = use(await temporaryFolder());
 	await copyLayers(path);
-	const folder = join(path, "layers");
-	scene.layers = await readLayers({ folder }, [], processIo());
-	await buildOutput({ folder }, join(path, "dist"), { SITE: "on" });
-	scene.site = await serveFolder(join(path, "dist"));
-});
-test.after(async ({ site, remove }) => {
-	site.close();
-	for (const one of remove) await one();
+	const [folder, dist] = [join(path, "layers"), join(path, "dist")];
+	await buildOutput({ folder }, dist, { SITE: "on" });
+	const site = await serveFolder(dist);
+	use(() => site.close());
+	return { site, layers: await readLayers({ folder }, [], processIo()), temporary: path, folder: "" };
 });
 test.before.each(async (scene) => {
-	const { path, remove } = await temporaryFolder();
-	scene.folder = path;
-	scene.remove.push(remove);
+	scene.folder = await mkdtemp(join(scene.temporary, "pictures-"));
 });
 
 /** Draws layers of the examples by services of the test. */
@@ -63,6 +55,12 @@ function prove({ site, layers, folder }: Scene, smallkeys: string[], more: Parti
 		browser: openBrowser,
 		...more,
 	});
+}
+
+/** The host of a layer's English service. */
+function hostOf({ layers }: Scene, smallkey: string): string {
+	const layer = layers.find((one) => one.smallkey === smallkey) as CheckedLayer;
+	return new URL(layer.registration.en.service_url).host;
 }
 
 const browserTest = browserPath ? test : test.skip;
@@ -89,13 +87,10 @@ browserTest(
 	async (scene) => {
 		await prove(scene, ["drought", "railway"]);
 		const picture = (await readProofs(scene.folder)).get("drought")?.picture;
-		const host = (smallkey: string) => {
-			const layer = scene.layers.find((one) => one.smallkey === smallkey) as CheckedLayer;
-			return new URL(layer.registration.en.service_url).host;
-		};
 		const network = drawingNetwork({
-			[host("drought")]: () => Response.json({ features: [] }),
-			[host("nhn")]: () => new Response(new Uint8Array(blank), { headers: { "Content-Type": "image/png" } }),
+			[hostOf(scene, "drought")]: () => Response.json({ features: [] }),
+			[hostOf(scene, "nhn")]: () =>
+				new Response(new Uint8Array(blank), { headers: { "Content-Type": "image/png" } }),
 		});
 		const proofs = await prove(scene, ["drought", "nhn"], {
 			fetch: network,
@@ -113,17 +108,14 @@ browserTest(
 );
 
 browserTest("a proof keeps by code why nothing can be seen, and what https sites block", async (scene) => {
-	const host = (smallkey: string) => {
-		const layer = scene.layers.find((one) => one.smallkey === smallkey) as CheckedLayer;
-		return new URL(layer.registration.en.service_url).host;
-	};
 	const answers = (body: string, type: string) => () =>
 		new Response(body, { headers: { "Content-Type": type, "Access-Control-Allow-Origin": "*" } });
 	const exception =
 		"<ServiceExceptionReport><ServiceException>InvalidSRS: 3978</ServiceException></ServiceExceptionReport>";
 	const network = drawingNetwork({
-		[host("nhn")]: () => new Response("<h1>Hello</h1>", { headers: { "Content-Type": "text/html" } }),
-		[host("radar-rain")]: answers(exception, "text/xml"),
+		[hostOf(scene, "nhn")]: () =>
+			new Response("<h1>Hello</h1>", { headers: { "Content-Type": "text/html" } }),
+		[hostOf(scene, "radar-rain")]: answers(exception, "text/xml"),
 	});
 	const keys = ["nhn", "radar-rain", "drought"];
 	const proofs = await prove(scene, keys, { fetch: network, publicUrl: "https://maps.example" });
@@ -188,7 +180,7 @@ test("an interrupted run continues where it ended, and a removed layer is forgot
 });
 
 test("a layer waits for its turn at the hosts of both languages", async (scene) => {
-	const hostOf = (address: string) => new URL(address).host;
+	const hostIn = (address: string) => new URL(address).host;
 	const [other, own] = ["drought", "nacei-1"].map((key) => scene.layers.find((one) => one.smallkey === key));
 	assert.ok(own && other);
 	const address = other.registration.en.service_url;
@@ -197,14 +189,14 @@ test("a layer waits for its turn at the hosts of both languages", async (scene) 
 	const hosts: string[] = [];
 	const draw: ProveRun["draw"] = async (_, smallkey, lang) => {
 		const { registration } = smallkey === "nacei-1" ? moved : other;
-		const host = hostOf(registration[lang].service_url);
+		const host = hostIn(registration[lang].service_url);
 		if (hosts.at(-1) !== host) hosts.push(host);
 		await setImmediate();
 		return drawn;
 	};
 	const proofs = await proveWithout(scene, [], draw, { layers: [moved, other] });
 	assert.equal([...proofs.keys()], ["nacei-1", "drought"]);
-	assert.equal(hosts, [hostOf(own.registration.en.service_url), hostOf(address)]);
+	assert.equal(hosts, [hostIn(own.registration.en.service_url), hostIn(address)]);
 });
 
 test("a layer that crashes the browser is reported as not drawn, and all others are drawn", async (scene) => {
