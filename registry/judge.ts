@@ -64,7 +64,7 @@ export type Who = { id: string; smallkeys: readonly string[] | null } | "anyone"
  * Judges a change: the places, names, kinds, sizes and contents of its files, then whether the sender may make it. Every
  * way to change a layer, and to read the stored ones, calls this function.
  * @param before the names that are stored before the change; for `stored`, those of the files themselves; null where they
- * are not known: then the store judges the names against its own, and here no smallkey counts as new
+ * are not known: then no smallkey counts as new, and a store judges the names against its own
  * @param edits all changed files of each smallkey, in any spelling; the first by path of two spellings comes first
  * @returns the valid layers of the change by their smallkey, and every problem, in the order of the files
  */
@@ -176,7 +176,7 @@ function judgeNames(
 	const named = files.flatMap(({ name, ...file }) => (name ? [{ ...file, ...name }] : []));
 	const smallkeys = new Set(named.map(({ smallkey }) => smallkey));
 	const known = before ? filesBefore(smallkeys, before) : new Set<string>();
-	const isStored = (smallkey: string) => known.has(layerPath(smallkey));
+	const isStored = (smallkey: string) => before && known.has(layerPath(smallkey));
 	const after = new Set(known);
 	for (const { path, isRemoved } of named) {
 		if (isRemoved) after.delete(path);
@@ -190,9 +190,7 @@ function judgeNames(
 	const problems = new Map<string, FileProblem>();
 	for (const { path, smallkey, kind } of named) {
 		if (kind !== "registration" || !rivals.has(path)) continue;
-		const own = kept.get(smallkey.toLowerCase()) as string;
-		const isNew = before !== null && !isStored(smallkey);
-		const rule = judgeKey({ smallkey, isNew, kept: own, isKeptHere: !isStored(own) });
+		const rule = judgeKey(smallkey, kept.get(smallkey.toLowerCase()) as string, isStored);
 		if (rule) problems.set(path, keyProblem(path, ...rule));
 	}
 	for (const smallkey of before ? smallkeys : []) {
@@ -219,7 +217,7 @@ function filesBefore(smallkeys: ReadonlySet<string>, before: NamesBefore): Set<s
 /** Lower-case smallkey → the spelling that is kept: the first one that is stored, else the first one that is added. */
 function keptSpellings(
 	paths: ReadonlySet<string>,
-	isStored: (smallkey: string) => boolean,
+	isStored: (smallkey: string) => boolean | null,
 ): Map<string, string> {
 	const kept = new Map<string, string>();
 	for (const path of [...paths].sort()) {

@@ -11,27 +11,18 @@ const french: Readonly<Record<keyof typeof english, string>> = {
 
 export const keyTexts = { en: english, fr: french };
 
-/** A smallkey that a change writes. */
-export interface WrittenKey {
-	smallkey: string;
-	/** Whether it is known that the smallkey was not stored before the change. */
-	isNew: boolean;
-	/** The spelling that is kept among all spellings of this smallkey that differ only in case. */
-	kept: string;
-	/** Whether that spelling is of this change. */
-	isKeptHere: boolean;
-}
-
 /**
- * Judges a smallkey. A rule for new smallkeys belongs here, with its text above, and must never refuse a stored layer: it
- * asks `isNew`.
+ * Judges a smallkey that a change writes. A rule for new smallkeys belongs here, with its text above, and must never refuse
+ * a stored layer: a smallkey is new only where `isStored` returns false.
+ * @param kept the spelling that is kept among all spellings of this smallkey that differ only in case
+ * @param isStored whether a smallkey was stored before the change; null where that is not known
  * @returns the code of the broken rule, with the values of its text; null where the smallkey breaks no rule
  */
-export function judgeKey({
-	smallkey,
-	kept,
-	isKeptHere,
-}: WrittenKey): [code: keyof typeof english, ...values: string[]] | null {
-	if (kept !== smallkey) return [isKeptHere ? "case-twin-here" : "case-twin", smallkey, kept];
+export function judgeKey(
+	smallkey: string,
+	kept: string,
+	isStored: (smallkey: string) => boolean | null,
+): [code: keyof typeof english, ...values: string[]] | null {
+	if (kept !== smallkey) return [isStored(kept) ? "case-twin" : "case-twin-here", smallkey, kept];
 	return null;
 }

@@ -21,7 +21,8 @@ const maxPortionBytes = 16 << 20;
 export async function judgeCommits(repository: string, from: string | null, to: string) {
 	const changes = await (from === null ? listTree(repository, to, []) : diffTree(repository, from, to, ":/"));
 	const layers = changes.filter(({ path }) => parseLayerPath(path) !== null);
-	const names = from === null ? () => [] : await namesAt(repository, from, layers);
+	// A first push moves a catalogue from another repository: its smallkeys are not new.
+	const names = from === null ? namesOf(layers) : await namesAt(repository, from, layers);
 	const problems: FileProblem[] = [];
 	const warnings: FileProblem[] = [];
 	for (const { path, mode } of changes) {

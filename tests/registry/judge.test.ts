@@ -1,6 +1,7 @@
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { judgeChange } from "../../registry/judge.ts";
+import { judgeKey } from "../../registry/key-rules.ts";
 import { type LayerFile, namesOf } from "../../registry/layer-file.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { type TextCode, textIn } from "../../registry/texts.ts";
@@ -37,6 +38,17 @@ test("of two that are stored the first may be changed, and the other one removed
 	assert.equal(judged(stored, "ABC.json"), []);
 	assert.equal(judged(stored, "abc.json"), [twin("abc", "ABC")]);
 	assert.equal(judged(stored, "-abc.json"), []);
+});
+
+test("a smallkey is new only where it is known that it was not stored", () => {
+	const asked = [() => false, () => true, () => null].map(
+		(isStored) => judgeKey("abc", "ABC", isStored)?.[0],
+	);
+	assert.equal(asked, ["case-twin-here", "case-twin", "case-twin-here"]);
+	assert.is(
+		judgeKey("abc", "abc", () => false),
+		null,
+	);
 });
 
 test("a smallkey may get another spelling in one change", () => {
