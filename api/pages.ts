@@ -51,9 +51,6 @@ export type PageRoute =
 /** The page of a layer: its language, its kind, and the smallkey as in the request. */
 const layerPage = new RegExp(`^(${langs.join("|")})/(${layerPages.join("|")})/([^/]{1,200}?)(?:\\.html)?$`);
 
-/** The address of a French page before 0.3. */
-const earlierPage = /^fr\/couche\/[^/]{1,200}$/;
-
 /** The page of a publisher without the ending of its file. */
 const publisherPage = new RegExp(`^(?:${publisherFolders.en}|${publisherFolders.fr})/[a-z0-9-]{1,80}$`);
 
@@ -78,7 +75,6 @@ export function parsePage(target: string, basePath: string): PageRoute | string 
 		const part = below.replace(/^ogc(?:\/|$)/, "").replace(/\/$/, "");
 		return { kind: "records", path: part, query: query.slice(1), root, isBelowOgc: segment === "ogc" };
 	}
-	if (earlierPage.test(below)) return `${basePath}${path.replace("/couche/", "/layer/")}${query}`;
 	const [, lang, page, key = ""] = layerPage.exec(below) ?? [];
 	if (lang !== undefined) {
 		const smallkey = parseSmallkey(decodeSegment(key) ?? "");

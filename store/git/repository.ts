@@ -104,8 +104,6 @@ const settings: readonly [name: string, ...values: string[]][] = [
 	["receive.unpacklimit", "1"],
 	// Branches only: a pushed refs/replace/* would change what every git reads.
 	["transfer.hiderefs", "refs", "!refs/heads"],
-	// Earlier versions of this project set this one instead of `transfer.hiderefs`.
-	["receive.hiderefs"],
 ];
 
 /** Without the hook, git refuses all forced pushes and deletions; the hook refuses those of the service's branches. */

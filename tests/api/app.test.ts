@@ -172,7 +172,6 @@ test("the catalogue has files of plain names only, and the slash of its folders"
 	assert.is(page("/en/layer/a+b%3D?x"), "en/layer/a+b=.html");
 	assert.is(page("/rcs/fr/layer/abc", "/rcs"), "fr/layer/abc.html");
 	assert.is(page("/rcs/fr/embed/a%2Bb", "/rcs"), "fr/embed/a+b.html");
-	assert.is(page("/rcs/fr/couche/a%2Bb?x", "/rcs"), "to /rcs/fr/layer/a%2Bb?x");
 	assert.is(page("/list/fr/"), "list/fr/index.html");
 	assert.is(page("/robots.txt"), "robots.txt");
 	for (const path of [
