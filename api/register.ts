@@ -9,6 +9,7 @@ import {
 } from "../registry/registration.ts";
 import { descriptionPath, folderOf, type Lang, langs, layerPath } from "../registry/smallkey.ts";
 import { type Problem, problemAt, type TextCode } from "../registry/texts.ts";
+import { isObject } from "../registry/try-json.ts";
 import { blobId } from "../store/hashes.ts";
 import type { Edit, Edits, Layer, Reader, Refusal } from "../store/store.ts";
 import type { WriteAction } from "./app.ts";
@@ -149,10 +150,6 @@ const parseSimplify = updateParser("features", ({ factor, user: _user, ...unknow
 	const offset = { max_allowable_offset: factor };
 	return { en: offset, fr: offset };
 });
-
-function isObject(value: unknown): value is Members {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
-}
 
 function invalid(error: Problem): Refusal {
 	return { status: 400, errors: [error] };

@@ -2,7 +2,7 @@ import type { PublicName } from "../registry/entries.ts";
 import { pointerSegment } from "../registry/problems.ts";
 import { type ChangeDetail, type FieldChange, maxRecent } from "../registry/recent.ts";
 import { descriptionPath, type Lang, layerPath } from "../registry/smallkey.ts";
-import { tryJson } from "../registry/try-json.ts";
+import { isObject, tryJson } from "../registry/try-json.ts";
 import { openCatFile } from "../system/git/cat-file.ts";
 import { maxListedLayers } from "./changes.ts";
 import type { HistoryCommit } from "./history.ts";
@@ -101,8 +101,4 @@ function textOfValue(value: unknown): string | undefined {
 	if (value === undefined || value === null) return undefined;
 	const text = typeof value === "string" ? value : JSON.stringify(value);
 	return text.length <= maxValueLength ? text : `${text.slice(0, maxValueLength - 1).toWellFormed()}…`;
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -80,7 +80,7 @@ export async function readChanges(
  * @param files some of the layers' files; only plain files have bytes
  */
 function parseReviewers(files: readonly LayerFile[]): { health: Health; owners: OwnersOf } {
-	const bytesOf = (path: string) => files.find((file) => file.path === path)?.bytes ?? new Uint8Array(0);
+	const bytesOf = (path: string) => files.find((file) => file.path === path)?.bytes;
 	const { owners } = parseOwners(bytesOf(ownersPath));
 	return {
 		health: parseHealth(new TextDecoder().decode(bytesOf(healthPath))),

@@ -1,5 +1,7 @@
 import { isNestedBeyond } from "../registry/json.ts";
-import { tryJson } from "../registry/try-json.ts";
+import { isObject, tryJson } from "../registry/try-json.ts";
+
+export { isObject };
 
 /** Nesting of an answer; ArcGIS needs about ten. It limits the stack of recursive readers. */
 const maxDepth = 100;
@@ -25,11 +27,6 @@ export function parseAnswer(bytes: Uint8Array): unknown {
 /** `value` if it is an object, else an empty object. */
 export function objectOf(value: unknown): Record<string, unknown> {
 	return isObject(value) ? value : {};
-}
-
-/** Whether `value` is an object (not null, not a list). */
-export function isObject(value: unknown): value is Record<string, unknown> {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 /** `value` if it is a list, else an empty list. */

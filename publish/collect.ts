@@ -3,7 +3,7 @@ import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { type LayerFile, maxBytesOf } from "../registry/layer-file.ts";
 import { readEntries } from "../system/git/entries.ts";
-import { runGit } from "../system/git/run.ts";
+import { gitText } from "../system/git/run.ts";
 import { listTree } from "../system/git/tree.ts";
 
 /** What is built: a folder of layers, or one commit of a git repository. */
@@ -24,7 +24,7 @@ export async function locate(source: Source): Promise<LayersAt> {
 
 /** The commit of a folder `layers` in a repository; null for another folder, or with uncommitted changes. */
 async function committedFolder(folder: string): Promise<CommitAt | null> {
-	const git = async (...args: string[]) => (await runGit(folder, args)).toString("utf8").trim();
+	const git = (...args: string[]) => gitText(folder, args);
 	const repository = await git("rev-parse", "--show-toplevel");
 	if (join(await realpath(repository), "layers") !== (await realpath(folder))) return null;
 	if ((await git("status", "--porcelain", "--untracked-files=all", "--ignored", "--", ".")) !== "")
@@ -60,11 +60,10 @@ function filesIn(folder: string, name: string): LayerFile[] {
 /** The full id of the commit that a ref names. @throws {Error} if there is no such commit */
 export async function resolveCommit(repository: string, ref: string): Promise<string> {
 	const words = ["rev-parse", "--verify", "--quiet", "--end-of-options", `${ref}^{commit}`];
-	const output = await runGit(repository, words).catch(() => {
+	return gitText(repository, words).catch(() => {
 		const what = existsSync(repository) ? `has no commit ${ref}` : "there is no such folder";
 		throw new Error(`${repository}: ${what}`);
 	});
-	return output.toString("latin1").trim();
 }
 
 /** Reads every file under `layers/` of one commit, sorted by path. */

@@ -34,10 +34,11 @@ export interface Account {
 const maxOwnersBytes = 1024 * 1024;
 
 /**
- * @returns the owners, and the problems: at most 20 and a count of the others. The owners are null where the file is
- * unusable; a login without an id is a problem, and an owner who can approve nothing.
+ * @returns the owners, and the problems: at most 20 and a count of the others. The owners are null where there is no file
+ * or it is unusable; a login without an id is a problem, and an owner who can approve nothing.
  */
-export function parseOwners(bytes: Uint8Array): { owners: Owners | null; problems: Problem[] } {
+export function parseOwners(bytes?: Uint8Array | null): { owners: Owners | null; problems: Problem[] } {
+	if (!bytes) return { owners: null, problems: [] };
 	if (bytes.length > maxOwnersBytes)
 		return { owners: null, problems: [problemAt("", "size-of-document", maxOwnersBytes)] };
 	const parsed = parseJson(bytes);

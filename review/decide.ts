@@ -2,7 +2,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { type Review, servedRef } from "../service/repository.ts";
 import { declinedFolder, mainTrailer } from "../store/store.ts";
-import { GitFailure, runGit } from "../system/git/run.ts";
+import { GitFailure, gitText, runGit } from "../system/git/run.ts";
 import { diffTree } from "../system/git/tree.ts";
 import { WrongError } from "../system/terminal/command-line.ts";
 import { mergeTrees } from "./merge.ts";
@@ -29,7 +29,7 @@ export function parseReason(text: string): string {
 
 /** @throws {Error} if the repository is a checkout, or belongs to another user than the current one */
 export async function refuseOthers({ path, name }: { path: string; name: string }): Promise<void> {
-	if ((await text(path, ["rev-parse", "--is-bare-repository"])) !== "true")
+	if ((await gitText(path, ["rev-parse", "--is-bare-repository"])) !== "true")
 		throw new Error(`${name}: is no repository of a service; a pull request is merged where it was opened`);
 	const { uid } = await stat(join(path, "refs", "heads"));
 	const own = process.getuid?.() ?? uid;
@@ -47,8 +47,8 @@ export const staleText = "the branch main has changed the same layer since";
  */
 export async function isStale(repository: string, { commit }: Pick<Review, "commit">, base = servedRef) {
 	const [served, fork] = [
-		await text(repository, ["rev-parse", "--verify", base]),
-		await text(repository, ["merge-base", base, commit]),
+		await gitText(repository, ["rev-parse", "--verify", base]),
+		await gitText(repository, ["merge-base", base, commit]),
 	];
 	if (fork === served) return false;
 	const proposed = await diffTree(repository, fork, commit, "layers");
@@ -67,7 +67,7 @@ export async function isStale(repository: string, { commit }: Pick<Review, "comm
 export async function acceptReview(repository: string, review: Review, reviewer: Reviewer): Promise<string> {
 	const { branch, commit } = review;
 	for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
-		const base = await text(repository, ["rev-parse", "--verify", servedRef]);
+		const base = await gitText(repository, ["rev-parse", "--verify", servedRef]);
 		if (await isStale(repository, review, base)) throw staleReview(branch);
 		const tree = await mergeTrees(repository, base, commit);
 		if (tree === null) throw staleReview(branch);
@@ -89,7 +89,7 @@ export async function declineReview(repository: string, review: Review, reviewer
 	const { branch, commit } = review;
 	const declined = `${declinedFolder}/${branch}/${commit.slice(0, 12)}`;
 	const subject = `decline ${branch}`;
-	const main = await text(repository, ["rev-parse", "--verify", servedRef]);
+	const main = await gitText(repository, ["rev-parse", "--verify", servedRef]);
 	const words = ["-p", commit, "-m", subject, "-m", reason, "-m", `${mainTrailer}: ${main}`];
 	const last = await commitTree(repository, reviewer, `${commit}^{tree}`, words);
 	const updates = [`update refs/heads/${declined} ${last}`, `delete refs/heads/${branch} ${commit}`];
@@ -111,7 +111,7 @@ async function moveRefs(repository: string, review: Review, reason: string, upda
 	} catch (error) {
 		if (!(error instanceof GitFailure)) throw error;
 	}
-	const there = await text(repository, ["for-each-ref", "--format=%(objectname)", `refs/heads/${branch}`]);
+	const there = await gitText(repository, ["for-each-ref", "--format=%(objectname)", `refs/heads/${branch}`]);
 	if (there === commit) return false;
 	throw new WrongError(
 		`${branch}: has changed since ${commit.slice(0, 12)} was shown: npx fragment-publisher review show ${name}`,
@@ -124,9 +124,5 @@ function staleReview(branch: string): WrongError {
 
 function commitTree(repository: string, { name, mail }: Reviewer, tree: string, words: string[]) {
 	const identity = ["-c", `user.name=${name}`, "-c", `user.email=${mail}`];
-	return text(repository, [...identity, "commit-tree", tree, ...words]);
-}
-
-async function text(repository: string, args: string[]): Promise<string> {
-	return (await runGit(repository, args)).toString("utf8").trim();
+	return gitText(repository, [...identity, "commit-tree", tree, ...words]);
 }

@@ -2,7 +2,7 @@ import { copyFile, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ifThere } from "../system/files/if-there.ts";
 import { withTemporaryFolder } from "../system/files/temporary-folder.ts";
-import { GitFailure, runGit } from "../system/git/run.ts";
+import { GitFailure, gitText, runGit } from "../system/git/run.ts";
 import { diffTree, findTooMany, type PathChange } from "../system/git/tree.ts";
 
 /** What merging a head into a base changes on the base. */
@@ -31,7 +31,7 @@ export async function withMerge<Result>(
 	head: string,
 	task: (merge: Merge) => Promise<Result>,
 ): Promise<Result> {
-	const bases = await text(repository, ["merge-base", "--all", base, head]).catch(() => {
+	const bases = await gitText(repository, ["merge-base", "--all", base, head]).catch(() => {
 		throw new Error(`${repository}: ${base} and ${head} have no commit in common`);
 	});
 	const tooMany = await findTooMany(repository, head);
@@ -72,13 +72,13 @@ export async function fetchBranch(repository: string, branch: string): Promise<s
 	const kept = `refs/remotes/origin/${branch}`;
 	// A tag may have the same name.
 	await runGit(repository, ["fetch", "--quiet", "--no-tags", "origin", `+refs/heads/${branch}:${kept}`]);
-	return text(repository, ["rev-parse", "--verify", kept]);
+	return gitText(repository, ["rev-parse", "--verify", kept]);
 }
 
 /** Makes a repository without a commit that reads the objects of another one, and has its own for those that are written. */
 async function borrowObjects(repository: string, folder: string): Promise<void> {
 	const placeOf = async (name: string) =>
-		resolve(repository, await text(repository, ["rev-parse", "--git-path", name]));
+		resolve(repository, await gitText(repository, ["rev-parse", "--git-path", name]));
 	await runGit(folder, ["init", "--quiet", "--bare", "--template=", "."]);
 	await writeFile(join(folder, "objects/info/alternates"), `${await placeOf("objects")}\n`);
 	const shallow = await placeOf("shallow");
@@ -91,15 +91,11 @@ async function borrowObjects(repository: string, folder: string): Promise<void> 
  */
 export async function mergeTrees(repository: string, base: string, head: string): Promise<string | null> {
 	try {
-		const printed = await text(repository, ["merge-tree", "--write-tree", "--no-messages", base, head]);
+		const printed = await gitText(repository, ["merge-tree", "--write-tree", "--no-messages", base, head]);
 		return printed.split("\n")[0] ?? "";
 	} catch (error) {
 		if (error instanceof GitFailure && error.code === 1) return null;
 		if (!(error instanceof GitFailure) || !/usage|unknown option/.test(error.message)) throw error;
 		throw new Error("git: must be 2.38 or newer to merge", { cause: error });
 	}
-}
-
-async function text(repository: string, args: string[]): Promise<string> {
-	return (await runGit(repository, args)).toString("utf8").trim();
 }

@@ -49,8 +49,7 @@ export async function review(options: ReviewOptions) {
 	const { repository, base, head, settings, check } = options;
 	const changes = await readChanges(repository, base, head);
 	const { layers, problems, warnings } = checkChanges(changes);
-	const ownersFile = changes.before.get(ownersPath);
-	const owners = ownersFile ? parseOwners(ownersFile.bytes).owners : null;
+	const { owners } = parseOwners(changes.before.get(ownersPath)?.bytes);
 	const paths = [...changes.outside, ...changes.layers];
 	return {
 		/** Why it cannot be merged as it is; null if it can. */

@@ -3,7 +3,7 @@ import { subjectOf } from "../harvest/repair/proposal.ts";
 import { findWaiting, type Review, servedRef } from "../service/repository.ts";
 import { repairBranch } from "../store/store.ts";
 import { importCommit } from "../system/git/commits.ts";
-import { runGit } from "../system/git/run.ts";
+import { gitText, runGit } from "../system/git/run.ts";
 
 /**
  * Splits a repair that waits, so that a decision can be about some of its layers: they get a branch of their own, and the others
@@ -54,8 +54,8 @@ async function partOf(repository: string, open: OpenRepair, isOwn: (smallkey: st
 	const lines = own.map((section) => section.replace(/^(?:Repairs|Evidence|Certainty|Choice): .*\n?/gm, ""));
 	const subject = subjectOf(smallkeys, open.sure);
 	const message = messageOf({ ...open, subject, smallkeys, evidence }, lines.join(""));
-	const person = (await text(repository, ["show", "-s", "--format=%an <%ae> %at +0000", open.commit])).trim();
-	const from = (await text(repository, ["rev-parse", base])).trim();
+	const person = await gitText(repository, ["show", "-s", "--format=%an <%ae> %at +0000", open.commit]);
+	const from = await gitText(repository, ["rev-parse", base]);
 	const commit = await importCommit(repository, from, { author: person, committer: person, message, edits });
 	return { commit, ref: `refs/heads/${repairBranch(smallkeys[0] as string)}` };
 }

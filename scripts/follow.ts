@@ -6,7 +6,7 @@ import glob from "fast-glob";
 import { lockFolder } from "../service/data-dir.ts";
 import { gitRemote } from "../service/github.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
-import { runGit } from "../system/git/run.ts";
+import { gitText, runGit } from "../system/git/run.ts";
 import { createRun, parseCount } from "../system/terminal/command-line.ts";
 import { plain } from "../system/terminal/plain.ts";
 import { buildOutput, checkOutput } from "./host/output.ts";
@@ -46,7 +46,7 @@ export const run = createRun("follow", async ({ read, environment, io }) => {
 		const flags = ["--quiet", "--no-tags", "--no-write-fetch-head", "--end-of-options"];
 		const words = ["fetch", ...flags, remote, `+${ref}:${ref}`];
 		await runGit(repository, words, { limitMs: fetchTimeoutMs, environment: await gitVariables() });
-		return (await runGit(repository, ["rev-parse", "--verify", ref])).toString("latin1").trim();
+		return gitText(repository, ["rev-parse", "--verify", ref]);
 	}
 
 	async function build(commit: string): Promise<void> {

@@ -12,12 +12,11 @@ import { readComments, setCheckRun, unableTitle, writeComment } from "../review/
 import { findPulls, labelPull, openPulls, type PullRef, parsePulls, partOf } from "../review/pulls.ts";
 import { parseReport, type Report } from "../review/report.ts";
 import { connectToGithub, fetchFromGithub } from "../service/github.ts";
+import { readAt } from "../service/repository.ts";
 import { readConfiguration } from "../service/settings.ts";
 import { dataOf, type Github } from "../store/github/answer.ts";
 import type { Environment } from "../system/environment.ts";
 import { readTextIfThere } from "../system/files/if-there.ts";
-import { runGit } from "../system/git/run.ts";
-import { listTree } from "../system/git/tree.ts";
 import { createRun, exitCodes, needed } from "../system/terminal/command-line.ts";
 import type { Io } from "../system/terminal/io.ts";
 import { plain } from "../system/terminal/plain.ts";
@@ -174,10 +173,7 @@ const approvals = createRun("approvals", async ({ read, environment, io }) => {
 	const { github, base, finish } = connectWith(options.plan, environment, io.now());
 	// A run that has waited has an older commit than the branch.
 	const tip = await fetchBranch(".", base);
-	const file = (await listTree(".", tip, ownersPath)).find(({ path }) => path === ownersPath);
-	const { owners } = parseOwners(
-		file?.id ? await runGit(".", ["cat-file", "blob", file.id]) : new Uint8Array(0),
-	);
+	const { owners } = parseOwners(await readAt(".", tip, ownersPath));
 	const open = await openPulls(github, base);
 	const isWanted = (number: number) => wanted?.some((pull) => pull.number === number);
 	const pulls = wanted ? open.filter(({ number }) => isWanted(number)) : partOf(open, io.now());

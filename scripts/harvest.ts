@@ -183,7 +183,7 @@ const watchServices = createRun("watch-services", async ({ read, environment, io
 			.option("--text <file>", "write the text of the weekly pull request there")
 			.addHelpText("after", watchHelp),
 	);
-	const { owners } = parseOwners((await readIfThere(ownersPath)) ?? new Uint8Array(0));
+	const { owners } = parseOwners(await readIfThere(ownersPath));
 	const { harvest, publicUrl } = readConfiguration(withoutStore(environment));
 	const { ask } = clientsWith(harvest);
 	const registered = await readLayers({ folder }, [], io);

@@ -122,7 +122,7 @@ async function createWriteReport(
 	publicUrl: string,
 ) {
 	const file = (await collectSource(source)).find(({ path }) => path === ownersPath);
-	const owners = file ? parseOwners(file.bytes).owners : null;
+	const { owners } = parseOwners(file?.bytes);
 	const layers = new Map(
 		all.map((layer) => {
 			const title = { en: titleOf(layer, "en"), fr: titleOf(layer, "fr") };

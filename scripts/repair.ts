@@ -10,7 +10,7 @@ import { readLayers } from "../service/harvester/layers.ts";
 import { findRepository, readHealth, servedRef } from "../service/repository.ts";
 import { readConfiguration, withoutStore } from "../service/settings.ts";
 import { readTextIfThere } from "../system/files/if-there.ts";
-import { runGit } from "../system/git/run.ts";
+import { gitText, runGit } from "../system/git/run.ts";
 import { createRun } from "../system/terminal/command-line.ts";
 import { counted, plain } from "../system/terminal/plain.ts";
 import { picturesMarkdown } from "./host/prove/proposed.ts";
@@ -26,7 +26,7 @@ const maxOpen = 20;
 /** `layers/health.json` as it was before a day (UTC); null if there was none. */
 async function readHealthBefore(repository: string, base: string, day: string): Promise<string | null> {
 	const words = ["rev-list", "-1", "--first-parent", `--before=${day}T00:00:00Z`, base];
-	const commit = (await runGit(repository, words)).toString("latin1").trim();
+	const commit = await gitText(repository, words);
 	return commit === "" ? null : readHealth(repository, commit);
 }
 

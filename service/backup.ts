@@ -5,7 +5,7 @@ import { reasonOf } from "../store/git/health.ts";
 import { readTextIfThere } from "../system/files/if-there.ts";
 import { replaceFile } from "../system/files/replace-file.ts";
 import { isDescendant } from "../system/git/commits.ts";
-import { GitFailure, runGit } from "../system/git/run.ts";
+import { GitFailure, gitText, runGit } from "../system/git/run.ts";
 import { WrongError } from "../system/terminal/command-line.ts";
 import { counted } from "../system/terminal/plain.ts";
 import { repositoryPath } from "./data-dir.ts";
@@ -78,8 +78,8 @@ async function orSentence<T>(sentence: string, task: () => Promise<T>): Promise<
 	});
 }
 
-async function tipOf(repository: string, ref = main): Promise<string> {
-	return (await runGit(repository, ["rev-parse", "--verify", "--end-of-options", ref])).toString().trim();
+function tipOf(repository: string, ref = main): Promise<string> {
+	return gitText(repository, ["rev-parse", "--verify", "--end-of-options", ref]);
 }
 
 /** Copies the objects of all branches, and reads all of them back. */
@@ -96,8 +96,7 @@ async function checkForward(source: string, target: string, folder: string): Pro
 	const before = await tipOf(target).catch(() => null);
 	const after = await tipOf(target, `${arriving}main`);
 	if (before === null || (await isDescendant(target, before, after))) return;
-	const describe = async (id: string) =>
-		(await runGit(target, ["log", "-1", "--format=%h of %cI", id])).toString().trim();
+	const describe = (id: string) => gitText(target, ["log", "-1", "--format=%h of %cI", id]);
 	throw new WrongError(
 		[
 			`${folder}: the backup ends with commit ${await describe(before)}, which ${source} does not have: it ends with`,
@@ -110,7 +109,7 @@ async function checkForward(source: string, target: string, folder: string): Pro
 /** Moves the backup's branches to those that have arrived. @returns the refs under which others were kept */
 async function moveBranches(target: string, now: Date): Promise<string[]> {
 	const format = "--format=%(objectname) %(refname)";
-	const listed = (await runGit(target, ["for-each-ref", format])).toString().split("\n").filter(Boolean);
+	const listed = (await gitText(target, ["for-each-ref", format])).split("\n").filter(Boolean);
 	const refs = new Map(listed.map((line) => [line.slice(line.indexOf(" ") + 1), line.split(" ")[0] ?? ""]));
 	const stamp = now.toISOString().replaceAll(":", "");
 	const [removals, moves, kept]: [string[], string[], string[]] = [[], [], []];

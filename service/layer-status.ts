@@ -8,7 +8,7 @@ import type { LayerStatus } from "../registry/schemas/answers.ts";
 import { type Lang, layerPath } from "../registry/smallkey.ts";
 import { textOf } from "../registry/texts.ts";
 import { type Layer, type Store, StoreBusy } from "../store/store.ts";
-import { GitTimeout, runGit } from "../system/git/run.ts";
+import { GitTimeout, gitText } from "../system/git/run.ts";
 import { descriptionOf, harvestedOf } from "./harvester/commit.ts";
 import type { ServiceHarvester } from "./harvester/open.ts";
 import { readHealth, readReviewNames, readReviews, servedRef } from "./repository.ts";
@@ -111,12 +111,11 @@ function createHasReview(repository: string): (smallkey: string) => Promise<bool
 }
 
 /** The output of a git command; null after the time limit. @throws {GitFailure} */
-async function gitInTime(repository: string, words: string[]): Promise<string | null> {
-	const output = await runGit(repository, words, { limitMs: historyMs }).catch((error: unknown) => {
+function gitInTime(repository: string, words: string[]): Promise<string | null> {
+	return gitText(repository, words, { limitMs: historyMs }).catch((error: unknown) => {
 		if (error instanceof GitTimeout) return null;
 		throw error;
 	});
-	return output?.toString("latin1").trim() ?? null;
 }
 
 const noCommit = { registered: null, commit: null };
@@ -144,8 +143,8 @@ async function declinedOf(repository: string, smallkey: string): Promise<LayerSt
 	const newer = ["rev-list", "-1", "--first-parent", "--ignore-missing", servedRef, `^${newest.main}`];
 	const later = await gitInTime(repository, [...newer, "--", layerPath(smallkey)]);
 	if (later !== "") return null;
-	const output = await runGit(repository, ["rev-parse", `${newest.commit}^`], { limitMs: historyMs });
-	return { commit: output.toString("latin1").trim(), at: isoTime(newest.timeMs), reason: newest.reason };
+	const commit = await gitText(repository, ["rev-parse", `${newest.commit}^`], { limitMs: historyMs });
+	return { commit, at: isoTime(newest.timeMs), reason: newest.reason };
 }
 
 /** `2026-03-04T12:00:00Z` */

@@ -32,9 +32,13 @@ export async function findRepository(named: string | undefined, dataDir: string)
 
 /** Reads `layers/health.json` at a commit; null if the commit has no such file. @throws {Error} if git fails */
 export async function readHealth(repository: string, commit = servedRef): Promise<string | null> {
-	const listed = await runGit(repository, ["ls-tree", commit, "--", healthPath]);
-	if (listed.length === 0) return null;
-	return (await runGit(repository, ["cat-file", "blob", `${commit}:${healthPath}`])).toString("utf8");
+	return (await readAt(repository, commit, healthPath))?.toString("utf8") ?? null;
+}
+
+/** The content of a file at a commit; null if it has no such file. @throws {Error} if git fails */
+export async function readAt(repository: string, commit: string, path: string): Promise<Buffer | null> {
+	const listed = await runGit(repository, ["ls-tree", commit, "--", path]);
+	return listed.length === 0 ? null : runGit(repository, ["cat-file", "blob", `${commit}:${path}`]);
 }
 
 /** A change on a branch of its own, which waits for a reviewer or was declined. */

@@ -12,17 +12,10 @@ import { parseRegistration } from "../registry/registration.ts";
 import type { WaitingRepair } from "../registry/schemas/answers.ts";
 import { descriptionPath, folderOf, langs, layerPath } from "../registry/smallkey.ts";
 import { tryJson } from "../registry/try-json.ts";
-import { runGit } from "../system/git/run.ts";
-import { servedRef } from "./repository.ts";
+import { readAt, servedRef } from "./repository.ts";
 
 /** Repairs whose evidence is kept: a proposal may have hundreds of layers. */
 const maxKept = 200;
-
-/** The content of a file at a commit; null if it has no such file. */
-async function readAt(repository: string, commit: string, path: string): Promise<Buffer | null> {
-	const listed = await runGit(repository, ["ls-tree", commit, "--", path]);
-	return listed.length === 0 ? null : runGit(repository, ["cat-file", "blob", `${commit}:${path}`]);
-}
 
 async function readLayer(repository: string, commit: string, smallkey: string) {
 	const [layer, service] = [

@@ -5,7 +5,7 @@ import { causeOf } from "../../registry/causes.ts";
 import type { Health } from "../../registry/health.ts";
 import type { CheckedLayer } from "../../registry/judge.ts";
 import { tryJson } from "../../registry/try-json.ts";
-import { runGit } from "../../system/git/run.ts";
+import { gitText, runGit } from "../../system/git/run.ts";
 import { mapWithProgress } from "../../system/terminal/progress.ts";
 import type { Answer } from "../net/ask.ts";
 import { FetchFailure } from "../net/failure.ts";
@@ -74,7 +74,7 @@ export function limitRequests(createClients: CreateClients, counts: RequestCount
  * @returns the numbers, which the clients update, and `save`, which writes them
  */
 async function openRequestCounts(repository: string, now: Date) {
-	const folder = (await runGit(repository, ["rev-parse", "--absolute-git-dir"])).toString("utf8").trim();
+	const folder = await gitText(repository, ["rev-parse", "--absolute-git-dir"]);
 	const file = join(folder, "repair-requests.json");
 	const day = now.toISOString().slice(0, 10);
 	const text = await readFile(file, "utf8").catch(() => "");

@@ -27,7 +27,7 @@ interface Ruleset extends Json {
 
 /** Whether one person is the only owner in this clone's owners file. A team is not one person. */
 async function hasLoneOperator(): Promise<boolean> {
-	const { owners } = parseOwners((await readIfThere(ownersPath)) ?? new Uint8Array(0));
+	const { owners } = parseOwners(await readIfThere(ownersPath));
 	const accounts = owners ? allOwners(owners).map(accountOf) : [];
 	return accounts[0]?.id !== undefined && accounts.every((account) => account?.id === accounts[0]?.id);
 }

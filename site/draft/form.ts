@@ -1,7 +1,7 @@
 import { html, type TemplateResult } from "lit-html";
 import { live } from "lit-html/directives/live.js";
 import { type Lang, langs } from "../../registry/smallkey.ts";
-import { tryJson } from "../../registry/try-json.ts";
+import { isObject, tryJson } from "../../registry/try-json.ts";
 import { field, select, textIn } from "../page/dom.ts";
 import { typeText } from "../page/texts.ts";
 import { layerChoice } from "./layer-choice.ts";
@@ -103,10 +103,6 @@ export function draftForm(
 function memberOf(document: Members, lang: Lang, name: string): string {
 	const value = membersOf(document[lang])[name];
 	return typeof value === "string" ? value : "";
-}
-
-function isObject(value: unknown): value is Members {
-	return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
 function membersOf(value: unknown): Members {

@@ -1,5 +1,5 @@
 import { type GitObject, readObjects } from "./cat-file.ts";
-import { defaultSilenceMs, GitFailure, GitTimeout, readRecords, runGit } from "./run.ts";
+import { defaultSilenceMs, GitFailure, GitTimeout, gitText, readRecords, runGit } from "./run.ts";
 
 /** A commit as it is stored. A pushed commit may have any content. */
 export interface RawCommit {
@@ -66,8 +66,7 @@ export async function* readLog(repository: string, args: readonly string[]): Asy
 
 /** Whether a clone has only the newest part of its history. */
 export async function isShallow(repository: string): Promise<boolean> {
-	const output = await runGit(repository, ["rev-parse", "--is-shallow-repository"]);
-	return output.toString("latin1").trim() === "true";
+	return (await gitText(repository, ["rev-parse", "--is-shallow-repository"])) === "true";
 }
 
 /** Ids of the commits that `git rev-list` lists, in its order. @throws {GitFailure} if a named commit does not exist */
@@ -219,12 +218,11 @@ function data(text: string): string {
 }
 
 /** Stores one commit that no ref names. The name of its pack is not synced. @returns its id */
-export async function importCommit(
+export function importCommit(
 	repository: string,
 	from: string | null,
 	commit: ImportedCommit,
 ): Promise<string> {
 	const input = [...commitCommands(from, commit), endCommand].join("");
-	const output = await runGit(repository, [...importArgs], { input, config: importConfig });
-	return output.toString("latin1").trim();
+	return gitText(repository, [...importArgs], { input, config: importConfig });
 }

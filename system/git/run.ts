@@ -120,6 +120,11 @@ export async function runGit(repository: string, args: string[], options: RunOpt
 	return Buffer.concat(printed);
 }
 
+/** The standard output of `runGit` as a text, without white space around it. */
+export async function gitText(...command: Parameters<typeof runGit>): Promise<string> {
+	return (await runGit(...command)).toString("utf8").trim();
+}
+
 /**
  * Runs git and yields its output as it arrives. When the loop over the output ends, so does the process.
  * @param options without `limitMs`, git may take any time, as long as it is not silent for `silenceMs` milliseconds
