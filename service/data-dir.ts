@@ -172,7 +172,7 @@ async function tryLock(path: string): Promise<Lock | null> {
 	return { release };
 }
 
-/** Whether nobody has the lock, and this process alone may take it: all others that announced themselves have given up. */
+/** Whether the lock is free, and this process alone may take it: all others that announced themselves have given up. */
 async function isFirst(path: string, announced: string): Promise<boolean> {
 	for (let turn = 0; turn < maxTurns; turn += 1) {
 		const rivals = await rivalsOf(path, announced);
