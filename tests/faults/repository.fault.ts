@@ -21,37 +21,27 @@ async function damage(path: string): Promise<void> {
 	await file.close();
 }
 
-test("a corrupt loose object", async ({ world }) => {
-	await world.stop();
-	await loosen(world.repository);
-	const path = await objectFile(world.repository, "main:layers/on/one.json");
-	const whole = await readFile(path);
-	await damage(path);
-	await world.start();
-	const heard = await world.put("one", "other");
-	const others = await world.put("three");
-	const reader = await world.readAll();
-	await writeFile(path, whole);
-	const last = await world.putAtLast("one");
-	const publisher = `of that layer ${heard}; of others ${others}; then ${last}`;
-	await world.note("repository", "a corrupt loose object: a layer's file", { reader, publisher });
-});
+const objects: [fault: string, name: string, harm: (path: string) => Promise<void>, which: string][] = [
+	["a corrupt loose object: a layer's file", "main:layers/on/one.json", damage, "that layer"],
+	["a lost loose object: a folder of layers", "main:layers/on", rm, "a layer in it"],
+];
 
-test("a corrupt tree", async ({ world }) => {
-	await world.stop();
-	await loosen(world.repository);
-	const path = await objectFile(world.repository, "main:layers/on");
-	const whole = await readFile(path);
-	await rm(path);
-	await world.start();
-	const heard = await world.put("one", "other");
-	const others = await world.put("three");
-	const reader = await world.readAll();
-	await writeFile(path, whole);
-	const last = await world.putAtLast("one");
-	const publisher = `of a layer in it ${heard}; of others ${others}; then ${last}`;
-	await world.note("repository", "a lost loose object: a folder of layers", { reader, publisher });
-});
+for (const [fault, name, harm, which] of objects)
+	test(fault, async ({ world }) => {
+		await world.stop();
+		await loosen(world.repository);
+		const path = await objectFile(world.repository, name);
+		const whole = await readFile(path);
+		await harm(path);
+		await world.start();
+		const heard = await world.put("one", "other");
+		const others = await world.put("three");
+		const reader = await world.readAll();
+		await writeFile(path, whole);
+		const last = await world.putAtLast("one");
+		const publisher = `of ${which} ${heard}; of others ${others}; then ${last}`;
+		await world.note("repository", fault, { reader, publisher });
+	});
 
 /** Damages the one pack that a repository has; how it was. */
 async function damagePack(repository: string): Promise<{ pack: string; whole: Buffer }> {

@@ -1,3 +1,6 @@
+import { layerPath } from "../../registry/smallkey.ts";
+import { featureAt } from "../viewer/viewer.ts";
+import { writeFiles } from "../world.ts";
 import { hang, json, type Peer, png, type Route, streamForever, text } from "./peer.ts";
 
 /** Path of the layer that the tests ask for, in a map service. */
@@ -87,3 +90,8 @@ export const oddRoutes = {
 	streamForever,
 	page: text("<html><body>Maintenance</body></html>", "text/html"),
 };
+
+/** Stores a feature layer of a peer in a folder, as a checkout has it. */
+export function storeLayer(folder: string, peer: Peer, smallkey: string, path = mapLayer): void {
+	writeFiles(folder, { [layerPath(smallkey)]: JSON.stringify(featureAt(peer.origin + path)) });
+}

@@ -1,5 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
+import * as assert from "uvu/assert";
+import { FetchFailure } from "../../harvest/net/failure.ts";
 
 /** How a path is answered. */
 export type Route = (request: IncomingMessage, response: ServerResponse) => void;
@@ -106,4 +108,11 @@ export function png(mark: number): string {
 /** The same as a data URI. */
 export function pngUri(mark: number): string {
 	return `data:image/png;base64,${png(mark)}`;
+}
+
+/** The failure of a request, or of reading its body. */
+export async function failureOf(request: Promise<Response>): Promise<FetchFailure> {
+	const error = await request.then((response) => response.arrayBuffer()).catch((reason) => reason);
+	assert.instance(error, FetchFailure, `${error}: the request was answered`);
+	return error;
 }

@@ -9,6 +9,7 @@ import type { Lang } from "../../registry/smallkey.ts";
 import { renderLayer, targetNames } from "../../registry/targets/table.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { assertAccepted, featureAt, nodeOf } from "../viewer/viewer.ts";
+import { describedAt } from "./targets/samples.ts";
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
 
@@ -35,25 +36,13 @@ function wmsWith(more: Partial<LangEntry>): Registration {
 	return { version: "1.0.0", payload_type: "wms", en: entry, fr: { ...entry, layer: "routes" } };
 }
 
-const described = {
-	en: {
-		service_url: address,
-		name: "Stations",
-		display_field: "",
-		geometry_type: "esriGeometryPoint",
-		min_scale: 5000000,
-		max_scale: 1000,
-		extent: { wkid: 3978, xmin: 1, ymin: 2, xmax: 3, ymax: 4 },
-		fields: [
-			{ name: "OBJECTID", alias: "Number", type: "esriFieldTypeOID" },
-			{ name: "SHAPE", alias: "Shape", type: "esriFieldTypeGeometry" },
-			{ name: "NAME", alias: "Name", type: "esriFieldTypeString" },
-			{ name: "DEPTH", alias: "Depth", type: "esriFieldTypeDouble" },
-		],
-		renderer: { type: "simple", label: "Station", image: dot },
-		count: 2000,
-	},
-} satisfies Description;
+const fields = [
+	{ name: "OBJECTID", alias: "Number", type: "esriFieldTypeOID" },
+	{ name: "SHAPE", alias: "Shape", type: "esriFieldTypeGeometry" },
+	{ name: "NAME", alias: "Name", type: "esriFieldTypeString" },
+	{ name: "DEPTH", alias: "Depth", type: "esriFieldTypeDouble" },
+];
+const described = { en: { ...describedAt(address).en, fields } } as Description & { en: object };
 
 /** The description with other facts in English. */
 function describedWith(more: object): Description {
@@ -201,7 +190,7 @@ test("only small layers of points are loaded whole", () => {
 test("the field that names a feature: the service's, else the first text field, else the first field", () => {
 	const nameField = (more: object) => nodeIn(featureAt(address), describedWith(more)).nameField;
 	assert.is(nameField({ display_field: "DEPTH" }), "DEPTH");
-	assert.is(nameField({ fields: described.en.fields.slice(0, 2) }), "OBJECTID");
+	assert.is(nameField({ fields: fields.slice(0, 2) }), "OBJECTID");
 	assert.is(nameField({ fields: [] }), "");
 });
 

@@ -5,11 +5,11 @@ import { gzipSync } from "node:zlib";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { isPublicAddress } from "../../../harvest/net/addresses.ts";
-import { type FailureReason, FetchFailure } from "../../../harvest/net/failure.ts";
+import type { FailureReason } from "../../../harvest/net/failure.ts";
 import { createFetch, isExempt } from "../../../harvest/net/fetch.ts";
 import { eventually } from "../../wait.ts";
 import { words } from "../../world.ts";
-import { hang, json, Peer, status, streamForever, text } from "../peer.ts";
+import { failureOf, hang, json, Peer, status, streamForever, text } from "../peer.ts";
 
 let peer: Peer;
 test.before.each(async () => {
@@ -17,23 +17,12 @@ test.before.each(async () => {
 });
 test.after.each(() => peer.close());
 
-/** The failure of a request, or of reading its body. */
-async function failure(request: Promise<Response>): Promise<FetchFailure> {
-	try {
-		await (await request).arrayBuffer();
-	} catch (error) {
-		assert.instance(error, FetchFailure, String(error));
-		return error as FetchFailure;
-	}
-	return assert.unreachable("the request was answered") as never;
-}
-
 async function assertRefused(
 	request: Promise<Response>,
 	reason: FailureReason,
 	pattern: RegExp,
 ): Promise<void> {
-	const { reason: actual, message } = await failure(request);
+	const { reason: actual, message } = await failureOf(request);
 	assert.is(actual, reason, message);
 	assert.match(message, pattern);
 }

@@ -5,26 +5,15 @@ import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createLookup, type Resolve } from "../../../harvest/net/addresses.ts";
 import { createAsk } from "../../../harvest/net/ask.ts";
-import { FetchFailure } from "../../../harvest/net/failure.ts";
+import type { FetchFailure } from "../../../harvest/net/failure.ts";
 import { createFetch } from "../../../harvest/net/fetch.ts";
-import { json, Peer, status } from "../peer.ts";
+import { failureOf, json, Peer, status } from "../peer.ts";
 
 let peer: Peer;
 test.before.each(async () => {
 	peer = await Peer.open();
 });
 test.after.each(() => peer.close());
-
-async function failure(request: Promise<Response>): Promise<FetchFailure> {
-	const error = await request
-		.then((response) => response.arrayBuffer())
-		.then(
-			() => null,
-			(reason) => reason,
-		);
-	assert.instance(error, FetchFailure, String(error));
-	return error;
-}
 
 /** A resolver whose answer to each further question is another one; it counts the questions. */
 function changing(...answers: string[]): { resolve: Resolve; questions: () => number } {
@@ -57,8 +46,8 @@ test("a name that points into the machine at its second request is refused then"
 	const fetch = createFetch({ resolve, timeoutMs: 300 });
 	const address = `http://map.example:${peer.port}/`;
 	// The first address is of the public internet: no host answers there in time.
-	assert.is.not((await failure(fetch(address))).reason, "address");
-	assert.is((await failure(fetch(address))).reason, "address");
+	assert.is.not((await failureOf(fetch(address))).reason, "address");
+	assert.is((await failureOf(fetch(address))).reason, "address");
 	assert.equal(peer.asked, []);
 });
 
@@ -66,7 +55,7 @@ test("redirects in a circle, or to this machine by a name, end with a refusal", 
 	const fetch = createFetch({ allowPrivate: true });
 	peer.on("/to", status(302, { Location: "/fro" }));
 	peer.on("/fro", status(302, { Location: "/to" }));
-	assert.is((await failure(fetch(`${peer.origin}/to`))).reason, "redirect");
+	assert.is((await failureOf(fetch(`${peer.origin}/to`))).reason, "redirect");
 	assert.is(peer.asked.length, 4);
 	peer.on("/body", (_request, response) => {
 		response.writeHead(302, { Location: "/end" });
@@ -96,7 +85,7 @@ test("bombs in every coding, one in the other too, are cut off at the limit, and
 		peer.on("/bomb", (_request, response) => {
 			response.writeHead(200, { "Content-Encoding": coding }).end(bytes);
 		});
-		const { reason } = await failure(createFetch({ allowPrivate: true })(`${peer.origin}/bomb`));
+		const { reason } = await failureOf(createFetch({ allowPrivate: true })(`${peer.origin}/bomb`));
 		assert.is(reason, "size", coding);
 	}
 	assert.ok(process.memoryUsage().rss - before < 150_000_000, "memory stays bounded");
@@ -109,7 +98,7 @@ test("what is compressed wrongly, or in a thousand codings, is a failure of the 
 			response.writeHead(200, { "Content-Encoding": coding }).end("no such thing");
 		});
 		assert.ok(
-			["network", "time"].includes((await failure(fetch(`${peer.origin}/odd`))).reason),
+			["network", "time"].includes((await failureOf(fetch(`${peer.origin}/odd`))).reason),
 			coding.slice(0, 20),
 		);
 	}
@@ -159,7 +148,7 @@ test("answers that never come to their body, or dribble it, are cut off", async 
 	};
 	for (const [name, speak] of Object.entries(speakers)) {
 		const { origin, close } = await openRaw(speak);
-		const { reason } = await failure(createFetch({ allowPrivate: true, timeoutMs: 500 })(`${origin}/`));
+		const { reason } = await failureOf(createFetch({ allowPrivate: true, timeoutMs: 500 })(`${origin}/`));
 		assert.ok(["time", "network", "size"].includes(reason), `${name}: ${reason}`);
 		for (const timer of timers.splice(0)) clearInterval(timer);
 		await close();

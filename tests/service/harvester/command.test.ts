@@ -1,22 +1,19 @@
-import { mkdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { test } from "uvu";
+import { readFile, stat, utimes } from "node:fs/promises";
+import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
-import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
+import { layerDocument, mapLayer, serveLayer, storeLayer } from "../../harvest/arcgis-server.ts";
 import { json, Peer, text } from "../../harvest/peer.ts";
 import { runScript } from "../../process.ts";
-import { temporaryFolder } from "../../world.ts";
+import { featureAt } from "../../viewer/viewer.ts";
+import { freshSuite, temporaryFolder, writeFiles } from "../../world.ts";
 
 let peer: Peer;
-let folder: Awaited<ReturnType<typeof temporaryFolder>>;
-test.before.each(async () => {
-	peer = await Peer.open();
-	folder = await temporaryFolder();
-});
-test.after.each(async () => {
-	await folder.remove();
-	await peer.close();
+let folder: string;
+const test = freshSuite("npx fragment-publisher harvest", async (use) => {
+	peer = use(await Peer.open());
+	folder = use(await temporaryFolder()).path;
+	return {};
 });
 
 /** Runs a command on the layers of the test's own folder; services on this machine may be asked. */
@@ -25,29 +22,21 @@ function run(name: string, ...words: string[]) {
 }
 
 async function runWith(variables: Record<string, string>, name: string, ...words: string[]) {
-	const layers = join(folder.path, "layers");
+	const layers = join(folder, "layers");
 	const { code, stdout, stderr } = await runScript(name, [...words, "--layers", layers], variables);
 	return { code, output: stdout + stderr };
 }
 
-async function store(path: string, content: object | string): Promise<void> {
-	const file = join(folder.path, path);
-	await mkdir(dirname(file), { recursive: true });
-	await writeFile(file, typeof content === "string" ? content : JSON.stringify(content));
-}
+const storeFeature = (smallkey: string, path?: string) => storeLayer(folder, peer, smallkey, path);
 
-async function storeFeature(smallkey: string, path = mapLayer): Promise<void> {
-	const entry = { service_url: peer.origin + path };
-	await store(layerPath(smallkey), { version: "1.0.0", payload_type: "feature", en: entry, fr: entry });
-}
-
-async function storeWms(smallkey: string, layer: string): Promise<void> {
+function storeWms(smallkey: string, layer: string): void {
 	const entry = { service_url: `${peer.origin}/wms`, layer };
-	await store(layerPath(smallkey), { version: "1.0.0", payload_type: "wms", en: entry, fr: entry });
+	const registration = { version: "1.0.0", payload_type: "wms", en: entry, fr: entry };
+	writeFiles(folder, { [layerPath(smallkey)]: JSON.stringify(registration) });
 }
 
 function stored(smallkey: string): Promise<string> {
-	return readFile(join(folder.path, descriptionPath(smallkey)), "utf8");
+	return readFile(join(folder, descriptionPath(smallkey)), "utf8");
 }
 
 const capabilities =
@@ -56,10 +45,10 @@ const capabilities =
 test("harvest writes a description beside each layer, and an unchanged service changes no file", async () => {
 	serveLayer(peer);
 	peer.on("/wms", text(capabilities, "text/xml"));
-	await storeFeature("ozone");
-	await storeFeature("parks");
-	await storeWms("roads", "roads");
-	await storeWms("streets", "roads");
+	storeFeature("ozone");
+	storeFeature("parks");
+	storeWms("roads", "roads");
+	storeWms("streets", "roads");
 	const first = await run("harvest");
 	assert.is(first.code, 0, first.output);
 	assert.match(first.output, "4 layers asked, 4 descriptions changed, 0 with findings");
@@ -79,8 +68,8 @@ test("harvest writes a description beside each layer, and an unchanged service c
 
 test("harvest tells wrong registrations from services that are down, and keeps what was known", async () => {
 	serveLayer(peer);
-	await storeFeature("ozone");
-	await storeFeature("wrong", "/nothing/MapServer/1");
+	storeFeature("ozone");
+	storeFeature("wrong", "/nothing/MapServer/1");
 	assert.is((await run("harvest", "ozone")).code, 0);
 	const known = await stored("ozone");
 	serveLayer(peer, { layer: text("busy", "text/plain", 403) });
@@ -105,24 +94,24 @@ test("harvest tells wrong registrations from services that are down, and keeps w
 
 test("harvest --older-than leaves alone what was checked lately", async () => {
 	serveLayer(peer);
-	await storeFeature("ozone");
-	await storeFeature("parks");
+	storeFeature("ozone");
+	storeFeature("parks");
 	await run("harvest", "ozone");
 	const lately = await run("harvest", "--older-than", "7d");
 	assert.match(lately.output, "1 layer asked, 1 description changed");
 	const long = new Date(Date.now() - 8 * 86_400_000);
-	await utimes(join(folder.path, descriptionPath("ozone")), long, long);
+	await utimes(join(folder, descriptionPath("ozone")), long, long);
 	const old = await run("harvest", "--older-than", "7d");
 	assert.match(old.output, "1 layer asked, 0 descriptions changed");
-	const { mtime } = await stat(join(folder.path, descriptionPath("ozone")));
+	const { mtime } = await stat(join(folder, descriptionPath("ozone")));
 	assert.ok(mtime > long, "its time says that it was checked");
 });
 
 test("addresses that are not public are not asked unless that is allowed", async () => {
 	serveLayer(peer);
 	peer.on("/wms", text(capabilities, "text/xml"));
-	await storeFeature("ozone");
-	await storeWms("roads", "roads");
+	storeFeature("ozone");
+	storeWms("roads", "roads");
 	for (const script of ["harvest", "check-services"]) {
 		const { code, output } = await runWith({}, script);
 		assert.is(code, 1);
@@ -135,7 +124,7 @@ test("addresses that are not public are not asked unless that is allowed", async
 });
 
 test("a command says which words it knows, without a stack trace", async () => {
-	await storeFeature("ozone");
+	storeFeature("ozone");
 	for (const [words, pattern] of [
 		[["--older-than", "soon"], /must be a time such as 7d/],
 		[["--bogus"], /unknown option .--bogus.\n.*npx fragment-publisher harvest --help/],
@@ -151,8 +140,8 @@ test("a command says which words it knows, without a stack trace", async () => {
 
 test("a layer file that is wrong is named, and does not stop the others", async () => {
 	serveLayer(peer);
-	await storeFeature("ozone");
-	await store("layers/ba/bad.json", "{");
+	storeFeature("ozone");
+	writeFiles(folder, { "layers/ba/bad.json": "{" });
 	const { output } = await run("harvest");
 	assert.match(output, "layers/ba/bad.json: the document must be JSON");
 	assert.match(output, "1 layer asked, 1 description changed");
@@ -161,13 +150,13 @@ test("a layer file that is wrong is named, and does not stop the others", async 
 test("check-services says of each layer what its service offers", async () => {
 	serveLayer(peer);
 	peer.on("/wms", text(capabilities, "text/xml"));
-	await storeFeature("ozone");
-	await storeWms("roads", "roads");
+	storeFeature("ozone");
+	storeWms("roads", "roads");
 	const good = await run("check-services");
 	assert.is(good.code, 0, good.output);
 	assert.match(good.output, "ozone en: Stations\nozone fr: Stations\n");
 	assert.match(good.output, "roads en: Roads; queryable as no type; no legend named\n");
-	await storeWms("rails", "rails");
+	storeWms("rails", "rails");
 	const wrong = await run("check-services", "rails");
 	assert.is(wrong.code, 1);
 	assert.match(
@@ -184,9 +173,9 @@ test("nothing that a service or a file says is a command of the workflow's runne
 	const hostile = "##[stop-commands]x\u001b[31m\u0007\n::set-output name=x::y";
 	const unsafe = /##\[|^\s*::|(?!\n)\p{Cc}/mu;
 	serveLayer(peer, { layer: json(layerDocument({ name: hostile })) });
-	const entry = { service_url: peer.origin + mapLayer, display_field: hostile };
-	await store(layerPath("ozone"), { version: "1.0.0", payload_type: "feature", en: entry, fr: entry });
-	await store(`layers/ba/bad${hostile.replaceAll("/", "")}.json`, "{");
+	const named = featureAt(peer.origin + mapLayer, { display_field: hostile });
+	const bad = `layers/ba/bad${hostile.replaceAll("/", "")}.json`;
+	writeFiles(folder, { [layerPath("ozone")]: JSON.stringify(named), [bad]: "{" });
 	const checked = await run("check-services");
 	assert.is(checked.code, 1);
 	assert.match(checked.output, "has no field ## [stop-commands]x");
@@ -197,7 +186,7 @@ test("nothing that a service or a file says is a command of the workflow's runne
 	const harvested = await run("harvest");
 	assert.match(harvested.output, "answers with ArcGIS error 500: ## [stop-commands]x");
 	assert.not.match(harvested.output, unsafe);
-	const built = await run("build", "--out", join(folder.path, "dist"));
+	const built = await run("build", "--out", join(folder, "dist"));
 	assert.is(built.code, 1);
 	assert.match(built.output, "bad## [stop-commands]x");
 	assert.not.match(built.output, unsafe);
@@ -205,12 +194,12 @@ test("nothing that a service or a file says is a command of the workflow's runne
 
 test("MAP_WKID is the spatial reference of what is harvested and of what is built", async () => {
 	serveLayer(peer);
-	await storeFeature("ozone");
+	storeFeature("ozone");
 	const variables = { HARVEST_ALLOW_PRIVATE: "on", MAP_WKID: "3857" };
 	assert.is((await runWith(variables, "harvest")).code, 0);
 	const { extent } = JSON.parse(await stored("ozone")).en;
 	assert.is(extent.wkid, 3857);
-	const out = join(folder.path, "dist");
+	const out = join(folder, "dist");
 	const built = await runWith(variables, "build", "--out", out);
 	assert.is(built.code, 0, built.output);
 	const fragment = JSON.parse(await readFile(join(out, "v0.9/doc/en/ozone"), "utf8"));
@@ -223,7 +212,7 @@ test("MAP_WKID is the spatial reference of what is harvested and of what is buil
 
 test("a group layer fails the harvest with its own words", async () => {
 	serveLayer(peer, { layer: json(layerDocument({ type: "Group Layer" })) });
-	await storeFeature("ozone");
+	storeFeature("ozone");
 	const { code, output } = await run("harvest");
 	assert.is(code, 1);
 	assert.match(output, "is a group layer: register one of the layers in it");

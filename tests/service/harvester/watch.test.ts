@@ -2,7 +2,7 @@ import { readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../../registry/smallkey.ts";
-import { mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
+import { mapLayer, serveLayer, storeLayer } from "../../harvest/arcgis-server.ts";
 import { json, Peer, text } from "../../harvest/peer.ts";
 import { runScript } from "../../process.ts";
 import { featureAt } from "../../viewer/viewer.ts";
@@ -20,19 +20,14 @@ const test = freshSuite("npx fragment-publisher watch-services", async (use) => 
 
 /** Runs the command on the layers of the test's folder, on the day of the test. */
 async function run(...words: string[]): Promise<{ code: number; output: string }> {
-	let output = "";
-	const write = (text: string) => {
-		output += `${text}\n`;
-	};
-	const io = { print: write, warn: write, now: () => new Date(`${week}T12:00:00Z`) };
+	const now = () => new Date(`${week}T12:00:00Z`);
 	const argv = [...words, "--layers", join(folder, "layers")];
-	const { code } = await runScript("watch-services", argv, { HARVEST_ALLOW_PRIVATE: "on" }, io);
-	return { code, output };
+	const env = { HARVEST_ALLOW_PRIVATE: "on" };
+	const { code, stdout, stderr } = await runScript("watch-services", argv, env, { now });
+	return { code, output: stdout + stderr };
 }
 
-function storeFeature(smallkey: string, path = mapLayer, { origin } = peer): void {
-	writeFiles(folder, { [layerPath(smallkey)]: JSON.stringify(featureAt(origin + path)) });
-}
+const storeFeature = (smallkey: string, path?: string, at = peer) => storeLayer(folder, at, smallkey, path);
 
 function health(): Promise<string | null> {
 	return readFile(join(folder, "layers/health.json"), "utf8").catch(() => null);
