@@ -88,7 +88,7 @@ test("the same service gives the same text", async () => {
 	assert.not.match(String(first), /20\d\d-/);
 });
 
-test("a renderer without a label", async () => {
+test("a renderer without a label has a symbol with an empty one", async () => {
 	serveLayer(peer, {
 		layer: json(layerDocument({ drawingInfo: { renderer: { type: "simple", symbol: marker(1) } } })),
 	});
@@ -252,7 +252,7 @@ test("a table, a raster layer, a whole service and a service's list are wrong re
 	}
 });
 
-test("fields, drawing info and display field of null", async () => {
+test("a layer whose fields, drawing info and display field are null gets one symbol", async () => {
 	const bare = { fields: null, drawingInfo: null, displayField: null, extent: null, minScale: null };
 	serveLayer(peer, { layer: json(layerDocument(bare)), legend: json({ layers: null }) });
 	const { node, findings } = await harvest();
@@ -312,7 +312,7 @@ test("heatmaps and other renderers become one symbol", async () => {
 	}
 });
 
-test("a trailing slash in the address", async () => {
+test("a trailing slash of the address is left out", async () => {
 	serveLayer(peer);
 	const { node, findings } = await harvest(`${mapLayer}/`);
 	assert.equal(findings, []);
@@ -320,12 +320,12 @@ test("a trailing slash in the address", async () => {
 	assert.is(node.url, peer.origin + mapLayer);
 });
 
-test("HTML instead of JSON", async () => {
+test("a service that sends HTML instead of JSON is a wrong registration", async () => {
 	serveLayer(peer, { layer: oddRoutes.page });
 	assertFault((await harvest()).findings, "wrong", /does not answer as an ArcGIS layer/);
 });
 
-test("a UTF-8 byte order mark, and letters beyond ASCII", async () => {
+test("an answer with a byte order mark, and letters beyond ASCII, are read", async () => {
 	const document = JSON.stringify(layerDocument({ name: "Réseau hydro 水" }));
 	serveLayer(peer, { layer: text(`\ufeff${document}`, "text/plain") });
 	const { node, findings } = await harvest();

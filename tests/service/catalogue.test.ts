@@ -124,7 +124,7 @@ test("deleted files of the catalogue are made again, and a killed process is rep
 	assert.equal(local.reported, []);
 });
 
-test("is served below the base path, with the headers of each kind, compressed, and not written to", async (scene) => {
+test("the catalogue is served below the base path, with the headers of each kind, compressed, and not written to", async (scene) => {
 	const { local } = scene;
 	const { origin, end } = await listen(local);
 	const get = (path: string, init: RequestInit = {}) =>
@@ -215,7 +215,8 @@ test("is served below the base path, with the headers of each kind, compressed, 
 	}
 });
 
-test("its process serves several changes, and is replaced once it uses much memory", async ({ local }) => {
+test("the catalogue's process serves several changes, and is replaced once it uses much memory", async (scene) => {
+	const { local } = scene;
 	/** The processes, once the one that the next change finds has been started. */
 	const afterPut = async (smallkey: string) => {
 		assert.is((await put(local, smallkey)).status, 201);
@@ -236,7 +237,8 @@ test("its process serves several changes, and is replaced once it uses much memo
 	local.catalogueLimits = {};
 });
 
-test("its process works at the same priority where a lower one cannot be set", async ({ local }) => {
+test("the catalogue's process works at the same priority where a lower one cannot be set", async (scene) => {
+	const { local } = scene;
 	const priorities = () => catalogueWorkers().map((pid) => getPriority(pid));
 	// An idle process with much memory is replaced.
 	await eventually(() => catalogueWorkers().length === 1);
@@ -255,7 +257,8 @@ test("its process works at the same priority where a lower one cannot be set", a
 	}
 });
 
-test("after a restart it is updated, and with SITE=off nothing of it is left", async ({ local }) => {
+test("after a restart the catalogue is updated, and with SITE=off nothing of it is left", async (scene) => {
+	const { local } = scene;
 	await local.stop();
 	assert.equal(catalogueWorkers(), []);
 	await local.start();

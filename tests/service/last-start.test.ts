@@ -17,7 +17,7 @@ const test = freshSuite("a start after another one", async (use) => {
 	return { local, lastStart };
 });
 
-test("without the layers that the last start served is refused, and makes nothing", async (scene) => {
+test("a start without the layers that the last start served is refused, and makes nothing", async (scene) => {
 	const { local, lastStart } = scene;
 	await local.restart();
 	await local.stop();
@@ -48,7 +48,8 @@ test("without the layers that the last start served is refused, and makes nothin
 	assert.is(local.get("/v0.9/doc/en/one").status, 200);
 });
 
-test("without its repository is refused while DATA_DIR/fragments says what was served", async ({ local }) => {
+test("a start without its repository is refused while DATA_DIR/fragments says what was served", async (scene) => {
+	const { local } = scene;
 	await local.stop();
 	local.variables = {};
 	await rename(local.repository, `${local.repository}.away`);
@@ -59,7 +60,7 @@ test("without its repository is refused while DATA_DIR/fragments says what was s
 	await local.start();
 });
 
-test("on an older copy serves it, and says so", async ({ local }) => {
+test("a start on an older copy serves it, and says so", async ({ local }) => {
 	const tip = local.store.tip;
 	await local.restart();
 	await local.stop();
@@ -70,7 +71,7 @@ test("on an older copy serves it, and says so", async ({ local }) => {
 	assert.ok(local.warnings.some((text) => text.includes(`does not have commit ${tip} of the last start`)));
 });
 
-test("on a branch that has gone back serves what was served, and writes nothing until it is back", async (scene) => {
+test("a start on a branch that has gone back serves what was served, and writes nothing until it is back", async (scene) => {
 	const { local } = scene;
 	const tip = local.store.tip;
 	await local.stop();

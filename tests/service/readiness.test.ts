@@ -22,7 +22,7 @@ function ready(local: Local): string {
 	return `${status} ${textOf(local.get("/readyz"))}`;
 }
 
-test("all is well", ({ local }) => {
+test("readyz answers 200 while all is well", ({ local }) => {
 	assert.is(ready(local), "200 ok\n");
 });
 
