@@ -11,10 +11,7 @@ import type { Review } from "../../review/review.ts";
 import { plainSettings } from "../catalogue/pages.ts";
 import { exits, runScript, warns } from "../process.ts";
 import { type Files, Repository, temporaryFolder } from "../world.ts";
-import { ownersFile, wmsFile } from "./repository.ts";
-
-/** An address that is never asked: it is not of the public internet. */
-const nowhere = "http://127.0.0.1:9/wms";
+import { nowhere, ownersFile, wmsFile } from "./repository.ts";
 
 /** Texts that would do something if they were not made safe. */
 const hostile = [

@@ -1,14 +1,11 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { ownersFile, wmsFile } from "./repository.ts";
+import { freshSuite } from "../world.ts";
+import { nowhere, ownersFile, wmsFile } from "./repository.ts";
 import { World } from "./runner/world.ts";
-
-/** An address that is never asked: it is not of the public internet. */
-const nowhere = "http://127.0.0.1:9/wms";
 
 let world: World;
 
-test.before.each(async () => {
+const test = freshSuite("a pull request, as GitHub runs it", async (use) => {
 	world = await World.open({
 		"SECURITY.md": "how to report\n",
 		"layers/owners.json": ownersFile,
@@ -16,8 +13,8 @@ test.before.each(async () => {
 		"layers/bb/bbb.json": wmsFile("b", nowhere),
 	});
 	world.peer.teams.set("maps/reviewers", ["ann"]).set("maps/operators", ["olga"]);
+	use(() => world.close());
 });
-test.after.each(() => world.close());
 
 /** A registration with another title only: its service is not asked. */
 const retitled = (layer: string) => wmsFile(layer, nowhere, { service_name: "Another title" });

@@ -1,25 +1,21 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Peer } from "../harvest/peer.ts";
 import { oddService, serveOdd } from "../harvest/repair/odd-service.ts";
 import { exits, runScript } from "../process.ts";
-import { temporaryFolder, writeFiles } from "../world.ts";
+import { sharedSuite, temporaryFolder, writeFiles } from "../world.ts";
 import { featureFile, ownersFile } from "./repository.ts";
 import type { Pull } from "./runner/pull.ts";
 import { World } from "./runner/world.ts";
 
-const test = suite("a repair, as GitHub runs it");
-
-let services: Peer;
 let world: World;
 
-test.before(async () => {
-	services = await Peer.open();
+const test = sharedSuite("a repair, as GitHub runs it", async (use) => {
+	const services = await Peer.open();
+	use(() => services.close());
 	serveOdd(services, 3);
-	await using temporary = await temporaryFolder();
-	const folder = temporary.path;
+	const folder = use(await temporaryFolder()).path;
 	const layer = featureFile(`${services.origin}${oddService}/3`);
 	writeFiles(folder, { "mo/moved.json": layer });
 	await exits(runScript("harvest", ["--layers", folder], { HARVEST_ALLOW_PRIVATE: "on" }), 0);
@@ -30,12 +26,9 @@ test.before(async () => {
 		"layers/health.json": '{"sick":{"moved":{"state":"wrong","since":"2026-W09"}}}\n',
 	});
 	world.peer.teams.set("maps/reviewers", ["ann"]).set("maps/operators", ["olga"]);
+	use(() => world.close());
 	delete world.variables.REPAIR;
 	serveOdd(services, 5);
-});
-test.after(async () => {
-	await world.close();
-	await services.close();
 });
 
 /** Plays the refresh of a week, and what follows. @returns the pull requests of repairs that are open after it */

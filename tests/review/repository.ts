@@ -11,13 +11,16 @@ export function hide(repository: Repository, path: string, content: string): voi
 	repository.git("checkout", "-q", "-b", "back");
 	repository.commit("its reversal", { [path]: before });
 	repository.git("checkout", "-q", "hidden");
-	repository.commit("beside it", { "layers/be/beside.json": wmsFile("beside", "http://127.0.0.1:9/wms") });
+	repository.commit("beside it", { "layers/be/beside.json": wmsFile("beside", nowhere) });
 	repository.git("checkout", "-q", "main");
 	repository.git("merge", "-q", "--no-ff", "--no-edit", "hidden", "back");
 	repository.git("checkout", "-q", "-b", "hiding", "hidden");
 	repository.git("merge", "-q", "--no-edit", "-s", "ours", "back");
 	repository.git("checkout", "-q", "main");
 }
+
+/** An address that is never asked: it is not of the public internet. */
+export const nowhere = "http://127.0.0.1:9/wms";
 
 /** A wms registration as a file. */
 export function wmsFile(layer: string, url = "https://maps.example/wms", more: object = {}): string {

@@ -6,10 +6,7 @@ import { parseReport } from "../../review/report.ts";
 import { root } from "../process.ts";
 import type { Files } from "../world.ts";
 import { commands, Origin, runJob } from "./origin.ts";
-import { wmsFile } from "./repository.ts";
-
-/** An address that is never asked: it is not of the public internet. */
-const nowhere = "http://127.0.0.1:9/wms";
+import { nowhere, wmsFile } from "./repository.ts";
 
 const origin = new Origin();
 test.after(() => origin.remove());

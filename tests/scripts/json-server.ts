@@ -58,10 +58,11 @@ export type Routes = Record<string, Handler>;
 
 /** Answers from a table. @throws {Error} if no route has the method and the path */
 export function answerFrom(routes: Routes, { method, path, body, query }: JsonRequest): JsonAnswer {
-	const [pattern = "", handler] =
-		Object.entries(routes).find(([route]) => new RegExp(`^${route}$`).test(`${method} ${path}`)) ?? [];
-	if (!handler) throw new Error(`${method} ${path} is no route of the peer's`);
-	const [, ...groups] = new RegExp(pattern).exec(`${method} ${path}`) ?? [];
-	const answer = handler(groups, body, query);
-	return answer === null ? { status: 404, body: { message: "Not Found" } } : { status: 200, body: answer };
+	for (const [route, handler] of Object.entries(routes)) {
+		const match = new RegExp(`^${route}$`).exec(`${method} ${path}`);
+		if (!match) continue;
+		const answer = handler(match.slice(1), body, query);
+		return answer === null ? { status: 404, body: { message: "Not Found" } } : { status: 200, body: answer };
+	}
+	throw new Error(`${method} ${path} is no route of the peer's`);
 }

@@ -1,6 +1,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
+import type { IncomingHttpHeaders } from "node:http";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
+import * as assert from "uvu/assert";
+import { pageHeaders } from "../../../api/site-headers.ts";
 
 /** Files of a catalogue, one of each kind. */
 export const pages = [
@@ -32,4 +35,12 @@ export async function writePages(dist: string): Promise<void> {
 /** The address that a file of the catalogue is asked for at. */
 export function addressOf(path: string): string {
 	return `/${path.replace(/index\.html$/, "")}`;
+}
+
+/** Checks that a file of the catalogue came with the headers that the service gives it, but for its type. */
+export function assertPageHeaders(path: string, headers: IncomingHttpHeaders, place = path): void {
+	const { "Content-Type": _, ...expected } = pageHeaders(path, true);
+	const others = ["Access-Control-Allow-Origin", "Content-Security-Policy", "Referrer-Policy"];
+	for (const name of [...others, ...Object.keys(expected)])
+		assert.is(headers[name.toLowerCase()], expected[name], `${place}: ${name}`);
 }
