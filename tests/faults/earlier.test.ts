@@ -4,8 +4,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { everyPath, Local, signedWrite, textOf, wms } from "../local.ts";
+import { everyPath, Local, secrets, textOf, wms } from "../local.ts";
 import { root, ServerProcess } from "../process.ts";
+import { signed } from "../signed.ts";
 import { temporaryFolder } from "../world.ts";
 import { release, restoreEarlier } from "./earlier.ts";
 
@@ -56,12 +57,8 @@ async function layerName(server: ServerProcess, smallkey: string): Promise<strin
 
 async function put(server: ServerProcess, smallkey: string, sender: "jstest" | "narrow"): Promise<number> {
 	const target = `/register/${smallkey}`;
-	const { signature, timestamp, body } = await signedWrite(
-		{ target, sender, body: wms(smallkey) },
-		Date.now(),
-	);
-	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp };
-	return (await fetch(server.url + target, { method: "PUT", headers, body: body as string })).status;
+	const request = await signed(target, wms(smallkey), { sender, secret: secrets[sender] });
+	return (await fetch(server.url + target, request)).status;
 }
 
 test("the data of 0.1.0 is taken over with its senders, and 0.1.0 goes on from what was written since", async () => {

@@ -1,11 +1,11 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { sign } from "../../api/senders.ts";
 import { reasonOf } from "../../store/git/health.ts";
 import { GitDamage, GitFailure, runGit } from "../../system/git/run.ts";
 import { wms } from "../local.ts";
 import { root, ServerProcess, startWords } from "../process.ts";
+import { signed } from "../signed.ts";
 import { eventually } from "../wait.ts";
 import { temporaryFolder } from "../world.ts";
 import { noteFault } from "./row.ts";
@@ -85,12 +85,8 @@ export class World implements AsyncDisposable {
 	/** Registers a layer; the answer: `201`, or `503: git does not answer`. */
 	async put(smallkey: string, layer = smallkey): Promise<string> {
 		const path = `/register/${smallkey}`;
-		const text = wms(layer);
-		const timestamp = new Date().toISOString();
-		const body = new TextEncoder().encode(text);
-		const Authorization = await sign(secret, { path, sender: "faults", timestamp, body });
-		const headers = { Authorization, TimeStamp: timestamp, Sender: "faults" };
-		const answer = await fetch(this.server.url + path, { method: "PUT", headers, body: text });
+		const request = await signed(path, wms(layer), { sender: "faults", secret });
+		const answer = await fetch(this.server.url + path, request);
 		const said = (await answer.json()) as { errors?: string[]; warnings?: string[] };
 		if (answer.status === 201) this.acknowledged.set(smallkey, layer);
 		if (answer.status === 503) assert.ok(Number(answer.headers.get("Retry-After")) > 0);

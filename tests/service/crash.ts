@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { sign } from "../../api/senders.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { wms } from "../local.ts";
 import { ServerProcess } from "../process.ts";
+import { signed } from "../signed.ts";
 import { gate } from "../wait.ts";
 import { gitIn, temporaryFolder } from "../world.ts";
 
@@ -55,13 +55,8 @@ class Publishers {
 
 async function send(url: string, smallkey: string, layer: string | null, key: string): Promise<number> {
 	const path = `/register/${smallkey}`;
-	const text = layer === null ? "" : wms(layer);
-	const timestamp = new Date().toISOString();
-	const body = new TextEncoder().encode(text);
-	const Authorization = await sign(key, { path, sender: "crash", timestamp, body });
-	const headers = { Authorization, TimeStamp: timestamp, Sender: "crash" };
-	const init = layer === null ? { method: "DELETE", headers } : { method: "PUT", headers, body: text };
-	const answer = await fetch(url + path, init);
+	const who = { sender: "crash", secret: key, method: layer === null ? "DELETE" : "PUT" };
+	const answer = await fetch(url + path, await signed(path, layer === null ? "" : wms(layer), who));
 	// An answer counts once it is whole.
 	await answer.arrayBuffer();
 	return answer.status;

@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
-import { sign } from "../../api/senders.ts";
 import { manual } from "../local.ts";
 import { ServerProcess } from "../process.ts";
+import { signed } from "../signed.ts";
 import { startPeer } from "../store/github-peer.ts";
 import { eventually } from "../wait.ts";
 import { sharedSuite, temporaryFolder } from "../world.ts";
@@ -22,12 +22,14 @@ const test = sharedSuite("service on GitHub", async (use) => {
 	return { peer, server: use(server) };
 });
 
-async function put(server: ServerProcess, smallkey: string, sender: string, key: string): Promise<Response> {
+async function put(
+	server: ServerProcess,
+	smallkey: string,
+	sender: string,
+	secret: string,
+): Promise<Response> {
 	const path = `/v1/register/${smallkey}`;
-	const timestamp = new Date().toISOString();
-	const Authorization = await sign(key, { path, sender, timestamp, body: new TextEncoder().encode(manual) });
-	const headers = { Authorization, TimeStamp: timestamp, Sender: sender };
-	return fetch(server.url + path, { method: "PUT", headers, body: manual });
+	return fetch(server.url + path, await signed(path, manual, { sender, secret }));
 }
 
 test("a signed PUT is a commit on the branch, read back through the API", async ({ peer, server }) => {

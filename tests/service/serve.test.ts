@@ -6,7 +6,6 @@ import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import glob from "fast-glob";
 import * as assert from "uvu/assert";
-import { sign } from "../../api/senders.ts";
 import { wmsFragment } from "../conformance/engine.ts";
 import { copyLayers, feature, manual, wms } from "../local.ts";
 import {
@@ -18,6 +17,7 @@ import {
 	ServerProcess,
 	sendRaw,
 } from "../process.ts";
+import { signed } from "../signed.ts";
 import { eventually } from "../wait.ts";
 import { gitIn, sharedSuite, temporaryFolder } from "../world.ts";
 
@@ -36,14 +36,6 @@ test.after(async ({ server, remove }) => {
 	await server.stop();
 	await remove();
 });
-
-async function signed(target: string, body: string, method = "PUT"): Promise<RequestInit> {
-	const timestamp = new Date().toISOString();
-	const bytes = new TextEncoder().encode(body);
-	const Authorization = await sign(secret, { path: target, sender: "jstest", timestamp, body: bytes });
-	const headers = { Authorization, TimeStamp: timestamp, Sender: "jstest" };
-	return { method, headers, body: body === "" ? null : body };
-}
 
 async function put(server: ServerProcess, smallkey: string, body = manual): Promise<Response> {
 	const target = `/register/${smallkey}`;
@@ -127,7 +119,7 @@ test("a list of keys that was asked before holds each change at once", async ({ 
 	const changed = await ask();
 	assert.match(changed.text, '"layerName":"two"');
 	assert.is(new Set([before.etag, registered.etag, changed.etag]).size, 3);
-	await fetch(`${server.url}/register/again-2`, await signed("/register/again-2", "", "DELETE"));
+	await fetch(`${server.url}/register/again-2`, await signed("/register/again-2", "", { method: "DELETE" }));
 	assert.equal(await ask(), before);
 });
 

@@ -7,6 +7,7 @@ import type { Entry } from "../../../registry/entries.ts";
 import { buildCatalogue, generateEntries } from "../../catalogue/entries.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
 import { manual } from "../../local.ts";
+import { signed } from "../../signed.ts";
 import { answering } from "../../world.ts";
 
 const test = suite("the worker without its engine");
@@ -249,18 +250,14 @@ test("the reason of a 503 to a write is in the log, without the token", async ()
 		GITHUB_API_URL: limited.origin,
 	};
 	const path = "/register/23ax5t";
-	const timestamp = new Date().toISOString();
-	const body = new TextEncoder().encode(manual);
-	const signature = await sign("hidden secret", { path, sender: "jstest", timestamp, body });
-	const headers = { Authorization: signature, Sender: "jstest", TimeStamp: timestamp };
-	const request = new Request(`https://fragments.example${path}`, { method: "PUT", headers, body });
-	const answer = await worker.fetch(request, bindings);
+	const write = await signed(path, manual, { secret: "hidden secret" });
+	const answer = await worker.fetch(new Request(`https://fragments.example${path}`, write), bindings);
 	assert.is(answer.status, 503, await answer.text());
 	const seconds = Number(answer.headers.get("Retry-After"));
 	assert.ok(seconds >= 3600 && seconds <= 3630, `${seconds}: an hour, spread by half a minute at most`);
 	assert.match(log[0] ?? "", /GitHub: GET .*commits: 429, API rate limit exceeded/);
 	assert.not.match(log.join(), /hidden/);
-	assert.not.ok(log.join().includes(signature));
+	assert.not.ok(log.join().includes(write.headers.Authorization));
 });
 
 test("the page of a layer is made of the index where the hosting has no file of it, by four files", async () => {

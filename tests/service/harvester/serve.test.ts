@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { sign } from "../../../api/senders.ts";
 import type { LayerStatus } from "../../../registry/schemas/answers.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { openGitStore } from "../../../store/git/git-store.ts";
@@ -9,7 +8,9 @@ import { Clone } from "../../clone.ts";
 import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { hang, json, Peer, text } from "../../harvest/peer.ts";
 import { ServerProcess } from "../../process.ts";
+import { signed } from "../../signed.ts";
 import { logTo } from "../../store/git-store.ts";
+import { featureAt } from "../../viewer/viewer.ts";
 import { eventually } from "../../wait.ts";
 import { gitIn, temporaryFolder } from "../../world.ts";
 
@@ -49,16 +50,11 @@ function start(harvest: string): Promise<ServerProcess> {
 }
 
 function feature(): string {
-	const entry = { service_url: peer.origin + mapLayer };
-	return JSON.stringify({ version: "1.0.0", payload_type: "feature", en: entry, fr: entry });
+	return JSON.stringify(featureAt(peer.origin + mapLayer));
 }
 
 async function send(method: string, target: string, body = ""): Promise<Response> {
-	const timestamp = new Date().toISOString();
-	const bytes = new TextEncoder().encode(body);
-	const Authorization = await sign(secret, { path: target, sender: "jstest", timestamp, body: bytes });
-	const headers = { Authorization, TimeStamp: timestamp, Sender: "jstest" };
-	return fetch(server.url + target, { method, headers, body: body === "" ? null : body });
+	return fetch(server.url + target, await signed(target, body, { method, secret }));
 }
 
 async function put(smallkey: string): Promise<void> {

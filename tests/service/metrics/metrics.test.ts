@@ -4,11 +4,11 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { sign } from "../../../api/senders.ts";
 import { createMetrics } from "../../../service/metrics.ts";
 import { manual, secrets } from "../../local.ts";
 import { root, runScript } from "../../process.ts";
 import { serve } from "../../serving.ts";
+import { signed } from "../../signed.ts";
 import { eventually } from "../../wait.ts";
 import { temporaryFolder } from "../../world.ts";
 
@@ -24,11 +24,7 @@ async function whileServing(
 
 async function put(url: string, secret: string): Promise<Response> {
 	const target = "/register/measured";
-	const timestamp = new Date().toISOString();
-	const body = new TextEncoder().encode(manual);
-	const signature = await sign(secret, { path: target, sender: "jstest", timestamp, body });
-	const headers = { Authorization: signature, Sender: "jstest", TimeStamp: timestamp };
-	return fetch(url + target, { method: "PUT", body: manual, headers });
+	return fetch(url + target, await signed(target, manual, { secret }));
 }
 
 test("a service with METRICS_PORT counts what it answers, and says how it is", async () => {
