@@ -1,7 +1,7 @@
 // npx fragment-publisher sender: manages the senders (who may publish) in the senders file of DATA_DIR
 import { InvalidArgumentError } from "commander";
 import { isSenderId } from "../registry/sender-id.ts";
-import { isFolderLocked } from "../service/data-dir.ts";
+import { isFolderLocked } from "../service/lock.ts";
 import { readPublished } from "../service/published.ts";
 import {
 	addSender,

@@ -4,7 +4,7 @@ import { isSenderId } from "../registry/sender-id.ts";
 import { parseSmallkey, smallkeyRule } from "../registry/smallkey.ts";
 import { type AuditOptions, auditLayer, auditSender } from "../review/audit/audit.ts";
 import { overviewLines, printStatus } from "../review/status.ts";
-import { isFolderLocked } from "../service/data-dir.ts";
+import { isFolderLocked } from "../service/lock.ts";
 import { findRepository } from "../service/repository.ts";
 import { parseSpan, readConfiguration, withoutStore } from "../service/settings.ts";
 import { isShallow } from "../system/git/commits.ts";

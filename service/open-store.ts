@@ -7,8 +7,9 @@ import { installHook } from "../store/hook/install.ts";
 import type { Log } from "../store/log.ts";
 import type { Edit } from "../store/store.ts";
 import { filesBelow } from "../system/files/below.ts";
-import { lockFolder, repositoryPath } from "./data-dir.ts";
+import { repositoryPath } from "./data-dir.ts";
 import { refuseEmptyStart } from "./last-start.ts";
+import { lockFolder } from "./lock.ts";
 import type { Configuration } from "./settings.ts";
 
 /** The folder of the checkout's layers, in which a trial is started. An npm package does not have it. */

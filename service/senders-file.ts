@@ -8,7 +8,8 @@ import type { Log } from "../store/log.ts";
 import type { Environment } from "../system/environment.ts";
 import { readTextIfThere } from "../system/files/if-there.ts";
 import { replaceFile } from "../system/files/replace-file.ts";
-import { lockFolder, makeDataDir } from "./data-dir.ts";
+import { makeDataDir } from "./data-dir.ts";
+import { lockFolder } from "./lock.ts";
 
 /** A sender in the file: its secret, or an object (`parseSenders`). */
 export type SenderEntry = string | Record<string, unknown>;

@@ -8,7 +8,7 @@ import { type CatalogueOutcome, updateCatalogue } from "../../catalogue/update.t
 import { type Built, build } from "../../publish/build.ts";
 import type { Source } from "../../publish/collect.ts";
 import { placeFile } from "../../publish/place-file.mjs";
-import { isFolderLocked } from "../../service/data-dir.ts";
+import { isFolderLocked } from "../../service/lock.ts";
 import { readPublicNames } from "../../service/senders-file.ts";
 import { readConfiguration, withoutStore } from "../../service/settings.ts";
 import type { Environment } from "../../system/environment.ts";

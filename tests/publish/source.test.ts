@@ -1,7 +1,7 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { lockFolder } from "../../service/data-dir.ts";
+import { lockFolder } from "../../service/lock.ts";
 import { exits, prints, runScript, warns } from "../process.ts";
 import { wmsFile } from "../review/repository.ts";
 import { freshSuite, Repository, temporaryFolder } from "../world.ts";

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { isFolderLocked, lockFolder } from "../../service/data-dir.ts";
+import { isFolderLocked, lockFolder } from "../../service/lock.ts";
 import { eventually } from "../wait.ts";
 import { temporaryFolder } from "../world.ts";
 

@@ -2,7 +2,7 @@ import { mkdtemp, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { lockFolder } from "../../../service/data-dir.ts";
+import { lockFolder } from "../../../service/lock.ts";
 import { largeWhenStored } from "../../local.ts";
 import { exits, runScript, warns } from "../../process.ts";
 import { featureFile, wmsFile } from "../../review/repository.ts";
