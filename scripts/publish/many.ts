@@ -138,7 +138,9 @@ async function othersOf(url: string, kept: ReadonlySet<string>, owned: readonly 
 		const value = answer.ok ? parse(answer.text) : null;
 		if (value) return value;
 		const reason = answer.ok ? "is of another version" : `answers ${answer.status}`;
-		throw new Error(`${url}/${path}: ${reason}; --remove-others needs the service's catalogue (SITE=on)`);
+		throw new Error(
+			`${url}/${path}: ${reason}; --remove-others needs the service's catalogue, which SITE=on builds after a start`,
+		);
 	}
 	const { chunks } = await read(manifestPath, parseManifest);
 	const paths = chunks.filter((path) => path !== null);

@@ -246,7 +246,7 @@ test("smallkeys such as constructor are ordinary smallkeys", async ({ local }) =
 });
 
 test("the secret that the code itself signs with for an unknown sender is no secret", async ({ local }) => {
-	const write = { target: "/register/23ax5t", body: manual, sender: "nobody" };
+	const write = { target: "/register/23ax5t", body: manual, sender: "unknown" };
 	await refused(local, { ...write, secret: "no sender has this secret" }, 401, /^Authorization: is not/);
 });
 

@@ -47,9 +47,9 @@ test("a 401 says so beside its one text, which does not tell a wrong signature f
 	const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
 	const padded = { headers: { Authorization: `${"a".repeat(43)}=` } };
 	assert.equal(await errors(padded), [mismatch, `${rule}has 44 and ends with =`]);
-	assert.equal(await errors({ ...padded, sender: "nobody" }), [mismatch, `${rule}has 44 and ends with =`]);
+	assert.equal(await errors({ ...padded, sender: "unknown" }), [mismatch, `${rule}has 44 and ends with =`]);
 	assert.equal(await errors({ secret: "wrong" }), [mismatch]);
-	assert.equal(await errors({ sender: "nobody" }), [mismatch]);
+	assert.equal(await errors({ sender: "unknown" }), [mismatch]);
 	const hint = async (more: object) => {
 		const answer = await local.write({ target: "/rcs/register/a", body: manual, ...more });
 		return ((await answer.json()) as { hint?: string }).hint;
@@ -66,7 +66,7 @@ test("a 401 says so beside its one text, which does not tell a wrong signature f
 	]) {
 		assert.match(said, word);
 	}
-	assert.is(await hint({ sender: "nobody" }), said, "the answer does not show which senders there are");
+	assert.is(await hint({ sender: "unknown" }), said, "the answer does not show which senders there are");
 	assert.match(
 		(await hint({ timestamp: "yesterday" })) ?? "",
 		/^the TimeStamp that was sent is "yesterday"; date -u/,
@@ -80,7 +80,7 @@ test("a 401 says so beside its one text, which does not tell a wrong signature f
 		return (await handleWrite(write, local.context)).reason;
 	};
 	assert.is(await reasonOf({ secret: "wrong" }), "signature");
-	assert.is(await reasonOf({ sender: "nobody" }), "unknown sender");
+	assert.is(await reasonOf({ sender: "unknown" }), "unknown sender");
 	assert.is(await reasonOf(padded), "shape of the signature");
 	assert.is(await reasonOf({ timestamp: "yesterday" }), "time");
 	assert.is(await reasonOf({ headers: { Sender: null } }), "missing header");

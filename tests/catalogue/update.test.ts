@@ -223,7 +223,7 @@ test("a catalogue whose files are deleted, cut off or of another history is writ
 	await assertWhole();
 });
 
-test("an update that ended while it placed pictures is made anew, with its options and those before", async () => {
+test("an update that ended while it placed pictures is done again, with its options and those before", async () => {
 	await bring();
 	const pictures = join(folder, "pictures");
 	const layers = { abc: { picture: "ab/abc.0123456789ab.webp" } };
@@ -236,7 +236,7 @@ test("an update that ended while it placed pictures is made anew, with its optio
 	await assertWhole();
 });
 
-test("a catalogue of a folder is always made anew", async () => {
+test("a catalogue of a folder is always written as a whole", async () => {
 	const fromFolder = () =>
 		updateCatalogue({ folder: join(folder, "layers") }, join(folder, "out"), options());
 	await bring();

@@ -22,9 +22,9 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 	test("a write that is not signed as the specification says is 401", async () => {
 		const table: [string, Signed, string | RegExp][] = [
 			["another secret", { secret: "another" }, mismatch],
-			["an unknown sender", { sender: "nobody" }, mismatch],
+			["an unknown sender", { sender: "unknown" }, mismatch],
 			["__proto__ as the sender", { sender: "__proto__", secret: "None" }, mismatch],
-			["the secret None", { sender: "nobody", secret: "None" }, mismatch],
+			["the secret None", { sender: "unknown", secret: "None" }, mismatch],
 			["another path", { path: "/v1/register/refused" }, mismatch],
 			["another body", { signedBody: wms("tampered") }, mismatch],
 			["no Authorization", { headers: { Authorization: undefined } }, missing("Authorization")],

@@ -60,7 +60,10 @@ test("of many processes that try for a while, each after the one before, never t
 	let taken = 0;
 	const worker = async () => {
 		for (let attempt = 0; attempt < 50; attempt += 1) {
-			const lock = await lockFolder(folder.path, { maxWaitMs: 0 }).catch(() => null);
+			const lock = await lockFolder(folder.path, { maxWaitMs: 0 }).catch((error: Error) => {
+				assert.match(error.message, "another process works");
+				return null;
+			});
 			if (!lock) continue;
 			holders += 1;
 			taken += 1;

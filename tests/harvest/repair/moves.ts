@@ -130,7 +130,7 @@ const features = movesOf(known, {
 			),
 		},
 	},
-	"a number gets another layer, and the known one is nowhere: the layer itself was made anew": {
+	"a number gets another layer, and the known one is nowhere: the layer itself was created again": {
 		after: airWith(lakes, { ...roads, id: 3 }),
 		isWell: true,
 	},

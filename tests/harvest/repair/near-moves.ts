@@ -242,7 +242,7 @@ const possible = movesOf(airLayer, {
 		},
 		expected: { sure: "same", ...to(`${secure}${rest}/Air/MapServer/3`) },
 	},
-	"a permanent redirect leads to a place where the layer was made anew, which viewers see already": {
+	"a permanent redirect leads to a place where the layer was created again, which viewers see already": {
 		isWell: true,
 		after: {
 			[maps]: redirect(301, `${other}{path}{query}`),

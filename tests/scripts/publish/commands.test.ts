@@ -211,7 +211,10 @@ test("register --remove-others removes nothing if a layer was refused, or the ca
 	scene.answerTo = (request) =>
 		request.url?.endsWith("/02-b.json") ? { status: 503, text: "" } : answerWithCatalogue(request);
 	const { stderr } = await exits(run(scene, "register", words), 2);
-	assert.match(stderr, "/02-b.json: answers 503; --remove-others needs the service's catalogue (SITE=on)");
+	assert.match(
+		stderr,
+		"/02-b.json: answers 503; --remove-others needs the service's catalogue, which SITE=on builds after a start",
+	);
 	const sent = scene.asked.length;
 	for (const wrong of [
 		[batch, "--remove-others"],
