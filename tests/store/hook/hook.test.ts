@@ -3,13 +3,15 @@ import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import { promisify } from "node:util";
 import * as assert from "uvu/assert";
+import { problemLine } from "../../../registry/judge.ts";
 import { seed } from "../../../service/open-store.ts";
+import { judgeCommits } from "../../../store/hook/changed-files.ts";
 import { installHook } from "../../../store/hook/install.ts";
 import { runGit } from "../../../system/git/run.ts";
 import { Local, unguarded, wms } from "../../local.ts";
 import { root } from "../../process.ts";
 import { eventually } from "../../wait.ts";
-import { freshSuite, sharedSuite, temporaryFolder } from "../../world.ts";
+import { freshSuite, Repository, sharedSuite, temporaryFolder } from "../../world.ts";
 import { Pusher } from "./pusher.ts";
 
 const hookOf = (local: Local, name = "pre-receive") => join(local.repository, "hooks", name);
@@ -79,6 +81,20 @@ test("what is odd is said, and accepted", async ({ pusher }) => {
 	assert.ok(isAccepted, screen);
 	assert.match(screen, "warning: layers/od/odd.json: /en/service_url: ");
 	assert.match(screen, "warning: stray.json: is kept, but no layer");
+});
+
+test("a first push moves a catalogue: its smallkeys count as registered, and what is wrong among them is refused", async () => {
+	using repository = new Repository({
+		"layers/ab/ABC.json": wms("a"),
+		"layers/ab/abc.json": wms("b"),
+		"layers/al/alone.service.json": "{}",
+	});
+	const { problems } = await judgeCommits(repository.path, null, repository.head);
+	assert.equal(problems.map(problemLine), [
+		"layers/ab/abc.json: smallkey: abc differs only in case from ABC, which is registered",
+		"layers/al/alone.service.json: describes a layer that is not at layers/al/alone.json",
+		"layers/al/alone.service.json: must be a service description, as npx fragment-publisher harvest writes it",
+	]);
 });
 
 test("only what is changed is judged, by the rules of what is written", async ({ local, pusher }) => {
