@@ -1,5 +1,5 @@
 import type { ServerResponse } from "node:http";
-import { pipeline, Readable } from "node:stream";
+import { finished, pipeline, Readable } from "node:stream";
 import type { Route } from "../app.ts";
 import type { Reply } from "../reply.ts";
 
@@ -40,9 +40,17 @@ export function createSend(timeoutMs: number, bytesPerSecond: number) {
 	return (response: ServerResponse, { status, headers, body }: Reply): void => {
 		if (status !== 304 && status !== 204) headers["Content-Length"] = String(body.length);
 		response.writeHead(status, headers);
-		if (response.req.method === "HEAD" || body.length === 0) response.end();
+		const { req: request } = response;
+		// Without `Expect: 100-continue`, which no body follows once it is refused.
+		const isSending = request.method !== "GET" && !request.complete && request.headers.expect === undefined;
+		if (request.method === "HEAD" || body.length === 0) response.end();
 		else if (!(body instanceof Uint8Array)) pipeline(Readable.from(body), response, () => undefined);
-		else if (body.length > maxJoinedBytes) response.end(body);
+		else if (isSending && !response.shouldKeepAlive && headers.Connection !== "close") {
+			// The client wants the connection closed. If that happened before its whole body was read, it could lose the
+			// answer (RFC 9112, section 9.6).
+			response.write(body);
+			finished(request, () => response.end());
+		} else if (body.length > maxJoinedBytes) response.end(body);
 		else response.end(Buffer.from(body.buffer, body.byteOffset, body.length).toString("latin1"), "latin1");
 		// The operating system's buffer takes most answers at once.
 		if (response.writableLength > 0 || !(body instanceof Uint8Array)) watch(response, body.length);

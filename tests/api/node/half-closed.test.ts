@@ -2,7 +2,7 @@ import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
 import { secrets } from "../../local.ts";
 import { eventually } from "../../wait.ts";
-import { serverSuite, TestServer } from "./node-server.ts";
+import { plausibleHead, serverSuite, TestServer } from "./node-server.ts";
 
 const test = serverSuite("half-closed connections");
 
@@ -56,6 +56,21 @@ test("a DELETE whose body is cut removes nothing, although its signature fits an
 	await publisher.closed;
 	await eventually(() => server.logged.length === 1);
 	assert.is(server.logged[0]?.status, 499);
+	assert.equal(server.stored, []);
+});
+
+test("a client that wants its connection closed can send its whole body after the refusal, and reads that", async () => {
+	const server = await TestServer.start();
+	const bytes = 2 << 20;
+	const sent = 100_000;
+	const publisher = server.connect(`${plausibleHead(bytes, "Connection: close\r\n")}${" ".repeat(sent)}`);
+	await eventually(() => publisher.statuses.length === 1);
+	const rest = " ".repeat(bytes - sent);
+	const error = await new Promise((resolve) => publisher.socket.write(rest, resolve));
+	assert.is(error ?? null, null);
+	await publisher.closed;
+	assert.equal(publisher.statuses, [413]);
+	assert.match(publisher.text, '{"errors":["the body must have at most 65536 bytes"]}');
 	assert.equal(server.stored, []);
 });
 

@@ -66,6 +66,7 @@ export class TestServer {
 		for (const server of TestServer.#open) {
 			server.#letGo();
 			for (const { socket } of server.#connections) socket.destroy();
+			server.#server.server.closeAllConnections();
 			await server.end();
 		}
 	}
