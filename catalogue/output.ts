@@ -103,9 +103,14 @@ export function readerOf(out: string): ReadFile {
 /** Marks the catalogue's unfinished files, because another process writes the fragments into the same output. */
 const writer = "-catalogue";
 
+/** Scripts, styles and pictures, which pages name. */
+function isAsset(path: string): boolean {
+	return path.startsWith("assets/");
+}
+
 /**
- * Writes the files whose content differs, the deepest paths first, so that a file exists before an index names it. Then
- * it removes files, and writes the catalogue's state. Each file is replaced atomically.
+ * Writes the files whose content differs: assets, then the deepest paths first, so that a file exists before a page or an
+ * index names it. Then it removes files, and writes the catalogue's state. Each file is replaced atomically.
  * @param isCompressed whether each file gets compressed copies (`.gz`, and `.br` if its name has a hash)
  * @param state what the catalogue is made from; null without a commit
  * @returns the numbers of written and removed files
@@ -118,8 +123,9 @@ export function writeFiles(
 ) {
 	removeTemporaryFiles(out, writer);
 	const count = { written: 0, removed: 0 };
-	const depthOf = (path: string) => path.split("/").length;
-	for (const [path, content] of [...files].sort(([a], [b]) => depthOf(b) - depthOf(a))) {
+	const depthOf = ([path]: [string, unknown]) =>
+		isAsset(path) ? Number.MAX_SAFE_INTEGER : path.split("/").length;
+	for (const [path, content] of [...files].sort((a, b) => depthOf(b) - depthOf(a))) {
 		if (content === null) continue;
 		mkdirSync(dirname(join(out, path)), { recursive: true });
 		const copies = isCompressed ? { copies: (bytes: Uint8Array) => compressed(path, bytes) } : {};
@@ -148,11 +154,10 @@ const brotliQuality = { asset: 9, chunk: 5 };
 /** Files with a hash in their name get a copy in Brotli, too. */
 function compressed(path: string, bytes: Uint8Array): [ending: string, copy: Uint8Array][] {
 	if (bytes.length < minCompressedBytes) return [];
-	const isAsset = path.startsWith("assets/");
-	const gzipped = gzipSync(bytes, { level: isAsset ? 9 : 6 });
-	if (!isAsset && !path.startsWith(`${chunksFolder}/`)) return [[".gz", gzipped]];
+	const gzipped = gzipSync(bytes, { level: isAsset(path) ? 9 : 6 });
+	if (!isAsset(path) && !path.startsWith(`${chunksFolder}/`)) return [[".gz", gzipped]];
 	const params = {
-		[constants.BROTLI_PARAM_QUALITY]: isAsset ? brotliQuality.asset : brotliQuality.chunk,
+		[constants.BROTLI_PARAM_QUALITY]: isAsset(path) ? brotliQuality.asset : brotliQuality.chunk,
 		[constants.BROTLI_PARAM_SIZE_HINT]: bytes.length,
 	};
 	return [

@@ -236,6 +236,18 @@ test("an update that ended while it placed pictures is done again, with its opti
 	await assertWhole();
 });
 
+test("an update that fails at a page has written the styles and scripts that the pages before it name", async () => {
+	const blocked = join(folder, "out/guide/fr/accessibility.html");
+	await mkdir(join(blocked, "in-the-way"), { recursive: true });
+	const failed = await bring().catch((error: Error) => error);
+	assert.instance(failed, Error);
+	await bring("whole");
+	const assetsIn = (out: string) =>
+		[...filesIn(join(folder, out)).keys()].filter((name) => name.startsWith("assets/"));
+	assert.ok(assetsIn("whole").length > 10);
+	assert.equal(assetsIn("out"), assetsIn("whole"));
+});
+
 test("a catalogue of a folder is always written as a whole", async () => {
 	const fromFolder = () =>
 		updateCatalogue({ folder: join(folder, "layers") }, join(folder, "out"), options());
