@@ -128,7 +128,10 @@ async function zoomIn(page: Page): Promise<void> {
 	else
 		for (let click = 0; click < clicksPerZoom; click += 1)
 			await page.locator(".zoom button").first().dispatchEvent("click");
-	await page.waitForLoadState("networkidle");
+	// The map asks for a new view when it draws its next frame.
+	await page.evaluate(
+		() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))),
+	);
 	await waitUntilDrawn(page);
 }
 
@@ -141,30 +144,37 @@ async function hideButtons(page: Page): Promise<void> {
 
 /** The share of the map's pixels that differ between the map with the layer and without it. */
 async function colouredShare(page: Page): Promise<number> {
-	await setOpacity(page, 0);
-	const without = decode(await stableScreenshot(page));
-	await setOpacity(page, 100);
-	const along = decode(await stableScreenshot(page));
-	const { width, height, channels } = along;
-	const isDifferent = (at: number) => Math.abs((along.data[at] ?? 0) - (without.data[at] ?? 0)) > 3;
-	let different = 0;
-	for (let at = 0; at < along.data.length; at += channels)
-		if ([at, at + 1, at + 2].some(isDifferent)) different += 1;
-	return Math.round((different / (width * height)) * 1e4) / 1e4;
+	let along = await stableScreenshot(page, 100);
+	for (let tries = 1; ; tries += 1) {
+		const without = await stableScreenshot(page, 0);
+		const share = shareOfDifferent(along, without);
+		if (share === 0) return 0;
+		// What differs may be the background, if that has only now loaded.
+		const again = await stableScreenshot(page, 100);
+		if (again.equals(along) || tries === maxPictures) return share;
+		along = again;
+	}
 }
 
-async function setOpacity(page: Page, percent: number): Promise<void> {
-	await page.locator(".opacity input").evaluate((input, value) => {
-		(input as HTMLInputElement).value = String(value);
-		input.dispatchEvent(new Event("input"));
-	}, percent);
+/** The share of the pixels that differ between two pictures of the same size, as PNG. */
+function shareOfDifferent(one: Buffer, other: Buffer): number {
+	const [{ data, width, height, channels }, { data: others }] = [decode(one), decode(other)];
+	const isDifferent = (at: number) => Math.abs((data[at] ?? 0) - (others[at] ?? 0)) > 3;
+	let different = 0;
+	for (let at = 0; at < data.length; at += channels)
+		if ([at, at + 1, at + 2].some(isDifferent)) different += 1;
+	return Math.round((different / (width * height)) * 1e4) / 1e4;
 }
 
 /** Screenshots until two are equal: the page loads symbols after features. */
 const maxPictures = 10;
 
-/** Takes screenshots of the map until two in a row are equal. */
-async function stableScreenshot(page: Page): Promise<Buffer> {
+/** Sets the layer's opacity in percent, and takes screenshots of the map until two in a row are equal. */
+async function stableScreenshot(page: Page, opacity: number): Promise<Buffer> {
+	await page.locator(".opacity input").evaluate((input, value) => {
+		(input as HTMLInputElement).value = String(value);
+		input.dispatchEvent(new Event("input"));
+	}, opacity);
 	let last = await page.locator(mapSelector).screenshot();
 	for (let taken = 1; taken < maxPictures; taken += 1) {
 		const next = await page.locator(mapSelector).screenshot();

@@ -107,6 +107,34 @@ browserTest(
 	},
 );
 
+browserTest("a background that comes late is not taken for the layer", async (scene) => {
+	const network = drawingNetwork({
+		[hostOf(scene, "radar-rain")]: () =>
+			new Response(new Uint8Array(blank), { headers: { "Content-Type": "image/png" } }),
+	});
+	const browser = await openBrowser();
+	const newContext = browser.newContext.bind(browser);
+	browser.newContext = async (options) => {
+		const context = await newContext(options);
+		let come = () => {};
+		const moment = new Promise<void>((resolve) => {
+			come = resolve;
+		});
+		await context.exposeFunction("opacityChanges", () => come());
+		await context.addInitScript(() => {
+			const { opacityChanges } = window as unknown as { opacityChanges: () => void };
+			addEventListener("input", () => opacityChanges(), true);
+		});
+		await context.route(/land-light/, async (route) => {
+			await moment;
+			await route.continue();
+		});
+		return context;
+	};
+	const proofs = await prove(scene, ["radar-rain"], { fetch: network, browser: async () => browser });
+	assert.equal(proofs.get("radar-rain")?.langs.en?.cause, causeOf("nothing"));
+});
+
 browserTest("a proof keeps by code why nothing can be seen, and what https sites block", async (scene) => {
 	const answers = (body: string, type: string) => () =>
 		new Response(body, { headers: { "Content-Type": type, "Access-Control-Allow-Origin": "*" } });
