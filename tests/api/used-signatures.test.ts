@@ -252,14 +252,13 @@ test("a line of the request log that a full disk cut off spoils none that comes 
 	await expect(local, torn, 401, "and so is the one that was torn");
 });
 
-test("20,001 newer commits make no request usable", async ({ local }) => {
+test("2,001 newer commits make no request usable", async ({ local }) => {
 	const first = capture(local, { target: "/register/k", body: wms("one") });
 	await expect(local, first, 201);
 	local.now += 1_000;
 	await local.put("k", wms("two"));
-	// What a start used to look through: pushed in one go.
 	let tip = await local.git("rev-parse", "refs/heads/main");
-	const commits = Array.from({ length: 20_001 }, (_, index) => {
+	const commits = Array.from({ length: 2_001 }, (_, index) => {
 		const from = index === 0 ? `from ${tip}\n` : "";
 		return `commit refs/heads/pushed\ncommitter a <a@b> ${index} +0000\ndata 1\nx\n${from}\n`;
 	});

@@ -20,7 +20,7 @@ export async function openBrowser(): Promise<Browser> {
 export interface Window {
 	page: Page;
 	context: BrowserContext;
-	/** Errors of the page's own code, and what the Content-Security-Policy refused. */
+	/** Errors of the page's own code, scripts that are missing, and what the Content-Security-Policy refused. */
 	faults: string[];
 }
 
@@ -35,6 +35,10 @@ export interface WindowOptions {
 	bypassCSP?: boolean;
 	/** Whether the screen is touched. */
 	hasTouch?: boolean;
+}
+
+function isLeft({ message }: Error): boolean {
+	return message.startsWith("Failed to fetch dynamically imported module");
 }
 
 /** Opens a window without history or cache. */
@@ -54,7 +58,12 @@ export async function openWindow(browser: Browser, options: WindowOptions = {}):
 	context.setDefaultTimeout(300_000);
 	const page = await context.newPage();
 	const faults: string[] = [];
-	page.on("pageerror", (error) => faults.push(String(error)));
+	// Leaving a page ends its imports with an error, in a slow browser; a script that is missing is a fault.
+	page.on("pageerror", (error) => isLeft(error) || faults.push(String(error)));
+	page.on("response", (response) => {
+		const isScript = response.request().resourceType() === "script";
+		if (isScript && response.status() >= 400) faults.push(`${response.status()} ${response.url()}`);
+	});
 	page.on("console", (message) => {
 		if (/Content Security Policy|Uncaught/.test(message.text())) faults.push(message.text());
 	});

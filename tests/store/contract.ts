@@ -2,7 +2,7 @@ import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { textsOf } from "../../registry/problems.ts";
 import { descriptionPath, folderOf, layerPath } from "../../registry/smallkey.ts";
-import { problemAt } from "../../registry/texts.ts";
+import { problemAt, textIn } from "../../registry/texts.ts";
 import {
 	type Commit,
 	type Edit,
@@ -10,6 +10,7 @@ import {
 	type Meta,
 	type Reader,
 	type Store,
+	StoreBusy,
 	usedBefore,
 	waitsOf,
 } from "../../store/store.ts";
@@ -18,6 +19,12 @@ import {
 export interface Fresh {
 	store: Store;
 	close(): Promise<void>;
+}
+
+/** Asserts that a store refused a change for now, and that a French publisher reads why. */
+export function assertBusy(error: unknown, french: string): void {
+	assert.instance(error, StoreBusy);
+	assert.is(textIn("fr", (error as StoreBusy).text), french);
 }
 
 let requests = 0;

@@ -6,7 +6,7 @@ import { syncPath } from "../../store/git/base.ts";
 import type { GitStore } from "../../store/git/git-store.ts";
 import { isRefusal, StoreBusy } from "../../store/store.ts";
 import { temporaryFolder } from "../world.ts";
-import { metaOf } from "./contract.ts";
+import { assertBusy, metaOf } from "./contract.ts";
 import { committed, git, logTo, openEmpty, put } from "./git-store.ts";
 
 /** What is ended and removed after each test, also after one that fails: a store keeps its process alive. */
@@ -133,8 +133,7 @@ test("a disk that does not answer is a refusal for publishers, and nothing was s
 		goOn = resolve;
 	});
 	const error = await put(store, "one").catch((error: unknown) => error);
-	assert.instance(error, StoreBusy);
-	assert.match(String(error), "the disk does not answer");
+	assertBusy(error, "le disque ne répond pas");
 	assert.is(store.state(), "the disk does not answer");
 	assert.is(await git(folder.path, "rev-parse", "refs/heads/main"), before);
 	hangs = Promise.resolve();
@@ -154,8 +153,7 @@ test("a disk that does not answer once the branch has moved is a refusal, and bl
 	const store = await open(folder.path, { sync, limits: { silenceMs: 3_000 } });
 	isHanging = true;
 	const error = await put(store, "one").catch((error: unknown) => error);
-	assert.instance(error, StoreBusy);
-	assert.match(String(error), "the disk does not answer");
+	assertBusy(error, "le disque ne répond pas");
 	isHanging = false;
 	await committed(put(store, "two"));
 	assert.is(store.state(), null);

@@ -6,7 +6,7 @@ import { problemAt } from "../../registry/texts.ts";
 import { type Edit, isRefusal, type Meta, StoreBusy, usedBefore } from "../../store/store.ts";
 import { wms } from "../local.ts";
 import { freshSuite } from "../world.ts";
-import { metaOf } from "./contract.ts";
+import { assertBusy, metaOf } from "./contract.ts";
 import type { Effect, Fault } from "./fault-proxy.ts";
 import { type Peer, putting, startPeer } from "./github-peer.ts";
 
@@ -211,7 +211,13 @@ test("a history that cannot be read proves nothing: 503, and nothing is stored",
 	await other.change(putting("nhn", "2\n"), metaOf("nhn"));
 	await Promise.all(keys.map((key) => other.change(putting(key, "1\n"), metaOf(key))));
 	const before = (await peer.commits()).length;
-	for (const effect of [answer(404, "Not Found"), answer(409, "odd"), answer(422, "odd"), answer(500)]) {
+	const unread = "l’historique de la couche ne peut pas être lu";
+	for (const [effect, reason] of [
+		[answer(404, "Not Found"), unread],
+		[answer(409, "odd"), unread],
+		[answer(422, "odd"), unread],
+		[answer(500), "GitHub répond 500; renvoyez la même requête plus tard"],
+	] as const) {
 		peer.proxy.faults.push({ method: "GET", path: /commits$/, query: /path=/, times: 1_000, effect });
 		const reported: string[] = [];
 		const log = { error: (error: unknown) => reported.push((error as Error).message) };
@@ -219,7 +225,7 @@ test("a history that cannot be read proves nothing: 503, and nothing is stored",
 		await store.change(putting("nhn", "1\n"), used).then(
 			(outcome) =>
 				assert.unreachable(`it is unknown whether the signature was used: ${JSON.stringify(outcome)}`),
-			(error: unknown) => assert.instance(error, StoreBusy),
+			(error: unknown) => assertBusy(error, reason),
 		);
 		assert.is(reported.length, 1);
 		assert.is((await peer.commits()).length, before);

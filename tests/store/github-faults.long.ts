@@ -3,7 +3,7 @@ import { textsOf } from "../../registry/problems.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { isRefusal, type Reader, type Store, StoreBusy } from "../../store/store.ts";
 import { freshSuite } from "../world.ts";
-import { metaOf } from "./contract.ts";
+import { assertBusy, metaOf } from "./contract.ts";
 import type { Effect, Fault } from "./fault-proxy.ts";
 import { type Peer, pausingClock, putting, startPeer } from "./github-peer.ts";
 
@@ -341,6 +341,18 @@ test("a slow answer within the patience is waited for", async ({ peer }) => {
 	assert.is((await peer.commits())[0]?.sha, commit);
 });
 
+test("others who move the branch all the time are named in French", async ({ peer }) => {
+	const store = peer.store({ ...pausingClock(), limits: impatient });
+	const [method, path] = branchWrite;
+	for (const [, effect] of races) {
+		peer.proxy.faults.push({ method, path, times: 1_000, effect });
+		const error = await store.change(putting("nhn", "1\n"), metaOf("nhn")).catch((error: unknown) => error);
+		assertBusy(error, "d’autres modifient les couches au même moment");
+		peer.proxy.faults.length = 0;
+	}
+	assert.is(await peer.file(layerPath("nhn")), null);
+});
+
 test("50 changes at once to a GitHub that is slow: each is answered, each success is on the branch", async (scene) => {
 	const { peer } = scene;
 	const slow = { kind: "slow", ms: 100 } as const;
@@ -348,7 +360,11 @@ test("50 changes at once to a GitHub that is slow: each is answered, each succes
 	const store = peer.store({ limits: { waitMs: 300 }, maxBatch: 5 });
 	const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
 	const outcomes = await Promise.all(
-		keys.map((key) => outcomeOf(store.change(putting(key, "1\n"), metaOf(key)))),
+		keys.map((key) => {
+			const change = store.change(putting(key, "1\n"), metaOf(key));
+			change.catch((error: unknown) => assertBusy(error, "trop de modifications attendent GitHub"));
+			return outcomeOf(change);
+		}),
 	);
 	peer.proxy.faults.length = 0;
 	const onBranch = new Set((await peer.commits()).map(({ sha }) => sha));

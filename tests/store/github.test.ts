@@ -13,7 +13,7 @@ import {
 	usedBefore,
 } from "../../store/store.ts";
 import { freshSuite } from "../world.ts";
-import { metaOf } from "./contract.ts";
+import { assertBusy, metaOf } from "./contract.ts";
 import { type Peer, startPeer } from "./github-peer.ts";
 
 const test = freshSuite("a store on GitHub", async (use) => ({ peer: use(await startPeer()) }));
@@ -142,7 +142,7 @@ test("an empty repository is an empty catalogue; the first change makes the bran
 		await store.change(putting("nhn", "1\n"), meta);
 		assert.unreachable("there is nothing to review against");
 	} catch (error) {
-		assert.instance(error, StoreBusy);
+		assertBusy(error, "le dépôt sur GitHub n’a pas encore de commit\u00a0: son exploitant doit en créer un");
 	}
 	const { commit, changed } = await put(store, "nhn", "é\n");
 	assert.is(changed, true);
