@@ -30,6 +30,8 @@ export class LayerMap {
 	#texts = nothingYet;
 	#pictures: Pictures | null = null;
 	#features: Features | null = null;
+	/** The rectangle whose features were asked for last. */
+	#asked = "";
 	#controller: AbortController | null = null;
 	readonly #group = new LayerGroup();
 	#timer: ReturnType<typeof setTimeout> | undefined;
@@ -156,8 +158,10 @@ export class LayerMap {
 		this.#group.setLayers(new Collection([features]));
 		const { symbology } = this.drawable;
 		if (symbology) this.#show({ legend: legendOf(symbology) });
-		this.#base.map.on("moveend", () => void this.#drawView(features));
-		// The map may have stopped moving before the code for features was loaded.
+		// The map may have stopped moving before the code for features was loaded, or may stop after its view was asked for.
+		this.#base.map.on("moveend", () => {
+			if (String(this.#base.shown()) !== this.#asked) void this.#drawView(features);
+		});
 		await this.#drawView(features);
 	}
 
@@ -165,6 +169,8 @@ export class LayerMap {
 		this.#controller?.abort();
 		this.#controller = new AbortController();
 		const signal = AbortSignal.any([this.signal, this.#controller.signal]);
+		const box = this.#base.shown();
+		this.#asked = String(box);
 		const resolution = this.#base.view.getResolution() ?? 1;
 		const scale = drawnScale(this.drawable, resolution / pixelMetres);
 		if (scale !== resolution / pixelMetres) {
@@ -177,7 +183,7 @@ export class LayerMap {
 		this.#setStatus(t("drawing"));
 		try {
 			const { readFeatures } = await import("./features.ts");
-			const read = readFeatures(this.drawable.url, this.#base.shown(), resolution, signal);
+			const read = readFeatures(this.drawable.url, box, resolution, signal);
 			const { features, hasMore } = await read;
 			layer.getSource()?.clear(true);
 			layer.getSource()?.addFeatures(features);
