@@ -162,6 +162,7 @@ test("the layers of a service are offered, by name and by number", async ({ page
 	await page.getByLabel("Address (English)").fill(`${maps.origin}/caps`);
 	await list.click();
 	const choice = page.locator(".offer select");
+	await choice.waitFor();
 	assert.equal(await choice.locator("option").allTextContents(), [
 		"Choose one of 2 layers",
 		"Roads <b> (roads)",
