@@ -1,8 +1,11 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
+import { Catalogue } from "../../api/catalogue-requests.ts";
 import { folderPages } from "../../api/node/pages.ts";
+import { Searches } from "../../api/search.ts";
 import { createReadStatus } from "../../service/layer-status.ts";
+import { pageSettingsPath } from "../../site/static/html.ts";
 import { type Listening, listen } from "../listen.ts";
 import { Local, signedWrite, wms } from "../local.ts";
 import { descendantsWith, signalIfThere } from "../process.ts";
@@ -120,6 +123,17 @@ test("a catalogue that is not built yet is named in French", async ({ local }) =
 	await using service = await listen(local);
 	const answer = await fetch(`${service.origin}/collections`, { headers: french });
 	await assertBusy(answer, /^le catalogue est en cours de construction$/);
+});
+
+test("a search that waits for too many others is refused in French", async ({ local }) => {
+	local.context.settings = { ...local.context.settings, site: true };
+	const text = async (file: string) => (file === pageSettingsPath ? "{}" : null);
+	const files = { find: async () => null, text, headers: {}, isSecure: false, isLive: true };
+	const searches = Object.assign(new Searches(), { find: async () => null });
+	local.pages = new Catalogue(files, searches).answer;
+	await using service = await listen(local);
+	const answer = await fetch(`${service.origin}/collections/layers/items`, { headers: french });
+	await assertBusy(answer, /^trop de recherches attendent$/);
 });
 
 /** Each cause, and the reason that a publisher gets for it. What the service does not recover from is last. */

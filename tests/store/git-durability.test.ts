@@ -109,11 +109,8 @@ test("a change whose folders cannot be put on the disk is not acknowledged", asy
 	};
 	const store = await open(folder.path, { sync, log: logTo(reported) });
 	isBroken = true;
-	const error = await put(store, "one").then(
-		() => null,
-		(error: unknown) => error,
-	);
-	assert.instance(error, Error);
+	const error = await put(store, "one").catch((error: unknown) => error);
+	assertBusy(error, "le dépôt ne peut pas être modifié");
 	assert.ok(reported.some((error) => /EIO/.test(String(error))));
 	isBroken = false;
 	await committed(put(store, "two"));
