@@ -235,12 +235,12 @@ test("the catalogue's process serves several changes, and is replaced once it us
 	await inStep(local);
 	assert.is(await layersIn(local), 1_209);
 	local.catalogueLimits = {};
+	await local.restart();
 });
 
 test("the catalogue's process works at the same priority where a lower one cannot be set", async (scene) => {
 	const { local } = scene;
 	const priorities = () => catalogueWorkers().map((pid) => getPriority(pid));
-	// An idle process with much memory is replaced.
 	await eventually(() => catalogueWorkers().length === 1);
 	assert.equal(priorities(), [Math.min(getPriority() + 10, 19)]);
 	await local.stop();
