@@ -360,9 +360,9 @@ test("50 changes at once to a GitHub that is slow: each is answered, each succes
 	const store = peer.store({ limits: { waitMs: 300 }, maxBatch: 5 });
 	const keys = Array.from({ length: 50 }, (_, index) => `k${index}`);
 	const outcomes = await Promise.all(
-		keys.map((key) => {
+		keys.map(async (key) => {
 			const change = store.change(putting(key, "1\n"), metaOf(key));
-			change.catch((error: unknown) => assertBusy(error, "trop de modifications attendent GitHub"));
+			await change.catch((error: unknown) => assertBusy(error, "trop de modifications attendent GitHub"));
 			return outcomeOf(change);
 		}),
 	);
