@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { Catalogue } from "../../api/catalogue-requests.ts";
 import { folderPages } from "../../api/node/pages.ts";
-import { Searches } from "../../api/search.ts";
+import { maxSearches } from "../../api/search.ts";
 import { createReadStatus } from "../../service/layer-status.ts";
 import { pageSettingsPath } from "../../site/static/html.ts";
 import { type Listening, listen } from "../listen.ts";
@@ -127,13 +127,16 @@ test("a catalogue that is not built yet is named in French", async ({ local }) =
 
 test("a search that waits for too many others is refused in French", async ({ local }) => {
 	local.context.settings = { ...local.context.settings, site: true };
-	const text = async (file: string) => (file === pageSettingsPath ? "{}" : null);
+	const held = gate();
+	const text = async (file: string) => (file === pageSettingsPath ? "{}" : held.opened.then(() => null));
 	const files = { find: async () => null, text, headers: {}, isSecure: false, isLive: true };
-	const searches = Object.assign(new Searches(), { find: async () => null });
-	local.pages = new Catalogue(files, searches).answer;
+	local.pages = new Catalogue(files).answer;
 	await using service = await listen(local);
-	const answer = await fetch(`${service.origin}/collections/layers/items`, { headers: french });
-	await assertBusy(answer, /^trop de recherches attendent$/);
+	const address = `${service.origin}/collections/layers/items`;
+	const asked = Array.from({ length: maxSearches + 1 }, () => fetch(address, { headers: french }));
+	await assertBusy(await Promise.race(asked), /^trop de recherches attendent$/);
+	held.open();
+	await Promise.all(asked);
 });
 
 /** Each cause, and the reason that a publisher gets for it. What the service does not recover from is last. */
