@@ -1,17 +1,17 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { review } from "../review/review.ts";
 import { readBatch, storeBatch } from "../scripts/move/batch.ts";
 import { run as validate } from "../scripts/validate.ts";
 import { judgePush } from "../store/hook/push.ts";
 import { isRefusal } from "../store/store.ts";
-import { feature, Local, wms } from "./local.ts";
-import { runScript } from "./process.ts";
+import { feature, Local, wms } from "./helpers/local.ts";
+import { runScript } from "./helpers/process.ts";
+import { test } from "./helpers/suite.ts";
+import { type Files, Repository, temporaryFolder } from "./helpers/world.ts";
 import { ownersFile } from "./review/repository.ts";
-import { type Files, Repository, temporaryFolder } from "./world.ts";
 
 /** The ways by which a change comes in. */
 type Door = "PUT" | "update" | "push" | "review" | "validate" | "batch" | "build";

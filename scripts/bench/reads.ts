@@ -1,7 +1,7 @@
 import { fork } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
-import { root } from "../../tests/process.ts";
+import { root } from "../../tests/helpers/process.ts";
 import { run } from "./measure/process.ts";
 import type { Row } from "./measure/row.ts";
 import type { World } from "./measure/world.ts";

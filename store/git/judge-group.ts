@@ -1,6 +1,7 @@
 import { folderOf } from "../../registry/smallkey.ts";
 import { problemAt } from "../../registry/texts.ts";
 import { GitFailure } from "../../system/git/run.ts";
+import { judgeRepeat } from "../repeat.ts";
 import {
 	type Commit,
 	type Edit,
@@ -9,7 +10,6 @@ import {
 	type Meta,
 	type Refusal,
 	type UsedRequest,
-	usedBefore,
 	waitsOf,
 } from "../store.ts";
 import type { WriteHealth } from "./health.ts";
@@ -90,23 +90,6 @@ function judge(
 	if (isRefusal(outcome)) return { refusal: outcome };
 	if (request !== null && outcome.length > 0 && requests.isForgotten(time)) return { refusal: mayBeUsed };
 	return { edits: outcome };
-}
-
-/**
- * Judges a repeated request. It gets the first answer again if it would change nothing now; otherwise it is refused as
- * used before. The method is not signed: the same signature with another method is another request, and refused.
- * @param first how the request was answered the first time
- * @returns the refusal; null if the answer is the first commit
- */
-function judgeRepeat(first: UsedRequest, method: string, outcome: Edit[] | Refusal): Refusal | null {
-	if (first.method !== "" && first.method !== method) return usedBefore;
-	const wasAccepted = typeof first.outcome === "string";
-	if (isRefusal(outcome)) {
-		// A repeated DELETE does not find the layer that the first one removed.
-		if (wasAccepted && method === "DELETE" && outcome.status === 404) return null;
-		return first.outcome === outcome.status ? outcome : usedBefore;
-	}
-	return wasAccepted && outcome.length === 0 ? null : usedBefore;
 }
 
 /** The refusal of a request from a time whose requests are forgotten. */

@@ -1,14 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { answerFailure, answerPlain, routeOf } from "../../api/app.ts";
 import { refuseRead, refuseWrite } from "../../api/reply.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { type Problem, problemAt } from "../../registry/texts.ts";
-import { textOf } from "../local.ts";
-import { root } from "../process.ts";
+import { textOf } from "../helpers/local.ts";
+import { root } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
 
 const settings = { basePath: "", docsMaxKeys: 9, targets: targetNames };
 

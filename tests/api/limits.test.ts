@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { onceEach, TokenBuckets } from "../../api/limits.ts";
+import { test } from "../helpers/suite.ts";
 
 test("a burst is accepted at once, then the set number a minute; a refusal says how long to wait", () => {
 	let time = 0;

@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { logText } from "../../api/log.ts";
+import { test } from "../helpers/suite.ts";
 
 test("a line is at most 4,000 characters, whatever is in it", () => {
 	const long = "x".repeat(100_000);

@@ -1,7 +1,7 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { answerNoPage, noPage } from "../../api/pages.ts";
 import { pageSettings } from "../catalogue/pages.ts";
+import { test } from "../helpers/suite.ts";
 
 const page = (target: string, pages: typeof pageSettings | null = null) => {
 	const reply = answerNoPage(noPage(target, "/base") as { file: string; root: string }, pages, true);

@@ -1,4 +1,3 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { routeOf } from "../../api/app.ts";
 import { answerRead } from "../../api/read.ts";
@@ -8,8 +7,9 @@ import { etagOf, etagOfTags } from "../../registry/etag.ts";
 import type { Fragments } from "../../registry/fragment.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
-import { textOf as text } from "../local.ts";
-import { words } from "../world.ts";
+import { textOf as text } from "../helpers/local.ts";
+import { test } from "../helpers/suite.ts";
+import { words } from "../helpers/world.ts";
 
 const encoder = new TextEncoder();
 

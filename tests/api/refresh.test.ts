@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import type { Refresh } from "../../api/context.ts";
-import { Local, manual, type Write } from "../local.ts";
-import { freshSuite, words } from "../world.ts";
+import { Local, manual, type Write } from "../helpers/local.ts";
+import { freshSuite, words } from "../helpers/world.ts";
 
 const test = freshSuite("refresh", async (use) => {
 	const local = use(await Local.open());

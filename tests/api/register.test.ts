@@ -18,8 +18,8 @@ import {
 	textOf,
 	type Write,
 	wms,
-} from "../local.ts";
-import { freshSuite } from "../world.ts";
+} from "../helpers/local.ts";
+import { freshSuite } from "../helpers/world.ts";
 import { notingHashes } from "./noted-hashes.ts";
 
 const test = freshSuite("writes", async (use) => ({ local: use(await Local.open()) }));

@@ -1,7 +1,7 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { clientOf } from "../../api/node/address.ts";
 import { type Client, Room } from "../../api/room.ts";
+import { suite } from "../helpers/suite.ts";
 
 const test = suite("room that clients share");
 

@@ -1,9 +1,9 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { maxSearches, maxTurnWork, Searches } from "../../api/search.ts";
 import type { Entry } from "../../registry/entries.ts";
 import { type Problem, textIn } from "../../registry/texts.ts";
 import { type ItemsQuery, parseItemsQuery } from "../../site/static/records-query.ts";
+import { suite } from "../helpers/suite.ts";
 
 const test = suite("searches of all records");
 

@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { isSignedBy, parseSenders, sign } from "../../api/senders.ts";
+import { test } from "../helpers/suite.ts";
 import { notingHashes } from "./noted-hashes.ts";
 
 const place = "SENDERS";

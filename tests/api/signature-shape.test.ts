@@ -1,9 +1,9 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { shapeHint, sign } from "../../api/senders.ts";
 import { textsOf } from "../../registry/problems.ts";
 import type { Problem } from "../../registry/texts.ts";
-import { handleWrite, Local, manual, signedWrite } from "../local.ts";
+import { handleWrite, Local, manual, signedWrite } from "../helpers/local.ts";
+import { test } from "../helpers/suite.ts";
 
 const rule = "Authorization: must be 43 characters of URL-safe base64 without padding, and this one ";
 

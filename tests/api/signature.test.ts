@@ -1,8 +1,8 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { isTimely, messageOf, sha256Hex, sign, verify } from "../../api/senders.ts";
 import { parseTimestamp } from "../../registry/timestamp.ts";
 import { base64url, blobId, hashes, hexOf, webHashes } from "../../store/hashes.ts";
+import { test } from "../helpers/suite.ts";
 
 // The older service's manual, and the same request under /v1.
 const secret = "test_-k";

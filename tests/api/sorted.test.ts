@@ -1,6 +1,5 @@
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { routeOf } from "../../api/app.ts";
 import { answerRead } from "../../api/read.ts";
@@ -9,8 +8,9 @@ import { descriptionText } from "../../registry/description.ts";
 import type { Fragments } from "../../registry/fragment.ts";
 import { descriptionPath } from "../../registry/smallkey.ts";
 import { targetNames } from "../../registry/targets/table.ts";
-import { listen } from "../listen.ts";
-import { feature, Local, manual, textOf } from "../local.ts";
+import { listen } from "../helpers/listen.ts";
+import { feature, Local, manual, textOf } from "../helpers/local.ts";
+import { test } from "../helpers/suite.ts";
 import { describedAt } from "../registry/targets/samples.ts";
 
 const settings = { basePath: "", docsMaxKeys: 1000, targets: targetNames };

@@ -12,9 +12,9 @@ import { createReadStatus } from "../../service/layer-status.ts";
 import { findWaiting } from "../../service/repository.ts";
 import { StoreBusy } from "../../store/store.ts";
 import { GitFailure } from "../../system/git/run.ts";
-import { feature, Local, manual, noon, responseOf, tiles, wms } from "../local.ts";
-import { eventually } from "../wait.ts";
-import { freshSuite, gitIn, temporaryFolder } from "../world.ts";
+import { feature, Local, manual, noon, responseOf, tiles, wms } from "../helpers/local.ts";
+import { eventually } from "../helpers/wait.ts";
+import { freshSuite, gitIn, temporaryFolder } from "../helpers/world.ts";
 
 type HarvestState = NonNullable<ReturnType<ServiceHarvester["stateOf"]>>;
 type LastCheck = NonNullable<ReturnType<ServiceHarvester["lastCheckOf"]>>;

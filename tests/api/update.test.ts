@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import { langs } from "../../registry/smallkey.ts";
-import { feature, Local, largeWhenStored, manual, textOf, type Write } from "../local.ts";
-import { freshSuite } from "../world.ts";
+import { feature, Local, largeWhenStored, manual, textOf, type Write } from "../helpers/local.ts";
+import { freshSuite } from "../helpers/world.ts";
 
 const test = freshSuite("the older service's updates", async (use) => {
 	const local = use(await Local.open());

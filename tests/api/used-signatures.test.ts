@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { appendFile, readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { Local, manual, noon, type Write, wms } from "../local.ts";
-import { descendantsWith, signalIfThere } from "../process.ts";
+import { Local, manual, noon, type Write, wms } from "../helpers/local.ts";
+import { descendantsWith, signalIfThere } from "../helpers/process.ts";
+import { freshSuite, temporaryFolder } from "../helpers/world.ts";
 import { openEmpty } from "../store/git-store.ts";
-import { freshSuite, temporaryFolder } from "../world.ts";
 
 const test = freshSuite("used signatures", async (use) => ({
 	local: use(await Local.open({ storeLimits: { silenceMs: 4_000 } })),

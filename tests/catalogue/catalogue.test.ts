@@ -1,9 +1,9 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type Files, IndexBroken } from "../../catalogue/chunks.ts";
 import { type CatalogueSettings, catalogueFiles, maxLayerPages } from "../../catalogue/files.ts";
 import { chunkOf, chunksFolder, type Entry, manifestPath, parseManifest } from "../../registry/entries.ts";
 import { parseHealthReport } from "../../registry/health.ts";
+import { test } from "../helpers/suite.ts";
 import { buildCatalogue, commitOf, filesAfter, generateEntries } from "./entries.ts";
 import { pageSettings } from "./pages.ts";
 

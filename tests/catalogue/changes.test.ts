@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { SaxesParser } from "saxes";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import {
 	type CommitChanges,
@@ -14,6 +13,7 @@ import {
 import { type Files, IndexBroken } from "../../catalogue/chunks.ts";
 import { recentPath } from "../../registry/recent.ts";
 import { feedPath } from "../../site/static/addresses.ts";
+import { test } from "../helpers/suite.ts";
 import { commitOf, filesAfter } from "./entries.ts";
 
 const publicUrl = "";

@@ -2,9 +2,9 @@ import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { filesBelow } from "../../system/files/below.ts";
-import { manual, wms } from "../local.ts";
-import { runScript } from "../process.ts";
-import { freshSuite, gitIn, temporaryFolder, writeFiles } from "../world.ts";
+import { manual, wms } from "../helpers/local.ts";
+import { runScript } from "../helpers/process.ts";
+import { freshSuite, gitIn, temporaryFolder, writeFiles } from "../helpers/world.ts";
 
 const test = freshSuite("the catalogue of a build", async (use) => {
 	const { path } = use(await temporaryFolder());

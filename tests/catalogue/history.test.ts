@@ -2,7 +2,7 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { lastChanges, readHistory } from "../../catalogue/history.ts";
 import { runGit } from "../../system/git/run.ts";
-import { type Files, freshSuite, gitIn, temporaryFolder, writeFiles } from "../world.ts";
+import { type Files, freshSuite, gitIn, temporaryFolder, writeFiles } from "../helpers/world.ts";
 
 const test = freshSuite("history", async (use) => {
 	const { path } = use(await temporaryFolder());

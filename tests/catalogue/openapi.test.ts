@@ -2,13 +2,13 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createConfig, lint } from "@redocly/openapi-core";
 import Ajv from "ajv";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { routeOf } from "../../api/app.ts";
 import { openApiDocument } from "../../catalogue/openapi.ts";
 import { targetNames, targets } from "../../registry/targets/table.ts";
-import { runScript } from "../process.ts";
-import { temporaryFolder } from "../world.ts";
+import { runScript } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 
 interface OpenApi {
 	paths: Record<string, Record<string, { operationId: string }>>;

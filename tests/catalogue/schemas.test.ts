@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import Ajv from "ajv";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Entry } from "../../registry/entries.ts";
 import { catalogueChunk } from "../../registry/schemas/catalogue.ts";
+import { test } from "../helpers/suite.ts";
 import { buildCatalogue, commitOf, generateEntries } from "./entries.ts";
 import { pageSettings } from "./pages.ts";
 

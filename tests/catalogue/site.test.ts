@@ -1,9 +1,9 @@
 import { gzipSync } from "node:zlib";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parseSignature } from "../../catalogue/signature.ts";
 import { buildSite, type SiteFiles } from "../../catalogue/site.ts";
 import { contentPolicy } from "../../site/static/content-policy.ts";
+import { test } from "../helpers/suite.ts";
 import { plainSettings } from "./pages.ts";
 
 const site = await buildSite(plainSettings);

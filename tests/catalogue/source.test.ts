@@ -2,8 +2,8 @@ import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { buildOutput } from "../../scripts/host/output.ts";
-import { wms } from "../local.ts";
-import { freshSuite, Repository } from "../world.ts";
+import { wms } from "../helpers/local.ts";
+import { freshSuite, Repository } from "../helpers/world.ts";
 
 const test = freshSuite("source of a build", (use) => {
 	const repository = use(new Repository({ "layers/ab/abc.json": wms("rivers") }));

@@ -1,9 +1,9 @@
 import { mkdir, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { filesIn, readState, removeCatalogue } from "../../catalogue/output.ts";
-import { temporaryFolder } from "../world.ts";
+import { test } from "../helpers/suite.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 
 test("a state file that is missing or cut off is read as no catalogue; one that cannot be read is an error", async () => {
 	await using folder = await temporaryFolder();

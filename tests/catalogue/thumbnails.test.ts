@@ -6,8 +6,8 @@ import { proofsFile } from "../../catalogue/thumbnails.ts";
 import type { Chunk, Manifest } from "../../registry/entries.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { buildOutput } from "../../scripts/host/output.ts";
-import { wms } from "../local.ts";
-import { freshSuite, temporaryFolder, writeFiles } from "../world.ts";
+import { wms } from "../helpers/local.ts";
+import { freshSuite, temporaryFolder, writeFiles } from "../helpers/world.ts";
 
 const test = freshSuite("thumbnails in the catalogue", async (use) => {
 	const { path } = use(await temporaryFolder());

@@ -11,8 +11,8 @@ import { type CatalogueOutcome, updateCatalogue } from "../../catalogue/update.t
 import { chunksFolder, manifestPath, parseManifest } from "../../registry/entries.ts";
 import { readConfiguration } from "../../service/settings.ts";
 import { serviceIdentity } from "../../store/store.ts";
-import { feature, wms } from "../local.ts";
-import { type Files, filesIn, freshSuite, gitIn, temporaryFolder, writeFiles } from "../world.ts";
+import { feature, wms } from "../helpers/local.ts";
+import { type Files, filesIn, freshSuite, gitIn, temporaryFolder, writeFiles } from "../helpers/world.ts";
 
 const senderNames = { office: "Office of Maps · Bureau des cartes", other: "Other" };
 

@@ -1,7 +1,7 @@
 import { runInNewContext } from "node:vm";
-import type { Test } from "uvu";
 import * as assert from "uvu/assert";
-import { words } from "../world.ts";
+import type { Test } from "../helpers/suite.ts";
+import { words } from "../helpers/world.ts";
 import { ask } from "./client.ts";
 import { differs } from "./differences.ts";
 import { type Candidate, type Engine, wmsFragment } from "./engine.ts";

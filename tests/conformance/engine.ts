@@ -1,5 +1,5 @@
 import { wmsImage } from "../../registry/pictures.ts";
-import { manual } from "../local.ts";
+import { manual } from "../helpers/local.ts";
 
 /** A service under test, known by its address only. */
 export interface Engine {

@@ -9,9 +9,9 @@ import { targetNames } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
 import { writeHostingFiles } from "../../scripts/host/files.ts";
 import { isEngineInstalled } from "../../scripts/host/wrangler.ts";
-import { cleanEnvironment, root, ServerProcess, startWords } from "../process.ts";
+import { cleanEnvironment, root, ServerProcess, startWords } from "../helpers/process.ts";
+import { gitIn, temporaryFolder } from "../helpers/world.ts";
 import { startPeer } from "../store/github-peer.ts";
-import { gitIn, temporaryFolder } from "../world.ts";
 import { write } from "./client.ts";
 import { type Candidate, type Engine, senders } from "./engine.ts";
 

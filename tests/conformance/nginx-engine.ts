@@ -1,9 +1,9 @@
 import { execFileSync, spawn } from "node:child_process";
 import { access, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { root } from "../process.ts";
-import { eventually } from "../wait.ts";
-import { gitIn, temporaryFolder } from "../world.ts";
+import { root } from "../helpers/process.ts";
+import { eventually } from "../helpers/wait.ts";
+import { gitIn, temporaryFolder } from "../helpers/world.ts";
 import type { Candidate, Engine } from "./engine.ts";
 import { end, freePort, startNode } from "./engines.ts";
 

@@ -1,6 +1,6 @@
-import type { Test } from "uvu";
 import * as assert from "uvu/assert";
 import { langs } from "../../registry/smallkey.ts";
+import type { Test } from "../helpers/suite.ts";
 import { ask, signedHeaders, write } from "./client.ts";
 import { type Engine, featurePayload } from "./engine.ts";
 import { mismatch, writer } from "./writer.ts";

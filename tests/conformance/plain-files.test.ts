@@ -1,12 +1,12 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { targetNames } from "../../registry/targets/table.ts";
-import { type Listening, listen } from "../listen.ts";
-import { Local, manual } from "../local.ts";
-import { root, runScript } from "../process.ts";
-import { type Answering, answering } from "../world.ts";
+import { type Listening, listen } from "../helpers/listen.ts";
+import { Local, manual } from "../helpers/local.ts";
+import { root, runScript } from "../helpers/process.ts";
+import { suite } from "../helpers/suite.ts";
+import { type Answering, answering } from "../helpers/world.ts";
 
 interface Scene {
 	local: Local;

@@ -1,8 +1,8 @@
-import type { Test } from "uvu";
 import * as assert from "uvu/assert";
 import { version } from "../../api/app.ts";
 import { versionLine } from "../../system/files/version.ts";
-import { words } from "../world.ts";
+import type { Test } from "../helpers/suite.ts";
+import { words } from "../helpers/world.ts";
 import { type Answer, ask } from "./client.ts";
 import { differs } from "./differences.ts";
 import { type Candidate, type Engine, wmsFragment } from "./engine.ts";

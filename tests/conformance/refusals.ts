@@ -1,6 +1,6 @@
-import type { Test } from "uvu";
 import * as assert from "uvu/assert";
-import { manual } from "../local.ts";
+import { manual } from "../helpers/local.ts";
+import type { Test } from "../helpers/suite.ts";
 import { ask, errorsOf, type Signed, write } from "./client.ts";
 import { differs } from "./differences.ts";
 import { type Candidate, type Engine, wms } from "./engine.ts";

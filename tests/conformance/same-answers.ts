@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import type { Test } from "uvu";
 import * as assert from "uvu/assert";
-import { fuzzRuns } from "../fuzz.ts";
-import { words } from "../world.ts";
+import { fuzzRuns } from "../helpers/fuzz.ts";
+import type { Test } from "../helpers/suite.ts";
+import { words } from "../helpers/world.ts";
 import { type Answer, ask, signedHeaders, type Words } from "./client.ts";
 import { type Engine, layers } from "./engine.ts";
 import { startNode } from "./engines.ts";

@@ -1,7 +1,7 @@
-import type { Test } from "uvu";
 import * as assert from "uvu/assert";
 import { langs } from "../../registry/smallkey.ts";
 import { targets } from "../../registry/targets/table.ts";
+import type { Test } from "../helpers/suite.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { readAsFgpv } from "../viewer/fgpv.ts";
 import { readAsGeoview, readAsPortal } from "../viewer/geoview.ts";

@@ -1,7 +1,7 @@
 import { connect } from "node:net";
 import * as assert from "uvu/assert";
-import { assertFrench } from "../french.ts";
-import { manual } from "../local.ts";
+import { assertFrench } from "../helpers/french.ts";
+import { manual } from "../helpers/local.ts";
 import { type Answer, ask, errorsOf, type Signed, write } from "./client.ts";
 import { type Engine, wmsFragment } from "./engine.ts";
 

@@ -1,6 +1,6 @@
-import type { Test } from "uvu";
 import * as assert from "uvu/assert";
-import { everyPath, manual } from "../local.ts";
+import { everyPath, manual } from "../helpers/local.ts";
+import type { Test } from "../helpers/suite.ts";
 import { ask, errorsOf, signedHeaders } from "./client.ts";
 import { type Engine, wms } from "./engine.ts";
 import { at, mismatch, statusOf, writer } from "./writer.ts";

@@ -3,7 +3,7 @@ import { copyFileSync } from "node:fs";
 import { type FileHandle, mkdir, open, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { temporaryFolder } from "../world.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 
 const run = promisify(execFile);
 

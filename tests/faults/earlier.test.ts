@@ -2,12 +2,12 @@ import { execFile } from "node:child_process";
 import { mkdir, readFile, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { everyPath, Local, secrets, textOf, wms } from "../local.ts";
-import { root, ServerProcess } from "../process.ts";
-import { signed } from "../signed.ts";
-import { temporaryFolder } from "../world.ts";
+import { everyPath, Local, secrets, textOf, wms } from "../helpers/local.ts";
+import { root, ServerProcess } from "../helpers/process.ts";
+import { signed } from "../helpers/signed.ts";
+import { test } from "../helpers/suite.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 import { release, restoreEarlier } from "./earlier.ts";
 
 const run = promisify(execFile);

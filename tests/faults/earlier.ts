@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { root } from "../process.ts";
+import { root } from "../helpers/process.ts";
 
 /** A state of this project, and the `DATA_DIR` that it left: with a tag, or the commit where there was none yet. */
 export const release = { commit: "66b32971fc2e8ac83c709a8d09e85369fc824311", data: "data-dir-0.1.0.tar.gz" };

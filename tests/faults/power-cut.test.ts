@@ -1,8 +1,8 @@
 import { closeSync, fsyncSync, openSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { isRefusal } from "../../store/store.ts";
+import { test } from "../helpers/suite.ts";
 import { committed, git, openEmpty, put } from "../store/git-store.ts";
 import { LoopDisk } from "./disk.ts";
 import { noteFault } from "./row.ts";

@@ -68,7 +68,7 @@ longer. A nightly backup loses a day at most, a standby that fetches each minute
 
 const introduction = `# Reliability
 
-\`npm run test:faults\` causes each fault in a running service, or before a start, and writes this page from what it saw. In no case was a
+\`npm run test:all -- faults\` causes each fault in a running service, or before a start, and writes this page from what it saw. In no case was a
 change lost that had been acknowledged with a 201 or 204, except where the disk itself was lost; each is checked after the fault
 and after a restart.
 

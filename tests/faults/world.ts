@@ -3,11 +3,11 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { reasonOf } from "../../store/git/health.ts";
 import { GitDamage, GitFailure, runGit } from "../../system/git/run.ts";
-import { wms } from "../local.ts";
-import { root, ServerProcess, startWords } from "../process.ts";
-import { signed } from "../signed.ts";
-import { eventually } from "../wait.ts";
-import { temporaryFolder } from "../world.ts";
+import { wms } from "../helpers/local.ts";
+import { root, ServerProcess, startWords } from "../helpers/process.ts";
+import { signed } from "../helpers/signed.ts";
+import { eventually } from "../helpers/wait.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 import { noteFault } from "./row.ts";
 import type { SeenFault } from "./table.mjs";
 
@@ -59,7 +59,7 @@ export class World implements AsyncDisposable {
 	async start(): Promise<void> {
 		const SENDERS = JSON.stringify({ faults: secret });
 		const env = { DATA_DIR: this.folder, SENDERS, ...this.env };
-		this.server = await ServerProcess.start(env, root, startWords("serve"), null);
+		this.server = await ServerProcess.start(env);
 		this.#loggedBefore = 0;
 	}
 

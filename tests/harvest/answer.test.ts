@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parseAnswer } from "../../harvest/answer.ts";
+import { test } from "../helpers/suite.ts";
 
 const parse = (text: string) => parseAnswer(new TextEncoder().encode(text));
 

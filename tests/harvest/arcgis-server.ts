@@ -1,6 +1,6 @@
 import { layerPath } from "../../registry/smallkey.ts";
+import { writeFiles } from "../helpers/world.ts";
 import { featureAt } from "../viewer/viewer.ts";
-import { writeFiles } from "../world.ts";
 import { hang, json, type Peer, png, type Route, streamForever, text } from "./peer.ts";
 
 /** Path of the layer that the tests ask for, in a map service. */

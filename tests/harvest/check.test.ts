@@ -1,9 +1,9 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createCheckLayer } from "../../harvest/check-layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
 import type { LangEntry, Registration, Registration2 } from "../../registry/registration.ts";
+import { test } from "../helpers/suite.ts";
 import { featureAt } from "../viewer/viewer.ts";
 import { layerDocument, mapLayer, oddRoutes, serveLayer } from "./arcgis-server.ts";
 import { json, Peer, text } from "./peer.ts";

@@ -1,5 +1,4 @@
 import { readFile } from "node:fs/promises";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { mergeDescription, Trouble } from "../../harvest/finding.ts";
 import { createHarvestLayer } from "../../harvest/layer.ts";
@@ -11,8 +10,9 @@ import { describedFor, descriptionText, isDescribed, parseDescription } from "..
 import type { LangNode, Registration, Registration1 } from "../../registry/registration.ts";
 import { layerFacts } from "../../registry/targets/facts.ts";
 import { renderAt, targetNames } from "../../registry/targets/table.ts";
+import { test } from "../helpers/suite.ts";
+import { eventually } from "../helpers/wait.ts";
 import { featureAt } from "../viewer/viewer.ts";
-import { eventually } from "../wait.ts";
 import { layerDocument, mapLayer, serveLayer } from "./arcgis-server.ts";
 import { json, Peer, status, text } from "./peer.ts";
 

@@ -1,8 +1,8 @@
 import { deflateSync } from "node:zlib";
 import { encode } from "fast-png";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { isBlank } from "../../harvest/wms/look.ts";
+import { test } from "../helpers/suite.ts";
 import { blank, drawn, picture } from "./pictures.ts";
 
 test("one colour, or nothing but transparency, is blank; a single pixel is not", () => {

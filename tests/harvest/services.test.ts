@@ -1,5 +1,4 @@
 import { gzipSync } from "node:zlib";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { sketchLayer } from "../../harvest/arcgis/feature-layer.ts";
 import type { Finding } from "../../harvest/finding.ts";
@@ -8,6 +7,7 @@ import { createHarvestLayer } from "../../harvest/layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
 import { descriptionText } from "../../registry/description.ts";
+import { test } from "../helpers/suite.ts";
 import { assertAccepted, featureAt, nodeOf, renderV09 } from "../viewer/viewer.ts";
 import {
 	entry,

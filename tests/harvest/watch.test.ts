@@ -1,9 +1,9 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createWatchLayer } from "../../harvest/layer.ts";
 import { createAsk } from "../../harvest/net/ask.ts";
 import { createFetch } from "../../harvest/net/fetch.ts";
 import type { Registration, Registration1, Registration2 } from "../../registry/registration.ts";
+import { test } from "../helpers/suite.ts";
 import { featureAt } from "../viewer/viewer.ts";
 import { mapLayer, serveLayer } from "./arcgis-server.ts";
 import { hang, json, Peer, type Route, text } from "./peer.ts";

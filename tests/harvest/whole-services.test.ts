@@ -1,4 +1,3 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { mergeDescription } from "../../harvest/finding.ts";
 import { createHarvestLayer } from "../../harvest/layer.ts";
@@ -12,6 +11,7 @@ import {
 	parseDescription,
 } from "../../registry/description.ts";
 import type { LangNode, Registration2 } from "../../registry/registration.ts";
+import { test } from "../helpers/suite.ts";
 import { layerDocument, mapLayer, serveLayer } from "./arcgis-server.ts";
 import { json, Peer, type Route, text } from "./peer.ts";
 

@@ -2,8 +2,8 @@ import type { ChildProcess } from "node:child_process";
 import { existsSync } from "node:fs";
 import { cp, mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { root } from "../process.ts";
-import { eventually } from "../wait.ts";
+import { root } from "../helpers/process.ts";
+import { eventually } from "../helpers/wait.ts";
 import { certificates, imageFolder, networkVariables, newFolder, runBound, spawnBound } from "./base.ts";
 import { copyCheckout, initBelow, runIn } from "./machine.ts";
 

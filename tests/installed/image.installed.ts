@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { root } from "../process.ts";
+import { root } from "../helpers/process.ts";
 import { runBound } from "./base.ts";
 import { Container, secretWords } from "./container.ts";
 import { scenesOn } from "./scenes.ts";

@@ -2,8 +2,8 @@ import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { root } from "../process.ts";
-import { eventually } from "../wait.ts";
+import { root } from "../helpers/process.ts";
+import { eventually } from "../helpers/wait.ts";
 import { cache, machineFolder, networkVariables, newFolder, runBound, spawnBound } from "./base.ts";
 
 /** How a command is run. */

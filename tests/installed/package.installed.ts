@@ -2,11 +2,11 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { copyFile, mkdir, readFile, rm, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { cleanEnvironment, type Ended, root } from "../process.ts";
-import { eventually } from "../wait.ts";
-import { temporaryFolder } from "../world.ts";
+import { cleanEnvironment, type Ended, root } from "../helpers/process.ts";
+import { suite } from "../helpers/suite.ts";
+import { eventually } from "../helpers/wait.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 
 const run = promisify(execFile);
 

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { root } from "../process.ts";
+import { root } from "../helpers/process.ts";
 
 /** What a page has, what is run in its place, and why. */
 const replacements: readonly { page: string; run: string; why: string }[] = [

@@ -3,10 +3,10 @@ import { chmod, mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { delimiter, join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { startWorkers, workers } from "../conformance/engines.ts";
-import { cleanEnvironment, pathWithCompiled, root, runScript } from "../process.ts";
+import { cleanEnvironment, pathWithNpx, root, runScript } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
 import { commandsOf } from "../project/production-page.ts";
 import { Origin } from "../review/origin.ts";
 import { startSettingsPeer } from "../review/setup-github/settings-peer.ts";
@@ -138,7 +138,7 @@ test("every command of the page works, in its order, up to the fragment that a v
 		const ofBare = { get: () => topOf(bare) };
 		Object.defineProperty(settings, "tree", ofBare);
 		const commands = (await commandsOf("docs/production.md")).map(asRun);
-		const path = pathWithCompiled(`${join(clone, ".git/bin")}${delimiter}${process.env.PATH}`);
+		const path = pathWithNpx(`${join(clone, ".git/bin")}${delimiter}${process.env.PATH}`);
 		const person = { GIT_AUTHOR_NAME: "Ada", GIT_AUTHOR_EMAIL: "ada@example.invalid" };
 		const ended = await follow(commands, clone, {
 			...{ PATH: path, HOOK: hooks.url, GITHUB_API_URL: settings.url, npm_config_loglevel: "error" },

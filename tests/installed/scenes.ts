@@ -1,4 +1,4 @@
-import { suite } from "uvu";
+import { noteRow, skip, suite } from "../helpers/suite.ts";
 import { whyNot } from "./base.ts";
 import { Machine } from "./machine.ts";
 import { commandsOf } from "./page.ts";
@@ -28,24 +28,23 @@ export async function scenesOn<T extends Stage>(
 	list: Readonly<Record<string, Scene<T>>>,
 ): Promise<void> {
 	const reason = await whyNot();
+	if (reason !== null) return skip(`${section}: ${reason}`);
 	const test = suite(section);
 	let opening: Promise<T> | null = null;
 	test.after(async () => (await opening?.catch(() => null))?.end());
 	for (const [name, scene] of Object.entries(list)) {
-		const add = reason === null ? test : test.skip;
-		add(name, async () => {
+		test(name, async () => {
 			opening ??= open();
 			const stage = await opening;
 			try {
 				const figure = await scene(stage);
-				if (typeof figure === "string") console.log(`\nfigure: ${name}: ${figure}`);
+				if (typeof figure === "string") noteRow({ figure: `${name}: ${figure}` });
 			} catch (error) {
 				const { message, details = "" } = error as Error & { details?: string };
 				throw new Error(`${message}\n${details}\nThe journal:\n${await stage.journal()}`);
 			}
 		});
 	}
-	if (reason !== null) console.log(`skipped: ${section}: ${reason}`);
 	test.run();
 }
 

@@ -3,11 +3,11 @@ import { existsSync } from "node:fs";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { browserPlaces } from "../../scripts/host/prove/browser.ts";
-import { root } from "../process.ts";
-import { temporaryFolder } from "../world.ts";
+import { root } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 
 /** Runs .ci/run on a machine that has none of the packages, where apt knows all or only the most common ones; its exit code. */
 async function runCi(path: string, knowsAll: boolean, tests = "exit 0"): Promise<number> {

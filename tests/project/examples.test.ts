@@ -1,7 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import glob from "fast-glob";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { collectFolder } from "../../publish/collect.ts";
 import { describedFor, isDescribed } from "../../registry/description.ts";
@@ -9,7 +8,8 @@ import { judgeChange } from "../../registry/judge.ts";
 import { namesOf } from "../../registry/layer-file.ts";
 import { langs } from "../../registry/smallkey.ts";
 import { readTextIfThere } from "../../system/files/if-there.ts";
-import { root } from "../process.ts";
+import { root } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
 
 /** What a test may not read: docs/production.md begins with the removal of this folder. */
 const productionLayers = [

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { dirname, relative, resolve } from "node:path";
 import glob from "fast-glob";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { root } from "../process.ts";
+import { root } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
 
 /** What a source file imports: project files as paths from the root, everything else as named. Types count, too. */
 async function importsOf(file: string): Promise<string[]> {

@@ -6,11 +6,11 @@ import { promisify } from "node:util";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
 import { runGit } from "../../system/git/run.ts";
-import { Local, wms } from "../local.ts";
-import { cleanEnvironment, root } from "../process.ts";
-import { type Serving, serve } from "../serving.ts";
-import { eventually } from "../wait.ts";
-import { freshSuite, temporaryFolder } from "../world.ts";
+import { Local, wms } from "../helpers/local.ts";
+import { cleanEnvironment, root } from "../helpers/process.ts";
+import { type Serving, serve } from "../helpers/serving.ts";
+import { eventually } from "../helpers/wait.ts";
+import { freshSuite, temporaryFolder } from "../helpers/world.ts";
 
 const page = await readFile(join(root, "docs/operate.md"), "utf8");
 

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { matchesGlob } from "../../registry/owners.ts";
-import { packageFolders, root } from "../process.ts";
+import { packageFolders, root } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
 
 /** A package that a lock file names. `license` is an SPDX expression. */
 interface Locked {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { root } from "../process.ts";
+import { root } from "../helpers/process.ts";
 
 /** The text of a file of the project. */
 export const text = async (path: string) => readFile(join(root, path), "utf8");

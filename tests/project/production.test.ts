@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { exits, root, runScript } from "../process.ts";
+import { exits, root, runScript } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
 import { commandsOf, text } from "./production-page.ts";
 
 test("every command that the page names exists, and knows its options", async () => {

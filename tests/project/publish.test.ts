@@ -8,19 +8,19 @@ import { chunkOf } from "../../registry/entries.ts";
 import { parseRegistration } from "../../registry/registration.ts";
 import { receipt } from "../../registry/schemas/answers.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
-import { manual } from "../local.ts";
+import { manual } from "../helpers/local.ts";
 import {
 	cleanEnvironment,
 	type Ended,
 	exits,
-	pathWithCompiled,
+	pathWithNpx,
 	prints,
 	root,
 	ServerProcess,
 	warns,
-} from "../process.ts";
-import { eventually } from "../wait.ts";
-import { sharedSuite, temporaryFolder, writeFiles } from "../world.ts";
+} from "../helpers/process.ts";
+import { eventually } from "../helpers/wait.ts";
+import { sharedSuite, temporaryFolder, writeFiles } from "../helpers/world.ts";
 
 const page = await readFile(join(root, "docs/publish.md"), "utf8");
 const reference = await readFile(join(root, "docs/registration.md"), "utf8");
@@ -100,7 +100,7 @@ function namesBelow(line: string): string[] {
 }
 
 async function shell(text: string, cwd: string, variables: Record<string, string>): Promise<Ended> {
-	const env = cleanEnvironment({ ...variables, PATH: pathWithCompiled() });
+	const env = cleanEnvironment({ ...variables, PATH: pathWithNpx() });
 	return promisify(execFile)("sh", ["-c", text], { cwd, env }).then(
 		({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
 		({ code, stdout, stderr }) => ({ code, stdout, stderr }),

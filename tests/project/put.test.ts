@@ -2,14 +2,14 @@ import { readFileSync } from "node:fs";
 import { type Profiler, Session } from "node:inspector/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../api/senders.ts";
-import { wms } from "../local.ts";
-import { root } from "../process.ts";
-import { serve } from "../serving.ts";
-import { eventually } from "../wait.ts";
-import { temporaryFolder } from "../world.ts";
+import { wms } from "../helpers/local.ts";
+import { root } from "../helpers/process.ts";
+import { serve } from "../helpers/serving.ts";
+import { test } from "../helpers/suite.ts";
+import { eventually } from "../helpers/wait.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 
 /** The files that the table of docs/architecture.md names for a PUT. */
 function listedFiles(): string[] {

@@ -1,11 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readPaths } from "../../api/wanted.ts";
 import { snippetsOf } from "../../registry/snippets.ts";
 import { targetNames, targets } from "../../registry/targets/table.ts";
-import { root } from "../process.ts";
+import { root } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
 
 const page = await readFile(join(root, "docs/reading.md"), "utf8");
 

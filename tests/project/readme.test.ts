@@ -2,12 +2,12 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import glob from "fast-glob";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { settingNames } from "../../service/settings.ts";
 import { isCommand } from "../../system/terminal/commands.ts";
-import { root } from "../process.ts";
-import { gitIn } from "../world.ts";
+import { root } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
+import { gitIn } from "../helpers/world.ts";
 
 const readme = await readFile(join(root, "README.md"), "utf8");
 

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import * as assert from "uvu/assert";
 import { parseRegistration } from "../../registry/registration.ts";
-import { root } from "../process.ts";
+import { root } from "../helpers/process.ts";
+import { folderSuite } from "../helpers/world.ts";
 import { type JsonRequest, startJsonServer } from "../scripts/json-server.ts";
-import { folderSuite } from "../world.ts";
 import { datasets, energy, french, records } from "./catalogue-answers.ts";
 
 interface Scene {

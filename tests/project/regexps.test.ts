@@ -5,12 +5,12 @@ import { full } from "acorn-walk";
 import { transform } from "esbuild";
 import glob from "fast-glob";
 import { analyse } from "scslre";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { description } from "../../registry/schemas/description.ts";
 import { owners } from "../../registry/schemas/owners.ts";
 import { registration1, registration2 } from "../../registry/schemas/registration.ts";
-import { root } from "../process.ts";
+import { root } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
 
 interface Found {
 	place: string;

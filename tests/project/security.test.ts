@@ -1,8 +1,8 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { root } from "../process.ts";
+import { root } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
 
 const text = await readFile(join(root, "SECURITY.md"), "utf8");
 

@@ -2,10 +2,10 @@ import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { root } from "../process.ts";
-import { temporaryFolder } from "../world.ts";
+import { root } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 
 const nginx = "/usr/sbin/nginx";
 const readPage = (name: string) => readFile(join(root, "docs", name), "utf8");

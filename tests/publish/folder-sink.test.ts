@@ -7,9 +7,9 @@ import { openFolderSink } from "../../publish/folder-sink.ts";
 import { joinFragments, type Slot } from "../../publish/rendered.ts";
 import { Table } from "../../publish/table.ts";
 import { textsOf } from "../../registry/problems.ts";
+import { eventually } from "../helpers/wait.ts";
+import { freshSuite, temporaryFolder } from "../helpers/world.ts";
 import { logTo } from "../store/git-store.ts";
-import { eventually } from "../wait.ts";
-import { freshSuite, temporaryFolder } from "../world.ts";
 
 const slots: Slot[] = [{ target: "v0.9", lang: "en" }];
 const behind = ["the files of the web server in front are behind this registration for now"];

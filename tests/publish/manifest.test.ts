@@ -1,11 +1,11 @@
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readManifest, writeManifest } from "../../publish/build.ts";
 import { rendererStamp } from "../../publish/rendered.ts";
 import type { FragmentSettings } from "../../registry/targets/facts.ts";
-import { temporaryFolder } from "../world.ts";
+import { test } from "../helpers/suite.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
 

@@ -1,9 +1,9 @@
 import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { exits, prints, root, runScript, warns } from "../process.ts";
+import { exits, prints, root, runScript, warns } from "../helpers/process.ts";
+import { type Files, freshSuite, Repository, temporaryFolder } from "../helpers/world.ts";
 import { ownersFile, wmsFile } from "../review/repository.ts";
-import { type Files, freshSuite, Repository, temporaryFolder } from "../world.ts";
 
 let repository: Repository;
 let out: string;

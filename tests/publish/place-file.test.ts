@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "n
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { placeFile, removeTemporaryFiles } from "../../publish/place-file.mjs";
-import { folderSuite } from "../world.ts";
+import { folderSuite } from "../helpers/world.ts";
 
 const test = folderSuite("the place of a file");
 

@@ -13,10 +13,10 @@ import {
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as assert from "uvu/assert";
-import { Clone } from "../clone.ts";
-import { Local, manual, textOf, wms } from "../local.ts";
-import { eventually } from "../wait.ts";
-import { beforeGit, freshSuite, writeFiles } from "../world.ts";
+import { Clone } from "../helpers/clone.ts";
+import { Local, manual, textOf, wms } from "../helpers/local.ts";
+import { eventually } from "../helpers/wait.ts";
+import { beforeGit, freshSuite, writeFiles } from "../helpers/world.ts";
 
 const quick = { retryMs: 20, maxRetryMs: 50 };
 

@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { eachInSlices } from "../../publish/slices.ts";
+import { test } from "../helpers/suite.ts";
 
 // How long the event loop is held up by a push of all layers is the row `push-delay` of `npx fragment-publisher bench`.
 test("other tasks run between the slices of a long work", async () => {

@@ -2,9 +2,9 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { lockFolder } from "../../service/lock.ts";
-import { exits, prints, runScript, warns } from "../process.ts";
+import { exits, prints, runScript, warns } from "../helpers/process.ts";
+import { freshSuite, Repository, temporaryFolder } from "../helpers/world.ts";
 import { wmsFile } from "../review/repository.ts";
-import { freshSuite, Repository, temporaryFolder } from "../world.ts";
 
 interface Scene {
 	folder: string;

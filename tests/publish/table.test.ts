@@ -1,8 +1,8 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { joinFragments, type RenderedLayer, renderedIn } from "../../publish/rendered.ts";
 import { Table } from "../../publish/table.ts";
 import { etagOf } from "../../registry/etag.ts";
+import { test } from "../helpers/suite.ts";
 
 const slots = (["v0.9", "v1"] as const).flatMap((target) =>
 	(["en", "fr"] as const).map((lang) => ({ target, lang })),

@@ -1,4 +1,3 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type CauseCode, causeOf, causes, causeText } from "../../registry/causes.ts";
 import type { Entry } from "../../registry/entries.ts";
@@ -7,6 +6,7 @@ import { isBlockedOn } from "../../registry/mixed-content.ts";
 import { healthHtml } from "../../site/static/health.ts";
 import { layerHtml } from "../../site/static/layer.ts";
 import { pageSettings } from "../catalogue/pages.ts";
+import { test } from "../helpers/suite.ts";
 
 const codes = Object.keys(causes.en) as CauseCode[];
 

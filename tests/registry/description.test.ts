@@ -1,4 +1,3 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import {
 	type Description,
@@ -7,6 +6,7 @@ import {
 	parseDescription,
 	plainKeywords,
 } from "../../registry/description.ts";
+import { test } from "../helpers/suite.ts";
 
 const dot = "data:image/png;base64,QUJD";
 const features = {

@@ -1,7 +1,7 @@
 import { deflateRawSync } from "node:zlib";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { draftAddress, packDraft, unpackDraft } from "../../registry/draft.ts";
+import { suite } from "../helpers/suite.ts";
 
 const test = suite("the address of a draft");
 

@@ -1,9 +1,9 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Description } from "../../registry/description.ts";
 import { entryOf } from "../../registry/entry.ts";
 import type { Registration } from "../../registry/registration.ts";
-import { feature, manual } from "../local.ts";
+import { feature, manual } from "../helpers/local.ts";
+import { test } from "../helpers/suite.ts";
 
 const settings = { metadataUrl: "", catalogueUrl: "" };
 

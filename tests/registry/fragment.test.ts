@@ -1,4 +1,3 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { projectExtent } from "../../harvest/arcgis/answers.ts";
 import { type Description, descriptionText, parseDescription } from "../../registry/description.ts";
@@ -7,6 +6,7 @@ import { wmsImage } from "../../registry/pictures.ts";
 import type { LangEntry, Registration } from "../../registry/registration.ts";
 import type { Lang } from "../../registry/smallkey.ts";
 import { renderLayer, targetNames } from "../../registry/targets/table.ts";
+import { test } from "../helpers/suite.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { assertAccepted, featureAt, nodeOf } from "../viewer/viewer.ts";
 import { describedAt } from "./targets/samples.ts";

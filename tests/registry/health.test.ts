@@ -1,4 +1,3 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import {
 	type Health,
@@ -10,6 +9,7 @@ import {
 	weekOf,
 	weeksSince,
 } from "../../registry/health.ts";
+import { test } from "../helpers/suite.ts";
 
 for (const [day, week] of [
 	["2026-01-01", "2026-W01"],

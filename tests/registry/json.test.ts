@@ -1,7 +1,7 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { lineAt, linesOf, parseJson } from "../../registry/json.ts";
 import { textsOf } from "../../registry/problems.ts";
+import { test } from "../helpers/suite.ts";
 
 const encoder = new TextEncoder();
 

@@ -1,11 +1,11 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { judgeChange } from "../../registry/judge.ts";
 import { judgeKey } from "../../registry/key-rules.ts";
 import { type LayerFile, namesOf } from "../../registry/layer-file.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { type TextCode, textIn } from "../../registry/texts.ts";
-import { wms } from "../local.ts";
+import { wms } from "../helpers/local.ts";
+import { test } from "../helpers/suite.ts";
 
 /** Judges changes of files in `layers/ab`: a name that is written, or one with a minus that is removed. */
 function judged(stored: string[], ...changes: string[]): [string, string, string][] {

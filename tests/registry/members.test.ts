@@ -1,5 +1,4 @@
 import Ajv from "ajv";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { entryOf, entry as entrySchema } from "../../registry/entry.ts";
 import { escapeMarkup } from "../../registry/markup.ts";
@@ -10,6 +9,7 @@ import { renderLayer, targetNames } from "../../registry/targets/table.ts";
 import { escapeHtml } from "../../site/static/html.ts";
 import { layerHtml } from "../../site/static/layer.ts";
 import { pageSettings } from "../catalogue/pages.ts";
+import { test } from "../helpers/suite.ts";
 import { assertAcceptedAt } from "../viewer/accepted.ts";
 import { type Kind, type Member, members, otherMembers, type Reader } from "./members.ts";
 

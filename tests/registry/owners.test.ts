@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type Owners, ownersOf, parseOwners } from "../../registry/owners.ts";
 import { textsOf } from "../../registry/problems.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
+import { test } from "../helpers/suite.ts";
 
 const team = (name: string) => `@org/${name}`;
 

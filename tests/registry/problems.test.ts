@@ -1,8 +1,8 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parseOwners } from "../../registry/owners.ts";
 import { textsOf } from "../../registry/problems.ts";
 import { parseRegistration } from "../../registry/registration.ts";
+import { test } from "../helpers/suite.ts";
 
 const encoder = new TextEncoder();
 

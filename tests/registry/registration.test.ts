@@ -1,5 +1,4 @@
 import { readdir, readFile } from "node:fs/promises";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { textsOf } from "../../registry/problems.ts";
 import {
@@ -10,6 +9,7 @@ import {
 	parseRegistration,
 	type Registration2,
 } from "../../registry/registration.ts";
+import { test } from "../helpers/suite.ts";
 
 const fixtures = new URL("../fixtures/", import.meta.url);
 const encoder = new TextEncoder();

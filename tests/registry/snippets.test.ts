@@ -1,7 +1,7 @@
 import { parse } from "acorn";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type SnippetLayer, snippetsOf } from "../../registry/snippets.ts";
+import { test } from "../helpers/suite.ts";
 
 const root = "https://layers.example.ca/rcs/";
 const all = ["v0.9", "v1", "v2", "ramp4", "terria"];

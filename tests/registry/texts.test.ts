@@ -1,4 +1,3 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { schemaFiles } from "../../catalogue/openapi.ts";
 import { parseJson } from "../../registry/json.ts";
@@ -14,6 +13,7 @@ import {
 	textOf,
 	texts,
 } from "../../registry/texts.ts";
+import { test } from "../helpers/suite.ts";
 
 test("each code of the schemas has its texts, and the files of the schemas show the English one", () => {
 	const codes = JSON.stringify([registration1, registration2, owners]).match(/"code":"[^"]*"/g) ?? [];

@@ -1,6 +1,5 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { unpackDraft } from "../../registry/draft.ts";
 import type { Registration } from "../../registry/registration.ts";
@@ -9,8 +8,9 @@ import { fragmentChanges } from "../../review/fragments.ts";
 import { parseReport, remarkLine, viewerLines } from "../../review/report.ts";
 import type { Review } from "../../review/review.ts";
 import { plainSettings } from "../catalogue/pages.ts";
-import { exits, runScript, warns } from "../process.ts";
-import { type Files, Repository, temporaryFolder } from "../world.ts";
+import { exits, runScript, warns } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
+import { type Files, Repository, temporaryFolder } from "../helpers/world.ts";
 import { nowhere, ownersFile, wmsFile } from "./repository.ts";
 
 /** Texts that would do something if they were not made safe. */

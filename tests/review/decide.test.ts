@@ -4,10 +4,10 @@ import * as assert from "uvu/assert";
 import { healthPath } from "../../registry/health.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { GitFailure } from "../../system/git/run.ts";
-import { feature, Local, textOf, wms } from "../local.ts";
-import { type Ended, exits, prints, runScript, ServerProcess, warns } from "../process.ts";
-import { eventually } from "../wait.ts";
-import { beforeGit, freshSuite, Repository, temporaryFolder } from "../world.ts";
+import { feature, Local, textOf, wms } from "../helpers/local.ts";
+import { type Ended, exits, prints, runScript, ServerProcess, warns } from "../helpers/process.ts";
+import { eventually } from "../helpers/wait.ts";
+import { beforeGit, freshSuite, Repository, temporaryFolder } from "../helpers/world.ts";
 
 let local: Local;
 const test = freshSuite("reviews of a service on this machine", async (use) => {

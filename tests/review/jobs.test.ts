@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import glob from "fast-glob";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { Repository } from "../world.ts";
+import { test } from "../helpers/suite.ts";
+import { Repository } from "../helpers/world.ts";
 import { commands, jobsOf, runJob } from "./origin.ts";
 import { ownersFile, wmsFile } from "./repository.ts";
 

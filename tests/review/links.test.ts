@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { linked, linksInto, safeAddress } from "../../review/comment.ts";
+import { test } from "../helpers/suite.ts";
 
 test("only an address of the web without credentials is a link, and none of it means anything to Markdown", () => {
 	for (const address of [

@@ -14,8 +14,8 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
-import { cleanEnvironment, pathWithCompiled, root } from "../process.ts";
-import { type Files, Repository } from "../world.ts";
+import { cleanEnvironment, pathWithNpx, root } from "../helpers/process.ts";
+import { type Files, Repository } from "../helpers/world.ts";
 
 interface Step {
 	name?: string;
@@ -147,7 +147,7 @@ case "$*" in "pr list"*) echo ${open} ;; "run list"*) echo ${runs} ;; esac
  * @param fromCheckout whether the code that runs is the checkout's, as on GitHub, and not the same code as compiled
  */
 export async function runJob(cwd: string, runs: string[], env: Record<string, string>, fromCheckout = false) {
-	const path: Record<string, string> = fromCheckout ? {} : { PATH: pathWithCompiled(env.PATH) };
+	const path: Record<string, string> = fromCheckout ? {} : { PATH: pathWithNpx(env.PATH) };
 	let output = "";
 	for (const run of runs) {
 		const words = ["--noprofile", "--norc", "-eo", "pipefail", "-c", run];

@@ -5,9 +5,9 @@ import { marker, maxCommentLength } from "../../review/comment.ts";
 import { fittingLabels, isOwnBranch } from "../../review/pulls.ts";
 import type { Report } from "../../review/report.ts";
 import { checkComment } from "../../review/report.ts";
-import { exits, runScript, warns } from "../process.ts";
+import { exits, runScript, warns } from "../helpers/process.ts";
+import { sharedSuite, temporaryFolder } from "../helpers/world.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
-import { sharedSuite, temporaryFolder } from "../world.ts";
 
 interface Comment {
 	body: string;

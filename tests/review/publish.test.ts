@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { root } from "../process.ts";
+import { root } from "../helpers/process.ts";
+import { type Files, Repository, sharedSuite, wellsService } from "../helpers/world.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
-import { type Files, Repository, sharedSuite, wellsService } from "../world.ts";
 import { commands, Origin, runJob } from "./origin.ts";
 import { featureFile, ownersFile } from "./repository.ts";
 

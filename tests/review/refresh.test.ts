@@ -2,7 +2,7 @@ import * as assert from "uvu/assert";
 import { causeOf } from "../../registry/causes.ts";
 import { weekOf } from "../../registry/health.ts";
 import { type LayerHealth, refreshText } from "../../review/refresh-text.ts";
-import { sharedSuite, wellsService } from "../world.ts";
+import { sharedSuite, wellsService } from "../helpers/world.ts";
 import { featureFile, ownersFile } from "./repository.ts";
 import { World } from "./runner/world.ts";
 

@@ -1,8 +1,8 @@
 import { spawnSync } from "node:child_process";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { cleanEnvironment } from "../process.ts";
-import { Repository } from "../world.ts";
+import { cleanEnvironment } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
+import { Repository } from "../helpers/world.ts";
 import { command } from "./origin.ts";
 
 test("only a version on the default branch is attested, whatever commit its tag is on", () => {

@@ -1,8 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
+import { test } from "../helpers/suite.ts";
 import { commands, Origin, runJob } from "./origin.ts";
 import { wmsFile } from "./repository.ts";
 

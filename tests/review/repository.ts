@@ -1,4 +1,4 @@
-import type { Repository } from "../world.ts";
+import type { Repository } from "../helpers/world.ts";
 
 /**
  * Makes a branch `hiding` of which GitHub lists no file, while its merge writes a content that main has had and taken

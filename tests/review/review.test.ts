@@ -1,4 +1,3 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Finding } from "../../harvest/finding.ts";
 import { causeOf } from "../../registry/causes.ts";
@@ -13,8 +12,9 @@ import {
 } from "../../review/review.ts";
 import { readConfiguration } from "../../service/settings.ts";
 import { Peer } from "../harvest/peer.ts";
-import { largeWhenStored } from "../local.ts";
-import { type Files, Repository } from "../world.ts";
+import { largeWhenStored } from "../helpers/local.ts";
+import { test } from "../helpers/suite.ts";
+import { type Files, Repository } from "../helpers/world.ts";
 import { featureFile, hide, ownersFile, wmsFile } from "./repository.ts";
 
 const settings = { metadataUrl: "", catalogueUrl: "" };

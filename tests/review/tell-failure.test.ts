@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
-import { exits, runScript } from "../process.ts";
+import { exits, runScript } from "../helpers/process.ts";
+import { sharedSuite } from "../helpers/world.ts";
 import { type Peer, startPeer } from "../store/github-peer.ts";
-import { sharedSuite } from "../world.ts";
 
 interface Issue {
 	number: number;

@@ -1,10 +1,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parseReport } from "../../review/report.ts";
-import { root } from "../process.ts";
-import type { Files } from "../world.ts";
+import { root } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
+import type { Files } from "../helpers/world.ts";
 import { commands, Origin, runJob } from "./origin.ts";
 import { nowhere, wmsFile } from "./repository.ts";
 

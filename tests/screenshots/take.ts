@@ -6,7 +6,7 @@ import type { Browser, Page } from "playwright-core";
 import { buildOutput } from "../../scripts/host/output.ts";
 import { needBrowser, openBrowser, serveFolder } from "../../scripts/host/prove/browser.ts";
 
-import { temporaryFolder } from "../world.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 import { answerAsMapService } from "./map-service.ts";
 
 /** One picture: a page in one language, size and scheme. */

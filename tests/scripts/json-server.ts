@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from "node:http";
-import { answering } from "../world.ts";
+import { answering } from "../helpers/world.ts";
 
 /** One request to a server of a test's own. */
 export interface JsonRequest {

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
 import { runGit } from "../../system/git/run.ts";
-import { Local, noon, wms } from "../local.ts";
-import { type Ended, runScript } from "../process.ts";
+import { Local, noon, wms } from "../helpers/local.ts";
+import { type Ended, runScript } from "../helpers/process.ts";
+import { freshSuite, temporaryFolder } from "../helpers/world.ts";
 import { git } from "../store/git-store.ts";
-import { freshSuite, temporaryFolder } from "../world.ts";
 
 /** `backup` is the folder that the first backup makes. */
 const test = freshSuite("npx fragment-publisher backup", async (use) => {

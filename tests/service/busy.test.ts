@@ -6,11 +6,11 @@ import { folderPages } from "../../api/node/pages.ts";
 import { maxSearches } from "../../api/search.ts";
 import { createReadStatus } from "../../service/layer-status.ts";
 import { pageSettingsPath } from "../../site/static/html.ts";
-import { type Listening, listen } from "../listen.ts";
-import { Local, signedWrite, wms } from "../local.ts";
-import { descendantsWith, signalIfThere } from "../process.ts";
+import { type Listening, listen } from "../helpers/listen.ts";
+import { Local, signedWrite, wms } from "../helpers/local.ts";
+import { descendantsWith, signalIfThere } from "../helpers/process.ts";
+import { sharedSuite } from "../helpers/world.ts";
 import { metaOf } from "../store/contract.ts";
-import { sharedSuite } from "../world.ts";
 
 interface Scene {
 	local: Local;

@@ -11,12 +11,18 @@ import { updateCatalogue } from "../../catalogue/update.ts";
 import { chunksFolder, manifestPath, parseManifest } from "../../registry/entries.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { readConfiguration } from "../../service/settings.ts";
-import { Clone } from "../clone.ts";
-import { listen } from "../listen.ts";
-import { Local, manual, wms } from "../local.ts";
-import { cleanEnvironment, descendantsWith, forbidPriorities, root, signalIfThere } from "../process.ts";
-import { eventually } from "../wait.ts";
-import { sharedSuite, words } from "../world.ts";
+import { Clone } from "../helpers/clone.ts";
+import { listen } from "../helpers/listen.ts";
+import { Local, manual, wms } from "../helpers/local.ts";
+import {
+	cleanEnvironment,
+	descendantsWith,
+	forbidPriorities,
+	root,
+	signalIfThere,
+} from "../helpers/process.ts";
+import { eventually } from "../helpers/wait.ts";
+import { sharedSuite, words } from "../helpers/world.ts";
 
 const test = sharedSuite("the catalogue of the running service", async (use) => {
 	const files = { "layers/23/23ax5t.json": manual };

@@ -1,4 +1,4 @@
-import { test } from "uvu";
+import { test } from "../helpers/suite.ts";
 import { killAtWork } from "./crash.ts";
 
 // Once with its git processes and once without. npm run test:faults does it twenty times, and during a large push, too.

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
-import { wms } from "../local.ts";
-import { ServerProcess } from "../process.ts";
-import { signed } from "../signed.ts";
-import { gate } from "../wait.ts";
-import { gitIn, temporaryFolder } from "../world.ts";
+import { wms } from "../helpers/local.ts";
+import { ServerProcess } from "../helpers/process.ts";
+import { signed } from "../helpers/signed.ts";
+import { gate } from "../helpers/wait.ts";
+import { gitIn, temporaryFolder } from "../helpers/world.ts";
 
 const publishers = 32;
 const secret = "a publisher's secret";

@@ -1,11 +1,11 @@
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { Clone } from "../clone.ts";
-import { Local, textOf, wms } from "../local.ts";
+import { Clone } from "../helpers/clone.ts";
+import { Local, textOf, wms } from "../helpers/local.ts";
+import { eventually } from "../helpers/wait.ts";
+import { freshSuite } from "../helpers/world.ts";
 import { loosen, objectFile } from "../store/loose-objects.ts";
-import { eventually } from "../wait.ts";
-import { freshSuite } from "../world.ts";
 
 /** A service that has ended, whose repository has got a commit since then, without one of its files. */
 const test = freshSuite("a start with a damaged repository", async (use) => {

@@ -1,13 +1,13 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { closeAll, openLocal } from "../../service/composition.ts";
 import { readConfiguration } from "../../service/settings.ts";
-import { cleanEnvironment, root, runScript, ServerProcess } from "../process.ts";
-import { eventually } from "../wait.ts";
-import { freshSuite, temporaryFolder } from "../world.ts";
+import { cleanEnvironment, root, runScript, ServerProcess } from "../helpers/process.ts";
+import { suite } from "../helpers/suite.ts";
+import { eventually } from "../helpers/wait.ts";
+import { freshSuite, temporaryFolder } from "../helpers/world.ts";
 
 const test = freshSuite("a service ends", async (use) => {
 	const folder = use(await temporaryFolder()).path;

@@ -1,13 +1,13 @@
 import { rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parseSenders } from "../../api/senders.ts";
 import { followSenders } from "../../service/senders-file.ts";
-import { runScript } from "../process.ts";
+import { runScript } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
+import { eventually } from "../helpers/wait.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 import { logTo } from "../store/git-store.ts";
-import { eventually } from "../wait.ts";
-import { temporaryFolder } from "../world.ts";
 
 test("changes of the senders file apply without a restart, and are logged without a secret", async () => {
 	await using folder = await temporaryFolder();

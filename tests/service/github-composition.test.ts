@@ -1,10 +1,10 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { openGithubService } from "../../service/github-composition.ts";
 import { readConfiguration } from "../../service/settings.ts";
-import { temporaryFolder } from "../world.ts";
+import { suite } from "../helpers/suite.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 
 const test = suite("a service that writes to GitHub");
 

@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { Local, wms } from "../local.ts";
-import { runScript } from "../process.ts";
-import { eventually } from "../wait.ts";
-import { freshSuite } from "../world.ts";
+import { Local, wms } from "../helpers/local.ts";
+import { runScript } from "../helpers/process.ts";
+import { eventually } from "../helpers/wait.ts";
+import { freshSuite } from "../helpers/world.ts";
 
 const test = freshSuite("a start after another one", async (use) => {
 	const local = use(await Local.open());

@@ -5,11 +5,11 @@ import files, { link, mkdir, rm, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { isFolderLocked, lockFolder } from "../../service/lock.ts";
-import { eventually } from "../wait.ts";
-import { temporaryFolder } from "../world.ts";
+import { test } from "../helpers/suite.ts";
+import { eventually } from "../helpers/wait.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 
 test("a second service says at once what it waits for, and takes over when the first one ends", async () => {
 	await using folder = await temporaryFolder();

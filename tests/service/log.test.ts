@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { countedErrors } from "../../service/log.ts";
+import { test } from "../helpers/suite.ts";
 
 test("errors of one place are one line at once and one with their number, whatever they name", () => {
 	const lines: { error: string; repeated?: number }[] = [];

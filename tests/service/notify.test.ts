@@ -1,7 +1,7 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { messageOf, verify } from "../../api/senders.ts";
 import { createNotifier, type Notice } from "../../service/notify.ts";
+import { test } from "../helpers/suite.ts";
 
 const secret = "notify-secret";
 const target = { url: "https://hooks.example.org/maps/notices", secret };

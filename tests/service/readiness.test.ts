@@ -1,15 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { textOf as busy } from "../../registry/texts.ts";
 import { createDisk } from "../../service/data-dir.ts";
 import { watchStore } from "../../service/github-composition.ts";
 import { type Store, StoreBusy } from "../../store/store.ts";
-import { Local, textOf, wms } from "../local.ts";
-import { eventually } from "../wait.ts";
-import { freshSuite } from "../world.ts";
+import { Local, textOf, wms } from "../helpers/local.ts";
+import { suite } from "../helpers/suite.ts";
+import { eventually } from "../helpers/wait.ts";
+import { freshSuite } from "../helpers/world.ts";
 
 const test = freshSuite("readyz", async (use) => {
 	const local = use(await Local.open({ storeLimits: { pollMs: 20, probeMs: 0 } }));

@@ -2,10 +2,10 @@ import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { parseSenders } from "../../api/senders.ts";
-import { Local, noon, wms } from "../local.ts";
-import { type Ended, runScript } from "../process.ts";
-import { eventually } from "../wait.ts";
-import { freshSuite, temporaryFolder } from "../world.ts";
+import { Local, noon, wms } from "../helpers/local.ts";
+import { type Ended, runScript } from "../helpers/process.ts";
+import { eventually } from "../helpers/wait.ts";
+import { freshSuite, temporaryFolder } from "../helpers/world.ts";
 
 interface Scene {
 	folder: string;

@@ -1,9 +1,9 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { warnOfReaders } from "../../service/senders-file.ts";
-import { temporaryFolder } from "../world.ts";
+import { test } from "../helpers/suite.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 
 test("a senders file that other users may read has a warning, with its mode", async () => {
 	await using temporary = await temporaryFolder();

@@ -1,10 +1,10 @@
 import * as assert from "uvu/assert";
-import { manual } from "../local.ts";
-import { ServerProcess } from "../process.ts";
-import { signed } from "../signed.ts";
+import { manual } from "../helpers/local.ts";
+import { ServerProcess } from "../helpers/process.ts";
+import { signed } from "../helpers/signed.ts";
+import { eventually } from "../helpers/wait.ts";
+import { sharedSuite, temporaryFolder } from "../helpers/world.ts";
 import { startPeer } from "../store/github-peer.ts";
-import { eventually } from "../wait.ts";
-import { sharedSuite, temporaryFolder } from "../world.ts";
 
 const secret = "a publisher's secret";
 

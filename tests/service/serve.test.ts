@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import glob from "fast-glob";
 import * as assert from "uvu/assert";
 import { wmsFragment } from "../conformance/engine.ts";
-import { copyLayers, feature, manual, wms } from "../local.ts";
+import { copyLayers, feature, manual, wms } from "../helpers/local.ts";
 import {
 	cleanEnvironment,
 	descendantsOf,
@@ -16,10 +16,10 @@ import {
 	runScript,
 	ServerProcess,
 	sendRaw,
-} from "../process.ts";
-import { signed } from "../signed.ts";
-import { eventually } from "../wait.ts";
-import { gitIn, sharedSuite, temporaryFolder } from "../world.ts";
+} from "../helpers/process.ts";
+import { signed } from "../helpers/signed.ts";
+import { eventually } from "../helpers/wait.ts";
+import { gitIn, sharedSuite, temporaryFolder } from "../helpers/world.ts";
 
 const run = promisify(execFile);
 const secret = "test_-k";

@@ -2,8 +2,8 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { withSettingsFile } from "../../service/settings.ts";
-import { runScriptProcess } from "../process.ts";
-import { freshSuite, temporaryFolder } from "../world.ts";
+import { runScriptProcess } from "../helpers/process.ts";
+import { freshSuite, temporaryFolder } from "../helpers/world.ts";
 
 const test = freshSuite("fragments.env", async (use) => ({ folder: use(await temporaryFolder()).path }));
 

@@ -4,9 +4,9 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { misspeltSettings } from "../../service/settings.ts";
 import { versionLine } from "../../system/files/version.ts";
-import { cleanEnvironment, root, runScript } from "../process.ts";
-import { serve } from "../serving.ts";
-import { answering, freshSuite, temporaryFolder } from "../world.ts";
+import { cleanEnvironment, root, runScript } from "../helpers/process.ts";
+import { serve } from "../helpers/serving.ts";
+import { answering, freshSuite, temporaryFolder } from "../helpers/world.ts";
 
 const test = freshSuite("npm start", async (use) => ({ folder: use(await temporaryFolder()).path }));
 

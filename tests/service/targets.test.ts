@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { langs } from "../../registry/smallkey.ts";
 import { targetNames, targetOf, targetPath } from "../../registry/targets/table.ts";
 import type { TargetName } from "../../registry/targets/target.ts";
-import { Local, textOf } from "../local.ts";
+import { Local, textOf } from "../helpers/local.ts";
+import { test } from "../helpers/suite.ts";
 
 /** Everything of a running service that has to follow from `TARGETS`. */
 async function assertServes(local: Local, names: readonly TargetName[]): Promise<void> {

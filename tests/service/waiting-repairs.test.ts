@@ -1,4 +1,3 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { Catalogue } from "../../api/catalogue-requests.ts";
 import { parsePage } from "../../api/pages.ts";
@@ -16,7 +15,8 @@ import { pageSettingsPath } from "../../site/static/html.ts";
 import { pageSettings } from "../catalogue/pages.ts";
 import { featureAt, stations, together } from "../harvest/repair/moves.ts";
 import { arcgis, type World, type WorldLayer, WorldServer } from "../harvest/repair/world.ts";
-import { Repository } from "../world.ts";
+import { suite } from "../helpers/suite.ts";
+import { Repository } from "../helpers/world.ts";
 
 const test = suite<{ server: WorldServer; repository: Repository }>("waiting repairs");
 test.before(async (scene) => {

@@ -1,12 +1,12 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
 import { runGit } from "../../system/git/run.ts";
-import { copyLayers, wms } from "../local.ts";
-import { runScript, ServerProcess } from "../process.ts";
-import { temporaryFolder } from "../world.ts";
+import { copyLayers, wms } from "../helpers/local.ts";
+import { runScript, ServerProcess } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 
 test("the start says which layers it serves, which examples are not there, and how to bring them in", async () => {
 	await using folder = await temporaryFolder();

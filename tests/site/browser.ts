@@ -1,8 +1,8 @@
 import { createRequire } from "node:module";
 import { decode } from "fast-png";
 import type { Browser, BrowserContext, Page } from "playwright-core";
-import { suite, type Test } from "uvu";
 import { browserPath, openBrowser as openOwn } from "../../scripts/host/prove/browser.ts";
+import { skip, type Test } from "../helpers/suite.ts";
 
 // An import would first look for the names in its two megabytes, which takes half a second of each file.
 const { chromium } = createRequire(import.meta.url)("playwright-core") as typeof import("playwright-core");
@@ -10,10 +10,20 @@ const { chromium } = createRequire(import.meta.url)("playwright-core") as typeof
 /** Path of a Chromium; undefined where there is none. */
 export const executable = browserPath;
 
-/** Connects to the one browser of a run; its `close` ends only what was opened by this connection. Without one, starts one. */
+/** The browser of this process: its start takes a second. The runner ends it. */
+let browser: Promise<Browser> | undefined;
+
+/** Opens a browser that other files of the process use too; its `close` ends only what this file has opened. */
 export async function openBrowser(): Promise<Browser> {
-	const { BROWSER_ENDPOINT } = process.env;
-	return BROWSER_ENDPOINT ? chromium.connect(BROWSER_ENDPOINT) : openOwn();
+	browser ??= openOwn();
+	const shared = await browser;
+	return new Proxy(shared, {
+		get: (target, name) => {
+			if (name === "close") return () => Promise.all(target.contexts().map((context) => context.close()));
+			const value = Reflect.get(target, name);
+			return typeof value === "function" ? value.bind(target) : value;
+		},
+	});
 }
 
 /** A window of its own, with what its console said. */
@@ -91,11 +101,8 @@ export function isNear(
 	return Math.max(Math.abs(r - red), Math.abs(g - green), Math.abs(b - blue)) <= 24;
 }
 
-/** Runs a suite that needs Chromium. Where there is none, says so; in CI there has to be one. */
-export function runInBrowser<T>(test: Test<T>, file: string): void {
-	if (executable || process.env.CI) return test.run();
-	const skipped = suite(file);
-	skipped.skip("needs Chromium");
-	skipped.run();
-	console.log(`skipped: ${file}: there is no Chromium (Debian: apt-get install chromium)`);
+/** Runs a suite that needs Chromium, or says that it is left out. In CI there has to be one. */
+export function runInBrowser<T>(test: Test<T>): void {
+	if (executable || process.env.CI) test.run();
+	else skip("browsers: there is no Chromium (Debian: apt-get install chromium)");
 }

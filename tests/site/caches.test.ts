@@ -2,10 +2,10 @@ import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
-import { Local, wms } from "../local.ts";
-import { eventually } from "../wait.ts";
+import { Local, wms } from "../helpers/local.ts";
+import { suite } from "../helpers/suite.ts";
+import { eventually } from "../helpers/wait.ts";
 import { executable, openBrowser, openWindow } from "./browser.ts";
 
 /** The service behind a cache that says how old its answers are, so that no test has to wait. */

@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type Drawable, drawableOf, drawnScale, drawnTargets } from "../../site/map/drawable.ts";
+import { test } from "../helpers/suite.ts";
 
 const wms = JSON.stringify({
 	layers: { wms: [{ displayName: "Title", url: "https://x/", layerName: "l" }] },

@@ -1,10 +1,10 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { textsOf } from "../../registry/problems.ts";
 import { parseRegistration } from "../../registry/registration.ts";
 import { problemAt } from "../../registry/texts.ts";
 import { warningsOf } from "../../registry/warnings.ts";
 import { placedProblem } from "../../site/draft/send.ts";
+import { test } from "../helpers/suite.ts";
 
 const entry = { service_url: "https://maps.example.ca/wms", layer: "l" };
 const wms = { version: "1.0.0", payload_type: "wms", en: entry, fr: entry };

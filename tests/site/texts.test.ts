@@ -1,9 +1,9 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { textsIn } from "../../site/static/html.ts";
 import { translator } from "../../site/text/translate.ts";
-import { englishWords } from "../french.ts";
-import { textTables } from "../text-tables.ts";
+import { englishWords } from "../helpers/french.ts";
+import { test } from "../helpers/suite.ts";
+import { textTables } from "../helpers/text-tables.ts";
 
 const { en: english, fr: french } = textsIn;
 

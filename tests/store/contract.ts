@@ -1,4 +1,3 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { textsOf } from "../../registry/problems.ts";
 import { descriptionPath, folderOf, layerPath } from "../../registry/smallkey.ts";
@@ -14,6 +13,7 @@ import {
 	usedBefore,
 	waitsOf,
 } from "../../store/store.ts";
+import { suite } from "../helpers/suite.ts";
 
 /** A store without layers, and how to be rid of it. */
 export interface Fresh {

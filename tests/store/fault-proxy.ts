@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import { answering } from "../world.ts";
+import { answering } from "../helpers/world.ts";
 
 /** What happens to a request on its way. */
 export type Effect =

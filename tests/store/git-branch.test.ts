@@ -1,12 +1,12 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { textOf as busy } from "../../registry/texts.ts";
 import { defaultLimits, syncPath } from "../../store/git/base.ts";
 import { type Branch, openBranch } from "../../store/git/branch.ts";
 import { StoreBusy } from "../../store/store.ts";
 import type { CatFile } from "../../system/git/cat-file.ts";
-import { root } from "../process.ts";
-import { temporaryFolder } from "../world.ts";
+import { root } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 import { git, logTo, openEmpty } from "./git-store.ts";
 
 /** A branch whose head a test says. */

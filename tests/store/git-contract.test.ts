@@ -1,4 +1,4 @@
-import { Local } from "../local.ts";
+import { Local } from "../helpers/local.ts";
 import { testStore } from "./contract.ts";
 
 testStore("the local store", async () => {

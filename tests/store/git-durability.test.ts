@@ -1,11 +1,11 @@
 import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { syncPath } from "../../store/git/base.ts";
 import type { GitStore } from "../../store/git/git-store.ts";
 import { isRefusal, StoreBusy } from "../../store/store.ts";
-import { temporaryFolder } from "../world.ts";
+import { test } from "../helpers/suite.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 import { assertBusy, metaOf } from "./contract.ts";
 import { committed, git, logTo, openEmpty, put } from "./git-store.ts";
 

@@ -5,9 +5,9 @@ import { type GitStore, openGitStore } from "../../store/git/git-store.ts";
 import { createGroupWriter, type StoreContext } from "../../store/git/groups.ts";
 import { authorMail, type Commit, type Refusal, StoreBusy, serviceAuthor } from "../../store/store.ts";
 import { GitFailure } from "../../system/git/run.ts";
-import { noon, wms } from "../local.ts";
-import { gate } from "../wait.ts";
-import { freshSuite, temporaryFolder, words } from "../world.ts";
+import { noon, wms } from "../helpers/local.ts";
+import { gate } from "../helpers/wait.ts";
+import { freshSuite, temporaryFolder, words } from "../helpers/world.ts";
 import { metaOf } from "./contract.ts";
 import { committed, git, openEmpty, optionsIn, put } from "./git-store.ts";
 

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { StoreBusy } from "../../store/store.ts";
 import { GitTimeout, runGit } from "../../system/git/run.ts";
-import { Local } from "../local.ts";
-import { descendantsWith, signalIfThere } from "../process.ts";
-import { eventually } from "../wait.ts";
-import { freshSuite, temporaryFolder } from "../world.ts";
+import { Local } from "../helpers/local.ts";
+import { descendantsWith, signalIfThere } from "../helpers/process.ts";
+import { eventually } from "../helpers/wait.ts";
+import { freshSuite, temporaryFolder } from "../helpers/world.ts";
 import { committed, git, logTo, openEmpty, put } from "./git-store.ts";
 
 /** Limits that a test can wait for. */

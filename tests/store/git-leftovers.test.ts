@@ -1,10 +1,10 @@
 import { readdir, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { StoreBusy } from "../../store/store.ts";
-import { eventually } from "../wait.ts";
-import { gitIn, temporaryFolder } from "../world.ts";
+import { test } from "../helpers/suite.ts";
+import { eventually } from "../helpers/wait.ts";
+import { gitIn, temporaryFolder } from "../helpers/world.ts";
 import { committed, openEmpty, put } from "./git-store.ts";
 
 const limits = { probeMs: 20, pollMs: 5, restMs: 0 };

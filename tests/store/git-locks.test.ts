@@ -1,10 +1,10 @@
 import { closeSync, existsSync, openSync, renameSync, writeFileSync, writeSync } from "node:fs";
 import { utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { clearLocks } from "../../store/git/leftovers.ts";
-import { temporaryFolder } from "../world.ts";
+import { test } from "../helpers/suite.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 import { committed, openEmpty, put } from "./git-store.ts";
 
 /** Times that a clock which jumped may have given to a file. */

@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { CommitRange } from "../../store/git/branch.ts";
-import { eventually, gate } from "../wait.ts";
-import { temporaryFolder } from "../world.ts";
+import { test } from "../helpers/suite.ts";
+import { eventually, gate } from "../helpers/wait.ts";
+import { temporaryFolder } from "../helpers/world.ts";
 import { committed, git, openEmpty, put } from "./git-store.ts";
 
 test("groups of commits reach the branch, the readers and their senders in the order in which they came", async () => {

@@ -1,9 +1,9 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../registry/smallkey.ts";
 import { describePush } from "../../store/git/branch.ts";
 import type { PathChange } from "../../system/git/tree.ts";
-import { gitIn, temporaryFolder } from "../world.ts";
+import { test } from "../helpers/suite.ts";
+import { gitIn, temporaryFolder } from "../helpers/world.ts";
 
 /** A repository with two empty commits of Ada's. */
 async function twoCommits(folder: string): Promise<{ from: string; to: string }> {

@@ -4,8 +4,8 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import * as assert from "uvu/assert";
 import { StoreBusy } from "../../store/store.ts";
-import { noon } from "../local.ts";
-import { freshSuite, temporaryFolder } from "../world.ts";
+import { noon } from "../helpers/local.ts";
+import { freshSuite, temporaryFolder } from "../helpers/world.ts";
 import { committed, git, logTo, openEmpty, put } from "./git-store.ts";
 
 const run = promisify(execFile);

@@ -5,7 +5,7 @@ import { type GitStore, type GitStoreOptions, openGitStore } from "../../store/g
 import type { Log } from "../../store/log.ts";
 import { type Commit, isRefusal, type Meta, type Refusal } from "../../store/store.ts";
 import { runGit } from "../../system/git/run.ts";
-import { wms } from "../local.ts";
+import { wms } from "../helpers/local.ts";
 import { metaOf } from "./contract.ts";
 
 /** Options of a store in a folder without readers. */

@@ -3,9 +3,9 @@ import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { joinRanges, openUsedRequests, type UsedRequests } from "../../store/git/used-requests.ts";
 import type { UsedRequest } from "../../store/store.ts";
-import { noon } from "../local.ts";
-import { eventually } from "../wait.ts";
-import { freshSuite, temporaryFolder, words } from "../world.ts";
+import { noon } from "../helpers/local.ts";
+import { eventually } from "../helpers/wait.ts";
+import { freshSuite, temporaryFolder, words } from "../helpers/world.ts";
 
 const windowMs = 120_000;
 const hourMs = 3_600_000;

@@ -5,9 +5,9 @@ import { defaultLimits, syncPath } from "../../store/git/base.ts";
 import { BranchHeld, openWriter, type Writer } from "../../store/git/writer.ts";
 import type { Edit, Meta } from "../../store/store.ts";
 import { runGit } from "../../system/git/run.ts";
-import { descendantsWith } from "../process.ts";
-import { eventually } from "../wait.ts";
-import { freshSuite, gitIn, temporaryFolder } from "../world.ts";
+import { descendantsWith } from "../helpers/process.ts";
+import { eventually } from "../helpers/wait.ts";
+import { freshSuite, gitIn, temporaryFolder } from "../helpers/world.ts";
 import { metaOf } from "./contract.ts";
 import { logTo } from "./git-store.ts";
 

@@ -3,11 +3,11 @@ import { readFile, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { runGit } from "../../system/git/run.ts";
-import { Clone } from "../clone.ts";
-import { Local, manual, textOf, wms } from "../local.ts";
-import { removedFilesOf } from "../process.ts";
-import { eventually } from "../wait.ts";
-import { freshSuite } from "../world.ts";
+import { Clone } from "../helpers/clone.ts";
+import { Local, manual, textOf, wms } from "../helpers/local.ts";
+import { removedFilesOf } from "../helpers/process.ts";
+import { eventually } from "../helpers/wait.ts";
+import { freshSuite } from "../helpers/world.ts";
 
 const test = freshSuite("git store", async (use) => {
 	const local = use(await Local.open({ files: { "layers/on/one.json": wms("one") } }));

@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { batchBody, layerBody } from "../../store/github/pull-request.ts";
+import { test } from "../helpers/suite.ts";
 import { metaOf } from "./contract.ts";
 
 const meta = metaOf("nhn");

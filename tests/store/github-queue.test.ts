@@ -1,7 +1,7 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type Batch, batchQueue } from "../../store/github/queue.ts";
-import { gate } from "../wait.ts";
+import { test } from "../helpers/suite.ts";
+import { gate } from "../helpers/wait.ts";
 
 /** A clock that stands unless a test moves it. */
 function clock() {

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { StoreBusy } from "../../store/store.ts";
-import { answering, freshSuite } from "../world.ts";
+import { answering, freshSuite } from "../helpers/world.ts";
 import type { Effect } from "./fault-proxy.ts";
 import { type Peer, startPeer } from "./github-peer.ts";
 

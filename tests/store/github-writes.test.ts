@@ -5,8 +5,8 @@ import { parseSenders, sign } from "../../api/senders.ts";
 import { textsOf } from "../../registry/problems.ts";
 import { targetNames } from "../../registry/targets/table.ts";
 import { warningsOf } from "../../registry/warnings.ts";
-import { everyPath, type HandledWrite, handleWrite, manual, responseOf, wms } from "../local.ts";
-import { freshSuite } from "../world.ts";
+import { everyPath, type HandledWrite, handleWrite, manual, responseOf, wms } from "../helpers/local.ts";
+import { freshSuite } from "../helpers/world.ts";
 import { type Peer, pausingClock, startPeer } from "./github-peer.ts";
 
 const senders = {

@@ -12,7 +12,7 @@ import {
 	StoreBusy,
 	usedBefore,
 } from "../../store/store.ts";
-import { freshSuite } from "../world.ts";
+import { freshSuite } from "../helpers/world.ts";
 import { assertBusy, metaOf } from "./contract.ts";
 import { type Peer, startPeer } from "./github-peer.ts";
 

@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { code, fenced, visible } from "../../system/untrusted-text.ts";
+import { test } from "../helpers/suite.ts";
 
 test("every character but ASCII letters and digits becomes a character reference", () => {
 	assert.is(code("a-b_1"), "<code>a&#45;b&#95;1</code>");

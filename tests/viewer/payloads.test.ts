@@ -1,4 +1,3 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Description } from "../../registry/description.ts";
 import type { LangNode, Registration } from "../../registry/registration.ts";
@@ -6,6 +5,7 @@ import { ramp4 } from "../../registry/targets/ramp4.ts";
 import { v09 } from "../../registry/targets/v0.9.ts";
 import { v1 } from "../../registry/targets/v1.ts";
 import { v2 } from "../../registry/targets/v2.ts";
+import { test } from "../helpers/suite.ts";
 import { describedAt, featureServer, mapServer, renderAt, wmsWith } from "../registry/targets/samples.ts";
 import { readAsFgpv } from "./fgpv.ts";
 import { readAsGeoview } from "./geoview.ts";

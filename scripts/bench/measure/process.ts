@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { descendantsOf, root } from "../../../tests/process.ts";
+import { descendantsOf, root } from "../../../tests/helpers/process.ts";
 
 /** Time limit of one command, or of one wait, in milliseconds. */
 const timeoutMs = 600_000;

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { root, ServerProcess } from "../../../tests/process.ts";
+import { root, ServerProcess } from "../../../tests/helpers/process.ts";
 import { generateLayers, writeLayers } from "../layers.ts";
 import { environment, run, until } from "./process.ts";
 

@@ -1,8 +1,8 @@
 import type { IncomingMessage } from "node:http";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { clientOf, parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
-import { words } from "../../world.ts";
+import { test } from "../../helpers/suite.ts";
+import { words } from "../../helpers/world.ts";
 
 /** The address of a request from `remoteAddress` with a header, where some proxies are trusted. */
 function from(

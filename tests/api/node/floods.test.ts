@@ -1,8 +1,8 @@
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
-import { eventually } from "../../wait.ts";
+import { suite } from "../../helpers/suite.ts";
+import { eventually } from "../../helpers/wait.ts";
 import { notingHashes } from "../noted-hashes.ts";
 import { plausibleHead, type TestOptions, TestServer } from "./node-server.ts";
 

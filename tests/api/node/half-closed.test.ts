@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
-import { secrets } from "../../local.ts";
-import { eventually } from "../../wait.ts";
+import { secrets } from "../../helpers/local.ts";
+import { eventually } from "../../helpers/wait.ts";
 import { plausibleHead, serverSuite, TestServer } from "./node-server.ts";
 
 const test = serverSuite("half-closed connections");

@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { etagOf } from "../../../registry/etag.ts";
-import { eventually } from "../../wait.ts";
+import { eventually } from "../../helpers/wait.ts";
 import { serverSuite, type TestOptions, TestServer } from "./node-server.ts";
 
 const test = serverSuite("answers that are kept");

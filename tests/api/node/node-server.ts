@@ -1,5 +1,4 @@
 import { type AddressInfo, connect, type Socket } from "node:net";
-import { suite, type Test } from "uvu";
 import type { Context } from "../../../api/context.ts";
 import type { Answered, NodeOptions } from "../../../api/node/exchange.ts";
 import { createNodeServer } from "../../../api/node/serve.ts";
@@ -8,7 +7,8 @@ import { etagOf } from "../../../registry/etag.ts";
 import type { Fragments } from "../../../registry/fragment.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
 import type { Commit, Store } from "../../../store/store.ts";
-import { manual, secrets } from "../../local.ts";
+import { manual, secrets } from "../../helpers/local.ts";
+import { suite, type Test } from "../../helpers/suite.ts";
 
 /** What a test sets otherwise. */
 export type TestOptions = Partial<Omit<NodeOptions, "context">> & { context?: Partial<Context> };

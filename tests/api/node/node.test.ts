@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { TokenBuckets, type WriteLimiter } from "../../../api/limits.ts";
 import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
 import type { Client } from "../../../api/room.ts";
-import { eventually } from "../../wait.ts";
+import { eventually } from "../../helpers/wait.ts";
 import { pageSettings, plausibleHead, serverSuite, TestServer } from "./node-server.ts";
 
 const test = serverSuite("the Node server");

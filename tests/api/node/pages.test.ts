@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { folderPages } from "../../../api/node/pages.ts";
 import { parsePage } from "../../../api/pages.ts";
 import type { Reply } from "../../../api/reply.ts";
-import { freshSuite, temporaryFolder } from "../../world.ts";
+import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 
 const test = freshSuite("files of the catalogue", async (use) => ({
 	folder: use(await temporaryFolder()).path,

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { eventually } from "../../wait.ts";
+import { eventually } from "../../helpers/wait.ts";
 import { plausibleHead, serverSuite, TestServer } from "./node-server.ts";
 
 const test = serverSuite("slow clients");

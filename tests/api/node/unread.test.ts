@@ -3,8 +3,8 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import type { Pages } from "../../../api/catalogue-requests.ts";
 import { folderPages } from "../../../api/node/pages.ts";
-import { eventually } from "../../wait.ts";
-import { temporaryFolder } from "../../world.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { temporaryFolder } from "../../helpers/world.ts";
 import { pageSettings, serverSuite, TestServer } from "./node-server.ts";
 
 const test = serverSuite("answers that are not read");

@@ -1,7 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Route } from "../../../api/app.ts";
 import { Catalogue } from "../../../api/catalogue-requests.ts";
@@ -16,8 +15,9 @@ import { createReadStatus } from "../../../service/layer-status.ts";
 import { StoreBusy } from "../../../store/store.ts";
 import { buildCatalogue, generateEntries } from "../../catalogue/entries.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
-import { root } from "../../process.ts";
-import { eventually } from "../../wait.ts";
+import { root } from "../../helpers/process.ts";
+import { suite } from "../../helpers/suite.ts";
+import { eventually } from "../../helpers/wait.ts";
 import { plausibleHead, TestServer } from "./node-server.ts";
 
 const test = suite("unsigned routes");

@@ -1,4 +1,3 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
 import type { Bindings } from "../../../api/worker/reads.ts";
@@ -6,9 +5,10 @@ import { createWorker } from "../../../api/worker/worker.ts";
 import type { Entry } from "../../../registry/entries.ts";
 import { buildCatalogue, generateEntries } from "../../catalogue/entries.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
-import { manual } from "../../local.ts";
-import { signed } from "../../signed.ts";
-import { answering } from "../../world.ts";
+import { manual } from "../../helpers/local.ts";
+import { signed } from "../../helpers/signed.ts";
+import { suite } from "../../helpers/suite.ts";
+import { answering } from "../../helpers/world.ts";
 
 const test = suite("the worker without its engine");
 

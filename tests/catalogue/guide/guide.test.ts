@@ -1,7 +1,6 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readGuidePages, renderGuide } from "../../../catalogue/guide/guide.ts";
 import { apiHtml } from "../../../catalogue/openapi.ts";
@@ -10,7 +9,8 @@ import { registration1 } from "../../../registry/schemas/registration.ts";
 import { catalogueHtml } from "../../../site/static/frame.ts";
 import { layerHtml } from "../../../site/static/layer.ts";
 import { listHtml } from "../../../site/static/list.ts";
-import { root } from "../../process.ts";
+import { root } from "../../helpers/process.ts";
+import { test } from "../../helpers/suite.ts";
 import { pageSettings } from "../pages.ts";
 
 const { assets } = pageSettings;

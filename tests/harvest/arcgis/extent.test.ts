@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { projectExtent } from "../../../harvest/arcgis/answers.ts";
+import { test } from "../../helpers/suite.ts";
 
 /** An ArcGIS extent. */
 function extent(wkid: number, sides: number[], more: object = {}): object {

@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type LegendEntry, pairLegend } from "../../../harvest/arcgis/renderer.ts";
+import { test } from "../../helpers/suite.ts";
 
 /** Entries that count how often their labels and values are read. */
 function counted(count: number, label: (index: number) => string) {

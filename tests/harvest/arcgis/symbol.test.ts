@@ -1,7 +1,7 @@
 import { SaxesParser } from "saxes";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { genericImageOf, pictureImage, symbolImage } from "../../../harvest/arcgis/symbol.ts";
+import { test } from "../../helpers/suite.ts";
 
 /** The drawing behind a data URI; fails where it is not well-formed XML with a size. */
 function drawing(uri: string | null): string {

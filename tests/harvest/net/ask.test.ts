@@ -1,9 +1,9 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { Trouble } from "../../../harvest/finding.ts";
 import { type Answer, createAsk } from "../../../harvest/net/ask.ts";
 import { FetchFailure } from "../../../harvest/net/failure.ts";
 import { causeOf } from "../../../registry/causes.ts";
+import { test } from "../../helpers/suite.ts";
 
 /** An ask whose services answer from a list, each URL's answers in turn; its waits are noted and take no time. */
 function scripted(answers: Record<string, (() => Response | Promise<Response>)[]>) {

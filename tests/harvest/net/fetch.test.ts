@@ -2,13 +2,13 @@ import { createServer } from "node:http";
 import { type AddressInfo, connect } from "node:net";
 import type { Duplex } from "node:stream";
 import { gzipSync } from "node:zlib";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { isPublicAddress } from "../../../harvest/net/addresses.ts";
 import type { FailureReason } from "../../../harvest/net/failure.ts";
 import { createFetch, isExempt } from "../../../harvest/net/fetch.ts";
-import { eventually } from "../../wait.ts";
-import { words } from "../../world.ts";
+import { test } from "../../helpers/suite.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { words } from "../../helpers/world.ts";
 import { failureOf, hang, json, Peer, status, streamForever, text } from "../peer.ts";
 
 let peer: Peer;

@@ -1,12 +1,12 @@
 import type { LookupAddress } from "node:dns";
 import { createServer, type Socket } from "node:net";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createLookup, type Resolve } from "../../../harvest/net/addresses.ts";
 import { createAsk } from "../../../harvest/net/ask.ts";
 import type { FetchFailure } from "../../../harvest/net/failure.ts";
 import { createFetch } from "../../../harvest/net/fetch.ts";
+import { test } from "../../helpers/suite.ts";
 import { failureOf, json, Peer, status } from "../peer.ts";
 
 let peer: Peer;

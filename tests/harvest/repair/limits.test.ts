@@ -1,6 +1,6 @@
 import * as assert from "uvu/assert";
 import { limitRequests } from "../../../harvest/repair/run.ts";
-import { sharedSuite } from "../../world.ts";
+import { sharedSuite } from "../../helpers/world.ts";
 import { always, redirect, WorldServer } from "./world.ts";
 
 const test = sharedSuite("limits of a repair", async (use) => ({ server: use(await WorldServer.open()) }));

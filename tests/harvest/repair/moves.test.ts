@@ -1,10 +1,10 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createWatchLayer } from "../../../harvest/layer.ts";
 import { createFindRepair, type Repair } from "../../../harvest/repair/repair.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { namedLayers, type Registration } from "../../../registry/registration.ts";
 import { type Lang, langs } from "../../../registry/smallkey.ts";
+import { test } from "../../helpers/suite.ts";
 import { furtherMoves } from "./further-moves.ts";
 import { furtherWmsMoves } from "./further-wms-moves.ts";
 import { type Expected, type Move, moves } from "./moves.ts";

@@ -1,4 +1,3 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { type RepairRun, runRepair } from "../../../harvest/repair/run.ts";
 import { descriptionText } from "../../../registry/description.ts";
@@ -6,7 +5,8 @@ import { parseHealth } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
 import { canonicalText, type Registration } from "../../../registry/registration.ts";
 import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
-import { Repository } from "../../world.ts";
+import { suite } from "../../helpers/suite.ts";
+import { Repository } from "../../helpers/world.ts";
 import { featureAt, together } from "./moves.ts";
 import { arcgis, redirect, type World, WorldServer } from "./world.ts";
 

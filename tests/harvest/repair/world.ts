@@ -7,7 +7,7 @@ import { createFetch } from "../../../harvest/net/fetch.ts";
 import { type Clients, type CreateClients, limitRequests } from "../../../harvest/repair/run.ts";
 import { type Description, descriptionText } from "../../../registry/description.ts";
 import type { Registration } from "../../../registry/registration.ts";
-import { type Answering, answering } from "../../world.ts";
+import { type Answering, answering } from "../../helpers/world.ts";
 import { drawn } from "../pictures.ts";
 
 /** What a host answers to one request. */

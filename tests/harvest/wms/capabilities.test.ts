@@ -1,7 +1,7 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { Trouble } from "../../../harvest/finding.ts";
 import { legendFormatsOf, parseCapabilities } from "../../../harvest/wms/capabilities.ts";
+import { test } from "../../helpers/suite.ts";
 
 function parse(text: string) {
 	return parseCapabilities(new TextEncoder().encode(text), "text/xml", "WMS");

@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { ramp4 } from "../../../registry/targets/ramp4.ts";
+import { test } from "../../helpers/suite.ts";
 import { featureAt } from "../../viewer/viewer.ts";
 import { describedAt, mapServer, metadata, renderAt, wmsWith } from "./samples.ts";
 

@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { parseTargets, targetNames, targetPath, targets } from "../../../registry/targets/table.ts";
+import { test } from "../../helpers/suite.ts";
 
 /** The targets that viewers read today: a further target changes nothing of them. */
 const known = ["v0.9", "v1", "v2", "ramp4", "terria"];

@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { terria } from "../../../registry/targets/terria.ts";
+import { test } from "../../helpers/suite.ts";
 import { featureAt } from "../../viewer/viewer.ts";
 import { featureServer, mapServer, metadata, renderAt, wmsWith } from "./samples.ts";
 

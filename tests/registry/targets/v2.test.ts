@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { v2 } from "../../../registry/targets/v2.ts";
+import { test } from "../../helpers/suite.ts";
 import { readAsFgpv } from "../../viewer/fgpv.ts";
 import { readAsGeoview } from "../../viewer/geoview.ts";
 import { featureAt } from "../../viewer/viewer.ts";

@@ -1,4 +1,3 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Description } from "../../../registry/description.ts";
 import type { LangNode, Registration2 } from "../../../registry/registration.ts";
@@ -7,6 +6,7 @@ import type { Target } from "../../../registry/targets/target.ts";
 import { v09 } from "../../../registry/targets/v0.9.ts";
 import { v1 } from "../../../registry/targets/v1.ts";
 import { v2 } from "../../../registry/targets/v2.ts";
+import { test } from "../../helpers/suite.ts";
 import { readAsFgpv } from "../../viewer/fgpv.ts";
 import { readAsGeoview } from "../../viewer/geoview.ts";
 import { describedAt, featureServer, mapServer, metadata, renderAt, renderText, wmsWith } from "./samples.ts";

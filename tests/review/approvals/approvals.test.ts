@@ -10,8 +10,8 @@ import type { MergedPaths } from "../../../review/approvals/pull-state.ts";
 import { openPulls, partOf } from "../../../review/pulls.ts";
 import { connectToGithub } from "../../../service/github.ts";
 import { readConfiguration } from "../../../service/settings.ts";
-import { exits, prints, root, runScript, warns } from "../../process.ts";
-import { freshSuite, Repository, temporaryFolder, writeFiles } from "../../world.ts";
+import { exits, prints, root, runScript, warns } from "../../helpers/process.ts";
+import { freshSuite, Repository, temporaryFolder, writeFiles } from "../../helpers/world.ts";
 import { bot, idOf, type PeerCheck, type PeerPull, type ReviewPeer, startReviewPeer } from "./review-peer.ts";
 
 const ownersFile = {

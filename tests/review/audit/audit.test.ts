@@ -2,10 +2,10 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { runGit } from "../../../system/git/run.ts";
-import { feature, Local, noon, wms } from "../../local.ts";
-import { type Ended, exits, prints, runScript, warns } from "../../process.ts";
-import { eventually } from "../../wait.ts";
-import { sharedSuite } from "../../world.ts";
+import { feature, Local, noon, wms } from "../../helpers/local.ts";
+import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { sharedSuite } from "../../helpers/world.ts";
 
 let local: Local;
 const test = sharedSuite("audit", async (use) => {

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import glob from "fast-glob";
-import { cleanEnvironment, packageFolders, root } from "../../process.ts";
-import type { Files } from "../../world.ts";
+import { cleanEnvironment, packageFolders, root } from "../../helpers/process.ts";
+import type { Files } from "../../helpers/world.ts";
 import { bot, type PeerCheck } from "../approvals/review-peer.ts";
 import { makeShims } from "./programs.ts";
 import type { Host } from "./workflow.ts";

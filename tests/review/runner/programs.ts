@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { chmodSync, existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Ended, root, runScript } from "../../process.ts";
+import { type Ended, root, runScript } from "../../helpers/process.ts";
 import { type JsonServer, startJsonServer } from "../../scripts/json-server.ts";
 
 /** How a job has called a program. */

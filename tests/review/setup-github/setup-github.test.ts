@@ -2,8 +2,8 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { runGit } from "../../../system/git/run.ts";
-import { type Ended, exits, prints, root, runScript, warns } from "../../process.ts";
-import { freshSuite, Repository, temporaryFolder } from "../../world.ts";
+import { type Ended, exits, prints, root, runScript, warns } from "../../helpers/process.ts";
+import { freshSuite, Repository, temporaryFolder } from "../../helpers/world.ts";
 import { ownersFile } from "../repository.ts";
 import { type SettingsPeer, startSettingsPeer } from "./settings-peer.ts";
 

@@ -2,10 +2,10 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import type { LayerStatus } from "../../../registry/schemas/answers.ts";
-import { feature } from "../../local.ts";
-import { type Ended, exits, prints, runScript } from "../../process.ts";
+import { feature } from "../../helpers/local.ts";
+import { type Ended, exits, prints, runScript } from "../../helpers/process.ts";
+import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 import { type JsonAnswer, type JsonServer, startJsonServer } from "../../scripts/json-server.ts";
-import { freshSuite, temporaryFolder } from "../../world.ts";
 
 interface Scene {
 	server: JsonServer;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
 import { buildWorker, bundle } from "../../../scripts/host/bundle.ts";
-import { freshSuite, temporaryFolder } from "../../world.ts";
+import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 
 const test = freshSuite("bundle", async (use) => ({
 	path: join(use(await temporaryFolder()).path, "worker.js"),

@@ -1,10 +1,10 @@
 import { createHash } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
-import { exits, runScript } from "../../process.ts";
-import { temporaryFolder } from "../../world.ts";
+import { exits, runScript } from "../../helpers/process.ts";
+import { test } from "../../helpers/suite.ts";
+import { temporaryFolder } from "../../helpers/world.ts";
 
 test("a build says the hash of each of its files where it is asked to, and never a former one", async () => {
 	await using folder = await temporaryFolder();

@@ -6,8 +6,8 @@ import { deploymentEnvironment } from "../../../scripts/host/deployment.ts";
 import { readSecretFiles } from "../../../scripts/host/secrets.ts";
 import { workerVariables } from "../../../scripts/host/wrangler.ts";
 import { workers } from "../../conformance/engines.ts";
-import { exits, runScript, runScriptProcess, warns } from "../../process.ts";
-import { folderSuite } from "../../world.ts";
+import { exits, runScript, runScriptProcess, warns } from "../../helpers/process.ts";
+import { folderSuite } from "../../helpers/world.ts";
 
 const test = folderSuite("npx fragment-publisher deploy");
 

@@ -1,11 +1,11 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { defaultTimes } from "../../../api/node/exchange.ts";
 import { defaultLimits } from "../../../store/git/base.ts";
 import { differences } from "../../conformance/differences.ts";
-import { root } from "../../process.ts";
+import { root } from "../../helpers/process.ts";
+import { suite } from "../../helpers/suite.ts";
 
 const test = suite("the hosting page");
 

@@ -3,10 +3,10 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { openGithubService } from "../../../service/github-composition.ts";
 import { readConfiguration } from "../../../service/settings.ts";
-import { type Ended, exits, root, runScript } from "../../process.ts";
+import { type Ended, exits, root, runScript } from "../../helpers/process.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { freshSuite, Repository, temporaryFolder } from "../../helpers/world.ts";
 import { ownersFile, wmsFile } from "../../review/repository.ts";
-import { eventually } from "../../wait.ts";
-import { freshSuite, Repository, temporaryFolder } from "../../world.ts";
 import { startJsonServer } from "../json-server.ts";
 
 interface Scene {

@@ -11,9 +11,9 @@ import { ask } from "../../conformance/client.ts";
 import { layers } from "../../conformance/engine.ts";
 import { buildDist, freePort } from "../../conformance/engines.ts";
 import { assertReadHeaders } from "../../conformance/reads.ts";
-import { exits, root, runScript } from "../../process.ts";
-import { eventually } from "../../wait.ts";
-import { sharedSuite, temporaryFolder } from "../../world.ts";
+import { exits, root, runScript } from "../../helpers/process.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 
 /** A static host that is there to be tried: its program, and how it is started with what `npx fragment-publisher headers` prints. */
 interface Program {

@@ -8,8 +8,8 @@ import { isCompanion } from "../../../publish/place-file.mjs";
 import { targets } from "../../../registry/targets/table.ts";
 import { layers, plainKeys, wms } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
-import { exits, runScript } from "../../process.ts";
-import { folderSuite } from "../../world.ts";
+import { exits, runScript } from "../../helpers/process.ts";
+import { folderSuite } from "../../helpers/world.ts";
 
 const test = folderSuite("hosting files");
 

@@ -3,7 +3,6 @@ import { readFile, rename } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
 import { pageHeaders } from "../../../api/site-headers.ts";
@@ -12,9 +11,10 @@ import { ask } from "../../conformance/client.ts";
 import { layers, wmsFragment } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
 import { hasBrotli, nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
-import { root, runScript } from "../../process.ts";
-import { eventually } from "../../wait.ts";
-import { answering, runUnless, sharedSuite, temporaryFolder } from "../../world.ts";
+import { root, runScript } from "../../helpers/process.ts";
+import { suite } from "../../helpers/suite.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { answering, runUnless, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 import { addressOf, assertPageHeaders, contentOf, pages, writePages } from "./pages.ts";
 
 interface Scene {

@@ -5,9 +5,9 @@ import { versionLine } from "../../../system/files/version.ts";
 import { ask, write } from "../../conformance/client.ts";
 import { senders, wms, wmsFragment } from "../../conformance/engine.ts";
 import { nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
-import { manual } from "../../local.ts";
-import { exits, runScript, ServerProcess } from "../../process.ts";
-import { folderSuite } from "../../world.ts";
+import { manual } from "../../helpers/local.ts";
+import { exits, runScript, ServerProcess } from "../../helpers/process.ts";
+import { folderSuite } from "../../helpers/world.ts";
 
 /** The service behind nginx on one machine, as deploy/fragments.service runs it, below a prefix. */
 const test = folderSuite("one machine");

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { layers, wms } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
-import { exits, runScript, warns } from "../../process.ts";
-import { freshSuite, runUnless, temporaryFolder } from "../../world.ts";
+import { exits, runScript, warns } from "../../helpers/process.ts";
+import { freshSuite, runUnless, temporaryFolder } from "../../helpers/world.ts";
 import { missingS3, type S3Peer, startS3 } from "./s3-server.ts";
 
 let peer: S3Peer;

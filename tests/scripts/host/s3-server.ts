@@ -3,7 +3,7 @@ import { createRequire } from "node:module";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { answering, temporaryFolder } from "../../world.ts";
+import { answering, temporaryFolder } from "../../helpers/world.ts";
 import { isSigned } from "./aws-signature.ts";
 
 /** What is used of s3rver. */

@@ -2,10 +2,10 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { parse } from "jsonc-parser";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { targetPath, targets } from "../../../registry/targets/table.ts";
-import { root } from "../../process.ts";
+import { root } from "../../helpers/process.ts";
+import { test } from "../../helpers/suite.ts";
 
 test("the worker is asked first for several layers of every target", async () => {
 	const { assets } = parse(await readFile(join(root, "wrangler.jsonc"), "utf8"));

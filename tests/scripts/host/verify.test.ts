@@ -18,8 +18,8 @@ import { buildCatalogue, generateEntries } from "../../catalogue/entries.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
 import { layers } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
-import { exits, prints, runScript } from "../../process.ts";
-import { answering, Repository, sharedSuite, temporaryFolder } from "../../world.ts";
+import { exits, prints, runScript } from "../../helpers/process.ts";
+import { answering, Repository, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 
 interface Scene {
 	dist: string;

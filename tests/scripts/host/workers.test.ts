@@ -8,9 +8,9 @@ import { versionLine } from "../../../system/files/version.ts";
 import { ask, errorsOf, write } from "../../conformance/client.ts";
 import { senders, wms, wmsFragment } from "../../conformance/engine.ts";
 import { buildDist, startWorkers, workers } from "../../conformance/engines.ts";
-import { manual } from "../../local.ts";
-import { descendantsWith, exits, prints, runScript, warns } from "../../process.ts";
-import { answering, runUnless, sharedSuite, temporaryFolder } from "../../world.ts";
+import { manual } from "../../helpers/local.ts";
+import { descendantsWith, exits, prints, runScript, warns } from "../../helpers/process.ts";
+import { answering, runUnless, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 import { addressOf, assertPageHeaders, contentOf, pages, writePages } from "./pages.ts";
 
 interface Scene {

@@ -1,13 +1,13 @@
 import { mkdtemp, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { lockFolder } from "../../../service/lock.ts";
-import { largeWhenStored } from "../../local.ts";
-import { exits, runScript, warns } from "../../process.ts";
+import { largeWhenStored } from "../../helpers/local.ts";
+import { exits, runScript, warns } from "../../helpers/process.ts";
+import { test } from "../../helpers/suite.ts";
+import { gitIn, temporaryFolder, writeFiles } from "../../helpers/world.ts";
 import { featureFile, wmsFile } from "../../review/repository.ts";
 import { type Peer, startPeer } from "../../store/github-peer.ts";
-import { gitIn, temporaryFolder, writeFiles } from "../../world.ts";
 
 const folder = await temporaryFolder();
 const dataDir = join(folder.path, "data");

@@ -7,9 +7,9 @@ import { sign } from "../../../api/senders.ts";
 import { unpackDraft } from "../../../registry/draft.ts";
 import { indexVersion } from "../../../registry/entries.ts";
 import { exchange } from "../../../scripts/publish/request.ts";
-import { feature, manual, noon } from "../../local.ts";
-import { type Ended, exits, prints, runScript, warns } from "../../process.ts";
-import { answering, freshSuite, temporaryFolder, writeFiles } from "../../world.ts";
+import { feature, manual, noon } from "../../helpers/local.ts";
+import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
+import { answering, freshSuite, temporaryFolder, writeFiles } from "../../helpers/world.ts";
 
 interface Asked {
 	request: IncomingMessage;

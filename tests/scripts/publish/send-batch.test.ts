@@ -1,8 +1,8 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { codeOf, sendBatch } from "../../../scripts/publish/send-batch.ts";
 import type { Io } from "../../../system/terminal/io.ts";
-import { manual } from "../../local.ts";
+import { manual } from "../../helpers/local.ts";
+import { test } from "../../helpers/suite.ts";
 import { type JsonAnswer, startJsonServer } from "../json-server.ts";
 
 const accepted = { status: 201, body: {} };

@@ -2,9 +2,9 @@ import { execFileSync } from "node:child_process";
 import { mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
-import { largeWhenStored } from "../../local.ts";
-import { exits, runScript, warns } from "../../process.ts";
-import { folderSuite } from "../../world.ts";
+import { largeWhenStored } from "../../helpers/local.ts";
+import { exits, runScript, warns } from "../../helpers/process.ts";
+import { folderSuite } from "../../helpers/world.ts";
 
 const test = folderSuite("validate");
 

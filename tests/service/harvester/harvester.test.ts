@@ -1,4 +1,3 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createHarvestLayer } from "../../../harvest/layer.ts";
 import { createAsk } from "../../../harvest/net/ask.ts";
@@ -8,9 +7,10 @@ import { createHarvester, type StartLine } from "../../../service/harvester/harv
 import { nextMoment } from "../../../service/harvester/schedule.ts";
 import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { hang, json, Peer, status, streamForever } from "../../harvest/peer.ts";
-import { Local, tiles } from "../../local.ts";
+import { Local, tiles } from "../../helpers/local.ts";
+import { test } from "../../helpers/suite.ts";
+import { eventually } from "../../helpers/wait.ts";
 import { featureAt, nodeOf } from "../../viewer/viewer.ts";
-import { eventually } from "../../wait.ts";
 import { HeldTimers } from "./held-timers.ts";
 
 const day = 86_400_000;

@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createHostQueue } from "../../../service/harvester/schedule.ts";
+import { test } from "../../helpers/suite.ts";
 
 /** A queue whose work ends when the test says so; `begun` lists the smallkeys in the order of their turns. */
 function stepwise(width: number) {

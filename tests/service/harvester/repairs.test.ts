@@ -1,4 +1,3 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { updateChanges } from "../../../catalogue/changes.ts";
 import { readHistory } from "../../../catalogue/history.ts";
@@ -12,9 +11,10 @@ import { readConfiguration } from "../../../service/settings.ts";
 import { feedPath } from "../../../site/static/addresses.ts";
 import { layerHtml } from "../../../site/static/layer.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
-import { Local, wms } from "../../local.ts";
+import { Local, wms } from "../../helpers/local.ts";
+import { test } from "../../helpers/suite.ts";
+import { eventually } from "../../helpers/wait.ts";
 import { logTo } from "../../store/git-store.ts";
-import { eventually } from "../../wait.ts";
 import { HeldTimers } from "./held-timers.ts";
 
 const main = "refs/heads/main";

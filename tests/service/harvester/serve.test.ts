@@ -1,18 +1,18 @@
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { LayerStatus } from "../../../registry/schemas/answers.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { openGitStore } from "../../../store/git/git-store.ts";
-import { Clone } from "../../clone.ts";
 import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { hang, json, Peer, text } from "../../harvest/peer.ts";
-import { ServerProcess } from "../../process.ts";
-import { signed } from "../../signed.ts";
+import { Clone } from "../../helpers/clone.ts";
+import { ServerProcess } from "../../helpers/process.ts";
+import { signed } from "../../helpers/signed.ts";
+import { test } from "../../helpers/suite.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { gitIn, temporaryFolder } from "../../helpers/world.ts";
 import { logTo } from "../../store/git-store.ts";
 import { featureAt } from "../../viewer/viewer.ts";
-import { eventually } from "../../wait.ts";
-import { gitIn, temporaryFolder } from "../../world.ts";
 
 const secret = "test_-k";
 

@@ -1,4 +1,3 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createHarvestLayer, createWatchLayer } from "../../../harvest/layer.ts";
 import { createAsk } from "../../../harvest/net/ask.ts";
@@ -7,8 +6,9 @@ import type { Registration } from "../../../registry/registration.ts";
 import { createHarvestThreads } from "../../../service/harvester/threads.ts";
 import { mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { hang, Peer } from "../../harvest/peer.ts";
+import { test } from "../../helpers/suite.ts";
+import { eventually } from "../../helpers/wait.ts";
 import { featureAt } from "../../viewer/viewer.ts";
-import { eventually } from "../../wait.ts";
 import { HeldTimers } from "./held-timers.ts";
 
 const limits = { maxHeapMb: 24, maxBusyMs: 5_000, maxStartMs: 7_000, maxLayerMs: 9_000 };

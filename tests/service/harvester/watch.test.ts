@@ -4,9 +4,9 @@ import * as assert from "uvu/assert";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { mapLayer, serveLayer, storeLayer } from "../../harvest/arcgis-server.ts";
 import { json, Peer, text } from "../../harvest/peer.ts";
-import { runScript } from "../../process.ts";
+import { runScript } from "../../helpers/process.ts";
+import { freshSuite, temporaryFolder, writeFiles } from "../../helpers/world.ts";
 import { featureAt } from "../../viewer/viewer.ts";
-import { freshSuite, temporaryFolder, writeFiles } from "../../world.ts";
 
 let peer: Peer;
 let folder: string;

@@ -1,4 +1,3 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Watched } from "../../../harvest/finding.ts";
 import { causeOf } from "../../../registry/causes.ts";
@@ -6,9 +5,10 @@ import { healthPath, type SickState, weekOf } from "../../../registry/health.ts"
 import type { Registration } from "../../../registry/registration.ts";
 import { createWatcher } from "../../../service/harvester/health.ts";
 import type { Notice } from "../../../service/notify.ts";
-import { Local, wms } from "../../local.ts";
+import { Local, wms } from "../../helpers/local.ts";
+import { test } from "../../helpers/suite.ts";
+import { eventually } from "../../helpers/wait.ts";
 import { logTo } from "../../store/git-store.ts";
-import { eventually } from "../../wait.ts";
 import { HeldTimers } from "./held-timers.ts";
 
 const day = 86_400_000;

@@ -2,15 +2,15 @@ import { execFile, execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { createMetrics } from "../../../service/metrics.ts";
-import { manual, secrets } from "../../local.ts";
-import { root, runScript } from "../../process.ts";
-import { serve } from "../../serving.ts";
-import { signed } from "../../signed.ts";
-import { eventually } from "../../wait.ts";
-import { temporaryFolder } from "../../world.ts";
+import { manual, secrets } from "../../helpers/local.ts";
+import { root, runScript } from "../../helpers/process.ts";
+import { serve } from "../../helpers/serving.ts";
+import { signed } from "../../helpers/signed.ts";
+import { test } from "../../helpers/suite.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { temporaryFolder } from "../../helpers/world.ts";
 
 /** Starts the service in this process, and ends it after the task. */
 async function whileServing(

@@ -1,10 +1,10 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Lang } from "../../../registry/smallkey.ts";
 import { problemAt, textIn } from "../../../registry/texts.ts";
 import { allowedIn, proposeKey } from "../../../site/draft/propose-key.ts";
 import { isSurelyService, parseServiceAddress } from "../../../site/draft/service-address.ts";
 import { langOf, twinAddresses, twinTexts } from "../../../site/draft/twin.ts";
+import { test } from "../../helpers/suite.ts";
 
 /** Pairs of services of the Government of Canada: `tests/fixtures/layers` and the example layers have most of them. */
 const pairs = [

@@ -1,8 +1,8 @@
-import { suite } from "uvu";
 import * as assert from "uvu/assert";
 import type { Entry } from "../../../registry/entries.ts";
 import { Matcher } from "../../../site/search/matcher.ts";
 import { type Choice, Selection, sorts } from "../../../site/search/select.ts";
+import { suite } from "../../helpers/suite.ts";
 import { generateCatalogue } from "./catalogue.ts";
 import { heldOutLayers, heldOutQueries } from "./held-out.ts";
 import { queries } from "./queries.ts";

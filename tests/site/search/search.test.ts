@@ -1,4 +1,3 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Entry } from "../../../registry/entries.ts";
 import { boundsOf } from "../../../site/page/address.ts";
@@ -7,7 +6,8 @@ import { type Choice, Selection } from "../../../site/search/select.ts";
 import { synonyms, wantedOf } from "../../../site/search/synonyms.ts";
 import { TextSearch, type ToMatcher } from "../../../site/search/text-search.ts";
 import { queryWords, stem } from "../../../site/search/words.ts";
-import { eventually } from "../../wait.ts";
+import { test } from "../../helpers/suite.ts";
+import { eventually } from "../../helpers/wait.ts";
 import { any, searchOver } from "./search-over.ts";
 
 searchOver(2_000);

@@ -1,4 +1,3 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { causeOf } from "../../../registry/causes.ts";
 import type { Entry } from "../../../registry/entries.ts";
@@ -7,6 +6,7 @@ import type { RecentChange } from "../../../registry/recent.ts";
 import { listedEntries, renderListPage } from "../../../site/static/list-pages.ts";
 import { slugOf } from "../../../site/static/publishers.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
+import { test } from "../../helpers/suite.ts";
 
 const maps = { en: "Office of Maps", fr: "Bureau des cartes" };
 

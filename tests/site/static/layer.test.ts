@@ -1,5 +1,4 @@
 import { SaxesParser } from "saxes";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { pageHeaders } from "../../../api/site-headers.ts";
 import { causeOf } from "../../../registry/causes.ts";
@@ -7,6 +6,7 @@ import type { Entry } from "../../../registry/entries.ts";
 import { seenAs } from "../../../registry/health.ts";
 import { layerEmbedHtml, layerHtml } from "../../../site/static/layer.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
+import { test } from "../../helpers/suite.ts";
 
 const entry: Entry = {
 	smallkey: "a+b=",

@@ -3,7 +3,7 @@ import { get } from "node:http";
 import { promisify } from "node:util";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
 import * as assert from "uvu/assert";
-import { answering, sharedSuite } from "../../world.ts";
+import { answering, sharedSuite } from "../../helpers/world.ts";
 import { serveRecords } from "./records-world.ts";
 
 const test = sharedSuite("OGC API Records: clients", async (use) => use(await serveRecords()));

@@ -7,7 +7,7 @@ import { inLanguageOf } from "../../../api/reply.ts";
 import type { Entry } from "../../../registry/entries.ts";
 import { buildCatalogue } from "../../catalogue/entries.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
-import { answering, temporaryFolder } from "../../world.ts";
+import { answering, temporaryFolder } from "../../helpers/world.ts";
 
 const layer = (smallkey: string, type: string, en: string, fr: string, more: Partial<Entry>): Entry => ({
 	smallkey,

@@ -5,8 +5,8 @@ import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { buildCatalogue } from "../../catalogue/entries.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
-import { root } from "../../process.ts";
-import { sharedSuite } from "../../world.ts";
+import { root } from "../../helpers/process.ts";
+import { sharedSuite } from "../../helpers/world.ts";
 import { layers, serveRecords } from "./records-world.ts";
 
 const test = sharedSuite("OGC API Records", async (use) => use(await serveRecords()));

@@ -1,9 +1,9 @@
 import { SaxesParser } from "saxes";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { searchEngineFiles } from "../../../site/static/search-engines.ts";
 import { buildCatalogue, generateEntries } from "../../catalogue/entries.ts";
 import { pageSettings, plainSettings } from "../../catalogue/pages.ts";
+import { test } from "../../helpers/suite.ts";
 
 /** The texts of the elements of a name. */
 function elements(xml: string, name: string): string[] {

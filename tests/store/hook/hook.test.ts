@@ -8,10 +8,10 @@ import { seed } from "../../../service/open-store.ts";
 import { judgeCommits } from "../../../store/hook/changed-files.ts";
 import { installHook } from "../../../store/hook/install.ts";
 import { runGit } from "../../../system/git/run.ts";
-import { Local, unguarded, wms } from "../../local.ts";
-import { root } from "../../process.ts";
-import { eventually } from "../../wait.ts";
-import { freshSuite, Repository, sharedSuite, temporaryFolder } from "../../world.ts";
+import { Local, unguarded, wms } from "../../helpers/local.ts";
+import { root } from "../../helpers/process.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { freshSuite, Repository, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 import { Pusher } from "./pusher.ts";
 
 const hookOf = (local: Local, name = "pre-receive") => join(local.repository, "hooks", name);

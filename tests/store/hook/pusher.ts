@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { buffer } from "node:stream/consumers";
-import { Clone } from "../../clone.ts";
-import { cleanEnvironment } from "../../process.ts";
+import { Clone } from "../../helpers/clone.ts";
+import { cleanEnvironment } from "../../helpers/process.ts";
 
 /** What a push got: its screen, and whether it was accepted. */
 export interface Pushed {

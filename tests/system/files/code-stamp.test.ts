@@ -1,13 +1,13 @@
 import { appendFile, cp, readFile, rename, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { readGuidePages, securityFile, securityPage } from "../../../catalogue/guide/guide.ts";
 import { bundleHook } from "../../../store/hook/install.ts";
 import { codeStamp } from "../../../system/files/code-stamp.ts";
-import { root } from "../../process.ts";
-import { temporaryFolder, words } from "../../world.ts";
+import { root } from "../../helpers/process.ts";
+import { test } from "../../helpers/suite.ts";
+import { temporaryFolder, words } from "../../helpers/world.ts";
 
 const { files } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { files: string[] };
 const isCovered = (path: string) =>

@@ -5,9 +5,9 @@ import { healthPath } from "../../../registry/health.ts";
 import { ownersPath } from "../../../registry/owners.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { ifThere, readIfThere, readTextIfThere } from "../../../system/files/if-there.ts";
-import { root, runScript } from "../../process.ts";
+import { root, runScript } from "../../helpers/process.ts";
+import { freshSuite, Repository } from "../../helpers/world.ts";
 import { featureFile } from "../../review/repository.ts";
-import { freshSuite, Repository } from "../../world.ts";
 
 /** A folder in place of a file: it exists, and no user can read it as a file, not even root. */
 const reason = "cannot be read: EISDIR: illegal operation on a directory, read\n";

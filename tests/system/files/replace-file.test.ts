@@ -1,9 +1,9 @@
 import * as promises from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { type FileCalls, replaceFile } from "../../../system/files/replace-file.ts";
-import { temporaryFolder } from "../../world.ts";
+import { test } from "../../helpers/suite.ts";
+import { temporaryFolder } from "../../helpers/world.ts";
 
 /** The real calls, of which one fails after half of a text, as on a disk that is full. */
 function failing(name: "writeFile" | "sync" | "rename"): FileCalls {

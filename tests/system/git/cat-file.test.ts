@@ -1,10 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { openCatFile } from "../../../system/git/cat-file.ts";
 import { lineAt, startProcess } from "../../../system/git/process.ts";
 import { GitFailure } from "../../../system/git/run.ts";
-import { root } from "../../process.ts";
+import { root } from "../../helpers/process.ts";
+import { test } from "../../helpers/suite.ts";
 
 for (const end of ["close", "kill"] as const) {
 	test(`no process starts after ${end}: a read is refused`, async () => {

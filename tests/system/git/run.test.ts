@@ -1,9 +1,9 @@
 import { getPriority, tmpdir } from "node:os";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { runGit, startGit } from "../../../system/git/run.ts";
-import { descendantsWith, forbidPriorities } from "../../process.ts";
-import { temporaryFolder } from "../../world.ts";
+import { descendantsWith, forbidPriorities } from "../../helpers/process.ts";
+import { test } from "../../helpers/suite.ts";
+import { temporaryFolder } from "../../helpers/world.ts";
 
 /** The environment that a process of git's sees, by name. */
 async function seen(): Promise<Map<string, string>> {

@@ -1,7 +1,7 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { findTooMany } from "../../../system/git/tree.ts";
-import { gitIn, temporaryFolder } from "../../world.ts";
+import { test } from "../../helpers/suite.ts";
+import { gitIn, temporaryFolder } from "../../helpers/world.ts";
 
 /** A name of as many letters, each of three bytes in UTF-8 and one unit in UTF-16. */
 const wideName = (letters: number) => "\u20ac".repeat(letters);

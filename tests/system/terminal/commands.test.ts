@@ -5,8 +5,8 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import * as assert from "uvu/assert";
 import { commands } from "../../../system/terminal/commands.ts";
-import { cleanEnvironment, type Ended, root, runScript } from "../../process.ts";
-import { folderSuite } from "../../world.ts";
+import { cleanEnvironment, type Ended, root, runScript } from "../../helpers/process.ts";
+import { folderSuite } from "../../helpers/world.ts";
 
 const test = folderSuite("npx fragment-publisher");
 

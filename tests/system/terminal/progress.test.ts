@@ -1,8 +1,8 @@
 import { PassThrough } from "node:stream";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { progress } from "../../../system/terminal/progress.ts";
-import { eventually } from "../../wait.ts";
+import { test } from "../../helpers/suite.ts";
+import { eventually } from "../../helpers/wait.ts";
 
 /** A screen that keeps what is written to it. */
 function screen(isTTY: boolean): { screen: NodeJS.WriteStream; shown: () => string } {

@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { chooseLayers } from "../../../../scripts/prove.ts";
-import { exits, root, runScript, runScriptProcess } from "../../../process.ts";
-import { folderSuite } from "../../../world.ts";
+import { exits, root, runScript, runScriptProcess } from "../../../helpers/process.ts";
+import { folderSuite } from "../../../helpers/world.ts";
 
 const test = folderSuite("npx fragment-publisher prove");
 

@@ -4,15 +4,15 @@ import { existsSync, readFileSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { text as textOf } from "node:stream/consumers";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { healthPath } from "../../../../registry/health.ts";
 import { layerPath } from "../../../../registry/smallkey.ts";
 import { browserPath } from "../../../../scripts/host/prove/browser.ts";
 import { layerDocument } from "../../../harvest/arcgis-server.ts";
 import { json, Peer, type Route } from "../../../harvest/peer.ts";
-import { cleanEnvironment, exits, runScript, startWords } from "../../../process.ts";
-import { temporaryFolder } from "../../../world.ts";
+import { cleanEnvironment, exits, runScript, startWords } from "../../../helpers/process.ts";
+import { test } from "../../../helpers/suite.ts";
+import { temporaryFolder } from "../../../helpers/world.ts";
 
 const browserTest = browserPath ? test : test.skip;
 

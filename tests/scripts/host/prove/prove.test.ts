@@ -14,9 +14,9 @@ import { reportHtml, reportOf } from "../../../../scripts/host/prove/report.ts";
 import { readLayers } from "../../../../service/harvester/layers.ts";
 import { processIo } from "../../../../system/terminal/io.ts";
 import { blank } from "../../../harvest/pictures.ts";
-import { copyLayers } from "../../../local.ts";
+import { copyLayers } from "../../../helpers/local.ts";
+import { sharedSuite, temporaryFolder } from "../../../helpers/world.ts";
 import { openBrowser } from "../../../site/browser.ts";
-import { sharedSuite, temporaryFolder } from "../../../world.ts";
 import { drawingNetwork } from "./services.ts";
 
 interface Scene {

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { type Ended, exits, prints, runScript, warns } from "../../../process.ts";
-import { type Answering, answering, freshSuite, temporaryFolder } from "../../../world.ts";
+import { type Ended, exits, prints, runScript, warns } from "../../../helpers/process.ts";
+import { type Answering, answering, freshSuite, temporaryFolder } from "../../../helpers/world.ts";
 import { featureNode, wmsNode } from "../import/documents.ts";
 
 type Nodes = Record<string, object | null | number>;

@@ -1,6 +1,6 @@
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import { differences } from "../../../../scripts/move/compare/differences.ts";
+import { test } from "../../../helpers/suite.ts";
 
 const service = "https://maps.example.ca/arcgis/rest/services/x/MapServer";
 const column = (more: object) => ({ datagrid: { gridColumns: [{ id: "a", fieldName: "a", ...more }] } });

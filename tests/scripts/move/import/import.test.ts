@@ -11,10 +11,10 @@ import { renderAt } from "../../../../registry/targets/table.ts";
 import type { TargetName } from "../../../../registry/targets/target.ts";
 import { DumpError } from "../../../../scripts/move/import/dump.ts";
 import { collectMoves } from "../../../../scripts/move/import/moves.ts";
-import { largeWhenStored } from "../../../local.ts";
-import { type Ended, exits, runScript, warns } from "../../../process.ts";
+import { largeWhenStored } from "../../../helpers/local.ts";
+import { type Ended, exits, runScript, warns } from "../../../helpers/process.ts";
+import { freshSuite, temporaryFolder } from "../../../helpers/world.ts";
 import { assertAcceptedAt } from "../../../viewer/accepted.ts";
-import { freshSuite, temporaryFolder } from "../../../world.ts";
 import {
 	featureNode,
 	release10,

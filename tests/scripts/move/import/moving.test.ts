@@ -1,10 +1,10 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { test } from "uvu";
 import * as assert from "uvu/assert";
 import type { Lang } from "../../../../registry/smallkey.ts";
-import { exits, root, runScript, ServerProcess } from "../../../process.ts";
-import { answering, temporaryFolder } from "../../../world.ts";
+import { exits, root, runScript, ServerProcess } from "../../../helpers/process.ts";
+import { test } from "../../../helpers/suite.ts";
+import { answering, temporaryFolder } from "../../../helpers/world.ts";
 import * as documents from "./documents.ts";
 
 /** What a release of the older service served, by key: its documents of versions 1 and 2.0. */

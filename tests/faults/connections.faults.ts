@@ -1,0 +1,51 @@
+import { connect, type Socket } from "node:net";
+import * as assert from "uvu/assert";
+import { freshSuite } from "../helpers/world.ts";
+import { World } from "./world.ts";
+
+const count = 5_000;
+
+const test = freshSuite("connections", async (use) => ({ world: use(await World.started()) }));
+
+/** Opens connections, and says something on each. */
+async function open(port: number, bytes: string): Promise<Socket[]> {
+	const sockets: Socket[] = [];
+	for (let index = 0; index < count; index += 100) {
+		await Promise.all(
+			Array.from({ length: 100 }, () => {
+				return new Promise<void>((resolve, reject) => {
+					const socket = connect(port, "127.0.0.1", resolve);
+					socket.once("error", reject);
+					socket.write(bytes);
+					sockets.push(socket);
+				});
+			}),
+		);
+	}
+	return sockets;
+}
+
+for (const [fault, bytes] of [
+	["5,000 silent connections", ""],
+	["5,000 requests that never end", "GET /v0.9/doc/en/one HTTP/1.1\r\nHost: h\r\nX-Slow: "],
+] as const) {
+	test(fault, async ({ world }) => {
+		const sockets = await open(world.server.port, bytes);
+		const reader = await world.readAll();
+		const publisher = await world.put("three");
+		for (const socket of sockets) socket.on("error", () => undefined);
+		// All of them are cut off by the server.
+		await Promise.all(
+			sockets.map(
+				(socket) =>
+					new Promise((resolve) =>
+						socket.destroyed ? resolve(null) : socket.resume().once("close", resolve),
+					),
+			),
+		);
+		assert.is(await world.readAll(), reader);
+		await world.note("connections", fault, { reader, publisher });
+	});
+}
+
+test.run();

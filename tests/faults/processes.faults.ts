@@ -1,0 +1,128 @@
+import { execFile } from "node:child_process";
+import { existsSync } from "node:fs";
+import { chmod, mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { promisify } from "node:util";
+import * as assert from "uvu/assert";
+import { signalIfThere } from "../helpers/process.ts";
+import { eventually } from "../helpers/wait.ts";
+import { freshSuite } from "../helpers/world.ts";
+import { noteFault } from "./row.ts";
+import { World } from "./world.ts";
+
+const run = promisify(execFile);
+
+const test = freshSuite("processes", async (use) => ({ world: use(await World.started()) }));
+
+for (const command of ["update-ref", "cat-file"]) {
+	test(`git ${command} is killed`, async ({ world }) => {
+		await eventually(() => world.server.gitProcesses(command).length > 0);
+		for (const pid of world.server.gitProcesses(command)) signalIfThere(pid, "SIGKILL");
+		const publisher = await world.put("three");
+		const reader = await world.readAll();
+		await world.note("processes", `\`git ${command}\` is killed`, { reader, publisher });
+	});
+
+	test(`git ${command} is stopped`, async ({ world }) => {
+		await eventually(() => world.server.gitProcesses(command).length > 0);
+		for (const pid of world.server.gitProcesses(command)) signalIfThere(pid, "SIGSTOP");
+		const heard = await world.put("three");
+		const reader = await world.readAll();
+		const last = await world.putAtLast("three");
+		const publisher = `${heard}; then ${last}`;
+		await world.note("processes", `\`git ${command}\` is stopped and hangs`, { reader, publisher });
+	});
+}
+
+test("locks of killed processes", async ({ world }) => {
+	await world.server.kill(true);
+	for (const name of ["HEAD.lock", "refs/heads/main.lock", "packed-refs.lock", "config.lock"]) {
+		await writeFile(join(world.repository, name), "");
+	}
+	await world.start();
+	const reader = await world.readAll();
+	const publisher = await world.put("three");
+	await world.note("processes", "locks of killed processes, at a start", { reader, publisher });
+});
+
+test("a lock of a killed process while it runs", async ({ world }) => {
+	await writeFile(join(world.repository, "HEAD.lock"), "");
+	const publisher = await world.put("three");
+	const reader = await world.readAll();
+	await world.note("processes", "a lock of a killed process, while it runs", { reader, publisher });
+});
+
+/** A folder with a git in it that is none. */
+async function otherGit(world: World, script: string | null): Promise<string> {
+	const bin = join(world.folder, "bin");
+	await mkdir(bin, { recursive: true });
+	const node = join(bin, "node");
+	await writeFile(node, `#!/bin/sh\nexec '${process.execPath}' "$@"\n`);
+	await chmod(node, 0o755);
+	if (script !== null) {
+		await writeFile(join(bin, "git"), `#!/bin/sh\n${script}\n`);
+		await chmod(join(bin, "git"), 0o755);
+	}
+	return bin;
+}
+
+for (const [fault, script] of [
+	["git is missing", null],
+	["git is too old", 'echo "git version 2.30.2"'],
+] as const) {
+	test(fault, async ({ world }) => {
+		await world.stop();
+		world.env.PATH = await otherGit(world, script);
+		const log = await world.refusedStart();
+		delete world.env.PATH;
+		noteFault({
+			section: "processes",
+			fault: `${fault}, at a start`,
+			reader: "files of the web server",
+			publisher: "nothing",
+			log,
+		});
+		await world.start();
+		await world.check();
+	});
+}
+
+/** Notes that a repack begins, and does not let it end: a repack of few layers is shorter than a look at processes. */
+function slowRepack(git: string, mark: string): string {
+	return `case " $* " in
+*" repack "*) : > '${mark}'; '${git}' "$@"; sleep 600;;
+*) exec '${git}' "$@";;
+esac`;
+}
+
+test("kill -9 during a repack", async ({ world }) => {
+	const { stdout } = await run("/bin/sh", ["-c", "command -v git"]);
+	const mark = join(world.folder, "repacking");
+	await world.stop();
+	world.env.PATH = `${await otherGit(world, slowRepack(stdout.trim(), mark))}:${process.env.PATH}`;
+	await world.start();
+	for (let round = 0; round < 5; round += 1) {
+		for (let change = 0; change < 60; change += 1) await world.put(`k${round}`, `change ${change}`);
+		await eventually(() => existsSync(mark));
+		await world.server.kill(true);
+		await rm(mark);
+		await world.start();
+		assert.is(await world.readAll(), "200");
+	}
+	delete world.env.PATH;
+	await world.server.kill(true);
+	await world.start();
+	const packs = await readdir(join(world.repository, "objects/pack"));
+	assert.equal(
+		packs.filter((name) => name.includes("tmp")),
+		[],
+		"nothing of it is left",
+	);
+	const reader = await world.readAll();
+	await world.note("processes", "kill -9 of all processes during a repack", {
+		reader,
+		publisher: await world.put("three"),
+	});
+});
+
+test.run();

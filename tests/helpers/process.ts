@@ -1,0 +1,298 @@
+import { type ChildProcess, execFile, spawn } from "node:child_process";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
+import { connect } from "node:net";
+import os, { tmpdir } from "node:os";
+import { delimiter, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import * as assert from "uvu/assert";
+import { run } from "../../scripts/fragments.ts";
+import type { Io } from "../../system/terminal/io.ts";
+
+export const root = fileURLToPath(new URL("../..", import.meta.url));
+
+/** The folders of the project that have packages of their own. */
+export const packageFolders = [
+	".",
+	"deploy/workers",
+	"deploy/bucket",
+	"tests/scripts/host/s3",
+	"tests/viewer/terria",
+];
+
+/** The environment of a process under test: nothing of the tester's configuration. */
+export function cleanEnvironment(env: Record<string, string>): NodeJS.ProcessEnv {
+	const { PATH, HOME, TMPDIR } = process.env;
+	return { PATH, HOME, ...(TMPDIR ? { TMPDIR } : {}), ...env };
+}
+
+/** How a command ended. */
+export interface Ended {
+	code: number;
+	stdout: string;
+	stderr: string;
+}
+
+/** Runs one of the project's commands in this process: no process of its own, which would take a second. */
+export async function runScript(
+	name: string,
+	args: string[],
+	env: Record<string, string> = {},
+	io: Partial<Io> = {},
+): Promise<Ended> {
+	const written = { stdout: "", stderr: "" };
+	const code = await run([name, ...args], cleanEnvironment(env), {
+		print: (text) => {
+			written.stdout += `${text}\n`;
+		},
+		warn: (text) => {
+			written.stderr += `${text}\n`;
+		},
+		now: () => new Date(),
+		ask: async () => null,
+		interrupted: () => new AbortController().signal,
+		...io,
+	});
+	return { code, ...written };
+}
+
+/** Checks with what code a command ends. @returns how it ended */
+export async function exits<T extends Ended>(running: T | Promise<T>, code: number): Promise<T> {
+	const ended = await running;
+	assert.is(ended.code, code, `ends with ${ended.code}, not ${code}\n${ended.stdout}${ended.stderr}`);
+	return ended;
+}
+
+/** A part of what is printed, or a pattern of it; several of them. */
+type Text = string | RegExp | readonly (string | RegExp)[];
+
+/** Checks with what code a command ends, and that it has printed each of some texts. @returns how it ended */
+export async function prints<T extends Ended>(running: T | Promise<T>, code: number, ...texts: Text[]) {
+	const ended = await exits(running, code);
+	for (const text of texts.flat()) assert.match(ended.stdout, text);
+	return ended;
+}
+
+/** As `prints`, of standard error. */
+export async function warns<T extends Ended>(running: T | Promise<T>, code: number, ...texts: Text[]) {
+	const ended = await exits(running, code);
+	for (const text of texts.flat()) assert.match(ended.stderr, text);
+	return ended;
+}
+
+/** The words with which Node starts one of the project's commands. */
+export function startWords(name: string): string[] {
+	return [join(root, "scripts/fragments.cjs"), name];
+}
+
+/**
+ * The search path with an `npx` in front that starts this checkout's `npx fragment-publisher`: in a checkout of a test's own,
+ * tsx would compile several hundred modules again.
+ */
+export function pathWithNpx(path = process.env.PATH ?? ""): string {
+	const folder = join(tmpdir(), "own-npx");
+	const lines = [
+		"#!/bin/sh",
+		`[ "$1" != fragment-publisher ] || { shift; exec '${process.execPath}' '${join(root, "scripts/fragments.cjs")}' "$@"; }`,
+		`PATH='${path}' exec npx "$@"`,
+	];
+	mkdirSync(folder, { recursive: true });
+	writeFileSync(join(folder, "npx"), `${lines.join("\n")}\n`, { mode: 0o755 });
+	return folder + delimiter + path;
+}
+
+/** Runs one of the project's commands in a process of its own, to its end. */
+export async function runScriptProcess(
+	name: string,
+	args: string[],
+	env: Record<string, string> = {},
+	cwd = root,
+): Promise<Ended> {
+	return runNode([...startWords(name), ...args], env, cwd);
+}
+
+async function runNode(words: string[], env: Record<string, string>, cwd: string): Promise<Ended> {
+	const options = { cwd, env: cleanEnvironment(env), maxBuffer: 1 << 26 };
+	try {
+		const { stdout, stderr } = await promisify(execFile)(process.execPath, words, options);
+		return { code: 0, stdout, stderr };
+	} catch (error) {
+		const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+		return { code, stdout, stderr };
+	}
+}
+
+/** The words with which Node starts `npm test` with other words. */
+export function testWords(words: readonly string[]): string[] {
+	const folder = join(root, "tests/run");
+	return [
+		"--enable-source-maps",
+		"--import",
+		join(folder, "own-folder.mjs"),
+		join(folder, "run.mjs"),
+		...words,
+	];
+}
+
+/** Runs `npm test` with some words in a process of its own, to its end. */
+export function runTests(words: readonly string[]): Promise<Ended> {
+	return runNode(testWords(words), {}, root);
+}
+
+/** The ids of all processes under one, from Linux's table of processes (proc(5)). */
+export function descendantsOf(ancestor: number): number[] {
+	const parents = new Map<number, number>();
+	for (const name of readdirSync("/proc")) {
+		const stat = /^\d+$/.test(name) ? readIfThere(`/proc/${name}/stat`) : "";
+		// `<pid> (<name>) <state> <parent> …`; the name may hold anything.
+		const parent = /^\w (\d+) /.exec(stat.slice(stat.lastIndexOf(")") + 2))?.[1];
+		if (parent) parents.set(Number(name), Number(parent));
+	}
+	const isUnder = (pid: number | undefined): boolean =>
+		pid !== undefined && (parents.get(pid) === ancestor || isUnder(parents.get(pid)));
+	return [...parents.keys()].filter(isUnder);
+}
+
+/** The ids of the processes under one whose command line has each of some words. */
+export function descendantsWith(ancestor: number, ...words: string[]): number[] {
+	const has = (pid: number) => words.every((word) => commandLine(pid).includes(word));
+	return descendantsOf(ancestor).filter(has);
+}
+
+/** The removed files below a folder that processes which another one has started still hold (proc(5), "maps"). */
+export function removedFilesOf(ancestor: number, folder: string): string[] {
+	const lines = descendantsOf(ancestor).flatMap((pid) => readIfThere(`/proc/${pid}/maps`).split("\n"));
+	return lines.filter((line) => line.includes(`${folder}/`) && line.endsWith(" (deleted)"));
+}
+
+function commandLine(pid: number): string {
+	return readIfThere(`/proc/${pid}/cmdline`).replaceAll("\0", " ");
+}
+
+function readIfThere(path: string): string {
+	try {
+		return readFileSync(path, "utf8");
+	} catch {
+		return "";
+	}
+}
+
+/** Makes every call of setpriority(2) in this process fail, as a filter of system calls does. @returns what ends that */
+export function forbidPriorities(): () => void {
+	const { setPriority } = os;
+	const replace = (by: typeof setPriority) => {
+		os.setPriority = by;
+		syncBuiltinESMExports();
+	};
+	replace(() => {
+		throw Object.assign(new Error("EPERM: operation not permitted"), { code: "ERR_SYSTEM_ERROR" });
+	});
+	return () => replace(setPriority);
+}
+
+/** Sends a signal to a process that may have ended meanwhile. */
+export function signalIfThere(pid: number, signal: NodeJS.Signals): void {
+	try {
+		process.kill(pid, signal);
+	} catch (error) {
+		if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+	}
+}
+
+/** A service in a process of its own. */
+export class ServerProcess implements AsyncDisposable {
+	output = "";
+	url = "";
+	readonly #child: ChildProcess;
+	readonly ended: Promise<number | null>;
+
+	private constructor(env: Record<string, string>, cwd: string, words: string[]) {
+		const all = { HOST: "127.0.0.1", PORT: "0", HARVEST: "off", SITE: "off", ...env };
+		this.#child = spawn(process.execPath, words, {
+			cwd,
+			env: cleanEnvironment(all),
+			stdio: ["ignore", "pipe", "pipe"],
+		});
+		this.ended = new Promise((resolve) => this.#child.on("close", resolve));
+	}
+
+	/**
+	 * Starts one and waits for its address.
+	 * @throws {Error} with its output where it ends first
+	 */
+	static async start(
+		env: Record<string, string>,
+		cwd = root,
+		words = startWords("serve"),
+	): Promise<ServerProcess> {
+		const server = new ServerProcess(env, cwd, words);
+		await new Promise<void>((resolve, reject) => {
+			const take = (data: Buffer) => {
+				server.output += data;
+				const match = /^Serving \d+ layers? at (\S+)$/m.exec(server.output);
+				if (!match) return;
+				server.url = match[1] as string;
+				resolve();
+			};
+			server.#child.stdout?.on("data", take);
+			server.#child.stderr?.on("data", take);
+			void server.ended.then((code) => reject(new Error(`ended with ${code}: ${server.output}`)));
+		});
+		return server;
+	}
+
+	get port(): number {
+		return Number(new URL(this.url).port);
+	}
+
+	get pid(): number {
+		return this.#child.pid as number;
+	}
+
+	/** Its log, as JSON lines. */
+	get log(): Record<string, unknown>[] {
+		const lines = this.output.split("\n").filter((line) => line.startsWith("{"));
+		return lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+	}
+
+	/** Kills it as a power cut would, its git processes too or not. */
+	async kill(withChildren: boolean): Promise<void> {
+		const pids = withChildren ? descendantsOf(this.pid) : [];
+		for (const pid of [this.pid, ...pids]) signalIfThere(pid, "SIGKILL");
+		await this.ended;
+	}
+
+	/** The ids of the git processes under it whose command line has `word`. */
+	gitProcesses(word: string): number[] {
+		return descendantsWith(this.pid, word);
+	}
+
+	/** Closes its log, as a collector that ends does. */
+	closeLog(): void {
+		this.#child.stdout?.destroy();
+	}
+
+	/** Ends it; its exit code. */
+	async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<number | null> {
+		this.#child.kill(signal);
+		return this.ended;
+	}
+
+	async [Symbol.asyncDispose](): Promise<void> {
+		await this.stop();
+	}
+}
+
+/** Sends bytes as they are and reads everything until the other side closes. */
+export function sendRaw(port: number, bytes: string | Uint8Array): Promise<string> {
+	return new Promise((resolve, reject) => {
+		const socket = connect(port, "127.0.0.1", () => socket.write(bytes));
+		let text = "";
+		socket.on("data", (data) => {
+			text += data.toString("latin1");
+		});
+		socket.on("error", reject);
+		socket.on("close", () => resolve(text));
+	});
+}

@@ -1,0 +1,34 @@
+import { causes } from "../../registry/causes.ts";
+import { fragmentTexts } from "../../registry/texts/fragments.ts";
+import { texts } from "../../registry/texts.ts";
+import { english } from "../../site/text/english.ts";
+import { englishDrafts } from "../../site/text/english-drafts.ts";
+import { englishMaps } from "../../site/text/english-maps.ts";
+import { englishStatic } from "../../site/text/english-static.ts";
+import { french } from "../../site/text/french.ts";
+import { frenchDrafts } from "../../site/text/french-drafts.ts";
+import { frenchMaps } from "../../site/text/french-maps.ts";
+import { frenchStatic } from "../../site/text/french-static.ts";
+
+interface TextTable {
+	name: string;
+	en: Readonly<Record<string, string>>;
+	fr: Readonly<Record<string, string>>;
+}
+
+/** All texts for users: code → text in each language. */
+export const textTables: readonly TextTable[] = [
+	{ name: "refusals and reports", ...texts },
+	{ name: "causes", ...causes },
+	{ name: "fragments", ...fragmentTexts },
+	{ name: "pages", en: english, fr: french },
+	{ name: "maps", en: englishMaps, fr: frenchMaps },
+	{ name: "drafts", en: englishDrafts, fr: frenchDrafts },
+	{ name: "pages without a script", en: englishStatic, fr: frenchStatic },
+];
+
+/** All texts of the site, as a browser that drafts a layer has them. */
+export const siteTexts = {
+	en: { ...english, ...englishMaps, ...englishDrafts, ...englishStatic },
+	fr: { ...french, ...frenchMaps, ...frenchDrafts, ...frenchStatic },
+};

@@ -1,0 +1,221 @@
+import { execFileSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { filesBelow } from "../../system/files/below.ts";
+import { runGit } from "../../system/git/run.ts";
+import { skip, suite, type Test } from "./suite.ts";
+
+/** What tests set up. `await using` ends each of them with its block, however the block ends. */
+
+/** The words of a text. */
+export function words(text: string): string[] {
+	return text.trim().split(/\s+/);
+}
+
+/** A new folder; its end removes it. */
+export interface Folder extends AsyncDisposable {
+	path: string;
+	remove: () => Promise<void>;
+}
+
+export async function temporaryFolder(): Promise<Folder> {
+	const path = await mkdtemp(join(tmpdir(), "publisher-"));
+	const remove = () => rm(path, { recursive: true, force: true });
+	return { path, remove, [Symbol.asyncDispose]: remove };
+}
+
+/** What becomes of files: a text, also as one that may be executed, `null` to remove, or a symbolic link. */
+export type Files = Record<string, string | null | { link: string } | { executable: string }>;
+
+/** Writes files below a folder, with the folders that they need. */
+export function writeFiles(folder: string, files: Files): void {
+	for (const [name, content] of Object.entries(files)) {
+		const path = join(folder, name);
+		rmSync(path, { force: true, recursive: true });
+		if (content === null) continue;
+		mkdirSync(dirname(path), { recursive: true });
+		if (typeof content === "string") writeFileSync(path, content);
+		else if ("link" in content) symlinkSync(content.link, path);
+		else writeFileSync(path, content.executable, { mode: 0o755 });
+	}
+}
+
+/** Path → content of every file below a folder, a character for each byte, in the order of the paths. */
+export function filesIn(folder: string): Map<string, string> {
+	const paths = filesBelow(folder).sort();
+	return new Map(paths.map((path) => [path, readFileSync(join(folder, path), "latin1")]));
+}
+
+/** Runs git; resolves with what it prints, without the space around it. @throws {Error} if it fails */
+export type Git = (...args: string[]) => Promise<string>;
+
+/** Git in one folder: a repository, or a folder to make one in. Commits are Ada's. @param input for each call */
+export function gitIn(folder: string, input = ""): Git {
+	const who = ["-c", "user.name=Ada", "-c", "user.email=ada@tests.example", "-c", "core.fsync=none"];
+	return async (...args) => (await runGit(folder, [...who, ...args], { input })).toString("utf8").trim();
+}
+
+const environment = {
+	PATH: process.env.PATH,
+	GIT_CONFIG_GLOBAL: "/dev/null",
+	GIT_CONFIG_NOSYSTEM: "1",
+	GIT_AUTHOR_NAME: "tester",
+	GIT_AUTHOR_EMAIL: "tester@sender.invalid",
+	GIT_COMMITTER_NAME: "tester",
+	GIT_COMMITTER_EMAIL: "tester@sender.invalid",
+};
+
+/** A git repository with a checkout, in a temporary folder, made with git's own commands. */
+export class Repository implements Disposable {
+	readonly path = mkdtempSync(join(tmpdir(), "publisher-"));
+
+	constructor(files: Files) {
+		this.git("init", "-q", "-b", "main");
+		this.commit("base", files);
+	}
+
+	git(...args: string[]): string {
+		return execFileSync("git", args, { cwd: this.path, env: environment, encoding: "utf8" });
+	}
+
+	/** The commit that is checked out. */
+	get head(): string {
+		return this.git("rev-parse", "HEAD").trim();
+	}
+
+	/** Changes files of the checkout. */
+	write(files: Files): void {
+		writeFiles(this.path, files);
+	}
+
+	/** Commits changes on the branch that is checked out. @param words more options of `git commit` */
+	commit(subject: string, files: Files, ...words: string[]): void {
+		this.write(files);
+		this.git("add", "-A");
+		this.git("commit", "-q", "--allow-empty", "-m", subject, ...words);
+	}
+
+	/** Commits changes on a new branch `head` off main, and goes back to main. */
+	propose(files: Files): void {
+		this.git("checkout", "-q", "-B", "head", "main");
+		this.commit("a change", files);
+		this.git("checkout", "-q", "main");
+	}
+
+	[Symbol.dispose](): void {
+		this.remove();
+	}
+
+	remove(): void {
+		rmSync(this.path, { recursive: true, force: true });
+	}
+}
+
+/** A server of this process, such as a fake map service. */
+export interface Answering extends AsyncDisposable {
+	/** Its address, without a slash at the end. */
+	origin: string;
+	port: number;
+}
+
+/** Answers requests at a port of 127.0.0.1. Its end closes the connections, too. */
+export async function answering(listener: RequestListener = () => undefined): Promise<Answering> {
+	const server = createServer(listener);
+	// An idle connection may be closed just when a busy machine gets to use it again.
+	server.keepAliveTimeout = 0;
+	await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+	const end = async () => {
+		server.closeAllConnections();
+		await new Promise((resolve) => server.close(resolve));
+	};
+	const { port } = server.address() as AddressInfo;
+	return { origin: `http://127.0.0.1:${port}`, port, [Symbol.asyncDispose]: end };
+}
+
+/** A fake map service whose only feature layer, at any path, is Wells with three features. @param statusOf of a path */
+export function wellsService(statusOf: (path: string) => number = () => 200): Promise<Answering> {
+	const layer = { id: 1, type: "Feature Layer", name: "Wells", displayField: "NAME", fields: [] };
+	return answering(({ url = "" }, response) => {
+		response.writeHead(statusOf(url), { "Content-Type": "application/json" });
+		response.end(JSON.stringify(url.includes("returnCountOnly") ? { count: 3 } : layer));
+	});
+}
+
+/**
+ * Puts lines of a shell script before every run of git by this process and by those that it starts.
+ * @param folder a new folder for the script
+ */
+export function beforeGit(folder: string, lines: readonly string[]): Disposable {
+	const git = execFileSync("sh", ["-c", "command -v git"], { encoding: "utf8" }).trim();
+	writeFiles(folder, { git: { executable: ["#!/bin/sh", ...lines, `exec '${git}' "$@"`, ""].join("\n") } });
+	const { PATH } = process.env;
+	process.env.PATH = `${folder}:${PATH}`;
+	return {
+		[Symbol.dispose]: () => {
+			process.env.PATH = PATH;
+		},
+	};
+}
+
+/** What ends: a disposable value, or a function that ends it. */
+type Ends = AsyncDisposable | Disposable | (() => unknown);
+
+/** Has a value of a suite's scene end with the scene. @returns the value */
+export type Use = <T extends Ends>(value: T) => T;
+
+function createUses(): { use: Use; end: () => Promise<void> } {
+	const uses: Ends[] = [];
+	const use: Use = (value) => {
+		uses.push(value);
+		return value;
+	};
+	const end = async () => {
+		for (const value of uses.splice(0).reverse()) {
+			if (typeof value === "function") await value();
+			else if (Symbol.asyncDispose in value) await value[Symbol.asyncDispose]();
+			else value[Symbol.dispose]();
+		}
+	};
+	return { use, end };
+}
+
+/** Opens a scene. @param scene what the tests get: what they change in it later is there */
+// biome-ignore lint/suspicious/noConfusingVoidType: a scene may also be in variables of the test file
+type Open<T> = (use: Use, scene: T) => T | void | Promise<T | void>;
+
+/** A suite of which each test gets a scene of its own. What the scene uses ends after the test, last first. */
+export function freshSuite<T extends object>(name: string, open: Open<T>): Test<T> {
+	const test = suite<T>(name);
+	const { use, end } = createUses();
+	test.before.each(async (scene) => {
+		Object.assign(scene, await open(use, scene));
+	});
+	test.after.each(end);
+	return test;
+}
+
+/** A suite of which each test gets a new folder. */
+export function folderSuite(name: string): Test<{ folder: string }> {
+	return freshSuite(name, async (use) => ({ folder: use(await temporaryFolder()).path }));
+}
+
+/** A suite whose tests share one scene. What the scene uses ends after the last test, last first. */
+export function sharedSuite<T extends object>(name: string, open: Open<T>): Test<T> {
+	const test = suite<T>(name);
+	const { use, end } = createUses();
+	test.before(async (scene) => {
+		Object.assign(scene, await open(use, scene));
+	});
+	test.after(end);
+	return test;
+}
+
+/** Runs suites, or says in one line that they are left out, and what they need. */
+export function runUnless(missing: string | null, ...suites: Pick<Test, "run">[]): void {
+	if (missing !== null) skip(missing);
+	else for (const tests of suites) tests.run();
+}

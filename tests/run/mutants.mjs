@@ -1,0 +1,96 @@
+// npm run test:mutants [-- --some N] [WORD…]: changes one line of the product at a time in a copy, and runs the test file that has
+// to fail. A row passes if at least one test of the file fails and another passes. With --some, N rows chosen by the commit's id;
+// with words, the rows whose files contain one.
+import { execFileSync, fork } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { parseArgs } from "node:util";
+import glob from "fast-glob";
+import { parentFolder } from "./parent-folder.mjs";
+
+const { values, positionals } = parseArgs({ allowPositionals: true, options: { some: { type: "string" } } });
+/** Longest that a test file may take on a changed line: a hang is a failure, too. */
+const timeoutMs = 300_000;
+
+/** @typedef {{ file: string, text: string, replacement: string, test: string }} Row */
+/** @type {Row[]} */
+const rows = (await glob("tests/mutants/*.json"))
+	.sort()
+	.flatMap((name) => JSON.parse(readFileSync(name, "utf8")));
+
+/** The rows of this run. */
+function chosenRows() {
+	const named = rows.filter(
+		({ file, test }) =>
+			positionals.length === 0 || positionals.some((word) => file.includes(word) || test.includes(word)),
+	);
+	if (values.some === undefined) return named;
+	const commit = execFileSync("git", ["rev-parse", "HEAD"], { encoding: "utf8" });
+	const first = Number.parseInt(commit.slice(0, 8), 16);
+	const step = Math.max(1, Math.floor(named.length / Number(values.some)));
+	return named.map((_, at) => named.at((first + at * step) % named.length)).slice(0, Number(values.some));
+}
+
+/** Runs a test file in a copy. @returns its results; null if its process ends */
+function runTest(/** @type {string} */ copy, /** @type {string} */ test, /** @type {string} */ temporary) {
+	const worker = fork(resolve(copy, "tests/run/worker.mjs"), {
+		...{ cwd: copy, detached: true, stdio: /** @type {const} */ (["ignore", "ignore", "ignore", "ipc"]) },
+		env: { ...process.env, TMPDIR: temporary },
+	});
+	return new Promise((done) => {
+		/** @param {any} result */
+		const end = (result) => {
+			clearTimeout(timer);
+			try {
+				process.kill(-(/** @type {number} */ (worker.pid)), "SIGKILL");
+			} catch {
+				// It has ended.
+			}
+			done(result);
+		};
+		const timer = setTimeout(() => end({ failures: ["it hangs"], passed: 1 }), timeoutMs);
+		worker.on("message", (message) => (message === "ready" ? worker.send(test) : end(message)));
+		worker.on("exit", () => end(null));
+	});
+}
+
+/** Tries a row in a copy. @returns what is wrong with it; null if the change is noticed */
+async function tryRow(/** @type {Row} */ row, /** @type {string} */ copy, /** @type {string} */ temporary) {
+	const path = join(copy, row.file);
+	const source = readFileSync(path, "utf8");
+	if (source.split(row.text).length !== 2) return "the text is not there exactly once";
+	writeFileSync(
+		path,
+		source.replace(row.text, () => row.replacement),
+	);
+	const result = await runTest(copy, row.test, temporary);
+	writeFileSync(path, source);
+	if (result === null) return `the process of ${row.test} ended early`;
+	if (result.failures.length === 0) return `${row.test} passes`;
+	return result.passed === 0 ? `${row.test} has no test that passes` : null;
+}
+
+const folder = mkdtempSync(join(parentFolder(), "mutants-"));
+process.on("exit", () => rmSync(folder, { recursive: true, force: true }));
+const queue = chosenRows();
+const sums = { passed: 0, failed: 0 };
+
+async function work(/** @type {unknown} */ _, /** @type {number} */ at) {
+	const [copy, temporary] = [join(folder, `copy-${at}`), join(folder, `tmp-${at}`)];
+	mkdirSync(temporary);
+	for (const name of execFileSync("git", ["ls-files"], { encoding: "utf8" }).trim().split("\n")) {
+		mkdirSync(join(copy, dirname(name)), { recursive: true });
+		cpSync(name, join(copy, name));
+	}
+	symlinkSync(resolve("node_modules"), join(copy, "node_modules"));
+	for (let row = queue.shift(); row; row = queue.shift()) {
+		const wrong = await tryRow(row, copy, temporary);
+		sums[wrong === null ? "passed" : "failed"] += 1;
+		if (wrong !== null) console.log(`${row.file}: ${wrong}\n  - ${row.text}\n  + ${row.replacement}`);
+	}
+}
+
+await Promise.all(Array.from({ length: Math.min(3, availableParallelism()) }, work));
+console.log(`${sums.passed} passed, ${sums.failed} failed`);
+process.exit(sums.failed > 0 ? 1 : 0);

@@ -1,0 +1,279 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Browser, Page } from "playwright-core";
+import * as assert from "uvu/assert";
+import type { Description } from "../../../registry/description.ts";
+import { packDraft } from "../../../registry/draft.ts";
+import type { Registration } from "../../../registry/registration.ts";
+import { Peer } from "../../harvest/peer.ts";
+import { root } from "../../helpers/process.ts";
+import { suite } from "../../helpers/suite.ts";
+import { eventually, gate } from "../../helpers/wait.ts";
+import { openBrowser, openWindow, runInBrowser } from "../browser.ts";
+import { blue, red, serveFeatures, serveWms, symbolImage } from "../map-services.ts";
+import { SiteWorld, wmsAt } from "../site-world.ts";
+
+interface Context {
+	browser: Browser;
+	maps: Peer;
+	world: SiteWorld;
+	axe: string;
+	/** Address of each page below the language, and what tells that it is there. */
+	pages: [string, (page: Page) => Promise<unknown>][];
+}
+
+const test = suite<Context>("for people");
+
+/** What axe-core says of one rule. */
+interface Violation {
+	id: string;
+	impact: string;
+	nodes: { html: string; failureSummary: string }[];
+}
+
+test.before(async (context) => {
+	context.browser = await openBrowser();
+	context.axe = await readFile(join(root, "node_modules/axe-core/axe.min.js"), "utf8");
+	context.maps = await Peer.open();
+	const { maps } = context;
+	serveWms(maps, "/wms", { info: "x" });
+	serveFeatures(maps, "/MapServer/0", [
+		{ attributes: { NAME: "one", KIND: 1 }, geometry: { x: 0, y: 1_000_000 } },
+	]);
+	const address = `${maps.origin}/MapServer/0`;
+	const described = {
+		service_url: address,
+		name: "Stations of the whole long country, with their catchments and gauges",
+		display_field: "NAME",
+		geometry_type: "esriGeometryPoint",
+		min_scale: 0,
+		max_scale: 0,
+		extent: { wkid: 3978, xmin: -1e6, ymin: 0, xmax: 1e6, ymax: 2e6 },
+		fields: [{ name: "NAME", alias: "Name", type: "esriFieldTypeString" }],
+		renderer: {
+			type: "unique",
+			fields: ["KIND"],
+			default: null,
+			classes: [
+				{ label: "one", image: symbolImage(red), value: 1 },
+				{ label: "two", image: symbolImage(blue), value: 2 },
+			],
+		},
+		count: 1,
+	};
+	const entry = { service_url: address };
+	const features = {
+		smallkey: "stations",
+		registration: { version: "1.0.0", payload_type: "feature", en: entry, fr: entry } as Registration,
+		description: { en: described, fr: described } as Description,
+	};
+	const pictures = wmsAt(`${maps.origin}/wms`, "l", ["Rivers", "Rivières"], {
+		feature_info_type: "text/plain",
+	});
+	context.world = await SiteWorld.open(
+		[
+			features,
+			{ smallkey: "rivers", registration: pictures, sender: "Rivers Canada" },
+			{
+				smallkey: "sick",
+				registration: wmsAt("https://gone.example.ca/wms", "g", ["Ice".repeat(100), "Glace".repeat(90)]),
+				health: { state: "down", since: "2026-W09" },
+			},
+		],
+		{ canSend: true, repository: "https://github.example/org/layers" },
+		"",
+		[
+			{
+				commit: "0123456789abcdef0123456789abcdef01234567",
+				date: "2026-03-04T12:00:00Z",
+				what: {
+					smallkey: "rivers",
+					kind: "changed",
+					fields: [
+						{ field: "/en/service_url", from: "https://old.example.ca/wms", to: pictures.en.service_url },
+					],
+				},
+			},
+			{ commit: "1".repeat(40), date: "2026-03-03T12:00:00Z", what: { many: 250 } },
+		],
+	);
+	const draft = await packDraft({ smallkey: "new", text: JSON.stringify(pictures) });
+	const drawn = (page: Page) => page.locator('.map[data-state="drawn"]').waitFor();
+	const failed = (page: Page) => page.locator('.map[data-state="failed"]').waitFor();
+	context.pages = [
+		["", (page) => page.locator(".results li").first().waitFor()],
+		["?q=nothing&type=wms&title=same", (page) => page.locator(".count strong").waitFor()],
+		["layer/stations", drawn],
+		["layer/rivers", drawn],
+		["layer/sick", failed],
+		["embed/rivers", drawn],
+		["absent", (page) => page.locator("main a").first().waitFor()],
+		["health/", (page) => page.locator("thead button").first().waitFor()],
+		["changes/", (page) => page.locator(".narrow").waitFor()],
+		["publisher/rivers-canada", (page) => page.locator("thead button").first().waitFor()],
+		["publisher/", (page) => page.locator("main li a").waitFor()],
+		["?page=draft", (page) => page.locator("#source").waitFor()],
+		[`?page=draft#draft=${draft}`, drawn],
+	];
+});
+
+test.after(async ({ browser, maps, world }) => {
+	await browser?.close();
+	await Promise.all([maps?.close(), world?.close()]);
+});
+
+/** What axe-core finds serious on a page, by the rules of WCAG 2.2 AA and its own of good practice. */
+async function violations(page: Page, axe: string, withColours = true): Promise<string[]> {
+	await page.evaluate(axe);
+	return runAxe(page, {}, { "color-contrast": { enabled: withColours } });
+}
+
+/** The same of colours alone, where axe-core is in the page already: in the dark nothing else is other. */
+async function darkViolations(page: Page): Promise<string[]> {
+	await page.emulateMedia({ colorScheme: "dark" });
+	return runAxe(page, { runOnly: ["color-contrast"] });
+}
+
+/** Fields and buttons that begin or end beside the text of a page, where it is narrow. */
+async function besideText(page: Page): Promise<string[]> {
+	return page.evaluate(() => {
+		const main = document.querySelector("main") as HTMLElement;
+		const edge = main.getBoundingClientRect().right - Number.parseFloat(getComputedStyle(main).paddingRight);
+		const found = [...main.querySelectorAll<HTMLElement>("select, textarea, button, input:not([type=file])")];
+		return found.filter((one) => one.getBoundingClientRect().right > edge + 1).map((one) => one.outerHTML);
+	});
+}
+
+/** Width of the narrowest cell of a table, in pixels. */
+async function narrowestCell(page: Page): Promise<number> {
+	const cells =
+		"[...document.querySelectorAll('main :is(td, th)')].filter((cell) => cell.offsetWidth > 0 && cell.innerText !== '')";
+	return (await page.evaluate(`Math.min(1e3, ...${cells}.map((cell) => cell.clientWidth))`)) as number;
+}
+
+async function runAxe(page: Page, options: object, more: object = {}): Promise<string[]> {
+	// What a finger meets is WCAG 2.2's, and off where it is not asked for.
+	const rules = { "target-size": { enabled: true }, ...more };
+	const words = JSON.stringify({ iframes: false, resultTypes: ["violations"], rules, ...options });
+	const found = (await page.evaluate(
+		`axe.run(document, ${words}).then(({ violations }) => violations)`,
+	)) as Violation[];
+	return found
+		.filter(({ impact }) => impact !== "minor")
+		.map(
+			({ id, nodes }) =>
+				`${id}: ${nodes.map(({ html, failureSummary }) => `${html}\n  ${failureSummary}`).join("\n")}`,
+		);
+}
+
+for (const [lang, withColours] of [
+	["en", true],
+	// The colours of a page are those of its English one, and half of axe-core's time.
+	["fr", false],
+] as const) {
+	const what = withColours ? ", light and dark," : "";
+	test(`axe-core finds nothing on any page${what} and none is wider than a phone: ${lang}`, async (scene) => {
+		const { browser, world, axe, pages } = scene;
+		// axe-core comes in beside the page's policy.
+		const { page: tab, context, faults } = await openWindow(browser, { bypassCSP: true });
+		for (const [path, ready] of pages) {
+			await tab.setViewportSize({ width: 1_200, height: 900 });
+			await tab.emulateMedia({ colorScheme: "light" });
+			// Two addresses that differ in what follows `#` alone are one page.
+			await tab.goto("about:blank");
+			await tab.goto(world.url(`${lang}/${path}`));
+			await ready(tab);
+			if (path === "") await tab.locator(".filters[open] .facet").first().waitFor();
+			assert.equal(await violations(tab, axe, withColours), [], `${lang}/${path}`);
+			assert.is(await tab.locator('[tabindex="0"]:not([role])').count(), 0, `${lang}/${path}`);
+			if (withColours) assert.equal(await darkViolations(tab), [], `${lang}/${path} in the dark`);
+			await tab.setViewportSize({ width: 320, height: 640 });
+			const width = await tab.evaluate("document.documentElement.scrollWidth");
+			assert.ok((width as number) <= 320, `${lang}/${path}: ${width}`);
+			assert.equal(await besideText(tab), [], `${lang}/${path}`);
+			assert.equal(await runAxe(tab, { runOnly: ["target-size"] }), [], `${lang}/${path}, narrow`);
+			assert.ok((await narrowestCell(tab)) >= 60, `${lang}/${path}: a column of single letters`);
+			assert.equal(faults, []);
+		}
+		await context.close();
+	});
+}
+
+test("the guide, the plain list and the interface are in order, in both languages and on a narrow screen", async (scene) => {
+	const { browser, world, axe } = scene;
+	for (const [path, width, dark] of [
+		["guide/", 1_200, false],
+		["guide/operate.html", 320, true],
+		["guide/fr/publish.html", 320, false],
+		["list/fr/", 320, true],
+		["schemas/", 320, false],
+	] as const) {
+		const { page: tab, context, faults } = await openWindow(browser, { width, dark });
+		await tab.goto(world.url(path.endsWith("/") ? `${path}index.html` : path));
+		assert.equal(await violations(tab, axe), [], path);
+		const overflow = await tab.evaluate("document.documentElement.scrollWidth - innerWidth");
+		assert.ok((overflow as number) <= 0, `${path} is wider than the screen by ${overflow}`);
+		assert.equal(faults, []);
+		await context.close();
+	}
+});
+
+test("everything can be done with the keyboard, and the focus goes where one goes", async (scene) => {
+	const { browser, world } = scene;
+	const { page, context } = await openWindow(browser);
+	await page.goto(world.url("en/"));
+	await page.locator(".results li").first().waitFor();
+	await page.keyboard.press("Tab");
+	assert.is(await page.evaluate("document.activeElement.textContent"), "Skip to the content");
+	await page.keyboard.press("Enter");
+	assert.is(await page.evaluate("document.activeElement.tagName + location.hash"), "H1");
+	await page.getByRole("searchbox").focus();
+	await page.keyboard.type("rivers");
+	await page.getByText("1 layer", { exact: true }).waitFor();
+	await page.locator(".results a").first().focus();
+	await page.keyboard.press("Enter");
+	await page.getByRole("heading", { level: 1, name: "Rivers" }).waitFor();
+	assert.is(await page.evaluate("document.activeElement.tagName"), "H1");
+	await eventually(async () => (await page.title()) === "Rivers – Map layers");
+	await page.locator('.map[data-state="drawn"]').waitFor();
+	await page.locator(".map").focus();
+	await page.keyboard.press("Enter");
+	await page.getByText("x", { exact: true }).waitFor();
+	// Back in the list the focus is where it was, whichever way one goes.
+	const inFocus = () => page.evaluate("document.activeElement.dataset.layer");
+	await page.goBack();
+	await eventually(async () => (await inFocus()) === "rivers");
+	// What the layer's page reads takes no focus away when it arrives.
+	const [held, release] = gate();
+	await page.route("**/doc/**", (route) => held.then(() => route.continue()));
+	await page.keyboard.press("Enter");
+	const back = page.getByRole("link", { name: "Back to the layers" });
+	await back.focus();
+	release();
+	await page.locator('.map[data-state="drawn"]').waitFor();
+	assert.match(await page.evaluate("document.activeElement.textContent"), "Back to the layers");
+	await page.keyboard.press("Enter");
+	await eventually(async () => (await inFocus()) === "rivers");
+	await context.close();
+});
+
+test("the page speaks the language that it says, and links to the other one", async ({ browser, world }) => {
+	for (const [lang, other] of [
+		["en", "fr"],
+		["fr", "en"],
+	]) {
+		const { page, context } = await openWindow(browser);
+		await page.goto(world.url(`${lang}/layer/rivers`));
+		await page.locator("h1").first().waitFor();
+		assert.is(await page.locator("html").getAttribute("lang"), lang);
+		assert.is(
+			await page.locator(`link[hreflang=${other}]`).getAttribute("href"),
+			`../../${other}/layer/rivers`,
+		);
+		await page.locator(".layerhead .second").waitFor();
+		assert.is(await page.locator(".layerhead .second").getAttribute("lang"), other);
+		await context.close();
+	}
+});
+
+runInBrowser(test);

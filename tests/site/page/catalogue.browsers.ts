@@ -1,0 +1,602 @@
+import type { Browser, Page } from "playwright-core";
+import * as assert from "uvu/assert";
+import { causeOf } from "../../../registry/causes.ts";
+import { seenAs } from "../../../registry/health.ts";
+import type { RecentChange } from "../../../registry/recent.ts";
+import { targetNames } from "../../../registry/targets/table.ts";
+import { generateEntries } from "../../catalogue/entries.ts";
+import { eventually, gate } from "../../helpers/wait.ts";
+import { sharedSuite } from "../../helpers/world.ts";
+import { openBrowser, openWindow, runInBrowser } from "../browser.ts";
+import { SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
+
+interface Context {
+	browser: Browser;
+	/** The page of one window, for all tests that need no new cache and no language of their own. */
+	window: Page;
+	faults: string[];
+	world: SiteWorld;
+}
+
+const hosts = ["maps.example.ca", "gis.example.ca"];
+
+/** Forty layers, of which a few are odd. */
+const layers: TestLayer[] = Array.from({ length: 40 }, (_, at) => ({
+	smallkey: `layer-${at}`,
+	registration: wmsAt(`https://${hosts[at % 2]}/wms`, `l${at}`, [
+		`Rivers of region ${at}`,
+		`Rivières de la région ${at}`,
+	]),
+	sender: at % 4 === 0 ? "Rivers Canada" : "Lakes Canada",
+}));
+layers.push(
+	{
+		smallkey: "ecoles",
+		registration: wmsAt("https://maps.example.ca/wms", "e", ["Schools", "Écoles du Québec"]),
+	},
+	{
+		smallkey: "same",
+		registration: wmsAt("https://maps.example.ca/wms", "s", ["Radon", "Radon"], {
+			metadata: { metadata_url: "https://metadata.example.ca/radon" },
+		}),
+	},
+	{
+		smallkey: "sick-one",
+		registration: wmsAt("https://gone.example.ca/wms", "g", ["Glaciers", "Glaciers du Canada"]),
+		health: { ...seenAs("down", causeOf("status", 503)), since: "2026-W09" },
+	},
+	{
+		smallkey: "odd",
+		registration: wmsAt("https://maps.example.ca/wms", "o", [`${"W".repeat(500)}`, "‹img src=x› مرحبا"]),
+	},
+);
+
+const changes = layers.slice(0, 20).map(({ smallkey }, at): RecentChange => {
+	const date = `2026-03-${String(20 - at).padStart(2, "0")}T12:00:00Z`;
+	return { commit: String(at).padStart(40, "0"), date, what: { smallkey, kind: "added" } };
+});
+
+const test = sharedSuite<Context>("catalogue page", async (use) => {
+	const browser = use(await openBrowser());
+	const world = use(await SiteWorld.open(layers, {}, "/base", changes));
+	const { page: window, faults } = await openWindow(browser);
+	return { browser, world, window, faults };
+});
+
+test.after.each(async ({ window, faults }) => {
+	await window.unrouteAll();
+	await window.emulateMedia({ media: null });
+	assert.equal(faults.splice(0), []);
+});
+
+test("the search finds as one types, in both languages, and keeps everything in the address", async (scene) => {
+	const { window, world } = scene;
+	await window.goto(world.url("en/"));
+	const rows = window.locator(".results li h2");
+	await window.getByText("44 layers", { exact: true }).waitFor();
+	await window.getByRole("searchbox").pressSequentially("ecole");
+	await window.getByText("1 layer", { exact: true }).waitFor();
+	await window.waitForURL(/\/base\/en\/\?q=ecole$/);
+	assert.equal(await rows.allTextContents(), ["Schools"]);
+	await window.reload();
+	await window.getByText("1 layer", { exact: true }).waitFor();
+	assert.is(await window.getByRole("searchbox").inputValue(), "ecole");
+	await rows.first().getByRole("link").click();
+	await window.getByRole("heading", { level: 1, name: "Schools" }).waitFor();
+	assert.match(window.url(), /\/en\/layer\/ecoles\?q=ecole$/);
+	await window.getByRole("link", { name: "Français" }).click();
+	await window.getByRole("heading", { level: 1, name: "Écoles du Québec" }).waitFor();
+	assert.match(window.url(), /\/base\/fr\/layer\/ecoles\?q=ecole$/);
+	await window.goBack();
+	await window.goBack();
+	await window.getByText("1 layer", { exact: true }).waitFor();
+});
+
+test("Back while the page waits for its texts shows the list", async ({ window, world }) => {
+	await window.goto(world.url("en/?q=ecole"));
+	await window.locator(".results li h2").first().getByRole("link").click();
+	await window.waitForURL(/\/base\/en\/layer\/ecoles\?q=ecole$/);
+	await window.goto(world.url("fr/"));
+	const [released, release] = gate();
+	await window.route(/\/english-[A-Z0-9]+\.js$/, async (route) => {
+		await released;
+		await route.continue();
+	});
+	await window.goBack({ waitUntil: "domcontentloaded" });
+	await window.evaluate("history.back()");
+	await window.waitForURL(/\/base\/en\/\?q=ecole$/);
+	release();
+	await window.getByText("1 layer", { exact: true }).waitFor();
+});
+
+test("filters work before any text, alone and together, and can be taken away", async ({ window, world }) => {
+	await window.goto(world.url("en/"));
+	const value = (name: RegExp) => window.getByRole("button", { name });
+	await value(/^The service fails\s+1$/).click();
+	await window.getByText("1 layer", { exact: true }).waitFor();
+	// What could be chosen instead is counted with everything else that is chosen.
+	assert.equal(await window.getByRole("group", { name: "Type" }).getByRole("button").allInnerTexts(), [
+		"WMS\n1",
+	]);
+	assert.match(await window.locator(".results li").innerText(), /Glaciers[\s\S]*The service fails/);
+	await window.getByRole("button", { name: "Remove the filter The service fails" }).click();
+	// The button is gone: the focus stays near.
+	assert.is(await window.evaluate("document.activeElement.tagName"), "SUMMARY");
+	await value(/^Any problem\s+1$/).click();
+	await window.getByText("1 layer", { exact: true }).waitFor();
+	await value(/^Any problem\s+1$/).click();
+	await window.getByRole("checkbox", { name: "No French title of its own" }).check();
+	await window.getByText("1 layer", { exact: true }).waitFor();
+	assert.match(await window.locator(".results li").innerText(), /Radon/);
+	await window.getByRole("checkbox", { name: "No French title of its own" }).uncheck();
+	await value(/^gis\.example\.ca\s/).click();
+	await value(/^Lakes Canada\s/).click();
+	await window.getByText("20 layers", { exact: true }).waitFor();
+	while (await window.getByRole("button", { name: "Show more" }).isVisible()) {
+		const before = await window.locator(".results li h2").allTextContents();
+		const shown = before.length;
+		await window.getByRole("button", { name: "Show more" }).click();
+		await eventually(async () => (await window.locator("[aria-busy]").count()) === 0);
+		// What was read stays where it is, and reading continues with the first one that was added.
+		const after = await window.locator(".results li h2").allTextContents();
+		assert.ok(after.length > shown);
+		assert.equal(after.slice(0, shown), before);
+		const first = window.locator(".results li").nth(shown).locator("h2 a");
+		await eventually(() => first.evaluate((link) => link === link.ownerDocument.activeElement));
+	}
+	await window.getByText("20 layers", { exact: true }).waitFor();
+});
+
+test("odd searches find nothing and break nothing, and long or foreign titles stay in their place", async (scene) => {
+	const { browser, world } = scene;
+	const { page: window, context, faults } = await openWindow(browser, { width: 320, height: 600 });
+	for (const text of ["x".repeat(10_000), "(.*)+[\\", "<img src=x onerror=alert(1)>", "\u202eabc", "مرحبا"]) {
+		await window.goto(world.url("en/"));
+		await window.getByText("44 layers", { exact: true }).waitFor();
+		await window.getByRole("searchbox").fill(text);
+		await eventually(async () => !(await window.locator(".count").innerText()).includes("44"));
+	}
+	await window.getByText("1 layer", { exact: true }).waitFor();
+	const width = await window.evaluate("document.documentElement.scrollWidth");
+	assert.ok((width as number) <= 320, String(width));
+	assert.is(await window.locator("main img").count(), 0);
+	assert.equal(faults, []);
+	await context.close();
+});
+
+/** The layout shift of a page until its rows or its map are there (web.dev, "Cumulative Layout Shift"). */
+async function shiftOf(browser: Browser, width: number, address: string, ready: string): Promise<number> {
+	const { page: window, context } = await openWindow(browser, { width, height: 800 });
+	await window.addInitScript(`
+		globalThis.shift = 0;
+		new PerformanceObserver((list) => {
+			for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shift += value;
+		}).observe({ type: "layout-shift", buffered: true });`);
+	await window.goto(address);
+	await window.locator(ready).first().waitFor();
+	await window.waitForLoadState("networkidle");
+	const shift = (await window.evaluate("shift")) as number;
+	await context.close();
+	return shift;
+}
+
+test("nothing moves while a page loads, with 44, 2,000 and 20,000 layers, wide and narrow", async (context) => {
+	const { browser, world } = context;
+	const pages = [
+		["en/", ".found:not([aria-busy]) .results li:nth-child(10)"],
+		["fr/?q=riviere", ".found:not([aria-busy]) .results li"],
+		["en/layer/same", '.map[data-state="failed"]'],
+		["en/embed/same", '.map[data-state="failed"]'],
+		["en/?page=health", "table"],
+		["fr/changes/", ".narrow:not([hidden])"],
+		["list/fr/", "main li"],
+		["guide/publish.html", "main nav"],
+		["en/?page=draft", "main input"],
+	] as const;
+	const assertStill = async (at: SiteWorld, path: string, ready: string) => {
+		for (const width of [1_200, 390]) {
+			const shift = await shiftOf(browser, width, at.url(path), ready);
+			assert.ok(shift < 0.05, `${path} at ${width}: ${shift}`);
+		}
+	};
+	for (const [path, ready] of pages) await assertStill(world, path, ready);
+	await using large = await SiteWorld.open([]);
+	for (const count of [2_000, 20_000]) {
+		large.publish([...generateEntries(count)]);
+		await assertStill(
+			large,
+			"en/",
+			".filters:has(.facet, summary) ~ .found:not([aria-busy]) .results li:nth-child(10)",
+		);
+	}
+});
+
+test("a search while the catalogue is read is answered by the service first, never as a final count", async (scene) => {
+	const { window } = scene;
+	await using asked = await SiteWorld.open(layers.slice(0, 3), { canSend: true });
+	const item = { rel: "item", hreflang: "en", href: "https://maps.example.ca/wms" };
+	const named = { rel: "describedby", hreflang: "en", title: "Rivers of region 1" };
+	const record = { id: "layer-1", properties: { type: "wms" }, links: [item, named] };
+	asked.server.on("/collections/layers/items", (request, response) => {
+		assert.match(request.url ?? "", /\?q=rivers&limit=10$/);
+		response.end(JSON.stringify({ features: [record] }));
+	});
+	const [held, release] = gate();
+	await window.route("**/index/chunks/**", (route) => held.then(() => route.continue()));
+	await window.goto(asked.url("en/"));
+	await window.getByRole("searchbox").fill("rivers");
+	await window.locator(".results").getByText("Rivers of region 1").waitFor();
+	assert.is(await window.locator(".count").innerText(), "1 layer so far: 0 of 3 were read");
+	release();
+	await window.getByText("3 layers", { exact: true }).waitFor();
+	await window.goto("about:blank");
+});
+
+test("Back undoes a search, a filter and an order, also while the box has the focus", async (context) => {
+	const { window, world } = context;
+	await window.goto(world.url("en/"));
+	const box = window.getByRole("searchbox");
+	// A clock of the test's own: a busy machine may pause between two letters, and after a pause another search begins.
+	const setClock = (ms: number) => window.evaluate(`performance.now = () => ${ms}`);
+	await setClock(0);
+	await box.fill("schools");
+	await window.waitForURL(/\?q=schools$/);
+	await setClock(1_600);
+	await box.fill("gla");
+	await window.waitForURL(/\?q=gla$/);
+	await setClock(3_000);
+	await box.fill("glaciers");
+	await box.press("Enter");
+	await window.waitForURL(/\?q=glaciers$/);
+	await box.fill("");
+	await box.pressSequentially("radon");
+	await window.waitForURL(/\?q=radon$/);
+	await window.getByLabel("Sort by").selectOption("title");
+	await window.waitForURL(/sort=title$/);
+	await window.goBack();
+	await window.waitForURL(/\?q=radon$/);
+	await eventually(async () => (await window.getByLabel("Sort by").inputValue()) === "best");
+	await box.focus();
+	await window.goBack();
+	await window.waitForURL(/\?q=glaciers$/);
+	assert.is(await box.inputValue(), "glaciers");
+	await window.locator(".results").getByText("Glaciers", { exact: true }).first().waitFor();
+	await window.goBack();
+	await window.waitForURL(/\?q=schools$/);
+	await window.goBack();
+	await window.getByText("44 layers", { exact: true }).waitFor();
+	assert.is(await box.inputValue(), "");
+});
+
+test("words that were found are marked, also where they were typed in error, and never as markup", async (context) => {
+	const { window, world } = context;
+	await window.goto(world.url("en/?q=glacers"));
+	await window.getByText("1 layer", { exact: true }).waitFor();
+	assert.equal(await window.locator(".results mark").allTextContents(), ["Glaciers", "Glaciers"]);
+	await window.getByRole("searchbox").fill("img");
+	await window.locator(".results mark").getByText("img").waitFor();
+	assert.is(await window.locator("main img").count(), 0);
+});
+
+test("a row's key is copied, and the home page says how much there is and what is new", async (context) => {
+	const { browser } = context;
+	await using world = await SiteWorld.open([
+		...layers,
+		{
+			smallkey: "fresh",
+			registration: wmsAt("https://maps.example.ca/wms", "f", ["Fires", "Feux"]),
+			sender: { en: "Fire Service", fr: "Service des incendies" },
+			more: {
+				changed: { commit: "1".repeat(40), date: "2026-05-04T12:00:00Z" },
+				thumbnail: "thumbnails/fresh.png",
+				description: { en: "Where fires burn now", fr: "Là où brûlent des feux" },
+			},
+		},
+	]);
+	const { page: window, context: tab } = await openWindow(browser, { locale: "fr-CA" });
+	await tab.grantPermissions(["clipboard-read", "clipboard-write"]);
+	await window.goto(world.url("fr/"));
+	await window.getByText("45 couches provenant de 3 serveurs, inscrites par 3 diffuseurs.").waitFor();
+	await window.getByText("Un catalogue pour les personnes qui").waitFor();
+	// By French titles: in English, the schools would follow the fires.
+	const titles = await window.locator(".results li h2").allTextContents();
+	assert.equal(titles.slice(0, 2), ["Écoles du Québec", "Feux"]);
+	assert.match(await window.locator(".newest li").first().innerText(), /^Feux\s4 mai 2026$/);
+	await window.getByRole("searchbox").fill("incendies feux");
+	const row = window.locator(".results li").first();
+	await row.getByText("Là où brûlent des feux").waitFor();
+	await row.getByText("Service des incendies").waitFor();
+	assert.is(await row.locator("img").getAttribute("src"), world.url("thumbnails/fresh.png"));
+	await row.getByRole("button", { name: "Copier la clé" }).click();
+	await row.getByText("Copié").waitFor();
+	assert.is(await window.evaluate("navigator.clipboard.readText()"), "fresh");
+	assert.is(await window.locator(".home:visible").count(), 0);
+	await tab.close();
+});
+
+test("the manifest is preloaded and asked for once, and rows wait for no other chunk", async (context) => {
+	const { browser, world } = context;
+	const { page: window, context: tab } = await openWindow(browser);
+	const asked: string[] = [];
+	window.on("request", (request) => asked.push(new URL(request.url()).pathname));
+	const [rows, release] = gate();
+	let chunks = 0;
+	await window.route("**/index/chunks/*", (route) => {
+		chunks += 1;
+		return (chunks === 1 ? Promise.resolve() : rows).then(() => route.continue());
+	});
+	await window.goto(world.url("en/"), { waitUntil: "commit" });
+	await window.locator(".results li").first().waitFor();
+	await window.getByText("so far").waitFor();
+	// Text is found by a worker, which is read once there is a text.
+	assert.not.ok(asked.some((path) => path.includes("/assets/worker-")));
+	release();
+	await window.getByText("44 layers", { exact: true }).waitFor();
+	const starts = `performance.getEntriesByType("resource").filter(({ name }) => name.endsWith("/index/index.json"))`;
+	assert.equal(await window.evaluate(`${starts}.map(({ initiatorType }) => initiatorType)`), ["link"]);
+	assert.is(new Set(asked).size, asked.length, asked.join("\n"));
+	await tab.close();
+});
+
+test("where the worker that finds texts cannot be loaded, the page says so, and can try again", async (context) => {
+	const { browser, world } = context;
+	const { page: window, context: tab } = await openWindow(browser);
+	await window.route("**/assets/worker-*", (route) => route.abort());
+	await window.goto(world.url("en/?q=radon"));
+	await window.getByText("This site does not answer").waitFor();
+	assert.is(await window.getByText("No layer matches").count(), 0);
+	await window.unroute("**/assets/worker-*");
+	await window.getByRole("button", { name: "Try again" }).click();
+	await window.locator(".results mark").first().waitFor();
+	await tab.close();
+});
+
+test("a layer that was removed is not shown again from the browser’s cache, which has all others", async (scene) => {
+	const { window } = scene;
+	await using world = await SiteWorld.open(layers);
+	await window.goto(world.url("en/"));
+	await window.getByText("44 layers", { exact: true }).waitFor();
+	const text = world.files.get("index/index.json") as string;
+	const manifest = JSON.parse(text) as { layers: number; chunks: (string | null)[] };
+	const { entries } = JSON.parse(world.files.get(manifest.chunks.find(Boolean) as string) as string);
+	const chunks = manifest.chunks.with(manifest.chunks.findIndex(Boolean), null);
+	world.files.set("index/index.json", JSON.stringify({ ...manifest, chunks }));
+	const chunksAsked = () => world.server.asked.filter((path) => path.includes("/index/chunks/")).length;
+	const before = chunksAsked();
+	assert.ok(before > 0);
+	await window.reload();
+	await window.getByText(`${44 - entries.length} layers`, { exact: true }).waitFor();
+	// What has not changed comes from the cache.
+	assert.is(chunksAsked(), before);
+});
+
+test("chunks that are missing, and a catalogue of another version, are named", async ({ window }) => {
+	const world = await SiteWorld.open(layers);
+	const manifest = world.files.get("index/index.json") as string;
+	world.files.set("index/index.json", manifest.replace(/"version":\d+/, '"version":2'));
+	await window.goto(world.url("en/?q=rivers"));
+	await window.getByRole("alert").getByText("another version than this page").waitFor();
+	world.files.set("index/index.json", manifest);
+	const path = (JSON.parse(manifest) as { chunks: string[] }).chunks.findLast(Boolean) as string;
+	const chunk = world.files.get(path) as string;
+	world.files.set(path, chunk.slice(0, 30));
+	// The part that is cut comes last: the list is full already.
+	const [isFull, release] = gate();
+	await window.route(`**/${path}`, (route) => isFull.then(() => route.continue()));
+	await window.getByRole("button", { name: "Try again" }).click();
+	await window.locator(".found:not([aria-busy]) .results li").nth(9).waitFor();
+	release();
+	await window.getByRole("alert").getByText(`(${path})`).waitFor();
+	assert.ok((await window.locator(".results li").count()) > 0);
+	world.files.set(path, chunk);
+	// The cut one is in the browser's cache, as a file that never changes.
+	await window.getByRole("button", { name: "Try again" }).click();
+	await window.getByText("40 layers", { exact: true }).waitFor();
+	assert.is(await window.getByRole("alert").count(), 0);
+	// Of what was read before, everything is found without a service.
+	await world.close();
+	await window.getByRole("searchbox").fill("schools");
+	await window.getByText("1 layer", { exact: true }).waitFor();
+});
+
+test("a publication between the manifest and a chunk: the page reads the chunk that is there now", async (context) => {
+	const { window } = context;
+	await using world = await SiteWorld.open(layers);
+	const manifest = JSON.parse(world.files.get("index/index.json") as string) as {
+		chunks: (string | null)[];
+	};
+	const number = manifest.chunks.findIndex((path) => path !== null);
+	const path = manifest.chunks[number] as string;
+	const other = path.replace(/-[0-9a-f]+/, "-0123");
+	// The first answer is of before the publication.
+	world.files.set(other, world.files.get(path) as string);
+	world.files.delete(path);
+	let asked = 0;
+	await window.route("**/index/index.json", (route) => {
+		asked += 1;
+		if (asked === 1) return route.continue();
+		const chunks = manifest.chunks.map((one, at) => (at === number ? other : one));
+		return route.fulfill({ json: { ...manifest, chunks } });
+	});
+	await window.goto(world.url("en/"));
+	await window.getByText("44 layers", { exact: true }).waitFor();
+	assert.is(await window.getByRole("alert").count(), 0);
+});
+
+test("a layer's page has both languages, what differs, its last change and how it is read", async (scene) => {
+	const { window } = scene;
+	await using world = await SiteWorld.open(layers, {
+		repository: "https://github.example/org/layers",
+		branch: "main",
+	});
+	await window.goto(world.url("en/layer/same"));
+	await window.getByRole("heading", { level: 1, name: "Radon" }).waitFor();
+	await window.getByText("the French address is the English one").waitFor();
+	await window.getByText("the same in both languages").waitFor();
+	await window.getByText("March 4, 2026").waitFor();
+	await window.getByRole("link", { name: "commit 0123456" }).waitFor();
+	const history = await window.getByRole("link", { name: "its history" }).getAttribute("href");
+	assert.is(history, "https://github.example/org/layers/commits/main/layers/sa/same.json");
+	await window.getByRole("link", { name: "https://metadata.example.ca/radon" }).first().waitFor();
+	const own = window.getByRole("row", { name: "The service’s own page" }).getByRole("link").first();
+	const capabilities = "https://maps.example.ca/wms?SERVICE=WMS&REQUEST=GetCapabilities";
+	assert.is(await own.getAttribute("href"), capabilities);
+	// One text at a time: the address first, then what was chosen last.
+	const copied = window.locator(".copybox pre");
+	assert.is(await copied.count(), 1);
+	assert.is(await copied.innerText(), world.url("v0.9/doc/en/same"));
+	const choice = window.getByLabel("For", { exact: true });
+	const names = await choice.locator("option").allInnerTexts();
+	assert.is(names[0], "Address of the fragment");
+	for (const name of ["OpenLayers", "Leaflet", "QGIS", "ArcGIS", "in a frame", "RAMP 4.0", "FGPV", "GeoView"])
+		assert.ok(
+			names.some((one) => one.includes(name)),
+			name,
+		);
+	await choice.selectOption("RAMP 4.0");
+	assert.is(
+		await copied.innerText(),
+		`RAMP.configServiceURL = "${world.url("v0.9/")}";\n// The address of its page then has the key: ?keys=same`,
+	);
+	await choice.selectOption("RAMP4");
+	await copied.getByText('"layerType": "ogc-wms"').waitFor();
+	await choice.selectOption("curl");
+	assert.is(await copied.innerText(), `curl --fail --compressed '${world.url("v0.9/doc/en/same")}'`);
+	await window.emulateMedia({ media: "print" });
+	assert.is(await window.locator("button:visible").count(), 0);
+	await window.emulateMedia({ media: "screen" });
+	await window.goto(world.url("fr/layer/same"));
+	await window.getByRole("button", { name: "Copier\u00a0: curl" }).waitFor();
+	await window.goto(world.url("en/?layer=not-there"));
+	await window.getByRole("heading", { name: "There is no layer not-there." }).waitFor();
+	await window.getByRole("link", { name: "Search for not-there" }).click();
+	await window.getByText("No layer matches.").waitFor();
+	assert.is(await window.getByRole("searchbox").inputValue(), "not-there");
+});
+
+test("more rows take the focus, and a click with Ctrl opens another tab", async ({ window, world }) => {
+	await window.goto(world.url("en/?sort=title"));
+	// A chunk that arrives later may have a row before the added ones.
+	await window.getByText("44 layers", { exact: true }).waitFor();
+	const more = window.getByRole("button", { name: "Show more" });
+	await more.click();
+	const added = window.locator(".results li").nth(10).locator("h2 a");
+	await eventually(() => added.evaluate((link) => link === link.ownerDocument.activeElement));
+	assert.ok(await more.isVisible());
+	const opened = window.context().waitForEvent("page");
+	await added.click({ modifiers: ["Control"] });
+	const other = await opened;
+	await other.waitForURL(/\/layer\//);
+	await other.close();
+	assert.not.match(window.url(), "/layer/");
+});
+
+test("a layer is shown while its configuration for RAMP4 is not read yet", async ({ window, world }) => {
+	const [asked, answer] = gate();
+	await window.route(/\/ramp4\//, (route) => asked.then(() => route.continue()));
+	await window.goto(world.url("en/layer/same"));
+	await window.getByLabel("For", { exact: true }).selectOption("RAMP4");
+	await window.getByRole("heading", { level: 1, name: "Radon" }).waitFor();
+	answer();
+	await window.locator(".copybox pre", { hasText: '"layerType": "ogc-wms"' }).waitFor({ state: "attached" });
+});
+
+test("a layer that cannot be read is not said to be away", async ({ window, world }) => {
+	await window.goto(world.url("en/"));
+	await window.getByText("44 layers", { exact: true }).waitFor();
+	const unreadable = new RegExp(`/(?:index|${targetNames.join("|")})/`);
+	await window.route(unreadable, (route) => route.abort());
+	await window.goto(world.url("en/?layer=sick-one"));
+	await window.getByRole("alert").getByText("This site does not answer").waitFor();
+	assert.is(await window.getByText("There is no layer").count(), 0);
+	await window.unroute(unreadable);
+	// Of the index alone nothing is known of its health: it is not said to be well.
+	await window.route("**/index/**", (route) => route.fulfill({ status: 404, body: "" }));
+	await window.getByRole("button", { name: "Try again" }).click();
+	await window.getByRole("heading", { level: 1, name: "Glaciers" }).waitFor();
+	assert.is(await window.getByText("Not known here").count(), 1);
+	await window.unroute("**/index/**");
+	await window.getByRole("button", { name: "Try again" }).click();
+	await window.getByText("since the week of February 23, 2026").waitFor();
+	assert.is(await window.getByRole("alert").count(), 0);
+});
+
+test("the health page is one table that can be sorted, with counts by cause, and says what was not checked", async (context) => {
+	const { browser } = context;
+	const never = {
+		smallkey: "never",
+		registration: wmsAt("https://maps.example.ca/wms", "n", ["Never", "Jamais"]),
+		health: null,
+	};
+	const other = {
+		smallkey: "other",
+		sender: { en: "Office of Maps", fr: "Bureau des cartes" },
+		registration: wmsAt("https://maps.example.ca/wms", "l", ["Other", "Autre"]),
+		health: { state: "wrong", since: "2026-W10", cause: "answers oddly" } as const,
+	};
+	await using world = await SiteWorld.open([...layers, never, other]);
+	const { page: window, context: tab } = await openWindow(browser, { locale: "fr-CA" });
+	// The address of earlier versions leads to it.
+	await window.goto(world.url("fr/?page=health"));
+	await window
+		.getByText("45 couches vérifiées. 1 couche pas encore vérifiée. 2 couches avec un problème.")
+		.waitFor();
+	assert.is(new URL(window.url()).pathname, "/fr/health/");
+	assert.equal(await window.locator(".counts li").allInnerTexts(), [
+		"1\nLe service est en panne\u00a0: répond par le statut 503",
+		"1\nL’inscription est erronée\u00a0: answers oddly",
+	]);
+	const row = window.getByRole("row", { name: "Glaciers du Canada" });
+	assert.match(
+		await row.innerText(),
+		/Glaciers du Canada\s+–\s+Le service est en panne\s: répond par le statut 503\s+gone.example.ca\s+2026-02-23\s+@org\/menders/,
+	);
+	// Narrow tables have no heads: the date says itself what it is.
+	assert.is(await row.locator("td").nth(3).getAttribute("data-label"), "Depuis la semaine du\u00a0:");
+	const cause = window.getByRole("row", { name: "Autre" }).getByText("answers oddly");
+	assert.is(await cause.getAttribute("lang"), "en");
+	const titles = () => window.locator("tbody th").allInnerTexts();
+	assert.equal(await titles(), ["Glaciers du Canada", "Autre"]);
+	await window.getByRole("button", { name: "Couche" }).click();
+	assert.equal(await titles(), ["Autre", "Glaciers du Canada"]);
+	await window.getByRole("button", { name: "Couche" }).click();
+	assert.equal(await titles(), ["Glaciers du Canada", "Autre"]);
+	assert.is(await window.locator("th[aria-sort=descending]").innerText(), "Couche");
+	await window.getByRole("link", { name: "Bureau des cartes" }).click();
+	await window.getByRole("heading", { level: 1, name: "Bureau des cartes" }).waitFor();
+	await window.goto(world.url("fr/layer/never"));
+	await window.getByText("Pas encore vérifiée").waitFor();
+	await tab.close();
+});
+
+test("leaving a layer's page ends its requests, and French has its spaces", async (context) => {
+	const { browser, world } = context;
+	const { page: window, context: tab } = await openWindow(browser, { locale: "fr-CA" });
+	await window.goto(world.url("fr/layer/layer-0"));
+	await window.getByRole("link", { name: "Rivers Canada" }).waitFor();
+	const asked = window.waitForEvent("request", (request) => request.url().endsWith("/v0.9/doc/fr/layer-1"));
+	await window.route("**/v0.9/doc/**", () => undefined);
+	await window.goto(world.url("fr/layer/layer-1"));
+	await asked;
+	const ended = window.waitForEvent("requestfailed", (request) =>
+		request.url().includes("/v0.9/doc/fr/layer-1"),
+	);
+	await window.getByRole("link", { name: "Retour aux couches" }).click();
+	await ended;
+	await tab.close();
+});
+
+test("the root chooses the browser's language, and takes the address along", async ({ browser, world }) => {
+	for (const [locale, lang] of [
+		["fr-CA", "fr"],
+		["en-CA", "en"],
+		["de-DE", "en"],
+	]) {
+		const { page: window, context } = await openWindow(browser, { locale });
+		await window.goto(world.url("?q=ecole#x"));
+		await window.waitForURL(world.url(`${lang}/?q=ecole#x`));
+		await context.close();
+	}
+});
+
+runInBrowser(test);

@@ -1,0 +1,337 @@
+import { execFile } from "node:child_process";
+import { promisify } from "node:util";
+import type { Browser, Page } from "playwright-core";
+import * as assert from "uvu/assert";
+import { sign } from "../../../api/senders.ts";
+import { packDraft, unpackDraft } from "../../../registry/draft.ts";
+import { sign as signInPage } from "../../../site/draft/send.ts";
+import { Peer } from "../../harvest/peer.ts";
+import { suite } from "../../helpers/suite.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { sharedSuite } from "../../helpers/world.ts";
+import { colourAt, isNear, openBrowser, openWindow, runInBrowser } from "../browser.ts";
+import { red, sendJson, sendText, serveWms } from "../map-services.ts";
+import { SiteWorld, wmsAt } from "../site-world.ts";
+
+interface Context {
+	browser: Browser;
+	/** The page of one window for all tests. */
+	page: Page;
+	faults: string[];
+	maps: Peer;
+	world: SiteWorld;
+}
+
+/** What the page sent. */
+interface Sent {
+	method: string;
+	path: string;
+	headers: Record<string, string>;
+	body: string;
+}
+
+const test = sharedSuite<Context>("draft", async (use) => {
+	const browser = use(await openBrowser());
+	const { page, faults } = await openWindow(browser);
+	const maps = use(await Peer.open());
+	serveWms(maps, "/wms", { colourOf: () => red });
+	const taken = {
+		smallkey: "taken",
+		registration: wmsAt("https://maps.example.ca/wms", "t", ["Taken", "Prise"]),
+	};
+	const settings = {
+		canSend: true,
+		repository: "https://github.example/org/layers",
+		contact: "maps@example.ca",
+	};
+	const world = use(await SiteWorld.open([taken], settings, "/base"));
+	return { browser, page, faults, maps, world };
+});
+
+test.after.each(async ({ page, faults }) => {
+	// Two addresses that differ in what follows `#` alone are one page.
+	await page.goto("about:blank");
+	assert.equal(faults.splice(0), []);
+});
+
+/** Lets the site's server take one PUT, and answer as the service does. */
+function takePut(world: SiteWorld, path: string, status: number, answer: object): Promise<Sent> {
+	return new Promise((resolve) => {
+		world.server.on(path, (request, response) => {
+			const parts: Buffer[] = [];
+			request.on("data", (part) => parts.push(part));
+			request.on("end", () => {
+				response.writeHead(status, { "Content-Type": "application/json" }).end(JSON.stringify(answer));
+				const headers = request.headers as Record<string, string>;
+				const body = Buffer.concat(parts).toString("utf8");
+				resolve({ method: request.method ?? "", path: request.url ?? "", headers, body });
+			});
+		});
+	});
+}
+
+/** Opens the parts of the form that are closed at first. */
+async function openAll(page: Page): Promise<void> {
+	await page.locator("#source").waitFor();
+	for (const summary of await page.locator(".draftfields summary").all()) await summary.click();
+}
+
+async function fillForm(page: Page, address: string): Promise<void> {
+	await openAll(page);
+	await page.getByLabel("Smallkey").fill("a+b=1");
+	for (const lang of ["English", "French"]) {
+		await page.getByLabel(`Address (${lang})`).fill(address);
+		await page.getByLabel(`Layer in the service (${lang})`).fill("l");
+		await page.getByLabel(`Title (${lang})`).fill(`Title in ${lang}`);
+	}
+}
+
+test("a draft is judged as one types, by the rules and in the words of the API", async ({ page, world }) => {
+	await page.goto(world.url("en/?page=draft"));
+	await openAll(page);
+	const text = page.getByLabel("The registration (JSON)");
+	await text.fill(
+		'{"version":"1.0.0","payload_type":"wms","en":{"service_url":"ftp://x","layer":""},"fr":{}}',
+	);
+	await page.getByText("Not complete yet.").waitFor();
+	assert.is(
+		await page.locator("main .verdict li, main .bad, main [aria-invalid=true]").count(),
+		0,
+		"while one types",
+	);
+	await text.press("Tab");
+	const verdict = page.locator(".verdict li");
+	await verdict.first().waitFor();
+	const problems = await verdict.allTextContents();
+	assert.ok(problems.includes("/fr/service_url: is missing"), problems.join("\n"));
+	assert.ok(problems.some((one) => one.startsWith("/en/service_url: must be an http or https address")));
+	// Each problem is also at the field that it is about.
+	const address = page.getByLabel("Address (English)");
+	assert.is(await address.getAttribute("aria-invalid"), "true");
+	const note = (await address.getAttribute("aria-describedby")) ?? "";
+	assert.match(await page.locator(`#${note}`).innerText(), /^must be an http or https address/);
+	await text.fill("<img src=x onerror=alert(1)>");
+	await page.locator(".verdict").getByText("must be JSON").waitFor();
+	assert.is(await page.locator("main img").count(), 0);
+	await page.getByLabel("Smallkey").fill("no key");
+	await page.getByLabel("Smallkey").press("Tab");
+	await page.getByText("The smallkey must be 1 to 64 of").waitFor();
+	await page.getByLabel("Smallkey").fill("taken");
+	await page.getByText("This smallkey is registered").waitFor();
+	assert.is(await page.getByRole("heading", { name: "Register it" }).count(), 0);
+});
+
+test("a French page says in French what is wrong and what is odd, at the fields too", async (context) => {
+	const { page, world } = context;
+	await page.goto(world.url("fr/?page=draft"));
+	await openAll(page);
+	await page.getByLabel("Adresse (anglais)").fill("ftp://x");
+	await page.getByLabel("Adresse (anglais)").press("Tab");
+	const missing = page.locator(".verdict li", { hasText: "/en/layer" });
+	assert.is(await missing.count(), 0, "before the field was left");
+	await page.getByLabel("Couche dans le service (anglais)").focus();
+	await page.getByLabel("Couche dans le service (anglais)").press("Tab");
+	await missing.getByText("ne doit pas être vide").waitFor();
+	await page.locator(".fieldproblems").getByText("doit être une adresse http ou https").first().waitFor();
+	await page.getByRole("button", { name: "Charger un exemple" }).click();
+	await page.getByText("L’inscription est valide.").waitFor();
+	assert.is(await page.locator(".fieldproblems p").count(), 0);
+	assert.is(await page.getByLabel("Adresse (anglais)").getAttribute("aria-invalid"), "false");
+	await page.getByLabel("Adresse (anglais)").fill("http://maps.example.ca/wms");
+	await page.locator(".verdict li", { hasText: "n’est pas en https" }).waitFor();
+	assert.is(await page.locator(".verdict [lang=en]").count(), 0);
+});
+
+test("the layers of a service are offered, by name and by number", async ({ page, maps, world }) => {
+	const capabilities = `<WMS_Capabilities xmlns="http://www.opengis.net/wms"><Capability><Layer><Title>All</Title>
+<Layer><Name>roads</Name><Title>Roads &lt;b&gt;</Title></Layer><Layer><Name>lakes</Name></Layer></Layer></Capability></WMS_Capabilities>`;
+	maps.on("/caps", sendText(capabilities, "text/xml"));
+	maps.on(
+		"/x/MapServer",
+		sendJson({
+			layers: [
+				{ id: 0, name: "Wells" },
+				{ id: 7, name: "Springs" },
+			],
+		}),
+	);
+	maps.on("/broken", sendText("no", "text/plain", 503));
+	await page.goto(world.url("en/?page=draft"));
+	await openAll(page);
+	const list = page.getByRole("button", { name: "List the layers of the service (English)" });
+	await page.getByLabel("Address (English)").fill(`${maps.origin}/caps`);
+	await list.click();
+	const choice = page.locator(".offer select");
+	await choice.waitFor();
+	assert.equal(await choice.locator("option").allTextContents(), [
+		"Choose one of 2 layers",
+		"Roads <b> (roads)",
+		"lakes",
+	]);
+	// What is typed after the list was read stays when a layer is chosen from it.
+	await page.getByLabel("Title (English)").fill("Highways");
+	await choice.selectOption("roads");
+	assert.is(await page.getByLabel("Layer in the service (English)").inputValue(), "roads");
+	assert.is(await page.getByLabel("Title (English)").inputValue(), "Highways");
+	await page.getByLabel("Address (English)").fill(`${maps.origin}/broken`);
+	await list.click();
+	await page.locator(".offer").getByText("answered with status 503").waitFor();
+	await page.getByLabel("Kind of service").selectOption("feature");
+	await page.getByLabel("Address (English)").fill(`${maps.origin}/x/MapServer/3`);
+	await list.click();
+	await choice.selectOption({ label: "Springs (7)" });
+	assert.is(await page.getByLabel("Address (English)").inputValue(), `${maps.origin}/x/MapServer/7`);
+});
+
+test("a draft of the form is drawn, shared by its address, and sent signed", async (scene) => {
+	const { browser, page, maps, world } = scene;
+	await page.goto(world.url("en/?page=draft"));
+	await fillForm(page, `${maps.origin}/wms`);
+	await page.getByText("The registration is in order.").waitFor();
+	await page.locator('.map[data-state="drawn"]').waitFor();
+	await eventually(async () => isNear(await colourAt(page, ".map", 0.5, 0.5), red));
+	await eventually(() => page.url().includes("#draft="));
+	// What was opened or closed stays so while one types.
+	await page.getByText("What viewers would read").click();
+	await page.getByLabel("Title (English)").fill("Another title");
+	await page.locator(".copies pre", { hasText: "Another title" }).first().waitFor({ state: "attached" });
+	assert.ok(await page.locator("details:has(> .copies)").evaluate((one) => (one as HTMLDetailsElement).open));
+	// Neither the way past the menu nor the other language loses it.
+	await page.locator(".skip").focus();
+	await page.keyboard.press("Enter");
+	const other = async () => (await page.locator(".language").getAttribute("href")) ?? "";
+	await eventually(async () => new URL(await other(), page.url()).hash === new URL(page.url()).hash);
+	assert.is(await page.getByLabel("Title (English)").inputValue(), "Another title");
+	assert.match(page.url(), "#draft=");
+	const shared = await openWindow(browser);
+	// Also behind another address of the page.
+	await shared.page.goto(world.url(`en/${new URL(page.url()).hash}`));
+	await shared.page.getByText("The registration is in order.").waitFor();
+	assert.is(await shared.page.getByLabel("Smallkey").inputValue(), "a+b=1");
+	await shared.context.close();
+	const sent = takePut(world, "/base/register/a+b=1", 201, {
+		smallkey: "a+b=1",
+		warnings: ["/en: <b>odd</b>"],
+		status: "/base/status/a+b=1",
+	});
+	await page.getByLabel("Sender id").fill("jstest");
+	await page.getByLabel("Secret").fill("test_-k");
+	await page.getByRole("button", { name: "Sign and send" }).click();
+	await page.getByText("Accepted (201).").waitFor();
+	await page.getByText("/en: <b>odd</b>").waitFor();
+	const { method, path, headers, body } = await sent;
+	assert.is(method, "PUT");
+	const signed = { path, sender: "jstest", timestamp: headers.timestamp ?? "", body: Buffer.from(body) };
+	assert.is(headers.authorization, await sign("test_-k", signed));
+	assert.is(JSON.parse(body).fr.service_name, "Title in French");
+	const kept = await page.evaluate(() =>
+		JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
+	);
+	assert.not.match(kept, /test_-k/);
+	await page.getByText("Without a secret").click();
+	const file = page.getByRole("link", { name: "Save the file for a pull request" });
+	assert.is(await file.getAttribute("download"), "a+b=1.json");
+	assert.is(decodeURIComponent((await file.getAttribute("href")) ?? "").replace(/^[^,]*,/, ""), body);
+	const mail = new URL((await page.getByRole("link", { name: "Write a mail" }).getAttribute("href")) ?? "");
+	assert.is(mail.pathname, "maps@example.ca");
+	assert.ok(mail.searchParams.get("body")?.includes(body.replaceAll("\n", "\n")));
+	const proposal = await page
+		.getByRole("link", { name: "Open GitHub with the file filled in" })
+		.getAttribute("href");
+	const { pathname, searchParams } = new URL(proposal ?? "");
+	assert.is(pathname, "/org/layers/new/main");
+	assert.is(searchParams.get("filename"), "layers/a+/a+b=1.json");
+	assert.is(searchParams.get("value"), body);
+});
+
+test("what the service refuses is shown in its words", async ({ page, maps, world }) => {
+	await page.goto(world.url("en/?page=draft"));
+	await fillForm(page, `${maps.origin}/wms`);
+	void takePut(world, "/base/register/a+b=1", 401, { errors: ["the <i>signature</i> is wrong"] });
+	await page.getByLabel("Sender id").fill("jstest");
+	await page.getByLabel("Secret").fill("wrong");
+	await page.getByRole("button", { name: "Sign and send" }).click();
+	await page.getByText("Refused (401):").waitFor();
+	await page.getByText("the <i>signature</i> is wrong").waitFor();
+	void takePut(world, "/base/register/a+b=1", 502, { errors: "a proxy’s" });
+	await page.getByRole("button", { name: "Sign and send" }).click();
+	await page.getByText("Refused (502):").waitFor();
+});
+
+test("the copied command signs and sends the very registration, with a shell, openssl and curl", async (scene) => {
+	const { page, maps, world } = scene;
+	await page.goto(world.url("en/?page=draft"));
+	await fillForm(page, `${maps.origin}/wms`);
+	await page.getByLabel("Title (French)").fill("L'école d’été");
+	await page.getByLabel("Sender id").fill("jstest");
+	await page.getByText("The registration is in order.").waitFor();
+	await page.getByText("Signed curl command").first().click();
+	await eventually(async () => (await page.locator(".register pre").innerText()).includes("d’été"));
+	const command = await page.locator(".register pre").innerText();
+	const sent = takePut(world, "/base/register/a+b=1", 201, { smallkey: "a+b=1" });
+	const options = { env: { PATH: process.env.PATH, SECRET: "test_-k" } };
+	await promisify(execFile)("sh", ["-c", command], options);
+	const { path, headers, body } = await sent;
+	const signed = { path, sender: "jstest", timestamp: headers.timestamp ?? "", body: Buffer.from(body) };
+	assert.is(headers.authorization, await sign("test_-k", signed));
+	assert.is(JSON.parse(body).fr.service_name, "L'école d’été");
+	await assert.not.ok(command.includes("test_-k"));
+});
+
+test("a dropped file fills the draft; one that is too large or no draft in the address is said to be", async (scene) => {
+	const { page, world } = scene;
+	await page.goto(world.url("fr/?page=draft#draft=AAAA"));
+	await page.getByText("L’ébauche dans l’adresse n’a pas pu être lue").waitFor();
+	// The example in its place is no draft of the user's, and is not judged.
+	assert.is(await page.locator(".verdict").innerText(), "");
+	const input = page.locator("input[type=file]");
+	const text = JSON.stringify(wmsAt("https://maps.example.ca/wms", "x", ["One", "Un"]));
+	await input.setInputFiles({
+		name: "nrn-7.json",
+		mimeType: "application/json",
+		buffer: Buffer.from(text),
+	});
+	await page.getByText("L’inscription est valide.").waitFor();
+	assert.is(await page.getByLabel("Clé", { exact: true }).inputValue(), "nrn-7");
+	await input.setInputFiles({
+		name: "large.json",
+		mimeType: "application/json",
+		buffer: Buffer.alloc(1_000_000, " "),
+	});
+	await page.getByRole("alert").getByText("Le fichier dépasse").waitFor();
+});
+
+const units = suite("draft links");
+
+units("any draft survives its address; an address that is cut holds no draft", async () => {
+	const drafts = [
+		{ smallkey: "a+b=", text: '{"é": "\u202e<script>", "x": "‹"}' },
+		{ smallkey: "", text: "" },
+		{ smallkey: "k", text: "x".repeat(60_000) },
+	];
+	for (const one of drafts) {
+		const link = await packDraft(one);
+		assert.match(link, /^[A-Za-z0-9_-]+$/);
+		assert.equal(await unpackDraft(link), one);
+		assert.is(await unpackDraft(link.slice(0, -4)), null);
+	}
+	assert.is(await unpackDraft(await packDraft({ smallkey: "k", text: "x".repeat(1_000_000) })), null);
+	for (const wrong of ["", "!", "AAAA", "x".repeat(200_000)])
+		assert.is(await unpackDraft(wrong), null, wrong.slice(0, 9));
+});
+
+units("the page signs as the API does", async () => {
+	const signed = {
+		path: "/register/x",
+		sender: "jstest",
+		timestamp: "2026-03-04T12:00:00Z",
+		body: Buffer.from("{é}"),
+	};
+	assert.is(
+		await signInPage("test_-k", signed.path, signed.sender, signed.timestamp, "{é}"),
+		await sign("test_-k", signed),
+	);
+});
+
+units.run();
+runInBrowser(test);

@@ -1,0 +1,468 @@
+import type { Browser, Page } from "playwright-core";
+import * as assert from "uvu/assert";
+import type { Description, Renderer } from "../../../registry/description.ts";
+import type { Registration } from "../../../registry/registration.ts";
+import { hang, Peer } from "../../harvest/peer.ts";
+import { eventually } from "../../helpers/wait.ts";
+import { sharedSuite } from "../../helpers/world.ts";
+import { colourAt, isNear, openBrowser, openWindow, runInBrowser, type Window } from "../browser.ts";
+import {
+	blue,
+	type Colour,
+	green,
+	red,
+	sendJson,
+	sendText,
+	serveExport,
+	serveFeatures,
+	serveWms,
+	symbolImage,
+} from "../map-services.ts";
+import { SiteWorld, type TestLayer, wmsAt } from "../site-world.ts";
+
+interface Context {
+	browser: Browser;
+	/** One window for all tests but those of its clock: another one takes twice the processor time of its page. */
+	window: Window;
+	maps: Peer;
+	/** Another server, for what fails. */
+	odd: Peer;
+	world: SiteWorld;
+}
+
+/** The rectangle that every feature layer of these tests lies in: its middle is the middle of the map. */
+const extent = { wkid: 3978, xmin: -1_000_000, ymin: 0, xmax: 1_000_000, ymax: 2_000_000 };
+
+function featureLayer(smallkey: string, address: string, renderer: Renderer, more: object = {}): TestLayer {
+	const entry = { service_url: address };
+	const described = {
+		service_url: address,
+		name: `The ${smallkey}`,
+		display_field: "NAME",
+		geometry_type: "esriGeometryPoint",
+		min_scale: 0,
+		max_scale: 0,
+		extent,
+		fields: [
+			{ name: "NAME", alias: "Name of it", type: "esriFieldTypeString" },
+			{ name: "KIND", alias: "Kind", type: "esriFieldTypeInteger" },
+		],
+		renderer,
+		count: 3,
+		...more,
+	};
+	const registration = { version: "1.0.0", payload_type: "feature", en: entry, fr: entry } as Registration;
+	const bounds = [-112, 47, -76, 68] as const;
+	return {
+		smallkey,
+		registration,
+		description: { en: described, fr: described } as Description,
+		more: { bounds },
+	};
+}
+
+/** A square of a million metres to a side, by its lower left corner. */
+function square(x: number, y: number): object {
+	const [right, top] = [x + 1_000_000, y + 1_000_000];
+	return {
+		rings: [
+			[
+				[x, y],
+				[x, top],
+				[right, top],
+				[right, y],
+				[x, y],
+			],
+		],
+	};
+}
+
+function drawing(fill: Colour, label: string) {
+	return { image: symbolImage(fill), label };
+}
+
+/** Every service, and the layers that name them. */
+function layersOf(maps: Peer, odd: Peer): TestLayer[] {
+	const at = (path: string) => maps.origin + path;
+	serveWms(maps, "/wms", { info: "<h1>Here</h1><script>parent.document.title='owned'</script>" });
+	serveWms(maps, "/wms-text", { info: "plain <b>text</b>" });
+	serveWms(maps, "/wms-3857", { onlyReference: "EPSG:3857", colourOf: () => green });
+	serveWms(odd, "/says-no", { exception: "Layer <b>gone</b> is not here" });
+	odd.on("/hangs", hang);
+	odd.on("/status", sendText("no", "text/plain", 503));
+	odd.on("/page", sendText("<html>Maintenance</html>", "text/html"));
+	serveExport(maps, "/rest/MapServer", green);
+	const point = (x: number, y: number, attributes: object) => ({ attributes, geometry: { x, y } });
+	serveFeatures(maps, "/points/MapServer/0", [point(0, 1_000_000, { NAME: "<i>Middle</i>", KIND: 1 })]);
+	serveFeatures(maps, "/areas/MapServer/0", [
+		{ attributes: { NAME: "west", KIND: 1 }, geometry: square(-1_000_000, 500_000) },
+		{ attributes: { NAME: "east", KIND: 2 }, geometry: square(0, 500_000) },
+	]);
+	odd.on("/MapServer/0/query", sendJson({ error: { code: 400, message: "Invalid <b>query</b>" } }));
+	const unique: Renderer = {
+		type: "unique",
+		fields: ["KIND"],
+		default: null,
+		classes: [
+			{ ...drawing(red, "one"), value: 1 },
+			{ ...drawing(blue, "two"), value: 2 },
+		],
+	};
+	const breaks: Renderer = {
+		type: "breaks",
+		field: "KIND",
+		min: 0,
+		default: null,
+		classes: [
+			{ ...drawing(green, "to 1"), max: 1 },
+			{ ...drawing(blue, "to 5"), max: 5 },
+		],
+	};
+	const wms = (smallkey: string, address: string, more: object = {}): TestLayer => ({
+		smallkey,
+		registration: wmsAt(address, "l", [`Pictures ${smallkey}`, `Images ${smallkey}`], more),
+	});
+	const named = wmsAt(at("/wms"), "roads", ["Roads", "Routes"]);
+	const feature = { service_url: at("/rest/MapServer/3") };
+	return [
+		wms("wms", at("/wms"), { feature_info_type: "text/html" }),
+		wms("wms-text", at("/wms-text?map=a"), { feature_info_type: "text/plain" }),
+		wms("wms-3857", at("/wms-3857")),
+		{
+			smallkey: "named",
+			registration: { ...named, fr: { ...named.fr, layer: "routes" } } as Registration,
+		},
+		wms("says-no", `${odd.origin}/says-no`),
+		wms("hangs", `${odd.origin}/hangs`),
+		wms("status", `${odd.origin}/status`),
+		wms("page", `${odd.origin}/page`),
+		wms("nowhere", "https://nowhere.example.ca/wms"),
+		featureLayer("points", at("/points/MapServer/0"), { type: "simple", ...drawing(red, "Station") }),
+		featureLayer("unique", at("/areas/MapServer/0"), unique),
+		featureLayer("breaks", at("/areas/MapServer/0"), breaks),
+		featureLayer("far", at("/areas/MapServer/0"), breaks, { min_scale: 1_000 }),
+		featureLayer("error", `${odd.origin}/MapServer/0`, unique),
+		{
+			smallkey: "not-harvested",
+			registration: { version: "1.0.0", payload_type: "feature", en: feature, fr: feature },
+		},
+	];
+}
+
+const test = sharedSuite<Context>("map", async (use) => {
+	const browser = use(await openBrowser());
+	const window = await openWindow(browser);
+	const maps = use(await Peer.open());
+	const odd = use(await Peer.open());
+	return { browser, window, maps, odd, world: use(await SiteWorld.open(layersOf(maps, odd))) };
+});
+
+test.after.each(async ({ window }) => {
+	await window.page.emulateMedia({ media: null, colorScheme: "light" });
+	assert.equal(window.faults.splice(0), []);
+});
+
+/** Opens a layer and waits until its map has come to an end. */
+async function openLayer(
+	{ window: { page }, world }: Pick<Context, "window" | "world">,
+	smallkey: string,
+	end = "drawn",
+) {
+	await page.goto(world.url(`en/layer/${smallkey}`));
+	await page.locator(`.map[data-state="${end}"]`).waitFor();
+	return { page, status: await page.locator(".mapstatus").innerText() };
+}
+
+/** Waits for a colour at a share of the map's width and height: pictures of symbols are read before they are used. */
+async function assertColour(page: Page, x: number, y: number, colour: Colour, not = false): Promise<void> {
+	let seen: number[] = [];
+	await eventually(async () => {
+		seen = await colourAt(page, ".map", x, y);
+		return isNear(seen, colour) !== not;
+	}).catch(() => assert.unreachable(`at ${x}, ${y}: ${seen} and not ${colour}`));
+}
+
+test("pictures of a WMS lie where they belong: west of the middle meridian red, east of it blue", async (context) => {
+	const { page, status } = await openLayer(context, "wms");
+	assert.is(status, "Drawn.");
+	await page.getByRole("heading", { name: "Legend" }).waitFor();
+	await assertColour(page, 0.25, 0.5, red);
+	await assertColour(page, 0.75, 0.5, blue);
+	const request = new URL(
+		context.maps.asked.find((target) => target.includes("GetMap")) ?? "",
+		context.maps.origin,
+	);
+	assert.is(request.searchParams.get("CRS"), "EPSG:3978");
+	assert.is(request.searchParams.get("LAYERS"), "l");
+});
+
+test("where the two languages have different layers, one chooses which of them is drawn", async (context) => {
+	const { page } = await openLayer(context, "named");
+	const asksFor = (layer: string) => context.maps.asked.some((target) => target.includes(`LAYERS=${layer}`));
+	assert.equal([asksFor("roads"), asksFor("routes")], [true, false]);
+	const choice = page.getByRole("group", { name: "Service of" });
+	assert.ok(await choice.getByLabel("English").isChecked());
+	await choice.getByLabel("French").check();
+	await eventually(() => asksFor("routes"));
+	await page.locator('.map[data-state="drawn"]').waitFor();
+	assert.is(await page.locator(".map").count(), 1);
+	await openLayer(context, "wms");
+	assert.is(await choice.count(), 0);
+});
+
+test("features have the fragment's symbols: one for all, by value, by range", async (context) => {
+	const simple = await openLayer(context, "points");
+	assert.is(simple.status, "1 feature drawn.");
+	await assertColour(simple.page, 0.5, 0.5, red);
+	await assertColour(simple.page, 0.25, 0.5, red, true);
+	const unique = await openLayer(context, "unique");
+	assert.is(unique.status, "2 features drawn.");
+	await assertColour(unique.page, 0.42, 0.5, red);
+	await assertColour(unique.page, 0.58, 0.5, blue);
+	assert.match(await unique.page.locator(".legend").innerText(), /Legend\s+one\s+two/);
+	// A configuration is not printed: no one copies it from paper.
+	await unique.page.getByLabel("For", { exact: true }).selectOption("RAMP4");
+	await unique.page.locator("pre:visible", { hasText: "esri-feature" }).waitFor();
+	await unique.page.emulateMedia({ media: "print" });
+	assert.is(await unique.page.locator("pre:visible", { hasText: "esri-feature" }).count(), 0);
+	await unique.page.emulateMedia({ media: null });
+	const breaks = await openLayer(context, "breaks");
+	await assertColour(breaks.page, 0.42, 0.5, green);
+	await assertColour(breaks.page, 0.58, 0.5, blue);
+});
+
+test("a page whose first frame is late asks a service once for its features", async ({
+	browser,
+	maps,
+	world,
+}) => {
+	const window = await openWindow(browser);
+	await window.page.addInitScript(() => {
+		const request = requestAnimationFrame;
+		globalThis.requestAnimationFrame = (draw) => setTimeout(() => request(draw), 300) as unknown as number;
+	});
+	maps.asked.length = 0;
+	const { page, status } = await openLayer({ window, world }, "points");
+	await assertColour(page, 0.5, 0.5, red);
+	assert.is(status, "1 feature drawn.");
+	assert.is(maps.asked.filter((target) => target.startsWith("/points/")).length, 1);
+	await window.context.close();
+});
+
+test("a layer that was not harvested is drawn by its service, and said to be", async (context) => {
+	const { page, status } = await openLayer(context, "not-harvested");
+	assert.match(status, /^Drawn\. Drawn by the service itself/);
+	await assertColour(page, 0.5, 0.5, green);
+	assert.ok(context.maps.asked.some((target) => /\/export\?.*LAYERS=show%3A3/.test(target)));
+});
+
+test("a service that does not know the map's reference is asked in another, and the page says so", async (context) => {
+	const { page, status } = await openLayer(context, "wms-3857");
+	assert.match(status, /does not draw in the map’s reference/);
+	await assertColour(page, 0.5, 0.5, green);
+});
+
+test("a click asks what is there; HTML of a service stays in a frame without scripts", async (context) => {
+	const { page } = await openLayer(context, "wms");
+	await page.locator(".map").click();
+	const frame = page.locator(".info iframe");
+	await frame.waitFor();
+	assert.is(await frame.getAttribute("sandbox"), "");
+	await page.frameLocator(".info iframe").getByRole("heading", { name: "Here" }).waitFor();
+	assert.not.match(await page.title(), /owned/);
+	await page.getByRole("button", { name: "Close" }).click();
+	assert.is(await frame.count(), 0);
+	const text = await openLayer(context, "wms-text");
+	await text.page.locator(".map").focus();
+	await text.page.keyboard.press("Enter");
+	await text.page.getByText("plain <b>text</b>").waitFor();
+	// Escape closes what Enter has opened, from the map and from inside.
+	await text.page.keyboard.press("Escape");
+	assert.is(await text.page.locator(".infobox").count(), 0);
+	await text.page.keyboard.press("Enter");
+	await text.page.locator(".infobox pre").focus();
+	await text.page.keyboard.press("Escape");
+	assert.is(await text.page.locator(".infobox").count(), 0);
+	assert.ok(await text.page.locator(".map").evaluate((map) => map === map.ownerDocument.activeElement));
+	const points = await openLayer(context, "points");
+	await assertColour(points.page, 0.5, 0.5, red);
+	await points.page.locator(".map").click();
+	await points.page.getByRole("heading", { name: "<i>Middle</i>" }).waitFor();
+	assert.match(await points.page.locator(".info dl").innerText(), /Name of it\s+<i>Middle<\/i>\s+Kind\s+1/);
+});
+
+test("a service that fails is named with what it said, and is not drawn", async (context) => {
+	const failures: [string, RegExp][] = [
+		["says-no", /^127\.0\.0\.1:\d+ says: Layer <b>gone<\/b> is not here$/],
+		["status", /^127\.0\.0\.1:\d+ answered with status 503\.$/],
+		["page", /^127\.0\.0\.1:\d+ answered with something that is no map\.$/],
+		["error", /^127\.0\.0\.1:\d+ says: Invalid <b>query<\/b>$/],
+		["nowhere", /^nowhere\.example\.ca could not be reached from this page/],
+	];
+	for (const [smallkey, expected] of failures) {
+		const { status } = await openLayer(context, smallkey, "failed");
+		assert.match(status, expected);
+	}
+});
+
+test("a service that does not answer within ten seconds is said not to", async ({ browser, world }) => {
+	const { page, context } = await openWindow(browser);
+	await page.clock.install({ time: 0 });
+	// The clock of the page stands still, so that a slow machine takes nothing of the ten seconds.
+	await page.clock.pauseAt(1_000);
+	await page.goto(world.url("en/layer/hangs"));
+	await eventually(async () => {
+		await page.clock.runFor(1);
+		return (await page.locator('.map[data-state="loading"]').count()) > 0;
+	});
+	await page.clock.fastForward(9_000);
+	assert.is(await page.locator(".mapstatus").innerText(), "Drawing…");
+	assert.is(await page.getByRole("heading", { name: "Legend" }).count(), 0);
+	await page.clock.fastForward(2_000);
+	await page.locator('.map[data-state="failed"]').waitFor();
+	assert.match(await page.locator(".mapstatus").innerText(), /did not answer within 10 seconds\.$/);
+	await context.close();
+});
+
+test("a service that failed is asked again by a button, and drawn as opaque as one likes", async (context) => {
+	const { maps } = context;
+	serveWms(maps, "/later", { exception: "Not yet" });
+	const later = {
+		smallkey: "later",
+		registration: wmsAt(`${maps.origin}/later`, "l", ["Later", "Plus tard"]),
+	};
+	await using world = await SiteWorld.open([later]);
+	const { page } = await openLayer({ ...context, world }, "later", "failed");
+	serveWms(maps, "/later", { colourOf: () => red });
+	await page.getByRole("button", { name: "Try to draw it again" }).click();
+	await page.locator('.map[data-state="drawn"]').waitFor();
+	await assertColour(page, 0.5, 0.5, red);
+	assert.is(await page.getByRole("button", { name: "Try to draw it again" }).count(), 0);
+	await page.getByLabel("Opacity").fill("0");
+	await page.getByText("0 %").waitFor();
+	await eventually(async () => !isNear(await colourAt(page, ".map", 0.5, 0.5), red));
+	assert.match(await page.locator(".ol-scale-line").innerText(), /^\d+ k?m$/);
+	await page.getByRole("button", { name: "Check now" }).click();
+	await page.getByText("answered with something that is no map").waitFor();
+});
+
+test("one finger over the map scrolls the page, two move the map", async ({ browser, world }) => {
+	const { page, context, faults } = await openWindow(browser, { width: 390, height: 700, hasTouch: true });
+	const boxes = new Set<string>();
+	page.on("request", (request) => {
+		const { searchParams } = new URL(request.url());
+		if (searchParams.get("REQUEST") === "GetMap") boxes.add(searchParams.get("BBOX") ?? "");
+	});
+	await page.goto(world.url("en/layer/wms"));
+	await page.locator('.map[data-state="drawn"]').waitFor();
+	assert.is(boxes.size, 1);
+	const session = await context.newCDPSession(page);
+	/** Moves fingers from the middle of the map in small steps, and lifts them. */
+	const move = async (fingers: number, dy: number) => {
+		const box = await page.locator(".map").boundingBox();
+		if (!box) throw new Error("there is no map");
+		const at = (share: number) =>
+			Array.from({ length: fingers }, (_, finger) => ({
+				...{ id: finger, x: box.x + box.width / 3 + finger * 80 },
+				y: box.y + box.height / 2 + dy * share,
+			}));
+		const send = (type: "touchStart" | "touchMove" | "touchEnd", touchPoints: object[]) =>
+			session.send("Input.dispatchTouchEvent", {
+				type,
+				touchPoints: touchPoints as { x: number; y: number }[],
+			});
+		await send("touchStart", at(0));
+		for (let step = 1; step <= 10; step += 1) await send("touchMove", at(step / 10));
+		await send("touchEnd", []);
+	};
+	const scrolled = () => page.evaluate("scrollY") as Promise<number>;
+	await move(1, -120);
+	await eventually(async () => (await scrolled()) > 50);
+	const before = await scrolled();
+	await move(2, 60);
+	// A map that had moved before would have asked for a third picture.
+	await eventually(() => boxes.size === 2);
+	// Fingers that go down would scroll the page up.
+	assert.ok((await scrolled()) >= before);
+	assert.equal(faults, []);
+	await context.close();
+});
+
+test("in a frame of another page there is the map alone", async ({ window: { page }, world }) => {
+	await page.goto(world.url("en/embed/wms"));
+	await page.locator('.map[data-state="drawn"]').waitFor();
+	assert.is(await page.locator("nav:visible, footer:visible, .copies:visible").count(), 0);
+	const link = page.getByRole("link", { name: "Pictures wms" });
+	assert.is(await link.getAttribute("href"), world.url("en/layer/wms"));
+});
+
+test("a layer that is drawn at other scales only is not asked for until one goes there", async (context) => {
+	const { page, status } = await openLayer(context, "far");
+	assert.is(status, "The layer is drawn at other scales only: zoom in or out.");
+	await page.getByRole("button", { name: "Zoom to where it is drawn" }).click();
+	await page.getByText("2 features drawn.").waitFor();
+});
+
+test("the map's view filters, and stays in the address", async (context) => {
+	const { window, world } = context;
+	const { page } = window;
+	await page.goto(world.url("en/"));
+	await page.getByRole("checkbox", { name: "In the map’s view" }).check();
+	await page.locator(".overview .map canvas").first().waitFor();
+	await eventually(() => page.url().includes("view="));
+	await eventually(async () => (await page.locator(".results li").count()) === 5);
+	const titles = await page.locator(".results h2").allTextContents();
+	assert.equal(titles.sort(), ["The breaks", "The error", "The far", "The points", "The unique"]);
+	// The map of a view that the address has shows that view, and does not make another one of it.
+	const address = page.url();
+	await page.reload();
+	await page.getByText("Filters (1 on)").waitFor();
+	await page.locator(".overview .map canvas").first().waitFor();
+	await page.getByText("Move the map: only layers that").waitFor();
+	assert.is(page.url(), address);
+	const isLight = async () => ((await colourAt(page, ".overview .map", 0.5, 0.5))[0] ?? 0) > 128;
+	await eventually(isLight);
+	await page.emulateMedia({ colorScheme: "dark" });
+	await eventually(async () => !(await isLight()));
+	await page.locator(".overview .map").focus();
+	await page.keyboard.press("ArrowRight");
+	await eventually(() => page.url() !== address);
+	await page.getByRole("button", { name: "Remove the filter In the map’s view" }).click();
+	await eventually(() => !page.url().includes("view="));
+	assert.not(await page.getByRole("checkbox", { name: "In the map’s view" }).isChecked());
+	// The extents of the listed layers stay on the map.
+	await page.locator(".overview[data-extents]").waitFor();
+	await page.getByRole("checkbox", { name: "In the map’s view" }).check();
+	await eventually(() => page.url().includes("view="));
+	await page.getByRole("checkbox", { name: "In the map’s view" }).uncheck();
+	await eventually(() => !page.url().includes("view="));
+	await page.goto(world.url("en/?view=3000000,-900000,3200000,-700000"));
+	await page.getByText("No layer matches.").waitFor();
+});
+
+for (const [mapWkid, far] of [
+	[3857, "-7000000,5200000,-6900000,5300000"],
+	[3347, "8800000,1000000,8900000,1100000"],
+	[4269, "-60,44,-59,45"],
+] as const) {
+	test(`the map's view filters in EPSG:${mapWkid}, over the outline of the land`, async ({
+		window: { page },
+		maps,
+	}) => {
+		const renderer: Renderer = { type: "simple", ...drawing(red, "one") };
+		const points = featureLayer("points", `${maps.origin}/points/MapServer/0`, renderer);
+		await using world = await SiteWorld.open([points], { mapWkid });
+		await page.goto(world.url("en/"));
+		await page.getByRole("checkbox", { name: "In the map’s view" }).check();
+		await eventually(() => page.url().includes("view="));
+		await page.getByText("1 layer", { exact: true }).waitFor();
+		// Land near the middle of Canada, where no extent ends.
+		const isLand = async (x: number, y: number) =>
+			isNear(await colourAt(page, ".overview .map", x, y), [247, 246, 241]);
+		await eventually(async () => (await isLand(0.5, 0.5)) || (await isLand(0.44, 0.46)));
+		await page.goto(world.url(`en/?view=${far}`));
+		await page.getByText("No layer matches.").waitFor();
+	});
+}
+
+runInBrowser(test);

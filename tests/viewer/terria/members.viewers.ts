@@ -1,0 +1,127 @@
+import { readFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import * as assert from "uvu/assert";
+import type { Registration } from "../../../registry/registration.ts";
+import { snippetsOf } from "../../../registry/snippets.ts";
+import { terria } from "../../../registry/targets/terria.ts";
+import { test } from "../../helpers/suite.ts";
+import { renderAt, wmsWith } from "../../registry/targets/samples.ts";
+import { featureAt } from "../viewer.ts";
+
+/** What Terria has made of a reference; `layers` are those that its pictures are requested with. */
+interface Read {
+	type: string;
+	name: string;
+	hasIssues: boolean;
+	error?: string;
+	items: number;
+	layers?: string;
+}
+
+const bundle = new URL("node_modules/.cache/terria.mjs", import.meta.url).href;
+const { readReference }: { readReference: (reference: object) => Promise<Read> } = await import(bundle);
+
+const spatialReference = { wkid: 102100, latestWkid: 3857 };
+const extent = { xmin: -1e7, ymin: 5e6, xmax: -9e6, ymax: 6e6, spatialReference };
+const layers = [
+	{ id: 2, name: "Two", extent },
+	{ id: 3, name: "Three", extent },
+];
+const symbol = { type: "esriSMS", style: "esriSMSCircle", color: [1, 2, 3, 255], size: 4 };
+const points = {
+	geometryType: "esriGeometryPoint",
+	spatialReference: { wkid: 4326 },
+	fields: [{ name: "OBJECTID", type: "esriFieldTypeOID" }],
+	features: [{ attributes: { OBJECTID: 1 }, geometry: { x: -75, y: 45 } }],
+};
+const capabilities = "tests/fixtures/capabilities/digital-earth-1.3.0.xml";
+/** Answers of the map service, by path. */
+const answers = new Map<string, object | string>([
+	["/a/MapServer", { mapName: "M", capabilities: "Map,Query", layers, fullExtent: extent, spatialReference }],
+	["/a/MapServer/layers", { layers }],
+	["/a/MapServer/legend", { layers: [] }],
+	["/a/MapServer/3", { id: 3, name: "Three", extent }],
+	["/a/FeatureServer/3", { id: 3, extent, drawingInfo: { renderer: { type: "simple", symbol } } }],
+	["/a/FeatureServer/3/query", points],
+	["/wms", await readFile(capabilities, "utf8")],
+]);
+const fragmentPath = "/terria/en/k";
+const asked: string[] = [];
+const server = createServer(({ url = "" }, response) => {
+	asked.push(url);
+	const answer = answers.get(url.split("?", 1)[0] as string);
+	response.statusCode = answer === undefined ? 404 : 200;
+	if (typeof answer === "string") response.setHeader("Content-Type", "text/xml");
+	response.end(typeof answer === "string" ? answer : JSON.stringify(answer ?? {}));
+});
+await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+const origin = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+test.after(() => {
+	server.close();
+	server.closeAllConnections();
+});
+
+/** Serves a catalogue, and lets Terria read the reference that *Copy as* gives for it; with the requests that follow. */
+async function readCatalogue(catalogue: object): Promise<Read & { requests: string[] }> {
+	answers.set(fragmentPath, catalogue);
+	asked.length = 0;
+	const layer = { smallkey: "k", type: "wms", title: { en: "Roads", fr: "Routes" }, address: { en: origin } };
+	const snippet = snippetsOf(layer, "en", `${origin}/`, ["terria"]).find(({ name }) => name === "Terria");
+	const read = await readReference(JSON.parse(snippet?.text ?? ""));
+	const [first, ...requests] = asked;
+	assert.is(first, fragmentPath);
+	return { ...read, requests };
+}
+
+/** What Terria draws of a registration, without an error and without a member that it does not know. */
+async function draw(registration: Registration) {
+	const { hasIssues, error, ...drawn } = await readCatalogue(renderAt(terria, registration));
+	assert.is(error, undefined);
+	assert.is(hasIssues, false);
+	return drawn;
+}
+
+test("a layer of a MapServer is a picture of that layer alone", async () => {
+	assert.equal(await draw(featureAt(`${origin}/a/MapServer/3`)), {
+		type: "esri-mapServer",
+		name: "Roads",
+		items: 1,
+		layers: "3",
+		requests: ["/a/MapServer?f=json", "/a/MapServer/legend?f=json", "/a/MapServer/layers?f=json"],
+	});
+});
+
+test("a layer of a FeatureServer is its features", async () => {
+	assert.equal(await draw(featureAt(`${origin}/a/FeatureServer/3?f=json`)), {
+		type: "esri-featureServer",
+		name: "Roads",
+		items: 1,
+		layers: undefined,
+		requests: [
+			"/a/FeatureServer/3?f=json",
+			"/a/FeatureServer/3/query?f=json&where=1%3D1&outFields=*&outSR=4326",
+		],
+	});
+});
+
+test("a wms layer is a picture of that layer alone", async () => {
+	const layer = "ls8_nbart_geomedian_annual";
+	assert.equal(await draw(wmsWith({ service_url: `${origin}/wms`, layer })), {
+		type: "wms",
+		name: "Roads",
+		items: 1,
+		layers: layer,
+		requests: ["/wms?service=WMS&version=1.3.0&request=GetCapabilities"],
+	});
+});
+
+test("the form that is not rendered, a MapServer as esri-featureServer, is refused", async () => {
+	const member = { type: "esri-featureServer", id: "rcs.k.en", name: "k", url: `${origin}/a/MapServer/3` };
+	const { items, error = "", requests } = await readCatalogue({ catalog: [member] });
+	assert.is(items, 0);
+	assert.match(error, "arcGisFeatureServerCatalogItem.invalidServiceMessage");
+	assert.equal(requests, ["/a/MapServer/3?f=json"]);
+});
+
+test.run();
