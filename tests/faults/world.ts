@@ -4,7 +4,7 @@ import * as assert from "uvu/assert";
 import { reasonOf } from "../../store/git/health.ts";
 import { GitDamage, GitFailure, runGit } from "../../system/git/run.ts";
 import { wms } from "../helpers/local.ts";
-import { root, ServerProcess, startWords } from "../helpers/process.ts";
+import { ServerProcess } from "../helpers/process.ts";
 import { signed } from "../helpers/signed.ts";
 import { eventually } from "../helpers/wait.ts";
 import { temporaryFolder } from "../helpers/world.ts";

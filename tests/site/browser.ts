@@ -1,11 +1,8 @@
-import { createRequire } from "node:module";
 import { decode } from "fast-png";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { browserPath, openBrowser as openOwn } from "../../scripts/host/prove/browser.ts";
 import { skip, type Test } from "../helpers/suite.ts";
 
-// An import would first look for the names in its two megabytes, which takes half a second of each file.
-const { chromium } = createRequire(import.meta.url)("playwright-core") as typeof import("playwright-core");
 
 /** Path of a Chromium; undefined where there is none. */
 export const executable = browserPath;
