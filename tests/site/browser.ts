@@ -3,7 +3,6 @@ import type { Browser, BrowserContext, Page } from "playwright-core";
 import { browserPath, openBrowser as openOwn } from "../../scripts/host/prove/browser.ts";
 import { skip, type Test } from "../helpers/suite.ts";
 
-
 /** Path of a Chromium; undefined where there is none. */
 export const executable = browserPath;
 
