@@ -13,13 +13,7 @@ import type { Io } from "../../system/terminal/io.ts";
 export const root = fileURLToPath(new URL("../..", import.meta.url));
 
 /** The folders of the project that have packages of their own. */
-export const packageFolders = [
-	".",
-	"deploy/workers",
-	"deploy/bucket",
-	"tests/scripts/host/s3",
-	"tests/viewer/terria",
-];
+export const packageFolders = [".", "deploy/workers", "deploy/bucket", "tests/viewer/terria"];
 
 /** The environment of a process under test: nothing of the tester's configuration. */
 export function cleanEnvironment(env: Record<string, string>): NodeJS.ProcessEnv {

@@ -1,36 +1,12 @@
-import { type IncomingMessage, request, type ServerResponse } from "node:http";
-import { createRequire } from "node:module";
-import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { createHash, createHmac } from "node:crypto";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import { answering, temporaryFolder } from "../../helpers/world.ts";
-import { isSigned } from "./aws-signature.ts";
+import { answering } from "../../helpers/world.ts";
 
-/** What is used of s3rver. */
-interface S3Server {
-	run(): Promise<AddressInfo>;
-	close(): Promise<void>;
-}
+/** Why the store cannot be started: it always can. */
+export const missingS3: string | null = null;
 
-type S3Class = new (options: object) => S3Server;
-
-/** The server's class, or null where it is not installed: it has a lock file of its own. */
-function findS3Server(): S3Class | null {
-	const load = createRequire(new URL("s3/package.json", import.meta.url));
-	try {
-		return load("s3rver") as S3Class;
-	} catch (error) {
-		if ((error as NodeJS.ErrnoException).code === "MODULE_NOT_FOUND") return null;
-		throw error;
-	}
-}
-
-/** Why the S3-compatible server cannot be had, or null. */
-export const missingS3 = findS3Server()
-	? null
-	: "s3rver is not installed (npm ci --prefix tests/scripts/host/s3)";
-
-/** One request as it passed on its way to the bucket. */
+/** One request that the store has answered. */
 export interface Passed {
 	method: string;
 	/** The object's name. */
@@ -38,86 +14,91 @@ export interface Passed {
 	status: number;
 }
 
-/** A bucket of an S3-compatible server, behind a proxy that the tests let fail. */
+/** A bucket of an S3-compatible store in memory, which the tests let fail. */
 export interface S3Peer extends AsyncDisposable {
 	/** The variables that name it. */
 	env: Record<string, string>;
 	/** Every request that the store has answered, in order. */
 	passed: Passed[];
-	/** Decides before a request is passed on: a status to answer instead, or `cut`; undefined passes it on. */
+	/** Decides before a request is answered: a status to answer instead, or `cut`; undefined lets it pass. */
 	fault: (method: string, name: string) => number | "cut" | undefined;
 	/** An object as it is stored. */
 	read(name: string): Promise<{ status: number; headers: Headers; text: string }>;
 }
 
-/** The id and the secret of the one key that s3rver knows. */
 const secret = "S3RVER";
+type Stored = { bytes: Buffer; headers: Record<string, string> };
 
 /** Starts one with an empty bucket called `fragments`. */
 export async function startS3(): Promise<S3Peer> {
-	const S3 = findS3Server();
-	if (!S3) throw new Error(missingS3 ?? "");
-	const folder = await temporaryFolder();
-	const configureBuckets = [{ name: "fragments", configs: [] }];
-	const directory = join(folder.path, "objects");
-	const options = {
-		address: "127.0.0.1",
-		port: 0,
-		silent: true,
-		directory,
-		configureBuckets,
-		vhostBuckets: false,
+	const objects = new Map<string, Stored>();
+	const server = await answering((request, response) => void answer(request, response, objects, peer));
+	const peer: S3Peer = {
+		env: {
+			OBJECTS_ENDPOINT: server.origin,
+			OBJECTS_BUCKET: "fragments",
+			OBJECTS_REGION: "us-east-1",
+			AWS_ACCESS_KEY_ID: secret,
+			AWS_SECRET_ACCESS_KEY: secret,
+		},
+		passed: [],
+		fault: () => undefined,
+		async read(name) {
+			const { bytes, headers } = objects.get(name) ?? {};
+			return { status: bytes ? 200 : 404, headers: new Headers(headers), text: String(bytes ?? "") };
+		},
+		[Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),
 	};
-	const store = new S3(options);
-	const { port } = await store.run();
-
-	const peer: S3Peer = { env: {}, passed: [], fault: () => undefined, read, [Symbol.asyncDispose]: close };
-	const proxy = await answering((asked, answer) => void pass(asked, answer, port, peer));
-	peer.env = {
-		OBJECTS_ENDPOINT: proxy.origin,
-		OBJECTS_BUCKET: "fragments",
-		OBJECTS_REGION: "us-east-1",
-		AWS_ACCESS_KEY_ID: secret,
-		AWS_SECRET_ACCESS_KEY: secret,
-	};
-
-	/** The bucket is read by anyone. */
-	async function read(name: string) {
-		const path = name.split("/").map(encodeURIComponent).join("/");
-		const answer = await fetch(`http://127.0.0.1:${port}/fragments/${path}`);
-		return { status: answer.status, headers: answer.headers, text: await answer.text() };
-	}
-
-	async function close() {
-		await proxy[Symbol.asyncDispose]();
-		await store.close();
-		await folder.remove();
-	}
-
 	return peer;
 }
 
-async function pass(
-	asked: IncomingMessage,
-	answer: ServerResponse,
-	port: number,
-	peer: S3Peer,
-): Promise<void> {
-	const { method = "", url = "", headers } = asked;
+async function answer(
+	request: IncomingMessage,
+	response: ServerResponse,
+	objects: Map<string, Stored>,
+	{ fault, passed }: S3Peer,
+) {
+	const { method = "", url = "", headers } = request;
 	const name = decodeURIComponent(url.replace(/^\/fragments\//, ""));
-	const fault = peer.fault(method, name);
-	if (fault === "cut") return void asked.socket.destroy();
-	const body = await buffer(asked);
-	if (fault !== undefined) return refuse(answer, fault, "SlowDown");
-	if (!isSigned(method, url, headers, body, secret)) return refuse(answer, 403, "SignatureDoesNotMatch");
-	const sent = request({ host: "127.0.0.1", port, method, path: url, headers, agent: false }, (given) => {
-		peer.passed.push({ method, name, status: given.statusCode ?? 0 });
-		answer.writeHead(given.statusCode ?? 502, given.headers);
-		given.pipe(answer);
-	});
-	sent.end(body);
+	const failure = fault(method, name);
+	if (failure === "cut") return void request.socket.destroy();
+	const body = await buffer(request);
+	const refuse = (status: number, code: string) => response.writeHead(status).end(`<Code>${code}</Code>`);
+	if (failure !== undefined) return refuse(failure, "SlowDown");
+	if (!isSigned(request, body)) return refuse(403, "SignatureDoesNotMatch");
+	if (!url.startsWith("/fragments/")) return refuse(404, "NoSuchBucket");
+	const { "content-type": type = "", "cache-control": caching = "" } = headers;
+	const stored = objects.get(name);
+	const status = method === "GET" && !stored ? 404 : method === "DELETE" ? 204 : 200;
+	passed.push({ method, name, status });
+	if (method === "PUT")
+		objects.set(name, { bytes: body, headers: { "content-type": type, "cache-control": caching } });
+	if (method === "DELETE") objects.delete(name);
+	if (status === 404) return refuse(404, "NoSuchKey");
+	response.writeHead(status).end(method === "GET" ? stored?.bytes : undefined);
 }
 
-function refuse(answer: ServerResponse, status: number, code: string): void {
-	answer.writeHead(status, { "Content-Type": "application/xml" }).end(`<Error><Code>${code}</Code></Error>`);
+const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).update(text).digest();
+const sha256 = (bytes: string | Uint8Array) => createHash("sha256").update(bytes).digest("hex");
+/** Percent-encoding of everything but the unreserved characters (RFC 3986, section 2.3). */
+const encode = (text: string) =>
+	encodeURIComponent(text).replace(/[!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16).toUpperCase()}`);
+
+/**
+ * Whether a request without a query has the right signature, and the right hash of its body, if it names one (Amazon S3,
+ * "Authenticating Requests: Using the Authorization Header").
+ */
+function isSigned({ method, url = "", headers }: IncomingMessage, body: Uint8Array): boolean {
+	const pattern =
+		/^AWS4-HMAC-SHA256 Credential=[^/]+\/(\d{8})\/([^/]+)\/s3\/aws4_request, SignedHeaders=([^,]+), Signature=(\w+)$/;
+	const [, date = "", region = "", names = "", signature] = pattern.exec(headers.authorization ?? "") ?? [];
+	const hash = String(headers["x-amz-content-sha256"]);
+	if (hash !== "UNSIGNED-PAYLOAD" && hash !== sha256(body)) return false;
+	const path = url.split("/").map((segment) => encode(decodeURIComponent(segment)));
+	const lines = names.split(";").map((name) => `${name}:${String(headers[name] ?? "").trim()}`);
+	const canonical = [method, path.join("/"), "", ...lines, "", names, hash].join("\n");
+	const scope = `${date}/${region}/s3/aws4_request`;
+	const text = ["AWS4-HMAC-SHA256", headers["x-amz-date"], scope, sha256(canonical)].join("\n");
+	const key = hmac(hmac(hmac(hmac(`AWS4${secret}`, date), region), "s3"), "aws4_request");
+	return hmac(key, text).toString("hex") === signature;
 }
