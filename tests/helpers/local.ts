@@ -1,17 +1,11 @@
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { answerFailure, answerPlain, routeOf } from "../../api/app.ts";
 import type { Context } from "../../api/context.ts";
-import { answerRead } from "../../api/read.ts";
-import type { Reply } from "../../api/reply.ts";
-import { parseSenders, sign } from "../../api/senders.ts";
-import { answerWrite, type WriteBody, type Write as WriteHead } from "../../api/write.ts";
+import { parseSenders } from "../../api/senders.ts";
 import type { FolderTimes } from "../../publish/folder-sink.ts";
 import type { Publication } from "../../publish/publication.ts";
-import { maxRegistrationBytes } from "../../registry/registration.ts";
-import { langs } from "../../registry/smallkey.ts";
-import { targetNames, targetPath } from "../../registry/targets/table.ts";
+import type { Fragments } from "../../registry/fragment.ts";
 import { type LocalService, type Outside, openLocal } from "../../service/composition.ts";
 import { readConfiguration } from "../../service/settings.ts";
 import type { StoreLimits } from "../../store/git/base.ts";
@@ -19,19 +13,10 @@ import type { GitStore } from "../../store/git/git-store.ts";
 import { filesBelow } from "../../system/files/below.ts";
 import { readTextIfThere } from "../../system/files/if-there.ts";
 import { runGit } from "../../system/git/run.ts";
-import { assertFrench } from "./french.ts";
+import { Requests, senders } from "./handlers.ts";
 import { temporaryFolder } from "./world.ts";
 
-/** Noon of a day on which all clocks of these tests stand, unless a test moves them. */
-export const noon = Date.UTC(2026, 2, 4, 12, 0, 0);
-
-export const secrets = { jstest: "test_-k", narrow: "narrow secret", careful: "careful secret" };
-
-const senders = {
-	jstest: { key: secrets.jstest, name: "Office of Maps · Bureau des cartes" },
-	narrow: { key: secrets.narrow, smallkeys: ["ab*", "x?"] },
-	careful: { key: secrets.careful, review: true },
-};
+export * from "./handlers.ts";
 
 /** Copies layers with their descriptions into the folder `layers` of a folder, as a checkout of the project has them. */
 export async function copyLayers(folder: string): Promise<void> {
@@ -41,55 +26,8 @@ export async function copyLayers(folder: string): Promise<void> {
 	}
 }
 
-/** The manual's own payload. */
-export const manual =
-	'{"version":"1.0.0","payload_type":"wms","en":{"service_url":"http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en","layer":"limits"},"fr":{"service_url":"http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en","layer":"limits"}}';
-
-/** Where a layer is read that every target can express, as its receipt has it. */
-export function everyPath(smallkey: string): string[] {
-	return targetNames.flatMap((name) => langs.map((lang) => `/${targetPath(name, lang, smallkey)}`));
-}
-
 /** No hook: what is pushed comes in as what is fetched or copied into the repository does, whatever is in it. */
 export const unguarded: Outside["guard"] = async () => false;
-
-/** A wms payload whose layer is called `layer`. */
-export function wms(layer: string): string {
-	return manual.replaceAll("limits", layer);
-}
-
-/** A registration of 16 kB, which in the form in which it is stored has over 64 KiB. */
-export const largeWhenStored = JSON.stringify({
-	version: "2.0",
-	en: {
-		service_type: "esriMapServer",
-		service_url: "https://host.example/en/MapServer",
-		scrape_only: Array(8_000).fill(7),
-	},
-	fr: { service_type: "esriMapServer", service_url: "https://host.example/fr/MapServer", scrape_only: [7] },
-});
-
-export const feature =
-	'{"version":"1.0.0","payload_type":"feature","en":{"service_url":"https://host.example/MapServer/1"},"fr":{"service_url":"https://host.example/MapServer/1"}}';
-
-/** A registration whose services are not asked what they are. */
-export const tiles = JSON.stringify({
-	version: "2.0",
-	en: { service_type: "esriTile", service_url: "https://host.example/en/MapServer" },
-	fr: { service_type: "esriTile", service_url: "https://host.example/fr/MapServer" },
-});
-
-/** What one write says; what is left out is right. */
-export interface Write {
-	method?: string;
-	target: string;
-	body?: string | Uint8Array;
-	sender?: string;
-	secret?: string;
-	timestamp?: string;
-	/** Headers instead of, or beside, the signed ones; null leaves one out. */
-	headers?: Record<string, string | null>;
-}
 
 /**
  * What the first repository of this process has for settings, and the others have when they are made: the service
@@ -117,8 +55,7 @@ export interface LocalParts {
 }
 
 /** The service without a port, as it is composed to run: in a temporary folder, with a clock that tests move. */
-export class Local {
-	now = noon;
+export class Local extends Requests {
 	readonly reported: unknown[] = [];
 	readonly warnings: string[] = [];
 	/** Variables over the tests' own, from the next start on. */
@@ -139,6 +76,7 @@ export class Local {
 		readonly parts: LocalParts,
 		remove: () => Promise<void>,
 	) {
+		super();
 		this.variables = parts.variables ?? {};
 		this.guard = parts.guard ?? unguarded;
 		this.#remove = remove;
@@ -160,6 +98,8 @@ export class Local {
 	context!: Context;
 	catalogue!: LocalService["catalogue"];
 	pages!: LocalService["pages"];
+
+	readonly fragments: Fragments = (...of) => this.publication.table.find(...of);
 
 	static async open(parts: LocalParts = {}): Promise<Local> {
 		const folder = await temporaryFolder();
@@ -245,33 +185,6 @@ export class Local {
 		return this.end();
 	}
 
-	/** Signs a request and sends it through the routes. Its answer has no English sentence in French. */
-	async write({ method = "PUT", target, ...write }: Write): Promise<Response> {
-		const route = routeOf(method, target, this.context.settings);
-		if (route.kind === "refused") return writtenOf(route.reply);
-		if (route.kind !== "write") throw new Error(`${method} ${target} is no write`);
-		const signed = await signedWrite({ method, target, ...write }, this.now);
-		return writtenOf(await handleWrite({ ...signed, action: route.action }, this.context));
-	}
-
-	put(smallkey: string, body = manual): Promise<Response> {
-		return this.write({ target: `/register/${smallkey}`, body });
-	}
-
-	delete(smallkey: string): Promise<Response> {
-		return this.write({ method: "DELETE", target: `/register/${smallkey}` });
-	}
-
-	get(target: string, ifNoneMatch: string | null = null, method = "GET"): Reply {
-		const route = routeOf(method, target, this.context.settings);
-		if (route.kind === "page" || route.kind === "records" || route.kind === "moved")
-			throw new Error(`${target} is a page`);
-		if (route.kind === "write" || route.kind === "status")
-			throw new Error(`${method} ${target} is answered later`);
-		if (!("items" in route)) return answerPlain(route, this.context);
-		return answerRead(route, ifNoneMatch, this.publication.table.find);
-	}
-
 	async git(...args: string[]): Promise<string> {
 		return (await runGit(this.repository, args)).toString("utf8").trim();
 	}
@@ -281,54 +194,4 @@ export class Local {
 		const fragments = [...this.publication.table.smallkeys()].sort();
 		return JSON.stringify([await refsOf(this.repository), this.store.tip, fragments]);
 	}
-}
-
-/** A write as the handlers take it, with its body. */
-export type HandledWrite = WriteHead & { body: WriteBody };
-
-function writtenOf(reply: Reply): Response {
-	assertFrench(new TextDecoder().decode(reply.bodyIn?.("fr")));
-	return responseOf(reply);
-}
-
-/** Answers a write as the adapters do. */
-export function handleWrite({ body, ...write }: HandledWrite, context: Context): Promise<Reply> {
-	const fail = (error: unknown) => answerFailure(error, "write", context.log);
-	return answerWrite(write, async () => body, context).catch(fail);
-}
-
-/** A write as the handlers take it, signed at a time. */
-export async function signedWrite(write: Write, now: number): Promise<HandledWrite> {
-	const { method = "PUT", target, sender = "jstest", body = "" } = write;
-	const secret = write.secret ?? secrets[sender as keyof typeof secrets] ?? "no such sender";
-	const timestamp = write.timestamp ?? new Date(now).toISOString();
-	const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
-	const signature = await sign(secret, { path: target, sender, timestamp, body: bytes });
-	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp, ...write.headers };
-	return {
-		action: method === "DELETE" ? "remove" : "register",
-		target,
-		address: null,
-		sender: headers.Sender ?? "",
-		timestamp: headers.TimeStamp ?? "",
-		signature: headers.Authorization ?? "",
-		length: null,
-		body: bytes.length > maxRegistrationBytes ? "too large" : bytes,
-	};
-}
-
-/** The bytes of a reply's body. */
-export function bytesOf({ body }: Reply): Uint8Array {
-	return body instanceof Uint8Array ? body : Buffer.concat([...body]);
-}
-
-/** The text of a reply's body. */
-export function textOf(reply: Reply): string {
-	return new TextDecoder().decode(bytesOf(reply));
-}
-
-/** A reply as a Response, for what tests ask of one. */
-export function responseOf(reply: Reply): Response {
-	const bytes = bytesOf(reply) as Uint8Array<ArrayBuffer>;
-	return new Response(bytes.length > 0 ? bytes : null, { status: reply.status, headers: reply.headers });
 }

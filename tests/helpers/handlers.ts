@@ -1,0 +1,251 @@
+import * as assert from "uvu/assert";
+import { answerFailure, answerPlain, routeOf } from "../../api/app.ts";
+import { readServing, Variables } from "../../api/configuration.ts";
+import type { Context } from "../../api/context.ts";
+import { answerRead } from "../../api/read.ts";
+import type { Reply } from "../../api/reply.ts";
+import { parseSenders, sign } from "../../api/senders.ts";
+import { answerWrite, type WriteBody, type Write as WriteHead } from "../../api/write.ts";
+import { drawingRank } from "../../registry/description.ts";
+import { etagOf } from "../../registry/etag.ts";
+import type { Fragments } from "../../registry/fragment.ts";
+import { judgeChange } from "../../registry/judge.ts";
+import { namesOf } from "../../registry/layer-file.ts";
+import { maxRegistrationBytes } from "../../registry/registration.ts";
+import { descriptionPath, langs, layerPath } from "../../registry/smallkey.ts";
+import { renderLayer, targetNames, targetPath } from "../../registry/targets/table.ts";
+import { memoryStore } from "../../store/memory.ts";
+import type { Edit } from "../../store/store.ts";
+import { assertFrench } from "./french.ts";
+
+/** Noon of a day on which all clocks of these tests stand, unless a test moves them. */
+export const noon = Date.UTC(2026, 2, 4, 12, 0, 0);
+
+export const secrets = { jstest: "test_-k", narrow: "narrow secret", careful: "careful secret" };
+
+/** The senders of tests, as `SENDERS` has them. */
+export const senders = {
+	jstest: { key: secrets.jstest, name: "Office of Maps · Bureau des cartes" },
+	narrow: { key: secrets.narrow, smallkeys: ["ab*", "x?"] },
+	careful: { key: secrets.careful, review: true },
+};
+
+/** The manual's own payload. */
+export const manual =
+	'{"version":"1.0.0","payload_type":"wms","en":{"service_url":"http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en","layer":"limits"},"fr":{"service_url":"http://wms.ess-ws.nrcan.gc.ca/wms/toporama_en","layer":"limits"}}';
+
+/** Where a layer is read that every target can express, as its receipt has it. */
+export function everyPath(smallkey: string): string[] {
+	return targetNames.flatMap((name) => langs.map((lang) => `/${targetPath(name, lang, smallkey)}`));
+}
+
+/** A wms payload whose layer is called `layer`. */
+export function wms(layer: string): string {
+	return manual.replaceAll("limits", layer);
+}
+
+/** A registration of 16 kB, which in the form in which it is stored has over 64 KiB. */
+export const largeWhenStored = JSON.stringify({
+	version: "2.0",
+	en: {
+		service_type: "esriMapServer",
+		service_url: "https://host.example/en/MapServer",
+		scrape_only: Array(8_000).fill(7),
+	},
+	fr: { service_type: "esriMapServer", service_url: "https://host.example/fr/MapServer", scrape_only: [7] },
+});
+
+export const feature =
+	'{"version":"1.0.0","payload_type":"feature","en":{"service_url":"https://host.example/MapServer/1"},"fr":{"service_url":"https://host.example/MapServer/1"}}';
+
+/** A registration whose services are not asked what they are. */
+export const tiles = JSON.stringify({
+	version: "2.0",
+	en: { service_type: "esriTile", service_url: "https://host.example/en/MapServer" },
+	fr: { service_type: "esriTile", service_url: "https://host.example/fr/MapServer" },
+});
+
+/** What one write says; what is left out is right. */
+export interface Write {
+	method?: string;
+	target: string;
+	body?: string | Uint8Array;
+	sender?: string;
+	secret?: string;
+	timestamp?: string;
+	/** Headers instead of, or beside, the signed ones; null leaves one out. */
+	headers?: Record<string, string | null>;
+}
+
+/** A service to which tests send signed requests, without a port. */
+export abstract class Requests {
+	/** The service's clock, which tests move. */
+	now = noon;
+	abstract context: Context;
+	abstract readonly fragments: Fragments;
+
+	/** Signs a request and sends it through the routes. Its answer has no English sentence in French. */
+	async write({ method = "PUT", target, ...write }: Write): Promise<Response> {
+		const route = routeOf(method, target, this.context.settings);
+		if (route.kind === "refused") return writtenOf(route.reply);
+		if (route.kind !== "write") throw new Error(`${method} ${target} is no write`);
+		const signed = await signedWrite({ method, target, ...write }, this.now);
+		return writtenOf(await handleWrite({ ...signed, action: route.action }, this.context));
+	}
+
+	put(smallkey: string, body = manual): Promise<Response> {
+		return this.write({ target: `/register/${smallkey}`, body });
+	}
+
+	delete(smallkey: string): Promise<Response> {
+		return this.write({ method: "DELETE", target: `/register/${smallkey}` });
+	}
+
+	get(target: string, ifNoneMatch: string | null = null, method = "GET"): Reply {
+		const route = routeOf(method, target, this.context.settings);
+		if (route.kind === "page" || route.kind === "records" || route.kind === "moved")
+			throw new Error(`${target} is a page`);
+		if (route.kind === "write" || route.kind === "status")
+			throw new Error(`${method} ${target} is answered later`);
+		if (!("items" in route)) return answerPlain(route, this.context);
+		return answerRead(route, ifNoneMatch, this.fragments);
+	}
+}
+
+/** The service's handlers over a store in memory, and reads of what that stores. */
+export class Handlers extends Requests {
+	readonly store: ReturnType<typeof memoryStore>;
+	context: Context;
+	/** Internal errors, which clients must not see. */
+	readonly reported: unknown[] = [];
+	readonly #rendered = new Map<string, ReturnType<Fragments>>();
+
+	/**
+	 * @param files of the store: path → text
+	 * @param variables of the environment, such as `BASE_PATH`
+	 */
+	constructor(files: Readonly<Record<string, string>> = {}, variables: Record<string, string> = {}) {
+		super();
+		this.store = memoryStore(files);
+		const serving = readServing(new Variables({ SITE: "off", ...variables }), {
+			fallback: 1_000,
+			max: 1_000,
+		});
+		this.context = {
+			store: this.store,
+			settings: { ...serving, senders: parseSenders(JSON.stringify(senders), "") },
+			now: () => new Date(this.now),
+			log: { error: (error) => this.reported.push(error) },
+			readiness: () => null,
+		};
+	}
+
+	readonly fragments: Fragments = (target, lang, smallkey) => {
+		const paths = [layerPath(smallkey), descriptionPath(smallkey)];
+		const texts = paths.map((path) => this.store.files.get(path));
+		const name = JSON.stringify([target, lang, smallkey, ...texts]);
+		const known = this.#rendered.get(name);
+		if (known !== undefined) return known;
+		const files = paths.flatMap((path, index) => {
+			const text = texts[index];
+			return text === undefined
+				? []
+				: [{ path, kind: "file" as const, bytes: new TextEncoder().encode(text) }];
+		});
+		const layer = judgeChange(namesOf(files), files, "stored").layers.get(smallkey);
+		const { settings } = this.context;
+		const [json] = layer
+			? renderLayer([target], lang, smallkey, layer.registration, layer.description, settings)
+			: [];
+		const body = json ? new TextEncoder().encode(json) : null;
+		const rank = drawingRank(layer?.description ?? null);
+		const fragment = body && { body, etag: etagOf(body), rank };
+		this.#rendered.set(name, fragment);
+		return fragment;
+	};
+
+	/** Changes files as the service itself does. */
+	async commit(...edits: Edit[]): Promise<void> {
+		const meta = { smallkey: null, author: "test", time: this.now, subject: "test", trailers: [] };
+		await this.store.change(async () => edits, { ...meta, request: null, review: false });
+	}
+
+	/** The registration of a smallkey as it is stored; null if none is. */
+	stored(smallkey: string): unknown {
+		return JSON.parse(this.store.files.get(layerPath(smallkey)) ?? "null");
+	}
+
+	/** What is stored: every commit of every branch, and the files. A refusal leaves it as it was. */
+	async state(): Promise<string> {
+		return JSON.stringify([this.store.commits, [...this.store.files]]);
+	}
+
+	/** Sends a write, and asserts its status, and that a refused one stores nothing. @returns its answer */
+	async expect(status: number, write: Write): Promise<Response> {
+		const before = await this.state();
+		const answer = await this.write(write);
+		const name = JSON.stringify(write).slice(0, 200);
+		assert.is(answer.status, status, `${name}: ${await answer.clone().text()}`);
+		if (status >= 400) assert.is(await this.state(), before, name);
+		return answer;
+	}
+
+	/** Sends a write that must be refused with a text, exactly or as a pattern matches it, among its errors. */
+	async refuses(status: number, write: Write, text: RegExp | string): Promise<void> {
+		const { errors } = (await (await this.expect(status, write)).json()) as { errors: string[] };
+		const matches = (error: string) => (typeof text === "string" ? error === text : text.test(error));
+		assert.ok(errors.some(matches), `${JSON.stringify(write).slice(0, 200)}: ${errors}`);
+		assert.not.match(errors.join(), /\bat .*\.ts/);
+		assert.equal(this.reported, []);
+	}
+}
+
+/** A write as the handlers take it, with its body. */
+export type HandledWrite = WriteHead & { body: WriteBody };
+
+function writtenOf(reply: Reply): Response {
+	assertFrench(new TextDecoder().decode(reply.bodyIn?.("fr")));
+	return responseOf(reply);
+}
+
+/** Answers a write as the adapters do. */
+export function handleWrite({ body, ...write }: HandledWrite, context: Context): Promise<Reply> {
+	const fail = (error: unknown) => answerFailure(error, "write", context.log);
+	return answerWrite(write, async () => body, context).catch(fail);
+}
+
+/** A write as the handlers take it, signed at a time. */
+export async function signedWrite(write: Write, now: number): Promise<HandledWrite> {
+	const { method = "PUT", target, sender = "jstest", body = "" } = write;
+	const secret = write.secret ?? secrets[sender as keyof typeof secrets] ?? "no such sender";
+	const timestamp = write.timestamp ?? new Date(now).toISOString();
+	const bytes = typeof body === "string" ? new TextEncoder().encode(body) : body;
+	const signature = await sign(secret, { path: target, sender, timestamp, body: bytes });
+	const headers = { Authorization: signature, Sender: sender, TimeStamp: timestamp, ...write.headers };
+	return {
+		action: method === "DELETE" ? "remove" : "register",
+		target,
+		address: null,
+		sender: headers.Sender ?? "",
+		timestamp: headers.TimeStamp ?? "",
+		signature: headers.Authorization ?? "",
+		length: null,
+		body: bytes.length > maxRegistrationBytes ? "too large" : bytes,
+	};
+}
+
+/** The bytes of a reply's body. */
+export function bytesOf({ body }: Reply): Uint8Array {
+	return body instanceof Uint8Array ? body : Buffer.concat([...body]);
+}
+
+/** The text of a reply's body. */
+export function textOf(reply: Reply): string {
+	return new TextDecoder().decode(bytesOf(reply));
+}
+
+/** A reply as a Response, for what tests ask of one. */
+export function responseOf(reply: Reply): Response {
+	const bytes = bytesOf(reply) as Uint8Array<ArrayBuffer>;
+	return new Response(bytes.length > 0 ? bytes : null, { status: reply.status, headers: reply.headers });
+}
