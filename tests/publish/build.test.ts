@@ -1,18 +1,12 @@
 import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
+import { placeFile } from "../../publish/place-file.mjs";
 import { targetNames, targetOf, targets } from "../../registry/targets/table.ts";
+import { lockFolder } from "../../service/lock.ts";
 import { manual, wms } from "../helpers/local.ts";
-import { exits, root, runScript, warns } from "../helpers/process.ts";
-import { filesIn, freshSuite, gitIn, temporaryFolder, writeFiles } from "../helpers/world.ts";
-
-/** The fragments alone: the catalogue beside them has tests of its own. */
-function buildOnly(words = ["--layers", layers, "--out", out], env: Record<string, string> = {}) {
-	return runScript("build", words, { SITE: "off", ...env });
-}
-
-/** Number of files of a layer that every target can express: one for each target and language. */
-const files = 2 * targets.length;
+import { exits, prints, root, runScript, warns } from "../helpers/process.ts";
+import { filesIn, freshSuite, temporaryFolder, writeFiles } from "../helpers/world.ts";
 
 let folder: string;
 let layers: string;
@@ -24,27 +18,32 @@ const test = freshSuite("build", async (use) => {
 	await cp(join(root, "tests/fixtures/layers"), layers, { recursive: true });
 });
 
-/** Every file of a folder: path → content, and when it was last written. */
-async function snapshot(folder: string): Promise<Map<string, { text: string; written: number }>> {
-	const files = new Map<string, { text: string; written: number }>();
-	for (const [path, text] of filesIn(folder))
-		files.set(`/${path}`, { text, written: (await stat(join(folder, path))).mtimeMs });
-	return files;
+/** Builds the fragments: the catalogue beside them has tests of its own. */
+function build(env: Record<string, string> = {}, ...words: string[]) {
+	return runScript("build", ["--layers", layers, "--out", out, ...words], { SITE: "off", ...env });
 }
 
-test("every layer becomes a file in each target and language", async () => {
-	await exits(buildOnly(), 0);
-	const files = (await readdir(layers, { recursive: true })).filter((name) =>
+/** Number of files of a layer that every target can express: one for each target and language. */
+const files = 2 * targets.length;
+
+/** Path → content, and when it was last written, of every file of a folder. */
+async function snapshot(path: string): Promise<Map<string, { text: string; written: number }>> {
+	const found = new Map<string, { text: string; written: number }>();
+	for (const [name, text] of filesIn(path))
+		found.set(name, { text, written: (await stat(join(path, name))).mtimeMs });
+	return found;
+}
+
+test("every layer becomes a file in each target and language; a second build writes nothing", async () => {
+	await exits(build(), 0);
+	const names = (await readdir(layers, { recursive: true })).filter((name) =>
 		/^..?\/[^.]*\.json$/.test(name),
 	);
-	const keys = files.map((name) => name.slice(name.indexOf("/") + 1, -5)).sort();
+	const keys = names.map((name) => name.slice(name.indexOf("/") + 1, -5)).sort();
 	assert.ok(keys.length >= 22);
-	for (const { name } of targets) {
-		for (const lang of ["en", "fr"]) {
-			const folder = join(out, targetOf(name).doc, lang);
-			assert.equal((await readdir(folder)).sort(), keys, folder);
-		}
-	}
+	for (const { name } of targets)
+		for (const lang of ["en", "fr"])
+			assert.equal((await readdir(join(out, targetOf(name).doc, lang))).sort(), keys);
 	const french = JSON.parse(await readFile(join(out, "v0.9/doc/fr/nhn"), "utf8"));
 	const [{ imageUrl, ...node }, ...others] = french.layers.wms;
 	assert.match(imageUrl, /^data:image\/svg\+xml;base64,/);
@@ -56,91 +55,71 @@ test("every layer becomes a file in each target and language", async () => {
 		layerName: "nhn:nhn",
 		format: "image/png",
 	});
-});
-
-test("building twice gives the same bytes, and does not write them again", async () => {
-	await buildOnly();
 	const before = await snapshot(out);
-	const again = await buildOnly();
-	assert.match(again.stdout, /^0 written, \d+ unchanged, 0 removed/);
+	await prints(build(), 0, /^0 written, \d+ unchanged, 0 removed/);
 	assert.equal(await snapshot(out), before);
 	const other = join(folder, "other");
-	await buildOnly(["--layers", layers, "--out", other]);
-	const texts = (files: Map<string, { text: string }>) =>
-		Array.from(files, ([path, { text }]) => `${path} ${text}`).sort();
-	assert.equal(texts(await snapshot(other)), texts(before));
+	await exits(build({}, "--out", other), 0);
+	assert.equal(filesIn(other), filesIn(out), "the same bytes");
 });
 
-test("only what changed is written; files of removed layers go; lost files come back", async () => {
-	await buildOnly();
+test("only what changed is written; files of removed layers go with their copies; lost files come back", async () => {
+	await build();
 	const before = await snapshot(out);
 	await rm(join(layers, "nh/nhn.json"));
 	writeFiles(layers, { "ca/canvec.json": wms("changed") });
 	await rm(join(out, "v0.9/doc/en/railway"));
-	const again = await buildOnly();
-	assert.match(again.stdout, new RegExp(`^${files + 1} written, \\d+ unchanged, ${files} removed`));
-	writeFiles(out, { "v0.9/doc/fr/railway": "spoilt" });
-	const fresh = await buildOnly(["--layers", layers, "--out", out, "--fresh"]);
-	assert.match(fresh.stdout, /^1 written, \d+ unchanged, 0 removed/);
+	writeFiles(out, { "v0.9/doc/en/canvec.gz": "old", "v0.9/doc/en/nhn.br": "old" });
+	await prints(build(), 0, new RegExp(`^${files + 1} written, \\d+ unchanged, ${files} removed`));
 	const after = await snapshot(out);
-	assert.not(after.has("/v0.9/doc/en/nhn"));
-	assert.match(after.get("/v0.9/doc/en/canvec")?.text ?? "", "changed");
-	for (const lang of ["en", "fr"]) {
-		assert.is(after.get(`/v0.9/doc/${lang}/railway`)?.text, before.get(`/v0.9/doc/${lang}/railway`)?.text);
-	}
-	assert.equal(after.get("/v0.9/doc/en/ozone"), before.get("/v0.9/doc/en/ozone"));
+	for (const name of ["nhn", "nhn.br", "canvec.gz"]) assert.not(after.has(`v0.9/doc/en/${name}`), name);
+	assert.match(after.get("v0.9/doc/en/canvec")?.text ?? "", "changed");
+	assert.is(after.get("v0.9/doc/en/railway")?.text, before.get("v0.9/doc/en/railway")?.text);
+	assert.equal(after.get("v0.9/doc/en/ozone"), before.get("v0.9/doc/en/ozone"));
+});
+
+test("readers have a file whole, and a file that cannot take its place leaves nothing behind", async () => {
+	await mkdir(join(out, "taken/below"), { recursive: true });
+	const place = (text: string | null, path = "one") =>
+		placeFile(out, path, text === null ? null : Buffer.from(text));
+	assert.is(place("first"), "added");
+	const { ino } = await stat(join(out, "one"));
+	assert.is(place("other"), "changed");
+	assert.is.not((await stat(join(out, "one"))).ino, ino, "who reads the old file has it whole");
+	assert.throws(() => place("text", "taken"), /EISDIR/);
+	assert.equal([place(null), place(null)], ["removed", "absent"]);
+	assert.equal([await readdir(out), (await readdir(folder)).sort()], [["taken"], ["layers", "out"]]);
 });
 
 test("TARGETS chooses what is built; what an earlier build had of the others goes", async () => {
-	await buildOnly();
-	await exits(buildOnly(undefined, { TARGETS: "ramp4,v0.9" }), 0);
-	const files = [...(await snapshot(out)).keys()].filter((path) => path.split("/").length > 2);
-	assert.equal([...new Set(files.map((path) => path.split("/")[1]))].sort(), ["ramp4", "v0.9"]);
-	const again = await buildOnly(undefined, { TARGETS: "v0.9,ramp4" });
-	assert.match(again.stdout, /^0 written, \d+ unchanged, 0 removed/);
-	const wrong = await exits(buildOnly(undefined, { TARGETS: "v0.9,v3" }), 2);
-	assert.match(wrong.stderr, `TARGETS: must be some of ${targetNames.join()}, not v3\n`);
+	await build();
+	await exits(build({ TARGETS: "ramp4,v0.9" }), 0);
+	const found = [...filesIn(out).keys()].filter((path) => path.includes("/"));
+	assert.equal([...new Set(found.map((path) => path.split("/")[0]))], ["ramp4", "v0.9"]);
+	await prints(build({ TARGETS: "v0.9,ramp4" }), 0, /^0 written, \d+ unchanged, 0 removed/);
+	const reason = `TARGETS: must be some of ${targetNames.join()}, not v3\n`;
+	await warns(build({ TARGETS: "v0.9,v3" }), 2, reason);
 });
 
 test("a layer has no file where a target cannot express it", async () => {
-	const text = (service_type: string, scrape_only?: string[]) => {
-		const node = { service_type, service_url: "https://host.example/s", scrape_only };
-		return JSON.stringify({ version: "2.0", en: node, fr: node });
-	};
-	const pathsOf = async () => {
-		const paths = [...(await snapshot(out)).keys()].filter((path) => path.endsWith("/tiles"));
-		return paths.map((path) => path.slice(1)).sort();
-	};
-	writeFiles(layers, { "ti/tiles.json": text("esriTile") });
-	const known = { TARGETS: "v0.9,v1,v2,ramp4,terria" };
-	await exits(buildOnly(undefined, known), 0);
-	const folders = ["ramp4/en", "ramp4/fr", "terria/en", "terria/fr", "v2/doc/en", "v2/doc/fr"];
-	const expected = folders.map((folder) => `${folder}/tiles`);
-	assert.equal(await pathsOf(), expected);
-	writeFiles(layers, { "ti/tiles.json": text("ogcWmts") });
-	const unnamed = await buildOnly(undefined, known);
-	assert.match(
-		unnamed.stdout,
-		/^0 written, \d+ unchanged, 6 removed/,
-		"no viewer draws a service of no layers",
-	);
-	assert.equal(await pathsOf(), []);
-	writeFiles(layers, { "ti/tiles.json": text("ogcWmts", ["t"]) });
-	const named = await buildOnly(undefined, known);
-	assert.match(named.stdout, /^4 written, \d+ unchanged, 0 removed/);
-	assert.equal(await pathsOf(), ["terria/en/tiles", "terria/fr/tiles", "v2/doc/en/tiles", "v2/doc/fr/tiles"]);
-	const afresh = join(folder, "afresh");
-	await buildOnly(["--layers", layers, "--out", afresh], known);
-	assert.equal([...(await snapshot(afresh)).keys()].sort(), [...(await snapshot(out)).keys()].sort());
+	const node = { service_type: "ogcWmts", service_url: "https://host.example/s" };
+	const text = (more: object) => JSON.stringify({ version: "2.0", en: { ...node, ...more }, fr: node });
+	writeFiles(layers, { "ti/tiles.json": text({ scrape_only: ["t"] }) });
+	const targets = { TARGETS: "v0.9,v1,v2,ramp4,terria" };
+	await exits(build(targets), 0);
+	const paths = () => [...filesIn(out).keys()].filter((path) => path.endsWith("/tiles"));
+	assert.equal(paths(), ["terria/en/tiles", "v2/doc/en/tiles"]);
+	writeFiles(layers, { "ti/tiles.json": text({}) });
+	await prints(build(targets), 0, /^0 written, \d+ unchanged, 2 removed/);
+	assert.equal(paths(), [], "no viewer draws a service of no layers");
 });
 
-test("every problem is reported with file, pointer and reason, and the old output stays whole", async () => {
-	await buildOnly();
+test("every problem of a folder is reported with file, pointer and reason, and the old output stays", async () => {
+	await build();
 	const before = await snapshot(out);
 	writeFiles(layers, {
 		"aa/wrong-folder.json": manual,
 		"23/23AX5T.json": manual,
-		"zz/23ax5t.json": manual,
 		"bad name.json": manual,
 		"no/notes.txt": "hello",
 		".hidden.json": manual,
@@ -152,89 +131,61 @@ test("every problem is reported with file, pointer and reason, and the old outpu
 	await mkdir(join(layers, "li"));
 	await symlink("../23/23ax5t.json", join(layers, "li/link.json"));
 	await symlink("23", join(layers, "xx"));
-	const expected = [
+	await warns(build(), 1, [
 		/^layers\/aa\/wrong-folder\.json: must be at layers\/wr\/wrong-folder\.json$/m,
 		/^layers\/23\/23ax5t\.json: smallkey: 23ax5t differs only in case from 23AX5T, which is registered$/m,
-		/^layers\/zz\/23ax5t\.json: must be at layers\/23\/23ax5t\.json$/m,
 		/^layers\/bad name\.json: smallkey: must be 1 to 64 of/m,
 		/^layers\/no\/notes\.txt: must be named <smallkey>\.json or/m,
 		/^layers\/\.hidden\.json: smallkey: must be 1 to 64 of/m,
 		/^layers\/ba\/bad\.json: \/en\/service_url: must be an http or https address, not "ftp:/m,
-		/^layers\/ba\/bad\.json: \/fr\/service_url: must be an http or https address, not "ftp:/m,
 		/^layers\/ju\/junk\.json: the document must be JSON: /m,
 		/^layers\/bi\/big\.json: must have at most 65536 bytes$/m,
 		/^layers\/or\/orphan\.service\.json: describes a layer that is not at layers\/or\/orphan\.json$/m,
 		/^layers\/li\/link\.json: must be a plain file, not a symlink$/m,
 		/^layers\/xx: must be named/m,
-	];
-	const built = await exits(buildOnly(), 1);
-	for (const line of expected) assert.match(built.stderr, line);
-	assert.match(built.stderr, /^14 problems; nothing was written$/m);
+		/^13 problems; nothing was written$/m,
+	]);
 	assert.equal(await snapshot(out), before);
 });
 
-test("one commit of a repository gives what its folder gives", async () => {
-	const repository = join(folder, "work");
-	const git = gitIn(repository);
-	await mkdir(repository);
-	await git("init", "-q", "-b", "main");
-	await cp(layers, join(repository, "layers"), { recursive: true });
-	await git("add", ".");
-	await git("commit", "-qm", "one");
-	writeFiles(repository, { "layers/ne/new.json": manual });
-	await git("add", ".");
-	await git("commit", "-qm", "two");
-	await buildOnly();
-	const other = join(folder, "other");
-	await exits(buildOnly(["--repo", repository, "--ref", "main~1", "--out", other]), 0);
-	const texts = async (path: string) =>
-		[...(await snapshot(path))].map(([name, { text }]) => `${name} ${text}`).sort();
-	assert.equal(await texts(other), await texts(out));
-	const newer = await buildOnly(["--repo", repository, "--out", other]);
-	assert.match(newer.stdout, new RegExp(`^${files} written, \\d+ unchanged, 0 removed`));
-	const older = await buildOnly(["--repo", repository, "--ref", "main~1", "--out", other]);
-	assert.match(older.stdout, new RegExp(`^0 written, \\d+ unchanged, ${files} removed`));
-	assert.equal(await texts(other), await texts(out));
-	for (const ref of ["none", "--help", "main:layers"]) {
-		await warns(buildOnly(["--repo", repository, `--ref=${ref}`, "--out", other]), 2, "has no commit");
+test("a build goes into an empty folder or an earlier build only, and into that of no running service", async () => {
+	const home = join(folder, "home");
+	writeFiles(home, { "thesis.txt": "precious" });
+	const reason = `--out: ${join(home, "thesis.txt")} is from no build; name an empty folder`;
+	await warns(build({}, "--out", home), 2, reason);
+	await exits(build({}, "--out", join(home, "thesis.txt")), 2);
+	assert.equal([...filesIn(home)], [["thesis.txt", "precious"]]);
+	const service = join(folder, "service");
+	await mkdir(service);
+	const lock = await lockFolder(service);
+	const dist = join(service, "dist");
+	await warns(build({}, "--out", dist), 2, `--out: a service runs on ${service}, and writes ${dist} itself`);
+	assert.not.ok((await readdir(service)).includes("dist"));
+	await lock.release();
+	await exits(build({}, "--out", dist), 0);
+});
+
+test("unknown options and folders are an error without a stack", async () => {
+	for (const words of [["--layers", join(folder, "none")], ["--nonsense"], ["--repo", "."], ["--ref", "x"]]) {
+		const { stderr } = await exits(build({}, ...words), 2);
+		assert.not.match(stderr, /\bat .*\.ts/);
 	}
 });
 
-test("unknown options and arguments are an error", async () => {
-	for (const words of [
-		["--layers", join(folder, "none")],
-		["--nonsense"],
-		["--layers", layers, "--repo", "."],
-		["--ref", "x"],
-	]) {
-		const failed = await exits(buildOnly(words), 2);
-		assert.not.match(failed.stderr, /\bat .*\.ts/);
-	}
-});
-
-test("validate checks files without writing", async () => {
-	await exits(runScript("validate", [join(layers, "23/23ax5t.json")]), 0);
-	writeFiles(layers, { "ba/bad.json": "{}" });
-	const bad = await runScript("validate", [join(layers, "ba/bad.json"), join(layers, "23/23ax5t.json")]);
-	assert.is(bad.code, 1);
-	assert.match(bad.stderr, /^layers\/ba\/bad\.json: \/version: is missing$/m);
-	await exits(runScript("validate", []), 0);
-});
-
-test("a compressed copy goes before its file changes, or with it, no matter what made the copy", async () => {
-	const words = ["--layers", layers, "--out", out];
-	writeFiles(layers, {
-		"on/one.json": wms("before"),
-		"tw/two.json": wms("two"),
-	});
-	await exits(buildOnly(words), 0);
-	const copies = ["one.gz", "two.br"].map((name) => join(out, "v0.9/doc/en", name));
-	for (const copy of copies) await writeFile(copy, "compressed");
-	writeFiles(layers, { "on/one.json": wms("after") });
-	await rm(join(layers, "tw"), { recursive: true });
-	await exits(buildOnly(words), 0);
-	assert.match(await readFile(join(out, "v0.9/doc/en/one"), "utf8"), '"layerName":"after"');
-	for (const copy of copies) assert.is(await stat(copy).catch(() => null), null, copy);
+test("a --manifest has the hash of each file, the same each time, and never a former one", async () => {
+	const manifest = join(out, "manifest.json");
+	await exits(build({}, "--manifest"), 0);
+	const text = await readFile(manifest, "utf8");
+	const hashes = (JSON.parse(text) as { files: Record<string, string> }).files;
+	const others = [...filesIn(out).keys()].filter((path) => path !== "manifest.json");
+	assert.equal(Object.keys(hashes), others);
+	const bytes = await readFile(join(out, "_headers"));
+	const hash = Buffer.from(await crypto.subtle.digest("SHA-256", bytes)).toString("hex");
+	assert.is(hashes._headers, hash);
+	await exits(build({}, "--manifest"), 0);
+	assert.is(await readFile(manifest, "utf8"), text);
+	await exits(build(), 0);
+	assert.is(await stat(manifest).catch(() => null), null);
 });
 
 test.run();
