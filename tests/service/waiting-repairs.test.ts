@@ -13,23 +13,22 @@ import { findWaiting } from "../../service/repository.ts";
 import { createReadRepairs } from "../../service/waiting-repairs.ts";
 import { pageSettingsPath } from "../../site/static/html.ts";
 import { pageSettings } from "../catalogue/pages.ts";
-import { featureAt, stations, together } from "../harvest/repair/moves.ts";
-import { arcgis, type World, type WorldLayer, WorldServer } from "../harvest/repair/world.ts";
+import { featureAt, stations, together } from "../harvest/repair/move.ts";
+import { arcgis, MemoryWorld, type World, type WorldLayer } from "../harvest/repair/world.ts";
 import { suite } from "../helpers/suite.ts";
 import { Repository } from "../helpers/world.ts";
 
-const test = suite<{ server: WorldServer; repository: Repository }>("waiting repairs");
+const test = suite<{ server: MemoryWorld; repository: Repository }>("waiting repairs");
 test.before(async (scene) => {
-	scene.server = await WorldServer.open();
+	scene.server = new MemoryWorld();
 });
-test.after(({ server }) => server[Symbol.asyncDispose]());
 test.after.each(({ repository }) => repository?.remove());
 
 const now = new Date("2026-03-04T12:00:00Z");
 
 /** Stores layers as they were before a move, and proposes what is found after it. */
 async function propose(
-	{ server }: { server: WorldServer },
+	{ server }: { server: MemoryWorld },
 	keys: readonly string[],
 	before: World,
 	after: World,
@@ -38,7 +37,7 @@ async function propose(
 	const layers = await Promise.all(
 		keys.map(async (smallkey, at) => {
 			const registration = featureAt(`${together.from}/${at}`);
-			return { smallkey, registration, ...(await server.describe(registration, null)) };
+			return { smallkey, registration, ...(await server.describe(registration)) };
 		}),
 	);
 	const files = layers.flatMap(({ smallkey, registration, description }) => [

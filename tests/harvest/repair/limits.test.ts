@@ -1,9 +1,9 @@
 import * as assert from "uvu/assert";
 import { limitRequests } from "../../../harvest/repair/run.ts";
 import { sharedSuite } from "../../helpers/world.ts";
-import { always, redirect, WorldServer } from "./world.ts";
+import { always, MemoryWorld, redirect } from "./world.ts";
 
-const test = sharedSuite("limits of a repair", async (use) => ({ server: use(await WorldServer.open()) }));
+const test = sharedSuite("limits of a repair", async () => ({ server: new MemoryWorld() }));
 
 const often = "was asked often enough for one day";
 

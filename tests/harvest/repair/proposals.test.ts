@@ -7,28 +7,27 @@ import { canonicalText, type Registration } from "../../../registry/registration
 import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
 import { suite } from "../../helpers/suite.ts";
 import { Repository } from "../../helpers/world.ts";
-import { featureAt, together } from "./moves.ts";
-import { arcgis, redirect, type World, WorldServer } from "./world.ts";
+import { featureAt, together } from "./move.ts";
+import { arcgis, MemoryWorld, redirect, type World } from "./world.ts";
 
-const test = suite<{ server: WorldServer; repository: Repository }>("proposals of repairs");
+const test = suite<{ server: MemoryWorld; repository: Repository }>("proposals of repairs");
 
 test.before(async (scene) => {
-	scene.server = await WorldServer.open();
+	scene.server = new MemoryWorld();
 });
-test.after(({ server }) => server[Symbol.asyncDispose]());
 test.after.each(({ repository }) => repository?.remove());
 
 const { smallkeys, layers: services } = together;
 const registrations = smallkeys.map((_, at) => featureAt(`${together.from}/${at}`));
 
 /** A repository with the five layers, as they were harvested before anything moved. */
-async function register(server: WorldServer, more: Registration[] = []): Promise<CheckedLayer[]> {
+async function register(server: MemoryWorld, more: Registration[] = []): Promise<CheckedLayer[]> {
 	server.enter(together.before(services));
 	const all = [...registrations, ...more];
 	const keys = [...smallkeys, ...more.map((_, at) => `more${at}`)];
 	return Promise.all(
 		all.map(async (registration, at) => {
-			const { description } = await server.describe(registration, null);
+			const { description } = await server.describe(registration);
 			return { smallkey: keys[at] as string, registration, description };
 		}),
 	);
@@ -47,7 +46,7 @@ function store(layers: readonly CheckedLayer[]): Repository {
 
 /** Runs a search for layers that were sick on an earlier day. */
 function run(
-	{ server, repository }: { server: WorldServer; repository: Repository },
+	{ server, repository }: { server: MemoryWorld; repository: Repository },
 	layers: readonly CheckedLayer[],
 	world: World,
 	more: Partial<RepairRun> = {},
