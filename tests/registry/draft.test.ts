@@ -7,7 +7,7 @@ const test = suite("the address of a draft");
 
 const written = { smallkey: "a+b=1", text: '{"en": "École \u2028 <script>"}\n' };
 
-test("leads to the catalogue's page of drafts, and carries all of it behind #", async () => {
+test("leads to the catalogue's page of drafts, with all of it behind #", async () => {
 	for (const publicUrl of ["https://layers.example/base", "https://layers.example/base/"]) {
 		const address = await draftAddress(publicUrl, written);
 		const { origin, pathname, search, hash } = new URL(address ?? "");
@@ -17,7 +17,7 @@ test("leads to the catalogue's page of drafts, and carries all of it behind #", 
 	}
 });
 
-test("there is none without the service's own address, and for what is too long for one", async () => {
+test("is missing without the address of the service, and for a draft that is too long", async () => {
 	assert.is(await draftAddress("", written), null);
 	assert.is(await draftAddress("https://layers.example", { ...written, text: "x".repeat(100_000) }), null);
 	let junk = "";
@@ -25,59 +25,45 @@ test("there is none without the service's own address, and for what is too long 
 	assert.is(await draftAddress("https://layers.example", { ...written, text: junk }), null);
 });
 
-test("what is cut off, no draft or unpacks to very much is null", async () => {
+test("a link that is cut off, not UTF-8, no draft or too long is null", async () => {
 	const packed = await packDraft(written);
 	for (const link of [
 		"",
 		packed.slice(0, -4),
 		`${packed}.`,
 		"AAAA",
+		deflateRawSync(Buffer.from('["a","\xe9"]', "latin1")).toString("base64url"),
 		await packDraft({ smallkey: "a", text: "x".repeat(150_000) }),
 	])
 		assert.is(await unpackDraft(link), null, link.slice(0, 20));
 });
 
-test("a short link that unpacks to very much is refused before most of it is unpacked", async () => {
+test("a short link that unpacks to 20 MB is refused before most of it is unpacked", async () => {
 	let unpacked = 0;
-	let largestPiece = 0;
-	const counting = (count: (bytes: number) => void) =>
-		new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
-			transform(chunk, controller) {
-				count(chunk.length);
-				controller.enqueue(chunk);
-			},
-		});
 	const Real = DecompressionStream;
 	globalThis.DecompressionStream = class {
 		readable: ReadableStream<Uint8Array<ArrayBuffer>>;
 		writable: WritableStream<BufferSource>;
 		constructor(format: CompressionFormat) {
-			const pieces = counting((bytes) => {
-				largestPiece = Math.max(largestPiece, bytes);
+			const { readable, writable } = new Real(format);
+			const counting = new TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>>({
+				transform(chunk, controller) {
+					unpacked += chunk.length;
+					controller.enqueue(chunk);
+				},
 			});
-			this.writable = pieces.writable as WritableStream<BufferSource>;
-			const unpacking = pieces.readable.pipeThrough(new Real(format));
-			this.readable = unpacking.pipeThrough(
-				counting((bytes) => {
-					unpacked += bytes;
-				}),
-			);
+			this.readable = readable.pipeThrough(counting);
+			this.writable = writable;
 		}
 	};
 	try {
-		const link = deflateRawSync(JSON.stringify(["a", " ".repeat(70_000_000)])).toString("base64url");
+		const link = deflateRawSync(JSON.stringify(["a", " ".repeat(20_000_000)])).toString("base64url");
 		assert.ok(link.length < 100_000);
 		assert.is(await unpackDraft(link), null);
 		assert.ok(unpacked > 140_000 && unpacked < 1_000_000, `${unpacked} bytes unpacked`);
-		assert.ok(largestPiece <= 500, `Chromium unpacks a piece of ${largestPiece} bytes at once`);
 	} finally {
 		globalThis.DecompressionStream = Real;
 	}
-});
-
-test("what is not UTF-8 is null", async () => {
-	const link = deflateRawSync(Buffer.from('["a","\xe9"]', "latin1")).toString("base64url");
-	assert.is(await unpackDraft(link), null);
 });
 
 test.run();

@@ -10,14 +10,8 @@ const settings = { metadataUrl: "", catalogueUrl: "" };
 function described(extent: object): Description {
 	return {
 		en: {
-			service_url: "https://host.example/MapServer/1",
-			...{
-				name: "Rivers",
-				display_field: "",
-				geometry_type: "esriGeometryPoint",
-				min_scale: 0,
-				max_scale: 0,
-			},
+			...{ service_url: "https://host.example/MapServer/1", name: "Rivers", display_field: "" },
+			...{ geometry_type: "esriGeometryPoint", min_scale: 0, max_scale: 0 },
 			...{ extent, fields: [], renderer: { type: "simple", label: "", image: "" }, count: null },
 		},
 	} as unknown as Description;
@@ -33,10 +27,8 @@ test("bounds are in degrees, whatever reference the service has", () => {
 		[-76.0001, 45, -75, 46.5],
 	);
 	// A degree of longitude at the equator is 111,319.49 m of Web Mercator (EPSG, guidance note 7-2).
-	assert.equal(
-		boundsOf({ wkid: 3857, xmin: -11131949, ymin: 0, xmax: -5565974.5, ymax: 5621521.48 })?.map(Math.round),
-		[-100, 0, -50, 45],
-	);
+	const mercator = { wkid: 3857, xmin: -11131949, ymin: 0, xmax: -5565974.5, ymax: 5621521.48 };
+	assert.equal(boundsOf(mercator)?.map(Math.round), [-100, 0, -50, 45]);
 	// 95 degrees west, 49 degrees north is the origin of EPSG:3978.
 	const [west = 0, south = 0, east = 0, north = 0] =
 		boundsOf({ wkid: 3978, xmin: -1000, ymin: -1000, xmax: 1000, ymax: 1000 }) ?? [];

@@ -1,103 +1,137 @@
 import * as assert from "uvu/assert";
+import { causeOf, causes } from "../../registry/causes.ts";
 import {
+	causeIn,
 	type Health,
 	healthText,
+	markRepairs,
 	parseHealth,
 	type Seen,
 	type SickState,
+	seenAs,
 	updateHealth,
 	weekOf,
 	weeksSince,
 } from "../../registry/health.ts";
+import { isBlockedOn } from "../../registry/mixed-content.ts";
 import { test } from "../helpers/suite.ts";
 
-for (const [day, week] of [
-	["2026-01-01", "2026-W01"],
-	["2025-12-29", "2026-W01"],
-	["2025-12-28", "2025-W52"],
-	["2027-01-03", "2026-W53"],
-	["2024-12-30", "2025-W01"],
-	["2021-01-03", "2020-W53"],
-] as const) {
-	test(`${day} is in ${week}`, () => {
+test("weeks are those of ISO 8601, in UTC", () => {
+	for (const [day, week] of [
+		["2026-01-01", "2026-W01"],
+		["2025-12-29", "2026-W01"],
+		["2025-12-28", "2025-W52"],
+		["2027-01-03", "2026-W53"],
+		["2024-12-30", "2025-W01"],
+		["2021-01-03", "2020-W53"],
+	])
 		for (const time of ["00:00:00", "23:59:59"]) assert.is(weekOf(new Date(`${day}T${time}Z`)), week);
-	});
-}
-
-test("weeks are counted over the ends of years, and never below 1", () => {
-	assert.is(weeksSince("2026-W09", "2026-W09"), 1);
-	assert.is(weeksSince("2026-W09", "2026-W11"), 3);
-	assert.is(weeksSince("2026-W53", "2027-W01"), 2);
-	assert.is(weeksSince("2025-W52", "2026-W01"), 2);
-	assert.is(weeksSince("2026-W10", "2026-W09"), 1, "a clock that was ahead");
-	for (let day = Date.UTC(2020, 0, 1); day < Date.UTC(2030, 0, 1); day += 7 * 86_400_000) {
-		assert.is(weeksSince(weekOf(new Date(day)), weekOf(new Date(day + 7 * 86_400_000))), 2);
-	}
+	for (const [since, week, count] of [
+		["2026-W09", "2026-W09", 1],
+		["2026-W09", "2026-W11", 3],
+		["2026-W53", "2027-W01", 2],
+		["2025-W52", "2026-W01", 2],
+		// A clock that was ahead.
+		["2026-W10", "2026-W09", 1],
+	] as const)
+		assert.is(weeksSince(since, week), count, `${since} ${week}`);
 });
 
 const seen = (states: Record<string, SickState | null>) =>
 	new Map(Object.entries(states).map(([key, state]) => [key, state && { state }]));
 const all = () => true;
 
-test("a layer keeps its week while it is as it was, and is forgotten when it is well", () => {
+test("a layer keeps its week while its state stays, and is removed when it is healthy", () => {
 	let health: Health = updateHealth(new Map(), seen({ b: "down", a: "empty", c: null }), "2026-W01", all);
 	const text =
 		'{\n  "sick": {\n    "a": {"state":"empty","since":"2026-W01"},\n    "b": {"state":"down","since":"2026-W01"}\n  }\n}\n';
 	assert.is(healthText(health), text);
 	health = updateHealth(parseHealth(text), seen({ a: "empty", b: "down" }), "2026-W02", all);
-	assert.is(healthText(health), text, "nothing changed, and so does the file");
+	assert.is(healthText(health), text, "the file stays the same");
 	health = updateHealth(health, seen({ a: "wrong", b: null }), "2026-W03", all);
 	assert.equal([...health], [["a", { state: "wrong", since: "2026-W03" }]]);
 	assert.is(healthText(updateHealth(health, seen({ a: null }), "2026-W04", all)), null);
 });
 
-test("a layer keeps its week with another cause, and no cause is longer than a line", () => {
+test("a layer keeps its week with another cause, and causes and values are cut", () => {
 	const at = (cause: string): ReadonlyMap<string, Seen> => new Map([["a", { state: "down", cause }]]);
 	const before = updateHealth(new Map(), at("answers with status 503"), "2026-W01", all);
 	const after = updateHealth(before, at("does not answer"), "2026-W02", all);
 	assert.equal(after.get("a"), { state: "down", since: "2026-W01", cause: "does not answer" });
 	assert.equal(parseHealth(healthText(after)), after);
-	const long = parseHealth(
-		`{"sick":{"a":{"state":"down","since":"2026-W01","cause":"${"x".repeat(5_000)}"}}}`,
-	);
-	assert.is(long.get("a")?.cause?.length, 160);
-	assert.is(
-		parseHealth('{"sick":{"a":{"state":"down","since":"2026-W01","cause":{}}}}').get("a")?.cause,
-		undefined,
-	);
+	const read = (more: object) =>
+		parseHealth(JSON.stringify({ sick: { a: { state: "down", since: "2026-W10", ...more } } })).get("a");
+	assert.is(read({ cause: "x".repeat(5_000) })?.cause?.length, 160);
+	assert.is(read({ cause: {} })?.cause, undefined);
+	assert.equal(read({ code: "toString", values: ["1"] }), { state: "down", since: "2026-W10" });
+	const { values } = read({ code: "status", values: [{}, 1, "x".repeat(500), "2"] }) ?? {};
+	assert.equal(values, ["x".repeat(160), "2"]);
 });
 
-test("a layer that was not checked keeps what was known, as long as it is registered", () => {
+test("the cause of a failed host is the layer's own, and is read in both languages", () => {
+	const stored = seenAs("down", causeOf("host-failed", causeOf("slow", 10)));
+	assert.equal([stored.code, stored.cause], ["slow", "did not answer completely within 10 s"]);
+	const french = causeIn("fr", causes.fr, stored);
+	assert.is(french.lang, "fr");
+	assert.match(french.text, /10/);
+	assert.is.not(french.text, stored.cause);
+	assert.equal(causeIn("fr", causes.fr, { cause: "fails" }), { text: "fails", lang: "en" });
+});
+
+test("a layer that was not checked keeps its entry, as long as it is registered", () => {
 	const health = updateHealth(new Map(), seen({ a: "down", b: "down" }), "2026-W01", all);
 	const after = updateHealth(health, seen({ c: "empty" }), "2026-W05", (smallkey) => smallkey !== "b");
 	assert.equal([...after.keys()].sort(), ["a", "c"]);
 	assert.is(after.get("a")?.since, "2026-W01");
 });
 
-test("the file names 5,000 layers at most: those that are sick for longest", () => {
-	const many = Array.from({ length: 6000 }, (_, index) => [`k${index}`, { state: "down" }] as const);
-	const old = updateHealth(new Map(), seen({ zz: "down" }), "2026-W01", all);
-	const text = String(healthText(updateHealth(old, new Map(many), "2026-W02", all)));
-	const known = parseHealth(text);
-	assert.is(known.size, 5000);
-	assert.ok(known.has("zz"));
-	assert.ok(text.length < 400_000);
+test("a repair that waits marks its layer, a healthy one as moved, until it is decided", () => {
+	const health = updateHealth(new Map(), seen({ a: "down" }), "2026-W01", all);
+	const marked = markRepairs(health, new Set(["a", "b"]), "2026-W02");
+	assert.equal(
+		[marked.get("a")?.repair, marked.get("b")?.state, marked.get("b")?.repair],
+		[true, "moved", true],
+	);
+	const checked = updateHealth(marked, seen({ a: "down", b: null }), "2026-W03", all);
+	assert.equal([checked.get("a")?.repair, checked.get("b")?.since], [true, "2026-W02"]);
+	assert.equal(markRepairs(checked, new Set(), "2026-W04"), health);
 });
 
-for (const text of [
-	null,
-	"",
-	"{",
-	"[]",
-	"null",
-	'{"sick":[]}',
-	'{"sick":{"../a":{"state":"down","since":"2026-W01"}}}',
-	'{"sick":{"a":null,"b":{"state":"ill","since":"2026-W01"},"c":{"state":"down","since":"yesterday"}}}',
-	'{"week":"2026-W01","failing":{"a":1}}',
-]) {
-	test(`what was never written so counts as nothing: ${text}`, () => {
-		assert.is(parseHealth(text).size, 0);
-	});
-}
+test("the file has at most 5,000 layers: those that have been sick longest", () => {
+	const many = Array.from({ length: 6000 }, (_, index) => [`k${index}`, { state: "down" }] as const);
+	const old = updateHealth(new Map(), seen({ zz: "down" }), "2026-W01", all);
+	const known = parseHealth(healthText(updateHealth(old, new Map(many), "2026-W02", all)));
+	assert.is(known.size, 5000);
+	assert.ok(known.has("zz"));
+});
+
+test("a file that is none, and invalid entries, are ignored", () => {
+	for (const text of [
+		null,
+		"",
+		"{",
+		"null",
+		'{"sick":[]}',
+		'{"sick":{"../a":{"state":"down","since":"2026-W01"}}}',
+		'{"sick":{"a":null,"b":{"state":"ill","since":"2026-W01"},"c":{"state":"down","since":"yesterday"}}}',
+	])
+		assert.is(parseHealth(text).size, 0, `${text}`);
+});
+
+test("a page over https cannot load an address over http, unless it is on the same machine", () => {
+	for (const [site, address, is] of [
+		["https://maps.example", "http://a.example/wms", true],
+		["", "http://a.example/wms", true],
+		["http://maps.example", "http://a.example/wms", false],
+		["https://maps.example", "https://a.example/wms", false],
+		["https://maps.example", "HTTP://a.example/wms", true],
+		["https://maps.example", "http://127.0.0.1:8080/wms", false],
+		["https://maps.example", "http://[::1]/wms", false],
+		["https://maps.example", "http://127.0.0.1.example/wms", true],
+		["https://maps.example", "http://localhost/wms", false],
+		["https://maps.example", "http://", false],
+	] as const)
+		assert.is(isBlockedOn(site, address), is, `${site} ${address}`);
+});
 
 test.run();

@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { judgeChange } from "../../registry/judge.ts";
+import { judgeChange, problemLine } from "../../registry/judge.ts";
 import { judgeKey } from "../../registry/key-rules.ts";
 import { type LayerFile, namesOf } from "../../registry/layer-file.ts";
 import { layerPath } from "../../registry/smallkey.ts";
@@ -23,22 +23,32 @@ const twin = (one: string, kept: string, state = "is registered"): [TextCode, st
 	`smallkey: ${one} differs only in case from ${kept}, which ${state}`,
 ];
 
-test("a new smallkey may not differ only in case from a stored one, whichever comes first by name", () => {
-	assert.equal(judged(["abc.json"], "ABC.json"), [twin("ABC", "abc")]);
-	assert.equal(judged(["ABC.json"], "abc.json"), [twin("abc", "ABC")]);
-	assert.equal(judged(["abc.json", "abcd.json"], "abc.json"), []);
-});
+const here = "the same change registers";
+const orphan: [TextCode, string, string] = [
+	"orphan",
+	"layers/ab/abc.service.json",
+	"describes a layer that is not at layers/ab/abc.json",
+];
+// biome-ignore format: a table
+const changes: [what: string, stored: string[], change: string[], ...problems: [TextCode, string, string][]][] = [
+	["a new spelling in upper case", ["abc.json"], ["ABC.json"], twin("ABC", "abc")],
+	["a new spelling in lower case", ["ABC.json"], ["abc.json"], twin("abc", "ABC")],
+	["a stored smallkey", ["abc.json", "abcd.json"], ["abc.json"]],
+	["two new spellings: the first by name is kept", [], ["abc.json", "ABC.json"], twin("abc", "ABC", here)],
+	["the first of two stored spellings", ["abc.json", "ABC.json"], ["ABC.json"]],
+	["the second of two stored spellings", ["abc.json", "ABC.json"], ["abc.json"], twin("abc", "ABC")],
+	["the removal of the second one", ["abc.json", "ABC.json"], ["-abc.json"]],
+	["another spelling in one change", ["abc.json"], ["-abc.json", "ABC.json"]],
+	["a description without a layer", [], ["abc.service.json"], orphan],
+	["a removed layer with a stored description", ["abc.json", "abc.service.json"], ["-abc.json"], orphan],
+	["one with a written description", ["abc.json", "abc.service.json"], ["-abc.json", "abc.service.json"], orphan],
+	["a layer removed with its description", ["abc.json", "abc.service.json"], ["-abc.json", "-abc.service.json"]],
+	["a description of a stored layer", ["abc.json"], ["abc.service.json"]],
+];
 
-test("of two that are new the first by name is kept", () => {
-	assert.equal(judged([], "abc.json", "ABC.json"), [twin("abc", "ABC", "the same change registers")]);
-});
-
-test("of two that are stored the first may be changed, and the other one removed", () => {
-	const stored = ["abc.json", "ABC.json"];
-	assert.equal(judged(stored, "ABC.json"), []);
-	assert.equal(judged(stored, "abc.json"), [twin("abc", "ABC")]);
-	assert.equal(judged(stored, "-abc.json"), []);
-});
+for (const [what, stored, change, ...problems] of changes)
+	test(`${what}: ${problems.length > 0 ? "refused" : "accepted"}`, () =>
+		assert.equal(judged(stored, ...change), problems));
 
 test("a smallkey is new only where it is known that it was not stored", () => {
 	const asked = [() => false, () => true, () => null].map(
@@ -49,23 +59,6 @@ test("a smallkey is new only where it is known that it was not stored", () => {
 		judgeKey("abc", "abc", () => false),
 		null,
 	);
-});
-
-test("a smallkey may get another spelling in one change", () => {
-	assert.equal(judged(["abc.json"], "-abc.json", "ABC.json"), []);
-});
-
-test("a service description has a layer, before and after a change", () => {
-	const orphan = [
-		"orphan",
-		"layers/ab/abc.service.json",
-		"describes a layer that is not at layers/ab/abc.json",
-	];
-	assert.equal(judged([], "abc.service.json"), [orphan]);
-	assert.equal(judged(["abc.json", "abc.service.json"], "-abc.json"), [orphan]);
-	assert.equal(judged(["abc.json", "abc.service.json"], "-abc.json", "abc.service.json"), [orphan]);
-	assert.equal(judged(["abc.json", "abc.service.json"], "-abc.json", "-abc.service.json"), []);
-	assert.equal(judged(["abc.json"], "abc.service.json"), []);
 });
 
 test("each problem of stored files has the code of its rule, and good layers are handed on", () => {
@@ -110,6 +103,49 @@ test("where the stored names are not known, those of a change are judged against
 	}));
 	const found = judgeChange(null, edits, "anyone").problems.map(({ code, file }) => [code, file]);
 	assert.equal(found, [["case-twin-here", "layers/ab/abc.json"]]);
+});
+
+// biome-ignore format: a table
+const places: [path: string, kind: "written" | "removed", code: TextCode | null][] = [
+	["README.md", "written", null],
+	["docs/a\u202eb", "written", "visible-name"],
+	["docs\\a", "written", "visible-name"],
+	["layers", "written", "layers-folder"],
+	["Layers/ab/abc.json", "written", "layers-case"],
+	["layers/health.json", "written", null],
+	["layers/owners.json", "removed", "owners-removed"],
+	["layers/ab/readme", "removed", null],
+	["layers/ab/readme", "written", "file-name"],
+	["layers/AB/abc.json", "written", "folder"],
+	[`layers/aa/${"a".repeat(64)}.json`, "written", null],
+	[`layers/aa/${"a".repeat(65)}.json`, "written", "smallkey"],
+	["layers/ab/ab%63.json", "written", "smallkey"],
+	["layers/ab/abc.json\n", "written", "file-name"],
+	["layers/+=/+=-_.json", "written", null],
+];
+
+test("a file has its place and its name", () => {
+	for (const [path, kind, code] of places) {
+		const { problems } = judgeChange(() => [], [{ path, kind }], "anyone");
+		assert.equal(
+			problems.map((one) => one.code),
+			code === null ? [] : [code],
+			path,
+		);
+	}
+});
+
+test("a sender may change the smallkeys of its globs only, and the first problems are those of the files", () => {
+	const written = (...names: string[]) =>
+		names.map((name) => ({ path: layerPath(name), kind: "written" as const }));
+	const said = (smallkeys: string[] | null, ...names: string[]) =>
+		judgeChange(() => [], written(...names), { id: "office", smallkeys }).problems.map(problemLine);
+	assert.equal(said(["ab*", "x?"], "abc", "x1"), []);
+	assert.equal(said(null, "other"), []);
+	const refused = "layers/ot/other.json: smallkey: sender office may change these keys only:";
+	assert.equal(said(["ab*", "x?"], "abc", "other"), [`${refused} ab* x?; not other`]);
+	assert.equal(said([], "other"), [`${refused} none; not other`]);
+	assert.equal(said([], "abc", "ABC").length, 1);
 });
 
 test("layers/health.json has to be JSON", () => {

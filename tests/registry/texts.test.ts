@@ -13,35 +13,30 @@ import {
 	textOf,
 	texts,
 } from "../../registry/texts.ts";
+import { parseTimestamp } from "../../registry/timestamp.ts";
 import { test } from "../helpers/suite.ts";
 
-test("each code of the schemas has its texts, and the files of the schemas show the English one", () => {
+test("each code of the schemas has its texts, and the published schemas show the English one", () => {
 	const codes = JSON.stringify([registration1, registration2, owners]).match(/"code":"[^"]*"/g) ?? [];
 	assert.ok(codes.length > 10);
 	for (const code of codes) assert.ok((JSON.parse(`{${code}}`) as { code: string }).code in texts.en, code);
-	const files = schemaFiles(targetNames, "/");
-	const text = files.get("registration-1.schema.json") ?? "";
+	const text = schemaFiles(targetNames, "/").get("registration-1.schema.json") ?? "";
 	assert.match(text, '"errorMessage": "must be an http or https address"');
 	assert.not.match(text, /\{\d\}"/);
 });
 
-test("places and values stay as they are, in every text of a document's problems", () => {
-	const french = (problem: Problem) => textIn("fr", problem);
-	const wrong = problemAt("/en/my: member", "address", '"ftp://a: must be b"');
-	assert.is(
-		french(wrong),
-		'/en/my: member: doit être une adresse http ou https, et non "ftp://a: must be b"',
-	);
-	const notObject = problemAt("document", "type", textOf("an-object"), 1);
-	assert.is(french(notObject), "le document\u00a0: doit être un objet, et non 1");
-	const notNamed = problemAt("/payload_type", "enum", oneOf(["wms", "feature"]), textOf("nothing"));
-	assert.is(french(notNamed), "/payload_type: doit être wms ou feature, et non rien");
-	assert.is(textIn("en", notNamed), "/payload_type: must be wms or feature, not nothing");
-	const [syntax] = parseJson(new TextEncoder().encode("[1 2]")).problems;
-	assert.is(
-		french(syntax as Problem),
-		"le document doit être en JSON\u00a0: ligne 1, colonne 4 doit être une virgule",
-	);
+const [syntax] = parseJson(new TextEncoder().encode("[1 2]")).problems;
+// biome-ignore format: a table
+const french: [Problem, string][] = [
+	[problemAt("/en/my: member", "address", '"ftp://a: must be b"'), '/en/my: member: doit être une adresse http ou https, et non "ftp://a: must be b"'],
+	[problemAt("document", "type", textOf("an-object"), 1), "le document\u00a0: doit être un objet, et non 1"],
+	[problemAt("/payload_type", "enum", oneOf(["wms", "feature"]), textOf("nothing")), "/payload_type: doit être wms ou feature, et non rien"],
+	[syntax as Problem, "le document doit être en JSON\u00a0: ligne 1, colonne 4 doit être une virgule"],
+];
+
+test("a problem in French has its place and its values as they are", () => {
+	for (const [problem, text] of french) assert.is(textIn("fr", problem), text);
+	assert.is(textIn("en", french[2]?.[0] as Problem), "/payload_type: must be wms or feature, not nothing");
 });
 
 const headers: [string | null, boolean][] = [
@@ -62,9 +57,31 @@ const headers: [string | null, boolean][] = [
 	[`${"de,".repeat(200)}fr`, false],
 ];
 
-for (const [header, is] of headers) {
-	test(`Accept-Language: ${header?.slice(0, 40)} is ${is ? "French" : "English"}`, () =>
-		assert.is(prefersFrench(header), is));
-}
+test("Accept-Language chooses French where it is preferred to English", () => {
+	for (const [header, is] of headers) assert.is(prefersFrench(header), is, `${header}`.slice(0, 40));
+});
+
+const noon = Date.UTC(2026, 2, 4, 12);
+const timestamps: [string, number | null][] = [
+	["2026-03-04T12:00:00Z", noon],
+	["2026-03-04T12:00:00", noon],
+	["2026-03-04T12:00:00+00:00", noon],
+	["2026-03-04T12:00:00.25Z", noon + 250],
+	["2026-03-04T12:00:00.123456789", noon + 123.456789],
+	["2026-03-04T12:00:00.1234567890Z", null],
+	["2026-03-04T12:00:00.Z", null],
+	["2026-03-04", null],
+	["2026-02-30T12:00:00Z", null],
+	["2026-03-04T24:00:00Z", null],
+	["2026-03-04T12:60:00Z", null],
+	["2026-03-04T12:00:00+05:00", null],
+	[" 2026-03-04T12:00:00Z", null],
+	["2026-03-04T12:00:00Z\n", null],
+	["1772625600", null],
+];
+
+test("a timestamp is a date and time of ISO 8601 in UTC", () => {
+	for (const [text, time] of timestamps) assert.is(parseTimestamp(text), time, text);
+});
 
 test.run();

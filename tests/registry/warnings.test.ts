@@ -44,6 +44,8 @@ const addresses: [Type, string, string[]][] = [
 	["wms", "https://maps.localhost/wms", [unreachable("maps.localhost")]],
 	["wms", "https://10.1.2.3/wms", [unreachable("10.1.2.3")]],
 	["wms", "https://0x7f.1/wms", [unreachable("127.0.0.1")]],
+	["wms", "https://172.31.0.1/wms", [unreachable("172.31.0.1")]],
+	["wms", "https://172.32.0.1/wms", []],
 	["wms", "https://[::1]/wms", [unreachable("::1")]],
 	["wms", "https://[::ffff:192.168.0.1]/wms", [unreachable("::ffff:c0a8:1")]],
 	["wms", "https://192.0.66.1/wms", []],
@@ -57,9 +59,10 @@ const addresses: [Type, string, string[]][] = [
 	["feature", "https://h.example/wfs", [noLayer]],
 ];
 
-for (const [payload_type, address, expected] of addresses) {
-	test(`${payload_type} at ${address}`, () => assert.equal(saidOf(payload_type, address), expected));
-}
+test("what is odd about an address", () => {
+	for (const [payload_type, address, expected] of addresses)
+		assert.equal(saidOf(payload_type, address), expected, `${payload_type} at ${address}`);
+});
 
 test("one address for both languages is odd, unless other layers are asked of it", () => {
 	const same = registered("wms", "https://h.example/wms", "https://h.example/wms");
