@@ -13,9 +13,9 @@ import {
 	usedBefore,
 	waitsOf,
 } from "../../store/store.ts";
-import { suite } from "../helpers/suite.ts";
+import { sharedSuite } from "../helpers/world.ts";
 
-/** A store without layers, and how to be rid of it. */
+/** A store, and what ends it. */
 export interface Fresh {
 	store: Store;
 	close(): Promise<void>;
@@ -81,32 +81,25 @@ async function accepted(change: ReturnType<Store["change"]>): Promise<Commit> {
 }
 
 /**
- * What every store promises, by its interface alone.
- * @param open makes a store that only this test uses
+ * What every store promises, by its interface alone. Each test has smallkeys of its own.
+ * @param open makes a store without layers
  */
 export function testStore(name: string, open: () => Promise<Fresh>): void {
-	const test = suite(name);
+	const test = sharedSuite<Fresh>(name, async (use) => {
+		const fresh = await open();
+		use(fresh.close);
+		return fresh;
+	});
 
-	/** A test with a store of its own. */
-	function check(title: string, body: (store: Store) => Promise<void>): void {
-		test(title, async () => {
-			const { store, close } = await open();
-			try {
-				await body(store);
-			} finally {
-				await close();
-			}
-		});
-	}
-
-	check("nothing is stored at first", async (store) => {
+	test("nothing is stored at first", async ({ store }) => {
 		assert.is(await store.read("23ax5t"), null);
 		assert.equal(await store.keys("23"), []);
 		assert.is(await store.read("__proto__"), null);
 		assert.equal(await store.keys("__"), []);
 	});
 
-	check("a change is read back, and a further one builds on it", async (store) => {
+	test("a change is read back, a further one builds on it, and a repeated state makes no commit", async (scene) => {
+		const { store } = scene;
 		const first = await accepted(store.change(putting("23ax5t", textOf(1)), metaOf("23ax5t")));
 		assert.is(first.changed, true);
 		assert.is(first.branch, undefined);
@@ -114,21 +107,19 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		const second = await accepted(store.change(putting("23ax5t", textOf(2)), metaOf("23ax5t")));
 		assert.is.not(second.commit, first.commit);
 		assert.equal(await store.read("23ax5t"), { registration: textOf(2), description: null });
+		const again = await accepted(store.change(putting("23ax5t", textOf(2)), metaOf("23ax5t")));
+		assert.equal([again.commit, again.changed], [second.commit, false]);
 	});
 
-	check("the state asked for is found: no commit", async (store) => {
-		const first = await accepted(store.change(putting("a", textOf(1)), metaOf("a")));
-		const again = await accepted(store.change(putting("a", textOf(1)), metaOf("a")));
-		assert.equal([again.commit, again.changed], [first.commit, false]);
-	});
-
-	check("a key is removed, with its description in the same commit", async (store) => {
+	test("a key is removed, with its description in the same commit", async ({ store }) => {
+		const long = `${JSON.stringify({ name: "Réseau routier 道路 🛣 ".repeat(3_000) })}\n`;
 		const both = async () => [
-			{ path: layerPath("ozone"), text: textOf(1) },
-			{ path: descriptionPath("ozone"), text: "{}\n" },
+			{ path: layerPath("ozone"), text: long },
+			{ path: descriptionPath("ozone"), text: `{"image":"${"A".repeat(400_000)}"}\n` },
 		];
 		await accepted(store.change(both, metaOf("ozone")));
-		assert.equal(await store.read("ozone"), { registration: textOf(1), description: "{}\n" });
+		const [registration, description] = (await both()).map(({ text }) => text);
+		assert.equal(await store.read("ozone"), { registration, description }, "byte for byte");
 		await accepted(store.change(putting("ozonly", textOf(2)), metaOf("ozonly")));
 		assert.equal(await store.keys("oz"), ["ozone", "ozonly"]);
 		const gone = async () => (await both()).map(({ path }) => ({ path, text: null }));
@@ -137,117 +128,99 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.equal(await store.keys("oz"), ["ozonly"]);
 	});
 
-	check("keys that differ only in case share a folder", async (store) => {
-		for (const key of ["aB1", "Ab2", "ab-=+_"]) {
+	test("keys that differ only in case share a folder, and are the spellings of a key", async ({ store }) => {
+		for (const key of ["aB1", "Ab1", "ab-=+_"])
 			await accepted(store.change(putting(key, textOf(key)), metaOf(key)));
-		}
-		assert.equal(await store.keys(folderOf("AB")), ["Ab2", "aB1", "ab-=+_"]);
+		assert.equal(await store.keys(folderOf("AB")), ["Ab1", "aB1", "ab-=+_"]);
 		assert.is(await store.read("ab1"), null);
 		assert.is((await store.read("ab-=+_"))?.registration, textOf("ab-=+_"));
-		for (const key of ["+=x", "-", "="]) {
-			await accepted(store.change(putting(key, textOf(key)), metaOf(key)));
-			assert.equal(await store.keys(folderOf(key)), [key]);
-			assert.is((await store.read(key))?.registration, textOf(key));
-		}
+		await accepted(store.change(putting("+=x", textOf("+=x")), metaOf("+=x")));
+		assert.equal(await store.keys(folderOf("+=x")), ["+=x"]);
+		assert.equal(await store.keys("ab", "AB1"), ["Ab1", "aB1"]);
+		assert.equal(await store.keys("ab", "ab3"), []);
+		await accepted(store.change(removing("aB1"), metaOf("aB1")));
+		assert.equal(await store.keys("ab", "ab1"), ["Ab1"]);
+		const seen: string[][] = [];
+		await Promise.all([
+			store.change(putting("aB1", textOf(1)), metaOf("aB1")),
+			store.change(async (now) => {
+				seen.push(await now.keys("ab", "ab1"));
+				return [];
+			}, metaOf("ab1")),
+		]);
+		assert.equal(seen.at(-1), ["Ab1", "aB1"], "with changes that are not made yet");
 	});
 
-	check("texts come back byte for byte", async (store) => {
-		const long = `${JSON.stringify({ name: "Réseau routier 道路 🛣 ".repeat(3_000) })}\n`;
-		const described = `{"image":"${"A".repeat(400_000)}"}\n`;
-		const both = async () => [
-			{ path: layerPath("nrn"), text: long },
-			{ path: descriptionPath("nrn"), text: described },
-		];
-		await accepted(store.change(both, metaOf("nrn")));
-		assert.equal(await store.read("nrn"), { registration: long, description: described });
-	});
-
-	check("what the edits refuse is handed on, and nothing is stored", async (store) => {
-		const first = await accepted(store.change(putting("a", textOf(1)), metaOf("a")));
+	test("what the edits refuse or throw is handed on, nothing is stored, and no other change stops", async (scene) => {
+		const { store } = scene;
+		const first = await accepted(store.change(putting("re", textOf(1)), metaOf("re")));
 		const refusal = { status: 409, errors: [problemAt("smallkey", "required")] };
-		assert.equal(await store.change(async () => refusal, metaOf("a", { subject: "no" })), refusal);
-		const again = await accepted(store.change(putting("a", textOf(1)), metaOf("a")));
-		assert.is(again.commit, first.commit);
-	});
-
-	check("edits that throw stop no other change", async (store) => {
 		const broken = async () => {
 			throw new Error("a fault of the test");
 		};
-		try {
-			await store.change(broken, metaOf("a"));
-			assert.unreachable("the error has to come out");
-		} catch (error) {
-			assert.match(String(error), "a fault of the test");
-		}
-		await accepted(store.change(putting("a", textOf(1)), metaOf("a")));
-		assert.is((await store.read("a"))?.registration, textOf(1));
+		const [refused, failed, other] = await Promise.allSettled([
+			store.change(async () => refusal, metaOf("re")),
+			store.change(broken, metaOf("re")),
+			accepted(store.change(putting("re", textOf(1)), metaOf("re"))),
+		]);
+		assert.equal(refused, { status: "fulfilled", value: refusal });
+		assert.match(failed.status === "rejected" ? String(failed.reason) : "", "a fault of the test");
+		assert.equal(other, { status: "fulfilled", value: { commit: first.commit, changed: false } });
 	});
 
-	check("a request that is repeated changes nothing twice", async (store) => {
-		const meta = metaOf("a");
-		const first = await accepted(store.change(putting("a", textOf(1)), meta));
-		const again = await accepted(store.change(putting("a", textOf(1)), meta));
+	test("a request that is repeated changes nothing twice", async ({ store }) => {
+		const meta = metaOf("use");
+		const first = await accepted(store.change(putting("use", textOf(1)), meta));
+		const again = await accepted(store.change(putting("use", textOf(1)), meta));
 		assert.equal([again.commit, again.changed], [first.commit, false]);
-		await accepted(store.change(putting("a", textOf(2)), metaOf("a")));
-		assert.equal(await store.change(putting("a", textOf(1)), meta), usedBefore);
-		assert.is((await store.read("a"))?.registration, textOf(2));
-		await accepted(store.change(removing("a"), metaOf("a", { subject: "remove a" })));
-		assert.equal(await store.change(putting("a", textOf(1)), meta), usedBefore);
-		assert.is(await store.read("a"), null);
+		await accepted(store.change(putting("use", textOf(2)), metaOf("use")));
+		assert.equal(await store.change(putting("use", textOf(1)), meta), usedBefore);
+		assert.is((await store.read("use"))?.registration, textOf(2));
+		await accepted(store.change(removing("use"), metaOf("use", { subject: "remove use" })));
+		assert.equal(await store.change(putting("use", textOf(1)), meta), usedBefore);
+		assert.is(await store.read("use"), null);
 	});
 
-	check("changes without a signature are never taken for repeats", async (store) => {
+	test("one signature twice at the same moment takes effect once", async ({ store }) => {
+		const meta = metaOf("once");
+		const [first, second, again] = await Promise.all([
+			store.change(putting("once", textOf(1)), meta),
+			store.change(putting("once", textOf(2)), metaOf("once")),
+			store.change(putting("once", textOf(1)), meta),
+		]);
+		assert.equal(
+			[first, second].map((outcome) => !isRefusal(outcome) && outcome.changed),
+			[true, true],
+		);
+		assert.equal(again, usedBefore);
+		assert.is((await store.read("once"))?.registration, textOf(2));
+	});
+
+	test("changes without a signature are never taken for repeats", async ({ store }) => {
 		for (const value of [1, 2, 1]) {
-			const meta = metaOf("a", { request: null });
-			assert.is((await accepted(store.change(putting("a", textOf(value)), meta))).changed, true);
+			const meta = metaOf("plain", { request: null });
+			assert.is((await accepted(store.change(putting("plain", textOf(value)), meta))).changed, true);
 		}
-		assert.is((await store.read("a"))?.registration, textOf(1));
+		assert.is((await store.read("plain"))?.registration, textOf(1));
 	});
 
-	check("20 changes of one key at once: each builds on the one before", async (store) => {
+	test("20 changes of one key and of others at once: each builds on the one before", async ({ store }) => {
 		const counting = async (now: Reader) => {
 			const layer = await now.read("counter");
 			const { value } = layer ? JSON.parse(layer.registration) : { value: 0 };
 			return [{ path: layerPath("counter"), text: textOf(value + 1) }];
 		};
-		const changes = Array.from({ length: 20 }, () => accepted(store.change(counting, metaOf("counter"))));
-		const commits = new Set((await Promise.all(changes)).map(({ commit }) => commit));
-		assert.is(commits.size, 20);
+		const changes = Array.from({ length: 20 }, (_, index) => [
+			accepted(store.change(counting, metaOf("counter"))),
+			accepted(store.change(putting(`many-${index}`, textOf(index)), metaOf(`many-${index}`))),
+		]);
+		const commits = new Set((await Promise.all(changes.flat())).map(({ commit }) => commit));
+		assert.is(commits.size, 40);
 		assert.is((await store.read("counter"))?.registration, textOf(20));
+		assert.is((await store.keys("ma")).length, 20);
 	});
 
-	check(
-		"the spellings of a key are those that differ only in case, with changes that are not made yet",
-		async (store) => {
-			for (const key of ["aB1", "Ab1", "ab2"])
-				await accepted(store.change(putting(key, textOf(key)), metaOf(key)));
-			assert.equal(await store.keys("ab", "AB1"), ["Ab1", "aB1"]);
-			assert.equal(await store.keys("ab", "ab3"), []);
-			const gone = async () => [{ path: layerPath("aB1"), text: null }];
-			await accepted(store.change(gone, metaOf("aB1")));
-			assert.equal(await store.keys("ab", "ab1"), ["Ab1"]);
-			const seen: string[][] = [];
-			await Promise.all([
-				store.change(putting("aB1", textOf(1)), metaOf("aB1")),
-				store.change(async (now) => {
-					seen.push(await now.keys("ab", "ab1"));
-					return [];
-				}, metaOf("ab1")),
-			]);
-			assert.equal(seen.at(-1), ["Ab1", "aB1"]);
-		},
-	);
-
-	check("50 changes of different keys at once: all are there", async (store) => {
-		const keys = Array.from({ length: 50 }, (_, index) => `k${index % 3}-${index}`);
-		await Promise.all(keys.map((key) => accepted(store.change(putting(key, textOf(key)), metaOf(key)))));
-		const stored = (await Promise.all(["k0", "k1", "k2"].map((folder) => store.keys(folder)))).flat();
-		assert.equal(stored, [...keys].sort());
-		assert.is((await store.read("k1-49"))?.registration, textOf("k1-49"));
-	});
-
-	check("a change for review waits on a branch of its own", async (store) => {
+	test("a change for review waits on a branch of its own", async ({ store }) => {
 		await accepted(store.change(putting("nhn", textOf(1)), metaOf("nhn")));
 		const review = { review: true };
 		const first = await accepted(store.change(putting("nhn", textOf(2)), metaOf("nhn", review)));
@@ -258,33 +231,32 @@ export function testStore(name: string, open: () => Promise<Fresh>): void {
 		assert.equal([second.changed, second.branch], [true, "register/nhn"]);
 		assert.is.not(second.commit, first.commit);
 		assert.is(second.pullRequest, first.pullRequest);
-		assert.is((await store.read("nhn"))?.registration, textOf(1));
 		const removal = await accepted(store.change(removing("nhn"), metaOf("nhn", review)));
 		assert.equal([removal.changed, removal.branch], [true, "register/nhn"]);
 		assert.is((await store.read("nhn"))?.registration, textOf(1));
 	});
 
-	check("a change that waits for review is not replaced by another sender's", async (store) => {
-		const stored = await accepted(store.change(putting("nhn", textOf(1)), metaOf("nhn")));
-		const meta = (author: string) => metaOf("nhn", { author, review: true });
-		const first = await accepted(store.change(putting("nhn", textOf(2)), meta("ann")));
-		for (const edits of [putting("nhn", textOf(3)), removing("nhn"), putting("nhn", textOf(2))]) {
+	test("a change that waits for review is not replaced by another sender's", async ({ store }) => {
+		const stored = await accepted(store.change(putting("wait", textOf(1)), metaOf("wait")));
+		const meta = (author: string) => metaOf("wait", { author, review: true });
+		const first = await accepted(store.change(putting("wait", textOf(2)), meta("ann")));
+		for (const edits of [putting("wait", textOf(3)), removing("wait"), putting("wait", textOf(2))]) {
 			const other = meta("bo");
 			assert.equal(await store.change(edits, other), waitsOf("ann"));
 			assert.equal(await store.change(edits, other), waitsOf("ann"), "sent again");
 		}
-		const same = await accepted(store.change(putting("nhn", textOf(1)), meta("bo")));
+		const same = await accepted(store.change(putting("wait", textOf(1)), meta("bo")));
 		assert.equal(same, { commit: stored.commit, changed: false }, "what is stored is no change");
-		const again = await accepted(store.change(putting("nhn", textOf(2)), meta("ann")));
+		const again = await accepted(store.change(putting("wait", textOf(2)), meta("ann")));
 		assert.equal(again, { ...first, changed: false }, "the change of ann still waits");
 	});
 
-	check("a request for review that is repeated changes nothing twice", async (store) => {
-		const meta = metaOf("nhn", { review: true });
-		await accepted(store.change(putting("nhn", textOf(1)), meta));
-		await accepted(store.change(putting("nhn", textOf(2)), metaOf("nhn", { review: true })));
-		assert.equal(await store.change(putting("nhn", textOf(1)), meta), usedBefore);
-		assert.is(await store.read("nhn"), null);
+	test("a request for review that is repeated changes nothing twice", async ({ store }) => {
+		const meta = metaOf("twice", { review: true });
+		await accepted(store.change(putting("twice", textOf(1)), meta));
+		await accepted(store.change(putting("twice", textOf(2)), metaOf("twice", { review: true })));
+		assert.equal(await store.change(putting("twice", textOf(1)), meta), usedBefore);
+		assert.is(await store.read("twice"), null);
 	});
 
 	test.run();

@@ -1,6 +1,8 @@
 import { join } from "node:path";
 import { textsOf } from "../../registry/problems.ts";
 import { layerPath } from "../../registry/smallkey.ts";
+import { type StoreLimits, syncPath } from "../../store/git/base.ts";
+import type { Publish } from "../../store/git/branch.ts";
 import { type GitStore, type GitStoreOptions, openGitStore } from "../../store/git/git-store.ts";
 import type { Log } from "../../store/log.ts";
 import { type Commit, isRefusal, type Meta, type Refusal } from "../../store/store.ts";
@@ -58,4 +60,66 @@ export async function committed(change: Promise<Commit | Refusal>): Promise<stri
 /** What git prints in the repository of a folder, without the space around it. */
 export async function git(folder: string, ...args: string[]): Promise<string> {
 	return (await runGit(join(folder, "repository.git"), args)).toString("utf8").trim();
+}
+
+const publishNothing: Publish = async () => ({ warnings: Promise.resolve([]) });
+
+/** A store in one repository, whose disk, readers and clock a test replaces, and which it starts again. */
+export class TestRepository implements AsyncDisposable {
+	/** Milliseconds since 1970; null: the machine's clock. */
+	now: number | null = null;
+	sync = syncPath;
+	publish = publishNothing;
+	store!: GitStore;
+	readonly log: string[] = [];
+
+	constructor(readonly folder: string) {}
+
+	get path(): string {
+		return join(this.folder, "repository.git");
+	}
+
+	async open(limits: Partial<StoreLimits> = {}): Promise<void> {
+		const note = (line: unknown) => void this.log.push(String(line));
+		this.store = await openEmpty(this.folder, {
+			now: () => new Date(this.now ?? Date.now()),
+			sync: (path) => this.sync(path),
+			publish: (range) => this.publish(range),
+			log: { info: () => undefined, warn: note, error: note },
+			limits,
+		});
+	}
+
+	/** Ends the store and opens it again, without a fault of the test before. */
+	async restart(limits: Partial<StoreLimits> = {}): Promise<void> {
+		await this.store?.close();
+		[this.sync, this.publish] = [syncPath, publishNothing];
+		await this.open(limits);
+	}
+
+	put(smallkey: string, layer?: string, parts?: Partial<Meta>): Promise<Commit | Refusal> {
+		return put(this.store, smallkey, layer, parts);
+	}
+
+	git(...args: string[]): Promise<string> {
+		return git(this.folder, ...args);
+	}
+
+	/** The commit of the branch. */
+	tip(): Promise<string> {
+		return this.git("rev-parse", "refs/heads/main");
+	}
+
+	/** Commits on the branch as another process does. @param tree by default that of the branch @returns its id */
+	async commit(message = "by hand", tree = "refs/heads/main^{tree}", who = "Ada"): Promise<string> {
+		const identity = ["-c", `user.name=${who}`, "-c", `user.email=${who}@sender.invalid`];
+		const words = ["commit-tree", "-p", "refs/heads/main", "-m", message, tree];
+		const id = await this.git(...identity, ...words);
+		await this.git("update-ref", "refs/heads/main", id);
+		return id;
+	}
+
+	[Symbol.asyncDispose](): Promise<void> {
+		return this.store.close();
+	}
 }

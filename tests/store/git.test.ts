@@ -1,191 +1,481 @@
-import { existsSync } from "node:fs";
-import { readFile, symlink, utimes, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { existsSync, renameSync, writeFileSync } from "node:fs";
+import { chmod, mkdir, readdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
-import { runGit } from "../../system/git/run.ts";
-import { Clone } from "../helpers/clone.ts";
-import { Local, manual, textOf, wms } from "../helpers/local.ts";
-import { removedFilesOf } from "../helpers/process.ts";
-import { eventually } from "../helpers/wait.ts";
-import { freshSuite } from "../helpers/world.ts";
+import { layerPath } from "../../registry/smallkey.ts";
+import { syncPath } from "../../store/git/base.ts";
+import type { CommitRange } from "../../store/git/branch.ts";
+import { clearLocks } from "../../store/git/leftovers.ts";
+import { isRefusal, type Reader, StoreBusy, serviceIdentity } from "../../store/store.ts";
+import { GitTimeout, runGit } from "../../system/git/run.ts";
+import { wms } from "../helpers/local.ts";
+import { descendantsWith, removedFilesOf, signalIfThere } from "../helpers/process.ts";
+import { eventually, gate } from "../helpers/wait.ts";
+import { sharedSuite, temporaryFolder, words } from "../helpers/world.ts";
+import { assertBusy, metaOf } from "./contract.ts";
+import { committed, openEmpty, TestRepository } from "./git-store.ts";
+import { loosen, objectFile } from "./loose-objects.ts";
 
-const test = freshSuite("git store", async (use) => {
-	const local = use(await Local.open({ files: { "layers/on/one.json": wms("one") } }));
-	return { local, clone: use(await Clone.of(local.repository)) };
+/** What is synced while the repository is made. */
+const made: string[] = [];
+
+const test = sharedSuite("git store", async (use) => {
+	const world = new TestRepository(use(await temporaryFolder()).path);
+	world.sync = async (path) => {
+		made.push(path);
+		await syncPath(path);
+	};
+	await world.open();
+	return { world: use(world) };
 });
 
-const status = (local: Local, smallkey: string) => local.get(`/v0.9/doc/en/${smallkey}`).status;
+/** What a promise fails with, or its value. */
+const outcomeOf = (promise: Promise<unknown>): Promise<unknown> => promise.catch((error: unknown) => error);
 
-test("a PUT of a layer that a push has spelled differently makes no commit", async ({ local, clone }) => {
-	assert.is((await local.put("two", manual)).status, 201);
-	assert.is((await local.store.ids("two"))?.isCanonical, false, "known to decisions only");
-	await clone.git("pull", "-q");
-	await clone.commit({ "layers/tw/two.json": JSON.stringify(JSON.parse(manual), null, 3) });
-	assert.ok(await clone.push());
-	const pushed = await clone.git("rev-parse", "HEAD");
-	await eventually(() => local.store.tip === pushed);
-	local.now += 1000;
-	const answer = await local.put("two", manual);
-	assert.is(answer.status, 201);
-	assert.is(((await answer.json()) as { commit: string }).commit, pushed);
-	assert.is(await local.git("rev-parse", "refs/heads/main"), pushed);
-});
+/** Sends a signal to the store's own processes of one command. @returns their ids */
+function signal({ folder }: TestRepository, command: string, name: NodeJS.Signals): number[] {
+	const pids = descendantsWith(process.pid, folder, command);
+	assert.ok(pids.length > 0, `there is a git ${command}`);
+	for (const pid of pids) signalIfThere(pid, name);
+	return pids;
+}
 
-test("what is pushed is served, in memory and as files", async ({ local, clone }) => {
-	await clone.commit({ "layers/tw/two.json": wms("two"), "layers/on/one.json": wms("uno") });
-	assert.ok(await clone.push());
-	await eventually(() => status(local, "two") === 200);
-	assert.match(textOf(local.get("/v0.9/doc/fr/one")), '"layerName":"uno"');
-	await local.filesIdle();
-	assert.match(await readFile(join(local.out, "v0.9/doc/en/two"), "utf8"), '"layerName":"two"');
-	await clone.commit({ "layers/tw/two.json": null });
-	assert.ok(await clone.push());
-	await eventually(() => status(local, "two") === 404);
-	await eventually(
-		async () => (await readFile(join(local.out, "v0.9/doc/en/two")).catch(() => null)) === null,
-	);
-});
+/** Longest silence of git and of the disk where a test makes one. */
+const silenceMs = 3_000;
 
-test("a commit of more text than is handed to git at once is stored whole", async ({ local }) => {
-	const texts = ["é", "\u{1f30d}", "x"].map((character) => `${character.repeat(700_000)}\n`);
-	const edits = texts.map((text, index) => ({ path: `layers/bi/big-${index}.txt`, text }));
-	const meta = { smallkey: null, author: "a", time: local.now, subject: "big", trailers: [], request: null };
-	await local.store.change(async () => edits, { ...meta, review: false });
-	for (const { path, text } of edits) {
-		assert.is((await runGit(local.repository, ["show", `main:${path}`])).toString("utf8"), text, path);
-	}
-});
-
-test("a push and PUTs at the same moment: neither is lost", async ({ local, clone }) => {
-	for (let round = 0; round < 5; round += 1) {
-		await clone.commit({ [`layers/pu/pushed-${round}.json`]: wms("pushed") });
-		const puts = Array.from({ length: 8 }, (_, index) => local.put(`put-${round}-${index}`));
-		const [pushed, ...answers] = await Promise.all([clone.push(), ...puts]);
-		assert.ok(answers.every((answer) => answer.status === 201));
-		// The second one is built on the first: a late push is refused until it is rebased.
-		for (let ok = pushed; !ok; ) {
-			await clone.git("pull", "-q", "--rebase");
-			ok = await clone.push();
-		}
-		const names = await local.git("ls-tree", "-r", "--name-only", "main");
-		assert.match(names, `pushed-${round}.json`);
-		for (let index = 0; index < 8; index += 1) assert.match(names, `put-${round}-${index}.json`);
-		await eventually(() => status(local, `pushed-${round}`) === 200);
-		await clone.git("pull", "-q", "--rebase");
-	}
-	assert.is(await local.git("fsck", "--strict", "--no-dangling"), "");
-	assert.equal(local.reported, []);
-});
-
-test("a PUT that comes second is built on the pushed commit", async ({ local, clone }) => {
-	await local.put("first");
-	await clone.git("pull", "-q", "--rebase");
-	await clone.commit({ "layers/pu/pushed.json": wms("pushed") });
-	assert.ok(await clone.push());
-	assert.is((await local.put("second")).status, 201);
-	assert.is(await local.git("log", "-1", "--format=%s", "main~1"), "by hand");
-	assert.is(status(local, "pushed"), 200);
-});
-
-test("a PUT decides on what was pushed: a key that differs in case is 409", async ({ local, clone }) => {
-	await clone.commit({ "layers/ro/Roads.json": wms("roads") });
-	assert.ok(await clone.push());
-	assert.is((await local.put("roads")).status, 409);
-	assert.is((await local.delete("one")).status, 204);
-	assert.is((await local.delete("Roads")).status, 204);
-});
-
-test("forced pushes and deleting the branch are refused", async ({ local, clone }) => {
-	await local.put("two");
-	const before = await local.git("rev-parse", "main");
-	await clone.commit({ "layers/th/three.json": wms("three") });
-	assert.not(await clone.push(), "not a fast forward");
-	assert.not(await clone.push("--force"));
-	assert.not(await clone.push("origin", ":main"));
-	assert.is(await local.git("rev-parse", "main"), before);
-});
-
-test("after a push of a wrong file the last good fragment is served, and the log says why", async (scene) => {
-	const { local, clone } = scene;
-	await clone.commit({
-		"layers/on/one.json": wms("one").replace("http://", "ftp://"),
-		"layers/xx/stray.json": manual,
-		"layers/go/good.json": wms("good"),
-	});
-	await symlink("good.json", join(clone.path, "layers/go/goose.json"));
-	await clone.commit({ "layers/On.json": manual });
-	assert.ok(await clone.push());
-	await eventually(() => status(local, "good") === 200 && local.warnings.length >= 4);
-	assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"one"');
-	for (const key of ["stray", "goose", "On"]) assert.is(status(local, key), 404, key);
-	assert.is(await local.store.read("goose"), null, "a link's target is no layer");
-	assert.is(await local.store.ids("goose"), null);
-	const rule = 'must be an http or https address, not "ftp://wms.ess-ws.nrcan.gc.ca/wms/toporama_en"';
-	assert.ok(
-		local.warnings.includes(`layers/on/one.json: /en/service_url: ${rule}`),
-		local.warnings.join("\n"),
-	);
-	assert.ok(local.warnings.includes("layers/xx/stray.json: must be at layers/st/stray.json"));
-	assert.ok(local.warnings.includes("layers/go/goose.json: must be a plain file, not a symlink"));
-	await local.restart();
-	assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"one"', "after a restart, too");
-	assert.is((await local.put("one", wms("mended"))).status, 201);
-	assert.match(textOf(local.get("/v0.9/doc/en/one")), '"layerName":"mended"');
-});
-
-test("a restart keeps everything, whatever a killed writer left behind", async ({ local }) => {
-	await local.put("two");
-	await local.stop();
-	const leftovers = [
-		"refs/heads/main.lock",
-		"packed-refs.lock",
-		"config.lock",
-		"objects/pack/tmp_pack_x",
-		"fast_import_crash_1",
-	];
-	for (const name of leftovers) await writeFile(join(local.repository, name), "");
-	const operators = join(local.repository, "objects/pack/pack-kept.keep");
-	await writeFile(operators, "kept by the operator\n");
-	await local.start();
-	for (const name of leftovers) assert.not(existsSync(join(local.repository, name)), name);
-	assert.ok(existsSync(operators));
-	assert.is(status(local, "two"), 200);
-	assert.is((await local.put("three")).status, 201);
-	assert.is(await local.git("fsck", "--strict", "--no-dangling"), "");
-});
-
-test("a lock that a killed pusher left is no obstacle", async ({ local }) => {
-	const lock = join(local.repository, "refs/heads/main.lock");
-	await writeFile(lock, "");
-	await utimes(lock, new Date(0), new Date(0));
-	assert.is((await local.put("two")).status, 201);
-	assert.is(status(local, "two"), 200);
-});
-
-test("acknowledged commits are made durable by git", async ({ local }) => {
-	const expected = {
+test("a new repository is on the disk with all folders on its path, and set up", async ({ world }) => {
+	for (const name of ["HEAD", "config", "objects", "refs"]) assert.ok(made.includes(join(world.path, name)));
+	for (const path of [world.path, world.folder, dirname(world.folder), "/"]) assert.ok(made.includes(path));
+	const settings = {
 		"core.fsync": "committed",
 		"receive.denynonfastforwards": "true",
 		"receive.denydeletes": "true",
 		"receive.fsckobjects": "true",
 		"receive.autogc": "false",
 		"receive.maxinputsize": String(256 << 20),
-		"core.bigfilethreshold": String(8 << 20),
 		"core.hookspath": "hooks",
 		"gc.auto": "0",
 	};
-	for (const [name, value] of Object.entries(expected)) assert.is(await local.git("config", name), value);
+	for (const [name, value] of Object.entries(settings)) assert.is(await world.git("config", name), value);
 });
 
-test("packs are repacked at rest, and no process keeps the old ones open", async ({ local }) => {
-	for (let round = 0; round < 55; round += 1) assert.is((await local.put(`layer-${round}`)).status, 201);
-	const packs = async () => Number(/^packs: (\d+)$/m.exec(await local.git("count-objects", "-v"))?.[1]);
-	assert.ok((await packs()) >= 50);
-	await eventually(async () => (await packs()) < 10);
-	await eventually(() => removedFilesOf(process.pid, local.repository).length === 0);
-	assert.is((await local.put("after")).status, 201);
-	assert.is(await local.git("rev-list", "--count", "main"), "57");
-	assert.is(await local.git("fsck", "--strict", "--no-dangling"), "");
+test("a commit names its sender, its time, its trailers and the service", async ({ world }) => {
+	const request = "a".repeat(64);
+	const time = Date.UTC(2026, 2, 4, 12);
+	const trailers = [["Sender", "energy"] as const, ["Request", request] as const];
+	const commit = await committed(
+		world.put("who", "a", { author: "energy", time, subject: "register who (wms)", trailers }),
+	);
+	const format = "--format=%an <%ae> %at%n%cn <%ce>%n%B";
+	assert.is(
+		await world.git("log", "-1", format, commit),
+		`energy <energy@sender.invalid> ${time / 1000}\n${serviceIdentity}\nregister who (wms)\n\nSender: energy\nRequest: ${request}`,
+	);
+	assert.is(await world.tip(), commit);
+});
+
+test("any path and any text is stored as it is", async ({ world }) => {
+	const names = ['"quoted"', "back\\slash", "line\nbreak", "é ü", "from :1", "large"];
+	const texts = ["", "\n", "data 5\nM 100644 inline x\n", "\u{1f30d}\0", "'", "é\u{1f30d}".repeat(700_000)];
+	const edits = names.map((name, index) => ({ path: `layers/od/${name}`, text: texts[index] as string }));
+	const commit = await committed(world.store.change(async () => edits, metaOf("odd")));
+	for (const { path, text } of edits)
+		assert.is((await runGit(world.path, ["cat-file", "blob", `${commit}:${path}`])).toString(), text);
+	const gone = edits.map(({ path }) => ({ path, text: null }));
+	await committed(world.store.change(async () => gone, metaOf("odd")));
+});
+
+test("a change is answered after its pack and then its branch are on the disk, names too", async ({
+	world,
+}) => {
+	const synced: { name: string; head: string }[] = [];
+	world.sync = async (path) => {
+		await syncPath(path);
+		if (path.startsWith(world.path))
+			synced.push({ name: path.slice(world.path.length + 1), head: await world.tip() });
+	};
+	const before = await world.tip();
+	const commit = await committed(world.put("one"));
+	assert.equal(synced, [
+		{ name: "objects/pack", head: before },
+		{ name: "refs/heads", head: commit },
+	]);
+	synced.length = 0;
+	await committed(world.put("one", "two", { review: true }));
+	assert.equal(
+		synced.map(({ name }) => name),
+		["objects/pack", "refs/heads/register", "refs/heads"],
+	);
+	await world.restart();
+});
+
+test("a folder that cannot be synced by itself is no obstacle, a missing one is", async () => {
+	const error = await outcomeOf(syncPath("/nowhere/at/all"));
+	assert.is((error as NodeJS.ErrnoException).code, "ENOENT");
+});
+
+test("a change whose folders cannot be put on the disk is not acknowledged", async ({ world }) => {
+	world.sync = async () => {
+		throw new Error("EIO: i/o error, fsync");
+	};
+	assertBusy(await outcomeOf(world.put("two")), "le dépôt ne peut pas être modifié");
+	assert.match(world.log.join("\n"), "EIO");
+	world.sync = syncPath;
+	await committed(world.put("two"));
+});
+
+for (const [what, folder, isStored] of [
+	["before the branch moves", "objects/pack", false],
+	["once the branch has moved", "refs/heads", true],
+] as const) {
+	test(`a disk that does not answer ${what} is a refusal, and blocks no later change`, async ({ world }) => {
+		await world.restart({ silenceMs });
+		const before = await world.tip();
+		const [held, release] = gate();
+		world.sync = async (path) => {
+			if (path.endsWith(folder)) await held;
+			await syncPath(path);
+		};
+		assertBusy(await outcomeOf(world.put("disk", what)), "le disque ne répond pas");
+		assert.is(world.store.state(), "the disk does not answer");
+		assert.is((await world.tip()) !== before, isStored);
+		release();
+		await committed(world.put("two", what));
+		assert.is(world.store.state(), null);
+		await world.restart();
+	});
+}
+
+test("groups reach the branch, the readers and their senders in the order of their changes", async (scene) => {
+	const { world } = scene;
+	const ranges: CommitRange[] = [];
+	const [held, release] = gate();
+	world.publish = async (range) => {
+		ranges.push(range);
+		if (ranges.length === 1) await held;
+		return { warnings: Promise.resolve([]) };
+	};
+	const first = await world.tip();
+	const answered: string[] = [];
+	const changes: Promise<string>[] = [];
+	const add = () => {
+		const change = committed(world.put("order", `change ${changes.length}`));
+		changes.push(change);
+		void change.then((commit) => answered.push(commit));
+	};
+	add();
+	await eventually(() => ranges.length === 1);
+	for (let index = 0; index < 6; index += 1) add();
+	await world.git("rev-parse", "refs/heads/main");
+	assert.equal([ranges.length, answered.length], [1, 0], "the first group is not readable yet");
+	release();
+	const commits = await Promise.all(changes);
+	const listed = await world.git("rev-list", "--reverse", `${first}..refs/heads/main`);
+	assert.equal([commits, answered], [words(listed), commits]);
+	for (const [index, { from }] of ranges.entries()) assert.is(from, ranges[index - 1]?.to ?? first);
+	assert.equal(
+		ranges[0]?.changes.map(({ path }) => path),
+		[layerPath("order")],
+	);
+	await world.restart();
+});
+
+test("a change is judged on what others have brought to the branch", async ({ world }) => {
+	const old = await committed(world.put("pushed", "first"));
+	await committed(world.put("pushed", "second"));
+	const ranges: string[] = [];
+	world.publish = async ({ to }) => {
+		ranges.push(to);
+		return { warnings: Promise.resolve([]) };
+	};
+	const pushed = await world.commit("revert", `${old}^{tree}`);
+	assert.is(await world.store.branch.commitsBehind(), 1);
+	const text = wms("second");
+	const edits = async (now: Reader) =>
+		(await now.read("pushed"))?.registration === text ? [] : [{ path: layerPath("pushed"), text }];
+	const outcome = await world.store.change(edits, metaOf("pushed"));
+	assert.is("changed" in outcome && outcome.changed, true);
+	assert.equal(ranges, [pushed, await world.tip()], "a push is published, too");
+	await world.restart();
+});
+
+test("a branch that has gone back is not followed, and nothing is written on it", async ({ world }) => {
+	const served = await committed(world.put("back"));
+	await world.git("update-ref", "refs/heads/main", `${served}^`);
+	assert.instance(await outcomeOf(world.put("back", "other")), StoreBusy);
+	assert.match(world.store.state() ?? "", /the branch is at \w+|has gone back|not have/);
+	assert.is(await world.tip(), await world.git("rev-parse", `${served}^`));
+	assert.is(world.store.tip, served);
+	assert.match(world.log.join("\n"), `update-ref refs/heads/main ${served}" goes back to it`);
+	await world.git("update-ref", "refs/heads/main", served);
+	await committed(world.put("back", "other"));
+	assert.is(world.store.state(), null);
+});
+
+test("locks that a killed process left refuse no change", async ({ world }) => {
+	await world.restart({ lockMs: 60 });
+	for (const name of ["HEAD.lock", "refs/heads/main.lock", "packed-refs.lock"]) {
+		const lock = join(world.path, name);
+		await writeFile(lock, "");
+		// A clock that jumped may have given it any time.
+		await utimes(lock, new Date("2100-01-01"), new Date("2100-01-01"));
+		assert.is(await committed(world.put("locked", name)), await world.tip());
+	}
+	await committed(world.put("locked", "first", { review: true }));
+	await writeFile(join(world.path, "refs/heads/register/locked.lock"), "");
+	const before = world.store.tip;
+	assert.ok(await committed(world.put("locked", "second", { review: true })));
+	assert.is(world.store.tip, before);
+});
+
+test("a lock in changing hands is left alone", async ({ world }) => {
+	const lock = join(world.folder, "HEAD.lock");
+	const changeHands = () => {
+		writeFileSync(`${lock}.next`, "");
+		renameSync(`${lock}.next`, lock);
+	};
+	changeHands();
+	const working = setInterval(changeHands, 5);
+	assert.equal(await clearLocks(world.folder, 200), []);
+	clearInterval(working);
+	assert.ok(existsSync(lock));
+	assert.equal(await clearLocks(world.folder, 50), ["HEAD.lock"]);
+});
+
+for (const command of ["update-ref", "fast-import", "cat-file"]) {
+	test(`a git ${command} that dies is replaced, and no sender notices`, async ({ world }) => {
+		await committed(world.put("process"));
+		for (let round = 0; round < 2; round += 1) {
+			const changes = Array.from({ length: 4 }, (_, index) => world.put(`p${round}-${index}`, command));
+			signal(world, command, "SIGKILL");
+			for (const commit of await Promise.all(changes.map(committed)))
+				assert.is(await world.git("cat-file", "-t", commit), "commit");
+		}
+	});
+
+	test(`a git ${command} that hangs is replaced, and nothing of a refused change is stored`, async ({
+		world,
+	}) => {
+		await world.restart({ silenceMs });
+		await committed(world.put("process", command));
+		await world.store.read("process");
+		const [pid] = signal(world, command, "SIGSTOP");
+		const hung = `hung-${command}`;
+		const error = await outcomeOf(world.put(hung));
+		assert.instance(error, StoreBusy);
+		assert.match(String(error), "git does not answer");
+		assert.ok((error as StoreBusy).retryAfter > 0);
+		assert.is(world.store.state(), "git does not answer");
+		await eventually(() => !descendantsWith(process.pid, world.folder).includes(pid as number));
+		await committed(world.put("process", "after"));
+		assert.is(world.store.state(), null);
+		assert.is(await world.store.read(hung), null);
+	});
+}
+
+test("a reader that hangs is an error, and replaced", async ({ world }) => {
+	await world.store.read("process");
+	signal(world, "cat-file", "SIGSTOP");
+	assert.instance(await outcomeOf(world.store.read("process")), GitTimeout);
+	assert.ok(await world.store.read("process"));
+});
+
+test("a writer at rest that hangs is replaced before a sender waits for it", async ({ world }) => {
+	await world.restart({ silenceMs, probeMs: 50, pollMs: 20 });
+	await committed(world.put("process", "rest"));
+	world.store.start();
+	const [pid] = signal(world, "update-ref", "SIGSTOP");
+	await eventually(() => !descendantsWith(process.pid, world.folder).includes(pid as number));
+	await eventually(() => world.store.state() === null);
+});
+
+test("an end comes although git hangs, and those who wait are refused", async ({ world }) => {
+	await world.restart({ closeMs: 1_000 });
+	await committed(world.put("process", "end"));
+	signal(world, "update-ref", "SIGSTOP");
+	const waiting = outcomeOf(world.put("process", "waits"));
+	await world.store.close();
+	assert.instance(await waiting, StoreBusy);
+	assert.instance(await outcomeOf(world.put("process", "late")), StoreBusy);
+	await eventually(() => descendantsWith(process.pid, world.folder).length === 0);
+	await world.restart();
+});
+
+test("no git, or one that is too old, is a start that says so", async ({ world }) => {
+	const { PATH } = process.env;
+	const bin = join(world.folder, "bin");
+	await mkdir(bin);
+	try {
+		process.env.PATH = bin;
+		assert.match(String(await outcomeOf(openEmpty(world.folder))), /^Error: git: must be 2\.36 or newer/);
+		await writeFile(join(bin, "git"), '#!/bin/sh\necho "git version 2.35.9"\n');
+		await chmod(join(bin, "git"), 0o755);
+		process.env.PATH = `${bin}:${PATH}`;
+		assert.match(String(await outcomeOf(openEmpty(world.folder))), "2.36 or newer, not git version 2.35.9");
+	} finally {
+		process.env.PATH = PATH;
+	}
+});
+
+for (const [what, text] of [
+	["is garbage", "no commit\n"],
+	["is empty", ""],
+	["names a missing commit", `${"1".repeat(40)}\n`],
+] as const) {
+	test(`a branch that ${what} is no empty repository: the start names the way out`, async ({ world }) => {
+		await world.store.close();
+		const file = join(world.path, "refs/heads/main");
+		const good = await readFile(file, "utf8");
+		await writeFile(file, text);
+		const said = String(await outcomeOf(openEmpty(world.folder)));
+		assert.match(said, `must name a commit of the repository, and says ${JSON.stringify(text.trim())}`);
+		assert.match(said, "or write the id of its last commit");
+		assert.is(await readFile(file, "utf8"), text, "nothing was changed");
+		await writeFile(file, good);
+		await world.restart();
+		assert.ok(await world.store.read("one"));
+	});
+}
+
+test("a lost object is an error, and not a layer that is not there; what is whole works", async ({
+	world,
+}) => {
+	await committed(world.put("tw"));
+	await world.store.close();
+	await loosen(world.path);
+	for (const name of ["main:layers/on", "main:layers/on/one.json"]) {
+		const path = await objectFile(world.path, name);
+		const whole = await readFile(path);
+		await rm(path);
+		await world.restart();
+		const before = await world.tip();
+		const edits = async (now: Reader) => {
+			await now.read("one");
+			return [{ path: layerPath("one"), text: wms("other") }];
+		};
+		for (const result of [world.store.read("one"), world.store.change(edits, metaOf("one"))])
+			assert.instance(await outcomeOf(result), Error);
+		assert.is(world.store.state(), "the repository is damaged");
+		assert.is(await world.tip(), before, "nothing was stored");
+		await committed(world.put("tw", name));
+		assert.is(await world.store.read("zz"), null);
+		await writeFile(path, whole);
+	}
+	await committed(world.put("one", "other"));
+	assert.is(world.store.state(), null);
+});
+
+test("refs that others bring hide and break nothing", async ({ world }) => {
+	const first = await committed(world.put("refs", "first"));
+	const second = await committed(world.put("refs", "second"));
+	// A reader of the second commit would read the first in its place.
+	await world.git("update-ref", `refs/replace/${second}`, first);
+	await world.git("tag", "main", first);
+	await committed(world.put("other", "second"));
+	await world.store.close();
+	for (const [name, text] of [
+		["refs/heads/empty", ""],
+		["refs/heads/register/broken", ""],
+		["refs/heads/nowhere", `${"1".repeat(40)}\n`],
+	] as const)
+		await writeFile(join(world.path, name), text);
+	await world.restart();
+	assert.match((await world.store.read("refs"))?.registration ?? "", '"second"');
+	await committed(world.put("refs", "third"));
+	for (const name of [
+		"refs/heads/empty",
+		"refs/heads/register/broken",
+		"refs/heads/nowhere",
+		"refs/tags/main",
+	])
+		await rm(join(world.path, name));
+});
+
+test("a branch in the way of a review is named", async ({ world }) => {
+	const branch = "register/way/x";
+	await world.git("update-ref", `refs/heads/${branch}`, world.store.tip);
+	const error = await outcomeOf(world.put("way", "limits", { review: true }));
+	assert.instance(error, StoreBusy);
+	assert.match(String(error), `the branch ${branch} is in the way of register/way`);
+	await world.git("update-ref", "-d", `refs/heads/${branch}`);
+	assert.ok(await committed(world.put("way", "limits", { review: true })));
+});
+
+test("a start keeps everything, and removes what a killed writer left", async ({ world }) => {
+	await world.store.close();
+	const left = ["refs/heads/main.lock", "config.lock", "objects/pack/tmp_pack_x", "fast_import_crash_1"];
+	for (const name of left) await writeFile(join(world.path, name), "");
+	const pack = join(world.path, "objects/pack");
+	await writeFile(join(pack, "pack-own.keep"), "fast-import 1");
+	await writeFile(join(pack, "pack-kept.keep"), "kept by the operator\n");
+	await world.restart({ lockMs: 60 });
+	for (const name of [...left, "objects/pack/pack-own.keep"])
+		assert.not(existsSync(join(world.path, name)), name);
+	assert.ok(existsSync(join(pack, "pack-kept.keep")));
+	assert.ok(await world.store.read("one"));
+});
+
+test("what a full disk left is removed while the store runs, and the reason is named", async ({ world }) => {
+	await world.restart({ probeMs: 20, pollMs: 5 });
+	world.sync = async () => {
+		throw Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+	};
+	const refused = await outcomeOf(world.put("full"));
+	assert.is((refused as StoreBusy).label, "there is no room on the disk");
+	const pack = join(world.path, "objects/pack");
+	for (const name of ["tmp_pack_old", "tmp_idx_old", "tmp_pack_new"]) await writeFile(join(pack, name), "");
+	for (const name of ["tmp_pack_old", "tmp_idx_old"]) await utimes(join(pack, name), 1, 1);
+	world.store.start();
+	await eventually(async () => !(await readdir(pack)).some((name) => name.endsWith("_old")));
+	assert.ok(existsSync(join(pack, "tmp_pack_new")), "another git may still write it");
+	assert.is(await world.store.read("full"), null);
+	world.sync = syncPath;
+	await committed(world.put("full"));
+});
+
+test("packs are repacked at rest, and no process keeps the old ones open", async ({ world }) => {
+	await world.restart({ pollMs: 20, restMs: 0, maxIdlePacks: 8 });
+	const count = await world.git("rev-list", "--count", "main");
+	for (let round = 0; round < 10; round += 1) await committed(world.put("packs", `round ${round}`));
+	world.store.start();
+	const packs = async () =>
+		(await readdir(join(world.path, "objects/pack"))).filter((name) => /\.pack$/.test(name));
+	await eventually(async () => (await packs()).length < 8);
+	await eventually(() => removedFilesOf(process.pid, world.path).length === 0);
+	await committed(world.put("packs", "after"));
+	assert.is(Number(await world.git("rev-list", "--count", "main")), Number(count) + 11);
+	await world.store.close();
+	assert.is(await world.git("fsck", "--strict", "--no-dangling"), "");
+	await world.open();
+});
+
+test("a request is used where a branch has its commit of the service, and only there", async ({ world }) => {
+	/** As a power cut before the answer may leave it. */
+	const forget = async () => {
+		await world.store.close();
+		await rm(join(world.folder, "requests"), { recursive: true });
+		await world.open();
+	};
+	const requestOf = (digit: string) => digit.repeat(64);
+	const isUsed = async (request: string, parts = {}) => {
+		const outcome = await world.put("replay", `of ${request[0]}`, { request, ...parts });
+		return isRefusal(outcome) && outcome.status === 401;
+	};
+	for (const review of [false, true]) {
+		const request = requestOf(review ? "b" : "c");
+		await committed(world.put("replay", `of ${request[0]}`, metaOf("replay", { review, request })));
+		await forget();
+		await committed(world.put("replay", "newer", { review }));
+		assert.is(await isUsed(request, { review }), true);
+	}
+	for (const [who, digit] of [
+		["fragment-publisher", "d"],
+		["Ada", "e"],
+	] as const) {
+		const time = new Date().toISOString();
+		await world.commit(`by hand\n\nTimeStamp: ${time}\nRequest: ${requestOf(digit)}`, undefined, who);
+		assert.is(await isUsed(requestOf(digit)), who === "fragment-publisher");
+	}
 });
 
 test.run();

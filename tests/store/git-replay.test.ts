@@ -1,0 +1,192 @@
+import { open, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import * as assert from "uvu/assert";
+import { isRefusal, type Meta, usedBefore } from "../../store/store.ts";
+import { runGit } from "../../system/git/run.ts";
+import { noon } from "../helpers/local.ts";
+import { freshSuite, temporaryFolder } from "../helpers/world.ts";
+import { committed, TestRepository } from "./git-store.ts";
+
+const minuteMs = 60_000;
+const windowMs = 2 * minuteMs;
+
+/** The ids of signed requests. */
+let requests = 0;
+
+function newRequest(): string {
+	requests += 1;
+	return requests.toString(16).padStart(64, "0");
+}
+
+const test = freshSuite("requests that were used", async (use) => {
+	const world = new TestRepository(use(await temporaryFolder()).path);
+	world.now = noon;
+	await world.open();
+	return { world: use(world) };
+});
+
+/** Registers the layer `k` with a signed request. @returns whether the request was refused as used before */
+async function isUsed(world: TestRepository, layer: string, parts: Partial<Meta>): Promise<boolean> {
+	const before = [await world.tip(), await world.store.read("k")];
+	const outcome = await world.put("k", layer, { method: "PUT", time: world.now as number, ...parts });
+	if (!isRefusal(outcome)) return false;
+	assert.is(outcome.status, 401);
+	assert.equal([await world.tip(), await world.store.read("k")], before, "nothing was stored");
+	return true;
+}
+
+/** Remembers a refused request. @returns whether it was new, and its time is not forgotten */
+const remember = ({ store }: TestRepository, time: number, request = newRequest()): Promise<boolean> =>
+	store.remember({ request, method: "PUT", time, outcome: 404 });
+
+const logOf = ({ folder }: TestRepository) => join(folder, "requests/requests.log");
+
+test("a request that changed, that changed nothing, and that was refused is used, after restarts too", async (scene) => {
+	const { world } = scene;
+	const [changed, idle, refused] = [newRequest(), newRequest(), newRequest()];
+	const time = noon + 0.456;
+	assert.is(await isUsed(world, "one", { request: changed, time }), false);
+	const nothing = async () => [];
+	const meta = { smallkey: "k", author: "a", subject: "x", trailers: [], review: false };
+	await committed(world.store.change(nothing, { ...meta, request: idle, method: "PUT", time }));
+	assert.is(await remember(world, noon, refused), true);
+	for (const request of [idle, refused]) assert.match(await readFile(logOf(world), "utf8"), request);
+	assert.is(await isUsed(world, "two", { request: newRequest() }), false);
+	for (let starts = 0; starts < 3; starts += 1) {
+		for (const request of [changed, idle, refused])
+			assert.is(await isUsed(world, "one", { request, time }), true);
+		assert.is(await remember(world, noon, refused), false);
+		await world.restart();
+	}
+});
+
+test("a use is on the disk before it is answered, and a new log has its name there", async ({ world }) => {
+	const handle = await open(logOf(world));
+	const prototype = Object.getPrototypeOf(handle);
+	await handle.close();
+	const { datasync } = prototype;
+	const synced: string[] = [];
+	prototype.datasync = async function (...args: unknown[]) {
+		synced.push(await readFile(logOf(world), "utf8"));
+		return datasync.apply(this, args);
+	};
+	try {
+		const request = newRequest();
+		await remember(world, noon, request);
+		assert.is(synced.length, 1);
+		assert.match(synced[0] ?? "", request);
+	} finally {
+		prototype.datasync = datasync;
+	}
+	const names: string[] = [];
+	world.sync = async (path) => {
+		names.push(`${path}: ${await readFile(logOf(world), "utf8")}`);
+	};
+	world.now = noon + minuteMs + 1;
+	const request = newRequest();
+	await remember(world, world.now, request);
+	assert.match(names.join(), `${join(world.folder, "requests")}: `);
+	assert.match(names.join(), request);
+});
+
+test("a use that cannot be written is not remembered, and can be written later", async ({ world }) => {
+	const request = newRequest();
+	world.sync = async () => {
+		throw new Error("EIO: i/o error, fsync");
+	};
+	world.now = noon + minuteMs + 1;
+	assert.match(
+		String(await remember(world, world.now, request).catch(String)),
+		"StoreBusy: the repository cannot be written",
+	);
+	await world.restart();
+	assert.is(await remember(world, world.now, request), true);
+	await world.restart();
+	assert.is(await remember(world, world.now, request), false);
+});
+
+test("a line that a power cut has cut off, and the log of an earlier version, spoil no other line", async (scene) => {
+	const { world } = scene;
+	const [first, cut, earlier] = [newRequest(), newRequest(), newRequest()];
+	for (const request of [first, cut]) await remember(world, noon, request);
+	await world.store.close();
+	const text = await readFile(logOf(world), "utf8");
+	await writeFile(logOf(world), text.slice(0, -20));
+	const lines = [`forgotten ${noon - 9} ${noon - 5}`, `${earlier} PUT 404 ${noon} ${noon}`, ""];
+	await writeFile(join(world.folder, "requests/000007.log"), lines.join("\n"));
+	await world.open();
+	for (const [request, isNew] of [
+		[first, false],
+		[earlier, false],
+		[cut, true],
+	] as const)
+		assert.is(await remember(world, noon, request), isNew);
+	assert.is(await remember(world, noon - 7), false, "forgotten");
+	assert.equal(await readdir(join(world.folder, "requests")), ["requests.log"]);
+});
+
+test("what is signed ahead of the clock is kept until its own time is over", async ({ world }) => {
+	const request = newRequest();
+	const time = noon + windowMs - 1;
+	await isUsed(world, "one", { request, time });
+	await isUsed(world, "two", { request: newRequest() });
+	for (const ms of [windowMs, 2 * windowMs - 2]) {
+		world.now = noon + ms;
+		await remember(world, world.now);
+		assert.equal(await world.put("k", "one", { request, time, method: "PUT" }), usedBefore);
+	}
+});
+
+test("a clock that goes ahead and back reopens no request, with restarts between", async ({ world }) => {
+	const [request, time] = [newRequest(), noon];
+	await isUsed(world, "one", { request, time });
+	await isUsed(world, "two", { request: newRequest(), time: noon + 1_000 });
+	for (const minutes of [-60, 10, 70, 3, 0.1]) {
+		world.now = noon + minutes * minuteMs;
+		const layer = `after ${minutes}`;
+		assert.is(await isUsed(world, layer, { request: newRequest(), time: world.now }), false, layer);
+		assert.is(await isUsed(world, "one", { request, time }), true, layer);
+		await world.restart();
+		assert.is(await isUsed(world, "one", { request, time }), true, `${layer} and a restart`);
+	}
+});
+
+test("what is forgotten stays refused where spans of time touch, lie in each other, or are many", async (scene) => {
+	const { world } = scene;
+	world.now = noon + 1_000_000_000;
+	const many = Array.from({ length: 80 }, (_, index) => [1_000 + 10 * index, 1_002 + 10 * index] as const);
+	const spans = [[10, 20], [20, 30], [12, 15], [25, 40], [50, 60], [5, 8], [8, 9], ...many] as const;
+	// Each span is kept for itself, and forgotten an hour later.
+	for (const span of spans) {
+		for (const second of span) await remember(world, noon + second * 1_000);
+		world.now += 60 * minuteMs;
+	}
+	for (const hour of [1, 2]) {
+		world.now += 60 * minuteMs;
+		assert.is(await remember(world, world.now), true, `what is signed now, ${hour}`);
+	}
+	for (const second of [0, 4.999, 40.001, 49.999, 60.001, 999, 2_000])
+		assert.is(await remember(world, noon + second * 1_000), true, `${second} s`);
+	for (const _ of ["before", "after a restart"]) {
+		for (const [from, to] of spans)
+			for (const second of [from, (from + to) / 2, to])
+				assert.is(await remember(world, noon + second * 1_000), false, `${second} s`);
+		await world.restart();
+	}
+});
+
+test("2,001 newer commits make no request usable", async ({ world }) => {
+	const request = newRequest();
+	await isUsed(world, "one", { request });
+	await isUsed(world, "two", { request: newRequest() });
+	await world.store.close();
+	const commits = Array.from({ length: 2_001 }, (_, index) => {
+		const from = index === 0 ? "from refs/heads/main^0\n" : "";
+		return `commit refs/heads/main\ncommitter a <a@b> ${index} +0000\ndata 1\nx\n${from}\n`;
+	});
+	await runGit(world.path, ["fast-import", "--quiet"], { input: commits.join("") });
+	await world.open();
+	assert.is(await isUsed(world, "one", { request }), true);
+});
+
+test.run();
