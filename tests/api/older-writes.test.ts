@@ -1,0 +1,163 @@
+import * as assert from "uvu/assert";
+import type { Refresh } from "../../api/context.ts";
+import { langs } from "../../registry/smallkey.ts";
+import { feature, Handlers, largeWhenStored, manual, textOf, type Write } from "../helpers/handlers.ts";
+import { freshSuite, words } from "../helpers/world.ts";
+
+const test = freshSuite("the older service's own writes", async () => {
+	const handlers = new Handlers();
+	await handlers.put("wells", feature);
+	await handlers.put("limits", manual);
+	const harvests: Refresh[] = [];
+	handlers.context.refresh = (refresh) => harvests.push(refresh) + 2;
+	return { handlers, harvests };
+});
+
+/** An update: a target and a body. */
+const update = (target: string, body: unknown): Write => ({
+	target,
+	body: typeof body === "string" ? body : JSON.stringify(body),
+});
+
+test("each update merges members, in one commit, and has the older service's answer", async ({
+	handlers,
+}) => {
+	const wells = "/v1/updatefeature/wells";
+	const [one, two] = [{ service_name: "Wells", display_field: "NAME" }, { service_name: "Puits" }];
+	const entry = { ...JSON.parse(feature).en, ...one };
+	const offset = { max_allowable_offset: 0 };
+	const done = { msg: "Updated", key: "wells" };
+	const rows: [target: string, body: object, answer: unknown, en: object, fr: object][] = [
+		[wells, one, "wells", entry, entry],
+		[wells, { en: one, fr: two }, "wells", entry, { ...entry, ...two }],
+		["/v1/simplification/wells", { factor: 0, user: "x" }, "wells", offset, { ...two, ...offset }],
+		[
+			"/v2/update/wells",
+			{ fr: { service_name: "Puits 2" } },
+			done,
+			offset,
+			{ service_name: "Puits 2", ...offset },
+		],
+		["/v2/update/2.0/wells", { en: { service_name: "Wells 2" } }, done, { service_name: "Wells 2" }, offset],
+	];
+	for (const [target, body, expected, en, fr] of rows) {
+		const commits = handlers.store.commits.length;
+		const answer = await handlers.expect(200, update(target, body));
+		assert.match(answer.headers.get("Content-Type") ?? "", /^application\/json/);
+		assert.equal(await answer.json(), expected);
+		const stored = handlers.stored("wells") as { en: object; fr: object };
+		assert.equal(stored, { ...stored, en: { ...stored.en, ...en }, fr: { ...stored.fr, ...fr } }, target);
+		await handlers.expect(200, update(target, body));
+		assert.is(handlers.store.commits.length, commits + 1, "the same again makes no commit");
+	}
+	const { author, subject } = handlers.store.commits.at(-1) ?? {};
+	assert.equal([author, subject], ["jstest", "update wells"]);
+	for (const [lang, name] of Object.entries({ en: "Wells 2", fr: "Puits 2" }))
+		assert.match(textOf(handlers.get(`/v0.9/doc/${lang}/wells`)), `"displayName":"${name}"`);
+	await handlers.expect(200, update("/v2/update/limits", { targets: { v2: { en: { layer: "z" } } } }));
+	assert.match(textOf(handlers.get("/v2/doc/en/limits")), '"layerEntries":[{"id":"z"}]');
+});
+
+test("an update that is refused stores nothing, and the merged registration is judged as a whole", async (scene) => {
+	const { handlers } = scene;
+	const { en, ...rest } = JSON.parse(largeWhenStored);
+	await handlers.put("many", JSON.stringify({ ...rest, en: { ...en, scrape_only: [7] } }));
+	await handlers.commit({ path: "layers/br/broken.json", text: "{}" });
+	const [wells, factor] = ["/v1/updatefeature/wells", "/v1/simplification/wells"];
+	const bad = { service_url: "ftp://x", layer: "a" };
+	const rows: [status: number, target: string, body: unknown, text: RegExp | string][] = [
+		[400, wells, bad, "/en/layer: belongs to payload_type wms, and must be left out of feature"],
+		[400, wells, bad, '/fr/service_url: must be an http or https address, not "ftp://x"'],
+		[400, wells, { en: {}, fr: {}, loading_mode: "snapshot" }, /^\/en\/en: is not a known member/],
+		[400, "/v2/update/wells", { version: "3.0" }, /^\/version: must be 1\.x\.y/],
+		[400, "/v2/update/wells", { en: null }, "/en: must be an object"],
+		[400, "/v2/update/wells", { fr: [1] }, "/fr: must be an object"],
+		[
+			400,
+			"/v2/update/many",
+			{ en: { scrape_only: en.scrape_only } },
+			/must have at most 65536 bytes in the form/,
+		],
+		[400, factor, { factor: -1 }, /^\/en\/max_allowable_offset: /],
+		[400, factor, { factor: 1, key: "x" }, "/key: is not a known member"],
+		[400, "/v1/simplification/limits", { factor: 5 }, "smallkey: limits is not a feature layer"],
+		[400, "/v1/updatefeature/a.b", { service_name: "x" }, /^smallkey: must be 1 to 64/],
+		[404, "/v2/update/none", { en: {} }, "smallkey: none is not registered"],
+		[409, "/v2/update/broken", { en: {} }, /^smallkey: /],
+	];
+	for (const value of [1.5, "5", null, undefined])
+		rows.push([400, factor, { factor: value, user: "x" }, "/factor: must be a whole number"]);
+	for (const target of [wells, factor, "/v2/update/wells"])
+		rows.push(
+			[400, target, "", /^the document must be JSON/],
+			[400, target, "[]", "the document: must be an object"],
+			[400, target, "{}", "the document: must have at least one member"],
+			[400, target, '{"en":{},"en":{}}', /^\/en: occurs more than once/],
+		);
+	for (const [status, target, body, text] of rows) await handlers.refuses(status, update(target, body), text);
+	await handlers.refuses(
+		403,
+		{ ...update(wells, { service_name: "x" }), sender: "narrow" },
+		/^smallkey: sender narrow/,
+	);
+	await handlers.refuses(
+		401,
+		{ ...update(wells, { service_name: "x" }), secret: "wrong" },
+		/^Authorization: /,
+	);
+});
+
+test("an update of a sender under review goes to a branch, and its answer is the receipt", async ({
+	handlers,
+}) => {
+	const write = { ...update("/v1/simplification/wells", { factor: 9 }), sender: "careful" };
+	const before = handlers.stored("wells");
+	const { branch, smallkey } = await (await handlers.expect(202, write)).json();
+	assert.equal([branch, smallkey, handlers.stored("wells")], ["register/wells", "wells", before]);
+	for (const lang of langs)
+		assert.is(JSON.parse(handlers.store.commits.at(-1)?.edits[0]?.text ?? "")[lang].max_allowable_offset, 9);
+});
+
+const post = (target: string, more: Partial<Write> = {}): Write => ({ method: "POST", target, ...more });
+
+test("all, a number of days and a limit ask the harvester, for the sender's own layers: 202", async (scene) => {
+	const { handlers, harvests } = scene;
+	const day = 86_400_000;
+	const table: [target: string, olderThanMs: number | null, maxLayers: number | null][] = [
+		["/v1/update/all", null, null],
+		["/v1/update/7", 7 * day, null],
+		["/v1/update/0", 0, null],
+		["/v2/refresh/all", null, null],
+		["/v2/refresh/all/100", null, 100],
+		["/v2/refresh/2/1", 2 * day, 1],
+	];
+	const before = await handlers.state();
+	for (const [target, ...expected] of table) {
+		const answer = await handlers.expect(202, post(target));
+		const { isWanted, olderThanMs, maxLayers } = harvests.at(-1) as Refresh;
+		assert.equal(await answer.json(), { layers: harvests.length + 2 });
+		assert.equal([olderThanMs, maxLayers], expected, target);
+		assert.ok(isWanted("anything"));
+	}
+	await handlers.expect(202, post("/v1/update/all", { sender: "narrow" }));
+	assert.equal(["abc", "other"].map(harvests.at(-1)?.isWanted as () => boolean), [true, false]);
+	const repeated = await handlers.expect(202, post("/v1/update/all", { sender: "narrow" }));
+	assert.equal(await repeated.json(), { layers: 0 });
+	assert.equal([harvests.length, await handlers.state()], [table.length + 1, before]);
+});
+
+test("a refresh that is refused asks no service", async ({ handlers, harvests }) => {
+	for (const target of words(`
+		/v1/update/ /v1/update/ALL /v1/update/-1 /v1/update/1.5 /v1/update/123456 /v1/update/7d
+		/v2/refresh/all/0 /v2/refresh/all/x /v2/refresh/7/
+	`))
+		await handlers.refuses(400, post(target), /^path: must end with all or a number of days/);
+	await handlers.refuses(400, post("/v1/update/all", { body: manual }), "the body must be empty");
+	await handlers.refuses(401, post("/v1/update/all", { secret: "wrong" }), /^Authorization: /);
+	delete handlers.context.refresh;
+	await handlers.refuses(409, post("/v2/refresh/all"), /^this service does not harvest/);
+	await handlers.refuses(400, post("/v2/refresh/never"), /^path: must end with all/);
+	assert.equal(harvests, []);
+});
+
+test.run();

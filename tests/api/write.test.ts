@@ -1,0 +1,335 @@
+import * as assert from "uvu/assert";
+import { TokenBuckets } from "../../api/limits.ts";
+import { parseSenders } from "../../api/senders.ts";
+import { unpackDraft } from "../../registry/draft.ts";
+import { textOf as problemText } from "../../registry/texts.ts";
+import { StoreBusy } from "../../store/store.ts";
+import {
+	everyPath,
+	feature,
+	type HandledWrite,
+	Handlers,
+	handleWrite,
+	largeWhenStored,
+	manual,
+	noon,
+	signedWrite,
+	textOf,
+	tiles,
+	type Write,
+	wms,
+} from "../helpers/handlers.ts";
+import { freshSuite } from "../helpers/world.ts";
+import { notingHashes } from "./noted-hashes.ts";
+
+const test = freshSuite("writes", () => ({ handlers: new Handlers() }));
+
+const target = "/register/23ax5t";
+const good = { target, body: manual };
+
+// biome-ignore lint/suspicious/noExplicitAny: tests look into it freely
+async function receiptOf(answer: Promise<Response> | Response): Promise<any> {
+	return (await answer).json();
+}
+
+test("a PUT is a commit that names sender, time and request, and its receipt is complete", async (scene) => {
+	const { handlers } = scene;
+	const timestamp = "2026-03-04T11:59:30Z";
+	const receipt = await receiptOf(handlers.expect(201, { ...good, timestamp }));
+	const [commit] = handlers.store.commits;
+	assert.equal(receipt, {
+		smallkey: "23ax5t",
+		key: "23ax5t",
+		commit: commit?.id,
+		changed: true,
+		fragments: everyPath("23ax5t"),
+		published: true,
+		warnings: [
+			"/en/service_url: is not https: a page over https cannot load it",
+			"/fr/service_url: is not https: a page over https cannot load it",
+			"/fr/service_url: is that of /en, so the layer is the same in both languages",
+		],
+	});
+	assert.equal(handlers.stored("23ax5t"), JSON.parse(manual));
+	const { author, time, subject, trailers, request, branch } = commit ?? {};
+	assert.equal(
+		{ author, time: new Date(time ?? 0).toISOString(), subject, trailers, branch },
+		{
+			...{ author: "jstest", time: "2026-03-04T11:59:30.000Z", subject: "register 23ax5t (wms)" },
+			trailers: [
+				["Sender", "jstest"],
+				["TimeStamp", timestamp],
+				["Request", request],
+			],
+			branch: "main",
+		},
+	);
+	assert.match(request ?? "", /^[0-9a-f]{64}$/);
+	const spelled = JSON.stringify(JSON.parse(manual), null, "\t");
+	const again = await receiptOf(handlers.expect(201, { ...good, body: spelled }));
+	assert.equal([again.changed, again.commit, handlers.store.commits.length], [false, commit?.id, 1]);
+});
+
+test("with PUBLIC_URL the receipt says where the layer is seen on a map and in the catalogue", async () => {
+	const handlers = new Handlers({}, { PUBLIC_URL: "https://layers.example/rcs/" });
+	const { draft, status } = await receiptOf(handlers.put("b+c"));
+	assert.is(status, "https://layers.example/rcs/?layer=b%2Bc");
+	const [page, packed = ""] = draft.split("#draft=");
+	assert.is(page, "https://layers.example/rcs/?page=draft");
+	const shown = await unpackDraft(packed);
+	assert.equal([shown?.smallkey, JSON.parse(shown?.text ?? "")], ["b+c", JSON.parse(manual)]);
+});
+
+test("a layer that some target cannot express is accepted, and the receipt names that target", async (scene) => {
+	const { handlers } = scene;
+	const { fragments, warnings } = await receiptOf(handlers.put("tiles", tiles));
+	assert.equal(
+		fragments,
+		everyPath("tiles").filter((path) => !/^\/v(?:0\.9|1)\//.test(path)),
+	);
+	const rule = "this layer has no form there, and is answered with 404";
+	assert.equal(warnings.slice(-2), [`v0.9, en and fr: ${rule}`, `v1, en and fr: ${rule}`]);
+	for (const path of everyPath("tiles"))
+		assert.is(handlers.get(path).status, fragments.includes(path) ? 200 : 404, path);
+	const node = { service_type: "ogcWms", service_url: "https://host.example/wms", recursive: true };
+	const whole = await receiptOf(
+		handlers.put("whole", JSON.stringify({ version: "2.0", en: node, fr: node })),
+	);
+	assert.match(
+		whole.warnings.join("\n"),
+		"v0.9, en and fr: this layer has no form there before it is harvested",
+	);
+});
+
+test("the signature that the older manual gives as an example is accepted at its time", async ({
+	handlers,
+}) => {
+	handlers.now = Date.UTC(2014, 11, 5, 18, 29, 10);
+	const headers = {
+		Authorization: "v6XaQasyZzcm_Bz4W_p5fO1wbyJKCZnJFEspIXw9elY",
+		TimeStamp: "2014-12-05T18:28:56.714Z",
+		Sender: "jstest",
+	};
+	await handlers.expect(401, { target: "/v1/register/23ax5t", body: manual, headers });
+	await handlers.expect(201, { ...good, headers });
+});
+
+test("a timestamp is less than two minutes from the clock, to the millisecond", async ({ handlers }) => {
+	const rule = /^TimeStamp: must be .* which is 2026-03-04T12:00:00.000Z/;
+	for (const timestamp of ["2026-03-04T11:58:00Z", "2026-03-04T12:02:00Z", "yesterday"])
+		await handlers.refuses(401, { ...good, timestamp }, rule);
+	for (const timestamp of [
+		"2026-03-04T11:58:00.001Z",
+		"2026-03-04T12:01:59.999+00:00",
+		"2026-03-04T12:01:59",
+	])
+		await handlers.expect(201, { ...good, timestamp });
+});
+
+test("the checks have one order: size, signature, smallkey, payload, ownership, store", async ({
+	handlers,
+}) => {
+	await handlers.put("taken");
+	const large = manual.padEnd(65_537);
+	const rows: [status: number, write: Partial<Write> & { target: string }, text: RegExp][] = [
+		[
+			413,
+			{ target: "/register/a.b", body: large, secret: "wrong" },
+			/^the body must have at most 65536 bytes$/,
+		],
+		[401, { target: "/register/a.b", body: "junk", secret: "wrong", sender: "narrow" }, /^Authorization: /],
+		[400, { target: "/register/a.b", body: "junk", sender: "narrow" }, /^smallkey: must be 1 to 64/],
+		[400, { target: "/register/TAKEN", body: "junk", sender: "narrow" }, /^the document must be JSON/],
+		[
+			403,
+			{ target: "/register/TAKEN", body: manual, sender: "narrow" },
+			/^smallkey: sender narrow may change/,
+		],
+		[409, { target: "/register/TAKEN", body: manual }, /^smallkey: TAKEN differs only in case from taken/],
+		[
+			400,
+			{ target: "/register/none", method: "DELETE", body: "x", sender: "narrow" },
+			/^the body must be empty$/,
+		],
+		[403, { target: "/register/none", method: "DELETE", sender: "narrow" }, /^smallkey: sender narrow/],
+		[404, { target: "/register/none", method: "DELETE" }, /^smallkey: none is not registered$/],
+	];
+	for (const [status, write, text] of rows) await handlers.refuses(status, write, text);
+	await handlers.expect(201, { target: "/register/big", body: manual.padEnd(65_536) });
+	const rule = /^the document must have at most 65536 bytes in the form in which it is stored, not 72/;
+	await handlers.refuses(400, { target: "/register/many", body: largeWhenStored }, rule);
+	await handlers.expect(201, { target: "/register/abc", body: manual, sender: "narrow" });
+});
+
+test("a 401 has one text for a wrong signature and an unknown sender, and a hint that names the path", async () => {
+	const handlers = new Handlers({}, { BASE_PATH: "/rcs" });
+	const ask = async (write: Partial<Write>) =>
+		receiptOf(handlers.expect(401, { target: "/rcs/register/a", body: manual, ...write }));
+	const mismatch = "Authorization: is not the signature of this path, sender, timestamp and body";
+	const wrong = await ask({ secret: "wrong" });
+	assert.equal(wrong.errors, [mismatch]);
+	assert.match(wrong.hint, " /rcs/register/<smallkey>;");
+	assert.equal(await ask({ sender: "unknown" }), wrong);
+	// The secret with which the code itself signs for an unknown sender.
+	assert.equal(await ask({ sender: "unknown", secret: "no sender has this secret" }), wrong);
+	const padded = { headers: { Authorization: `${"a".repeat(43)}=` } };
+	const shape =
+		"Authorization: must be 43 characters of URL-safe base64 without padding, and this one has 44";
+	assert.equal((await ask(padded)).errors, [mismatch, `${shape} and ends with =`]);
+	assert.match(
+		(await ask({ timestamp: "yesterday" })).hint,
+		/^the TimeStamp that was sent is "yesterday"; date -u/,
+	);
+	// The operator's log knows more.
+	const reasonOf = async (write: object) => {
+		const signed = await signedWrite({ target: "/rcs/register/a", body: manual, ...write }, handlers.now);
+		return (await handleWrite(signed, handlers.context)).reason;
+	};
+	assert.is(await reasonOf({ secret: "wrong" }), "signature");
+	assert.is(await reasonOf({ sender: "unknown" }), "unknown sender");
+	assert.is(await reasonOf(padded), "shape of the signature");
+	assert.is(await reasonOf({ timestamp: "yesterday" }), "time");
+	assert.is(await reasonOf({ headers: { Sender: null } }), "missing header");
+});
+
+/** The status of a write, and the name and length of each hash that it costs. */
+async function costOf(write: HandledWrite, { context }: Handlers): Promise<[number, string[]]> {
+	const calls: string[] = [];
+	const note = (name: string, bytes: Uint8Array) => calls.push(`${name} ${bytes.length}`);
+	const { status } = await notingHashes(note, () => handleWrite(write, context));
+	return [status, calls];
+}
+
+test("an unknown sender, a wrong secret and a right one cost the same hashes", async ({ handlers }) => {
+	const bytes = `${target}jstest2026-03-04T12:00:00.000Z`.length + manual.length;
+	// Two secrets are tried: during a rotation a sender has two.
+	const cost = ["sha256 43", `hmacSha256 ${bytes}`, `hmacSha256 ${bytes}`];
+	for (const [sender, secret] of [["jstest"], ["jstest", "wrong"], ["nobody"], ["narrow", "x"]]) {
+		const write = await signedWrite({ ...good, sender, ...(secret && { secret }) }, handlers.now);
+		assert.equal((await costOf(write, handlers))[1].slice(0, 3), cost, sender);
+	}
+});
+
+test("a write that its head or its size shows to be wrong costs no hash", async ({ handlers }) => {
+	const write = await signedWrite(good, handlers.now);
+	const wrong: Partial<HandledWrite>[] = [
+		...["", "x".repeat(42), `${write.signature}=`, "x".repeat(60_000)].map((signature) => ({ signature })),
+		{ sender: "" },
+		...["", "yesterday", new Date(handlers.now - 120_000).toISOString()].map((timestamp) => ({ timestamp })),
+	];
+	for (const part of wrong)
+		assert.equal(await costOf({ ...write, ...part }, handlers), [401, []], JSON.stringify(part).slice(0, 80));
+	assert.equal(await costOf({ ...write, body: "too large" }, handlers), [413, []]);
+	assert.equal(await costOf({ ...write, length: 65_537, signature: "" }, handlers), [413, []]);
+	assert.equal(handlers.store.commits, []);
+});
+
+test("a write over a limit is 429 with Retry-After, and stores nothing", async ({ handlers }) => {
+	const punished: string[] = [];
+	const wait = { address: 0, sender: 0, bytes: 0 };
+	handlers.context.limiter = {
+		address: () => wait.address,
+		punish: (address) => punished.push(address),
+		sender: (id) => (id === "jstest" ? wait.sender : 0),
+		bytes: () => wait.bytes,
+	};
+	const rows = {
+		sender: "too many writes of this sender: try again after 30 seconds",
+		bytes: "too many bytes of this sender in a day: try again after 30 seconds",
+	} as const;
+	for (const [limit, text] of Object.entries(rows)) {
+		wait[limit as keyof typeof rows] = 30;
+		await handlers.refuses(429, good, text);
+		assert.is((await handlers.write(good)).headers.get("Retry-After"), "30");
+		wait[limit as keyof typeof rows] = 0;
+	}
+	const wrong = { ...(await signedWrite({ ...good, secret: "wrong" }, handlers.now)), address: "192.0.2.1" };
+	wait.sender = 30;
+	assert.is(
+		(await handleWrite(wrong, handlers.context)).status,
+		401,
+		"nobody else uses up a sender's allowance",
+	);
+	assert.equal(punished, ["192.0.2.1"]);
+	await handlers.expect(201, { target: "/register/abc", body: manual, sender: "narrow" });
+	wait.address = 7;
+	assert.is(
+		(await handleWrite({ ...wrong, length: 65_537 }, handlers.context)).status,
+		429,
+		"before the size",
+	);
+	await handlers.expect(429, good);
+});
+
+test("repeats of a captured request use up the allowance of their address, not of its sender", async (scene) => {
+	const { handlers } = scene;
+	const limits = { perMinute: 1, burst: 5, bytesPerDay: 5.5 * manual.length };
+	handlers.context.limiter = new TokenBuckets(limits, () => new Date(noon));
+	const repeat = { ...(await signedWrite(good, handlers.now)), address: "192.0.2.1" };
+	const statuses: number[] = [];
+	for (let count = 0; count < 10; count += 1)
+		statuses.push((await handleWrite(repeat, handlers.context)).status);
+	assert.equal(statuses, [...Array(5).fill(201), ...Array(5).fill(429)]);
+	for (const smallkey of ["b", "c", "d", "e"])
+		await handlers.expect(201, { target: `/register/${smallkey}`, body: manual });
+	await handlers.expect(429, { target: "/register/f", body: manual });
+});
+
+test("a change for review waits on a branch, and another sender's is refused meanwhile", async ({
+	handlers,
+}) => {
+	const { context, store } = handlers;
+	const other = parseSenders('{"other":{"key":"another secret","review":true}}', "");
+	const senders = new Map([...context.settings.senders, ...other]);
+	context.settings = { ...context.settings, senders };
+	await handlers.put("k", wms("one"));
+	const careful = { target: "/register/k", sender: "careful" };
+	const { branch, published, commit } = await receiptOf(
+		handlers.expect(201, { ...careful, body: wms("two") }),
+	);
+	assert.equal([branch, published, commit], ["register/k", false, store.commits.at(-1)?.id]);
+	handlers.now += 1_000;
+	const removal = await receiptOf(handlers.expect(202, { ...careful, method: "DELETE" }));
+	assert.is(removal.branch, "register/k");
+	assert.match(textOf(handlers.get("/v0.9/doc/en/k")), '"layerName":"one"');
+	const text =
+		"a change of the sender careful waits for a reviewer: send yours once that one is accepted or declined";
+	const late = { ...careful, body: wms("three"), sender: "other", secret: "another secret" };
+	await handlers.refuses(409, late, `smallkey: ${text}`);
+});
+
+test("a change of type or a DELETE takes the service description along", async ({ handlers }) => {
+	const path = "layers/fl/flow.service.json";
+	for (const end of [() => handlers.put("flow", manual), () => handlers.delete("flow")]) {
+		await handlers.put("flow", feature);
+		await handlers.commit({ path, text: '{"en":{"service_url":"https://host.example/MapServer/1"}}' });
+		handlers.now += 1_000;
+		await handlers.put("flow", feature.replace('"service_url"', '"service_name":"Flow","service_url"'));
+		assert.ok(handlers.store.files.has(path), "the same layer keeps it");
+		assert.ok((await end()).ok);
+		assert.not(handlers.store.files.has(path));
+		handlers.now += 1_000;
+	}
+	assert.equal([...handlers.store.files], []);
+});
+
+test("a store that is busy is 503 and the request stays usable; one that fails is 500 without a word of why", async (scene) => {
+	const { handlers } = scene;
+	const { context, store } = handlers;
+	const write = { ...good, timestamp: new Date(handlers.now).toISOString() };
+	const fail = (error: Error) => {
+		context.store = { ...store, change: () => Promise.reject(error) };
+		return handlers.expect(error instanceof StoreBusy ? 503 : 500, write);
+	};
+	const busy = await fail(new StoreBusy(problemText("slow"), 7));
+	assert.equal([busy.headers.get("Retry-After"), handlers.reported], ["7", []]);
+	const error = new Error("a secret");
+	assert.equal(await receiptOf(fail(error)), {
+		errors: ["the service failed; nothing is known to be stored"],
+	});
+	assert.equal(handlers.reported, [error]);
+	context.store = store;
+	await handlers.expect(201, write);
+});
+
+test.run();
