@@ -6,17 +6,75 @@ import { type Choice, Selection } from "../../../site/search/select.ts";
 import { synonyms, wantedOf } from "../../../site/search/synonyms.ts";
 import { TextSearch, type ToMatcher } from "../../../site/search/text-search.ts";
 import { queryWords, stem } from "../../../site/search/words.ts";
-import { test } from "../../helpers/suite.ts";
+import { suite, test } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";
-import { any, searchOver } from "./search-over.ts";
+import { generateCatalogue } from "./catalogue.ts";
+import { heldOutLayers, heldOutQueries } from "./held-out.ts";
+import { queries } from "./queries.ts";
 
-searchOver(2_000);
+/** A choice of all layers. */
+const any: Choice = {
+	...{ type: "", host: "", sender: "", health: "", theme: "", title: "" },
+	...{ bounds: null, sort: "best" },
+};
+
+const found = suite("search over 2,000 layers");
+const all = [...generateCatalogue(2_000 - heldOutLayers.length), ...heldOutLayers];
+const matcher = new Matcher();
+matcher.add(all);
+const keysOf = (text: string) => matcher.match(text).ids.map((id) => all[id]?.smallkey);
+
+found("nine of ten queries have the layer that is meant among the first three", () => {
+	const missed = queries.filter(([text, smallkey]) => !keysOf(text).slice(0, 3).includes(smallkey));
+	assert.ok(missed.length * 10 <= queries.length, `missed: ${missed.map(([text]) => text).join(" | ")}`);
+});
+
+found("what was typed is first: other words, beginnings, abbreviations and the other language, too", () => {
+	const textOf = ({ smallkey, title, sender }: Entry) =>
+		[smallkey, title.en, title.fr, typeof sender === "object" ? sender.en : sender].join(" | ");
+	const missed = heldOutQueries.filter(([text, wanted]) => {
+		const first = all[matcher.match(text).ids[0] ?? -1];
+		if (typeof wanted === "string") return first?.smallkey !== wanted;
+		return !wanted.test(first ? textOf(first) : "");
+	});
+	const texts = missed.map(([text]) => text).join(" | ");
+	assert.ok(missed.length * 32 <= heldOutQueries.length, `missed: ${texts}`);
+	for (const [text, wanted] of heldOutQueries)
+		if (wanted === text.toLowerCase()) assert.is(keysOf(text)[0], wanted);
+});
+
+found("an exact title and an exact key come first, of whatever layer", () => {
+	for (let at = 0; at < all.length; at += 100) {
+		const { smallkey, title } = all[at] as Entry;
+		const likeTitle = title.fr.toLowerCase().replaceAll("’", "'").replaceAll(" – ", " - ");
+		for (const text of [smallkey, smallkey.toUpperCase(), title.en, title.fr, ` ${likeTitle} `])
+			assert.is(keysOf(text)[0], smallkey, text);
+	}
+});
+
+found("no layer is found twice, and what has all words is found whole", () => {
+	const keys = keysOf("census ontario");
+	assert.is(new Set(keys).size, keys.length);
+	const expected = all.filter(({ title }) => /census/i.test(title.en) && /ontario/i.test(title.en));
+	for (const { smallkey } of expected) assert.ok(keys.includes(smallkey), smallkey);
+});
+
+found("a chunk that arrives is merged into each sorted list", () => {
+	const selection = new Selection("fr");
+	selection.add(all.slice(300));
+	const keys = (one: Selection, sort: Choice["sort"]) =>
+		one.select(null, { ...any, sort }).hits.map(({ smallkey }) => smallkey);
+	for (const sort of ["title", "changed"] as const) assert.is(keys(selection, sort).length, all.length - 300);
+	selection.add(all.slice(0, 300));
+	const whole = new Selection("fr");
+	whole.add(all);
+	for (const sort of ["title", "changed"] as const) assert.equal(keys(selection, sort), keys(whole, sort));
+});
+
+found.run();
 
 const entry = (smallkey: string, en: string, fr = en, more: Partial<Entry> = {}): Entry => ({
-	smallkey,
-	type: "wms",
-	title: { en, fr },
-	address: { en: "https://maps.example.ca/wms" },
+	...{ smallkey, type: "wms", title: { en, fr }, address: { en: "https://maps.example.ca/wms" } },
 	...more,
 });
 
@@ -133,32 +191,8 @@ test("layers that fit equally come in one order, whichever was read first", () =
 	}
 });
 
-test("layers are sent to the worker a part at a time, all of them before the text", async () => {
-	const posted: (number | string)[] = [];
-	class FakeWorker {
-		postMessage(message: ToMatcher): void {
-			posted.push("add" in message ? message.add.length : message.text);
-		}
-		addEventListener(): void {}
-		terminate(): void {}
-	}
-	const [own, part] = [globalThis.Worker, Array.from({ length: 600 }, () => entry("k", "K"))];
-	globalThis.Worker = FakeWorker as unknown as typeof Worker;
-	const search = new TextSearch(new URL("file:///worker.js"));
-	for (let at = 0; at < 10; at += 1) search.add(part);
-	void search.match("a");
-	void search.match("ab");
-	const first = posted.length;
-	search.add(part.slice(0, 7));
-	await eventually(async () => posted.includes("ab"));
-	search.close();
-	globalThis.Worker = own;
-	assert.ok(first >= 1 && first < 10, String(first));
-	assert.equal(posted, [...Array.from({ length: 10 }, () => 600), 7, "ab"]);
-});
-
-test("after a worker has failed, the next one gets all layers", async () => {
-	const workers: { posted: ToMatcher[]; onerror: () => void }[] = [];
+/** Stands for the page's workers; each keeps what was posted to it. @returns what puts the browser's own back */
+function fakeWorkers(workers: { posted: ToMatcher[]; onerror: () => void }[]): () => void {
 	class FakeWorker {
 		readonly posted: ToMatcher[] = [];
 		onerror = () => {};
@@ -168,21 +202,36 @@ test("after a worker has failed, the next one gets all layers", async () => {
 		postMessage(message: ToMatcher): void {
 			this.posted.push(message);
 		}
+		addEventListener(): void {}
 		terminate(): void {}
 	}
-	const own = globalThis.Worker;
+	const { Worker } = globalThis;
 	globalThis.Worker = FakeWorker as unknown as typeof Worker;
+	return () => {
+		globalThis.Worker = Worker;
+	};
+}
+
+test("the worker gets all layers before the newest text, and the next one after a failure, too", async () => {
+	const workers: { posted: ToMatcher[]; onerror: () => void }[] = [];
+	const restore = fakeWorkers(workers);
 	const search = new TextSearch(new URL("file:///worker.js"));
-	const layers = [entry("k", "K")];
-	search.add(layers);
-	const failed = search.match("a").catch(() => "failed");
+	const part = Array.from({ length: 600 }, () => entry("k", "K"));
+	for (let count = 0; count < 10; count += 1) search.add(part);
+	void search.match("a");
+	const newest = search.match("ab").catch(() => "failed");
+	const postedTo = (at: number) =>
+		workers[at]?.posted.map((message) => ("add" in message ? message.add.length : message.text)) ?? [];
+	const whole = [...Array.from({ length: 10 }, () => 600), "ab"];
+	await eventually(() => postedTo(0).includes("ab"));
+	assert.equal(postedTo(0), whole);
 	workers[0]?.onerror();
-	assert.is(await failed, "failed");
-	void search.match("b");
-	await eventually(async () => workers[1]?.posted.length === 2);
+	assert.is(await newest, "failed");
+	void search.match("ab");
+	await eventually(() => postedTo(1).includes("ab"));
 	search.close();
-	globalThis.Worker = own;
-	assert.equal(workers[1]?.posted, [{ add: layers }, { serial: 2, text: "b" }]);
+	restore();
+	assert.equal(postedTo(1), whole);
 });
 
 test("each row of synonyms has names of one thing that are searched for", () => {

@@ -1,18 +1,13 @@
-import { mkdir, writeFile } from "node:fs/promises";
-import { dirname, join } from "node:path";
-import { originOf, parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
 import { folderPages } from "../../../api/node/pages.ts";
 import { parsePage } from "../../../api/pages.ts";
 import { inLanguageOf } from "../../../api/reply.ts";
 import type { Entry } from "../../../registry/entries.ts";
 import { buildCatalogue } from "../../catalogue/entries.ts";
 import { pageSettings } from "../../catalogue/pages.ts";
-import { answering, temporaryFolder } from "../../helpers/world.ts";
+import { temporaryFolder, writeFiles } from "../../helpers/world.ts";
 
-const layer = (smallkey: string, type: string, en: string, fr: string, more: Partial<Entry>): Entry => ({
-	smallkey,
-	type,
-	title: { en, fr },
+const layer = (smallkey: string, type: string, en: string, fr: string, more: Partial<Entry> = {}): Entry => ({
+	...{ smallkey, type, title: { en, fr } },
 	address: { en: "https://maps.example.ca/wms", fr: "https://cartes.example.ca/wms" },
 	...more,
 });
@@ -22,7 +17,6 @@ export const layers: Entry[] = [
 		layers: { en: ["hydro:rivers"], fr: ["hydro:rivieres"] },
 		bounds: [-95, 41, -74, 57],
 		description: { en: "Every river", fr: "Chaque cours d’eau" },
-		changed: { commit: "0123456789ab", date: "2026-03-04T12:00:00Z" },
 	}),
 	layer("schools", "feature", "Schools", "Écoles", {
 		address: { en: "https://gis.example.ca/arcgis/rest/services/edu/MapServer/3" },
@@ -34,44 +28,28 @@ export const layers: Entry[] = [
 	layer("wells", "esriFeature", "Wells", "Puits", {
 		address: { en: "https://gis.example.ca/arcgis/rest/services/wells/FeatureServer/0" },
 	}),
-	...Array.from({ length: 200 }, (_, index) =>
-		layer(`many${index}`, "wms", `Census ${index}`, `Recensement ${index}`, {}),
-	),
+	...Array.from({ length: 200 }, (_, at) => layer(`many${at}`, "wms", `Census ${at}`, `Recensement ${at}`)),
 ];
 
-/** A catalogue that is served over HTTP. */
-export interface RecordsContext extends AsyncDisposable {
-	/** The address of the site, without a slash at its end. */
-	address: string;
-}
-
-/** Serves a catalogue of `layers` as a service does: files, and what is made of them. It trusts a proxy on this machine. */
-export async function serveRecords(publicUrl = ""): Promise<RecordsContext> {
+/** Answers requests of the OGC API below `/base` as a service does, from a catalogue of `layers` in a folder. */
+export async function openRecords(publicUrl = "") {
 	const folder = await temporaryFolder();
 	const own = { ...pageSettings, publicUrl };
 	const settings = { pages: own, isServed: true, commit: null, owners: () => [] };
 	const files = buildCatalogue(layers, null, settings).set("pages.json", JSON.stringify(own));
-	for (const [path, text] of files) {
-		await mkdir(dirname(join(folder.path, path)), { recursive: true });
-		await writeFile(join(folder.path, path), text ?? "");
-	}
+	writeFiles(folder.path, Object.fromEntries(files));
 	const pages = folderPages(folder.path, false);
-	const trusted = parseTrustedProxies("127.0.0.1") as TrustedProxies;
-	const served = await answering(async (request, response) => {
-		const route = parsePage(request.url ?? "", "/base");
-		if (!route || typeof route === "string") return void response.writeHead(404).end();
-		const origin = originOf(request, trusted);
+	/** @param origin what the request says of its scheme and host; null if that is not known */
+	const ask = async (target: string, origin: string | null = null, headers: Record<string, string> = {}) => {
+		const route = parsePage(target, "/base");
+		if (!route || typeof route === "string") return { status: 404, headers: {}, body: "" };
 		const answer = await pages(route, {
-			ifNoneMatch: request.headers["if-none-match"] ?? null,
+			ifNoneMatch: headers["if-none-match"] ?? null,
 			acceptEncoding: "",
-			address: origin && origin + request.url,
+			address: origin && origin + target,
 		});
-		const reply = inLanguageOf(answer, request.headers["accept-language"] ?? null);
-		response.writeHead(reply.status, reply.headers).end(reply.body as Uint8Array);
-	});
-	const end = async () => {
-		await served[Symbol.asyncDispose]();
-		await folder.remove();
+		const reply = inLanguageOf(answer, headers["accept-language"] ?? null);
+		return { ...reply, body: Buffer.from(reply.body as Uint8Array).toString("utf8") };
 	};
-	return { address: `${served.origin}/base`, [Symbol.asyncDispose]: end };
+	return { ask, [Symbol.asyncDispose]: folder.remove };
 }

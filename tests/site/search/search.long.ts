@@ -1,3 +1,0 @@
-import { searchOver } from "./search-over.ts";
-
-searchOver(20_000);
