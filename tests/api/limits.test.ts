@@ -1,51 +1,42 @@
 import * as assert from "uvu/assert";
 import { onceEach, TokenBuckets } from "../../api/limits.ts";
+import { clientOf } from "../../api/node/address.ts";
+import { type Client, Room } from "../../api/room.ts";
 import { test } from "../helpers/suite.ts";
 
+/** Buckets, and their clock, which a test moves. */
+function open(perMinute: number, burst: number, bytesPerDay = 1_000_000) {
+	const clock = { ms: 1_000_000 };
+	return { clock, buckets: new TokenBuckets({ perMinute, burst, bytesPerDay }, () => new Date(clock.ms)) };
+}
+
 test("a burst is accepted at once, then the set number a minute; a refusal says how long to wait", () => {
-	let time = 0;
-	const buckets = new TokenBuckets({ perMinute: 6, burst: 3, bytesPerDay: 1_000_000 }, () => new Date(time));
+	const { clock, buckets } = open(6, 3);
 	const waits = () => Array.from({ length: 4 }, () => buckets.address("a"));
 	assert.equal(waits(), [0, 0, 0, 10]);
-	time += 9_999;
+	clock.ms += 9_999;
 	assert.is(buckets.address("a"), 1);
-	time += 1;
-	assert.is(buckets.address("a"), 0);
-	assert.is(buckets.address("a"), 10);
-	time += 3_600_000;
+	clock.ms += 1;
+	assert.equal([buckets.address("a"), buckets.address("a"), buckets.address("b")], [0, 10, 0]);
+	clock.ms -= 5_000;
+	assert.is(buckets.address("a"), 10, "a clock that is set back refills nothing");
+	clock.ms += 3_600_000;
 	assert.equal(waits(), [0, 0, 0, 10], "no more than a burst comes together");
 });
 
-test("each address and each sender has an allowance of its own", async () => {
-	const buckets = new TokenBuckets({ perMinute: 1, burst: 1, bytesPerDay: 1_000_000 }, () => new Date(0));
-	assert.is(buckets.address("a"), 0);
-	assert.is(buckets.address("a"), 60);
-	assert.is(buckets.address("b"), 0);
-	assert.is(await buckets.sender("a", "one"), 0);
-	assert.is(await buckets.sender("a", "two"), 60);
-});
-
 test("a request that is repeated takes from its sender's allowance once", async () => {
-	const buckets = new TokenBuckets({ perMinute: 1, burst: 2, bytesPerDay: 1_000_000 }, () => new Date(0));
-	for (let count = 0; count < 100; count += 1) assert.is(await buckets.sender("a", "captured"), 0);
+	const { buckets } = open(1, 2, 1_440);
+	for (let count = 0; count < 9; count += 1) assert.is(await buckets.sender("a", "captured"), 0);
 	assert.is(await buckets.sender("a", "another"), 0);
-	assert.is(await buckets.sender("a", "refused"), 60);
-	assert.is(await buckets.sender("a", "refused"), 60, "what was refused is not known");
+	for (let count = 0; count < 2; count += 1) assert.is(await buckets.sender("a", "refused"), 60);
 	assert.is(await buckets.sender("a", "captured"), 0);
-});
-
-test("the requests that are remembered are bounded: the oldest is forgotten", async () => {
-	let taken = 0;
-	const take = onceEach(() => {
-		taken += 1;
-		return 0;
-	});
-	for (const count of [...Array(40_001).keys(), 40_000, 1, 0]) await take("a", `${count}`);
-	assert.is(taken, 40_002);
+	assert.is(await buckets.sender("b", "refused"), 0, "each sender has its own");
+	for (let count = 0; count < 2; count += 1) assert.is(await buckets.bytes("a", "large", 1_000), 0);
+	assert.is(await buckets.bytes("a", "larger", 500), 60 * 60);
 });
 
 test("a bad signature costs ten writes, and an address recovers from any number of them", () => {
-	const buckets = new TokenBuckets({ perMinute: 60, burst: 20, bytesPerDay: 1_000_000 }, () => new Date(0));
+	const { buckets } = open(60, 20);
 	for (let count = 0; count < 2; count += 1) {
 		assert.is(buckets.address("a"), 0);
 		buckets.punish("a");
@@ -55,23 +46,55 @@ test("a bad signature costs ten writes, and an address recovers from any number 
 	assert.is(buckets.address("a"), 11);
 });
 
-test("a clock that is set back changes no allowance", () => {
-	let time = 1_000_000;
-	const buckets = new TokenBuckets({ perMinute: 60, burst: 1, bytesPerDay: 1_000_000 }, () => new Date(time));
-	assert.is(buckets.address("a"), 0);
-	time -= 500_000;
-	assert.is(buckets.address("a"), 1);
-	time += 1_000;
-	assert.is(buckets.address("a"), 0);
-});
-
-test("the addresses that are remembered are bounded: the least recently seen one is forgotten", () => {
-	const buckets = new TokenBuckets({ perMinute: 1, burst: 1, bytesPerDay: 1_000_000 }, () => new Date(0));
+test("what is remembered is bounded: the least recently seen address and the oldest request are forgotten", async () => {
+	const { buckets } = open(1, 1);
 	buckets.address("first");
 	for (let index = 0; index < 19_999; index += 1) buckets.address(`a${index}`);
 	assert.is(buckets.address("first"), 60);
 	for (let index = 0; index < 20_000; index += 1) buckets.address(`b${index}`);
 	assert.is(buckets.address("first"), 0);
+	let taken = 0;
+	const take = onceEach(() => {
+		taken += 1;
+		return 0;
+	});
+	for (const count of [...Array(40_001).keys(), 40_000, 1, 0]) await take("a", `${count}`);
+	assert.is(taken, 40_002);
+});
+
+function clientAt(address: string): Client {
+	return clientOf({ socket: { remoteAddress: address }, headers: {} } as never, []).shares;
+}
+
+/** Takes pieces for a client until it is refused. @returns their number, and why there was no more */
+function fill(room: Room, address: string, amount = 1) {
+	for (let taken = 0; ; taken += 1) {
+		const reason = room.hold(clientAt(address)).take(amount);
+		if (reason) return [taken, reason] as const;
+	}
+}
+
+test("one address gets an eighth of a room, a network of 64 bits counts as one, and one of 48 gets a quarter", () => {
+	assert.equal(fill(new Room(800), "192.0.2.1"), [100, "client"]);
+	const room = new Room(800);
+	assert.equal(fill(room, "2001:db8:1:2::1"), [100, "client"]);
+	assert.equal(fill(room, "2001:db8:1:2:ffff::1"), [0, "client"]);
+	for (let network = 3; network < 20; network += 1) fill(room, `2001:db8:1:${network}::1`);
+	assert.is(fill(room, "::1")[0], 600);
+});
+
+test("room is left for a newcomer when dozens of addresses hold what they can, and what is given back is free", () => {
+	const room = new Room(32 * 1024 * 1024);
+	let addresses = 0;
+	while (addresses < 100 && fill(room, `10.0.0.${addresses}`, 65_536)[0] > 0) addresses += 1;
+	assert.ok(addresses > 30, `${addresses}`);
+	assert.is(room.hold(clientAt("192.0.2.1")).take(1_000), null);
+	const small = new Room(10);
+	const holding = small.hold([]);
+	assert.is(holding.take(10), null, "a client of this machine has no share");
+	assert.is(small.hold(clientAt("192.0.2.1")).take(1), "all");
+	holding.end();
+	assert.is(small.hold([]).take(10), null);
 });
 
 test.run();

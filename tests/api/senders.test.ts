@@ -1,102 +1,143 @@
 import * as assert from "uvu/assert";
-import { isSignedBy, parseSenders, sign } from "../../api/senders.ts";
+import {
+	isSignedBy,
+	isTimely,
+	messageOf,
+	parseSenders,
+	sha256Hex,
+	shapeHint,
+	sign,
+	verify,
+} from "../../api/senders.ts";
+import { textsOf } from "../../registry/problems.ts";
+import type { Problem } from "../../registry/texts.ts";
+import { parseTimestamp } from "../../registry/timestamp.ts";
+import { base64url, blobId, hashes, hexOf, webHashes } from "../../store/hashes.ts";
+import { manual } from "../helpers/handlers.ts";
 import { test } from "../helpers/suite.ts";
-import { notingHashes } from "./noted-hashes.ts";
+import { words } from "../helpers/world.ts";
 
-const place = "SENDERS";
-const body = new TextEncoder().encode("{}");
-const signed = { path: "/register/a", sender: "a", timestamp: "2026-03-04T12:00:00Z", body };
+// The older service's manual, and the same request under /v1.
+const secret = "test_-k";
+const signature = "v6XaQasyZzcm_Bz4W_p5fO1wbyJKCZnJFEspIXw9elY";
+const body = new TextEncoder().encode(manual);
+const signed = { path: "/register/23ax5t", sender: "jstest", timestamp: "2014-12-05T18:28:56.714Z", body };
 
-function parse(entry: unknown) {
-	return parseSenders(JSON.stringify({ a: entry }), place).get("a");
-}
+test("the manual's example has the manual's signature, with either engine's hashes", async () => {
+	assert.is(await sign(secret, signed), signature);
+	assert.is(
+		await sign(secret, { ...signed, path: "/v1/register/23ax5t" }),
+		"pubCaWloDFir8Ehg_MbVXWvVnqopm9zRpAP_sBPBr1k",
+	);
+	const [key, bytes] = [new TextEncoder().encode(secret), messageOf(signed)];
+	const abc = new TextEncoder().encode("abc");
+	for (const engine of [hashes, webHashes]) {
+		assert.is(base64url(await engine.hmacSha256(key, bytes)), signature);
+		assert.is(hexOf(await engine.sha1(abc)), "a9993e364706816aba3e25717850c26c9cd0d89d");
+	}
+	// FIPS 180-4's example, and what `printf hello | git hash-object --stdin` prints.
+	assert.is(await sha256Hex("abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	assert.is(await blobId("hello"), "b6fc4c620b67d95f953a5c1c1230aaab5db5a1b0");
+});
+
+test("a signature is compared as text: another text of the same bytes is refused", async () => {
+	assert.ok(await verify(secret, messageOf(signed), signature));
+	// The last of 43 characters carries two unused bits: Y, Z, a and b decode alike.
+	const others = ["Z", "a", "b", "Y=", "Y ", ""].map((last) => signature.slice(0, -1) + last);
+	for (const text of [...others, "", "é", "\0", "x".repeat(100_000)])
+		assert.not(await verify(secret, messageOf(signed), text), text.slice(0, 60));
+});
+
+test("the commonest mistakes with a signature are named, and a right shape never", () => {
+	assert.equal([shapeHint(signature), shapeHint("_".repeat(43))], [null, null]);
+	const standard = Buffer.from("ff".repeat(32), "hex");
+	const table: [text: string, mistake: string][] = [
+		[`${signature}=`, "has 44 and ends with ="],
+		[standard.toString("base64").slice(0, -1), "has + or /, which are - and _ there"],
+		[standard.toString("hex").toUpperCase(), "is hexadecimal"],
+		[`HMAC-SHA256 ${signature}`, "starts with HMAC-SHA256: there is no word before the signature"],
+		[signature.slice(1), "has 42"],
+		["é".repeat(43), "has other characters"],
+		["x".repeat(60_000), "has 60000"],
+	];
+	const rule = "Authorization: must be 43 characters of URL-safe base64 without padding, and this one ";
+	for (const [text, mistake] of table) assert.equal(textsOf([shapeHint(text) as Problem]), [rule + mistake]);
+});
+
+test("a timestamp is UTC, with or without a fraction and a zone, and strictly inside two minutes", () => {
+	const second = Date.UTC(2014, 11, 5, 18, 28, 56);
+	for (const [text, ms] of [
+		["2014-12-05T18:28:56Z", 0],
+		["2014-12-05T18:28:56", 0],
+		["2014-12-05T18:28:56.714+00:00", 714],
+		["2014-12-05T18:28:56.123456789Z", 123.456789],
+	] as const)
+		assert.is(parseTimestamp(text), second + ms, text);
+	for (const text of [
+		"",
+		"2014-12-05 18:28:56Z",
+		" 2014-12-05T18:28:56Z",
+		...words(`
+		now 2014-12-05 2014-12-05T18:28:56z 2014-12-05T18:28:56+01:00 2014-12-05T18:28:56-00:00 2014-12-05T18:28:56.Z
+		2014-12-05T18:28:56.1234567890Z 2014-02-30T00:00:00Z 2014-13-01T00:00:00Z 2014-12-05T24:00:00Z
+		2014-12-05T18:28:60Z 1417804136 __proto__
+	`),
+	])
+		assert.is(parseTimestamp(text), null, text);
+	for (const ms of [0, 119_999, -119_999, 120_000, -120_000, 3_600_000])
+		assert.is(isTimely("2014-12-05T18:28:56Z", new Date(second + ms)), Math.abs(ms) < 120_000, String(ms));
+});
+
+const parse = (entry: unknown) => parseSenders(JSON.stringify({ a: entry }), "SENDERS").get("a");
 
 test("during a rotation both secrets are accepted, until the set time", async () => {
-	const sender = parse({ key: "new", previous_key: "old", previous_key_until: "2026-03-04T12:00:00Z" });
-	const [before, end] = [new Date("2026-03-04T11:59:59.999Z"), new Date("2026-03-04T12:00:00Z")];
-	const [byNew, byOld, byOther] = await Promise.all(["new", "old", "other"].map((one) => sign(one, signed)));
-	assert.ok(await isSignedBy(sender, signed, byNew as string, before));
-	assert.ok(await isSignedBy(sender, signed, byNew as string, end));
-	assert.ok(await isSignedBy(sender, signed, byOld as string, before));
-	assert.not.ok(await isSignedBy(sender, signed, byOld as string, end));
-	assert.not.ok(await isSignedBy(sender, signed, byOther as string, before));
+	const until = "2026-03-04T12:00:00Z";
+	const [before, end] = [new Date("2026-03-04T11:59:59.999Z"), new Date(until)];
+	const sender = parse({ key: "new", previous_key: "old", previous_key_until: until });
 	const forever = parse({ key: "new", previous_key: "old" });
-	assert.ok(await isSignedBy(forever, signed, byOld as string, end));
+	for (const [who, by, time, expected] of [
+		[sender, "new", before, true],
+		[sender, "new", end, true],
+		[sender, "old", before, true],
+		[sender, "old", end, false],
+		[sender, "other", before, false],
+		[forever, "old", end, true],
+		[undefined, "no sender has this secret", end, false],
+		[parse("secret"), "no sender has this secret", end, false],
+	] as const)
+		assert.is(await isSignedBy(who, signed, await sign(by, signed), time), expected, by);
 });
 
-test("the substitute for a missing secret is no sender's", async () => {
-	const signature = await sign("no sender has this secret", signed);
-	const now = new Date("2026-03-04T12:00:00Z");
-	assert.not.ok(await isSignedBy(undefined, signed, signature, now));
-	assert.not.ok(await isSignedBy(parse("secret"), signed, signature, now));
-});
-
-for (const [what, entry, text] of [
-	["a previous secret that is empty", { key: "x", previous_key: "" }, /previous_key must not be empty/],
-	[
-		"a time without a secret",
-		{ key: "x", previous_key_until: "2026-03-04T12:00:00Z" },
-		/previous_key must not/,
-	],
-	["a time in words", { key: "x", previous_key: "hid", previous_key_until: "soon" }, /an ISO 8601 time/],
-	["a previous secret that is the secret", { key: "hid", previous_key: "hid" }, /must not be its key/],
-	[
-		"a name in one language",
-		{ key: "hid", name: { en: "a" } },
-		/name must be a text, or one in en and one in fr/,
-	],
-	[
-		"a name in a third language",
-		{ key: "hid", name: { en: "a", fr: "b", de: "c" } },
-		/name must have en and fr only, not de/,
-	],
-	[
-		"a French name of two lines",
-		{ key: "hid", name: { en: "a", fr: "b\nc" } },
-		/name\.fr must be a text of one line/,
-	],
-	["a name of two lines", { key: "hid", name: "a\nb" }, /name must be a text of one line/],
-	["an unknown member", { key: "hid", keys: [] }, /keys is not a known member/],
-] as const) {
-	test(`${what} is refused without the secret`, () => {
-		try {
-			parse(entry);
-		} catch (error) {
-			assert.match(String(error), text);
-			assert.not.match(String(error), /hid/);
-			return;
-		}
-		assert.unreachable();
-	});
-}
-
-test("two senders cannot share a secret, before a rotation or after it", () => {
-	const text = '{"a":{"key":"new","previous_key":"old"},"b":"old"}';
-	assert.throws(() => parseSenders(text, place), /SENDERS: senders a and b must not share a secret/);
-	assert.throws(() => parseSenders('{"a":"x","a":"y"}', place), /SENDERS: \/a: occurs more than once/);
-});
-
-test("an unknown sender, one in a rotation and any other cost the same hashes", async () => {
-	const now = new Date("2026-03-04T12:00:00Z");
-	const rotating = parse({ key: "another secret of any length", previous_key: "its previous one, as well" });
-	const works: number[][] = [];
-	for (const sender of [undefined, parse("a secret of any length, too"), rotating]) {
-		const work: number[] = [];
-		// HMAC hashes one block of the key, whatever its length up to 64 bytes is (RFC 2104).
-		const note = (_name: string, bytes: Uint8Array, key = bytes) =>
-			work.push(key.length > 64 ? Number.NaN : bytes.length);
-		assert.not.ok(await notingHashes(note, () => isSignedBy(sender, signed, "x".repeat(43), now)));
-		works.push(work);
+test("wrong senders are refused by name and rule, without a secret", () => {
+	const rows: [text: object | string, rule: RegExp][] = [
+		["[]", /^SENDERS: must be an object/],
+		["{", /^SENDERS: the document must be JSON/],
+		['{"a":"hid","a":"hid2"}', /\/a: occurs more than once/],
+		['{"a b":"hid"}', /sender "a b": an id must be 1 to 64 of A-Z a-z 0-9 . _ -/],
+		['{"a":{"key":"hid","previous_key":"hid2"},"b":"hid2"}', /senders a and b must not share a secret/],
+		['{"a":"hid","b":"hid"}', /senders a and b must not share a secret/],
+		[{ key: "" }, /the secret must not be empty/],
+		[{ key: "hid", previous_key: "" }, /previous_key must not be empty/],
+		[{ key: "hid", previous_key_until: "2026-03-04T12:00:00Z" }, /previous_key must not be empty/],
+		[{ key: "x", previous_key: "hid", previous_key_until: "soon" }, /an ISO 8601 time/],
+		[{ key: "hid", previous_key: "hid" }, /must not be its key/],
+		[{ key: "hid", review: "yes" }, /review must be true or false/],
+		[{ key: "hid", smallkeys: "ab*" }, /smallkeys must be a list of globs/],
+		[{ key: "hid", name: { en: "a" } }, /name must be a text, or one in en and one in fr/],
+		[{ key: "hid", name: { en: "a", fr: "b", de: "c" } }, /name must have en and fr only, not de/],
+		[{ key: "hid", name: { en: "a", fr: "b\nc" } }, /name\.fr must be a text of one line/],
+		[{ key: "hid", keys: [] }, /keys is not a known member/],
+	];
+	for (const [given, rule] of rows) {
+		const text = typeof given === "string" ? given : JSON.stringify({ a: given });
+		assert.throws(
+			() => parseSenders(text, "SENDERS"),
+			({ message }: Error) => rule.test(message) && !message.includes("hid"),
+			text,
+		);
 	}
-	assert.is(works[0]?.length, 2);
-	assert.equal(works, [works[0], works[0], works[0]]);
-});
-
-test("a sender's public name is one text, or one in each language", () => {
-	const named = { a: { key: "x", name: { fr: "Cartes", en: "Maps" } }, b: { key: "y", name: "Agency" } };
-	const senders = parseSenders(JSON.stringify(named), "SENDERS");
-	assert.equal(senders.get("a")?.name, { en: "Maps", fr: "Cartes" });
-	assert.is(senders.get("b")?.name, "Agency");
+	assert.equal(parse({ key: "x", name: { fr: "Cartes", en: "Maps" } })?.name, { en: "Maps", fr: "Cartes" });
+	assert.is(parse({ key: "x", name: "Agency" })?.name, "Agency");
 });
 
 test.run();
