@@ -1,4 +1,5 @@
 import * as assert from "uvu/assert";
+import type { TargetName } from "../../registry/targets/target.ts";
 import { type Drawable, drawableOf, drawnScale, drawnTargets } from "../../site/map/drawable.ts";
 import { test } from "../helpers/suite.ts";
 
@@ -9,29 +10,19 @@ const v2 = JSON.stringify({
 	layers: [{ layerType: "ogcWms", name: "Other", url: "https://y/", metadataUrl: "https://m/" }],
 });
 
+const fragmentsOf = (v09: string | null, text: string): [TargetName, string | null][] => [
+	["v0.9", v09],
+	["v2", text],
+];
+
 test("a layer is drawn as its most detailed fragment says, with the addresses of metadata that any has", () => {
 	assert.equal(drawnTargets(["ramp4", "v2", "v1", "v0.9"]), ["v0.9", "v2"]);
 	assert.equal(drawnTargets(["v2", "v1"]), ["v1", "v2"]);
-	const drawn = drawableOf([
-		["v0.9", wms],
-		["v2", v2],
-	]);
+	const drawn = drawableOf(fragmentsOf(wms, v2));
 	assert.equal([drawn?.kind, drawn?.title, drawn?.url], ["wms", "Title", "https://x/"]);
 	assert.is(drawn?.metadataUrl, "https://m/");
-	assert.is(
-		drawableOf([
-			["v0.9", "{}"],
-			["v2", v2],
-		])?.title,
-		"Other",
-	);
-	assert.is(
-		drawableOf([
-			["v0.9", null],
-			["v2", "[]"],
-		]),
-		null,
-	);
+	const titleOf = (v09: string | null, text: string) => drawableOf(fragmentsOf(v09, text))?.title;
+	assert.equal([titleOf("{}", v2), titleOf(null, "[]")], ["Other", undefined]);
 });
 
 test("a scale at which viewers do not draw a layer becomes the nearest one at which they do", () => {

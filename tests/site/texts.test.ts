@@ -1,4 +1,6 @@
 import * as assert from "uvu/assert";
+import { problemAt } from "../../registry/texts.ts";
+import { placedProblem } from "../../site/draft/send.ts";
 import { textsIn } from "../../site/static/html.ts";
 import { translator } from "../../site/text/translate.ts";
 import { englishWords } from "../helpers/french.ts";
@@ -34,6 +36,13 @@ test("states and types that have no text are shown as they are", () => {
 	assert.is(english.typeText("esriImage"), "esriImage");
 	assert.is(french.copyText("Terria"), "Terria\u00a0: membre d’un catalogue");
 	assert.is(french.copyText("constructor"), "constructor");
+});
+
+test("a problem's pointer is separated from its text, and may have a colon", () => {
+	const placed = placedProblem(problemAt("/en/a: b", "required"), "en");
+	assert.equal(placed, { pointer: "/en/a: b", text: "is missing", lang: "en" });
+	const text = "le document\u00a0: doit être un objet";
+	assert.equal(placedProblem(problemAt("document", "object"), "fr"), { pointer: "", text, lang: "fr" });
 });
 
 for (const { name, en, fr } of textTables) {

@@ -1,5 +1,15 @@
 import type { Entry } from "../../../registry/entries.ts";
 
+/** West, south, east, north. */
+type Box = [number, number, number, number];
+
+/** The rows of a table: a line for each, with a bar between two cells. */
+const rowsOf = (table: string) =>
+	table
+		.trim()
+		.split("\n")
+		.map((line) => line.trim().split(" | "));
+
 /** Who registers, their hosts, and how their smallkeys look. */
 const senders: [
 	name: { en: string; fr: string },
@@ -43,104 +53,104 @@ const senders: [
 ];
 
 /** What layers are about: English, French, and a word that both descriptions have. */
-const themes: [en: string, fr: string][] = [
-	["Census divisions", "Divisions de recensement"],
-	["Census tracts", "Secteurs de recensement"],
-	["Dissemination areas", "Aires de diffusion"],
-	["Population density", "Densité de population"],
-	["Median household income", "Revenu médian des ménages"],
-	["Flood hazard areas", "Zones inondables"],
-	["Historical floods", "Inondations historiques"],
-	["Floodplain mapping", "Cartographie des plaines inondables"],
-	["Oil pipelines", "Oléoducs"],
-	["Natural gas pipelines", "Gazoducs"],
-	["Power transmission lines", "Lignes de transport d’électricité"],
-	["Wind farms", "Parcs éoliens"],
-	["Active wildfires", "Feux de forêt actifs"],
-	["Burned areas", "Superficies brûlées"],
-	["Forest cover", "Couverture forestière"],
-	["Critical habitat of species at risk", "Habitat essentiel des espèces en péril"],
-	["Migratory bird sanctuaries", "Refuges d’oiseaux migrateurs"],
-	["Caribou ranges", "Aires de répartition du caribou"],
-	["Salmon spawning grounds", "Frayères à saumon"],
-	["Aquatic species at risk", "Espèces aquatiques en péril"],
-	["Rivers and lakes", "Cours d’eau et lacs"],
-	["Watersheds", "Bassins versants"],
-	["Hydrometric stations", "Stations hydrométriques"],
-	["Groundwater wells", "Puits d’eau souterraine"],
-	["Water quality monitoring", "Suivi de la qualité de l’eau"],
-	["Air quality health index", "Cote air santé"],
-	["Weather radar", "Radar météorologique"],
-	["Climate normals", "Normales climatiques"],
-	["Permafrost", "Pergélisol"],
-	["Sea ice concentration", "Concentration de glace de mer"],
-	["Municipal boundaries", "Limites municipales"],
-	["Electoral districts", "Circonscriptions électorales"],
-	["School districts", "Districts scolaires"],
-	["Hospitals and clinics", "Hôpitaux et cliniques"],
-	["Road network", "Réseau routier"],
-	["Railways", "Chemins de fer"],
-	["Airports", "Aéroports"],
-	["Cycling network", "Réseau cyclable"],
-	["Public transit stops", "Arrêts de transport en commun"],
-	["Land cover", "Couverture du sol"],
-	["Soil survey", "Inventaire des sols"],
-	["Crop inventory", "Inventaire des cultures"],
-	["Mineral claims", "Claims miniers"],
-	["Abandoned mines", "Mines abandonnées"],
-	["Bedrock geology", "Géologie du substratum rocheux"],
-	["Earthquake epicentres", "Épicentres des séismes"],
-	["National parks", "Parcs nationaux"],
-	["Protected areas", "Aires protégées"],
-	["Indigenous communities", "Communautés autochtones"],
-	["Treaty boundaries", "Limites des traités"],
-	["Digital elevation model", "Modèle numérique d’élévation"],
-	["Satellite imagery mosaic", "Mosaïque d’images satellites"],
-	["Aerial photographs", "Photographies aériennes"],
-	["Noise exposure", "Exposition au bruit"],
-	["Heritage buildings", "Bâtiments patrimoniaux"],
-	["Building footprints", "Empreintes de bâtiments"],
-	["Marine charts", "Cartes marines"],
-	["Shipping lanes", "Voies de navigation"],
-	["Invasive species", "Espèces envahissantes"],
-	["Wetlands", "Milieux humides"],
-];
+const themes = rowsOf(`
+	Census divisions | Divisions de recensement
+	Census tracts | Secteurs de recensement
+	Dissemination areas | Aires de diffusion
+	Population density | Densité de population
+	Median household income | Revenu médian des ménages
+	Flood hazard areas | Zones inondables
+	Historical floods | Inondations historiques
+	Floodplain mapping | Cartographie des plaines inondables
+	Oil pipelines | Oléoducs
+	Natural gas pipelines | Gazoducs
+	Power transmission lines | Lignes de transport d’électricité
+	Wind farms | Parcs éoliens
+	Active wildfires | Feux de forêt actifs
+	Burned areas | Superficies brûlées
+	Forest cover | Couverture forestière
+	Critical habitat of species at risk | Habitat essentiel des espèces en péril
+	Migratory bird sanctuaries | Refuges d’oiseaux migrateurs
+	Caribou ranges | Aires de répartition du caribou
+	Salmon spawning grounds | Frayères à saumon
+	Aquatic species at risk | Espèces aquatiques en péril
+	Rivers and lakes | Cours d’eau et lacs
+	Watersheds | Bassins versants
+	Hydrometric stations | Stations hydrométriques
+	Groundwater wells | Puits d’eau souterraine
+	Water quality monitoring | Suivi de la qualité de l’eau
+	Air quality health index | Cote air santé
+	Weather radar | Radar météorologique
+	Climate normals | Normales climatiques
+	Permafrost | Pergélisol
+	Sea ice concentration | Concentration de glace de mer
+	Municipal boundaries | Limites municipales
+	Electoral districts | Circonscriptions électorales
+	School districts | Districts scolaires
+	Hospitals and clinics | Hôpitaux et cliniques
+	Road network | Réseau routier
+	Railways | Chemins de fer
+	Airports | Aéroports
+	Cycling network | Réseau cyclable
+	Public transit stops | Arrêts de transport en commun
+	Land cover | Couverture du sol
+	Soil survey | Inventaire des sols
+	Crop inventory | Inventaire des cultures
+	Mineral claims | Claims miniers
+	Abandoned mines | Mines abandonnées
+	Bedrock geology | Géologie du substratum rocheux
+	Earthquake epicentres | Épicentres des séismes
+	National parks | Parcs nationaux
+	Protected areas | Aires protégées
+	Indigenous communities | Communautés autochtones
+	Treaty boundaries | Limites des traités
+	Digital elevation model | Modèle numérique d’élévation
+	Satellite imagery mosaic | Mosaïque d’images satellites
+	Aerial photographs | Photographies aériennes
+	Noise exposure | Exposition au bruit
+	Heritage buildings | Bâtiments patrimoniaux
+	Building footprints | Empreintes de bâtiments
+	Marine charts | Cartes marines
+	Shipping lanes | Voies de navigation
+	Invasive species | Espèces envahissantes
+	Wetlands | Milieux humides
+`) as [en: string, fr: string][];
 
 /** Where they lie: English, French, west, south, east, north. */
-const places: [en: string, fr: string, ...bounds: [number, number, number, number]][] = [
-	["Canada", "Canada", -141, 41.7, -52.6, 83.1],
-	["Alberta", "Alberta", -120, 49, -110, 60],
-	["British Columbia", "Colombie-Britannique", -139, 48.3, -114, 60],
-	["Manitoba", "Manitoba", -102, 49, -89, 60],
-	["New Brunswick", "Nouveau-Brunswick", -69.1, 44.6, -63.7, 48.1],
-	["Newfoundland and Labrador", "Terre-Neuve-et-Labrador", -67.8, 46.6, -52.6, 60.4],
-	["Northwest Territories", "Territoires du Nord-Ouest", -136.5, 60, -102, 78.8],
-	["Nova Scotia", "Nouvelle-Écosse", -66.4, 43.4, -59.7, 47.1],
-	["Nunavut", "Nunavut", -120.7, 60, -61, 83.1],
-	["Ontario", "Ontario", -95.2, 41.7, -74.3, 56.9],
-	["Prince Edward Island", "Île-du-Prince-Édouard", -64.5, 45.9, -62, 47.1],
-	["Quebec", "Québec", -79.8, 45, -57.1, 62.6],
-	["Saskatchewan", "Saskatchewan", -110, 49, -101.4, 60],
-	["Yukon", "Yukon", -141, 60, -123.8, 69.7],
-	["Toronto", "Toronto", -79.6, 43.6, -79.1, 43.9],
-	["Montréal", "Montréal", -74, 45.4, -73.5, 45.7],
-	["Vancouver", "Vancouver", -123.3, 49.2, -123, 49.3],
-	["Calgary", "Calgary", -114.3, 50.8, -113.9, 51.2],
-	["Edmonton", "Edmonton", -113.7, 53.4, -113.3, 53.7],
-	["Ottawa", "Ottawa", -76.4, 45, -75.2, 45.5],
-	["Winnipeg", "Winnipeg", -97.3, 49.7, -96.9, 50],
-	["Québec City", "Ville de Québec", -71.5, 46.7, -71.1, 46.9],
-	["Hamilton", "Hamilton", -80.2, 43, -79.6, 43.5],
-	["Halifax", "Halifax", -64, 44.4, -62.2, 45.3],
-	["Saint John", "Saint-Jean", -66.3, 45.2, -65.8, 45.4],
-	["Fredericton", "Fredericton", -66.8, 45.8, -66.5, 46],
-	["Regina", "Regina", -104.8, 50.3, -104.5, 50.5],
-	["Saskatoon", "Saskatoon", -106.8, 52, -106.5, 52.2],
-	["Whitehorse", "Whitehorse", -135.3, 60.5, -134.8, 60.9],
-	["Yellowknife", "Yellowknife", -114.5, 62.3, -114.2, 62.6],
-	["Iqaluit", "Iqaluit", -68.7, 63.6, -68.3, 63.9],
-	["Trois-Rivières", "Trois-Rivières", -72.8, 46.2, -72.4, 46.5],
-];
+const places = rowsOf(`
+	Canada | Canada | -141 | 41.7 | -52.6 | 83.1
+	Alberta | Alberta | -120 | 49 | -110 | 60
+	British Columbia | Colombie-Britannique | -139 | 48.3 | -114 | 60
+	Manitoba | Manitoba | -102 | 49 | -89 | 60
+	New Brunswick | Nouveau-Brunswick | -69.1 | 44.6 | -63.7 | 48.1
+	Newfoundland and Labrador | Terre-Neuve-et-Labrador | -67.8 | 46.6 | -52.6 | 60.4
+	Northwest Territories | Territoires du Nord-Ouest | -136.5 | 60 | -102 | 78.8
+	Nova Scotia | Nouvelle-Écosse | -66.4 | 43.4 | -59.7 | 47.1
+	Nunavut | Nunavut | -120.7 | 60 | -61 | 83.1
+	Ontario | Ontario | -95.2 | 41.7 | -74.3 | 56.9
+	Prince Edward Island | Île-du-Prince-Édouard | -64.5 | 45.9 | -62 | 47.1
+	Quebec | Québec | -79.8 | 45 | -57.1 | 62.6
+	Saskatchewan | Saskatchewan | -110 | 49 | -101.4 | 60
+	Yukon | Yukon | -141 | 60 | -123.8 | 69.7
+	Toronto | Toronto | -79.6 | 43.6 | -79.1 | 43.9
+	Montréal | Montréal | -74 | 45.4 | -73.5 | 45.7
+	Vancouver | Vancouver | -123.3 | 49.2 | -123 | 49.3
+	Calgary | Calgary | -114.3 | 50.8 | -113.9 | 51.2
+	Edmonton | Edmonton | -113.7 | 53.4 | -113.3 | 53.7
+	Ottawa | Ottawa | -76.4 | 45 | -75.2 | 45.5
+	Winnipeg | Winnipeg | -97.3 | 49.7 | -96.9 | 50
+	Québec City | Ville de Québec | -71.5 | 46.7 | -71.1 | 46.9
+	Hamilton | Hamilton | -80.2 | 43 | -79.6 | 43.5
+	Halifax | Halifax | -64 | 44.4 | -62.2 | 45.3
+	Saint John | Saint-Jean | -66.3 | 45.2 | -65.8 | 45.4
+	Fredericton | Fredericton | -66.8 | 45.8 | -66.5 | 46
+	Regina | Regina | -104.8 | 50.3 | -104.5 | 50.5
+	Saskatoon | Saskatoon | -106.8 | 52 | -106.5 | 52.2
+	Whitehorse | Whitehorse | -135.3 | 60.5 | -134.8 | 60.9
+	Yellowknife | Yellowknife | -114.5 | 62.3 | -114.2 | 62.6
+	Iqaluit | Iqaluit | -68.7 | 63.6 | -68.3 | 63.9
+	Trois-Rivières | Trois-Rivières | -72.8 | 46.2 | -72.4 | 46.5
+`).map(([en, fr, ...bounds]) => [en, fr, ...bounds.map(Number)]) as [string, string, ...Box][];
 
 /** How titles of one theme and place differ. */
 const variants: [en: (t: string, p: string) => string, fr: (t: string, p: string) => string][] = [
@@ -168,142 +178,39 @@ function slug(text: string): string {
 }
 
 /** Layers that searches look for, each as its sender would register it. */
-export const sought: Entry[] = [
-	[
-		"statcan-cd-2021",
-		0,
-		"Census divisions 2021 – cartographic boundaries",
-		"Divisions de recensement 2021 – limites cartographiques",
-		"lcd_000a21a_e",
-	],
-	["statcan-pop-centres", 0, "Population centres", "Centres de population", "popctr"],
-	[
-		"nrcan_cdem_hillshade",
-		1,
-		"Shaded relief of the Canadian Digital Elevation Model",
-		"Relief ombré du modèle numérique d’élévation du Canada",
-		"cdem.hillshade",
-	],
-	[
-		"nrcan_flood_2013_calgary",
-		1,
-		"Southern Alberta flood extent, June 2013",
-		"Étendue de l’inondation du sud de l’Alberta, juin 2013",
-		"egs_flood_2013",
-	],
-	["nrcan_canvec_hydro", 1, "CanVec – Hydrographic features", "CanVec – Entités hydrographiques", "hydro"],
-	[
-		"cwfis-hotspots",
-		1,
-		"Wildfire hotspots of the last 24 hours",
-		"Points chauds des feux de végétation des 24 dernières heures",
-		"public:hotspots_last24hrs",
-	],
-	["23ax5t", 2, "Ozone monitoring stations", "Stations de surveillance de l’ozone", "ozone"],
-	[
-		"npri-inrp",
-		2,
-		"National Pollutant Release Inventory",
-		"Inventaire national des rejets de polluants",
-		"NPRI",
-	],
-	[
-		"eccc-ghg-facilities",
-		2,
-		"Greenhouse gas emissions from large facilities",
-		"Émissions de gaz à effet de serre des grandes installations",
-		"ghg",
-	],
-	["dfo-lobster-fishing-areas", 3, "Lobster fishing areas", "Zones de pêche du homard", "LFA"],
-	[
-		"dfo-beluga-st-lawrence",
-		3,
-		"Beluga whale habitat, St. Lawrence Estuary",
-		"Habitat du béluga, estuaire du Saint-Laurent",
-		"beluga",
-	],
-	["cer-trans-mountain", 4, "Trans Mountain pipeline system", "Réseau pipelinier de Trans Mountain", "tm"],
-	["cer-incidents", 4, "Pipeline incidents since 2008", "Incidents pipeliniers depuis 2008", "incidents"],
-	["ab-oilsands-leases", 5, "Oil sands leases", "Concessions de sables bitumineux", "leases"],
-	[
-		"ab-grizzly-bear-zones",
-		5,
-		"Grizzly bear recovery zones",
-		"Zones de rétablissement du grizzli",
-		"grizzly",
-	],
-	[
-		"bcgw-old-growth",
-		6,
-		"Old-growth deferral areas",
-		"Secteurs de report de coupe des forêts anciennes",
-		"WHSE_FOREST.OGSR",
-	],
-	[
-		"bcgw-avalanche-paths",
-		6,
-		"Avalanche paths along highways",
-		"Couloirs d’avalanche le long des routes",
-		"avalanche",
-	],
-	["qc-erablieres", 7, "Sugar bushes", "Érablières", "erablieres"],
-	[
-		"qc-reseau-hydro",
-		7,
-		"Hydroelectric generating stations of Hydro-Québec",
-		"Centrales hydroélectriques d’Hydro-Québec",
-		"centrales",
-	],
-	[
-		"qc-zis-2019",
-		7,
-		"Special intervention zone of the 2017 and 2019 floods",
-		"Zone d’intervention spéciale des inondations de 2017 et 2019",
-		"zis",
-	],
-	["toBikeShareStations", 8, "Bike share stations", "Stations de vélos en libre-service", "bikeshare"],
-	["toNeighbourhoods158", 8, "Neighbourhoods (158 model)", "Quartiers (modèle à 158)", "neighbourhoods"],
-	[
-		"toRavines",
-		8,
-		"Ravine and natural feature protection",
-		"Protection des ravins et des éléments naturels",
-		"ravines",
-	],
-	[
-		"pca-banff-trails",
-		9,
-		"Hiking trails of Banff National Park",
-		"Sentiers de randonnée du parc national Banff",
-		"trails",
-	],
-	["pca-dark-sky", 9, "Dark sky preserves", "Réserves de ciel étoilé", "darksky"],
-	["pca-national-historic-sites", 9, "National historic sites", "Lieux historiques nationaux", "nhs"],
-	["aafc-aci-2023", 1, "Annual crop inventory 2023", "Inventaire annuel des cultures 2023", "aci2023"],
-	[
-		"first-nations-reserves",
-		1,
-		"First Nations reserves and Aboriginal lands",
-		"Réserves des Premières Nations et terres autochtones",
-		"AL_TA",
-	],
-	["ec-tornado-tracks", 2, "Tornado tracks", "Trajectoires des tornades", "tornado"],
-	[
-		"seismic-hazard-2020",
-		1,
-		"Seismic hazard of the National Building Code 2020",
-		"Aléa sismique du Code national du bâtiment 2020",
-		"hazard",
-	],
-].map(([smallkey, sender, en, fr, layer], at) =>
-	entryOf(
-		String(smallkey),
-		Number(sender),
-		[String(en), String(fr)],
-		String(layer),
-		at,
-		[-141, 41.7, -52.6, 83.1],
-	),
+export const sought: Entry[] = rowsOf(`
+	statcan-cd-2021 | 0 | Census divisions 2021 – cartographic boundaries | Divisions de recensement 2021 – limites cartographiques | lcd_000a21a_e
+	statcan-pop-centres | 0 | Population centres | Centres de population | popctr
+	nrcan_cdem_hillshade | 1 | Shaded relief of the Canadian Digital Elevation Model | Relief ombré du modèle numérique d’élévation du Canada | cdem.hillshade
+	nrcan_flood_2013_calgary | 1 | Southern Alberta flood extent, June 2013 | Étendue de l’inondation du sud de l’Alberta, juin 2013 | egs_flood_2013
+	nrcan_canvec_hydro | 1 | CanVec – Hydrographic features | CanVec – Entités hydrographiques | hydro
+	cwfis-hotspots | 1 | Wildfire hotspots of the last 24 hours | Points chauds des feux de végétation des 24 dernières heures | public:hotspots_last24hrs
+	23ax5t | 2 | Ozone monitoring stations | Stations de surveillance de l’ozone | ozone
+	npri-inrp | 2 | National Pollutant Release Inventory | Inventaire national des rejets de polluants | NPRI
+	eccc-ghg-facilities | 2 | Greenhouse gas emissions from large facilities | Émissions de gaz à effet de serre des grandes installations | ghg
+	dfo-lobster-fishing-areas | 3 | Lobster fishing areas | Zones de pêche du homard | LFA
+	dfo-beluga-st-lawrence | 3 | Beluga whale habitat, St. Lawrence Estuary | Habitat du béluga, estuaire du Saint-Laurent | beluga
+	cer-trans-mountain | 4 | Trans Mountain pipeline system | Réseau pipelinier de Trans Mountain | tm
+	cer-incidents | 4 | Pipeline incidents since 2008 | Incidents pipeliniers depuis 2008 | incidents
+	ab-oilsands-leases | 5 | Oil sands leases | Concessions de sables bitumineux | leases
+	ab-grizzly-bear-zones | 5 | Grizzly bear recovery zones | Zones de rétablissement du grizzli | grizzly
+	bcgw-old-growth | 6 | Old-growth deferral areas | Secteurs de report de coupe des forêts anciennes | WHSE_FOREST.OGSR
+	bcgw-avalanche-paths | 6 | Avalanche paths along highways | Couloirs d’avalanche le long des routes | avalanche
+	qc-erablieres | 7 | Sugar bushes | Érablières | erablieres
+	qc-reseau-hydro | 7 | Hydroelectric generating stations of Hydro-Québec | Centrales hydroélectriques d’Hydro-Québec | centrales
+	qc-zis-2019 | 7 | Special intervention zone of the 2017 and 2019 floods | Zone d’intervention spéciale des inondations de 2017 et 2019 | zis
+	toBikeShareStations | 8 | Bike share stations | Stations de vélos en libre-service | bikeshare
+	toNeighbourhoods158 | 8 | Neighbourhoods (158 model) | Quartiers (modèle à 158) | neighbourhoods
+	toRavines | 8 | Ravine and natural feature protection | Protection des ravins et des éléments naturels | ravines
+	pca-banff-trails | 9 | Hiking trails of Banff National Park | Sentiers de randonnée du parc national Banff | trails
+	pca-dark-sky | 9 | Dark sky preserves | Réserves de ciel étoilé | darksky
+	pca-national-historic-sites | 9 | National historic sites | Lieux historiques nationaux | nhs
+	aafc-aci-2023 | 1 | Annual crop inventory 2023 | Inventaire annuel des cultures 2023 | aci2023
+	first-nations-reserves | 1 | First Nations reserves and Aboriginal lands | Réserves des Premières Nations et terres autochtones | AL_TA
+	ec-tornado-tracks | 2 | Tornado tracks | Trajectoires des tornades | tornado
+	seismic-hazard-2020 | 1 | Seismic hazard of the National Building Code 2020 | Aléa sismique du Code national du bâtiment 2020 | hazard
+`).map(([smallkey = "", sender, en = "", fr = "", layer = ""], at) =>
+	entryOf(smallkey, Number(sender), [en, fr], layer, at, [-141, 41.7, -52.6, 83.1]),
 );
 
 function entryOf(
@@ -312,7 +219,7 @@ function entryOf(
 	[en, fr]: [string, string],
 	layer: string,
 	at: number,
-	bounds: [number, number, number, number],
+	bounds: Box,
 ): Entry {
 	const [name, host] = senders[sender] as (typeof senders)[number];
 	const isFeature = at % 3 === 2;
