@@ -96,27 +96,22 @@ const relevant: [kind: string, before: object, now: object][] = [
 	["symbology: label", classes({ label: "a" }), classes({ label: "" })],
 ];
 
-for (const [kind, before, now] of cosmetic)
-	test(`no viewer sees: ${kind}`, () => {
-		assert.equal([...differences({ ...before }, { ...now })], [[kind, false]]);
-	});
-
-for (const [kind, before, now] of relevant)
-	test(`a viewer sees: ${kind}`, () => {
-		assert.equal([...differences({ ...before }, { ...now })], [[kind, true]]);
-	});
-
-test("another layer of a MapServer counts as a difference", () => {
-	const now = { layerType: "esriFeature", url: `${service}/4` };
+test("what no viewer sees is cosmetic, and what one sees is relevant; each kind is named once", () => {
+	for (const [isRelevant, rows] of [
+		[false, cosmetic],
+		[true, relevant],
+	] as const)
+		for (const [kind, before, now] of rows)
+			assert.equal([...differences({ ...before }, { ...now })], [[kind, isRelevant]], kind);
 	const kinds = ["layerType", "url", "layerEntries: only before"];
-	const expected = kinds.map((kind) => [kind, true]);
-	assert.equal([...differences(dynamic, now)], expected);
-});
-
-test("each kind is named once", () => {
-	const before = { ...classes({ value: 1, label: "a" }, { value: 2, label: "b" }), mode: "snapshot" };
-	const now = { ...classes({ value: 1, label: "c" }, { value: 2, label: "d" }), mode: "snapshot" };
-	assert.equal([...differences(before, now)], [["symbology: label", true]]);
+	const other = { layerType: "esriFeature", url: `${service}/4` };
+	assert.equal(
+		[...differences(dynamic, other)],
+		kinds.map((kind) => [kind, true]),
+	);
+	const twice = classes({ value: 1, label: "a" }, { value: 2, label: "b" });
+	const renamed = classes({ value: 1, label: "c" }, { value: 2, label: "d" });
+	assert.equal([...differences(twice, renamed)], [["symbology: label", true]]);
 });
 
 test.run();
