@@ -7,7 +7,7 @@ import { ServerProcess } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
 import { eventually } from "../helpers/wait.ts";
 import { temporaryFolder } from "../helpers/world.ts";
-import { killAtWork } from "../service/crash.ts";
+import { killAtWork } from "./crash.ts";
 
 test("kill -9 with 32 publishers at work, twenty times: every answer holds", () => killAtWork(20));
 

@@ -2,12 +2,8 @@ import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
-import { textOf as busy } from "../../registry/texts.ts";
 import { createDisk } from "../../service/data-dir.ts";
-import { watchStore } from "../../service/github-composition.ts";
-import { type Store, StoreBusy } from "../../store/store.ts";
 import { Local, textOf, wms } from "../helpers/local.ts";
-import { suite } from "../helpers/suite.ts";
 import { eventually } from "../helpers/wait.ts";
 import { freshSuite } from "../helpers/world.ts";
 
@@ -22,13 +18,8 @@ function ready(local: Local): string {
 	return `${status} ${textOf(local.get("/readyz"))}`;
 }
 
-test("readyz answers 200 while all is well", ({ local }) => {
-	assert.is(ready(local), "200 ok\n");
-});
-
 for (const [name, text] of [
 	["HEAD", "\0\0\0"],
-	["config", "[core\n"],
 	["config", ""],
 ] as const) {
 	const what = text === "" ? "empty" : "damaged";
@@ -108,47 +99,4 @@ test("a branch that was removed is named; what is served stays", async ({ local 
 	await eventually(() => local.get("/readyz").status === 200);
 });
 
-const github = suite("readyz with GitHub");
-
-github("GitHub's silence is named, and GitHub asked again before anybody writes", async () => {
-	let isDown = false;
-	let asked = 0;
-	let nowMs = 0;
-	const ask = async () => {
-		asked += 1;
-		if (isDown) throw new StoreBusy(busy("github-silent"), 5);
-	};
-	const store: Store = {
-		published: false,
-		read: async () => null,
-		ids: async () => null,
-		keys: async () => ask().then(() => []),
-		change: async () => ask().then(() => ({ commit: "c", changed: true })),
-	};
-	const watched = watchStore(store, () => nowMs);
-	const meta = {
-		author: "a",
-		time: 0,
-		subject: "s",
-		trailers: [],
-		request: null,
-		review: false,
-		smallkey: "k",
-	};
-	const write = () => watched.store.change(async () => [], meta);
-	await write();
-	assert.is(watched.state(), null);
-	isDown = true;
-	const refused = await write().catch((error: Error) => error.message);
-	assert.is(refused, "GitHub does not answer; send the same again later");
-	assert.match(watched.state() ?? "", "GitHub does not answer");
-	assert.is(asked, 2, "not asked again at once");
-	isDown = false;
-	nowMs = 30_000;
-	assert.match(watched.state() ?? "", "GitHub does not answer");
-	await eventually(() => watched.state() === null);
-	assert.is(asked, 3);
-});
-
 test.run();
-github.run();

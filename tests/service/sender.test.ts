@@ -1,11 +1,13 @@
-import { chmod, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { parseSenders } from "../../api/senders.ts";
+import { followSenders, warnOfReaders } from "../../service/senders-file.ts";
 import { Local, noon, wms } from "../helpers/local.ts";
-import { type Ended, runScript } from "../helpers/process.ts";
+import { type Ended, runScript, warns } from "../helpers/process.ts";
 import { eventually } from "../helpers/wait.ts";
 import { freshSuite, temporaryFolder } from "../helpers/world.ts";
+import { logTo } from "../store/git-store.ts";
 
 interface Scene {
 	folder: string;
@@ -126,20 +128,6 @@ test("a rotation keeps the secret so far for a time, or not at all", async (scen
 	assert.is.not(third, second);
 });
 
-test("the members of a sender keep one order in the file, whatever the order of the options", async (scene) => {
-	const members = async () => Object.keys((await entries(scene)).x as object);
-	const rights = ["--name", "X", "--contact", "x@example.ca", "--review", "--smallkeys", "x*"];
-	assert.is((await sender(scene, "add", "x", ...rights)).code, 0);
-	assert.equal(await members(), ["key", "smallkeys", "review", "contact", "name"]);
-	const later = ["smallkeys", "review", "contact", "name"];
-	assert.is((await sender(scene, "rotate", "x", "--keep", "7d")).code, 0);
-	assert.equal(await members(), ["key", "previous_key", "previous_key_until", ...later]);
-	const byHand = { name: "X", review: true, key: "by-hand" };
-	await writeFile(scene.path, JSON.stringify({ x: byHand }));
-	assert.is((await sender(scene, "change", "x", "--name", "Y", "--smallkeys", "x*")).code, 0);
-	assert.equal(await members(), ["name", "review", "key", "smallkeys"]);
-});
-
 test("which layers a new sender may change is a question, and no omission", async (scene) => {
 	const before = await state(scene);
 	const alone = await sender(scene, "add", "x");
@@ -165,43 +153,32 @@ test("which layers a new sender may change is a question, and no omission", asyn
 	assert.equal(Object.keys(await entries(scene)), ["x"]);
 });
 
-for (const [what, words, code, text] of [
-	["an id that is there already", ["add", "x", "--all-layers"], 1, /already has a sender x/],
-	["an id that is there already, before any question", ["add", "x"], 1, /already has a sender x/],
-	[
-		"a glob that fits no key",
-		["add", "y", "--smallkeys", "ene*", "[a"],
-		2,
-		/'\[a' is invalid\. It must be a smallkey/,
-	],
-	["a change to such a glob", ["change", "x", "--smallkeys", "a b"], 2, /'a b' is invalid/],
-	["an id that is a path", ["add", "../x", "--all-layers"], 2, /It must be 1 to 64 of/],
-	["an id of a prototype", ["remove", "__proto__"], 1, /has no sender __proto__/],
-	["a contact of two lines", ["add", "y", "--all-layers", "--contact", "a\nb"], 2, /contact must be a text/],
-	["both kinds of layers", ["add", "y", "--all-layers", "--smallkeys", "a"], 2, /only one of them/],
-	["a time in words", ["rotate", "x", "--keep", "soon"], 2, /must be a time such as 7d/],
-	[
-		"a rotation of an unknown sender",
-		["rotate", "y"],
-		1,
-		/has no sender y; npx fragment-publisher sender list names them/,
-	],
-	["a removal of an unknown sender", ["remove", "y"], 1, /has no sender y/],
-	["a change of an unknown sender", ["change", "y", "--review"], 1, /has no sender y/],
-	["the secret of an unknown sender", ["show", "y"], 1, /has no sender y/],
-	["an unknown verb", ["ad", "y"], 2, /unknown command 'ad'\n\(Did you mean add\?\)/],
-	["no verb", [], 2, /Usage: npx fragment-publisher sender /],
-] as const) {
-	test(`${what} is refused, and nothing is changed`, async (scene) => {
-		await sender(scene, "add", "x", "--all-layers");
-		const before = await state(scene);
-		const ended = await sender(scene, ...words);
-		assert.is(ended.code, code);
-		assert.match(ended.stderr, text);
-		assert.not.match(ended.stderr, /\bat .*\.ts/);
+const refusals: [words: string[], code: number, text: string][] = [
+	[["add", "x", "--all-layers"], 1, "already has a sender x"],
+	[["add", "x"], 1, "already has a sender x"],
+	[["add", "y", "--smallkeys", "ene*", "[a"], 2, "'[a' is invalid. It must be a smallkey"],
+	[["change", "x", "--smallkeys", "a b"], 2, "'a b' is invalid"],
+	[["add", "../x", "--all-layers"], 2, "It must be 1 to 64 of"],
+	[["remove", "__proto__"], 1, "has no sender __proto__"],
+	[["add", "y", "--all-layers", "--contact", "a\nb"], 2, "contact must be a text"],
+	[["add", "y", "--all-layers", "--smallkeys", "a"], 2, "only one of them"],
+	[["rotate", "x", "--keep", "soon"], 2, "must be a time such as 7d"],
+	[["rotate", "y"], 1, "has no sender y; npx fragment-publisher sender list names them"],
+	[["change", "y", "--review"], 1, "has no sender y"],
+	[["show", "y"], 1, "has no sender y"],
+	[["ad", "y"], 2, "unknown command 'ad'\n(Did you mean add?)"],
+	[[], 2, "Usage: npx fragment-publisher sender "],
+];
+
+test("what is wrong is refused with a sentence, and nothing is changed", async (scene) => {
+	await sender(scene, "add", "x", "--all-layers");
+	const before = await state(scene);
+	for (const [words, code, text] of refusals) {
+		const { stderr } = await warns(sender(scene, ...words), code, text);
+		assert.not.match(stderr, /\bat .*\.ts/);
 		assert.is(await state(scene), before);
-	});
-}
+	}
+});
 
 test("a file that is wrong is reported with line and column, and left alone", async (scene) => {
 	await writeFile(scene.path, '{\n  "a" "hidden"\n}\n');
@@ -227,6 +204,53 @@ test("a change makes the senders file unreadable for others, and simultaneous ch
 	assert.equal([...senders.keys()].sort(), ["a", ...ids]);
 	assert.is(senders.get("a")?.secret, "secret of a");
 	assert.equal(await readdir(scene.folder), ["senders.json"]);
+});
+
+test("changes of the senders file apply without a restart, and are logged without a secret", async (scene) => {
+	const { path } = scene;
+	const first = '{"a":"secret of a","b":"secret of b"}';
+	await writeFile(path, first);
+	const senders = new Map(parseSenders(first, path));
+	const lines: Record<string, unknown>[] = [];
+	const { state, end } = followSenders(path, senders, logTo([], lines));
+	try {
+		await sender(scene, "add", "c", "--all-layers");
+		await eventually(() => senders.has("c"));
+		await sender(scene, "remove", "b");
+		await eventually(() => !senders.has("b"));
+		assert.equal(lines, [
+			{ senders: 3, added: ["c"], removed: [], changed: [] },
+			{ senders: 2, added: [], removed: ["b"], changed: [] },
+		]);
+		assert.is(state(), null);
+		await writeFile(path, '{"a":"sec');
+		await eventually(() => lines.length === 3);
+		assert.match(
+			String(lines[2]?.warning),
+			/senders\.json: the document must be JSON.*; the senders stay as they were/,
+		);
+		assert.is(state(), "the senders file is not in order; the senders stay as they were");
+		await rename(path, `${path}.away`);
+		await eventually(() => lines.length === 4);
+		assert.is(state(), "the senders file cannot be read: ENOENT; the senders stay as they were");
+		assert.equal([...senders.keys()].sort(), ["a", "c"]);
+		await writeFile(path, '{"d":"secret of d"}');
+		await eventually(() => senders.has("d") && senders.size === 1);
+		assert.is(state(), null);
+		assert.not.match(JSON.stringify(lines), "secret of");
+	} finally {
+		end();
+	}
+});
+
+test("a senders file that other users may read has a warning, with its mode", async ({ path }) => {
+	await writeFile(path, "{}");
+	await chmod(path, 0o644);
+	const advice = `has mode 0644, so that other users may read the secrets: chmod 600 ${path}`;
+	assert.is(warnOfReaders(path), `${path}: ${advice}`);
+	await chmod(path, 0o600);
+	assert.is(warnOfReaders(path), null);
+	assert.is(warnOfReaders("SENDERS"), null);
 });
 
 test.run();
