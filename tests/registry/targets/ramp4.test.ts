@@ -50,8 +50,4 @@ test("a harvested feature layer has its extent and its fields' names", () => {
 	});
 });
 
-test("an unknown key is left out of the list", () => {
-	assert.is(ramp4.absent("none", 2), null);
-});
-
 test.run();

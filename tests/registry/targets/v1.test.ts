@@ -25,17 +25,6 @@ test("a feature layer without classes differs from v0.9 in two names of its grid
 		}
 		assert.equal(fragment, renderAt(v09, featureAt(mapServer), given));
 	}
-	const described = renderAt(v1, featureAt(mapServer), { description: describedAt(mapServer) });
-	assert.equal(described.layers.feature[0].datagrid.gridColumns[2], {
-		id: "OBJECTID",
-		fieldName: "OBJECTID",
-		width: "400px",
-		title: "OBJECTID",
-		orderable: true,
-		type: "num",
-		alignment: 1,
-		columnTemplate: "unformatted_grid_value",
-	});
 });
 
 test("values of classes are texts, which RAMP 5 compares an attribute with; v0.9 keeps the numbers", () => {
@@ -50,17 +39,6 @@ test("values of classes are texts, which RAMP 5 compares an attribute with; v0.9
 		);
 	assert.equal(valuesAt(v1), ["5", "0.1", "a"]);
 	assert.equal(valuesAt(v09), [5, 0.1, "a"]);
-	// Breaks are compared as numbers.
-	const breaks = {
-		type: "breaks",
-		field: "CODE",
-		min: 0,
-		classes: [{ max: 7, image, label: "" }],
-		default: null,
-	};
-	const broken = { en: { ...en, renderer: breaks } } as Description;
-	const { symbology } = renderAt(v1, featureAt(mapServer), { description: broken }).layers.feature[0];
-	assert.equal([symbology.minValue, symbology.rangeMaps[0].maxValue], [0, 7]);
 });
 
 test.run();

@@ -38,10 +38,11 @@ test("an esriFeature is served by every target", () => {
 		loading_mode: "ondemand",
 		metadata,
 	};
-	const [feature] = nodeAt(v09, node).layers.feature;
-	assert.equal([feature.displayName, feature.nameField, feature.mode], ["Wells", "NAME", "ondemand"]);
-	assert.equal([feature.maxAllowableOffset, feature.metadataUrl], [7, "https://host.example/m.xml"]);
-	assert.is(nodeAt(v1, node).layers.feature[0].displayName, "Wells");
+	for (const target of [v09, v1]) {
+		const [feature] = nodeAt(target, node).layers.feature;
+		assert.equal([feature.displayName, feature.nameField, feature.mode], ["Wells", "NAME", "ondemand"]);
+		assert.equal([feature.maxAllowableOffset, feature.metadataUrl], [7, "https://host.example/m.xml"]);
+	}
 	assert.equal(nodeAt(v2, node).layers[0], {
 		id: "rcs.k.en",
 		layerType: "esriFeature",
