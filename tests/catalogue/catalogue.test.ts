@@ -1,8 +1,11 @@
+import { readFileSync } from "node:fs";
+import Ajv from "ajv";
 import * as assert from "uvu/assert";
 import { type Files, IndexBroken } from "../../catalogue/chunks.ts";
 import { type CatalogueSettings, catalogueFiles, maxLayerPages } from "../../catalogue/files.ts";
 import { chunkOf, chunksFolder, type Entry, manifestPath, parseManifest } from "../../registry/entries.ts";
 import { parseHealthReport } from "../../registry/health.ts";
+import { catalogueChunk } from "../../registry/schemas/catalogue.ts";
 import { test } from "../helpers/suite.ts";
 import { buildCatalogue, commitOf, filesAfter, generateEntries } from "./entries.ts";
 import { pageSettings } from "./pages.ts";
@@ -60,17 +63,6 @@ for (const isServed of [false, true]) {
 	});
 }
 
-test("a change of one layer renders one page of the plain list in each language", () => {
-	const entries = [...generateEntries(700)];
-	const disk = buildCatalogue(entries, null, settings);
-	const some = { ...(entries[300] as Entry), keywords: { en: ["other"] } };
-	const changes = { layers: new Map([[some.smallkey, some]]), history: [] };
-	const files = catalogueFiles((path) => disk.get(path) ?? null, changes, settings);
-	const listed = (all: Files) => [...all.keys()].filter((path) => path.startsWith("list/")).length;
-	assert.ok(listed(disk) >= 6);
-	assert.is(listed(files), 2);
-});
-
 test("a repair that is proposed is in the changes and their feed", () => {
 	const commit = { ...commitOf(0, []), repairs: ["moved"], sender: "office" };
 	const files = buildCatalogue([...generateEntries(3)], [commit], settings);
@@ -116,28 +108,61 @@ test("above 2,000 layers there are no pages of layers as files, and all files ar
 
 test("the report of health has every sick layer, by owner and host, and counts what was not checked", () => {
 	const at = (smallkey: string, host: string, health: Entry["health"]): Entry => ({
-		smallkey,
-		type: "wms",
-		title: { en: smallkey, fr: smallkey },
-		address: { en: `https://${host}/wms` },
+		...{
+			smallkey,
+			type: "wms",
+			title: { en: smallkey, fr: smallkey },
+			address: { en: `https://${host}/wms` },
+		},
 		...(health !== undefined && { health }),
 	});
 	const down = { state: "down" as const, since: "2026-W10" };
 	const empty = { state: "empty" as const, since: "2026-W01", cause: "has no features" };
-	const many = Array.from({ length: 500 }, (_, index) => at(`a${index}`, "one.example", down));
+	const many = Array.from({ length: 50 }, (_, index) => at(`a${index}`, "one.example", down));
 	const others = [at("b", "one.example", empty), at("c", "two.example", null), at("d", "x", undefined)];
 	const files = buildCatalogue([...many, ...others], null, settings);
 	const report = parseHealthReport(files.get("index/health.json") ?? "");
-	assert.equal([report?.sick, report?.checked, report?.unchecked, report?.groups.length], [501, 502, 1, 2]);
-	const [first, second] = [...(report?.groups ?? [])].sort(
-		(one, other) => one.layers.length - other.layers.length,
-	);
-	assert.equal(first, {
-		owner: "",
-		host: "one.example",
-		layers: [{ smallkey: "b", title: { en: "b", fr: "b" }, ...empty }],
-	});
-	assert.equal([second?.owner, second?.layers.length, second?.layers[0]?.since], ["@org/a", 500, "2026-W10"]);
+	assert.equal([report?.sick, report?.checked, report?.unchecked], [51, 52, 1]);
+	const groups = report?.groups.map(({ owner, host, layers }) => `${owner} ${host} ${layers.length}`);
+	assert.equal(groups, [" one.example 1", "@org/a one.example 50"]);
+	assert.equal(report?.groups[0]?.layers, [{ smallkey: "b", title: { en: "b", fr: "b" }, ...empty }]);
+});
+
+const schemaNames = [
+	"catalogue-index",
+	"catalogue-health",
+	"changes-index",
+	"changes-recent",
+	"changes-piece",
+];
+const [index, health, changesIndex, recent, piece] = schemaNames.map((name): object =>
+	JSON.parse(readFileSync(`registry/schemas/${name}.schema.json`, "utf8")),
+);
+const schemaOf = (path: string) =>
+	({
+		"index/index.json": index,
+		"index/health.json": health,
+		"changes/index.json": changesIndex,
+		"changes/recent.json": recent,
+	})[path] ?? (path.startsWith("changes/") ? piece : catalogueChunk);
+
+test("every file of the index and the changes is as its schema says, and another one is not", () => {
+	const ajv = new Ajv({ allErrors: true });
+	const pair = { sender: { en: "Office", fr: "Bureau" }, unread: ["v1/en"], thumbnail: "t.png" };
+	const entries = [...generateEntries(250)].map((entry, at) => (at % 3 ? entry : { ...entry, ...pair }));
+	const was = { title: { en: "A", fr: "B" }, address: { en: "https://h.example" }, sender: "Office" };
+	const detail = { was, fields: [{ field: "/en/name", isRead: true as const, from: "x" }] };
+	const many = entries.map(({ smallkey }) => ({ smallkey, kind: "added" as const }));
+	const history = [commitOf(1, many), commitOf(2, [{ smallkey: "a", kind: "removed", detail }])];
+	const files = buildCatalogue(entries, history, { ...settings, isServed: true, commit: "a".repeat(40) });
+	for (const [path, text] of files) {
+		if (!path.endsWith(".json")) continue;
+		const schema = schemaOf(path) as object;
+		const value = JSON.parse(text ?? "") as object;
+		assert.ok(ajv.validate(schema, value), `${path}: ${ajv.errorsText()}`);
+		for (const wrong of [{ ...value, more: 1 }, { ...value, version: 1 }, {}])
+			assert.not.ok(ajv.validate(schema, wrong), path);
+	}
 });
 
 test.run();

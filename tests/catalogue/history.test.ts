@@ -63,16 +63,12 @@ test("a sender is named by the service's own commits alone, whatever encoding an
 	commit,
 }) => {
 	const person = (name: string, mail: string) => ["-c", `user.name=${name}`, "-c", `user.email=${mail}`];
+	const escaped = "fragment\x1b(B-publisher";
+	const encoding = ["-c", "i18n.commitEncoding=ISO-2022-JP"];
 	const commits: [words: string[], sender: string | null][] = [
 		[person("fragment-publisher", "fragment-publisher@sender.invalid"), "jstest"],
 		[person("Eve", "eve@example.org"), null],
-		[
-			[
-				...person("fragment\x1b(B-publisher", "fragment\x1b(B-publisher@sender.invalid"),
-				...["-c", "i18n.commitEncoding=ISO-2022-JP"],
-			],
-			null,
-		],
+		[[...person(escaped, `${escaped}@sender.invalid`), ...encoding], null],
 	];
 	for (const [index, [words]] of commits.entries())
 		await commit({ "layers/ab/abc.json": String(index) }, ...words);

@@ -1,11 +1,8 @@
 import { existsSync } from "node:fs";
-import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { readGuidePages, renderGuide } from "../../../catalogue/guide/guide.ts";
 import { apiHtml } from "../../../catalogue/openapi.ts";
-import { receipt } from "../../../registry/schemas/answers.ts";
-import { registration1 } from "../../../registry/schemas/registration.ts";
 import { catalogueHtml } from "../../../site/static/frame.ts";
 import { layerHtml } from "../../../site/static/layer.ts";
 import { listHtml } from "../../../site/static/list.ts";
@@ -56,11 +53,6 @@ test("a page of many parts, and the interface for programs, begin with links to 
 	const api = apiHtml(pageSettings, new Map([["openapi.json", JSON.stringify({ paths, components: {} })]]));
 	assert.equal(linked(api), ["get-a-b", "put-a-b", "schemas"]);
 	assert.equal(ids(api), linked(api));
-});
-
-test("each scrollable block has a label for keyboard users, in the language of its page", () => {
-	for (const html of guide.values()) assert.not.match(html, /<(?![^>]*\srole=)[^>]*\stabindex=/);
-	assert.match(guide.get("guide/fr/reading.html") ?? "", 'role="group" aria-label="Tableau" tabindex="0"');
 });
 
 test("the guide, the catalogue, the plain list, a layer and the interface share header and footer", () => {
@@ -130,46 +122,6 @@ test("every link of a document leads to a file that is there, and to one of its 
 		}
 	}
 	assert.ok(checked > 40);
-});
-
-test("the contents name every page of their folder, each once and by a name of its own", () => {
-	for (const folder of ["", "fr/"]) {
-		const contents = pages.find(({ path }) => path === `${folder}README.md`);
-		const named = linksOf(contents?.markdown ?? "").map((link) =>
-			link.replace("../SECURITY.md", "security.md"),
-		);
-		assert.is(new Set(named).size, named.length, `${folder}: ${named.join()}`);
-		const html = guide.get(`guide/${folder}index.html`) ?? "";
-		const texts = [...html.matchAll(/<li><a href="[^"]*">(.*?)<\/a>/g)].map(([, text]) => text);
-		assert.ok(texts.length >= 5);
-		assert.is(new Set(texts).size, texts.length, texts.join());
-		for (const { path } of pages) {
-			const name = path.startsWith(folder) ? path.slice(folder.length) : "";
-			if (name !== "" && !name.includes("/") && name !== "README.md") assert.ok(named.includes(name), path);
-		}
-	}
-});
-
-/** The fenced blocks of a document. */
-function blocksOf(markdown: string): string[] {
-	return [...markdown.matchAll(/^```(?:jsonl?|sh|js|python|html)\n[\s\S]*?^```$/gm)].map(([block]) => block);
-}
-
-test("the French pages have the examples and the members of the English ones", async () => {
-	for (const name of ["publish.md", "registration.md", "reading.md"]) {
-		const [english, french] = await Promise.all(
-			[name, `fr/${name}`].map((path) => readFile(join(root, "docs", path), "utf8")),
-		);
-		const blocks = blocksOf(english as string);
-		for (const block of blocksOf(french as string)) assert.ok(blocks.includes(block), block);
-	}
-	const publish = await readFile(join(root, "docs/fr/publish.md"), "utf8");
-	const reference = await readFile(join(root, "docs/fr/registration.md"), "utf8");
-	const { lang } = registration1.definitions;
-	const members = Object.keys(lang.properties);
-	assert.ok(members.length > 5);
-	for (const member of members) assert.match(reference, `| \`${member}\` |`);
-	for (const member of Object.keys(receipt.properties)) assert.match(publish, `\`${member}\``);
 });
 
 test.run();
