@@ -60,19 +60,12 @@ test("a file keeps its owner, group and mode, and a new one has its folder's own
 	await using folder = await temporaryFolder();
 	const path = join(folder.path, "senders.json");
 	const given: number[] = [];
-	await replaceFile(
-		path,
-		"new",
-		foreign(given, async () => undefined),
-	);
+	const calls = foreign(given, async () => undefined);
+	await replaceFile(path, "new", calls);
 	assert.equal(given.splice(0), [4711, 4712]);
 	assert.is((await promises.stat(path)).mode & 0o777, 0o600);
 	await promises.chmod(path, 0o640);
-	await replaceFile(
-		path,
-		"changed",
-		foreign(given, async () => undefined),
-	);
+	await replaceFile(path, "changed", calls);
 	assert.equal(given.splice(0), [4711, 4712]);
 	assert.is((await promises.stat(path)).mode & 0o777, 0o640);
 });

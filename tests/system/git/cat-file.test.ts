@@ -1,34 +1,26 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import * as assert from "uvu/assert";
 import { openCatFile } from "../../../system/git/cat-file.ts";
-import { lineAt, startProcess } from "../../../system/git/process.ts";
 import { GitFailure } from "../../../system/git/run.ts";
-import { root } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
+import { gitIn, temporaryFolder } from "../../helpers/world.ts";
 
-for (const end of ["close", "kill"] as const) {
-	test(`no process starts after ${end}: a read is refused`, async () => {
-		const catFile = openCatFile(root);
-		const waiting = catFile.read("HEAD").catch((error: unknown) => error);
+test("objects are read whole, a missing one is null, and no process starts after close or kill", async () => {
+	await using folder = await temporaryFolder();
+	await gitIn(folder.path)("init", "-q", "--bare", ".");
+	const text = "é\n".repeat(100_000);
+	const id = await gitIn(folder.path, text)("hash-object", "-w", "--stdin");
+	for (const end of ["close", "kill"] as const) {
+		const catFile = openCatFile(folder.path);
+		assert.is((await catFile.read(id))?.body.toString("utf8"), text);
+		assert.is(await catFile.read("missing"), null);
+		const waiting = catFile.read(id).catch((error: unknown) => error);
 		await catFile[end]();
-		const found = await waiting;
-		if (end === "close") assert.is((found as { type: string }).type, "commit");
-		else assert.instance(found, GitFailure);
-		const late = await catFile.read("HEAD").catch((error: unknown) => error);
-		assert.instance(late, GitFailure);
+		const last = await waiting;
+		if (end === "close") assert.is((last as { type: string }).type, "blob");
+		else assert.instance(last, GitFailure);
+		const late = await catFile.read(id).catch((error: unknown) => error);
 		assert.match(String(late), "git cat-file: has ended");
-	});
-}
-
-test("a process asked just as its idle time ends is not ended", async () => {
-	const silenceMs = 100;
-	const asking = sleep(silenceMs).then(() => git.ask(["HEAD\n"]));
-	const git = startProcess(root, ["cat-file", "--batch-check"], lineAt, silenceMs);
-	// Both timers are due then, and Node calls them one right after the other.
-	const endMs = performance.now() + 2 * silenceMs;
-	while (performance.now() < endMs);
-	assert.match(await asking, / commit /);
-	await git.close();
+	}
 });
 
 test.run();
