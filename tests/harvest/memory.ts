@@ -28,6 +28,7 @@ export function memoryFetch(
 	return (async (input, init = {}) => {
 		let url = new URL(String(input));
 		for (let redirects = 0; ; redirects += 1) {
+			init.signal?.throwIfAborted();
 			if (url.username !== "") throw new FetchFailure("address", causeOf("credentials"));
 			checkLiteral(url.hostname);
 			onRequest?.(url);
