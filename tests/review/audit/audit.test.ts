@@ -2,7 +2,7 @@ import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { runGit } from "../../../system/git/run.ts";
-import { feature, Local, noon, wms } from "../../helpers/local.ts";
+import { Local, noon, wms } from "../../helpers/local.ts";
 import { type Ended, exits, prints, runScript, warns } from "../../helpers/process.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
@@ -68,56 +68,6 @@ const trailers = (sender: string, time: string, sum = request) =>
 	`Sender: ${sender}\nTimeStamp: ${time}\nRequest: ${sum}`;
 const noonText = "2026-03-04T12:00:00.000Z";
 
-test("a layer's changes are listed with sender, time, door, request and what viewers read", async () => {
-	local.now = noon + 60_000;
-	await local.put("told", wms("before"));
-	local.now = noon + 120_000;
-	await local.put("told", wms("after"));
-	local.now = noon + 180_000;
-	await local.delete("told");
-	const { stdout } = await warns(audit("told"), 0, [
-		`Reading the history of the smallkey told in the repository of DATA_DIR, ${local.folder}`,
-	]);
-	const [removed = "", changed = "", added = "", count = ""] = stdout.trim().split("\n\n");
-	assert.match(removed, /^2026-03-04 12:03:00 {2}[0-9a-f]{12} {2}removed\n/);
-	assert.match(changed, /^2026-03-04 12:02:00 {2}[0-9a-f]{12} {2}changed\n/);
-	assert.match(changed, "by the sender jstest, with a signed request of 2026-03-04T12:02:00.000Z\n");
-	assert.match(changed, /\n {2}request [0-9a-f]{64}\n/);
-	assert.match(changed, /viewers in en read:[\s\S]*\n {4}-.*before[\s\S]*\n {4}\+.*after/);
-	assert.match(added, "  added\n");
-	assert.is(count, "3 changes");
-});
-
-test("--since leaves out what is older, as a span or a date", async () => {
-	local.now = noon + 60_000;
-	await local.put("since", wms("old"));
-	local.now = noon + 30 * 60_000;
-	await local.put("since", wms("new"));
-	assert.match((await audit("since", "--since", "45m")).stdout, /\n1 change\n$/);
-	assert.match((await audit("since", "--since", "2026-03-04T12:10:00Z")).stdout, /\n1 change\n$/);
-	assert.match((await audit("since", "--since", "2026-03-01")).stdout, /\n2 changes\n$/);
-	const nothing = await audit("since", "--since", "2027-01-01");
-	assert.equal([nothing.code, nothing.stdout], [1, ""]);
-	assert.match(nothing.stderr, "the smallkey since: nothing since 2027-01-01 in the repository");
-	const bad = await exits(audit("since", "--since", "yesterday"), 2);
-	assert.match(bad.stderr, "--since: must be a time such as 7d or 2026-03-04, not yesterday");
-});
-
-test("a push is listed as one, and a description that the service found as its own", async () => {
-	await local.put("pushed", feature);
-	const changed = feature.replace("https", "http");
-	await push("pushed", changed, {
-		author: "Ann <ann@example.org>",
-		committer: "Bo <bo@x>",
-		message: "by hand",
-	});
-	await prints(audit("pushed"), 0, [
-		"by Ann <ann@example.org>, with a push or a pull request: by hand\n  committed by Bo <bo@x>\n",
-	]);
-	const seeded = await audit("seeded");
-	assert.match(seeded.stdout, "by the service itself: seed 1 files");
-});
-
 const eve = "Eve <eve@x>";
 const message = `register forged (wms)\n\n${trailers("jstest", noonText)}`;
 const hidden = "fragment\x1b(B-publisher";
@@ -158,105 +108,129 @@ const forged: [string, Partial<Forgery>, string | RegExp][] = [
 	["the repair of another layer", { author: service, message: repair }, noRegistration],
 ];
 
+test("a layer's changes are listed with sender, time, door, request and what viewers read, since a time", async () => {
+	local.now = noon + 60_000;
+	await local.put("told", wms("before"));
+	local.now = noon + 30 * 60_000;
+	await local.put("told", wms("after"));
+	await local.delete("told");
+	const [removed = "", changed = "", added = "", count] = (await audit("told")).stdout.trim().split("\n\n");
+	assert.match(removed, /^2026-03-04 12:30:00 {2}[0-9a-f]{12} {2}removed\n/);
+	assert.match(
+		changed,
+		/by the sender jstest, with a signed request of 2026-03-04T12:30:00.000Z\n {2}request [0-9a-f]{64}\n/,
+	);
+	assert.match(changed, /viewers in en read:[\s\S]*\n {4}-.*before[\s\S]*\n {4}\+.*after/);
+	assert.match(added, "  added\n");
+	assert.is(count, "3 changes");
+	await prints(audit("told", "--since", "45m"), 0, /\n2 changes\n$/);
+	await prints(audit("told", "--since", "2026-03-04"), 0, /\n3 changes\n$/);
+	await warns(
+		audit("told", "--since", "2027-01-01"),
+		1,
+		"the smallkey told: nothing since 2027-01-01 in the repository",
+	);
+	await warns(
+		audit("told", "--since", "yesterday"),
+		2,
+		"--since: must be a time such as 7d or 2026-03-04, not yesterday",
+	);
+});
+
+test("a push is listed as one, its text cannot steer the terminal, and the service's own commits are named", async () => {
+	const author = "Ann\x1b[31m <ann@example.org>";
+	await push("pushed", wms("x"), { author, committer: "Bo <bo@x>", message: "red\x1b[0m ##[error]" });
+	const { stdout } = await prints(audit("pushed"), 0, [
+		/by Ann.*<ann@example.org>, with a push or a pull request: red/,
+		"committed by Bo <bo@x>",
+	]);
+	for (const text of ["\x1b", "##[error]"]) assert.not.match(stdout, text);
+	await prints(audit("seeded"), 0, "by the service itself: seed 1 files");
+});
+
 test("trailers that the service cannot have written are named as forged, each with its reason", async () => {
-	for (const [index, [, forgery]] of forged.entries())
+	const merged = await local.git("rev-parse", "refs/heads/main~1");
+	const merge = { merged, message: "register 1 layer\n\nSender: jstest" };
+	const all = [...forged, ["a merge", merge, "it is a merge"] as const];
+	for (const [index, [, forgery]] of all.entries())
 		await push("forged", wms(`f${index}`), { message, ...forgery });
 	const { stdout } = await exits(audit("forged"), 1);
 	const entries = stdout.trim().split("\n\n").slice(0, -1).reverse();
-	for (const [index, [name, , why]] of forged.entries()) {
+	for (const [index, [name, , why]] of all.entries()) {
 		assert.match(entries[index] ?? "", "  FORGED: it says that it is a request of ", name);
 		assert.match(entries[index] ?? "", why, name);
 	}
-	assert.match(stdout, `\n${forged.length} changes, ${forged.length} forged\n`);
+	assert.match(stdout, `\n${all.length} changes, ${all.length} forged\n`);
 });
 
 test("a request that is copied from an honest commit is named with that commit", async () => {
 	local.now = noon;
 	await local.put("copied", wms("honest"));
 	const honest = local.store.tip;
-	const message = await local.git("log", "-1", "--format=%B", honest);
-	await push("copied", wms("evil"), { message });
+	await push("copied", wms("evil"), { message: await local.git("log", "-1", "--format=%B", honest) });
 	const { stdout } = await exits(audit("copied"), 1);
 	assert.match(stdout, `its Request is copied from ${honest.slice(0, 12)}`);
-	assert.match(stdout, "by the sender jstest, with a signed request of");
-	assert.match(stdout, "\n2 changes, 1 forged\n");
-});
-
-test("a merge is no change of a sender", async () => {
-	await local.put("merged", wms("one"));
-	const merged = await local.git("rev-parse", "refs/heads/main~1");
-	await push("merged", wms("two"), { merged, message: "register 1 layer\n\nSender: jstest" });
-	const { stdout } = await exits(audit("merged"), 1);
-	assert.match(stdout, "FORGED: it says that it is a request of jstest, and is not: it is a merge");
+	assert.match(stdout, /by the sender jstest, with a signed request of[\s\S]*\n2 changes, 1 forged\n/);
 });
 
 test("a review that GitHub squashed is no forgery; the same in another name is", async () => {
 	const committer = "GitHub <noreply@github.com>";
-	const message = `register squashed (wms) (#7)\n\n${trailers("jstest", noonText)}`;
-	await push("squashed", wms("one"), { committer, committerMs: noon + 86_400_000, message });
-	await prints(audit("squashed"), 0, [
-		"by the sender jstest, merged at GitHub, which has who merged it: register squashed",
-	]);
-	await push("squashed", wms("two"), { author: "Eve <eve@x>", committer, message });
-	await exits(audit("squashed"), 1);
-	// The author of a squash by the workflows' App is the App that opened the pull request.
 	const app = "maps-service[bot] <7+maps-service[bot]@users.noreply.github.com>";
-	const more = `${message}\n${trailers("jstest", noonText, "6".repeat(64))}`;
-	await push("by-app", wms("one"), { author: app, committer, message: more });
-	await prints(audit("by-app"), 0, "by the sender jstest, merged at GitHub");
-	await push("by-app", wms("two"), { author: app, committer: app, message });
-	await exits(audit("by-app"), 1);
-	const two = `${message.trimEnd()}\nSender: other\n`;
-	await push("squashed", wms("three"), { author: "jstest, other <x@x>", committer, message: two });
-	assert.match((await audit("squashed")).stdout, "it names more than one sender");
+	const squash = `register squashed (wms) (#7)\n\n${trailers("jstest", noonText)}`;
+	const both = `${squash}\n${trailers("jstest", noonText, "6".repeat(64))}`;
+	const late = { committer, committerMs: noon + 86_400_000 };
+	const states: [Forgery, boolean][] = [
+		[{ ...late, message: squash }, true],
+		[{ ...late, author: app, message: both }, true],
+		[{ ...late, author: eve, message: squash }, false],
+		[{ author: app, committer: app, message: squash }, false],
+		[{ ...late, author: "jstest, other <x@x>", message: `${squash}\nSender: other` }, false],
+	];
+	for (const [index, [forgery]] of states.entries()) await push("squashed", wms(`s${index}`), forgery);
+	const entries = (await audit("squashed")).stdout.trim().split("\n\n").slice(0, -1).reverse();
+	for (const [index, [, isHonest]] of states.entries())
+		assert.match(
+			entries[index] ?? "",
+			isHonest ? "by the sender jstest, merged at GitHub" : "  FORGED: ",
+			`${index}`,
+		);
 });
 
-test("a clone without its history says so", async () => {
+test("--sender lists all that is done in a sender's name, forged commits among it", async () => {
+	local.now = noon;
+	const write = { target: "/register/abcd", sender: "narrow" };
+	await local.write({ ...write, body: wms("narrow") });
+	await push("x1", wms("evil"), {
+		author: eve,
+		message: `register x1 (wms)\n\n${trailers("narrow", noonText)}`,
+	});
+	await local.write({ ...write, body: wms("other") });
+	await local.write({ ...write, method: "DELETE", body: "" });
+	const { stdout } = await exits(audit("--sender", "narrow"), 1);
+	assert.equal(stdout.match(/\w+ (?:abcd|x1)\n {2}\w+/g), [
+		...["removed abcd\n  by", "changed abcd\n  by", "added x1\n  FORGED", "added abcd\n  by"],
+	]);
+	assert.match(stdout, "\n4 changes, 1 forged\n");
+});
+
+test("a shallow clone, a key or a sender without history, and impossible words say so", async () => {
 	local.now = noon;
 	await local.put("shallow", wms("x"));
 	const clone = join(local.folder, "clone.git");
 	await local.git("clone", "-q", "--bare", "--depth", "1", `file://${local.repository}`, clone);
-	const { stderr } = await audit("shallow", "--repo", clone);
-	assert.match(stderr, "Only the end of its history is here: git fetch --unshallow");
-});
-
-test("--sender tells all that is done in a sender's name, what is forged too", async () => {
-	local.now = noon;
-	await local.write({ target: "/register/abcd", sender: "narrow", body: wms("narrow") });
-	const message = `register x1 (wms)\n\n${trailers("narrow", noonText)}`;
-	await push("x1", wms("evil"), { author: "Eve <eve@x>", message });
-	const { stdout } = await exits(audit("--sender", "narrow"), 1);
-	assert.match(stdout, "added abcd\n  by the sender narrow, with a signed request");
-	assert.match(stdout, "added x1\n  FORGED");
-	assert.match(stdout, "\n2 changes, 1 forged\n");
-	await local.write({ target: "/register/abcd", sender: "narrow", body: wms("other") });
-	await local.write({ target: "/register/abcd", sender: "narrow", method: "DELETE", body: "" });
-	const verbs = (await audit("--sender", "narrow")).stdout.match(/\w+ abcd$/gm);
-	assert.equal(verbs, ["removed abcd", "changed abcd", "added abcd"]);
-});
-
-test("text of a commit cannot steer the terminal", async () => {
-	const author = "Eve\x1b[31m <eve@x>";
-	await push("steered", wms("x"), { author, committer: author, message: "red\x1b[0m ##[error]" });
-	const { stdout } = await audit("steered");
-	assert.not.match(stdout, "\x1b");
-	assert.not.match(stdout, "##[error]");
-});
-
-test("a smallkey or a sender without history is named, and an impossible one is refused", async () => {
-	const never = await audit("never-was");
-	assert.equal([never.code, never.stdout], [1, ""]);
-	assert.match(never.stderr, "the smallkey never-was: nothing in the repository of DATA_DIR");
+	assert.match(
+		(await audit("shallow", "--repo", clone)).stderr,
+		"Only the end of its history is here: git fetch --unshallow",
+	);
+	await warns(audit("never-was"), 1, "the smallkey never-was: nothing in the repository of DATA_DIR");
 	await warns(audit("--sender", "unknown"), 1, "the sender unknown: nothing in the repository of DATA_DIR");
 	for (const [words, error] of [
-		[["../x"], "smallkey: must be 1 to 64 of A-Z a-z 0-9 _ - + =, not ../x"],
-		[["--sender", "../x"], "--sender: an id must be 1 to 64 of A-Z a-z 0-9 . _ -, not ../x"],
+		[["../x"], "smallkey: must be 1 to 64 of"],
+		[["--sender", "../x"], "--sender: an id must be 1 to 64 of"],
 		[[], "a smallkey, or --sender <id>: one of them is needed"],
 		[["a", "--sender", "b"], "a smallkey, or --sender <id>: one of them is needed"],
-		[["a", "--repo", "/nowhere"], "--repo: the repository /nowhere: is no git repository with a branch main"],
-	] as const) {
+	] as const)
 		await warns(audit(...words), 2, error);
-	}
 });
 
 test.run();
