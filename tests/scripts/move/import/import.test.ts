@@ -9,10 +9,8 @@ import { descriptionPath, type Lang, langs, layerPath } from "../../../../regist
 import { layerFacts } from "../../../../registry/targets/facts.ts";
 import { renderAt } from "../../../../registry/targets/table.ts";
 import type { TargetName } from "../../../../registry/targets/target.ts";
-import { DumpError } from "../../../../scripts/move/import/dump.ts";
-import { collectMoves } from "../../../../scripts/move/import/moves.ts";
 import { largeWhenStored } from "../../../helpers/local.ts";
-import { type Ended, exits, runScript, warns } from "../../../helpers/process.ts";
+import { type Ended, exits, prints, root, runScript, warns } from "../../../helpers/process.ts";
 import { freshSuite, temporaryFolder } from "../../../helpers/world.ts";
 import { assertAcceptedAt } from "../../../viewer/accepted.ts";
 import {
@@ -116,10 +114,11 @@ function expected(node: object, lang: Lang): Record<string, unknown> {
 const documents = [release15, release17, release17Wms, release110, release19];
 
 test("what is served afterwards is what the older service served, for documents of every release", async () => {
-	const ran = await run({ docs: documents });
-	assert.equal([ran.code, ran.stderr], [0, ""]);
-	assert.equal(stored(), ["old-110", "old-15", "old-17", "old-17-wms", "old-19"]);
+	const { stdout, stderr } = await exits(run({ docs: [...documents, release10] }), 0);
+	assert.is(stderr, "");
+	assert.equal(stored(), ["old-10", "old-110", "old-15", "old-17", "old-17-wms", "old-19"]);
 	for (const lang of langs) {
+		assert.equal(served("old-10", lang), expected(release10.data[lang], lang));
 		assert.equal(served("old-15", lang), expected(release15.data[lang], lang));
 		for (const { _id, data } of [release110, release19])
 			assert.equal(served(_id, lang, true), expected(data[lang], lang));
@@ -131,13 +130,27 @@ test("what is served afterwards is what the older service served, for documents 
 		assert.type(imageUrl, "string");
 		assert.equal(wms, expected(release17Wms.data[lang], lang));
 	}
-});
-
-test("documents of release 1.0 are moved by the key beside MongoDB's id", async () => {
-	const { code, stderr } = await run({ docs: [release10] });
-	assert.equal([code, stderr], [0, ""]);
-	assert.equal(stored(), ["old-10"]);
-	for (const lang of langs) assert.equal(served("old-10", lang), expected(release10.data[lang], lang));
+	for (const line of [
+		/^ +6 {2}documents read$/m,
+		/^ +6 {2}layers: 5 feature, 1 wms$/m,
+		/^ +0 {2}not moved$/m,
+		/^ +6 {2}registered$/m,
+		/^ +5 {2}French titles of the fixed columns \([\w -]+\)$/m,
+		/^ +1 {2}geometryType: no viewer reads it \([\w -]+\)$/m,
+		/^commit [0-9a-f]{40}$/m,
+	])
+		assert.match(stdout, line);
+	const { en } = JSON.parse(fileOf(layerPath("old-17-wms")) ?? "");
+	const request = { service_url: "http://maps.example/wms", layer: "roads", legend_format: "image/png" };
+	assert.equal(en, { ...request, feature_info_type: "text/plain" });
+	const { en: english } = JSON.parse(fileOf(layerPath("old-110")) ?? "");
+	assert.not("loading_mode" in english, "the older service counted the features");
+	const templates = {
+		METADATA_URL: "http://csw.example/xml?id={0}",
+		CATALOGUE_URL: "http://csw.example/page?id={0}",
+	};
+	await run({ docs: [{ ...release110, _id: "uuid" }] }, { env: templates });
+	assert.equal(JSON.parse(fileOf(layerPath("uuid")) ?? "").en.metadata, { uuid: "abc" });
 });
 
 /** A node of v2 that is served now. */
@@ -182,15 +195,6 @@ function nameless({ id, index }: { id?: string; index?: number }): string | numb
 	return id ?? index;
 }
 
-test("an upgraded request without a type, and one that holds what has no place, are moved", async () => {
-	const { service_type: _type, ...untyped } = release20Wms.request.en;
-	const request = { en: { ...untyped, service_name: null, more: 1 }, fr: release20Wms.request.fr };
-	const { code, stderr } = await run({ docs: [{ ...release20Wms, version: undefined, request }] });
-	assert.equal([code, stderr], [0, ""]);
-	const { version, en } = JSON.parse(fileOf(layerPath("new-wms")) ?? "");
-	assert.equal([version, en.service_type, "more" in en], ["2.0", "ogcWms", false]);
-});
-
 test("bad documents of version 2.0 are listed, and all others are imported", async () => {
 	const withRequest = (_id: string, en: unknown, fr: unknown = en) => ({
 		...release20Server,
@@ -226,58 +230,6 @@ test("bad documents of version 2.0 are listed, and all others are imported", asy
 		assert.ok(stderr.includes(line), `${line}\n${stderr}`);
 });
 
-test("each kind of difference is counted and named, and the layers are counted", async () => {
-	const { stdout: out } = await run({ docs: documents });
-	for (const line of [
-		/^ +5 {2}documents read$/m,
-		/^ +5 {2}layers: 4 feature, 1 wms$/m,
-		/^ +4 {2}of them with what the older service knew of their services$/m,
-		/^ +0 {2}not moved$/m,
-		/^ +5 {2}registered$/m,
-		/^ +4 {2}an extent in the map's spatial reference \([\w -]+\)$/m,
-		/^ +4 {2}French titles of the fixed columns \([\w -]+\)$/m,
-		/^ +1 {2}geometryType: no viewer reads it \([\w -]+\)$/m,
-		/^ +1 {2}symbology: an empty second or third field \([\w -]+\)$/m,
-		/^ +1 {2}a picture of a wms layer for the list of layers \([\w -]+\)$/m,
-		/^commit [0-9a-f]{40}$/m,
-	])
-		assert.match(out, line);
-	assert.not.match(out, /only now|only before/);
-});
-
-test("a registration is the request; without one it is made of the nodes", async () => {
-	await run({ docs: documents });
-	const registrationOf = (key: string) => JSON.parse(fileOf(layerPath(key)) ?? "");
-	const { en, fr } = registrationOf("old-17-wms");
-	assert.equal(en, {
-		service_url: "http://maps.example/wms",
-		layer: "roads",
-		legend_format: "image/png",
-		feature_info_type: "text/plain",
-	});
-	assert.equal([fr.layer, fr.service_name], ["routes", "Routes du Canada"]);
-	assert.equal(registrationOf("old-15").en.loading_mode, "snapshot");
-	assert.is(registrationOf("old-19").fr.max_allowable_offset, 20);
-	const { version, en: english } = registrationOf("old-110");
-	assert.is(version, "1.2");
-	assert.not("loading_mode" in english, "the older service counted the features");
-	assert.not("legend_format" in english, "the older service had no legend of features");
-	assert.equal(english.metadata, {
-		metadata_url: "http://csw.example/xml?id=abc",
-		catalogue_url: "http://csw.example/page?id=abc",
-	});
-});
-
-test("a metadata uuid stays a uuid when the templates give the same addresses", async () => {
-	const env = {
-		METADATA_URL: "http://csw.example/xml?id={0}",
-		CATALOGUE_URL: "http://csw.example/page?id={0}",
-	};
-	await run({ docs: [release110] }, { env });
-	const { en } = JSON.parse(fileOf(layerPath("old-110")) ?? "");
-	assert.equal(en.metadata, { uuid: "abc" });
-});
-
 test("every form of a dump is read, with what it holds beside documents", async () => {
 	const rows = documents.map((doc) => ({ id: doc._id, key: doc._id, value: { rev: "1-a" }, doc }));
 	const design = { _id: "_design/views", views: {} };
@@ -294,21 +246,20 @@ test("every form of a dump is read, with what it holds beside documents", async 
 		assert.match(trial.stdout, /^ +5 {2}would be registered$/m);
 		assert.is(await stat(dataDir).catch(() => null), null, "a trial writes nothing");
 	}
+	const page = await readFile(join(root, "docs/moving.md"), "utf8");
+	const [, shown = ""] = /```json\n(.*?)```/s.exec(page) ?? [];
+	await prints(run(shown, { isTrial: true }), 0, /^ +0 {2}not moved$/m, /^ +2 {2}would be registered$/m);
 	const marked = await run(`\ufeff${JSON.stringify(dumps[0], null, 2)}\n`);
 	assert.is(marked.stderr, "");
 	assert.is(stored().length, 5);
 });
 
-test("a trial in a repository with layers changes nothing", async () => {
-	await run({ docs: documents.slice(0, 1) });
-	const before = git("rev-parse", "main");
-	const trial = await run({ docs: documents }, { isTrial: true });
-	assert.match(trial.stdout, /^ +4 {2}would be registered$/m);
-	assert.match(trial.stdout, /^ +1 {2}stored already$/m);
-	assert.is(git("rev-parse", "main"), before);
-});
-
 test("importing again changes nothing, and a harvested description stays", async () => {
+	await run({ docs: documents.slice(0, 1) });
+	const first = git("rev-parse", "main");
+	const trial = [/^ +4 {2}would be registered$/m, /^ +1 {2}stored already$/m];
+	await prints(run({ docs: documents }, { isTrial: true }), 0, trial);
+	assert.is(git("rev-parse", "main"), first, "a trial changes nothing");
 	await run({ docs: documents });
 	const before = git("rev-parse", "main");
 	const again = await run({ docs: documents });
@@ -344,6 +295,8 @@ test("a document that cannot be moved is listed with its reason, and all others 
 		{ _id: "no smallkey", type: "wms", data: {} },
 		{ _id: "", type: "wms" },
 		{ _id: "tiles", type: "tiles", data: {} },
+		{ _id: "k".repeat(1_000) },
+		{ ...release17, _id: "huge", junk: "x".repeat(9_000_000) },
 		{ _id: "empty", type: "feature", data: {} },
 		{ _id: "half", type: "wms", data: { en: wmsNode("half", "en") } },
 		twice,
@@ -364,6 +317,8 @@ test("a document that cannot be moved is listed with its reason, and all others 
 		"not moved: no smallkey: its key must be 1 to 64 of A-Z a-z 0-9 _ - + =",
 		'not moved: "": its key must be',
 		"not moved: tiles: is neither a wms nor a feature layer",
+		`not moved: ${"k".repeat(100)}…: its key `,
+		'not moved: "": has 900',
 		"not moved: empty: /en/service_url: is missing",
 		"not moved: half: /fr/layer: is missing; /fr/service_url: is missing",
 		"not moved: OLD-15: differs only in case from old-15",
@@ -373,7 +328,7 @@ test("a document that cannot be moved is listed with its reason, and all others 
 		assert.ok(error.includes(line), `${line}\n${error}`);
 	assert.is(error.match(/^not moved: twice: has more than one document \(at byte \d+ /gm)?.length, 2);
 	assert.not.match(error, /a:b@/);
-	assert.match(out, /^ +9 {2}not moved$/m);
+	assert.match(out, /^ +11 {2}not moved$/m);
 });
 
 test("documents that the older service could not serve are moved, and a viewer accepts them", async () => {
@@ -423,54 +378,17 @@ test("a dump that cannot be read is an error, and nothing is stored", async () =
 		await warns(run(dump), 1, rule, /nothing was written\n$/);
 		assert.equal(stored(), []);
 	}
-});
-
-test("a document of 64 MB is skipped without being held in memory", async () => {
-	const huge = { ...release17, _id: "huge", junk: "x".repeat(64_000_000) };
-	await warns(run({ docs: [huge, release15] }), 1, [
-		/^not moved: "": has 640\d+ bytes, and may have 8000000 \(at byte 9 of .*dump\.json\)\n/,
-	]);
-	assert.equal(stored(), ["old-15"]);
-});
-
-test("a dump of more documents than can be moved is refused, and nothing is stored", async () => {
-	const layer = JSON.stringify(release17);
-	const { code, stdout, stderr: error } = await run(`{"docs":[${layer}${",{}".repeat(1_000_000)}]}`);
-	assert.equal([code, stdout], [1, ""]);
-	assert.is(error, `${join(folder, "dump.json")}: has over 1000000 documents; nothing was written\n`);
-	assert.equal(stored(), []);
-});
-
-test("layers that are too large together are refused, and said so with the way out", async () => {
-	const documents = async function* () {
-		for (let number = 0; ; number += 1)
-			yield { document: { ...release17, _id: `layer-${number}` }, offset: 0 };
-	};
-	await collectMoves(documents(), { metadataUrl: "", catalogueUrl: "" }, 20_000).then(
-		() => assert.unreachable(),
-		(error) => {
-			assert.instance(error, DumpError);
-			assert.is(error.message, "has over 20000 characters of layers: import it in parts");
-		},
-	);
-});
-
-test("a key of millions of characters is cut in the report", async () => {
-	const key = "k".repeat(3_000_000);
-	const { code, stderr: error } = await run({ docs: [{ _id: key }] }, { senders: { docs: [{ _id: key }] } });
-	assert.is(code, 1);
-	const cut = `${"k".repeat(100)}…`;
-	assert.match(
-		error,
-		new RegExp(`^not moved: ${cut}: its key .*\nnot moved: sender ${cut}: a sender's id .*\n`),
-	);
-});
-
-test("a dump of senders that is too large is not read to its end, and nothing is stored", async () => {
-	const senders = { docs: [{ _id: "one", key: "secret" }], rest: "x".repeat(10_000_000) };
-	const { code, stdout, stderr: error } = await run({ docs: [release17] }, { senders });
-	assert.equal([code, stdout], [1, ""]);
-	assert.is(error, `${join(folder, "auth.json")}: has over 10000000 bytes; nothing was written\n`);
+	const many = `{"docs":[${JSON.stringify(release17)}${",{}".repeat(1_000_000)}]}`;
+	await warns(run(many), 1, /dump\.json: has over 1000000 documents; nothing was written\n$/);
+	const rest = "x".repeat(10_000_000);
+	for (const [senders, rule] of [
+		[
+			{ docs: [{ _id: "one", key: "secret" }], rest },
+			"auth.json: has over 10000000 bytes; nothing was written\n",
+		],
+		[{ nothing: 1 }, "auth.json: must have one array of documents"],
+	] as const)
+		await warns(run({ docs: documents }, { senders }), 1, rule);
 	assert.equal(stored(), []);
 	assert.is(existsSync(join(dataDir, "senders.json")), false);
 });
@@ -505,12 +423,6 @@ test("senders are added to the senders file, and its senders stay unchanged", as
 	const stored = JSON.parse(await readFile(place, "utf8"));
 	assert.equal(stored, { jstest: "test_-k", second: "two" });
 	assert.is(Object.keys(stored)[0], "jstest", "the first sender signs where none is named");
-});
-
-test("a dump of senders that cannot be read keeps the layers from being stored", async () => {
-	const { stderr: error } = await exits(run({ docs: documents }, { senders: { nothing: 1 } }), 1);
-	assert.match(error, /auth\.json: must have one array of documents/);
-	assert.equal(stored(), []);
 });
 
 test.run();
