@@ -158,10 +158,10 @@ function parseSettings(text: string, path: string): Record<string, string> {
 	const settings: Record<string, string> = {};
 	for (const [index, line] of text.split(/\r?\n/).entries()) {
 		if (/^\s*(?:[#;].*)?$/.test(line)) continue;
-		const [, name, quoted, plain] = /^\s*([A-Z][A-Z0-9_]*)=(?:(["'].*["'])|(.*?))\s*$/.exec(line) ?? [];
+		const [, name, value = ""] = /^([A-Z][A-Z0-9_]*)=(.*)$/.exec(line.trim()) ?? [];
 		// The error does not repeat the line, because the line may have a secret.
 		if (name === undefined) throw new Error(`${path}: line ${index + 1}: must be NAME=value`);
-		settings[name] = quoted?.slice(1, -1) ?? plain ?? "";
+		settings[name] = /^["'].*["']$/.test(value) ? value.slice(1, -1) : value;
 	}
 	return settings;
 }
