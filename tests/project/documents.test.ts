@@ -1,0 +1,135 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import glob from "fast-glob";
+import * as assert from "uvu/assert";
+import { readPaths } from "../../api/wanted.ts";
+import { snippetsOf } from "../../registry/snippets.ts";
+import { targetNames } from "../../registry/targets/table.ts";
+import { settingNames } from "../../service/settings.ts";
+import { isCommand } from "../../system/terminal/commands.ts";
+import { root } from "../helpers/process.ts";
+import { test } from "../helpers/suite.ts";
+import { gitIn } from "../helpers/world.ts";
+
+const names = await glob(["*.md", "docs/**/*.md"], { cwd: root });
+const pages = new Map<string, string>();
+for (const name of names.sort()) pages.set(name, await readFile(join(root, name), "utf8"));
+/** The list of changes names what was there before. */
+const current = [...pages].filter(([name]) => name !== "CHANGELOG.md");
+
+/** What a page names in one form, as `docs/operate.md: name`, if it is not there. */
+function missing(form: RegExp, isThere: (name: string, page: string) => boolean): string[] {
+	let count = 0;
+	const absent = current.flatMap(([page, text]) =>
+		[...text.matchAll(form)].flatMap(([, name = ""]) => {
+			count += 1;
+			return isThere(name, page) ? [] : [`${page}: ${name}`];
+		}),
+	);
+	assert.ok(count > 3, `${count} of ${form}`);
+	return absent;
+}
+
+/** The name that GitHub gives to a heading. */
+const anchorOf = (heading: string) =>
+	heading
+		.toLowerCase()
+		.replace(/[^\p{L}\p{N} _-]/gu, "")
+		.replaceAll(" ", "-");
+
+test("every link leads to a page, and to a heading of it", () => {
+	const isThere = (link: string, page: string) => {
+		const [path = "", anchor] = link.split("#");
+		const target = path === "" ? page : join(dirname(page), path);
+		if (!existsSync(join(root, target))) return false;
+		const headings = [...(pages.get(target) ?? "").matchAll(/^#+ (.+)$/gm)].map(([, text = ""]) =>
+			anchorOf(text),
+		);
+		return anchor === undefined || headings.includes(anchor);
+	};
+	assert.equal(missing(/\]\(((?!\w+:)[^)\s]+)\)/g, isThere), []);
+});
+
+test("every file and folder that a page names is there", async () => {
+	const entries = (await readdir(root, { withFileTypes: true })).filter((entry) => entry.isDirectory());
+	// Builds and data are made later, and layers are examples.
+	const rooms = entries
+		.map(({ name }) => name.replace(".", "\\."))
+		.filter((name) => !/^(?:dist|layers|node_modules|\\\.data)$/.test(name));
+	const path = new RegExp(`(?<=[\`( ])((?:${rooms.join("|")})/[\\w./-]*)(?=[\`) \\n#,;:])`, "g");
+	assert.equal(
+		missing(path, (name) => existsSync(join(root, name))),
+		[],
+	);
+});
+
+test("every command and script that a page names is there", async () => {
+	const { scripts } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+	assert.equal(
+		missing(/(?:npx\s+fragment-publisher|scripts\/fragments\.cjs)\s+([a-z][\w-]*)/g, isCommand),
+		[],
+	);
+	assert.equal(
+		missing(/npm\s+run\s+([\w:-]+)/g, (name) => name in scripts),
+		[],
+	);
+	const groups = /const groups = \[(.*)\]/.exec(await readFile(join(root, "tests/run/run.mjs"), "utf8"))?.[1];
+	assert.equal(
+		missing(/npm\s+run\s+test:all -- (\w+)/g, (name) => groups?.includes(`"${name}"`) ?? false),
+		[],
+	);
+});
+
+test("every setting that a page sets is one, or a variable of a script or workflow", async () => {
+	const known = settingNames();
+	const files = await glob(["scripts/**/*.ts", ".github/workflows/*.yml"], { cwd: root });
+	const texts = await Promise.all(files.map((name) => readFile(join(root, name), "utf8")));
+	for (const [, name = ""] of texts.join("").matchAll(/\b([A-Z][A-Z_]{3,})\b/g)) known.add(name);
+	assert.equal(
+		missing(/`([A-Z][A-Z0-9_]+)=/g, (name) => known.has(name) || /^NODE_|^NAME$/.test(name)),
+		[],
+	);
+});
+
+test("the commits that a page names are in the history, of the day that is named", async () => {
+	const git = gitIn(root);
+	if ((await git("rev-parse", "--is-shallow-repository")) === "true")
+		return console.log("skipped: the commits that the documents name: this clone has no history");
+	// Digits and letters: a number, or a part of a longer id, is no commit.
+	const form =
+		/(?<![\w-])(?=[0-9]*[a-f])(?=[a-f]*[0-9])([0-9a-f]{7,40})(?![\w-])`?(?: of (\d{4}-\d\d-\d\d))?/g;
+	for (const [page, text] of pages)
+		for (const [, commit = "", day] of text.matchAll(form)) {
+			if (commit.startsWith("0123456789ab")) continue;
+			const date = await git("show", "--no-patch", "--format=%ad", "--date=short", `${commit}^{commit}`);
+			assert.is(day ?? date, date, `${page}: ${commit}`);
+		}
+});
+
+test("the pages of readers have each address, and their examples work", async () => {
+	const page = pages.get("docs/reading.md") ?? "";
+	for (const { prefix, kind } of readPaths(targetNames)) {
+		const path = kind === "query" ? `${prefix}?lang=<lang>&id=<key>,<key>` : `${prefix}<lang>/<key>`;
+		assert.ok(page.includes(`\`${path}`), path);
+	}
+	const blockOf = (heading: string) => {
+		const section = page.split(`### ${heading}\n`)[1]?.split(/^##/m)[0] ?? "";
+		return /^```\w+\n(.*?)^```$/ms.exec(section)?.[1] ?? "";
+	};
+	const layer = { smallkey: "23ax5t", type: "wms", title: { en: "", fr: "" }, address: { en: "" } };
+	const snippets = snippetsOf(layer, "en", "https://fragments.example/", targetNames);
+	const textOf = (viewer: string) => snippets.find(({ name }) => name === viewer)?.text ?? "";
+	assert.equal(JSON.parse(blockOf("GeoView")), JSON.parse(textOf("GeoView")));
+	assert.ok(textOf("RAMP 4.0").startsWith(blockOf("RAMP 4.0.x")));
+	const config = { configs: { en: { layers: [] as { id: string }[] } } };
+	const run = new Function("fetch", "config", `return (async () => { ${blockOf("RAMP4")} })()`);
+	for (const body of [{ id: "a" }, [{ id: "b" }, { id: "c" }]])
+		await run(async () => Response.json(body), config);
+	assert.equal(
+		config.configs.en.layers.map(({ id }) => id),
+		["a", "b", "c"],
+	);
+});
+
+test.run();
