@@ -3,6 +3,7 @@ import * as assert from "uvu/assert";
 import { textsOf } from "../../registry/problems.ts";
 import { descriptionPath, layerPath } from "../../registry/smallkey.ts";
 import { githubStore } from "../../store/github/github-store.ts";
+import { layerBody } from "../../store/github/pull-request.ts";
 import {
 	type Edit,
 	isRefusal,
@@ -10,21 +11,20 @@ import {
 	type Reader,
 	type Store,
 	StoreBusy,
+	serviceAuthor,
 	usedBefore,
 } from "../../store/store.ts";
-import { freshSuite } from "../helpers/world.ts";
+import { sharedSuite } from "../helpers/world.ts";
 import { assertBusy, metaOf } from "./contract.ts";
-import { type Peer, startPeer } from "./github-peer.ts";
+import type { Effect } from "./fault-proxy.ts";
+import { type Peer, pausingClock, putting, startPeer } from "./github-peer.ts";
 
-const test = freshSuite("a store on GitHub", async (use) => ({ peer: use(await startPeer()) }));
-
-function putting(smallkey: string, text: string) {
-	return async (now: Reader) => {
-		const layer = await now.read(smallkey);
-		if (!layer) await now.keys(smallkey.slice(0, 2));
-		return layer?.registration === text ? [] : [{ path: layerPath(smallkey), text }];
-	};
-}
+/** One repository for all tests: each has smallkeys of its own. */
+const test = sharedSuite("a store on GitHub", async (use) => ({ peer: use(await startPeer()) }));
+test.before.each(({ peer }) => {
+	peer.proxy.faults.length = 0;
+	peer.proxy.latencyMs = 0;
+});
 
 async function put(store: Store, smallkey: string, text: string, parts: Partial<Meta> = {}) {
 	const outcome = await store.change(putting(smallkey, text), metaOf(smallkey, parts));
@@ -36,158 +36,183 @@ async function put(store: Store, smallkey: string, text: string, parts: Partial<
 async function asked(peer: Peer, change: () => Promise<unknown>): Promise<string[]> {
 	peer.proxy.requests.length = 0;
 	await change();
-	return peer.proxy.requests.map((request) =>
-		request.replace("/repos/maps/layers", "").replace(/[0-9a-f]{40}/, "…"),
-	);
+	return peer.proxy.requests.map((request) => request.replace("/repos/maps/layers", ""));
 }
 
-test("a commit names the sender, the timestamp's time, what happened and the request", async ({ peer }) => {
+/** What a change fails with. */
+async function failureOf(change: Promise<unknown>): Promise<Error> {
+	const failure = await change.then(
+		() => null,
+		(error: Error) => error,
+	);
+	assert.ok(failure, "it cannot have worked");
+	return failure;
+}
+
+const answer = (status: number, message?: string, headers = {}): Effect => ({
+	...{ kind: "answer", status, message, headers },
+});
+
+const branchMove = { method: "PATCH", path: /\/git\/refs\// };
+
+test("a commit names the sender, the timestamp's time, what happened, the request and the service", async (scene) => {
+	const { peer } = scene;
 	const time = Date.UTC(2026, 0, 2, 3, 4, 5, 678);
-	const { commit } = await put(peer.store(), "23ax5t", "1\n", { time, request: "ab".repeat(32) });
-	const [newest, first] = await peer.commits();
-	assert.is(newest?.sha, commit);
-	assert.is(newest?.commit.message.split("\n")[0], "register 23ax5t (wms)");
-	assert.equal(newest?.commit.author, {
-		name: "jstest",
-		email: "jstest@sender.invalid",
-		date: "2026-01-02T03:04:05Z",
-	});
-	assert.is(first?.commit.message, "Initial commit");
-	assert.is(await peer.file("layers/23/23ax5t.json"), "1\n");
+	const request = "ab".repeat(32);
+	const trailers = [["Sender", "energy"] as const, ["Request", request] as const];
+	const { commit } = await put(peer.store(), "23ax5t", "é\n", { time, author: "energy", request, trailers });
+	const { data } = await peer.api<{ commit: Record<string, unknown> }>("GET", `/commits/${commit}`);
+	const { author, committer, message } = data.commit;
+	const date = "2026-01-02T03:04:05Z";
+	assert.equal(author, { name: "energy", email: "energy@sender.invalid", date });
+	assert.is((committer as { name: string }).name, serviceAuthor);
+	assert.is(message, `register 23ax5t (wms)\n\nSender: energy\nRequest: ${request}`);
+	assert.is(await peer.file("layers/23/23ax5t.json"), "é\n");
 	assert.is.not(await peer.file("README.md"), null);
 });
 
-test("what one change asks of GitHub", async ({ peer }) => {
+test("a change asks five requests of GitHub, and one that changes nothing two", async ({ peer }) => {
 	const store = peer.store();
-	const read = ["GET /commits", "GET /contents/layers/nh"];
+	const read = ["GET /commits", "GET /contents/layers/as"];
 	const write = ["POST /git/trees", "POST /git/commits", "PATCH /git/refs/heads/main"];
-	assert.equal(await asked(peer, () => put(store, "nhn", "1\n")), [...read, ...write]);
-	const blob = "GET /git/blobs/…";
-	assert.equal(await asked(peer, () => put(store, "nhn", "2\n")), [...read, blob, ...write]);
-	assert.equal(await asked(peer, () => put(store, "nhn", "2\n")), [...read, blob]);
+	const blind = () =>
+		store.change(
+			async (now) => {
+				const ids = await now.ids("asks");
+				return ids ? [] : [{ path: layerPath("asks"), text: "1\n" }];
+			},
+			metaOf("asks", { request: null }),
+		);
+	assert.equal(await asked(peer, blind), [...read, ...write]);
+	assert.equal(await asked(peer, blind), read);
+	const before = (await peer.commits()).length;
+	const same = async () => [{ path: layerPath("asks"), text: "1\n" }];
+	const outcome = await store.change(same, metaOf("asks"));
+	assert.is(!isRefusal(outcome) && outcome.changed, false, "an equal tree is no commit");
+	assert.is((await peer.commits()).length, before);
 });
 
-test("edits that change nothing make no commit", async ({ peer }) => {
+test("changes that come together are a commit each, in their order, and the branch moves once for 20", async (scene) => {
+	const { peer } = scene;
+	peer.proxy.latencyMs = 20;
 	const store = peer.store();
-	const { commit } = await put(store, "nhn", "1\n");
-	const blind = async () => [{ path: layerPath("nhn"), text: "1\n" }];
-	assert.equal(await store.change(blind, metaOf("nhn")), { commit, changed: false });
-	assert.is((await peer.commits()).length, 2);
+	const keys = Array.from({ length: 30 }, (_, index) => `to${index}`);
+	let outcomes: unknown[] = [];
+	const requests = await asked(peer, async () => {
+		outcomes = await Promise.all(keys.map((key) => put(store, key, "1\n")));
+	});
+	const commits = (await peer.commits()).slice(0, 30).reverse();
+	assert.equal(
+		outcomes,
+		commits.map(({ sha }) => ({ commit: sha, changed: true })),
+	);
+	assert.is(requests.filter((request) => request.startsWith("PATCH ")).length, 2);
+	for (const key of keys) assert.is(await peer.file(layerPath(key)), "1\n");
 });
 
-test("a request that another process used is found, however many changes came after it", async ({ peer }) => {
-	const meta = metaOf("nhn");
-	await peer.store().change(putting("nhn", "1\n"), meta);
-	await put(peer.store(), "nhn", "2\n");
-	assert.equal(await peer.store().change(putting("nhn", "1\n"), meta), usedBefore);
-	for (let count = 0; count < 25; count += 1) await put(peer.store(), `n${count}`, "1\n");
-	assert.equal(await peer.store().change(putting("nhn", "1\n"), meta), usedBefore);
-	assert.is(await peer.file(layerPath("nhn")), "2\n");
+test("GitHub refuses what one of them brings: the others are stored", async ({ peer }) => {
+	peer.proxy.latencyMs = 20;
+	const effect = answer(422, "Repository rule violations found: a secret");
+	const body = (text: string) => text.includes("poison");
+	peer.proxy.faults.push({ method: "POST", path: /trees$/, body, times: 1_000, effect });
+	const store = peer.store(pausingClock());
+	const texts = ["1\n", "poison\n", "3\n"];
+	const outcomes = await Promise.allSettled(texts.map((text, at) => put(store, `po${at}`, text)));
+	assert.equal(
+		outcomes.map(({ status }) => status),
+		["fulfilled", "rejected", "fulfilled"],
+	);
+	assert.match(String((outcomes[1] as PromiseRejectedResult).reason), /rule violations found: a secret/);
+	assert.equal(await store.keys("po"), ["po0", "po2"]);
 });
 
-test("a request is forgotten after five minutes", async ({ peer }) => {
-	const meta = metaOf("nhn");
+test("a request that another process used is found, however many changes came after it, for five minutes", async (scene) => {
+	const { peer } = scene;
+	const meta = metaOf("used");
+	await peer.store().change(putting("used", "1\n"), meta);
+	await put(peer.store(), "used", "2\n");
+	assert.equal(await peer.store().change(putting("used", "1\n"), meta), usedBefore);
 	const store = peer.store();
-	await store.change(putting("nhn", "1\n"), meta);
-	await put(store, "nhn", "2\n");
+	for (let count = 0; count < 25; count += 1) await put(store, `n${count}`, "1\n");
+	assert.equal(await peer.store().change(putting("used", "1\n"), meta), usedBefore);
+	for (const effect of [answer(404, "Not Found"), answer(409, "odd")]) {
+		peer.proxy.faults.push({ method: "GET", path: /commits$/, query: /path=/, times: 1_000, effect });
+		const unread = await failureOf(peer.store(pausingClock()).change(putting("used", "1\n"), meta));
+		assertBusy(unread, "l’historique de la couche ne peut pas être lu");
+		peer.proxy.faults.length = 0;
+	}
+	assert.is(await peer.file(layerPath("used")), "2\n");
 	const later = peer.store({ now: () => new Date(Date.now() + 302_000) });
-	const outcome = await later.change(putting("nhn", "1\n"), meta);
-	assert.is(isRefusal(outcome), false);
+	assert.is(isRefusal(await later.change(putting("used", "1\n"), meta)), false);
 });
 
 test("reads are of one commit, whatever is pushed meanwhile", async ({ peer }) => {
-	await peer.push(layerPath("nhn"), "old\n");
+	await peer.push(layerPath("reads"), "old\n");
 	const seen: unknown[] = [];
 	await peer.store().change(async (now) => {
-		await peer.push(layerPath("nhn"), "new\n");
-		await peer.push(layerPath("nhx"), "new\n");
-		seen.push((await now.read("nhn"))?.registration, await now.keys("nh"));
+		await peer.push(layerPath("reads"), "new\n");
+		await peer.push(layerPath("rest"), "new\n");
+		seen.push((await now.read("reads"))?.registration, await now.keys("re"));
 		return [];
-	}, metaOf("nhn"));
-	assert.equal(seen, ["old\n", ["nhn"]]);
+	}, metaOf("reads"));
+	assert.equal(seen, ["old\n", ["reads"]]);
 });
 
-test("a folder of which the contents API lists no more than 1,000 files is read as a tree", async (scene) => {
-	const { peer } = scene;
+test("a folder over 1,000 files is read as a tree; links and folders are no layers", async ({ peer }) => {
 	const store = peer.store();
-	await put(store, "nhn", "1\n");
-	await put(store, "nhx", "2\n");
+	await put(store, "large", "1\n");
+	await put(store, "lake", "2\n");
+	for (const path of ["layers/li/link.json/x.json", "layers/li/notes.txt", "layers/li/lis.service.json"])
+		await peer.push(path, "1\n");
+	assert.equal(await store.keys("li"), []);
+	assert.is(await store.read("link"), null);
 	const listed = { type: "file", sha: "0".repeat(40) };
-	const many = Array.from({ length: 1000 }, (_, index) => ({ ...listed, name: `nh${index}.json` }));
+	const many = Array.from({ length: 1000 }, (_, index) => ({ ...listed, name: `la${index}.json` }));
 	const effect = { kind: "rewrite", body: () => many } as const;
 	peer.proxy.faults.push({ method: "GET", path: /contents/, times: 2, effect });
-	assert.equal(await store.keys("nh"), ["nhn", "nhx"]);
-	assert.is((await store.read("nhx"))?.registration, "2\n");
+	assert.equal(await store.keys("la"), ["lake", "large"]);
+	assert.is((await store.read("lake"))?.registration, "2\n");
 });
 
-test("links and folders are no layers", async ({ peer }) => {
-	await peer.push("layers/nh/sub.json/x.json", "1\n");
-	await peer.push("layers/nh/notes.txt", "1\n");
-	await peer.push("layers/nh/nhn.service.json", "1\n");
-	const store = peer.store();
-	assert.equal(await store.keys("nh"), []);
-	assert.is(await store.read("sub"), null);
-	assert.is(await store.read("nhn"), null);
+test("a large change is one commit of a tree in portions, smaller ones where GitHub times out", async ({
+	peer,
+}) => {
+	const edits = Array.from({ length: 130 }, (_, at) => ({ path: layerPath(`po${at}x`), text: "1\n" }));
+	const meta = metaOf("batch", { smallkey: null, request: null });
+	const body = (text: string) => JSON.parse(text).tree.length > 40;
+	const effect = answer(422, "Sorry, your request timed out. It's likely that your input was too large.");
+	peer.proxy.faults.push({ method: "POST", path: /trees$/, body, times: 1_000, effect });
+	const before = (await peer.commits()).length;
+	const store = peer.store(pausingClock());
+	const requests = await asked(peer, () => store.change(async () => edits, meta));
+	assert.ok(requests.filter((request) => request === "POST /git/trees").length > 4);
+	assert.is((await peer.commits()).length, before + 1);
+	for (const at of [0, 129]) assert.is(await peer.file(edits[at]?.path ?? ""), "1\n");
 });
 
-test("an empty repository is an empty catalogue; the first change makes the branch", async () => {
+test("an empty repository is an empty catalogue; the first change makes the branch, once", async () => {
 	await using peer = await startPeer({ empty: true });
 	const store = peer.store();
 	assert.is(await store.read("nhn"), null);
-	assert.equal(await store.keys("nh"), []);
 	assert.equal(await store.change(async () => [], metaOf("nhn")), { commit: "", changed: false });
-	assert.equal(await peer.commits(), []);
-	const meta = metaOf("nhn", { review: true });
-	try {
-		await store.change(putting("nhn", "1\n"), meta);
-		assert.unreachable("there is nothing to review against");
-	} catch (error) {
-		assertBusy(error, "le dépôt sur GitHub n’a pas encore de commit\u00a0: son exploitant doit en créer un");
-	}
-	const { commit, changed } = await put(store, "nhn", "é\n");
-	assert.is(changed, true);
-	const commits = await peer.commits();
-	assert.equal(
-		commits.map(({ sha }) => sha),
-		[commit],
-	);
-	assert.equal(commits[0]?.commit.author.name, "jstest");
-	await put(store, "nrn", "2\n");
-	assert.is(await peer.file(layerPath("nhn")), "é\n");
-	assert.is((await peer.commits()).length, 2);
-});
-
-test("an empty repository whose first answer is lost gets one commit", async () => {
-	await using peer = await startPeer({ empty: true });
-	const store = peer.store();
+	const review = await failureOf(put(store, "nhn", "1\n", { review: true }));
+	assertBusy(review, "le dépôt sur GitHub n’a pas encore de commit\u00a0: son exploitant doit en créer un");
 	peer.proxy.faults.push({ method: "PUT", path: /contents/, times: 1, effect: { kind: "lost answer" } });
-	const { commit } = await put(store, "nhn", "1\n");
+	const { commit } = await put(store, "nhn", "é\n");
 	assert.equal(
 		(await peer.commits()).map(({ sha }) => sha),
 		[commit],
 	);
+	await put(store, "nrn", "2\n");
+	assert.is(await peer.file(layerPath("nhn")), "é\n");
+	peer.proxy.faults.push({ method: "GET", path: /commits$/, times: 1_000, effect: answer(409, "odd") });
+	assert.match(String(await failureOf(peer.store(pausingClock()).keys("nh"))), /409.*odd/);
 });
 
-test("a GitHub App finds its installation and keeps its token", async ({ peer }) => {
-	const store = peer.store({ auth: peer.app });
-	const first = await asked(peer, () => put(store, "nhn", "1\n"));
-	assert.equal(first.slice(0, 2), ["GET /installation", "POST /app/installations/815/access_tokens"]);
-	const second = await asked(peer, () => put(store, "nhn", "2\n"));
-	assert.not(second.some((request) => /installation/.test(request)));
-});
-
-test("an App's private key may be PKCS#8, and in one line as environments like it", async ({ peer }) => {
-	const key = createPrivateKey(peer.app.privateKey);
-	const pkcs8 = key.export({ type: "pkcs8", format: "pem" }) as string;
-	const forms = [pkcs8, pkcs8.replaceAll("\n", "\\n"), peer.app.privateKey.replaceAll("\n", "\r\n")];
-	for (const [index, privateKey] of forms.entries()) {
-		await put(peer.store({ auth: { ...peer.app, privateKey } }), `k${index}`, "1\n");
-	}
-	assert.is((await peer.commits()).length, 4);
-});
-
-test("a GitHub App renews its token before it ends, and when GitHub ends it", async ({ peer }) => {
-	const mints = (requests: string[]) => requests.filter((request) => /access_tokens/.test(request)).length;
+test("a GitHub App finds its installation, keeps its token, and renews it before or when it ends", async ({
+	peer,
+}) => {
+	const mint = "POST /app/installations/815/access_tokens";
 	const start = Date.now();
 	const expires_at = new Date(start + 121_000).toISOString();
 	const body = (token: unknown) => ({ ...(token as object), expires_at });
@@ -195,224 +220,254 @@ test("a GitHub App renews its token before it ends, and when GitHub ends it", as
 	peer.proxy.faults.push({ method: "POST", path: /access_tokens/, times: 1, effect });
 	let ahead = 0;
 	const store = peer.store({ auth: peer.app, now: () => new Date(start + ahead) });
-	assert.is(mints(await asked(peer, () => put(store, "nhn", "1\n"))), 1);
+	const mints = async (text: string) =>
+		(await asked(peer, () => put(store, "app", text))).filter((one) => one === mint).length;
+	assert.equal((await asked(peer, () => put(store, "app", "1\n"))).slice(0, 2), ["GET /installation", mint]);
 	ahead = 2_000;
-	assert.is(mints(await asked(peer, () => put(store, "nhn", "2\n"))), 1);
-	assert.is(mints(await asked(peer, () => put(store, "nhn", "3\n"))), 0);
-	const ended = { kind: "answer", status: 401, message: "Bad credentials" } as const;
-	peer.proxy.faults.push({ method: "GET", path: /commits$/, times: 1, effect: ended });
-	assert.is(mints(await asked(peer, () => put(store, "nhn", "4\n"))), 1);
-	assert.is(await peer.file(layerPath("nhn")), "4\n");
-});
-
-test("a GitHub App that is not installed, or has another key: an error for the operator", async (scene) => {
-	const { peer } = scene;
-	const other = generateKeyPairSync("rsa", {
-		modulusLength: 2048,
-		privateKeyEncoding: { type: "pkcs8", format: "pem" },
-		publicKeyEncoding: { type: "spki", format: "pem" },
+	assert.equal([await mints("2\n"), await mints("3\n")], [1, 0]);
+	peer.proxy.faults.push({
+		method: "GET",
+		path: /commits$/,
+		times: 1,
+		effect: answer(401, "Bad credentials"),
 	});
-	const broken = [
-		peer.store({ auth: peer.app, repository: "maps/other" }),
-		peer.store({ auth: { ...peer.app, privateKey: other.privateKey } }),
-	];
-	for (const store of broken) {
-		try {
-			await put(store, "nhn", "1\n");
-			assert.unreachable("it cannot have worked");
-		} catch (error) {
-			assert.not.instance(error, StoreBusy);
-			assert.match((error as Error).message, /^GitHub/);
-			assert.not.match(`${(error as Error).stack}`, /PRIVATE KEY|ey[A-Za-z0-9_-]{10,}\./);
-		}
-	}
+	assert.is(await mints("4\n"), 1);
+	const pkcs8 = createPrivateKey(peer.app.privateKey).export({ type: "pkcs8", format: "pem" }) as string;
+	for (const privateKey of [pkcs8.replaceAll("\n", "\\n"), peer.app.privateKey.replaceAll("\n", "\r\n")])
+		await put(peer.store({ auth: { ...peer.app, privateKey } }), "app", `${privateKey.length}\n`);
 });
 
-test("options that cannot be used are refused at once, without their secrets", () => {
+test("options that cannot be used are refused, without their secrets", async ({ peer }) => {
 	const now = () => new Date();
-	for (const repository of ["", "layers", "a/b/c", "a b/c", "https://github.com/a/b"]) {
+	for (const repository of ["", "layers", "a/b/c", "https://github.com/a/b"])
 		assert.throws(() => githubStore({ repository, auth: { token: "t" }, now }), /GITHUB_REPOSITORY/);
-	}
-	for (const privateKey of ["", "secret", "-----BEGIN PRIVATE KEY-----\n%%\n-----END PRIVATE KEY-----"]) {
-		const auth = { appId: "1", privateKey };
+	for (const privateKey of ["", "secret", "-----BEGIN PRIVATE KEY-----\n%%\n-----END PRIVATE KEY-----"])
 		assert.throws(
-			() => githubStore({ repository: "a/b", auth, now }),
+			() => githubStore({ repository: "a/b", auth: { appId: "1", privateKey }, now }),
 			(error: Error) => /GITHUB_APP_PRIVATE_KEY/.test(error.message) && !/secret|%%/.test(error.message),
 		);
+	const encodings = { publicKeyEncoding: { type: "spki", format: "pem" } } as const;
+	const privateKeyEncoding = { type: "pkcs8", format: "pem" } as const;
+	const other = generateKeyPairSync("rsa", { modulusLength: 2048, ...encodings, privateKeyEncoding });
+	for (const parts of [
+		{ auth: peer.app, repository: "maps/other" },
+		{ auth: { ...peer.app, privateKey: other.privateKey } },
+	]) {
+		const error = await failureOf(put(peer.store(parts), "nhn", "1\n"));
+		assert.not.instance(error, StoreBusy);
+		assert.match(error.message, /^GitHub/);
+		assert.not.match(`${error.stack}`, /PRIVATE KEY|ey[A-Za-z0-9_-]{10,}\./);
 	}
 });
 
-test("a change for review opens one pull request, which further changes update", async ({ peer }) => {
-	await peer.push(layerPath("nhn"), '{"a":"old","same":1}\n');
-	const store = peer.store();
-	const first = await put(store, "nhn", '{"a":"new","same":1}\n', { review: true });
-	const second = await put(store, "nhn", '{"a":"newer","same":1}\n', {
-		review: true,
-		subject: "register nhn (feature)",
-	});
-	assert.is(second.pullRequest, first.pullRequest);
-	type Pull = {
-		number: number;
-		html_url: string;
-		title: string;
-		body: string;
-		head: { ref: string };
-		base: { ref: string };
-	};
-	const { data: pulls } = await peer.api<Pull[]>("GET", "/pulls?state=all");
-	assert.is(pulls.length, 1);
-	const [pull] = pulls as [Pull];
-	assert.equal(
-		[pull.html_url, pull.title, pull.head.ref, pull.base.ref],
-		[first.pullRequest, "register nhn (feature)", "register/nhn", "main"],
-	);
-	assert.match(pull.body, "| <code>&#47;a</code> | <code>old</code> | <code>newer</code> |");
-	assert.not.match(pull.body, /same/);
-	assert.is((await peer.commits("register/nhn")).length, 4);
-	assert.is(await peer.file(layerPath("nhn")), '{"a":"old","same":1}\n');
-	// Merged: the next change starts a new branch from main, and a new pull request.
-	await peer.api("PATCH", "/git/refs/heads/main", { sha: second.commit });
-	await peer.api("PATCH", `/pulls/${pull.number}`, { state: "closed" });
-	assert.is(await peer.file(layerPath("nhn")), '{"a":"newer","same":1}\n');
-	const third = await put(store, "nhn", '{"a":"newest"}\n', { review: true });
-	assert.is.not(third.pullRequest, first.pullRequest);
-	const [head, before] = await peer.commits("register/nhn");
-	assert.is(head?.sha, third.commit);
-	assert.is(before?.sha, (await peer.commits())[0]?.sha);
-});
+interface Pull {
+	number: number;
+	html_url: string;
+	title: string;
+	body: string;
+	base: { ref: string };
+}
 
-test("what one change for review asks of GitHub", async ({ peer }) => {
+test("changes for review share one pull request, until it is merged or closed", async ({ peer }) => {
+	const pulls = async () =>
+		(await peer.api<Pull[]>("GET", "/pulls?state=all&head=maps:register/review")).data;
+	await peer.push(layerPath("review"), '{"a":"old","same":1}\n');
+	await peer.push(descriptionPath("review"), "{}\n");
 	const store = peer.store();
 	const review = { review: true };
-	assert.is((await asked(peer, () => put(store, "nhn", "1\n", review))).length, 7);
-	assert.is((await asked(peer, () => put(store, "nhn", "2\n", review))).length, 10);
-	await put(store, "nrn", "1\n");
-	assert.is((await asked(peer, () => put(store, "nrn", "2\n", review))).length, 8);
-	assert.is((await asked(peer, () => put(store, "nrn", "3\n", review))).length, 11);
-	assert.is((await asked(peer, () => put(store, "nrn", "3\n", review))).length, 7);
+	const first = await put(store, "review", '{"a":"new","same":1}\n', review);
+	const second = await put(store, "review", '{"a":"newer","same":1}\n', { ...review, subject: "again" });
+	assert.is(second.pullRequest, first.pullRequest);
+	const [pull, ...others] = await pulls();
+	assert.equal(
+		[pull?.html_url, pull?.title, pull?.base.ref, others],
+		[first.pullRequest, "again", "main", []],
+	);
+	assert.match(pull?.body ?? "", "| <code>&#47;a</code> | <code>old</code> | <code>newer</code> |");
+	assert.not.match(pull?.body ?? "", /same/);
+	assert.is(await peer.file(layerPath("review")), '{"a":"old","same":1}\n');
+	await peer.api("PATCH", `/pulls/${pull?.number}`, { state: "closed" });
+	const third = await put(store, "review", '{"a":"newest"}\n', review);
+	assert.is.not(third.pullRequest, first.pullRequest);
+	const [head, before] = await peer.commits("register/review");
+	assert.equal([head?.sha, before?.sha], [third.commit, (await peer.commits())[0]?.sha]);
+	const edits = async (): Promise<Edit[]> =>
+		[layerPath, descriptionPath].map((pathOf) => ({ path: pathOf("review"), text: null }));
+	await store.change(edits, metaOf("review", review));
+	assert.match((await pulls())[0]?.body ?? "", "<code>jstest</code> removes the layer <code>review</code>");
+	const batch = async () => ["a1", "b2"].map((key) => ({ path: layerPath(key), text: "1\n" }));
+	const outcome = await store.change(batch, metaOf("batch", { smallkey: null, ...review }));
+	assert.is(!isRefusal(outcome) && outcome.branch, "register/jstest.batch");
+	assert.is(await peer.file(layerPath("b2"), "register/jstest.batch"), "1\n");
 });
 
-test("a pull request that was closed is not taken up again", async ({ peer }) => {
-	const store = peer.store();
-	const first = await put(store, "nhn", "1\n", { review: true });
-	await peer.api("PATCH", "/pulls/1", { state: "closed" });
-	const second = await put(store, "nhn", "2\n", { review: true });
-	assert.is.not(second.pullRequest, first.pullRequest);
-	assert.equal((await peer.commits("register/nhn")).length, 2);
+test("a publisher's text is nothing but text in a pull request, of bounded length", () => {
+	const hostile = "@octocat | `x` <script>alert(1)</script> #1 [a](http://evil.example) **b**\n<1>";
+	const body = layerBody(metaOf("x"), "x", null, JSON.stringify({ [hostile]: hostile, half: true }));
+	const rows = body.split("\n").filter((line) => line.startsWith("| <code>"));
+	assert.is(rows.length, 2);
+	for (const row of rows)
+		assert.match(row, /^\| <code>[A-Za-z0-9 &#;]*<\/code> \| {2}\| <code>[A-Za-z0-9 &#;]*<\/code> \|$/);
+	const wide = Object.fromEntries(Array.from({ length: 500 }, (_, at) => [`m${at}`, "@".repeat(300)]));
+	const long = layerBody(metaOf("x"), "x", null, JSON.stringify(wide));
+	assert.ok(long.length < 65_536, String(long.length));
+	assert.match(long, /And \d+ more: see the changed files\.$/);
 });
 
-test("a review that stops half-way is whole after a retry", async ({ peer }) => {
-	for (const [method, path] of [
-		["POST", /\/git\/refs$/],
-		["POST", /\/pulls$/],
-	] as const) {
-		for (const kind of ["silence", "lost answer", "cut answer"] as const) {
-			let ahead = 0;
-			const sleep = async (ms: number) => {
-				ahead += ms;
-			};
-			const store = peer.store({
-				sleep,
-				now: () => new Date(Date.now() + ahead),
-			});
-			const key = `${path.source.replace(/\W/g, "")}-${kind.replace(" ", "-")}`;
-			const meta = metaOf(key, { review: true });
-			peer.proxy.faults.push({ method, path, times: 1_000, effect: { kind } });
-			try {
-				await store.change(putting(key, "1\n"), meta);
-			} catch (error) {
-				assert.instance(error, StoreBusy);
-			}
-			peer.proxy.faults.length = 0;
-			const outcome = await store.change(putting(key, "1\n"), meta);
-			if (isRefusal(outcome)) throw new Error(textsOf(outcome.errors).join());
-			const { data } = await peer.api<{ html_url: string }[]>("GET", `/pulls?head=maps:register/${key}`);
-			assert.equal(
-				data.map(({ html_url }) => html_url),
-				[outcome.pullRequest],
-				key,
-			);
-			assert.is((await peer.commits(`register/${key}`)).length, 2, key);
+/** The faults of GitHub that a change survives. */
+const survived: [name: string, method: string, path: RegExp, effect: Effect][] = [
+	["409 of a race", "PATCH", /refs/, answer(409, "is at 1111 but expected 2222")],
+	["422 not a fast forward", "PATCH", /refs/, answer(422, "Update is not a fast forward")],
+	["a branch that a read does not show yet", "GET", /contents/, answer(404, "No commit found for the ref 1")],
+	["500", "POST", /trees$/, answer(500)],
+	["a lost answer to the move of the branch", "PATCH", /refs/, { kind: "lost answer" }],
+	["no answer", "POST", /\/git\/commits$/, { kind: "silence" }],
+	["a page in HTML", "GET", /contents/, { kind: "answer", status: 200, text: "<html>" }],
+	["403 with a short Retry-After", "POST", /trees$/, answer(403, "wait", { "Retry-After": "3" })],
+];
+
+for (const [index, [name, method, path, effect]] of survived.entries())
+	test(`${name}, once: one commit`, async ({ peer }) => {
+		const clock = pausingClock();
+		const before = (await peer.commits()).length;
+		peer.proxy.faults.push({ method, path, times: 1, effect });
+		const { commit, changed } = await put(peer.store(clock), `fault${index}`, "1\n");
+		assert.equal(peer.proxy.faults, [], "the fault was met");
+		const commits = await peer.commits();
+		assert.equal([commits[0]?.sha, changed, commits.length], [commit, true, before + 1]);
+		assert.is(clock.slept() >= 3_000, name.includes("Retry-After"));
+	});
+
+/** Faults without an end: what a publisher reads, and after how many seconds a retry is due. */
+const endless: [name: string, method: string, path: RegExp, effect: Effect, text: string, seconds: number][] =
+	[
+		[
+			"races",
+			"PATCH",
+			/refs/,
+			answer(422, "Update is not a fast forward"),
+			"d’autres modifient les couches au même moment",
+			3,
+		],
+		["502", "GET", /commits$/, answer(502), "GitHub répond 502; renvoyez la même requête plus tard", 23],
+		[
+			"silence",
+			"PATCH",
+			/refs/,
+			{ kind: "silence" },
+			"GitHub ne répond pas; renvoyez la même requête plus tard",
+			23,
+		],
+		[
+			"HTML",
+			"GET",
+			/contents/,
+			{ kind: "answer", status: 404, text: "<html>" },
+			"GitHub ne répond pas; renvoyez la même requête plus tard",
+			23,
+		],
+		[
+			"403 with Retry-After",
+			"PATCH",
+			/refs/,
+			answer(403, "", { "Retry-After": "60" }),
+			"GitHub demande une pause",
+			75,
+		],
+		[
+			"403 of the secondary limit",
+			"POST",
+			/trees$/,
+			answer(403, "You have exceeded a secondary rate limit."),
+			"GitHub demande une pause",
+			75,
+		],
+	];
+
+for (const [index, [name, method, path, effect, text, seconds]] of endless.entries())
+	test(`${name} without end: 503, nothing is stored, and a retry ends in one commit`, async ({ peer }) => {
+		const clock = pausingClock();
+		const key = `endless${index}`;
+		const meta = metaOf(key);
+		const before = (await peer.commits()).length;
+		peer.proxy.faults.push({ method, path, times: 1_000, effect });
+		const reported: string[] = [];
+		const log = { error: (error: unknown) => reported.push((error as Error).message) };
+		const store = peer.store({ ...clock, log, limits: { raceMs: 8_000, batchMs: 14_000 } });
+		const error = await failureOf(store.change(putting(key, "1\n"), meta));
+		assertBusy(error, text);
+		assert.is((error as StoreBusy).retryAfter, seconds);
+		assert.is(reported.length, 1, "the reason is for the operator");
+		assert.not.match(reported.join(), new RegExp(peer.token));
+		assert.is((await peer.commits()).length, before);
+		peer.proxy.faults.length = 0;
+		if (seconds === 75) {
+			peer.proxy.requests.length = 0;
+			assert.instance(await failureOf(put(store, "other", "1\n")), StoreBusy);
+			assert.equal(peer.proxy.requests, [], "GitHub is not asked before the end of the pause");
+			await clock.sleep(60_000);
 		}
-	}
+		const outcome = await store.change(putting(key, "1\n"), meta);
+		assert.is(!isRefusal(outcome) && outcome.changed, true);
+		assert.is((await peer.commits()).length, before + 1);
+	});
+
+/** What GitHub refuses for good: an error for the operator, tried once. */
+const refusals: [name: string, method: string, path: RegExp, effect: Effect, text: RegExp][] = [
+	["bad credentials", "GET", /commits$/, answer(401, "Bad credentials"), /401 .*Bad credentials/],
+	["an archived repository", "POST", /trees$/, answer(403, "archived so is read-only."), /403 .*read-only/],
+	["an unknown repository", "GET", /commits$/, answer(404, "Not Found"), /404 .*branch main/],
+	[
+		"a rule",
+		"PATCH",
+		/refs/,
+		answer(422, "Reference update failed"),
+		/move the branch main: Reference update/,
+	],
+];
+
+for (const [name, method, path, effect, text] of refusals)
+	test(`${name}: an error for the operator, without the token`, async ({ peer }) => {
+		peer.proxy.faults.push({ method, path, times: 1_000, effect });
+		const before = (await peer.commits()).length;
+		const error = await failureOf(put(peer.store(pausingClock()), "never", "1\n"));
+		assert.not.instance(error, StoreBusy);
+		assert.match(error.message, text);
+		assert.not.match(`${error.stack}${JSON.stringify(error)}`, new RegExp(peer.token));
+		assert.is((await peer.commits()).length, before);
+	});
+
+test("another writer moves the branch meanwhile: both are kept, and the edits decide anew", async ({
+	peer,
+}) => {
+	const run = () => peer.push(layerPath("meanwhile"), "theirs\n");
+	peer.proxy.faults.push({ ...branchMove, times: 1, effect: { kind: "meanwhile", run } });
+	const seen: unknown[] = [];
+	await peer.store(pausingClock()).change(async (now: Reader) => {
+		seen.push((await now.read("meanwhile"))?.registration);
+		return [{ path: layerPath("meanwhile"), text: "ours\n" }];
+	}, metaOf("meanwhile"));
+	assert.equal(seen, [undefined, "theirs\n"]);
+	assert.is(await peer.file(layerPath("meanwhile")), "ours\n");
 });
 
-test("a pull request whose text was not written with its branch has it after a retry", async ({ peer }) => {
-	const store = peer.store({ sleep: async () => undefined });
-	const asLayer = (key: string, subject: string) => metaOf(key, { review: true, subject });
-	const unanswered = [
-		["PATCH", /\/pulls\/\d+$/, { kind: "answer", status: 502 }, 4],
-		["PATCH", /\/git\/refs\//, { kind: "lost answer" }, 1],
-	] as const;
-	for (const [index, [method, path, effect, times]] of unanswered.entries()) {
-		const key = `nhn-${index}`;
-		await store.change(putting(key, '"first"\n'), asLayer(key, "first"));
-		const meta = asLayer(key, "second");
-		peer.proxy.faults.push({ method, path, times, effect });
-		await store.change(putting(key, '"second"\n'), meta).catch((error) => {
-			assert.instance(error, StoreBusy);
+test("a read that lags behind the last change is not decided on", async ({ peer }) => {
+	for (const review of [false, true]) {
+		const store = peer.store(pausingClock());
+		const key = review ? "lag-review" : "lag";
+		for (const text of ["0\n", "1\n", "2\n"]) await put(store, key, text, { review });
+		const body = (commits: unknown) => (commits as unknown[]).slice(1);
+		peer.proxy.faults.push({
+			method: "GET",
+			path: /\/commits$/,
+			times: 2,
+			effect: { kind: "rewrite", body },
 		});
-		assert.equal(peer.proxy.faults, []);
-		if (index === 0) await store.change(putting(key, '"second"\n'), meta);
-		type Pull = { title: string; body: string };
-		const { data: pulls } = await peer.api<Pull[]>("GET", `/pulls?head=maps:register/${key}`);
-		assert.is(pulls.length, 1);
-		assert.is(pulls[0]?.title, "second");
-		assert.match(pulls[0]?.body ?? "", "<code>second</code>");
-		assert.is((await peer.commits(`register/${key}`)).length, 3);
-		const requests = await asked(peer, () => store.change(putting(key, '"second"\n'), meta));
-		assert.equal(
-			requests.filter((request) => !request.startsWith("GET ")),
-			[],
-			"nothing is written that is there",
-		);
+		// Seen without the last change, the key would hold this text already.
+		await put(store, key, "1\n", { review });
+		assert.is(await peer.file(layerPath(key), review ? `register/${key}` : "main"), "1\n");
+		peer.proxy.faults.length = 0;
 	}
-});
-
-test("a removal for review takes the description along", async ({ peer }) => {
-	await peer.push(layerPath("ozone"), '{"a":1}\n');
-	await peer.push(descriptionPath("ozone"), "{}\n");
-	const edits: Edit[] = [layerPath("ozone"), descriptionPath("ozone")].map((path) => ({
-		path,
-		text: null,
-	}));
-	const meta = metaOf("ozone", { review: true, subject: "remove ozone" });
-	const outcome = await peer.store().change(async () => edits, meta);
-	assert.is(isRefusal(outcome), false);
-	assert.is(await peer.file(layerPath("ozone"), "register/ozone"), null);
-	assert.is(await peer.file(descriptionPath("ozone"), "register/ozone"), null);
-	assert.is(await peer.file(layerPath("ozone")), '{"a":1}\n');
-	const { data } = await peer.api<{ body: string }[]>("GET", "/pulls");
-	assert.match(data[0]?.body ?? "", "<code>jstest</code> removes the layer <code>ozone</code>");
-	assert.match(data[0]?.body ?? "", "| <code>&#47;a</code> | <code>1</code> |  |");
-});
-
-test("many layers for review share one pull request, on a branch that is no layer's", async ({ peer }) => {
-	const keys = ["a1", "b2", "c3"];
-	const edits = async () => keys.map((key) => ({ path: layerPath(key), text: "1\n" }));
-	const meta = metaOf("batch", { smallkey: null, review: true, subject: "register 3 layers" });
-	const outcome = await peer.store().change(edits, meta);
-	if (isRefusal(outcome)) throw new Error(textsOf(outcome.errors).join());
-	assert.is(outcome.branch, "register/jstest.batch");
-	for (const key of keys) assert.is(await peer.file(layerPath(key), "register/jstest.batch"), "1\n");
-	assert.is((await peer.commits("register/jstest.batch")).length, 2);
-});
-
-test("two services on one repository: every change of both is there, and a request that one has carried out is used", async (scene) => {
-	const { peer } = scene;
-	const services = [peer.store(), peer.store()];
-	const keys = Array.from({ length: 8 }, (_, index) => `key${index}`);
-	await Promise.all(keys.map((key, index) => put(services[index % 2] as Store, key, `${key}\n`)));
-	for (const key of keys) assert.is(await peer.file(layerPath(key)), `${key}\n`);
-	assert.is((await peer.commits()).length, keys.length + 1);
-
-	const request = "cd".repeat(32);
-	const [one, other] = services as [Store, Store];
-	await put(one, "key0", "changed\n", { request });
-	await put(other, "key0", "changed again\n");
-	const again = await other.change(putting("key0", "changed\n"), metaOf("key0", { request }));
-	assert.equal(again, usedBefore);
-	assert.is(await peer.file(layerPath("key0")), "changed again\n");
 });
 
 test.run();
