@@ -71,12 +71,4 @@ test("searches wait for each other; too many are refused, and one address leaves
 	assert.equal(await ask("later", "192.0.2.1"), []);
 });
 
-test("a search whose entries cannot be read fails alone", async () => {
-	const searches = new Searches();
-	const broken = searches.find(() => Promise.reject(new Error("gone")), query("q=a"), []);
-	const next = searches.find(all, query("q=rivers 19999"), []);
-	assert.match(String(await broken.catch(String)), "gone");
-	assert.is((await next)?.length, 1);
-});
-
 test.run();

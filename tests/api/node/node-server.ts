@@ -7,7 +7,7 @@ import { etagOf } from "../../../registry/etag.ts";
 import type { Fragments } from "../../../registry/fragment.ts";
 import { targetNames } from "../../../registry/targets/table.ts";
 import type { Commit, Store } from "../../../store/store.ts";
-import { manual, secrets } from "../../helpers/local.ts";
+import { manual, secrets } from "../../helpers/handlers.ts";
 import { suite, type Test } from "../../helpers/suite.ts";
 
 /** What a test sets otherwise. */
