@@ -15,9 +15,6 @@ import { startPeer } from "../store/github-peer.ts";
 import { write } from "./client.ts";
 import { type Candidate, type Engine, senders } from "./engine.ts";
 
-/** The Node server as `npm start` runs it, with the layers registered by signed PUTs. */
-export const node: Candidate = { name: "Node", missing: null, start: startNode };
-
 /** Starts the Node server, with variables over the tests' own. */
 export async function startNode(
 	layers: ReadonlyMap<string, string>,

@@ -1,7 +1,7 @@
 import * as assert from "uvu/assert";
 import { manual } from "../helpers/local.ts";
 import type { Test } from "../helpers/suite.ts";
-import { ask, errorsOf, type Signed, write } from "./client.ts";
+import { ask, type Signed, write } from "./client.ts";
 import { differs } from "./differences.ts";
 import { type Candidate, type Engine, wms } from "./engine.ts";
 import { assertRefused } from "./reads.ts";
@@ -23,19 +23,9 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 		const table: [string, Signed, string | RegExp][] = [
 			["another secret", { secret: "another" }, mismatch],
 			["an unknown sender", { sender: "unknown" }, mismatch],
-			["__proto__ as the sender", { sender: "__proto__", secret: "None" }, mismatch],
-			["the secret None", { sender: "unknown", secret: "None" }, mismatch],
 			["another path", { path: "/v1/register/refused" }, mismatch],
 			["another body", { signedBody: wms("tampered") }, mismatch],
-			["no Authorization", { headers: { Authorization: undefined } }, missing("Authorization")],
 			["no Sender", { headers: { Sender: undefined } }, missing("Sender")],
-			["no TimeStamp", { headers: { TimeStamp: undefined } }, missing("TimeStamp")],
-			["an empty Authorization", { headers: { Authorization: "" } }, missing("Authorization")],
-			[
-				"a scheme word",
-				{ headers: { Authorization: "HMAC x" } },
-				/starts with HMAC: there is no word before/,
-			],
 			[
 				"junk",
 				{ headers: { Authorization: "\u00ff\u00fe", Sender: "\u00ff", TimeStamp: "\u00ff" } },
@@ -43,10 +33,6 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 			],
 			["three minutes ago", { timestamp: at(-180) }, late],
 			["in three minutes", { timestamp: at(180) }, late],
-			["in another zone", { timestamp: at(0).replace("Z", "+01:00") }, late],
-			["a date only", { timestamp: at(0).slice(0, 10) }, late],
-			["no time", { timestamp: "now" }, late],
-			["ten digits", { timestamp: at(0).replace("Z", "1234567Z") }, late],
 		];
 		for (const [what, signed, expected] of table) {
 			await assertRefusal(401, what, () => put("refused", signed), expected);
@@ -54,32 +40,11 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 		await assertRead("refused", null);
 	});
 
-	test("the window of a timestamp names the server's time", async () => {
-		const [late = ""] = errorsOf(await put("refused", { timestamp: at(-600) }));
-		assert.ok(late.includes(new Date().toISOString().slice(0, 10)), late);
-	});
-
-	test("the manual's own request is genuine, and too old", async () => {
-		const headers = {
-			Authorization: "v6XaQasyZzcm_Bz4W_p5fO1wbyJKCZnJFEspIXw9elY",
-			TimeStamp: "2014-12-05T18:28:56.714Z",
-			Sender: "jstest",
-		};
-		const send = () => ask(engine().origin, "PUT", "/register/23ax5t", { headers, body: manual });
-		await assertRefusal(401, "the manual's request", send, late);
-	});
-
 	test("a smallkey that cannot be one is 400", async () => {
 		const table: [string, string][] = [
 			["a.b", "a.b"],
-			["a%20b", "a b"],
-			["%C3%A9", "é"],
-			["y".repeat(65), "y".repeat(65)],
 			["a%2Fb", "a/b"],
-			[".git", ".git"],
-			["a,b", "a,b"],
 			["", ""],
-			["y".repeat(100), "y".repeat(80)],
 		];
 		for (const [smallkey, given] of table) {
 			await assertRefusal(400, smallkey, () => put(smallkey), noSmallkey(given));
@@ -92,48 +57,23 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 		assert.is(await engine().state(), before);
 	});
 
-	test("a payload that breaks the rules is 400 with every problem at once", async () => {
-		const broken =
-			'{"version":"2.0.0","payload_type":"wms","en":{"service_url":"ftp://x"},"fr":{"service_url":"http://u:p@x/","layer":"a"}}';
-		await assertRefusal(400, "a broken payload", () => put("refused", { body: broken }), [
-			"/en/layer: is missing",
-			'/en/service_url: must be an http or https address, not "ftp://x"',
-			"/fr/service_url: must not hold a user name or password",
-			'/version: must be 1.x.y, such as 1.0.0, or 2.0, not "2.0.0"',
-		]);
-		const bodies: [string, string | Uint8Array, RegExp][] = [
-			["no body", "", /^the document must be JSON/],
-			["no JSON", "{", /^the document must be JSON/],
-			["null", "null", /^the document: must be an object/],
-			["an array", "[]", /^the document: must be an object/],
-			["a member twice", manual.replace("{", '{"version":"1.0.0",'), /^\/version: occurs more than once/],
-			["an unknown member", manual.replace("{", '{"__proto__":{},'), /^\/__proto__: is not a known member$/],
-			["a lone surrogate", manual.replace('"limits"', '"\\ud800"'), /^\/en\/layer: .*lone surrogate/],
-			["a byte order mark", `\ufeff${manual}`, /^the document must not start with a byte order mark$/],
-			[
-				"no UTF-8",
-				Buffer.concat([Buffer.from(manual.slice(0, -2)), Buffer.from([0xff]), Buffer.from('"}}')]),
-				/^the document must be UTF-8/,
-			],
-			["nested deeply", "[".repeat(20_000) + "]".repeat(20_000), /^the document must not be nested deeper/],
+	test("the bytes of a body are judged as they were sent", async () => {
+		const cut = Buffer.concat([Buffer.from(manual.slice(0, -2)), Buffer.from([0xff]), Buffer.from('"}}')]);
+		const rows: [body: string | Uint8Array, expected: RegExp][] = [
+			[cut, /^the document must be UTF-8/],
+			[`\ufeff${manual}`, /^the document must not start with a byte order mark$/],
+			["", /^the document must be JSON/],
 		];
-		for (const [what, body, expected] of bodies) {
-			await assertRefusal(400, what, () => put("refused", { body }), expected);
-		}
+		for (const [body, expected] of rows)
+			await assertRefusal(400, String(expected), () => put("refused", { body }), expected);
 		await assertRead("refused", null);
 	});
 
-	test("a sender changes the smallkeys that are its own", async () => {
-		const own = { sender: "narrow", body: wms("mine") };
-		assert.is((await put("abc", own)).status, 201);
+	test("another's layer is 403, and a key that differs only in case 409", async () => {
 		const rule = "smallkey: sender narrow may change these keys only: ab* x?; not again";
-		await assertRefusal(403, "another's key", () => put("again", own), rule);
-		await assertRefusal(403, "a removal", () => remove("again", { sender: "narrow" }), rule);
-	});
-
-	test("a smallkey that differs only in case is 409", async () => {
-		const rule = "smallkey: 23AX5T differs only in case from 23ax5t, which is registered";
-		await assertRefusal(409, "23AX5T", () => put("23AX5T"), rule);
+		await assertRefusal(403, "another's key", () => remove("again", { sender: "narrow" }), rule);
+		const twin = "smallkey: 23AX5T differs only in case from 23ax5t, which is registered";
+		await assertRefusal(409, "23AX5T", () => put("23AX5T"), twin);
 	});
 
 	test("a body over 64 KiB is 413, before its signature is checked", async () => {
@@ -149,34 +89,22 @@ export function refusalTests(test: Test, candidate: Candidate, engine: () => Eng
 	test("writes know PUT and DELETE of one path segment only, without a query", async () => {
 		const send = (method: string, path: string) => () =>
 			write(engine().origin, method, path, { body: manual });
-		for (const method of ["GET", "POST", "PATCH", "OPTIONS"]) {
+		for (const method of ["GET", "PATCH", "OPTIONS"]) {
 			const rule = `method: must be PUT or DELETE, not ${method}`;
 			const bare = () => ask(engine().origin, method, "/register/23ax5t");
 			await assertRefusal(405, method, bare, rule);
 		}
 		const head = await ask(engine().origin, "HEAD", "/register/23ax5t");
 		assert.equal([head.status, head.headers.allow, head.text], [405, "DELETE, PUT", ""]);
-		for (const path of [
-			"/register",
-			"/register/a/b",
-			"/v1/register/a/b",
-			"/register/a/",
-			"/v1//register/x",
-		]) {
+		for (const path of ["/register/a/b", "/v1//register/x", "/nothing"])
 			await assertRefusal(404, path, send("PUT", path), noPath);
-			await assertRefusal(404, path, send("DELETE", path), noPath);
-		}
-		for (const path of ["/", "/nothing", "/registers/x", "/v9/register/x"]) {
-			await assertRefusal(404, path, send("PUT", path), noPath);
-		}
-		for (const path of ["/register/refused?x=1", "/register/refused?", "/v1/register/refused?"]) {
-			await assertRefusal(400, path, send("PUT", path), "path: a write must have no query");
-		}
+		const query = "path: a write must have no query";
+		await assertRefusal(400, "a query", send("PUT", "/register/refused?"), query);
 		await assertRefusal(400, "two slashes", send("PUT", "//register/x"), notLiteral);
 	});
 
 	test("PUT and DELETE of what is read are 405 with an empty body", async () => {
-		for (const path of ["/v0.9/doc/en/none", "/v0.9/docs/en/23ax5t", "/healthz", "/readyz"]) {
+		for (const path of ["/v0.9/doc/en/none", "/v0.9/docs/en/23ax5t", "/healthz"]) {
 			for (const method of ["PUT", "DELETE"]) {
 				const before = await engine().state();
 				const answer = await write(engine().origin, method, path, { body: manual });

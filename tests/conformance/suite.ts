@@ -1,7 +1,6 @@
 import { skip, suite, type Test } from "../helpers/suite.ts";
 import { docsTests } from "./docs.ts";
 import { type Candidate, type Engine, layers } from "./engine.ts";
-import { olderWriteTests } from "./older-writes.ts";
 import { docTests } from "./reads.ts";
 import { refusalTests } from "./refusals.ts";
 import { targetTests } from "./targets.ts";
@@ -33,7 +32,6 @@ export function conformance(
 	targetTests(test, candidate, started);
 	writeTests(test, started);
 	if (hasRefusals) {
-		olderWriteTests(test, started);
 		refusalTests(test, candidate, started);
 	}
 	more(test, started);
