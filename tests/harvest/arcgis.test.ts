@@ -211,11 +211,14 @@ test("values of a number field are numbers, those of several fields one text; cl
 
 test("what is not a feature layer is a wrong registration, a server in trouble is down; what was known stays", async () => {
 	const { text: good } = await harvest();
+	const nested = JSON.stringify(layerDocument({ deep: "[{".repeat(300_000) }));
+	assert.is((await harvest({ layer: { body: nested } })).text, good, "brackets in texts do not count");
 	const error = (code: unknown, message: string) => json({ error: { code, message, details: [] } });
 	const many = (count: number, make: (at: number) => object) =>
 		Array.from({ length: count }, (_, at) => make(at));
 	const field = (at: number, alias = "") => ({ name: `F${at}`, alias, type: "esriFieldTypeString" });
 	const deep = JSON.stringify(layerDocument()).replace("{", `{"deep":${"[".repeat(101)}${"]".repeat(101)},`);
+	const containers = (count: number) => JSON.stringify(layerDocument({ deep: new Array(count).fill([]) }));
 	const rows: [layer: Route, state: string, text: string][] = [
 		[
 			json(layerDocument({ type: "Group Layer" })),
@@ -232,9 +235,14 @@ test("what is not a feature layer is a wrong registration, a server in trouble i
 			"wrong",
 			"is a whole service: the address must end with the number of one layer",
 		]),
-		...[json({}), json([]), "<html>Maintenance</html>", { body: "[".repeat(4_000_000) }, { body: deep }].map(
-			(odd): [Route, string, string] => [odd, "wrong", "does not answer as an ArcGIS layer does"],
-		),
+		...[
+			json({}),
+			json([]),
+			"<html>Maintenance</html>",
+			{ body: "[".repeat(4_000_000) },
+			{ body: deep },
+			{ body: containers(200_000) },
+		].map((odd): [Route, string, string] => [odd, "wrong", "does not answer as an ArcGIS layer does"]),
 		[error(404, "Layer not found"), "wrong", "answers with ArcGIS error 404: Layer not found"],
 		[error(400, "Invalid"), "wrong", "answers with ArcGIS error 400: Invalid"],
 		[error(499, "Token Required"), "wrong", "answers with ArcGIS error 499: Token Required"],

@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
 import * as assert from "uvu/assert";
 import { FetchFailure } from "../../harvest/net/failure.ts";
 
@@ -115,4 +116,31 @@ export async function failureOf(request: Promise<Response>): Promise<FetchFailur
 	const error = await request.then((response) => response.arrayBuffer()).catch((reason) => reason);
 	assert.instance(error, FetchFailure, `${error}: the request was answered`);
 	return error;
+}
+
+/** A proxy on this machine that leads every tunnel to 127.0.0.1, and the hosts of the tunnels. */
+export async function openProxy() {
+	const tunnels: string[] = [];
+	const sockets = new Set<Duplex>();
+	const proxy = createServer();
+	proxy.on("connect", (request, socket) => {
+		tunnels.push(request.url ?? "");
+		const target = connect(Number(request.url?.split(":")[1]), "127.0.0.1", () => {
+			socket.write("HTTP/1.1 200 Connection established\r\n\r\n");
+			target.pipe(socket).pipe(target);
+		});
+		for (const end of [socket, target]) {
+			sockets.add(end);
+			end.on("error", () => {
+				socket.destroy();
+				target.destroy();
+			});
+		}
+	});
+	await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", resolve));
+	const close = async () => {
+		for (const socket of sockets) socket.destroy();
+		await new Promise((resolve) => proxy.close(resolve));
+	};
+	return { address: `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`, tunnels, close };
 }
