@@ -7,7 +7,6 @@ import { signed } from "../helpers/signed.ts";
 import { gate } from "../helpers/wait.ts";
 import { gitIn, temporaryFolder } from "../helpers/world.ts";
 
-const publishers = 32;
 const secret = "a publisher's secret";
 
 /** What one publisher knows of its own key. */
@@ -91,10 +90,10 @@ async function checkObjects(repository: string): Promise<void> {
 }
 
 /**
- * Kills a service with 32 publishers at work, starts it again, and checks that every answer holds; so many times.
+ * Kills a service with publishers at work, starts it again, and checks that every answer holds; so many times.
  * Every second time its git processes die with it, in the middle of what they write.
  */
-export async function killAtWork(rounds: number): Promise<void> {
+export async function killAtWork(rounds: number, publishers = 32): Promise<void> {
 	await using folder = await temporaryFolder();
 	const env = { DATA_DIR: folder.path, SENDERS: JSON.stringify({ crash: secret }) };
 	const repository = join(folder.path, "repository.git");

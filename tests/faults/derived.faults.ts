@@ -1,23 +1,11 @@
-import { readFile, rename, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { rename, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { eventually } from "../helpers/wait.ts";
 import { freshSuite } from "../helpers/world.ts";
-import { restoreEarlier } from "./earlier.ts";
 import { World } from "./world.ts";
 
 const test = freshSuite("what is derived", async (use) => ({ world: use(await World.started()) }));
-
-/** Where the rendered file of a layer is. */
-const fileOf = (world: World, smallkey: string) => join(world.folder, "dist/v0.9/doc/en", smallkey);
-
-/** Waits until the rendered file of a layer is as it should be. */
-async function filesMended(world: World, smallkey = "one"): Promise<void> {
-	await eventually(async () => {
-		const text = await readFile(fileOf(world, smallkey), "utf8").catch(() => "");
-		return text.includes(`"layerName":"${world.acknowledged.get(smallkey)}"`) && text.endsWith("}");
-	});
-}
 
 for (const [what, break_] of [
 	[
@@ -42,33 +30,20 @@ for (const [fault, isKilled] of [
 	test(fault, async ({ world }) => {
 		if (isKilled) await world.server.kill(true);
 		else await world.stop();
-		await truncate(fileOf(world, "one"), 30);
+		await truncate(world.fileOf("one"), 30);
 		await world.start();
-		await filesMended(world);
+		await world.untilWritten();
 		const reader = `${await world.readAll()}; the file soon after the start`;
 		await eventually(() => world.server.output.includes("written again"));
 		await world.note("derived", fault, { reader, publisher: await world.put("three") });
 	});
 }
 
-test("a DATA_DIR of an earlier version", async ({ world }) => {
-	await world.stop();
-	await restoreEarlier(world.folder);
-	world.acknowledged.set("gone", null);
-	await world.start();
-	const reader = await world.readAll();
-	const fault = "a `DATA_DIR` of an earlier version, after an end";
-	const publisher = await world.put("three");
-	await filesMended(world);
-	await eventually(() => world.server.output.includes("written again"));
-	await world.note("derived", fault, { reader, publisher });
-});
-
 test("`DATA_DIR/dist` is deleted before a start", async ({ world }) => {
 	await world.stop();
 	await rm(join(world.folder, "dist"), { recursive: true });
 	await world.start();
-	await filesMended(world);
+	await world.untilWritten();
 	const reader = `${await world.readAll()}; the files soon after the start`;
 	const fault = "`DATA_DIR/dist` is deleted before a start";
 	await world.note("derived", fault, { reader, publisher: await world.put("three") });
@@ -77,7 +52,7 @@ test("`DATA_DIR/dist` is deleted before a start", async ({ world }) => {
 test("`DATA_DIR/dist` is deleted while it runs", async ({ world }) => {
 	await rm(join(world.folder, "dist"), { recursive: true });
 	const heard = await world.put("three");
-	await filesMended(world);
+	await world.untilWritten();
 	const reader = `${await world.readAll()}; the files with the next change`;
 	const fault = "`DATA_DIR/dist` is deleted while it runs";
 	await world.note("derived", fault, { reader, publisher: heard });
@@ -90,7 +65,7 @@ test("`DATA_DIR/dist` cannot be written", async ({ world }) => {
 	const reader = `${await world.readAll()}; the files are behind`;
 	assert.match(await world.readiness(), "503 ");
 	await rm(join(world.folder, "dist"));
-	await filesMended(world, "three");
+	await world.untilWritten("three");
 	await eventually(() => world.server.output.includes("are current again"));
 	const log = world.log().map((line) => line.replace(/(cannot be written: \w+).*/, "$1 …"));
 	await world.note("derived", "`DATA_DIR/dist` cannot be written, while it runs", {

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import * as assert from "uvu/assert";
 import { installHook } from "../../store/hook/install.ts";
-import { Local, manual, wms } from "../helpers/local.ts";
+import { Local, wms } from "../helpers/local.ts";
 import { eventually } from "../helpers/wait.ts";
 import { freshSuite } from "../helpers/world.ts";
 import { Pusher } from "../store/hook/pusher.ts";
@@ -75,17 +75,6 @@ test("100,000 wrong files are refused, with a message of bounded length", async 
 	assert.ok(pushed.screen.length < 20_000, String(pushed.screen.length));
 	assert.is(world.local.get("/v0.9/doc/en/z0-0").status, 404);
 	assert.equal(world.local.reported, []);
-});
-
-test("100,000 files that are not layers are accepted, and nothing changes for readers", async (world) => {
-	await commitMany(world.pusher, (index) => `notes/${index % 100}/${index}.txt`, manual);
-	const { pushed } = await pushBeside(world);
-	assert.ok(pushed.isAccepted, pushed.screen);
-	const { local } = world;
-	const head = await local.git("rev-parse", "refs/heads/main");
-	await eventually(() => local.store.tip === head);
-	assert.equal([...local.publication.table.smallkeys()], ["one"]);
-	assert.equal(local.reported, []);
 });
 
 test.run();

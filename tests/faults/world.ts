@@ -1,4 +1,4 @@
-import { realpath } from "node:fs/promises";
+import { readFile, realpath } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { reasonOf } from "../../store/git/health.ts";
@@ -18,6 +18,8 @@ export class World implements AsyncDisposable {
 	server!: ServerProcess;
 	/** Smallkey → layer name of what was acknowledged; null: acknowledged to be gone. */
 	readonly acknowledged = new Map<string, string | null>();
+	/** The senders, as the variable has them. */
+	readonly senders = JSON.stringify({ faults: secret });
 	/** What the last receipt said of the files: they may also be behind on a machine that has much to do. */
 	warned: string[] = [];
 	#loggedBefore = 0;
@@ -57,8 +59,7 @@ export class World implements AsyncDisposable {
 	}
 
 	async start(): Promise<void> {
-		const SENDERS = JSON.stringify({ faults: secret });
-		const env = { DATA_DIR: this.folder, SENDERS, ...this.env };
+		const env = { DATA_DIR: this.folder, SENDERS: this.senders, ...this.env };
 		this.server = await ServerProcess.start(env);
 		this.#loggedBefore = 0;
 	}
@@ -121,6 +122,19 @@ export class World implements AsyncDisposable {
 			if (found !== (layer ?? "404")) return `${smallkey}: ${found}`;
 		}
 		return "200";
+	}
+
+	/** Where the rendered file of a layer is. */
+	fileOf(smallkey: string): string {
+		return join(this.folder, "dist/v0.9/doc/en", smallkey);
+	}
+
+	/** Waits until the rendered file of a layer is as it should be. */
+	async untilWritten(smallkey = "one"): Promise<void> {
+		await eventually(async () => {
+			const text = await readFile(this.fileOf(smallkey), "utf8").catch(() => "");
+			return text.includes(`"layerName":"${this.acknowledged.get(smallkey)}"`) && text.endsWith("}");
+		});
 	}
 
 	/** Whether the service is ready; its reason where it is not. */
