@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import * as assert from "uvu/assert";
-import { lineAt, linesOf, parseJson } from "../../registry/json.ts";
+import { parseJson } from "../../registry/json.ts";
 import { pointerOf, textsOf } from "../../registry/problems.ts";
 import { fuzzRuns } from "../helpers/fuzz.ts";
 import { test } from "../helpers/suite.ts";
@@ -90,27 +90,6 @@ test("what JSON.parse refuses is refused, with the place; what it reads is not s
 				`${JSON.stringify(text)}: ${problem}`,
 			);
 			if (!isJson) assert.match(problem, /^the document must be JSON: line \d+, column \d+ /);
-		}),
-		parameters,
-	);
-});
-
-test("every member's line is that of its name", () => {
-	fc.assert(
-		fc.property(tree, (value) => {
-			fc.pre(repeated(value).length === 0);
-			const text = written(value, "\n");
-			const lines = linesOf(text);
-			const rows = text.split("\n");
-			const check = (one: Tree, path: (string | number)[]) => {
-				if (!("members" in one)) return;
-				for (const [name, member] of one.members) {
-					const line = lineAt(lines, pointerOf([...path, name]));
-					assert.is(rows[line - 1], JSON.stringify(name));
-					check(member, [...path, name]);
-				}
-			};
-			check(value, []);
 		}),
 		parameters,
 	);

@@ -71,25 +71,6 @@ const nearlyRegistrations = fc
 		return JSON.stringify(value);
 	});
 
-/** Texts with a few characters replaced, taken away or doubled. */
-const brokenTexts = fc
-	.tuple(
-		registrations.map((registration) => JSON.stringify(registration, null, 1)),
-		fc.array(
-			fc.tuple(fc.nat(), fc.nat(6), fc.constantFrom('"', "{", "]", ",", ":", "\\", "0", "\u0000", "\ud800")),
-			{
-				minLength: 1,
-				maxLength: 4,
-			},
-		),
-	)
-	.map(([text, edits]) =>
-		edits.reduce((broken, [at, length, put]) => {
-			const start = at % (broken.length + 1);
-			return broken.slice(0, start) + put + broken.slice(start + length);
-		}, text),
-	);
-
 test("the rule of what is written, and the escaping of a stored text, agree on what markup is", () => {
 	const texts = fc.string({ unit: fc.constantFrom("<", "a", "Z", "/", "!", "?", "0", " ", "\n", "é") });
 	fc.assert(
@@ -102,32 +83,8 @@ test("the rule of what is written, and the escaping of a stored text, agree on w
 	);
 });
 
-test("whatever is accepted as it is written can be read as it is stored, however many layers it names", () => {
-	// In the canonical form an entry takes a line: up to nine bytes for two of the body.
-	const many = fc.tuple(
-		fc.constantFrom<number | string>(7, 1e15, "é", "a\u0001"),
-		fc.integer({ min: 1, max: 9_000 }),
-	);
-	fc.assert(
-		fc.property(registrations2, many, (registration, [entry, count]) => {
-			const service_type = typeof entry === "number" ? "esriMapServer" : "ogcWms";
-			const { service_url } = registration.en;
-			const en = { service_url, service_type, scrape_only: Array(count).fill(entry) };
-			const body = encoder.encode(JSON.stringify({ ...registration, en }));
-			const written = parseRegistration(body, "written");
-			if (!written.registration) {
-				assert.match(textsOf(written.problems).join(), /^the document must have at most 65536 bytes/);
-				return;
-			}
-			const text = encoder.encode(canonicalText(written.registration));
-			assert.equal(parseRegistration(text, "stored").registration, written.registration);
-		}),
-		{ numRuns: Math.ceil(fuzzRuns / 5) },
-	);
-});
-
 test("any text is read or refused with a bounded message, and what is read round-trips", () => {
-	const anything = fc.oneof(nearlyRegistrations, brokenTexts, fc.json(), fc.string());
+	const anything = fc.oneof(nearlyRegistrations, fc.json(), fc.string());
 	fc.assert(
 		fc.property(anything, (text) => {
 			const written = parseRegistration(encoder.encode(text), "written");
