@@ -56,6 +56,8 @@ test("a request that changed, that changed nothing, and that was refused is used
 		for (const request of [changed, idle, refused])
 			assert.is(await isUsed(world, "one", { request, time }), true);
 		assert.is(await remember(world, noon, refused), false);
+		const asOther = { ...meta, request: idle, method: "DELETE", time };
+		assert.equal(await world.store.change(nothing, asOther), usedBefore, "with another method");
 		await world.restart();
 	}
 });
