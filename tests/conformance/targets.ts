@@ -51,23 +51,10 @@ export function targetTests(test: Test, candidate: Candidate, engine: () => Engi
 		}
 	});
 
-	test("a sorted list of v1 is a list of the same layers", async () => {
-		const plain = await get("/v1/docs/fr/23ax5t,none,feature");
-		const sorted = await get("/v1/docs/fr/23ax5t,none,feature/sort");
-		assert.is(sorted.status, 200);
-		assertReadHeaders(sorted, { hasUnknownKey: true });
-		// Nothing was harvested: the order is the one asked for.
-		assert.is(sorted.text, plain.text);
-		const script = await get("/v1/docs/fr/23ax5t/sort?callback=f");
-		assertReadHeaders(script, { type: "application/javascript; charset=utf-8" });
-		assertRefused(await get("/v1/docs/de/23ax5t/sort"), 400, "another language");
-		assertRefused(await get("/v1/docs/fr/23ax5t/other"), 404, "another order");
-	});
-
 	test("aliases are the same layers at other addresses", async () => {
 		for (const { doc, docs, aliases } of targets) {
 			for (const alias of aliases) {
-				for (const smallkey of ["23ax5t", "feature", "a%2Bb%3Dc"]) {
+				for (const smallkey of ["23ax5t", "a%2Bb%3Dc"]) {
 					const own = await get(`/${doc}/fr/${smallkey}`);
 					const other = await get(`/${alias.doc}/fr/${smallkey}`);
 					assert.is(other.status, 200, alias.doc);
@@ -98,98 +85,41 @@ export function targetTests(test: Test, candidate: Candidate, engine: () => Engi
 		}
 	});
 
-	test("layers of version 2.0 are read where a target has a form for them", async () => {
-		const table: [smallkey: string, statuses: number[]][] = [
-			["many", [404, 404, 200, 200, 200]],
-			["server", [404, 404, 200, 200, 200]],
-			["tiles", [404, 404, 200, 200, 200]],
-			["wmts", [404, 404, 200, 404, 200]],
-			["one", [404, 404, 200, 200, 200]],
-			["several", [404, 404, 404, 404, 404]],
-			["whole", [404, 404, 404, 404, 404]],
-		];
-		for (const [smallkey, statuses] of table) {
-			for (const [index, { name, doc }] of targets.entries()) {
-				const answer = await get(`/${doc}/en/${smallkey}`);
-				assert.is(answer.status, statuses[index], `${name} ${smallkey}`);
-				if (answer.status === 200) assertAcceptedAt(name, answer.text);
-			}
-		}
-		const missing = JSON.parse((await get("/v0.9/docs/en/many,23ax5t")).text)[0];
-		assert.equal(missing, { error_code: 404, smallkey: "many" });
-	});
-
-	test("FGPV, GeoView and the portal read what they ask for", async () => {
-		const keys = "23ax5t,none,feature,wmts,several,whole,many,server,one";
-		const elements = JSON.parse((await get(`/v2/docs/en/${keys}`)).text);
+	test("what is one layer or several is told by the comma, in each of its spellings, and as its viewers read it", async () => {
+		const [fgpv, geoview] = [await get("/v2/docs/en/23ax5t,none,wmts,many"), await get("/v2/docs//en/many")];
 		assert.equal(
-			readAsFgpv(elements).map(({ key, layerType }) => `${key} ${layerType}`),
-			["23ax5t ogcWms", "feature esriDynamic", "many ogcWms", "server esriDynamic", "one esriFeature"],
+			readAsFgpv(JSON.parse(fgpv.text)).map(({ key, layerType }) => `${key} ${layerType}`),
+			["23ax5t ogcWms", "many ogcWms"],
 		);
-		const expected: [key: string, layers: string[]][] = [
-			["23ax5t", ["limits"]],
-			["feature", ["1"]],
-			["wmts", ["t"]],
-			["many", ["b", "a"]],
-			["server", ["5", "0"]],
-			["one", ["3"]],
-		];
-		for (const [key, layers] of expected) {
-			// GeoView asks for one key at a time; its own default address ends with a slash.
-			const [layer] = readAsGeoview(JSON.parse((await get(`/v2/docs//en/${key}`)).text));
-			if (key === "wmts") assert.is(layer, undefined, "FGPV's list: GeoView has it from the portal's door");
-			else assert.equal(layer?.layers, layers);
-		}
-		for (const key of ["none", "wmts", "several", "whole"])
-			assert.is((await get(`/v2/docs/en/${key}`)).text, "[]", key);
-		const portal = await get(`/vcs?lang=en&id=${keys}&referrer=host.example`);
+		assert.equal(readAsGeoview(JSON.parse(geoview.text))[0]?.layers, ["b", "a"]);
+		assert.is(
+			(await get("/v2/docs/en/none")).text,
+			"[]",
+			"null by itself is what GeoView never ends loading on",
+		);
+		const portal = await get("/vcs?lang=en&id=none,many,whole&referrer=host.example");
 		assertReadHeaders(portal, { hasUnknownKey: true });
 		assert.equal(
 			readAsPortal(JSON.parse(portal.text), "en").map(({ id, layers }) => [id, layers]),
-			expected,
+			[["many", ["b", "a"]]],
 		);
-		for (const key of ["none", "several", "none,whole"]) {
-			const answer = JSON.parse((await get(`/vcs?lang=fr&id=${key}`)).text);
-			assert.equal(answer, { response: { rcs: { fr: [] }, gcs: [] } });
-		}
-		assertRefused(await get(`/vcs?lang=de&id=${keys}`), 400, "the portal's language");
-	});
-
-	test("RAMP4 reads one layer as an object, and several as an array", async () => {
-		const one = JSON.parse((await get("/ramp4/fr/many")).text);
-		assert.equal(readAsRamp4([one])[0]?.sublayers, ["b", "a"]);
+		assertRefused(await get("/vcs?lang=de&id=many"), 400, "the portal's language");
+		assert.equal(readAsRamp4([JSON.parse((await get("/ramp4/fr/many")).text)])[0]?.sublayers, ["b", "a"]);
 		for (const comma of [",", "%2C", "%2c"]) {
-			const items = JSON.parse((await get(`/ramp4/fr/tiles${comma}none${comma}many`)).text);
+			const keys = `tiles${comma}none${comma}many`;
+			const items = JSON.parse((await get(`/ramp4/fr/${keys}`)).text);
 			assert.equal(
 				readAsRamp4(items).map(({ type }) => type),
 				["esri-tile", "ogc-wms"],
 			);
-		}
-		assert.is((await get("/ramp4/fr/none,nothing")).text, "[]");
-	});
-
-	test("Terria reads a catalogue of one layer or several in one language", async () => {
-		const membersOf = async (keys: string) => {
 			const { catalog } = JSON.parse((await get(`/terria/fr/${keys}`)).text);
-			return catalog.map(({ type, id }: { type: string; id: string }) => [type, id]);
-		};
-		assert.equal(await membersOf("many"), [["wms", "rcs.many.fr"]]);
-		const several = [
-			["esri-mapServer", "rcs.tiles.fr"],
-			["wms", "rcs.many.fr"],
-		];
-		for (const comma of [",", "%2C", "%2c"])
-			assert.equal(await membersOf(`tiles${comma}none${comma}many`), several);
-		assert.is((await get("/terria/fr/none,nothing")).text, '{"catalog":[]}');
-		const script = (await get("/terria/fr/none,nothing?callback=f")).text;
-		assert.is(script, '/**/f({"catalog":[]});');
-		assertRefused(await get("/terria/fr/none"), 404, "one key");
-	});
-
-	test("the version is a list, as the older service has it", async () => {
-		const answer = await get("/v2/version/");
-		assert.is(answer.status, 200);
-		assert.match(answer.text, /^\["\d+\.\d+\.\d+"\]$/);
-		assert.is(answer.headers["access-control-allow-origin"], "*");
+			assert.equal(
+				catalog.map(({ id }: { id: string }) => id),
+				["rcs.tiles.fr", "rcs.many.fr"],
+			);
+		}
+		assert.match((await get("/v2/version/")).text, /^\["\d+\.\d+\.\d+"\]$/);
+		const script = await get("/v1/docs/fr/23ax5t/sort?callback=f");
+		assertReadHeaders(script, { type: "application/javascript; charset=utf-8" });
 	});
 }
