@@ -4,24 +4,17 @@ import { test } from "../../helpers/suite.ts";
 import { readAsFgpv } from "../../viewer/fgpv.ts";
 import { readAsGeoview } from "../../viewer/geoview.ts";
 import { featureAt } from "../../viewer/viewer.ts";
-import { describedAt, featureServer, mapServer, metadata, renderAt, renderText, wmsWith } from "./samples.ts";
+import { describedAt, featureServer, mapServer, renderAt, renderText, wmsWith } from "./samples.ts";
 
 test("a wms layer is a node of ogcWms with one entry", () => {
-	const service_name = "Roads <b>";
-	const more = { service_name, metadata, feature_info_type: "text/plain", legend_format: "image/png" };
+	const more = { service_name: "Roads <b>", feature_info_type: "text/plain", legend_format: "image/png" };
 	const fragment = renderAt(v2, wmsWith(more));
+	const url = "https://host.example/wms";
 	assert.equal(fragment, {
 		layers: [
 			{
-				id: "rcs.k.en",
-				layerType: "ogcWms",
-				url: "https://host.example/wms",
-				name: "Roads ‹b>",
-				layerEntries: [{ id: "roads" }],
-				featureInfoMimeType: "text/plain",
-				legendMimeType: "image/png",
-				metadataUrl: "https://host.example/m.xml",
-				catalogueUrl: "https://host.example/c",
+				...{ id: "rcs.k.en", layerType: "ogcWms", url, name: "Roads ‹b>", layerEntries: [{ id: "roads" }] },
+				...{ featureInfoMimeType: "text/plain", legendMimeType: "image/png" },
 			},
 		],
 	});
@@ -46,18 +39,9 @@ test("types that FGPV does not know are left out", () => {
 
 test("a layer of a FeatureServer is an esriFeature of its whole address", () => {
 	const given = { description: describedAt(featureServer) };
-	const fragment = renderAt(v2, featureAt(featureServer, { metadata }), given);
-	assert.equal(fragment.layers, [
-		{
-			id: "rcs.k.en",
-			layerType: "esriFeature",
-			url: featureServer,
-			name: "Stations",
-			nameField: "NAME",
-			metadataUrl: "https://host.example/m.xml",
-			catalogueUrl: "https://host.example/c",
-		},
-	]);
+	const fragment = renderAt(v2, featureAt(featureServer), given);
+	const node = { id: "rcs.k.en", layerType: "esriFeature", url: featureServer, name: "Stations" };
+	assert.equal(fragment.layers, [{ ...node, nameField: "NAME" }]);
 	assert.equal(readAsGeoview([fragment])[0]?.layers, ["0"]);
 	const unknown = renderAt(v2, featureAt(`${featureServer}/`)).layers[0];
 	assert.equal(unknown, { id: "rcs.k.en", layerType: "esriFeature", url: featureServer, name: "k" });

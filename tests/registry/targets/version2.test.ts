@@ -9,7 +9,8 @@ import { v2 } from "../../../registry/targets/v2.ts";
 import { test } from "../../helpers/suite.ts";
 import { readAsFgpv } from "../../viewer/fgpv.ts";
 import { readAsGeoview } from "../../viewer/geoview.ts";
-import { describedAt, featureServer, mapServer, metadata, renderAt, renderText, wmsWith } from "./samples.ts";
+import { featureAt } from "../../viewer/viewer.ts";
+import { describedAt, featureServer, mapServer, renderAt, renderText, wmsWith } from "./samples.ts";
 
 const wms = "https://host.example/wms";
 const service = "https://host.example/arcgis/rest/services/X/MapServer";
@@ -28,60 +29,25 @@ const nodeAt = (target: Target, node: LangNode, description?: Description) =>
 	renderAt(target, version2(node), description ? { description } : {});
 
 test("an esriFeature is served by every target", () => {
-	const node: LangNode = {
-		service_type: "esriFeature",
-		service_url: featureServer,
-		service_name: "Wells",
-		display_field: "NAME",
-		tolerance: 4,
-		max_allowable_offset: 7,
-		loading_mode: "ondemand",
-		metadata,
-	};
-	for (const target of [v09, v1]) {
-		const [feature] = nodeAt(target, node).layers.feature;
-		assert.equal([feature.displayName, feature.nameField, feature.mode], ["Wells", "NAME", "ondemand"]);
-		assert.equal([feature.maxAllowableOffset, feature.metadataUrl], [7, "https://host.example/m.xml"]);
-	}
-	assert.equal(nodeAt(v2, node).layers[0], {
-		id: "rcs.k.en",
-		layerType: "esriFeature",
-		url: featureServer,
-		name: "Wells",
-		nameField: "NAME",
-		tolerance: 4,
-		metadataUrl: "https://host.example/m.xml",
-		catalogueUrl: "https://host.example/c",
-	});
-	// RAMP4's own names and defaults: 5 for a mouse, 15 for a finger.
-	const { tolerance, mouseTolerance } = nodeAt(ramp4, node);
-	assert.equal([tolerance, mouseTolerance], [undefined, 4]);
-	const described = nodeAt(
-		v2,
-		{ service_type: "esriFeature", service_url: mapServer },
-		describedAt(mapServer),
-	);
-	assert.equal([described.layers[0].name, described.layers[0].layerEntries], ["Stations", [{ index: 3 }]]);
+	const node: LangNode = { service_type: "esriFeature", service_url: featureServer, service_name: "Wells" };
+	for (const target of [v09, v1]) assert.is(nodeAt(target, node).layers.feature[0].displayName, "Wells");
+	const expected = { id: "rcs.k.en", layerType: "esriFeature", url: featureServer, name: "Wells" };
+	assert.equal(nodeAt(v2, node).layers[0], expected);
+	const { service_name: _, ...unnamed } = { ...node, service_url: mapServer };
+	const [described] = nodeAt(v2, unnamed, describedAt(mapServer)).layers;
+	assert.equal([described.name, described.layerEntries], ["Stations", [{ index: 3 }]]);
 });
 
 test("layers of a WMS are in the publisher's order", () => {
 	const node: LangNode = {
-		service_type: "ogcWms",
-		service_url: `${wms}?`,
-		service_name: "Roads",
-		scrape_only: ["b", "a", "c"],
-		legend_format: "image/png",
+		...{ service_type: "ogcWms", service_url: `${wms}?`, scrape_only: ["b", "a", "c"] },
 		feature_info_format: "text/html;fgpv=summary",
 	};
 	const fragment = nodeAt(v2, node);
 	assert.equal(fragment.layers[0], {
-		id: "rcs.k.en",
-		layerType: "ogcWms",
-		url: wms,
-		name: "Roads",
+		...{ id: "rcs.k.en", layerType: "ogcWms", url: wms, name: "k" },
 		layerEntries: [{ id: "b" }, { id: "a" }, { id: "c" }],
 		featureInfoMimeType: "text/html;fgpv=summary",
-		legendMimeType: "image/png",
 	});
 	assert.equal(readAsGeoview([fragment])[0]?.layers, ["b", "a", "c"]);
 	assert.equal(nodeAt(ramp4, node).sublayers, [{ id: "b" }, { id: "a" }, { id: "c" }]);
@@ -92,11 +58,8 @@ test("layers of a WMS are in the publisher's order", () => {
 
 test("one layer of a WMS is what a wms registration of version 1.x is", () => {
 	const node: LangNode = {
-		service_type: "ogcWms",
-		service_url: wms,
-		scrape_only: ["roads"],
-		feature_info_format: "text/html",
-		legend_format: "image/gif",
+		...{ service_type: "ogcWms", service_url: wms, scrape_only: ["roads"] },
+		...{ feature_info_format: "text/html", legend_format: "image/gif" },
 	};
 	const older = wmsWith({ feature_info_type: "text/html", legend_format: "image/gif" });
 	for (const target of [v09, v1, v2, ramp4])
@@ -133,13 +96,9 @@ test("a WMTS is served at v2 only, and not in a list, which ends FGPV's", () => 
 test("a whole MapServer and a whole FeatureServer", () => {
 	const node: LangNode = { service_type: "esriMapServer", service_url: `${service}/`, scrape_only: [5, 0] };
 	const fragment = nodeAt(v2, node);
-	assert.equal(fragment.layers[0], {
-		id: "rcs.k.en",
-		layerType: "esriDynamic",
-		url: service,
-		name: "k",
-		layerEntries: [{ index: 5 }, { index: 0 }],
-	});
+	const layerEntries = [{ index: 5 }, { index: 0 }];
+	const expected = { id: "rcs.k.en", layerType: "esriDynamic", url: service, name: "k", layerEntries };
+	assert.equal(fragment.layers[0], expected);
 	assert.equal(readAsGeoview([fragment])[0]?.layers, ["5", "0"]);
 	assert.is(readAsFgpv([fragment]).length, 1);
 	const item = nodeAt(ramp4, node);
@@ -188,13 +147,7 @@ test("a registration may have another address and layer for v2, in either langua
 	assert.equal([french.url, french.layerEntries], [wms, [{ id: "roads" }]]);
 	assert.equal(renderAt(v09, registration), renderAt(v09, wmsWith({ service_name: "Cube" })));
 	assert.equal(renderAt(ramp4, registration), renderAt(ramp4, wmsWith({ service_name: "Cube" })));
-	const feature = {
-		version: "1.0.0",
-		payload_type: "feature" as const,
-		en: { service_url: mapServer },
-		fr: { service_url: mapServer },
-		targets: { v2: { en: { service_url: featureServer } } },
-	};
+	const feature = { ...featureAt(mapServer), targets: { v2: { en: { service_url: featureServer } } } };
 	const given = { description: describedAt(mapServer) };
 	const [node] = renderAt(v2, feature, given).layers;
 	assert.equal([node.layerType, node.url, node.name], ["esriFeature", featureServer, "Stations"]);
