@@ -178,7 +178,7 @@ test("a plan notes what writes to the repository and sends nothing; elsewhere it
 		{ method: "POST", path: "issues/1/comments", body: { body: "x" } },
 	]);
 	const other = fetch("https://api.example/repos/maps/layers-2/x", { method: "POST" });
-	assert.match(await other.catch(String), "is not below");
+	assert.match(String(await other.catch(String)), "is not below");
 });
 
 test("a workflow that fails has one issue, until it works again; one of another author stays", async () => {

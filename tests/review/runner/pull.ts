@@ -6,6 +6,7 @@ type Git = (...words: string[]) => string;
 /** A pull request whose commits, files and merge are those of a git repository, as GitHub computes them. */
 export class Pull implements PeerPull {
 	merged = false;
+	isClosed = false;
 	reviews: PeerPull["reviews"] = [];
 	pushers: string[];
 	labels: string[] = [];

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 
 import { join } from "node:path";
 import { parse } from "yaml";
 import { actions } from "./actions.ts";
-import { type Contexts, type Functions, filled, isMet, isTrue, textOf } from "./expressions.ts";
+import { type Contexts, type Functions, filled, isMet, textOf } from "./expressions.ts";
 import type { Host, Job, Result, Run, Step, Texts } from "./workflow.ts";
 
 /** How a job, or a step before, has ended. */
@@ -54,7 +54,7 @@ export class JobSteps {
 		} catch (error) {
 			this.#steps[own] = { outputs: {}, outcome: "failure" };
 			this.log += `##[error]${(error as Error).message}\n`;
-			if (!isTrue(step["continue-on-error"])) this.#isFailed = true;
+			if (step["continue-on-error"] !== true) this.#isFailed = true;
 		}
 	}
 

@@ -8,7 +8,7 @@ import type { JsonServer } from "../../scripts/json-server.ts";
 import { bot, type ReviewPeer, startReviewPeer } from "../approvals/review-peer.ts";
 import { hide } from "../repository.ts";
 import { Events } from "./events.ts";
-import { answerGh, answerMerge, answerMore } from "./github.ts";
+import { answerGh, answerMore } from "./github.ts";
 import { makeHost, obstaclesOf, projectFiles } from "./host.ts";
 import { startPrograms, updateHook } from "./programs.ts";
 import { Pull } from "./pull.ts";
@@ -23,10 +23,7 @@ export class World {
 	readonly bare = join(this.folder, "origin.git");
 	readonly work = new Repository({});
 	readonly pulls: Pull[] = [];
-	/** Issues by their titles; closed ones are gone. */
-	readonly issues: { number: number; title: string; body: string; user: { login: string } }[] = [];
-	/** Numbers of pull requests that were closed, and the texts of those that a workflow opened. */
-	readonly closed = new Set<number>();
+	/** Texts of the pull requests that a workflow opened. */
 	readonly texts = new Map<number, string>();
 	/** What `gh` was asked for, without what it only reads. */
 	readonly called: string[] = [];
@@ -50,10 +47,6 @@ export class World {
 		chmodSync(join(this.bare, "hooks/update"), 0o755);
 		writeFileSync(join(this.bare, "tokens"), "");
 		peer.extra = (request) => answerMore(this, request);
-		peer.merge = (number, body) => {
-			const pull = this.pulls.find((one) => one.number === number);
-			return answerMerge(pull?.sha, body, (text) => this.#squash(pull as Pull, text));
-		};
 		this.host = makeHost(this, programs.url);
 		this.#events = new Events(git, this.host, peer.checks);
 	}
@@ -187,7 +180,7 @@ export class World {
 	merge(pull: Pull): void {
 		const why = this.obstacles(pull);
 		if (why.length > 0 || !pull.mergeable) throw new Error(`#${pull.number} cannot be merged: ${why}`);
-		this.#squash(pull);
+		this.squash(pull);
 	}
 
 	/** Starts a scheduled workflow, or one by hand. */
@@ -233,8 +226,8 @@ export class World {
 		if (sha) this.#events.fire({ event, ref: `refs/pull/${pull.number}/merge`, sha, payload });
 	}
 
-	/** @param text of the commit, if it is not GitHub's own */
-	#squash(pull: Pull, text = pull.squashText): string {
+	/** Merges by squash. @param text of the commit, if it is not GitHub's own @returns the commit */
+	squash(pull: Pull, text = pull.squashText): string {
 		const main = this.git("rev-parse", "refs/heads/main");
 		const commit = this.git("commit-tree", pull.tree ?? "", "-p", main, "-m", text);
 		this.git("update-ref", "refs/heads/main", commit, main);

@@ -1,190 +1,149 @@
 import { answerFrom, type JsonServer, type Routes, startJsonServer } from "../../scripts/json-server.ts";
 
 type Json = Record<string, unknown>;
+type Environment = Json & { policies: { name: string; type?: string }[]; secrets: string[] };
 
-/** As much of GitHub as a repository's settings need: `emulate` has no environments, rulesets and variables. */
-export interface SettingsPeer extends JsonServer {
-	/** Null: there is no such repository. */
-	repository: Json | null;
-	owner: Json;
-	/** Names and ids at the top of the branch; null: there is no such branch. */
-	tree: { path: string; sha: string }[] | null;
-	labels: Json[];
-	actions: Json;
-	workflow: Json;
-	/** What may run where `actions` says `selected`. */
-	selected: Json;
-	workflows: { id: number; name: string; state: string }[];
-	/** By name; those that are not here are 404. */
-	environments: Map<string, Json & { policies: { name: string; type?: string }[]; secrets: string[] }>;
-	variables: Map<string, string>;
-	repositorySecrets: string[];
-	rulesets: ({ id: number; name: string } & Json)[];
-	/** Rules of a branch by its name. */
-	branchRules: Map<string, { type: string; ruleset_id?: number }[]>;
-	protection: Json | null;
-	apps: Map<string, number>;
-	/** Ids of the Apps that have set a check on the branch. */
-	checkedBy: number[];
-	/** Ids of accounts by their login. */
-	accounts: Map<string, number>;
-	installations: { app_id: number; suspended_at: string | null }[];
-	/** Writes so far. */
-	writes: string[];
-	/** Answers that take the place of the peer's own. */
-	refusals: { path: RegExp; status: number; message: string }[];
-}
-
-export const peerRepository = {
-	owner: { login: "maps", type: "Organization" },
-	name: "layers",
-	private: false,
-	fork: false,
-	archived: false,
-	html_url: "https://github.example/maps/layers",
-	clone_url: "",
-	default_branch: "main",
-	delete_branch_on_merge: true,
-	has_issues: true,
+const madeRepository = {
+	...{ owner: { login: "maps", type: "Organization" }, name: "layers", private: false, fork: false },
+	...{
+		archived: false,
+		html_url: "https://github.example/maps/layers",
+		default_branch: "main",
+		has_issues: true,
+	},
+	delete_branch_on_merge: false,
 };
 
-const named = (name: string) => ({ name });
-
-/** A list as GitHub wraps some of them. */
-function listed(name: string, items: unknown[]): Json {
-	return { total_count: items.length, [name]: items };
+/** A repository for which nothing was done, as GitHub makes it. */
+function createState(clone_url: string) {
+	return {
+		/** Null: there is no such repository. */
+		repository: { ...madeRepository, clone_url } as Json | null,
+		/** Names and ids at the top of the branch; null: there is no such branch. */
+		tree: null as { path: string; sha: string }[] | null,
+		labels: [] as Json[],
+		permissions: { enabled: true, allowed_actions: "all" } as Json,
+		workflow: { default_workflow_permissions: "write", can_approve_pull_request_reviews: false } as Json,
+		selected: { github_owned_allowed: false, verified_allowed: true, patterns_allowed: [] } as Json,
+		workflows: [] as { id: number; name: string; state: string }[],
+		environments: new Map<string, Environment>(),
+		variables: new Map<string, string>(),
+		repositorySecrets: [] as string[],
+		rulesets: [] as ({ id: number; name: string } & Json)[],
+		/** Rules of a branch by its name. */
+		branchRules: new Map<string, { type: string; ruleset_id?: number }[]>(),
+		protection: null as Json | null,
+		apps: new Map<string, number>(),
+		/** Ids of the Apps that have set a check on the branch. */
+		checkedBy: [] as number[],
+		/** Ids of accounts by their login. */
+		accounts: new Map<string, number>(),
+		installations: [] as { app_id: number; suspended_at: string | null }[],
+		writes: [] as string[],
+		/** Answers that replace the peer's own. */
+		refusals: [] as { path: RegExp; status: number; message: string }[],
+	};
 }
 
-/** A repository that nothing was done for: empty, as GitHub makes it. */
+/** As much of GitHub as a repository's settings need: the package `emulate` has no environments, rulesets and variables. */
+export type SettingsPeer = ReturnType<typeof createState> & JsonServer;
+
+const listed = (name: string, items: unknown[]) => ({ total_count: items.length, [name]: items });
+const named = (names: string[]) => names.map((name) => ({ name }));
+
 export async function startSettingsPeer(cloneUrl: string): Promise<SettingsPeer> {
-	const peer: Omit<SettingsPeer, keyof JsonServer> = {
-		repository: { ...peerRepository, clone_url: cloneUrl, delete_branch_on_merge: false },
-		owner: { login: "maps", type: "Organization" },
-		tree: null,
-		labels: [],
-		actions: { enabled: true, allowed_actions: "all" },
-		workflow: { default_workflow_permissions: "write", can_approve_pull_request_reviews: false },
-		selected: { github_owned_allowed: true, verified_allowed: true, patterns_allowed: [] },
-		workflows: [],
-		environments: new Map(),
-		variables: new Map(),
-		repositorySecrets: [],
-		rulesets: [],
-		branchRules: new Map(),
-		protection: null,
-		apps: new Map(),
-		checkedBy: [],
-		accounts: new Map(),
-		installations: [],
-		writes: [],
-		refusals: [],
-	};
+	const peer = createState(cloneUrl);
 	const set =
-		<T extends keyof typeof peer>(name: T) =>
-		(_groups: unknown, body: Json) => {
-			peer[name] = { ...(peer[name] as Json), ...body } as (typeof peer)[T];
+		(name: "repository" | "permissions" | "workflow" | "selected") => (_groups: unknown, body: Json) => {
+			peer[name] = { ...peer[name], ...body };
 			return {};
 		};
-	const routes: Routes = {
-		"GET /users/maps": () => peer.owner,
-		"GET /users/(.+)": ([login = ""]) => {
-			const id = peer.accounts.get(login);
-			return id === undefined ? null : { login, id, type: "User" };
-		},
-		"GET /repos/maps/layers/commits/heads%2Fmain/check-runs": (_groups, _body, query) => {
-			const runs = peer.checkedBy.filter((id) => id === Number(query.get("app_id")));
+	const environmentOf = (name = "") => peer.environments.get(name) ?? { policies: [], secrets: [] };
+	const idOf = (id: number | undefined, more: Json = {}) => (id === undefined ? null : { id, ...more });
+	const byId = <T extends { id: number }>(all: T[], id?: string) =>
+		all.find((one) => one.id === Number(id)) ?? null;
+	const add = (list: Json[]) => (_groups: unknown, body: Json) => {
+		list.push({ id: list.length + 1, ...body });
+		return body;
+	};
+	const variable = (_groups: unknown, { name, value }: Json) => {
+		peer.variables.set(String(name), String(value));
+		return {};
+	};
+	/** Below the repository. */
+	const own: Routes = {
+		"GET /commits/heads%2Fmain/check-runs": (_groups, _body, query) => {
+			const ids = peer.checkedBy.filter((id) => id === Number(query.get("app_id")));
 			return listed(
 				"check_runs",
-				runs.map((id) => ({ name: "owners", app: { id } })),
+				ids.map((id) => ({ name: "owners", app: { id } })),
 			);
 		},
-		"POST /orgs/maps/repos": (_groups, body) => {
-			peer.repository = { ...peerRepository, clone_url: cloneUrl, ...body };
+		"GET ": () => peer.repository,
+		"PATCH ": set("repository"),
+		"GET /git/ref/heads%2Fmain": () => peer.tree && { object: { sha: "c0ffee" } },
+		"GET /git/trees/c0ffee": () => ({ tree: peer.tree }),
+		"GET /labels": () => peer.labels,
+		"POST /labels": add(peer.labels),
+		"GET /actions/permissions": () => peer.permissions,
+		"PUT /actions/permissions": set("permissions"),
+		"GET /actions/permissions/workflow": () => peer.workflow,
+		"PUT /actions/permissions/workflow": set("workflow"),
+		"GET /actions/permissions/selected-actions": () => peer.selected,
+		"PUT /actions/permissions/selected-actions": set("selected"),
+		"GET /actions/workflows": () => listed("workflows", peer.workflows),
+		"PUT /actions/workflows/(\\d+)/enable": ([id]) =>
+			Object.assign(byId(peer.workflows, id) ?? {}, { state: "active" }),
+		"GET /environments/(\\w+)": ([name = ""]) => peer.environments.get(name) ?? null,
+		"PUT /environments/(\\w+)": ([name = ""], body) => {
+			peer.environments.set(name, { ...environmentOf(name), ...body });
 			return {};
 		},
-		"GET /apps/(.+)": ([slug = ""]) => {
-			const id = peer.apps.get(slug);
-			return id === undefined ? null : { id };
-		},
-		"GET /orgs/maps/installations": () => listed("installations", peer.installations),
-		"GET /repos/maps/layers": () => peer.repository,
-		"PATCH /repos/maps/layers": set("repository"),
-		"GET /repos/maps/layers/git/ref/heads%2Fmain": () => peer.tree && { object: { sha: "c0ffee" } },
-		"GET /repos/maps/layers/git/trees/c0ffee": () => ({ tree: peer.tree }),
-		"GET /repos/maps/layers/labels": () => peer.labels,
-		"POST /repos/maps/layers/labels": (_groups, body) => {
-			peer.labels.push(body);
-			return body;
-		},
-		"GET /repos/maps/layers/actions/permissions": () => peer.actions,
-		"PUT /repos/maps/layers/actions/permissions": set("actions"),
-		"GET /repos/maps/layers/actions/permissions/workflow": () => peer.workflow,
-		"PUT /repos/maps/layers/actions/permissions/workflow": set("workflow"),
-		"GET /repos/maps/layers/actions/permissions/selected-actions": () => peer.selected,
-		"PUT /repos/maps/layers/actions/permissions/selected-actions": set("selected"),
-		"GET /repos/maps/layers/actions/workflows": () => listed("workflows", peer.workflows),
-		"PUT /repos/maps/layers/actions/workflows/(\\d+)/enable": ([id]) => {
-			const found = peer.workflows.find((one) => one.id === Number(id));
-			if (found) found.state = "active";
+		"GET /environments/(\\w+)/deployment-branch-policies": ([name]) =>
+			listed("branch_policies", environmentOf(name).policies),
+		"POST /environments/(\\w+)/deployment-branch-policies": ([name], body) => {
+			environmentOf(name).policies.push(body as { name: string });
 			return {};
 		},
-		"GET /repos/maps/layers/environments/(\\w+)": ([name = ""]) => peer.environments.get(name) ?? null,
-		"PUT /repos/maps/layers/environments/(\\w+)": ([name = ""], body) => {
-			const before = peer.environments.get(name) ?? { policies: [], secrets: [] };
-			peer.environments.set(name, { ...before, ...body });
+		"PUT /environments/(\\w+)/secrets/(\\w+)": ([name, secret = ""]) => {
+			environmentOf(name).secrets.push(secret);
 			return {};
 		},
-		"GET /repos/maps/layers/environments/(\\w+)/deployment-branch-policies": ([name = ""]) =>
-			listed("branch_policies", peer.environments.get(name)?.policies ?? []),
-		"POST /repos/maps/layers/environments/(\\w+)/deployment-branch-policies": ([name = ""], body) => {
-			peer.environments.get(name)?.policies.push(body as { name: string });
-			return {};
-		},
-		"PUT /repos/maps/layers/environments/(\\w+)/secrets/(\\w+)": ([name = "", secret = ""]) => {
-			peer.environments.get(name)?.secrets.push(secret);
-			return {};
-		},
-		"GET /repos/maps/layers/environments/(\\w+)/secrets": ([name = ""]) => {
-			const found = peer.environments.get(name);
-			return found ? listed("secrets", found.secrets.map(named)) : null;
-		},
-		"GET /repos/maps/layers/actions/secrets": () => listed("secrets", peer.repositorySecrets.map(named)),
-		"GET /repos/maps/layers/actions/variables": () =>
+		"GET /environments/(\\w+)/secrets": ([name]) => listed("secrets", named(environmentOf(name).secrets)),
+		"GET /actions/secrets": () => listed("secrets", named(peer.repositorySecrets)),
+		"GET /actions/variables": () =>
 			listed(
 				"variables",
 				Array.from(peer.variables, ([name, value]) => ({ name, value })),
 			),
-		"POST /repos/maps/layers/actions/variables": (_groups, body) => {
-			peer.variables.set(String(body.name), String(body.value));
-			return {};
-		},
-		"PATCH /repos/maps/layers/actions/variables/(.+)": ([name = ""], body) => {
-			peer.variables.set(name, String(body.value));
-			return {};
-		},
-		"GET /repos/maps/layers/rulesets": () => peer.rulesets.map(({ id, name }) => ({ id, name })),
-		"POST /repos/maps/layers/rulesets": (_groups, body) => {
-			peer.rulesets.push({ id: peer.rulesets.length + 1, name: String(body.name), ...body });
-			return {};
-		},
-		"GET /repos/maps/layers/rulesets/(\\d+)": ([id]) => peer.rulesets.find((one) => one.id === Number(id)),
-		"PUT /repos/maps/layers/rulesets/(\\d+)": ([id], body) => {
-			Object.assign(peer.rulesets.find((one) => one.id === Number(id)) as Json, body);
-			return {};
-		},
-		"GET /repos/maps/layers/rules/branches/(.+)": ([branch = ""]) =>
-			peer.branchRules.get(decodeURIComponent(branch)) ?? [],
-		"GET /repos/maps/layers/branches/main/protection": () => peer.protection,
+		"POST /actions/variables": variable,
+		"PATCH /actions/variables/(.+)": ([name], body) => variable(null, { name, ...body }),
+		"GET /rulesets": () => peer.rulesets.map(({ id, name }) => ({ id, name })),
+		"POST /rulesets": add(peer.rulesets),
+		"GET /rulesets/(\\d+)": ([id]) => byId(peer.rulesets, id),
+		"PUT /rulesets/(\\d+)": ([id], body) => Object.assign(byId(peer.rulesets, id) as Json, body),
+		"GET /rules/branches/(.+)": ([branch = ""]) => peer.branchRules.get(decodeURIComponent(branch)) ?? [],
+		"GET /branches/main/protection": () => peer.protection,
 	};
-
+	const others: Routes = {
+		"GET /users/maps": () => madeRepository.owner,
+		"GET /users/(.+)": ([login = ""]) => idOf(peer.accounts.get(login), { login, type: "User" }),
+		"GET /apps/(.+)": ([slug = ""]) => idOf(peer.apps.get(slug)),
+		"GET /orgs/maps/installations": () => listed("installations", peer.installations),
+		"POST /orgs/maps/repos": (_groups, body) => {
+			peer.repository = { ...madeRepository, clone_url: cloneUrl, ...body };
+			return {};
+		},
+	};
 	const server = await startJsonServer((request) => {
 		const { method, path } = request;
-		const call = `${method} ${path}`;
-		const refusal = peer.refusals.find((one) => one.path.test(call));
+		const refusal = peer.refusals.find((one) => one.path.test(`${method} ${path}`));
 		if (refusal) return { status: refusal.status, body: { message: refusal.message } };
-		if (method !== "GET") peer.writes.push(call);
-		const isGone = path.startsWith("/repos/maps/layers/") && peer.repository === null;
-		return isGone ? { status: 404, body: { message: "Not Found" } } : answerFrom(routes, request);
+		if (method !== "GET") peer.writes.push(`${method} ${path}`);
+		const below = /^\/repos\/maps\/layers(.*)$/.exec(path)?.[1];
+		if (below === undefined) return answerFrom(others, request);
+		if (peer.repository === null) return { status: 404, body: { message: "Not Found" } };
+		return answerFrom(own, { ...request, path: below });
 	});
 	return Object.assign(peer, server);
 }
