@@ -2,6 +2,8 @@
 export interface Results {
 	/** Suites that were started with `.run()`: a file without one fails. */
 	suites: (() => Promise<void>)[];
+	/** The tests of suites that are not started yet. */
+	waiting: Set<unknown[]>;
 	passed: number;
 	/** Name and reason of each failed test. */
 	failures: { name: string; error: unknown }[];
@@ -12,7 +14,14 @@ export interface Results {
 }
 
 /** The results of the file that runs in this process; the runner empties it before each file. */
-export const results: Results = { suites: [], passed: 0, failures: [], skipped: [], rows: [] };
+export const results: Results = {
+	suites: [],
+	waiting: new Set(),
+	passed: 0,
+	failures: [],
+	skipped: [],
+	rows: [],
+};
 
 type Body<T> = (scene: T) => unknown;
 
@@ -60,13 +69,17 @@ export function suite<T extends object = object>(name = ""): Test<T> {
 		await attempt("(set-up)", runTests, hooks.after);
 	}
 
-	const test = (title: string, body: Body<T>) => void tests.push([title, body]);
+	const test = (title: string, body: Body<T>) => {
+		tests.push([title, body]);
+		results.waiting.add(tests);
+	};
 	const hook = (when: "before" | "after") =>
 		Object.assign((body: Body<T>) => void hooks[when].push(body), {
 			each: (body: Body<T>) => void hooks[`${when}Each`].push(body),
 		});
 	const run = () => {
 		const all = tests;
+		results.waiting.delete(tests);
 		tests = [];
 		results.suites.push(() => runAll(all));
 	};

@@ -1,6 +1,4 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import glob from "fast-glob";
 import * as assert from "uvu/assert";
 import { collectFolder } from "../../publish/collect.ts";
 import { describedFor, isDescribed } from "../../registry/description.ts";
@@ -10,30 +8,6 @@ import { langs } from "../../registry/smallkey.ts";
 import { readTextIfThere } from "../../system/files/if-there.ts";
 import { root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
-
-/** What a test may not read: docs/production.md begins with the removal of this folder. */
-const productionLayers = [
-	/\b(?:join|resolve)\((?:root, )?"layers\b/,
-	/\bfolder: "layers"/,
-	/\["--layers", "layers"/,
-	/\b(?:readdir|cp|collectFolder)\(\[?"layers\b/,
-	/\bglob\("layers[^)]*cwd: root/,
-	// A path of an example that is handed to a command, or read.
-	/\bwords = \["\w+", "layers\/\w+\/[\w-]+\.json"/,
-	/\bjoin\(root, path\)[\s\S]{0,80}\["layers\//,
-];
-
-/** This test, for the examples, and the pictures of the documents, which are made by hand. */
-const exceptions = ["tests/project/examples.test.ts", "tests/screenshots/take.ts"];
-
-test("no test but this one reads the layers of this checkout, which step 1 of docs/production.md removes", async () => {
-	const files = await glob("tests/**/*.{ts,mjs}", { cwd: root, ignore: exceptions });
-	const reading = files.filter((file) => {
-		const text = readFileSync(join(root, file), "utf8");
-		return productionLayers.some((pattern) => pattern.test(text));
-	});
-	assert.equal(reading, []);
-});
 
 const ownersOf = (folder: string) => readTextIfThere(join(root, folder, "owners.json"));
 

@@ -69,19 +69,11 @@ test("what enters the image is what the service needs, and nothing that is secre
 		"scripts/node_modules/x",
 		"dist/v0.9/doc/en/a",
 		"layers/23/23ax5t.json",
-		"tests/local.ts",
+		"tests/helpers/local.ts",
 		"scripts/bench/run.ts",
 	]) {
 		assert.ok(ignored.ignores(name), name);
 	}
-});
-
-test("the package of npm has the same files as the image: what is started here is in both", async () => {
-	const { files } = JSON.parse(await readFile(join(root, "package.json"), "utf8")) as { files: string[] };
-	const allowed = await readFile(join(root, ".dockerignore"), "utf8");
-	const names = [...allowed.matchAll(/^!(.+)$/gm)].map(([, name]) => name as string);
-	const ofNpm = ["package.json", "package-lock.json", ".npmrc", "tsconfig.json"];
-	assert.equal(names.filter((name) => !ofNpm.includes(name)).sort(), [...files].sort());
 });
 
 test("it starts from Node 24, and runs as a user who may write to its volume; no secret is in it", () => {

@@ -8,6 +8,7 @@ import { dirname, join, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import glob from "fast-glob";
 import { parentFolder } from "./parent-folder.mjs";
+import { finish } from "./results.mjs";
 
 const { values, positionals } = parseArgs({ allowPositionals: true, options: { some: { type: "string" } } });
 /** Longest that a test file may take on a changed line: a hang is a failure, too. */
@@ -92,5 +93,4 @@ async function work(/** @type {unknown} */ _, /** @type {number} */ at) {
 }
 
 await Promise.all(Array.from({ length: Math.min(3, availableParallelism()) }, work));
-console.log(`${sums.passed} passed, ${sums.failed} failed`);
-process.exit(sums.failed > 0 ? 1 : 0);
+finish(sums.passed, sums.failed);

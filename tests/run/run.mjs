@@ -8,6 +8,7 @@ import { fileURLToPath } from "node:url";
 import glob from "fast-glob";
 import { writePages } from "./pages.mjs";
 import { parentFolder } from "./parent-folder.mjs";
+import { finish } from "./results.mjs";
 
 const groups = ["engines", "browsers", "viewers", "faults", "workflows", "fuzz", "installed"];
 const words = process.argv.slice(2).filter((word) => word !== "--all");
@@ -17,7 +18,16 @@ const files = words.filter((word) => !groups.includes(word));
 // `installed` changes the machine's packages, so it runs only where it is named.
 const chosen = named.length > 0 ? named : isAll && files.length === 0 ? groups.slice(0, -1) : [];
 const patterns = files.length + chosen.length === 0 ? ["tests/**/*.test.ts"] : files;
-const names = await glob([...patterns, ...chosen.map((group) => `tests/**/*.${group}.ts`)]);
+/** @type {Set<string>} */
+const names = new Set();
+for (const pattern of [...patterns, ...chosen.map((group) => `tests/**/*.${group}.ts`)]) {
+	const matches = await glob(pattern);
+	if (matches.length === 0) {
+		console.error(`${pattern}: there is no such test file, and no such group: ${groups.join(" ")}`);
+		process.exit(2);
+	}
+	for (const name of matches) names.add(name);
+}
 /** Longest that one file may take. */
 const timeoutMs = chosen.includes("installed") ? 3_600_000 : chosen.length > 0 ? 1_200_000 : 300_000;
 const processes = chosen.includes("installed") ? 1 : Math.min(3, availableParallelism() + 1);
@@ -75,6 +85,7 @@ function work(/** @type {string[]} */ queue) {
 	let [output, since] = ["", 0];
 	/** @type {NodeJS.Timeout | undefined} */
 	let timer;
+	let why = "it ended early";
 	for (const stream of [worker.stdout, worker.stderr]) stream?.on("data", (text) => (output += text));
 	worker.on("message", (/** @type {any} */ result) => {
 		clearTimeout(timer);
@@ -83,29 +94,28 @@ function work(/** @type {string[]} */ queue) {
 		file = queue.shift();
 		[output, since] = ["", performance.now()];
 		if (file === undefined) return end(worker);
-		timer = setTimeout(() => end(worker), timeoutMs);
+		timer = setTimeout(() => {
+			why = `it did not end in ${timeoutMs / 1000} s, and was ended`;
+			end(worker);
+		}, timeoutMs);
 		worker.send(file);
 	});
 	return new Promise((resolve) => {
-		worker.on("exit", (_code, signal) => {
+		worker.on("exit", () => {
 			clearTimeout(timer);
 			end(worker);
 			if (file === undefined) return resolve(null);
-			const text =
-				signal === "SIGKILL" ? `it did not end in ${timeoutMs / 1000} s, and was ended` : "it ended early";
-			report(file, { failures: [`${output}\n${text}`] }, since);
+			report(file, { failures: [`${output}\n${why}`] }, since);
 			resolve(work(queue));
 		});
 	});
 }
 
-if (names.length === 0) throw new Error(`no such test file: ${files.join(" ")}`);
-const queue = names.sort();
+const queue = [...names].sort();
 await Promise.all(Array.from({ length: Math.min(processes, queue.length) }, () => work(queue)));
 const isWhole = sums.failed + sums.skipped.size === 0 && files.length === 0;
 for (const page of isWhole ? await writePages(chosen, rows, sums.passed) : [])
 	console.log(`${page} is written: commit it`);
 for (const reason of sums.skipped) console.log(`left out: ${reason}`);
 if (failed.length > 0) console.log(["Failed:", ...failed.sort()].join("\n  "));
-console.log(`${sums.passed} passed, ${sums.failed} failed`);
-process.exit(sums.failed > 0 ? 1 : 0);
+finish(sums.passed, sums.failed);
