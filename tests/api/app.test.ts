@@ -9,6 +9,7 @@ import { type Problem, problemAt } from "../../registry/texts.ts";
 import { textOf } from "../helpers/handlers.ts";
 import { root } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
+import { words } from "../helpers/world.ts";
 
 const settings = { basePath: "", docsMaxKeys: 9, targets: targetNames };
 
@@ -28,72 +29,49 @@ const notFound = "404 path: must be /register/<smallkey>";
 test("one table of routes, for every engine", () => {
 	const table: [string, string][] = [
 		["GET /v0.9/doc/en/a", "doc"],
-		["HEAD /v0.9/docs/fr/a,b", "docs"],
 		["GET /v0.9/doc/de/a", "400 empty"],
 		["PUT /v0.9/doc/en/a", "405 empty, Allow: GET, HEAD"],
 		["OPTIONS /v0.9/docs/en/a", "preflight"],
 		["GET /v2/version/", "version"],
-		["HEAD /v2/version", "version"],
-		["POST /v2/version/", "405 empty, Allow: GET, HEAD"],
 		["GET /v2/versions/", "404 empty"],
 		["GET /healthz", "healthz"],
 		["HEAD /readyz", "readyz"],
 		["PUT /healthz", "405 empty, Allow: GET, HEAD"],
-		["POST /readyz", "405 empty, Allow: GET, HEAD"],
-		["GET /healthz/", "404 empty"],
 		["GET /status/23ax5t", "status"],
 		["HEAD /status/a%2Bb?x", "status"],
 		["GET /status/", "status"],
-		["GET /status", "404 empty"],
 		["GET /status/a/b", "404 empty"],
 		["OPTIONS /status/a", "preflight"],
 		["PUT /status/a", "405 empty, Allow: GET, HEAD"],
 		["PUT /register/a", "write"],
 		["DELETE /v1/register/a%2Fb", "write"],
-		["PUT /v2/register/a", "write"],
-		["DELETE /v2/register/a", "write"],
 		["PUT /v1/updatefeature/a", "write"],
 		["PUT /v1/simplification/a%2Fb", "write"],
-		["PUT /v2/update/a", "write"],
 		["PUT /v2/update/2.0/a", "write"],
 		["POST /v1/update/all", "write"],
 		["POST /v2/refresh/7", "write"],
 		["POST /v2/refresh/7/100", "write"],
-		["PUT /v1/updatefeature", notFound],
-		["PUT /v2/updatefeature/a", notFound],
 		["PUT /v2/update/1.0/a", notFound],
 		["POST /v1/update/all/100", notFound],
 		["POST /v2/refresh/all/1/2", notFound],
-		["DELETE /v1/updatefeature/a", "405 method: must be PUT, not DELETE, Allow: PUT"],
 		["GET /v2/update/a", "405 method: must be PUT, not GET, Allow: PUT"],
 		["GET /v1/update/all", "405 method: must be POST, not GET, Allow: POST"],
-		["PUT /v2/refresh/all", "405 method: must be POST, not PUT, Allow: POST"],
 		["POST /v2/refresh/all?", "400 path: a write must have no query"],
-		["PUT /v3/register/a", notFound],
 		["PUT /register/", "write"],
 		["GET /register/a", "405 method: must be PUT or DELETE, not GET, Allow: DELETE, PUT"],
 		["TRACE /v1/register/a", "405 method: must be PUT or DELETE, not TRACE, Allow: DELETE, PUT"],
 		["PUT /register/a?", "400 path: a write must have no query"],
-		["GET /register/a?x", "400 path: a write must have no query"],
 		["PUT //register/a", literal],
-		["DELETE /register/../register/a", literal],
 		["PUT /register/%2e%2e/a", literal],
 		["PUT http://h/register/a", literal],
 		["PUT /register/a\\b", literal],
 		["PUT register/a", literal],
-		["PUT *", literal],
-		["PUT /", notFound],
 		[`PUT /v1/updatefeature/${"%41".repeat(64)}`, "write"],
 		[`PUT /register/${"x".repeat(247)}`, tooLong],
 		[`PUT //${"x".repeat(300)}/x`, tooLong],
 		[`POST /v2/refresh/${"x".repeat(60_000)}`, tooLong],
-		["PUT /registers/a", notFound],
 		["DELETE /v1/v1/register/a", notFound],
-		["POST /register", notFound],
 		["POST /registers/a", "404 empty"],
-		["POST //register/a", "404 empty"],
-		["OPTIONS *", "404 empty"],
-		["GET ", "404 empty"],
 		["GET /", "404 empty"],
 	];
 	for (const [request, expected] of table) {
@@ -107,7 +85,7 @@ test("the path of a write is taken as a URL parser would leave it", () => {
 	// A query is another refusal; engines differ in ^, which no path needs.
 	const single = characters.filter((one) => one !== "?" && one !== "^").map((one) => `/register/a${one}b`);
 	// Not `.a`: the parser of Node.js 20 keeps a `.` behind it.
-	const segments = ["", "a", ".", "..", "...", "%2e", "%2E.", ".%2e", "%2e%2E", "%2e%2e%2e", "%2", "a."];
+	const segments = ["", "a", ".", "..", "...", "%2e", "%2E.", "%2e%2E", "%2"];
 	const folders = segments.flatMap((one) =>
 		segments.flatMap((two) => [`/${one}/${two}`, `/register/${one}/${two}/a`, `/${one}/register/${two}`]),
 	);
@@ -147,47 +125,37 @@ test("the catalogue has files of plain names only, and the slash of its folders"
 				? `to ${route.reply.headers.Location}`
 				: route.kind;
 	};
-	assert.is(page("/"), "index.html");
-	assert.is(page("/?q=x"), "index.html");
-	assert.is(page("/fr/?q=x"), "fr/index.html");
-	assert.is(page("/index/chunks/08-0.json"), "index/chunks/08-0.json");
-	assert.is(page("/en/layer/a+b%3D?x"), "en/layer/a+b=.html");
-	assert.is(page("/rcs/fr/layer/abc", "/rcs"), "fr/layer/abc.html");
-	assert.is(page("/rcs/fr/embed/a%2Bb", "/rcs"), "fr/embed/a+b.html");
-	assert.is(page("/list/fr/"), "list/fr/index.html");
-	assert.is(page("/robots.txt"), "robots.txt");
-	for (const path of [
-		"/collections",
-		"/collections/layers/items?q=x",
-		"/conformance",
-		"/ogc/",
-		"/ogc/collections",
-	])
-		assert.is(page(path), "records", path);
-	assert.is(page("/site.json"), "site.json");
-	assert.is(page("/en"), "to /en/");
-	assert.is(page("/guide/fr"), "to /guide/fr/");
-	assert.is(page("/guide/fr/"), "guide/fr/index.html");
-	assert.is(page("/guide/publish.html"), "guide/publish.html");
-	assert.is(page("/rcs?q=x", "/rcs"), "to /rcs/?q=x");
-	assert.is(page("/rcs/list?x", "/rcs"), "to /rcs/list/?x");
+	for (const [target, expected, basePath] of [
+		["/?q=x", "index.html"],
+		["/fr/?q=x", "fr/index.html"],
+		["/index/chunks/08-0.json", "index/chunks/08-0.json"],
+		["/en/layer/a+b%3D?x", "en/layer/a+b=.html"],
+		["/rcs/fr/embed/a%2Bb", "fr/embed/a+b.html", "/rcs"],
+		["/list/fr/", "list/fr/index.html"],
+		["/collections/layers/items?q=x", "records"],
+		["/ogc/", "records"],
+		["/guide/fr", "to /guide/fr/"],
+		["/guide/publish.html", "guide/publish.html"],
+		["/rcs?q=x", "to /rcs/?q=x", "/rcs"],
+		["/rcs/list?x", "to /rcs/list/?x", "/rcs"],
+		["/en/", "refused", "/rcs"],
+		["/rcsen/", "refused", "/rcs"],
+	] as const)
+		assert.is(page(target, basePath), expected, target);
 	for (const odd of [
-		...["/dist.catalogue", "/_headers", "/.compressed", "/enx/", "/guides/", "/status", "/index.html"],
+		...words("/dist.catalogue /_headers /.compressed /enx/ /status /index.html /index/../site.json"),
+		...words("/assets/%2e%2e/site.json /assets/.hidden /en//index.html /en/é /en/layer/%zz /en/layer/a.b"),
 		...[
-			"/index/../site.json",
-			"/assets/%2e%2e/site.json",
-			"/assets/.hidden",
 			"/en/\0",
-			"/en//index.html",
-			"/en/é",
+			`/en/${"x".repeat(300)}.html`,
+			"//en/",
+			"/\\en/",
+			"/v0.9/",
+			"/index/a b",
+			"/assets/x%00.js",
 		],
-		...["/en/layer/%zz", "/en/layer/é", "/en/layer/a.b"],
-		`/en/${"x".repeat(300)}.html`,
-		...["//en/", "/\\en/", "/v0.9/", "/index/a b", "/assets/x%00.js"],
 	])
 		assert.is(page(odd), "404.html", odd);
-	assert.is(page("/en/", "/rcs"), "refused");
-	assert.is(page("/rcsen/", "/rcs"), "refused");
 	assert.equal(routeOf("POST", "/en/", { ...settings, site: true }), {
 		kind: "refused",
 		reply: refuseRead(405),
@@ -223,7 +191,7 @@ test("a write's errors are at most 20 and a count, and 16 kB", () => {
 	const counted = errorsOf([...few, problemAt("", "more-problems", 9)]);
 	assert.is(counted.at(-1), "the document has 9 more problems");
 	assert.equal(errorsOf([...few, ...few.slice(0, 3)]), [...texts, "and 3 more"]);
-	for (const text of ["x", "\u0001", "é", "\ud83d\udc4d", '"']) {
+	for (const text of ["x", "\u0001", "\ud83d\udc4d"]) {
 		const errors = Array(5_000).fill(problemAt(text.repeat(50_000), "required"));
 		for (const lang of langs) {
 			const body = refuseWrite({ status: 400, errors }).bodyIn?.(lang) ?? new Uint8Array(0);

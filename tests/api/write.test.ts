@@ -68,6 +68,9 @@ test("a PUT is a commit that names sender, time and request, and its receipt is 
 	const spelled = JSON.stringify(JSON.parse(manual), null, "\t");
 	const again = await receiptOf(handlers.expect(201, { ...good, body: spelled }));
 	assert.equal([again.changed, again.commit, handlers.store.commits.length], [false, commit?.id, 1]);
+	await handlers.commit({ path: "layers/23/23ax5t.json", text: spelled });
+	const byHand = await receiptOf(handlers.expect(201, good));
+	assert.is(byHand.changed, false, "the stored file is spelled in another way");
 });
 
 test("with PUBLIC_URL the receipt says where the layer is seen on a map and in the catalogue", async () => {

@@ -2,8 +2,9 @@ import { mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import { folderPages } from "../../../api/node/pages.ts";
-import { parsePage } from "../../../api/pages.ts";
+import { answerNoPage, noPage } from "../../../api/pages.ts";
 import type { Reply } from "../../../api/reply.ts";
+import { pageSettings } from "../../catalogue/pages.ts";
 import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 
 const test = freshSuite("files of the catalogue", async (use) => ({
@@ -84,14 +85,33 @@ test("a missing page says so in both languages; before the first build it reload
 	assert.match(html, /<section lang="fr">\n<h1>Cette page n’existe pas<\/h1>/);
 	assert.match(html, /href="\.\.\/fr\/"/);
 	assert.not.match(html, "refresh");
-	for (const guessed of ["en/none/", "en/none", "fr/aucune", "guide/none", "list/99"]) {
-		const route = parsePage(`/${guessed}`, "") as ReturnType<typeof page>;
-		assert.is(route?.kind, "page", guessed);
-		const { status, body } = await pages(route, plain);
-		assert.is(status, 404);
-		assert.match(textOf(body), "This page does not exist", guessed);
-	}
 	assert.match(textOf((await pages(page("index/none.json"), plain)).body), /^\{"errors":/);
+});
+
+const noPageAt = (target: string, pages: typeof pageSettings | null = null) => {
+	const reply = answerNoPage(noPage(target, "/base") as { file: string; root: string }, pages, true);
+	assert.is(reply.status, 404);
+	return new TextDecoder().decode(reply.body as Uint8Array);
+};
+
+test("an error page does not repeat the folders of a long path", () => {
+	const long = `/base/${"a/".repeat(30_000)}`;
+	assert.ok(noPageAt(long).length <= noPageAt("/base/a/b").length + 100);
+	assert.match(noPageAt("/base/a/b"), '"../');
+	assert.match(noPageAt(long), '"/base/');
+});
+
+test("with a catalogue the error page has its header and footer, and the language of its address", () => {
+	const english = noPageAt("/base/a/b?c", pageSettings);
+	for (const part of ['<link rel="stylesheet" href="../a/styles.css">', '<header class="bar">', "<footer"])
+		assert.ok(english.includes(part), part);
+	const { body } = answerNoPage({ file: "fr/aucune", root: "../" }, pageSettings, true);
+	const french = new TextDecoder().decode(body as Uint8Array);
+	assert.match(french, '<html lang="fr">');
+	assert.match(
+		french,
+		/Cette page n’existe pas<\/h1>[\s\S]*<section lang="en">\n<h1>This page does not exist/,
+	);
 });
 
 test.run();
