@@ -31,9 +31,7 @@ export function conformance(
 	docsTests(test, candidate, started);
 	targetTests(test, candidate, started);
 	writeTests(test, started);
-	if (hasRefusals) {
-		refusalTests(test, candidate, started);
-	}
+	if (hasRefusals) refusalTests(test, candidate, started);
 	more(test, started);
 	test.run();
 }
