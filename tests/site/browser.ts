@@ -2,6 +2,7 @@ import { decode } from "fast-png";
 import type { Browser, BrowserContext, Page } from "playwright-core";
 import { browserPath, openBrowser as openOwn } from "../../scripts/host/prove/browser.ts";
 import { skip, type Test } from "../helpers/suite.ts";
+import { eventually } from "../helpers/wait.ts";
 
 /** Path of a Chromium; undefined where there is none. */
 export const executable = browserPath;
@@ -95,6 +96,17 @@ export function isNear(
 ): boolean {
 	const [r = 0, g = 0, b = 0] = colour;
 	return Math.max(Math.abs(r - red), Math.abs(g - green), Math.abs(b - blue)) <= 24;
+}
+
+/** Waits for a colour at a share of the map's width and height: pictures of symbols are read before they are used. */
+export async function assertColour(
+	page: Page,
+	x: number,
+	y: number,
+	colour: readonly [number, number, number],
+	not = false,
+): Promise<void> {
+	await eventually(async () => isNear(await colourAt(page, ".map", x, y), colour) !== not);
 }
 
 /** Runs a suite that needs Chromium, or says that it is left out. In CI there has to be one. */

@@ -1,0 +1,262 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { Page } from "playwright-core";
+import * as assert from "uvu/assert";
+import { sign } from "../../api/senders.ts";
+import { causeOf } from "../../registry/causes.ts";
+import { seenAs } from "../../registry/health.ts";
+import { Peer } from "../harvest/peer.ts";
+import { root } from "../helpers/process.ts";
+import { eventually } from "../helpers/wait.ts";
+import { sharedSuite } from "../helpers/world.ts";
+import { assertColour, openBrowser, openWindow, runInBrowser, type Window } from "./browser.ts";
+import { blue, green, red, sendJson, serveExport, serveWms } from "./map-services.ts";
+import { SiteWorld, type TestLayer, wmsAt } from "./site-world.ts";
+
+/** The catalogue as a user meets it: what each part of its pages does in detail is in `page/*.browsers.ts`. */
+interface Context {
+	maps: Peer;
+	world: SiteWorld;
+	/** One window for all tests. */
+	window: Window;
+	page: Page;
+}
+
+const service = (lang: string) => `/arcgis/rest/services/Parks_${lang}/MapServer`;
+
+function layersOf(maps: Peer): TestLayer[] {
+	const rivers = Array.from({ length: 12 }, (_, at) => ({
+		smallkey: `river-${at}`,
+		registration: wmsAt(`https://maps.example.ca/wms`, `l${at}`, [`Rivers ${at}`, `Rivières ${at}`]),
+		sender: { en: "Rivers Canada", fr: "Rivières Canada" },
+	}));
+	const html = { feature_info_type: "text/html" };
+	return [
+		...rivers,
+		{
+			smallkey: "schools",
+			registration: wmsAt(`${maps.origin}/wms`, "e", ["Schools <b>", "Écoles du Québec"], html),
+		},
+		{
+			smallkey: "sick",
+			registration: wmsAt(`${maps.origin}/says-no`, "g", ["Glaciers", "Glaciers du Canada"]),
+			health: { ...seenAs("down", causeOf("status", 503)), since: "2026-W09" },
+		},
+	];
+}
+
+const test = sharedSuite<Context>("the catalogue in a browser", async (use) => {
+	const browser = use(await openBrowser());
+	const maps = use(await Peer.open());
+	serveWms(maps, "/wms", { info: "<h1>Here</h1><script>parent.document.title='owned'</script>" });
+	serveWms(maps, "/says-no", { exception: "Layer <b>gone</b> is not here" });
+	const extent = { xmin: -76, ymin: 45, xmax: -75, ymax: 46, spatialReference: { wkid: 4326 } };
+	const layer = { id: 3, type: "Feature Layer", geometryType: "esriGeometryPoint", extent };
+	maps.on(`${service("en")}/3`, sendJson({ ...layer, name: "Campgrounds of parks" }));
+	maps.on(`${service("fr")}/3`, sendJson({ ...layer, name: "Campings des parcs" }));
+	for (const lang of ["en", "fr"]) serveExport(maps, service(lang), green);
+	const world = use(await SiteWorld.open(layersOf(maps), { canSend: true }, "/base"));
+	const window = await openWindow(browser, { bypassCSP: true });
+	return { maps, world, window, page: window.page };
+});
+
+test.after.each(({ window }) => assert.equal(window.faults.splice(0), []));
+
+test("a search finds what is typed, and keeps it in the address, through a layer and the other language", async ({
+	page,
+	world,
+}) => {
+	await page.goto(world.url("en/"));
+	await page.getByText("14 layers", { exact: true }).waitFor();
+	await page.getByRole("searchbox").fill("ecole");
+	await page.getByText("1 layer", { exact: true }).waitFor();
+	await page.waitForURL(world.url("en/?q=ecole"));
+	await page.reload();
+	await page.getByText("1 layer", { exact: true }).waitFor();
+	assert.is(await page.getByRole("searchbox").inputValue(), "ecole");
+	await page.locator(".results h2 a").first().click();
+	await page.getByRole("heading", { level: 1, name: "Schools" }).waitFor();
+	await page.getByRole("link", { name: "Français" }).click();
+	await page.getByRole("heading", { level: 1, name: "Écoles du Québec" }).waitFor();
+	await page.waitForURL(world.url("fr/layer/schools?q=ecole"));
+	await page.goBack();
+	await page.goBack();
+	await page.waitForURL(world.url("en/?q=ecole"));
+	await page.getByText("1 layer", { exact: true }).waitFor();
+	await page.getByRole("searchbox").fill("nothing like this");
+	await page.getByText("No layer matches.").waitFor();
+});
+
+test("filters work without a text, together with one, and can be taken away", async ({ page, world }) => {
+	await page.goto(world.url("en/"));
+	await page.getByRole("button", { name: /^The service fails\s+1$/ }).click();
+	await page.getByText("1 layer", { exact: true }).waitFor();
+	assert.match(await page.locator(".results li").innerText(), /Glaciers[\s\S]*The service fails/);
+	await page.getByRole("button", { name: "Remove the filter The service fails" }).click();
+	await page.getByRole("button", { name: /^Rivers Canada\s+12$/ }).click();
+	await page.getByText("12 layers", { exact: true }).waitFor();
+	const rows = page.locator(".results li");
+	assert.is(await rows.count(), 10);
+	await page.getByRole("button", { name: "Show more" }).click();
+	await rows.nth(11).waitFor();
+	await page.getByRole("searchbox").fill("rivers 7");
+	await page.getByText("1 layer", { exact: true }).waitFor();
+	assert.is(await rows.locator("h2").innerText(), "Rivers 7");
+});
+
+test("a layer's page has both languages, its state, and texts to copy", async ({ page, world }) => {
+	await page.goto(world.url("en/layer/sick"));
+	await page.getByText("since the week of February 23, 2026").waitFor();
+	await page.getByText("Glaciers du Canada").first().waitFor();
+	const copied = page.locator(".copybox pre");
+	assert.is(await copied.innerText(), world.url("v0.9/doc/en/sick"));
+	const choice = page.getByLabel("For", { exact: true });
+	await choice.selectOption("curl");
+	assert.is(await copied.innerText(), `curl --fail --compressed '${world.url("v0.9/doc/en/sick")}'`);
+	await choice.selectOption("RAMP4");
+	await copied.getByText('"layerType": "ogc-wms"').waitFor();
+	await page.goto(world.url("en/?layer=not-there"));
+	await page.getByRole("heading", { name: "There is no layer not-there." }).waitFor();
+});
+
+test("a map draws the service where it belongs, asks it what is there, and names what it refuses", async ({
+	maps,
+	page,
+	world,
+}) => {
+	await page.goto(world.url("en/layer/schools"));
+	await page.locator('.map[data-state="drawn"]').waitFor();
+	await assertColour(page, 0.25, 0.5, red);
+	await assertColour(page, 0.75, 0.5, blue);
+	const asked = maps.asked.find((target) => target.includes("GetMap")) ?? "";
+	const { searchParams } = new URL(asked, maps.origin);
+	assert.equal([searchParams.get("CRS"), searchParams.get("LAYERS")], ["EPSG:3978", "e"]);
+	await page.locator(".map").click();
+	// HTML of a service stays in a frame without scripts.
+	const frame = page.locator(".info iframe");
+	await page.frameLocator(".info iframe").getByRole("heading", { name: "Here" }).waitFor();
+	assert.is(await frame.getAttribute("sandbox"), "");
+	assert.not.match(await page.title(), /owned/);
+	await page.goto(world.url("en/layer/sick"));
+	await page.locator('.map[data-state="failed"]').waitFor();
+	const said = `${new URL(maps.origin).host} says: Layer <b>gone</b> is not here`;
+	assert.is(await page.locator(".mapstatus").innerText(), said);
+});
+
+test("the address of a layer becomes a draft in two languages, which is signed and sent", async ({
+	maps,
+	page,
+	world,
+}) => {
+	const answer = { smallkey: "campgrounds-parks", warnings: ["/en: <b>odd</b>"] };
+	world.server.on("/base/register/campgrounds-parks", (request, response) => {
+		request.resume();
+		response.writeHead(201, { "Content-Type": "application/json" }).end(JSON.stringify(answer));
+	});
+	await page.goto(world.url("en/?page=draft"));
+	const address = `${maps.origin}${service("en")}/3`;
+	await page.locator("#source").fill(address);
+	await page.locator(".twin").getByText("Campings des parcs").waitFor();
+	await page.getByText("The registration is in order.").waitFor();
+	await page.locator('.map[data-state="drawn"]').waitFor();
+	await assertColour(page, 0.5, 0.5, green);
+	await eventually(() => page.url().includes("#draft="));
+	await page.getByLabel("Sender id").fill("jstest");
+	await page.getByLabel("Secret").fill("test_-k");
+	const sending = page.waitForRequest((request) => request.method() === "PUT");
+	await page.getByRole("button", { name: "Sign and send" }).click();
+	await page.getByText("Accepted (201).").waitFor();
+	await page.getByText("/en: <b>odd</b>").waitFor();
+	const sent = await sending;
+	const body = Buffer.from(sent.postData() ?? "");
+	assert.equal(JSON.parse(body.toString()), {
+		...{ version: "1.0.0", payload_type: "feature" },
+		en: { service_url: address, service_name: "Campgrounds of parks" },
+		fr: { service_url: address.replace("_en", "_fr"), service_name: "Campings des parcs" },
+	});
+	const { authorization, timestamp = "" } = await sent.allHeaders();
+	const { pathname: path } = new URL(sent.url());
+	assert.is(authorization, await sign("test_-k", { path, sender: "jstest", timestamp, body }));
+	const kept = await page.evaluate(() =>
+		JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href]),
+	);
+	assert.not.match(kept, /test_-k/);
+	await page.goto("about:blank");
+});
+
+test("without scripts every layer is in the plain list, with fragments that are there", async ({
+	window,
+	world,
+}) => {
+	const browser = window.context.browser();
+	const { page, context } = await openWindow(browser as NonNullable<typeof browser>, {
+		javaScriptEnabled: false,
+	});
+	await page.goto(world.url("index.html"));
+	await page.getByRole("link", { name: "English" }).click();
+	await page.getByRole("link", { name: "the plain list of all layers" }).click();
+	await page.getByRole("main").getByRole("link", { name: "Schools" }).click();
+	await page.getByRole("heading", { level: 1, name: "Schools" }).waitFor();
+	const link = page.locator('main a[href*="v0.9/doc/en/"]').first();
+	const address = new URL((await link.getAttribute("href")) ?? "", page.url()).href;
+	const fragment = (await (await page.request.get(address)).json()) as object;
+	assert.ok("layers" in fragment);
+	await context.close();
+});
+
+test("the root and the pages speak French to those who read it", async ({ window, world }) => {
+	const browser = window.context.browser();
+	const { page, context } = await openWindow(browser as NonNullable<typeof browser>, { locale: "fr-CA" });
+	await page.goto(world.url("?q=glaciers#x"));
+	await page.waitForURL(world.url("fr/?q=glaciers#x"));
+	await page.getByText("1 couche", { exact: true }).waitFor();
+	await page.locator(".results").getByText("Le service est en panne").waitFor();
+	await page.goto(world.url("fr/health/"));
+	await page.getByText("14 couches vérifiées. 1 couche avec un problème.").waitFor();
+	assert.is(
+		await page.locator(".counts li").innerText(),
+		"1\nLe service est en panne\u00a0: répond par le statut 503",
+	);
+	await page.goto(world.url("fr/?page=draft"));
+	await page.locator("#source").waitFor();
+	for (const summary of await page.locator(".draftfields summary").all()) await summary.click();
+	await page.getByLabel("Adresse (anglais)").fill("ftp://x");
+	await page.getByLabel("Adresse (anglais)").press("Tab");
+	await page.locator(".fieldproblems").getByText("doit être une adresse http ou https").first().waitFor();
+	assert.is(await page.locator(".verdict [lang=en]").count(), 0);
+	await context.close();
+});
+
+/** Finds what axe-core holds for a barrier on a page, by the rules of WCAG 2.2 AA. */
+async function barriers(page: Page): Promise<string[]> {
+	await page.evaluate(await readFile(join(root, "node_modules/axe-core/axe.min.js"), "utf8"));
+	const options = {
+		iframes: false,
+		resultTypes: ["violations"],
+		rules: { "target-size": { enabled: true } },
+	};
+	const violations = (await page.evaluate(
+		`axe.run(document, ${JSON.stringify(options)}).then(({ violations }) => violations)`,
+	)) as { id: string; impact: string; nodes: { html: string }[] }[];
+	const serious = violations.filter(({ impact }) => impact !== "minor");
+	return serious.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html).join("\n")}`);
+}
+
+test("axe-core finds no barrier on a page, and no page is wider than a phone", async ({ page, world }) => {
+	for (const [path, ready] of [
+		["en/", ".filters[open] .facet"],
+		["fr/layer/schools", '.map[data-state="drawn"]'],
+		["en/?page=draft", "#source"],
+		["en/health/", "thead button"],
+		["list/index.html", "main li a"],
+	] as const) {
+		await page.setViewportSize({ width: 1_200, height: 900 });
+		await page.goto(world.url(path));
+		await page.locator(ready).first().waitFor();
+		assert.equal(await barriers(page), [], path);
+		await page.setViewportSize({ width: 320, height: 640 });
+		assert.ok(Number(await page.evaluate("document.documentElement.scrollWidth")) <= 320, path);
+	}
+});
+
+runInBrowser(test);
