@@ -5,8 +5,7 @@ import { makeContext } from "../../../api/worker/settings.ts";
 import { deploymentEnvironment } from "../../../scripts/host/deployment.ts";
 import { readSecretFiles } from "../../../scripts/host/secrets.ts";
 import { workerVariables } from "../../../scripts/host/wrangler.ts";
-import { workers } from "../../conformance/engines.ts";
-import { exits, runScript, runScriptProcess, warns } from "../../helpers/process.ts";
+import { exits, runScript, warns } from "../../helpers/process.ts";
 import { folderSuite } from "../../helpers/world.ts";
 
 const test = folderSuite("npx fragment-publisher deploy");
@@ -119,28 +118,6 @@ test("wrangler gets the variables that a deployment needs, and no other secret",
 		npm_config_secret: "secret",
 	};
 	assert.equal(deploymentEnvironment({ ...others, ...needed }), needed);
-});
-
-/** With wrangler itself, which is asked for nothing but its dry run. */
-const withEngine = workers.missing === null ? test : test.skip;
-if (workers.missing !== null) console.log(`skipped: wrangler's dry run: ${workers.missing}`);
-
-withEngine("a dry run goes through wrangler, for assets and for a bucket", async ({ folder }) => {
-	const words = ["--layers", "tests/fixtures/layers", "--dry-run"];
-	const dist = await makeDist(folder, 3);
-	const assets = await runScriptProcess("deploy", ["--dist", dist, "--dry-run"], await unsetSecrets());
-	assert.is(assets.code, 0, assets.stderr);
-	assert.match(assets.stdout, /env\.ASSETS/);
-	assert.match(assets.stdout, /--dry-run: exiting now/);
-	const trial = { a: "a secret of sixteen bytes", publisher: "a secret of a trial" };
-	await writeFile(join(folder, "senders.json"), JSON.stringify(trial));
-	const secrets = ["--secret", `SENDERS=${join(folder, "senders.json")}`];
-	const named = { OBJECTS_BUCKET: "maps-fragments" };
-	const objects = await exits(runScriptProcess("deploy", [...words, "--objects", ...secrets], named), 0);
-	assert.match(objects.stdout, /env\.OBJECTS \(maps-fragments\)/);
-	assert.not.match(objects.stdout + objects.stderr, "a secret of");
-	assert.match(objects.stderr, "senders.json: the sender publisher of a trial may change every layer");
-	assert.not.match(objects.stdout, /env\.ASSETS/);
 });
 
 test.run();

@@ -1,17 +1,14 @@
 import { once } from "node:events";
-import { readFile, rename } from "node:fs/promises";
+import { rename } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import * as assert from "uvu/assert";
-import { parseTrustedProxies, type TrustedProxies } from "../../../api/node/address.ts";
 import { pageHeaders } from "../../../api/site-headers.ts";
-import { plausibleHead, TestServer } from "../../api/node/node-server.ts";
 import { ask } from "../../conformance/client.ts";
 import { layers, wmsFragment } from "../../conformance/engine.ts";
 import { buildDist } from "../../conformance/engines.ts";
 import { hasBrotli, nginx, spawnNginx } from "../../conformance/nginx-engine.ts";
-import { root, runScript } from "../../helpers/process.ts";
 import { suite } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { answering, runUnless, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
@@ -85,7 +82,11 @@ test("the catalogue comes from disk, with the headers of the service", async ({ 
 	assert.equal(passed, []);
 });
 
-test("what is no plain path of a file is passed to the service, unchanged", async ({ origin, passed }) => {
+test("what is no plain path of a file is passed to the service, unchanged, with the client's address", async ({
+	origin,
+	passed,
+	forwarded,
+}) => {
 	const targets = [
 		"GET /v0.9/docs/en/23ax5t,%2023ax5t",
 		"GET /v0.9/doc/en/%323ax5t",
@@ -118,17 +119,8 @@ test("what is no plain path of a file is passed to the service, unchanged", asyn
 		assert.is((await ask(origin, method, target)).text, "from the service", line);
 	}
 	assert.equal(passed, targets);
-});
-
-test("npx fragment-publisher verify finds the files as they were built", async ({ origin, dist, passed }) => {
-	// Encoded spellings and missing keys are the service's, which in this test knows no fragment.
-	const { stderr } = await runScript("verify", [origin, "--dist", dist]);
-	const lines = stderr
-		.split("\n")
-		.filter((line) => !/^$|^Comparing |^Asking |^\S+\/(?:en|fr)\/\S*[+=]/.test(line));
-	assert.equal(lines, []);
-	const others = passed.filter((line) => !/%|nobody/.test(line));
-	assert.equal(others, []);
+	await ask(origin, "PUT", "/register/a", { headers: { "X-Forwarded-For": "192.0.2.1" } });
+	assert.is(forwarded.at(-1), "192.0.2.1, 127.0.0.1");
 });
 
 test("nginx answers 404 as soon as a file is removed", async ({ origin, dist, passed }) => {
@@ -171,79 +163,14 @@ test("writes of one address are limited in number and at once, and reads are not
 	}
 });
 
-test("heads without bodies from nine addresses keep no publisher elsewhere waiting", async ({ dist }) => {
-	const trustedProxies = parseTrustedProxies("127.0.0.1") as TrustedProxies;
-	const server = await TestServer.start({ maxHeldBytes: 1024 * 1024, trustedProxies });
-	const front = await spawnNginx(new URL(server.url).host, dist);
-	const port = Number(new URL(front.origin).port);
-	const answers: string[] = [];
-	const connectFrom = (localAddress: string) => {
-		const socket = connect({ port, host: "127.0.0.1", localAddress });
-		socket.on("data", (data) => answers.push(data.toString("latin1")));
-		return socket;
-	};
-	const putAll = async () => {
-		for (let round = 0; round < 6; round += 1) {
-			answers.length = 0;
-			const publisher = connectFrom("127.0.0.50");
-			publisher.write(await server.put(`key${round}`));
-			await eventually(() => answers.length > 0);
-			publisher.destroy();
-			assert.match(answers.join(""), /^HTTP\/1\.1 201 /);
-		}
-	};
-	try {
-		await putAll();
-		const heads = Array.from({ length: 90 }, (_, at) => connectFrom(`127.0.0.${11 + (at % 9)}`));
-		const chunked = plausibleHead(0).replace("Content-Length: 0", "Transfer-Encoding: chunked");
-		for (const [at, socket] of heads.entries()) socket.write(at % 2 ? plausibleHead(60_000) : chunked);
-		await putAll();
-		const areWaiting = heads.every((socket) => !socket.destroyed);
-		assert.ok(areWaiting, "the heads still wait");
-		// A connection that is refused by nginx shows that their connections are the ones that its limit sees.
-		const last = Array.from({ length: 65 }, () => connectFrom("127.0.0.11"));
-		answers.length = 0;
-		for (const socket of last) socket.write(plausibleHead(60_000));
-		await eventually(() => answers.some((text) => text.startsWith("HTTP/1.1 429 ")));
-		for (const socket of [...heads, ...last]) socket.destroy();
-		assert.is(server.stored.length, 12);
-		const others = server.logged.filter(({ method, status }) => method === "PUT" && status !== 201);
-		assert.equal(others, [], "the service saw none of them");
-	} finally {
-		await front.stop();
-		TestServer.closeAll();
-	}
-});
-
-test("1,800 slow heads of four addresses leave room for a reader, and end", async ({ service, dist }) => {
-	const page = await readFile(join(root, "docs/one-machine.md"), "utf8");
-	const settingOf = (name: string) => new RegExp(`${name} \\d+;`).exec(page)?.[0] ?? "";
-	const events = `${settingOf("worker_rlimit_nofile")}\nevents { ${settingOf("worker_connections")} }`;
+test("a head that does not come is ended", async ({ service, dist }) => {
 	const front = await spawnNginx(service, dist, "", (text) =>
-		// None of the heads ends before the reader has asked.
-		text.replace("events {}", events).replace("client_header_timeout 5s;", "client_header_timeout 600s;"),
-	);
-	const slowHead = (origin: string, at: number) => {
-		const port = Number(new URL(origin).port);
-		const socket = connect({ port, host: "127.0.0.1", localAddress: `127.0.0.${11 + (at % 4)}` });
-		socket.on("error", () => undefined).resume();
-		socket.write("GET / HTTP/1.1\r\nHost: h\r\nX-Slow: ");
-		return socket;
-	};
-	const heads = Array.from({ length: 1_800 }, (_, at) => slowHead(front.origin, at));
-	try {
-		await Promise.all(heads.map((socket) => once(socket, "connect")));
-		assert.is((await ask(front.origin, "GET", "/v0.9/doc/en/23ax5t")).status, 200);
-		assert.is(heads.filter(({ closed }) => closed).length, 0, "all of them wait");
-	} finally {
-		for (const socket of heads) socket.destroy();
-		await front.stop();
-	}
-	const soon = await spawnNginx(service, dist, "", (text) =>
 		text.replace("client_header_timeout 5s;", "client_header_timeout 100ms;"),
 	);
-	const ended = Array.from({ length: 8 }, (_, at) => once(slowHead(soon.origin, at), "close"));
-	await Promise.all(ended).finally(soon.stop);
+	const socket = connect(Number(new URL(front.origin).port), "127.0.0.1");
+	socket.on("error", () => undefined).resume();
+	socket.write("GET / HTTP/1.1\r\nHost: h\r\nX-Slow: ");
+	await once(socket, "close").finally(front.stop);
 });
 
 test("an IPv6 network of /64 is limited as one address, a site of /48 as two", async ({ service, dist }) => {
@@ -275,9 +202,21 @@ test("an IPv6 network of /64 is limited as one address, a site of /48 as two", a
 	}
 });
 
-test("nginx tells the service the client's address", async ({ origin, forwarded }) => {
-	await ask(origin, "PUT", "/register/a", { headers: { "X-Forwarded-For": "192.0.2.1" } });
-	assert.is(forwarded.at(-1), "192.0.2.1, 127.0.0.1");
+test("reads and writes are below BASE_PATH", async ({ service, dist, passed }) => {
+	const front = await spawnNginx(service, dist, "/rcs");
+	passed.length = 0;
+	try {
+		const answer = await ask(front.origin, "GET", "/rcs/v0.9/doc/en/a+b=c");
+		assert.equal(JSON.parse(answer.text), wmsFragment("a+b=c", "en", "plus"));
+		const others = ["/v0.9/doc/en/a+b=c", "/x/rcs/v0.9/doc/en/a+b=c", "/rcs/v0.9/docs/en/a+b=c"];
+		for (const path of others) await ask(front.origin, "GET", path);
+		assert.equal(
+			passed,
+			others.map((path) => `GET ${path}`),
+		);
+	} finally {
+		await front.stop();
+	}
 });
 
 /** The same while the service is away. */

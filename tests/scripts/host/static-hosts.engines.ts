@@ -134,7 +134,10 @@ async function assertCatalogue(origin: string, dist: string): Promise<void> {
 		const { status, headers, bytes } = await ask(origin, "GET", `/${path}`);
 		assert.is(status, 200, path);
 		assert.ok(bytes.equals(readFileSync(join(dist, file))), path);
-		const expected = { "Access-Control-Allow-Origin": undefined, ...pageHeaders(file, true) };
+		const expected: Record<string, string | undefined> = {
+			"Access-Control-Allow-Origin": undefined,
+			...pageHeaders(file, true),
+		};
 		for (const [name, value] of Object.entries(expected)) assert.is(headers[name.toLowerCase()], value, path);
 		for (const encoding of ["identity", "gzip"]) {
 			const words = { "Accept-Encoding": encoding };

@@ -6,11 +6,11 @@ import { targetNames } from "../../../registry/targets/table.ts";
 import { writeHostingFiles } from "../../../scripts/host/files.ts";
 import { versionLine } from "../../../system/files/version.ts";
 import { ask, errorsOf, write } from "../../conformance/client.ts";
-import { senders, wms, wmsFragment } from "../../conformance/engine.ts";
+import { senders, wms } from "../../conformance/engine.ts";
 import { buildDist, startWorkers, workers } from "../../conformance/engines.ts";
 import { manual } from "../../helpers/local.ts";
-import { descendantsWith, exits, prints, runScript, warns } from "../../helpers/process.ts";
-import { answering, runUnless, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
+import { descendantsWith, exits, runScript, runScriptProcess, warns } from "../../helpers/process.ts";
+import { answering, folderSuite, runUnless, sharedSuite, temporaryFolder } from "../../helpers/world.ts";
 import { addressOf, assertPageHeaders, contentOf, pages, writePages } from "./pages.ts";
 
 interface Scene {
@@ -20,7 +20,7 @@ interface Scene {
 }
 
 const base = "/rcs";
-const keys = Array.from({ length: 200 }, (_, index) => `layer-${index}`);
+const keys = ["layer-7", "layer-8"];
 
 /** npx fragment-publisher workers without a store, below a prefix, as on Cloudflare's paid plan. */
 const test = sharedSuite<Scene>("npx fragment-publisher workers", async (use) => {
@@ -39,14 +39,6 @@ const test = sharedSuite<Scene>("npx fragment-publisher workers", async (use) =>
 async function runFolders(folder: string): Promise<string[]> {
 	return (await readdir(join(folder, "tmp"))).filter((name) => name.startsWith("workers-"));
 }
-
-test("a refused write is in French for who asks for that", async ({ engine }) => {
-	const headers = { "Accept-Language": "fr-CA" };
-	const answer = await fetch(`${engine.origin}${base}/register/x`, { method: "PUT", headers, body: "{}" });
-	assert.is(answer.status, 401);
-	const { errors } = (await answer.json()) as { errors: string[] };
-	assert.is(errors[0], "Authorization: l’en-tête est absent");
-});
 
 test("healthz and every read are below BASE_PATH", async ({ engine }) => {
 	const get = (path: string) => ask(engine.origin, "GET", path);
@@ -81,13 +73,6 @@ test("files of the catalogue have the same headers below BASE_PATH, from the wor
 		assert.is((await ask(engine.origin, "GET", base + path)).status, 404, path);
 });
 
-test("docs answers 200 different keys", async ({ engine }) => {
-	const answer = await ask(engine.origin, "GET", `${base}/v0.9/docs/fr/${keys.join(",")}`);
-	assert.is(answer.status, 200);
-	const expected = keys.map((key) => wmsFragment(key, "fr", key));
-	assert.equal(JSON.parse(answer.text), expected);
-});
-
 test("without a store a write is verified, and then refused for that reason", async ({ engine }) => {
 	const target = `${base}/register/new`;
 	const unsigned = await write(engine.origin, "PUT", target, { body: manual, secret: "another" });
@@ -115,13 +100,6 @@ test("variables are in a file that only its owner reads, and in no output", asyn
 	const { mode } = await stat(join(folder, "tmp", run, ".dev.vars"));
 	assert.is(mode & 0o777, 0o600);
 	for (const secret of [senders.jstest, senders.narrow.key]) assert.not.ok(engine.log().includes(secret));
-});
-
-test("npx fragment-publisher verify finds what is served as it was built", async ({ engine, dist }) => {
-	const words = [`${engine.origin}${base}`, "--dist", dist, "--sample", "40"];
-	await prints(runScript("verify", words), 0, [
-		/^40 of 2010 fragments and (\d+) of \1 files of the catalogue checked: all as built\n$/,
-	]);
 });
 
 test("with --objects pictures are in the local bucket, byte for byte", async ({ dist, folder }) => {
@@ -173,4 +151,21 @@ test("a bad variable, a taken port or a wrong build is reported before the start
 	assert.match(quotes.stderr, /METADATA_URL: must not hold both/);
 });
 
-runUnless(workers.missing, test);
+/** With wrangler itself, which is asked for nothing but its dry run. */
+const dryRun = folderSuite("npx fragment-publisher deploy");
+
+dryRun("a dry run goes through wrangler, for assets and for a bucket", async ({ folder }) => {
+	const dist = await buildDist(new Map([["one", wms("one")]]), folder);
+	const assets = await exits(runScriptProcess("deploy", ["--dist", dist, "--dry-run"]), 0);
+	for (const text of ["env.ASSETS", "--dry-run: exiting now"]) assert.match(assets.stdout, text);
+	const path = join(folder, "senders.json");
+	await writeFile(path, JSON.stringify({ publisher: "a secret of a trial" }));
+	const words = ["--layers", join(folder, "layers"), "--dry-run", "--objects", "--secret", `SENDERS=${path}`];
+	const objects = await exits(runScriptProcess("deploy", words, { OBJECTS_BUCKET: "maps-fragments" }), 0);
+	assert.match(objects.stdout, "env.OBJECTS (maps-fragments)");
+	assert.not.match(objects.stdout, "env.ASSETS");
+	assert.not.match(objects.stdout + objects.stderr, "a secret of");
+	assert.match(objects.stderr, "senders.json: the sender publisher of a trial may change every layer");
+});
+
+runUnless(workers.missing, test, dryRun);
