@@ -17,11 +17,12 @@ function described(extent: object): Description {
 	} as unknown as Description;
 }
 
+const entry = (layer: Parameters<typeof entryOf>[0]) => entryOf(layer, {}, new Map(), settings);
+
 const one = { smallkey: "abc", registration: JSON.parse(feature) as Registration };
 
 test("bounds are in degrees, whatever reference the service has", () => {
-	const boundsOf = (extent: object) =>
-		entryOf({ ...one, description: described(extent) }, {}, new Map(), settings).bounds;
+	const boundsOf = (extent: object) => entry({ ...one, description: described(extent) }).bounds;
 	assert.equal(
 		boundsOf({ wkid: 4326, xmin: -76.00001, ymin: 45, xmax: -75, ymax: 46.5 }),
 		[-76.0001, 45, -75, 46.5],
@@ -41,14 +42,14 @@ test("bounds are in degrees, whatever reference the service has", () => {
 test("a layer that was never checked is not in order: its health is not known", () => {
 	const seen = new Map([["abc", { state: "down" as const, since: "2026-W10" }]]);
 	const layer = { ...one, description: null };
-	assert.is(entryOf(layer, {}, new Map(), settings).health, null);
+	assert.is(entry(layer).health, null);
 	assert.equal(entryOf(layer, {}, seen, settings).health, seen.get("abc"));
 	const extent = { wkid: 4326, xmin: 0, ymin: 0, xmax: 1, ymax: 1 };
 	const harvested = described(extent);
-	assert.not.ok("health" in entryOf({ ...one, description: harvested }, {}, new Map(), settings));
+	assert.not.ok("health" in entry({ ...one, description: harvested }));
 	for (const from of ["import", "example"]) {
 		const unasked = { en: { ...harvested.en, from } } as Description;
-		assert.is(entryOf({ ...one, description: unasked }, {}, new Map(), settings).health, null, from);
+		assert.is(entry({ ...one, description: unasked }).health, null, from);
 	}
 });
 
@@ -67,12 +68,7 @@ test("an entry says what viewers show, and in which forms they cannot read it", 
 	});
 	const tiles = { service_type: "ogcWmts", service_url: "https://host.example/wmts", scrape_only: ["a"] };
 	const registration = { version: "2.0", en: tiles, fr: tiles } as unknown as Registration;
-	const { unread = [] } = entryOf(
-		{ smallkey: "t", registration, description: null },
-		{},
-		new Map(),
-		settings,
-	);
+	const { unread = [] } = entry({ smallkey: "t", registration, description: null });
 	assert.ok(unread.includes("v0.9/en") && unread.includes("v0.9/fr"), unread.join());
 	assert.not.ok(unread.includes("terria/en"));
 });
@@ -88,10 +84,10 @@ test("an entry has the description, the keywords and the extent that its service
 		en: of("en", { abstract: `Limits ${"é".repeat(400)}`, keywords: ["border", "Canada"], bounds }),
 		fr: of("fr", { abstract: "Les limites", keywords: ["frontière", "Canada"], bounds }),
 	} as unknown as Description;
-	const entry = entryOf({ smallkey: "abc", registration, description }, {}, new Map(), settings);
-	assert.equal(entry.description, { en: `Limits ${"é".repeat(292)}…`, fr: "Les limites" });
-	assert.equal(entry.keywords, { en: ["border", "Canada"], fr: ["frontière", "Canada"] });
-	assert.equal(entry.bounds, bounds);
+	const found = entry({ smallkey: "abc", registration, description });
+	assert.equal(found.description, { en: `Limits ${"é".repeat(292)}…`, fr: "Les limites" });
+	assert.equal(found.keywords, { en: ["border", "Canada"], fr: ["frontière", "Canada"] });
+	assert.equal(found.bounds, bounds);
 });
 
 test("a wms layer without a registered name has the title that its service gives, in each language", () => {
@@ -101,8 +97,7 @@ test("a wms layer without a registered name has the title that its service gives
 		en: { service_url: registration.en.service_url, ...words },
 		fr: { service_url: registration.fr.service_url, ...words, title: "Limites" },
 	} as unknown as Description;
-	const titleOf = (one: Registration) =>
-		entryOf({ smallkey: "abc", registration: one, description }, {}, new Map(), settings).title;
+	const titleOf = (one: Registration) => entry({ smallkey: "abc", registration: one, description }).title;
 	assert.equal(titleOf(registration), { en: "Boundaries", fr: "Limites" });
 	const named = { ...registration, en: { ...registration.en, service_name: "Our limits" } } as Registration;
 	assert.equal(titleOf(named), { en: "Our limits", fr: "Limites" });

@@ -1,6 +1,5 @@
 import * as assert from "uvu/assert";
 import { judgeChange, problemLine } from "../../registry/judge.ts";
-import { judgeKey } from "../../registry/key-rules.ts";
 import { type LayerFile, namesOf } from "../../registry/layer-file.ts";
 import { layerPath } from "../../registry/smallkey.ts";
 import { type TextCode, textIn } from "../../registry/texts.ts";
@@ -49,17 +48,6 @@ const changes: [what: string, stored: string[], change: string[], ...problems: [
 for (const [what, stored, change, ...problems] of changes)
 	test(`${what}: ${problems.length > 0 ? "refused" : "accepted"}`, () =>
 		assert.equal(judged(stored, ...change), problems));
-
-test("a smallkey is new only where it is known that it was not stored", () => {
-	const asked = [() => false, () => true, () => null].map(
-		(isStored) => judgeKey("abc", "ABC", isStored)?.[0],
-	);
-	assert.equal(asked, ["case-twin-here", "case-twin", "case-twin-here"]);
-	assert.is(
-		judgeKey("abc", "abc", () => false),
-		null,
-	);
-});
 
 test("each problem of stored files has the code of its rule, and good layers are handed on", () => {
 	const file = (path: string, text = wms("a"), kind: LayerFile["kind"] = "file"): LayerFile => {

@@ -84,30 +84,4 @@ test("owners with fifteen thousand wrong entries, and with long ones, are bounde
 	of({}, Array(15_000).fill("n".repeat(50)));
 });
 
-const withEn = (en: object) => JSON.stringify({ ...valid, en: { ...valid.en, ...en } });
-// biome-ignore format: a table
-const codes: [string | Uint8Array, ...codes: string[]][] = [
-	[new Uint8Array([0xff]), "utf-8"],
-	["{", "json"],
-	['{"a":1,"a":2}', "repeated-name"],
-	["[".repeat(65) + "]".repeat(65), "depth"],
-	[new Uint8Array(64 * 1024 + 1), "document-size"],
-	[withEn({ service_url: "ftp://h.example/" }), "address"],
-	[withEn({ service_url: "https://me:secret@h.example/" }), "address-credentials"],
-	[withEn({ service_url: "https://h.example/é" }), "address-characters"],
-	[withEn({ service_name: "<b>" }), "markup"],
-	[withEn({ display_field: "a" }), "only-feature"],
-	[withEn({ owner: "us" }), "additionalProperties"],
-	[JSON.stringify({ ...valid, version: "3", payload_type: 1 }), "version", "enum"],
-	["[0]", "type"],
-];
-
-test("each problem has the code of its rule, by which pages and programs know it", () => {
-	for (const [text, ...expected] of codes) {
-		const bytes = typeof text === "string" ? encoder.encode(text) : text;
-		const found = parseRegistration(bytes, "written").problems.map(({ code }) => code);
-		assert.equal(found, expected);
-	}
-});
-
 test.run();

@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import * as assert from "uvu/assert";
-import { escapeMarkup } from "../../registry/markup.ts";
 import { textsOf } from "../../registry/problems.ts";
 import { canonicalText, parseRegistration, type Registration } from "../../registry/registration.ts";
 import { fuzzRuns } from "../helpers/fuzz.ts";
@@ -70,18 +69,6 @@ const nearlyRegistrations = fc
 		}
 		return JSON.stringify(value);
 	});
-
-test("the rule of what is written, and the escaping of a stored text, agree on what markup is", () => {
-	const texts = fc.string({ unit: fc.constantFrom("<", "a", "Z", "/", "!", "?", "0", " ", "\n", "é") });
-	fc.assert(
-		fc.property(registrations1, texts, (registration, service_name) => {
-			const text = JSON.stringify({ ...registration, en: { ...registration.en, service_name } });
-			const { problems } = parseRegistration(encoder.encode(text), "written");
-			assert.is(problems.length > 0, escapeMarkup(service_name) !== service_name, service_name);
-		}),
-		parameters,
-	);
-});
 
 test("any text is read or refused with a bounded message, and what is read round-trips", () => {
 	const anything = fc.oneof(nearlyRegistrations, fc.json(), fc.string());

@@ -37,30 +37,19 @@ function problemsOf(document: object | string, rules: "written" | "stored" = "wr
 
 const folder = new URL("../fixtures/valid/", import.meta.url);
 const longest = `https://h.example/${"x".repeat(2_030)}`;
+// biome-ignore format: a table
 const valid: object[] = [
 	...readdirSync(folder).map((name) => JSON.parse(readFileSync(new URL(name, folder), "utf8"))),
 	...["1.1", "1.2", "1.20.3"].map((version) => feature({}, {}, { version })),
-	wms(
-		{ service_url: "http://host.example:8080/cgi?map=/a%20b.map&x=[1]" },
-		{ service_url: "HTTPS://[2001:db8::1]/wms" },
-	),
+	wms({ service_url: "http://host.example:8080/cgi?map=/a%20b.map&x=[1]" }, { service_url: "HTTPS://[2001:db8::1]/wms" }),
 	wms({ service_url: longest, service_name: "1 < 2 <\n<" }),
 	wms({}, {}, { targets: { v2: { en: { service_url: "https://h.example/ows" }, fr: { layer: "b" } } } }),
 	feature({}, {}, { targets: { v2: { en: { service_url: arcgis.replace("MapServer", "FeatureServer") } } } }),
 	version2({ service_type: "ogcWmts", recursive: true }),
-	version2(
-		{ service_type: "esriMapServer", scrape_only: [3, 0] },
-		{ service_type: "esriFeatureServer", recursive: true },
-	),
-	version2({
-		...{ service_type: "esriFeature", service_url: arcgis, display_field: "NAME", loading_mode: "snapshot" },
-		...{ max_allowable_offset: 10, tolerance: 5, metadata: { uuid: "9d5b2fb4" } },
-	}),
+	version2({ service_type: "esriMapServer", scrape_only: [3, 0] }, { service_type: "esriFeatureServer", recursive: true }),
+	version2({ ...{ service_type: "esriFeature", service_url: arcgis, display_field: "NAME", loading_mode: "snapshot" }, ...{ max_allowable_offset: 10, tolerance: 5, metadata: { uuid: "9d5b2fb4" } } }),
 	version2({ service_type: "esriTile" }, { service_type: "esriImage", service_name: "Élévation < 10 m" }),
-	version2({
-		...{ service_type: "ogcWms", scrape_only: ["b", "a", "b"], recursive: false },
-		...{ legend_format: "image/png", feature_info_format: "text/html;fgpv=summary" },
-	}),
+	version2({ ...{ service_type: "ogcWms", scrape_only: ["b", "a", "b"], recursive: false }, ...{ legend_format: "image/png", feature_info_format: "text/html;fgpv=summary" } }),
 ];
 
 for (const document of valid) {
@@ -87,173 +76,39 @@ const others = (type: string, other: string) =>
 	`belongs to payload_type ${type}, and must be left out of ${other}`;
 const mediaType = (value: string) => `must be a media type, such as image/png, not "${value}"`;
 
+// biome-ignore format: a table
 const invalid: [document: object | string, ...problems: string[]][] = [
 	["{}", "/en: is missing", "/fr: is missing", "/payload_type: is missing", "/version: is missing"],
-	...["1.3", "1.01.0", "2.0.0"].map((version): [object, string] => [
-		wms({}, {}, { version }),
-		`${versionRule} "${version}"`,
-	]),
+	...["1.3", "1.01.0", "2.0.0"].map((version): [object, string] => [wms({}, {}, { version }), `${versionRule} "${version}"`]),
 	[wms({}, {}, { version: 1 }), "/version: must be a string, not 1"],
 	[wms({}, {}, { payload_type: "wfs" }), '/payload_type: must be wms or feature, not "wfs"'],
 	[wms({}, {}, { en: [], fr: "x" }), "/en: must be an object, not []", '/fr: must be an object, not "x"'],
 	[wms({ a: 1 }, {}, { de: {}, "a/b": 1 }), `/a~1b: ${unknown}`, `/de: ${unknown}`, `/en/a: ${unknown}`],
-	[
-		feature({ service_url: "ftp://h.example/" }, { service_url: "javascript:alert(1)" }),
-		`/en/service_url: ${notAddress} "ftp://h.example/"`,
-		`/fr/service_url: ${notAddress} "javascript:alert(1)"`,
-	],
-	[
-		feature({ service_url: "https://user:hidden@h.example/" }, { service_url: "https://hidden@h.example/" }),
-		`/en/service_url: ${credentials}`,
-		`/fr/service_url: ${credentials}`,
-	],
-	[
-		feature({ service_url: "https://h.example/é" }, { service_url: "https://h.example/{a}" }),
-		`/en/service_url: ${characters} "https://h.example/é"`,
-		`/fr/service_url: ${characters} "https://h.example/{a}"`,
-	],
-	[
-		feature({ service_url: "http://?x" }, { service_url: "https://a b/" }),
-		`/en/service_url: ${notAddress} "http://?x"`,
-		`/fr/service_url: ${characters} "https://a b/"`,
-	],
+	[feature({ service_url: "ftp://h.example/" }, { service_url: "javascript:alert(1)" }), `/en/service_url: ${notAddress} "ftp://h.example/"`, `/fr/service_url: ${notAddress} "javascript:alert(1)"`],
+	[feature({ service_url: "https://user:hidden@h.example/" }, { service_url: "https://hidden@h é/" }), `/en/service_url: ${credentials}`, `/fr/service_url: ${credentials}`],
+	[feature({ service_url: "https://h.example/é" }, { service_url: "https://h.example/{a}" }), `/en/service_url: ${characters} "https://h.example/é"`, `/fr/service_url: ${characters} "https://h.example/{a}"`],
+	[feature({ service_url: "http://?x" }, { service_url: "https://a b/" }), `/en/service_url: ${notAddress} "http://?x"`, `/fr/service_url: ${characters} "https://a b/"`],
 	[wms({ service_url: `${longest}x` }), "/en/service_url: must have at most 2048 characters"],
 	[wms({ layer: undefined }, { layer: "" }), "/en/layer: is missing", "/fr/layer: must not be empty"],
-	[
-		wms({ display_field: "a", max_allowable_offset: 1 }),
-		`/en/display_field: ${others("feature", "wms")}`,
-		`/en/max_allowable_offset: ${others("feature", "wms")}`,
-	],
-	[
-		feature({ layer: "x" }, { feature_info_type: "text/html" }),
-		`/en/layer: ${others("wms", "feature")}`,
-		`/fr/feature_info_type: ${others("wms", "feature")}`,
-	],
-	[
-		wms({ legend_format: "png" }, { feature_info_type: "text" }),
-		`/en/legend_format: ${mediaType("png")}`,
-		`/fr/feature_info_type: ${mediaType("text")}`,
-	],
-	[
-		feature({ max_allowable_offset: -1 }, { max_allowable_offset: 1.5 }),
-		"/en/max_allowable_offset: must be 0 or more, not -1",
-		"/fr/max_allowable_offset: must be an integer, not 1.5",
-	],
-	[
-		JSON.stringify(feature({ max_allowable_offset: 4711 })).replace("4711", "1e999"),
-		"/en/max_allowable_offset: must be an integer, not Infinity",
-	],
-	[
-		feature({ loading_mode: "auto" }, { loading_mode: null }),
-		'/en/loading_mode: must be ondemand or snapshot, not "auto"',
-		"/fr/loading_mode: must be ondemand or snapshot, not null",
-	],
-	[
-		feature({ metadata: {} }, { metadata: { uuid: 1, url: "x" } }),
-		`/en/metadata: ${oneOrOther}`,
-		`/fr/metadata/url: ${unknown}: did you mean metadata_url?`,
-		"/fr/metadata/uuid: must be a string, not 1",
-	],
-	[
-		feature(
-			{ metadata: { uuid: "x", metadata_url: "https://h.example/" } },
-			{ metadata: { metadata_url: "mailto:x", catalogue_url: "https://a:hidden@h.example/" } },
-		),
-		`/en/metadata: ${oneOrOther}`,
-		`/fr/metadata/catalogue_url: ${credentials}`,
-		`/fr/metadata/metadata_url: ${notAddress} "mailto:x"`,
-	],
+	[wms({ display_field: "a", max_allowable_offset: 1 }), `/en/display_field: ${others("feature", "wms")}`, `/en/max_allowable_offset: ${others("feature", "wms")}`],
+	[feature({ layer: "x" }, { feature_info_type: "text/html" }), `/en/layer: ${others("wms", "feature")}`, `/fr/feature_info_type: ${others("wms", "feature")}`],
+	[wms({ legend_format: "png" }, { feature_info_type: "text" }), `/en/legend_format: ${mediaType("png")}`, `/fr/feature_info_type: ${mediaType("text")}`],
+	[feature({ max_allowable_offset: -1 }, { max_allowable_offset: 1.5 }), "/en/max_allowable_offset: must be 0 or more, not -1", "/fr/max_allowable_offset: must be an integer, not 1.5"],
+	[JSON.stringify(feature({ max_allowable_offset: 4711 })).replace("4711", "1e999"), "/en/max_allowable_offset: must be an integer, not Infinity"],
+	[feature({ loading_mode: "auto" }, { loading_mode: null }), '/en/loading_mode: must be ondemand or snapshot, not "auto"', "/fr/loading_mode: must be ondemand or snapshot, not null"],
+	[feature({ metadata: {} }, { metadata: { uuid: 1, url: "x" } }), `/en/metadata: ${oneOrOther}`, `/fr/metadata/url: ${unknown}: did you mean metadata_url?`, "/fr/metadata/uuid: must be a string, not 1"],
+	[feature({ metadata: { uuid: "x", metadata_url: "https://h.example/" } }, { metadata: { metadata_url: "mailto:x", catalogue_url: "https://a:hidden@h.example/" } }), `/en/metadata: ${oneOrOther}`, `/fr/metadata/catalogue_url: ${credentials}`, `/fr/metadata/metadata_url: ${notAddress} "mailto:x"`],
 	[wms({}, {}, { targets: {} }), "/targets: must name a target, or be left out"],
-	[
-		wms({}, {}, { targets: { v2: {}, "v0.9": {} } }),
-		`/targets/v0.9: ${onlyTarget} "v0.9"`,
-		"/targets/v2: must have en, fr or both",
-	],
-	[
-		feature(
-			{},
-			{},
-			{
-				targets: {
-					v2: {
-						...{ de: {}, fr: {} },
-						en: { service_url: "https://me:hidden@h.example/2", layer: "a", service_name: "A" },
-					},
-				},
-			},
-		),
-		`/targets/v2/de: ${unknown}`,
-		`/targets/v2/en/layer: ${others("wms", "feature")}`,
-		`/targets/v2/en/service_name: ${unknown}`,
-		`/targets/v2/en/service_url: ${credentials}`,
-		"/targets/v2/fr: must have a service_url, a layer or both",
-	],
-	[
-		version2({ service_type: "esriTile" }, {}, { payload_type: "wms", targets: {}, fr: undefined }),
-		"/fr: is missing",
-		`/payload_type: ${unknown}`,
-		`/targets: ${unknown}`,
-	],
-	[
-		version2({ service_type: "esriMap" }, {}),
-		'/en/service_type: must be esriFeature, esriTile, esriImage, ogcWms, ogcWmts, esriMapServer or esriFeatureServer, not "esriMap"',
-		"/fr/service_type: is missing",
-	],
-	[
-		version2({ service_type: "ogcWms" }, { service_type: "esriMapServer", recursive: false }),
-		`/en: ${noLayers}`,
-		`/fr: ${noLayers}`,
-	],
-	[
-		version2(
-			{ service_type: "esriTile", tolerance: 1, scrape_only: [1] },
-			{ service_type: "ogcWms", recursive: true, layer: "a", display_field: "a" },
-		),
-		`/en/scrape_only: ${unknown}`,
-		`/en/tolerance: ${unknown}`,
-		`/fr/display_field: ${unknown}`,
-		`/fr/layer: ${unknown}`,
-	],
-	[
-		version2(
-			{ service_type: "esriMapServer", scrape_only: ["a", -1, 1.5] },
-			{ service_type: "ogcWms", scrape_only: [] },
-		),
-		'/en/scrape_only/0: must be an integer, not "a"',
-		"/en/scrape_only/1: must be 0 or more, not -1",
-		"/en/scrape_only/2: must be an integer, not 1.5",
-		"/fr/scrape_only: must have at least 1 entry",
-	],
-	[
-		version2(
-			{ service_type: "esriMapServer", legend_format: "image/png", scrape_only: "1" },
-			{ service_type: "ogcWms", scrape_only: [1] },
-		),
-		`/en/legend_format: ${unknown}`,
-		'/en/scrape_only: must be an array, not "1"',
-		"/fr/scrape_only/0: must be a string, not 1",
-	],
-	[
-		version2(
-			{ service_type: "esriFeature", recursive: true, tolerance: -1 },
-			{ service_type: "esriFeature", service_url: undefined },
-		),
-		`/en/recursive: ${unknown}`,
-		"/en/tolerance: must be 0 or more, not -1",
-		"/fr/service_url: is missing",
-	],
-	[
-		version2(
-			{ service_type: "ogcWms", scrape_only: ["a<b>", ""], service_name: "</script>" },
-			{ service_type: "ogcWms", recursive: "yes", feature_info_format: "text/xml", legend_format: "png" },
-		),
-		`/en/scrape_only/0: ${markup} "a<b>"`,
-		"/en/scrape_only/1: must not be empty",
-		`/en/service_name: ${markup} "</script>"`,
-		'/fr/feature_info_format: must be text/html;fgpv=summary or text/html or text/plain or application/json, not "text/xml"',
-		`/fr/legend_format: ${mediaType("png")}`,
-		'/fr/recursive: must be a boolean, not "yes"',
-	],
+	[wms({}, {}, { targets: { v2: {}, v20: {} } }), "/targets/v2: must have en, fr or both", `/targets/v20: ${onlyTarget} "v20"`],
+	[feature({}, {}, { targets: { v2: { ...{ de: {}, fr: {} }, en: { service_url: "https://me:hidden@h.example/2", layer: "a", service_name: "A" } } } }), `/targets/v2/de: ${unknown}`, `/targets/v2/en/layer: ${others("wms", "feature")}`, `/targets/v2/en/service_name: ${unknown}`, `/targets/v2/en/service_url: ${credentials}`, "/targets/v2/fr: must have a service_url, a layer or both"],
+	[version2({ service_type: "esriTile" }, {}, { payload_type: "wms", targets: {}, fr: undefined }), "/fr: is missing", `/payload_type: ${unknown}`, `/targets: ${unknown}`],
+	[version2({ service_type: "esriMap" }, {}), '/en/service_type: must be esriFeature, esriTile, esriImage, ogcWms, ogcWmts, esriMapServer or esriFeatureServer, not "esriMap"', "/fr/service_type: is missing"],
+	[version2({ service_type: "ogcWms" }, { service_type: "esriMapServer", recursive: false }), `/en: ${noLayers}`, `/fr: ${noLayers}`],
+	[version2({ service_type: "esriTile", tolerance: 1, scrape_only: [1] }, { service_type: "ogcWms", recursive: true, layer: "a", display_field: "a" }), `/en/scrape_only: ${unknown}`, `/en/tolerance: ${unknown}`, `/fr/display_field: ${unknown}`, `/fr/layer: ${unknown}`],
+	[version2({ service_type: "esriMapServer", scrape_only: ["a", -1, 1.5] }, { service_type: "ogcWms", scrape_only: [] }), '/en/scrape_only/0: must be an integer, not "a"', "/en/scrape_only/1: must be 0 or more, not -1", "/en/scrape_only/2: must be an integer, not 1.5", "/fr/scrape_only: must have at least 1 entry"],
+	[version2({ service_type: "esriMapServer", legend_format: "image/png", scrape_only: "1" }, { service_type: "ogcWms", scrape_only: [1] }), `/en/legend_format: ${unknown}`, '/en/scrape_only: must be an array, not "1"', "/fr/scrape_only/0: must be a string, not 1"],
+	[version2({ service_type: "esriFeature", recursive: true, tolerance: -1 }, { service_type: "esriFeature", service_url: undefined }), `/en/recursive: ${unknown}`, "/en/tolerance: must be 0 or more, not -1", "/fr/service_url: is missing"],
+	[version2({ service_type: "ogcWms", scrape_only: ["a<b>", ""], service_name: "</script>" }, { service_type: "ogcWms", recursive: "yes", feature_info_format: "text/xml", legend_format: "png" }), `/en/scrape_only/0: ${markup} "a<b>"`, "/en/scrape_only/1: must not be empty", `/en/service_name: ${markup} "</script>"`, '/fr/feature_info_format: must be text/html;fgpv=summary or text/html or text/plain or application/json, not "text/xml"', `/fr/legend_format: ${mediaType("png")}`, '/fr/recursive: must be a boolean, not "yes"'],
 ];
 
 for (const [document, ...problems] of invalid)

@@ -8,22 +8,17 @@ import { temporaryFolder } from "../../helpers/world.ts";
 /** The real calls, of which one fails after half of a text, as on a disk that is full. */
 function failing(name: "writeFile" | "sync" | "rename"): FileCalls {
 	const full = () => Promise.reject(Object.assign(new Error("ENOSPC: no space left"), { code: "ENOSPC" }));
-	return {
-		...promises,
-		open: async (...args) => {
-			const file = await promises.open(...args);
-			const write = file.writeFile.bind(file);
-			if (name === "writeFile") {
-				file.writeFile = async (text) => {
-					await write(String(text).slice(0, String(text).length / 2));
-					return full();
-				};
-			}
-			if (name === "sync") file.sync = full;
-			return file;
-		},
-		...(name === "rename" ? { rename: full } : {}),
+	if (name === "rename") return { ...promises, rename: full };
+	const open: FileCalls["open"] = async (...args) => {
+		const file = await promises.open(...args);
+		const write = file.writeFile.bind(file);
+		const half = async (text: unknown) => {
+			await write(String(text).slice(0, String(text).length / 2));
+			return full();
+		};
+		return Object.assign(file, name === "sync" ? { sync: full } : { writeFile: half });
 	};
+	return { ...promises, open };
 }
 
 for (const name of ["writeFile", "sync", "rename"] as const) {
