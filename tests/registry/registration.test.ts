@@ -99,7 +99,7 @@ const invalid: [document: object | string, ...problems: string[]][] = [
 	[feature({ metadata: {} }, { metadata: { uuid: 1, url: "x" } }), `/en/metadata: ${oneOrOther}`, `/fr/metadata/url: ${unknown}: did you mean metadata_url?`, "/fr/metadata/uuid: must be a string, not 1"],
 	[feature({ metadata: { uuid: "x", metadata_url: "https://h.example/" } }, { metadata: { metadata_url: "mailto:x", catalogue_url: "https://a:hidden@h.example/" } }), `/en/metadata: ${oneOrOther}`, `/fr/metadata/catalogue_url: ${credentials}`, `/fr/metadata/metadata_url: ${notAddress} "mailto:x"`],
 	[wms({}, {}, { targets: {} }), "/targets: must name a target, or be left out"],
-	[wms({}, {}, { targets: { v2: {}, v20: {} } }), "/targets/v2: must have en, fr or both", `/targets/v20: ${onlyTarget} "v20"`],
+	[wms({}, {}, { targets: { v2: {}, v20: {} } }), `/targets/v20: ${onlyTarget} "v20"`, "/targets/v2: must have en, fr or both"],
 	[feature({}, {}, { targets: { v2: { ...{ de: {}, fr: {} }, en: { service_url: "https://me:hidden@h.example/2", layer: "a", service_name: "A" } } } }), `/targets/v2/de: ${unknown}`, `/targets/v2/en/layer: ${others("wms", "feature")}`, `/targets/v2/en/service_name: ${unknown}`, `/targets/v2/en/service_url: ${credentials}`, "/targets/v2/fr: must have a service_url, a layer or both"],
 	[version2({ service_type: "esriTile" }, {}, { payload_type: "wms", targets: {}, fr: undefined }), "/fr: is missing", `/payload_type: ${unknown}`, `/targets: ${unknown}`],
 	[version2({ service_type: "esriMap" }, {}), '/en/service_type: must be esriFeature, esriTile, esriImage, ogcWms, ogcWmts, esriMapServer or esriFeatureServer, not "esriMap"', "/fr/service_type: is missing"],
