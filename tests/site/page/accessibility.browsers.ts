@@ -257,23 +257,4 @@ test("everything can be done with the keyboard, and the focus goes where one goe
 	await context.close();
 });
 
-test("the page speaks the language that it says, and links to the other one", async ({ browser, world }) => {
-	for (const [lang, other] of [
-		["en", "fr"],
-		["fr", "en"],
-	]) {
-		const { page, context } = await openWindow(browser);
-		await page.goto(world.url(`${lang}/layer/rivers`));
-		await page.locator("h1").first().waitFor();
-		assert.is(await page.locator("html").getAttribute("lang"), lang);
-		assert.is(
-			await page.locator(`link[hreflang=${other}]`).getAttribute("href"),
-			`../../${other}/layer/rivers`,
-		);
-		await page.locator(".layerhead .second").waitFor();
-		assert.is(await page.locator(".layerhead .second").getAttribute("lang"), other);
-		await context.close();
-	}
-});
-
 runInBrowser(test);

@@ -69,29 +69,6 @@ test.after.each(async ({ window, faults }) => {
 	assert.equal(faults.splice(0), []);
 });
 
-test("the search finds as one types, in both languages, and keeps everything in the address", async (scene) => {
-	const { window, world } = scene;
-	await window.goto(world.url("en/"));
-	const rows = window.locator(".results li h2");
-	await window.getByText("44 layers", { exact: true }).waitFor();
-	await window.getByRole("searchbox").pressSequentially("ecole");
-	await window.getByText("1 layer", { exact: true }).waitFor();
-	await window.waitForURL(/\/base\/en\/\?q=ecole$/);
-	assert.equal(await rows.allTextContents(), ["Schools"]);
-	await window.reload();
-	await window.getByText("1 layer", { exact: true }).waitFor();
-	assert.is(await window.getByRole("searchbox").inputValue(), "ecole");
-	await rows.first().getByRole("link").click();
-	await window.getByRole("heading", { level: 1, name: "Schools" }).waitFor();
-	assert.match(window.url(), /\/en\/layer\/ecoles\?q=ecole$/);
-	await window.getByRole("link", { name: "Français" }).click();
-	await window.getByRole("heading", { level: 1, name: "Écoles du Québec" }).waitFor();
-	assert.match(window.url(), /\/base\/fr\/layer\/ecoles\?q=ecole$/);
-	await window.goBack();
-	await window.goBack();
-	await window.getByText("1 layer", { exact: true }).waitFor();
-});
-
 test("Back while the page waits for its texts shows the list", async ({ window, world }) => {
 	await window.goto(world.url("en/?q=ecole"));
 	await window.locator(".results li h2").first().getByRole("link").click();
@@ -107,61 +84,6 @@ test("Back while the page waits for its texts shows the list", async ({ window, 
 	await window.waitForURL(/\/base\/en\/\?q=ecole$/);
 	release();
 	await window.getByText("1 layer", { exact: true }).waitFor();
-});
-
-test("filters work before any text, alone and together, and can be taken away", async ({ window, world }) => {
-	await window.goto(world.url("en/"));
-	const value = (name: RegExp) => window.getByRole("button", { name });
-	await value(/^The service fails\s+1$/).click();
-	await window.getByText("1 layer", { exact: true }).waitFor();
-	// What could be chosen instead is counted with everything else that is chosen.
-	assert.equal(await window.getByRole("group", { name: "Type" }).getByRole("button").allInnerTexts(), [
-		"WMS\n1",
-	]);
-	assert.match(await window.locator(".results li").innerText(), /Glaciers[\s\S]*The service fails/);
-	await window.getByRole("button", { name: "Remove the filter The service fails" }).click();
-	// The button is gone: the focus stays near.
-	assert.is(await window.evaluate("document.activeElement.tagName"), "SUMMARY");
-	await value(/^Any problem\s+1$/).click();
-	await window.getByText("1 layer", { exact: true }).waitFor();
-	await value(/^Any problem\s+1$/).click();
-	await window.getByRole("checkbox", { name: "No French title of its own" }).check();
-	await window.getByText("1 layer", { exact: true }).waitFor();
-	assert.match(await window.locator(".results li").innerText(), /Radon/);
-	await window.getByRole("checkbox", { name: "No French title of its own" }).uncheck();
-	await value(/^gis\.example\.ca\s/).click();
-	await value(/^Lakes Canada\s/).click();
-	await window.getByText("20 layers", { exact: true }).waitFor();
-	while (await window.getByRole("button", { name: "Show more" }).isVisible()) {
-		const before = await window.locator(".results li h2").allTextContents();
-		const shown = before.length;
-		await window.getByRole("button", { name: "Show more" }).click();
-		await eventually(async () => (await window.locator("[aria-busy]").count()) === 0);
-		// What was read stays where it is, and reading continues with the first one that was added.
-		const after = await window.locator(".results li h2").allTextContents();
-		assert.ok(after.length > shown);
-		assert.equal(after.slice(0, shown), before);
-		const first = window.locator(".results li").nth(shown).locator("h2 a");
-		await eventually(() => first.evaluate((link) => link === link.ownerDocument.activeElement));
-	}
-	await window.getByText("20 layers", { exact: true }).waitFor();
-});
-
-test("odd searches find nothing and break nothing, and long or foreign titles stay in their place", async (scene) => {
-	const { browser, world } = scene;
-	const { page: window, context, faults } = await openWindow(browser, { width: 320, height: 600 });
-	for (const text of ["x".repeat(10_000), "(.*)+[\\", "<img src=x onerror=alert(1)>", "\u202eabc", "مرحبا"]) {
-		await window.goto(world.url("en/"));
-		await window.getByText("44 layers", { exact: true }).waitFor();
-		await window.getByRole("searchbox").fill(text);
-		await eventually(async () => !(await window.locator(".count").innerText()).includes("44"));
-	}
-	await window.getByText("1 layer", { exact: true }).waitFor();
-	const width = await window.evaluate("document.documentElement.scrollWidth");
-	assert.ok((width as number) <= 320, String(width));
-	assert.is(await window.locator("main img").count(), 0);
-	assert.equal(faults, []);
-	await context.close();
 });
 
 /** The layout shift of a page until its rows or its map are there (web.dev, "Cumulative Layout Shift"). */
@@ -338,19 +260,6 @@ test("the manifest is preloaded and asked for once, and rows wait for no other c
 	await tab.close();
 });
 
-test("where the worker that finds texts cannot be loaded, the page says so, and can try again", async (context) => {
-	const { browser, world } = context;
-	const { page: window, context: tab } = await openWindow(browser);
-	await window.route("**/assets/worker-*", (route) => route.abort());
-	await window.goto(world.url("en/?q=radon"));
-	await window.getByText("This site does not answer").waitFor();
-	assert.is(await window.getByText("No layer matches").count(), 0);
-	await window.unroute("**/assets/worker-*");
-	await window.getByRole("button", { name: "Try again" }).click();
-	await window.locator(".results mark").first().waitFor();
-	await tab.close();
-});
-
 test("a layer that was removed is not shown again from the browser’s cache, which has all others", async (scene) => {
 	const { window } = scene;
 	await using world = await SiteWorld.open(layers);
@@ -423,57 +332,6 @@ test("a publication between the manifest and a chunk: the page reads the chunk t
 	assert.is(await window.getByRole("alert").count(), 0);
 });
 
-test("a layer's page has both languages, what differs, its last change and how it is read", async (scene) => {
-	const { window } = scene;
-	await using world = await SiteWorld.open(layers, {
-		repository: "https://github.example/org/layers",
-		branch: "main",
-	});
-	await window.goto(world.url("en/layer/same"));
-	await window.getByRole("heading", { level: 1, name: "Radon" }).waitFor();
-	await window.getByText("the French address is the English one").waitFor();
-	await window.getByText("the same in both languages").waitFor();
-	await window.getByText("March 4, 2026").waitFor();
-	await window.getByRole("link", { name: "commit 0123456" }).waitFor();
-	const history = await window.getByRole("link", { name: "its history" }).getAttribute("href");
-	assert.is(history, "https://github.example/org/layers/commits/main/layers/sa/same.json");
-	await window.getByRole("link", { name: "https://metadata.example.ca/radon" }).first().waitFor();
-	const own = window.getByRole("row", { name: "The service’s own page" }).getByRole("link").first();
-	const capabilities = "https://maps.example.ca/wms?SERVICE=WMS&REQUEST=GetCapabilities";
-	assert.is(await own.getAttribute("href"), capabilities);
-	// One text at a time: the address first, then what was chosen last.
-	const copied = window.locator(".copybox pre");
-	assert.is(await copied.count(), 1);
-	assert.is(await copied.innerText(), world.url("v0.9/doc/en/same"));
-	const choice = window.getByLabel("For", { exact: true });
-	const names = await choice.locator("option").allInnerTexts();
-	assert.is(names[0], "Address of the fragment");
-	for (const name of ["OpenLayers", "Leaflet", "QGIS", "ArcGIS", "in a frame", "RAMP 4.0", "FGPV", "GeoView"])
-		assert.ok(
-			names.some((one) => one.includes(name)),
-			name,
-		);
-	await choice.selectOption("RAMP 4.0");
-	assert.is(
-		await copied.innerText(),
-		`RAMP.configServiceURL = "${world.url("v0.9/")}";\n// The address of its page then has the key: ?keys=same`,
-	);
-	await choice.selectOption("RAMP4");
-	await copied.getByText('"layerType": "ogc-wms"').waitFor();
-	await choice.selectOption("curl");
-	assert.is(await copied.innerText(), `curl --fail --compressed '${world.url("v0.9/doc/en/same")}'`);
-	await window.emulateMedia({ media: "print" });
-	assert.is(await window.locator("button:visible").count(), 0);
-	await window.emulateMedia({ media: "screen" });
-	await window.goto(world.url("fr/layer/same"));
-	await window.getByRole("button", { name: "Copier\u00a0: curl" }).waitFor();
-	await window.goto(world.url("en/?layer=not-there"));
-	await window.getByRole("heading", { name: "There is no layer not-there." }).waitFor();
-	await window.getByRole("link", { name: "Search for not-there" }).click();
-	await window.getByText("No layer matches.").waitFor();
-	assert.is(await window.getByRole("searchbox").inputValue(), "not-there");
-});
-
 test("more rows take the focus, and a click with Ctrl opens another tab", async ({ window, world }) => {
 	await window.goto(world.url("en/?sort=title"));
 	// A chunk that arrives later may have a row before the added ones.
@@ -489,16 +347,6 @@ test("more rows take the focus, and a click with Ctrl opens another tab", async 
 	await other.waitForURL(/\/layer\//);
 	await other.close();
 	assert.not.match(window.url(), "/layer/");
-});
-
-test("a layer is shown while its configuration for RAMP4 is not read yet", async ({ window, world }) => {
-	const [asked, answer] = gate();
-	await window.route(/\/ramp4\//, (route) => asked.then(() => route.continue()));
-	await window.goto(world.url("en/layer/same"));
-	await window.getByLabel("For", { exact: true }).selectOption("RAMP4");
-	await window.getByRole("heading", { level: 1, name: "Radon" }).waitFor();
-	answer();
-	await window.locator(".copybox pre", { hasText: '"layerType": "ogc-wms"' }).waitFor({ state: "attached" });
 });
 
 test("a layer that cannot be read is not said to be away", async ({ window, world }) => {
@@ -569,6 +417,13 @@ test("the health page is one table that can be sorted, with counts by cause, and
 	await tab.close();
 });
 
+test("changes are filtered by publisher", async ({ window, world }) => {
+	await window.goto(world.url("en/changes/"));
+	await window.getByLabel("Publisher", { exact: true }).selectOption("Rivers Canada");
+	await window.getByText("5 changes").waitFor();
+	assert.is(await window.locator("main li:not([hidden])").count(), 5);
+});
+
 test("leaving a layer's page ends its requests, and French has its spaces", async (context) => {
 	const { browser, world } = context;
 	const { page: window, context: tab } = await openWindow(browser, { locale: "fr-CA" });
@@ -584,19 +439,6 @@ test("leaving a layer's page ends its requests, and French has its spaces", asyn
 	await window.getByRole("link", { name: "Retour aux couches" }).click();
 	await ended;
 	await tab.close();
-});
-
-test("the root chooses the browser's language, and takes the address along", async ({ browser, world }) => {
-	for (const [locale, lang] of [
-		["fr-CA", "fr"],
-		["en-CA", "en"],
-		["de-DE", "en"],
-	]) {
-		const { page: window, context } = await openWindow(browser, { locale });
-		await window.goto(world.url("?q=ecole#x"));
-		await window.waitForURL(world.url(`${lang}/?q=ecole#x`));
-		await context.close();
-	}
 });
 
 runInBrowser(test);

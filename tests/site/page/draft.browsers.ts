@@ -3,10 +3,7 @@ import { promisify } from "node:util";
 import type { Browser, Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import { sign } from "../../../api/senders.ts";
-import { packDraft, unpackDraft } from "../../../registry/draft.ts";
-import { sign as signInPage } from "../../../site/draft/send.ts";
 import { Peer } from "../../harvest/peer.ts";
-import { suite } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 import { colourAt, isNear, openBrowser, openWindow, runInBrowser } from "../browser.ts";
@@ -119,27 +116,6 @@ test("a draft is judged as one types, by the rules and in the words of the API",
 	await page.getByLabel("Smallkey").fill("taken");
 	await page.getByText("This smallkey is registered").waitFor();
 	assert.is(await page.getByRole("heading", { name: "Register it" }).count(), 0);
-});
-
-test("a French page says in French what is wrong and what is odd, at the fields too", async (context) => {
-	const { page, world } = context;
-	await page.goto(world.url("fr/?page=draft"));
-	await openAll(page);
-	await page.getByLabel("Adresse (anglais)").fill("ftp://x");
-	await page.getByLabel("Adresse (anglais)").press("Tab");
-	const missing = page.locator(".verdict li", { hasText: "/en/layer" });
-	assert.is(await missing.count(), 0, "before the field was left");
-	await page.getByLabel("Couche dans le service (anglais)").focus();
-	await page.getByLabel("Couche dans le service (anglais)").press("Tab");
-	await missing.getByText("ne doit pas être vide").waitFor();
-	await page.locator(".fieldproblems").getByText("doit être une adresse http ou https").first().waitFor();
-	await page.getByRole("button", { name: "Charger un exemple" }).click();
-	await page.getByText("L’inscription est valide.").waitFor();
-	assert.is(await page.locator(".fieldproblems p").count(), 0);
-	assert.is(await page.getByLabel("Adresse (anglais)").getAttribute("aria-invalid"), "false");
-	await page.getByLabel("Adresse (anglais)").fill("http://maps.example.ca/wms");
-	await page.locator(".verdict li", { hasText: "n’est pas en https" }).waitFor();
-	assert.is(await page.locator(".verdict [lang=en]").count(), 0);
 });
 
 test("the layers of a service are offered, by name and by number", async ({ page, maps, world }) => {
@@ -301,37 +277,4 @@ test("a dropped file fills the draft; one that is too large or no draft in the a
 	await page.getByRole("alert").getByText("Le fichier dépasse").waitFor();
 });
 
-const units = suite("draft links");
-
-units("any draft survives its address; an address that is cut holds no draft", async () => {
-	const drafts = [
-		{ smallkey: "a+b=", text: '{"é": "\u202e<script>", "x": "‹"}' },
-		{ smallkey: "", text: "" },
-		{ smallkey: "k", text: "x".repeat(60_000) },
-	];
-	for (const one of drafts) {
-		const link = await packDraft(one);
-		assert.match(link, /^[A-Za-z0-9_-]+$/);
-		assert.equal(await unpackDraft(link), one);
-		assert.is(await unpackDraft(link.slice(0, -4)), null);
-	}
-	assert.is(await unpackDraft(await packDraft({ smallkey: "k", text: "x".repeat(1_000_000) })), null);
-	for (const wrong of ["", "!", "AAAA", "x".repeat(200_000)])
-		assert.is(await unpackDraft(wrong), null, wrong.slice(0, 9));
-});
-
-units("the page signs as the API does", async () => {
-	const signed = {
-		path: "/register/x",
-		sender: "jstest",
-		timestamp: "2026-03-04T12:00:00Z",
-		body: Buffer.from("{é}"),
-	};
-	assert.is(
-		await signInPage("test_-k", signed.path, signed.sender, signed.timestamp, "{é}"),
-		await sign("test_-k", signed),
-	);
-});
-
-units.run();
 runInBrowser(test);

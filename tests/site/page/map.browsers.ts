@@ -1,11 +1,19 @@
-import type { Browser, Page } from "playwright-core";
+import type { Browser } from "playwright-core";
 import * as assert from "uvu/assert";
 import type { Description, Renderer } from "../../../registry/description.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { hang, Peer } from "../../harvest/peer.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
-import { colourAt, isNear, openBrowser, openWindow, runInBrowser, type Window } from "../browser.ts";
+import {
+	assertColour,
+	colourAt,
+	isNear,
+	openBrowser,
+	openWindow,
+	runInBrowser,
+	type Window,
+} from "../browser.ts";
 import {
 	blue,
 	type Colour,
@@ -173,29 +181,6 @@ async function openLayer(
 	return { page, status: await page.locator(".mapstatus").innerText() };
 }
 
-/** Waits for a colour at a share of the map's width and height: pictures of symbols are read before they are used. */
-async function assertColour(page: Page, x: number, y: number, colour: Colour, not = false): Promise<void> {
-	let seen: number[] = [];
-	await eventually(async () => {
-		seen = await colourAt(page, ".map", x, y);
-		return isNear(seen, colour) !== not;
-	}).catch(() => assert.unreachable(`at ${x}, ${y}: ${seen} and not ${colour}`));
-}
-
-test("pictures of a WMS lie where they belong: west of the middle meridian red, east of it blue", async (context) => {
-	const { page, status } = await openLayer(context, "wms");
-	assert.is(status, "Drawn.");
-	await page.getByRole("heading", { name: "Legend" }).waitFor();
-	await assertColour(page, 0.25, 0.5, red);
-	await assertColour(page, 0.75, 0.5, blue);
-	const request = new URL(
-		context.maps.asked.find((target) => target.includes("GetMap")) ?? "",
-		context.maps.origin,
-	);
-	assert.is(request.searchParams.get("CRS"), "EPSG:3978");
-	assert.is(request.searchParams.get("LAYERS"), "l");
-});
-
 test("where the two languages have different layers, one chooses which of them is drawn", async (context) => {
 	const { page } = await openLayer(context, "named");
 	const asksFor = (layer: string) => context.maps.asked.some((target) => target.includes(`LAYERS=${layer}`));
@@ -220,12 +205,6 @@ test("features have the fragment's symbols: one for all, by value, by range", as
 	await assertColour(unique.page, 0.42, 0.5, red);
 	await assertColour(unique.page, 0.58, 0.5, blue);
 	assert.match(await unique.page.locator(".legend").innerText(), /Legend\s+one\s+two/);
-	// A configuration is not printed: no one copies it from paper.
-	await unique.page.getByLabel("For", { exact: true }).selectOption("RAMP4");
-	await unique.page.locator("pre:visible", { hasText: "esri-feature" }).waitFor();
-	await unique.page.emulateMedia({ media: "print" });
-	assert.is(await unique.page.locator("pre:visible", { hasText: "esri-feature" }).count(), 0);
-	await unique.page.emulateMedia({ media: null });
 	const breaks = await openLayer(context, "breaks");
 	await assertColour(breaks.page, 0.42, 0.5, green);
 	await assertColour(breaks.page, 0.58, 0.5, blue);
@@ -262,16 +241,7 @@ test("a service that does not know the map's reference is asked in another, and 
 	await assertColour(page, 0.5, 0.5, green);
 });
 
-test("a click asks what is there; HTML of a service stays in a frame without scripts", async (context) => {
-	const { page } = await openLayer(context, "wms");
-	await page.locator(".map").click();
-	const frame = page.locator(".info iframe");
-	await frame.waitFor();
-	assert.is(await frame.getAttribute("sandbox"), "");
-	await page.frameLocator(".info iframe").getByRole("heading", { name: "Here" }).waitFor();
-	assert.not.match(await page.title(), /owned/);
-	await page.getByRole("button", { name: "Close" }).click();
-	assert.is(await frame.count(), 0);
+test("Enter asks what is there, and Escape closes it; names of features are text", async (context) => {
 	const text = await openLayer(context, "wms-text");
 	await text.page.locator(".map").focus();
 	await text.page.keyboard.press("Enter");
@@ -388,14 +358,6 @@ test("one finger over the map scrolls the page, two move the map", async ({ brow
 	await context.close();
 });
 
-test("in a frame of another page there is the map alone", async ({ window: { page }, world }) => {
-	await page.goto(world.url("en/embed/wms"));
-	await page.locator('.map[data-state="drawn"]').waitFor();
-	assert.is(await page.locator("nav:visible, footer:visible, .copies:visible").count(), 0);
-	const link = page.getByRole("link", { name: "Pictures wms" });
-	assert.is(await link.getAttribute("href"), world.url("en/layer/wms"));
-});
-
 test("a layer that is drawn at other scales only is not asked for until one goes there", async (context) => {
 	const { page, status } = await openLayer(context, "far");
 	assert.is(status, "The layer is drawn at other scales only: zoom in or out.");
@@ -442,7 +404,6 @@ test("the map's view filters, and stays in the address", async (context) => {
 
 for (const [mapWkid, far] of [
 	[3857, "-7000000,5200000,-6900000,5300000"],
-	[3347, "8800000,1000000,8900000,1100000"],
 	[4269, "-60,44,-59,45"],
 ] as const) {
 	test(`the map's view filters in EPSG:${mapWkid}, over the outline of the land`, async ({

@@ -61,6 +61,8 @@ const test = sharedSuite<Context>("odd input, at the running service", async (us
 	return { browser, local, origin, window: await openWindow(browser, { width: 320, height: 640 }) };
 });
 
+test.after.each(({ window }) => assert.equal(window.faults.splice(0), []));
+
 /** That nothing of a text became a part of the page, and nothing is wider than the screen. */
 async function assertHarmless(page: Page, what: string): Promise<void> {
 	assert.is(await page.locator("main img[src=x], main script, main b").count(), 0, what);
@@ -181,10 +183,6 @@ test("a publication while a page is open: its old files are not shown as what is
 	await page.locator('main [aria-busy="true"]').waitFor({ state: "detached" });
 	await untilFound(page);
 	assert.is(await page.locator('.results a[data-layer="host3"]').count(), 0);
-});
-
-test("and nothing of all this was an error of the page, or refused by its policy", ({ window }) => {
-	assert.equal(window.faults, []);
 });
 
 runInBrowser(test);

@@ -1,11 +1,8 @@
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import type { Page } from "playwright-core";
 import * as assert from "uvu/assert";
 import { Peer } from "../../harvest/peer.ts";
 import { listen } from "../../helpers/listen.ts";
 import { Local, secrets } from "../../helpers/local.ts";
-import { root } from "../../helpers/process.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { sharedSuite } from "../../helpers/world.ts";
 import { colourAt, isNear, openBrowser, openWindow, runInBrowser } from "../browser.ts";
@@ -81,57 +78,6 @@ test("a receipt leads to the draft on a map; sent signed from there, it is found
 	await page.getByText("Office of Maps").first().waitFor();
 	assert.equal(faults, []);
 	await window.close();
-});
-
-test("without JavaScript every layer is in the plain list, with fragments that are there", async (scene) => {
-	const { browser, local, origin } = scene;
-	await inStep(local);
-	const { page, context } = await openWindow(browser, { javaScriptEnabled: false });
-	await page.goto(`${origin}/`);
-	await page.getByRole("link", { name: "English" }).click();
-	await page.getByRole("link", { name: "the plain list of all layers" }).click();
-	await page.getByRole("main").getByRole("link").first().click();
-	await page.getByText("School districts").first().waitFor();
-	const links = page.locator('main a[href*="v0.9/doc/en/"]');
-	await links.first().waitFor();
-	const answer = await page.request.get(
-		new URL((await links.first().getAttribute("href")) ?? "", page.url()).href,
-	);
-	assert.is(answer.status(), 200);
-	assert.ok("layers" in ((await answer.json()) as object));
-	await page.goto(`${origin}/schemas/`);
-	await page.getByRole("heading", { name: "PUT /register/{smallkey}" }).waitFor();
-	await page.getByRole("link", { name: "registration.schema.json" }).first().click();
-	assert.match(await page.content(), "json-schema.org/draft-07");
-	await context.close();
-});
-
-test("axe-core finds nothing serious on a static page, and nothing that the policy refuses is needed on any", async (scene) => {
-	const { browser, origin } = scene;
-	const axe = await readFile(join(root, "node_modules/axe-core/axe.min.js"), "utf8");
-	const { page, context, faults } = await openWindow(browser);
-	const pages: [string, string][] = [
-		["en/?q=school", "main a"],
-		["fr/layer/schools", 'main .map[data-state="drawn"]'],
-		["list/", "main ul a"],
-		["schemas/", "main dl"],
-	];
-	for (const [path, sign] of pages) {
-		await page.goto(`${origin}/${path}`);
-		await page.locator(sign).first().waitFor();
-		// The catalogue's own pages: accessibility.test.ts, with the same bundle.
-		if (/^(?:en|fr)\//.test(path)) continue;
-		await page.evaluate(axe);
-		const found = await page.evaluate("axe.run(document, { resultTypes: ['violations'] })");
-		const { violations } = found as { violations: { id: string; impact: string }[] };
-		assert.equal(
-			violations.filter(({ impact }) => impact === "serious" || impact === "critical"),
-			[],
-			path,
-		);
-	}
-	assert.equal(faults, []);
-	await context.close();
 });
 
 runInBrowser(test);

@@ -3,14 +3,14 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { Browser, Page } from "playwright-core";
 import * as assert from "uvu/assert";
-import { Local, wms } from "../helpers/local.ts";
+import { Handlers, wms } from "../helpers/handlers.ts";
 import { suite } from "../helpers/suite.ts";
 import { eventually } from "../helpers/wait.ts";
-import { executable, openBrowser, openWindow } from "./browser.ts";
+import { openBrowser, openWindow, runInBrowser } from "./browser.ts";
 
 /** The service behind a cache that says how old its answers are, so that no test has to wait. */
 interface Scene {
-	local: Local;
+	local: Handlers;
 	server: Server;
 	/** Seconds since the answer left the service, of the next answers. */
 	age: number;
@@ -27,7 +27,7 @@ test.before(async (scene) => {
 	scene.browser = await openBrowser();
 });
 test.before.each(async (scene) => {
-	const local = await Local.open();
+	const local = new Handlers();
 	scene.local = local;
 	scene.asked = [];
 	scene.age = 0;
@@ -49,17 +49,14 @@ test.before.each(async (scene) => {
 		return (elements as ({ layers: { name: string }[] } | null)[]).map((one) => one?.layers[0]?.name ?? null);
 	};
 });
-test.after.each(async ({ local, server, page }) => {
+test.after.each(async ({ server, page }) => {
 	await page.context().close();
 	server.closeAllConnections();
 	server.close();
-	await local.end();
 });
 test.after(({ browser }) => browser.close());
 
-const browserTest = executable ? test : test.skip;
-
-browserTest("a layer that was missing is there at the next look after 5 s", async (scene) => {
+test("a layer that was missing is there at the next look after 5 s", async (scene) => {
 	const { local, look, asked } = scene;
 	await local.put("old", wms("old"));
 	scene.age = 5;
@@ -69,27 +66,24 @@ browserTest("a layer that was missing is there at the next look after 5 s", asyn
 	assert.is(asked.length, 2);
 });
 
-browserTest(
-	"a changed layer is there after a minute: at once after two, else at the second look",
-	async (scene) => {
-		const { local, look, asked } = scene;
-		await local.put("one", wms("first"));
-		assert.equal(await look("one"), ["first"]);
-		await local.put("one", wms("second"));
-		assert.equal(await look("one"), ["first"], "in the first minute the browser asks nothing");
-		assert.is(asked.length, 1);
-		scene.age = 61;
-		assert.equal(await look("one,one"), ["second", "second"]);
-		await local.put("one", wms("third"));
-		scene.age = 0;
-		assert.equal(await look("one,one"), ["second", "second"], "the older answer while the browser asks");
-		await eventually(() => asked.length === 3);
-		await eventually(async () => (await look("one,one"))[0] === "third");
-		scene.age = 120;
-		assert.equal(await look("one,one,one"), ["third", "third", "third"]);
-		await local.put("one", wms("fourth"));
-		assert.equal(await look("one,one,one"), ["fourth", "fourth", "fourth"]);
-	},
-);
+test("a changed layer is there after a minute: at once after two, else at the second look", async (scene) => {
+	const { local, look, asked } = scene;
+	await local.put("one", wms("first"));
+	assert.equal(await look("one"), ["first"]);
+	await local.put("one", wms("second"));
+	assert.equal(await look("one"), ["first"], "in the first minute the browser asks nothing");
+	assert.is(asked.length, 1);
+	scene.age = 61;
+	assert.equal(await look("one,one"), ["second", "second"]);
+	await local.put("one", wms("third"));
+	scene.age = 0;
+	assert.equal(await look("one,one"), ["second", "second"], "the older answer while the browser asks");
+	await eventually(() => asked.length === 3);
+	await eventually(async () => (await look("one,one"))[0] === "third");
+	scene.age = 120;
+	assert.equal(await look("one,one,one"), ["third", "third", "third"]);
+	await local.put("one", wms("fourth"));
+	assert.equal(await look("one,one,one"), ["fourth", "fourth", "fourth"]);
+});
 
-test.run();
+runInBrowser(test);
