@@ -141,15 +141,8 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	assert.match(new TextDecoder().decode(reply.bodyIn?.("fr")), `"findings":["${fr}"]`);
 	const path = "layers/health.json";
 	const health = '{"sick":{"wells":{"state":"down","since":"2026-W09"}}}';
-	await local.store.change(async () => [{ path, text: health }], {
-		smallkey: null,
-		author: "x",
-		time: noon,
-		subject: "x",
-		trailers: [],
-		request: null,
-		review: false,
-	});
+	const meta = { smallkey: null, author: "x", time: noon, subject: "x", trailers: [], request: null };
+	await local.store.change(async () => [{ path, text: health }], { ...meta, review: false });
 	assert.is((await read())[1]?.since, "2026-W09");
 	lastCheck = null;
 	assert.equal((await read())[1], { state: "down", since: "2026-W09" });
@@ -161,61 +154,48 @@ test("harvest and health are what the harvester knows, in the publisher's words"
 	]);
 });
 
-/** Look-ups of one layer, `a`, that end as failures, without a process of git each, once `end` is called. */
-function heldStatuses(local: Local) {
-	let end = () => {};
+test("look-ups of one address leave room for others; beyond all room they are 503, and what is absent is 404", async (scene) => {
+	const { local } = scene;
+	let release = () => {};
 	const held = new Promise<void>((resolve) => {
-		end = resolve;
+		release = resolve;
 	});
+	// Look-ups of the layer `a` end as failures once they are released, without a process of git each.
 	const read = () => held.then(() => Promise.reject(new StoreBusy(busy("slow"), 7)));
 	const has = (smallkey: string) => smallkey === "a";
 	local.context.status = createReadStatus({
 		repository: local.repository,
-		...{ store: { read }, has, harvester: null },
+		store: { read },
+		has,
+		harvester: null,
 	});
 	/** So many look-ups at once: the answers so far, each as its status and its `Retry-After`, and their end. */
-	const flood = (count: number, target: string, client: Client = []) => {
+	const flood = (count: number, smallkey: string, address: string) => {
 		const answers: string[] = [];
 		const looks = Array.from({ length: count }, async () => {
-			const { status, headers } = await ask(local, target, client);
+			const { status, headers } = await ask(local, `/status/${smallkey}`, address ? clientAt(address) : []);
 			answers.push(`${status} ${headers.get("Retry-After")}`);
 		});
 		return { answers, ended: Promise.all(looks) };
 	};
-	return { end, flood };
-}
-
-test("with too many requests at once some get Retry-After, and what does not exist is 404 all the same", async ({
-	local,
-}) => {
-	const { end, flood } = heldStatuses(local);
-	const many = flood(110, "/status/a");
-	const absent = flood(500, "/status/none");
-	await absent.ended;
-	assert.equal(absent.answers, Array(500).fill("404 null"));
-	await eventually(() => many.answers.length >= 10);
-	end();
-	await many.ended;
-	assert.equal(many.answers.sort(), [...Array(10).fill("503 2"), ...Array(100).fill("503 7")]);
-});
-
-test("ten addresses and a network of 48 bits that ask for too many at once leave room for a publisher", async ({
-	local,
-}) => {
-	const { end, flood } = heldStatuses(local);
 	const addresses = Array.from({ length: 10 }, (_, index) => `192.0.2.${index}`);
 	for (let index = 0; index < 50; index += 1) addresses.push(`2001:db8:1:${index}::1`);
-	const floods = addresses.map((address) => flood(20, "/status/a", clientAt(address)));
-	const publisher = flood(1, "/status/a", clientAt("198.51.100.1"));
+	const floods = addresses.map((address) => flood(20, "a", address));
+	const publisher = flood(1, "a", "198.51.100.1");
 	await eventually(() => floods[0]?.answers.includes("429 2") === true);
 	const refused = await ask(local, "/status/a", clientAt("192.0.2.0"));
 	assert.equal(await refused.json(), {
 		errors: ["this address asks for the status of too many layers at once"],
 	});
-	end();
-	await Promise.all([publisher, ...floods].map(({ ended }) => ended));
+	const machine = flood(110, "a", "");
+	await eventually(() => machine.answers.includes("503 2"));
+	const absent = flood(200, "none", "");
+	await absent.ended;
+	assert.equal(absent.answers, Array(200).fill("404 null"));
+	release();
+	await Promise.all([publisher, machine, ...floods].map(({ ended }) => ended));
 	assert.equal(publisher.answers, ["503 7"], "it was looked up");
-	const later = flood(1, "/status/a", clientAt("192.0.2.0"));
+	const later = flood(1, "a", "192.0.2.0");
 	await later.ended;
 	assert.equal(later.answers, ["503 7"], "later");
 });

@@ -9,12 +9,12 @@ import { writeTests } from "./writes.ts";
 /**
  * Runs the whole conformance suite against one engine, started once; skipped where it cannot be had.
  * @param more adds tests of this engine
- * @param hasRefusals whether it is asked for every refusal of a write; without them, for reads and for writes in order
+ * @param hasWrites whether it is asked for writes and every target, and not for `doc` and `docs` only
  */
 export function conformance(
 	candidate: Candidate,
 	more: (test: Test, engine: () => Engine) => void = () => undefined,
-	hasRefusals = true,
+	hasWrites = true,
 ): void {
 	if (candidate.missing !== null) return skip(`conformance on ${candidate.name}: ${candidate.missing}`);
 	const test = suite(`conformance: ${candidate.name}`);
@@ -29,9 +29,11 @@ export function conformance(
 	};
 	docTests(test, candidate, started);
 	docsTests(test, candidate, started);
-	targetTests(test, candidate, started);
-	writeTests(test, started);
-	if (hasRefusals) refusalTests(test, candidate, started);
+	if (hasWrites) {
+		targetTests(test, candidate, started);
+		writeTests(test, started);
+		refusalTests(test, candidate, started);
+	}
 	more(test, started);
 	test.run();
 }

@@ -150,18 +150,13 @@ test("a fragment keeps the tag that its asset or object has", async () => {
 	const { worker } = make();
 	const weak = assets(() => Response.json({}, { headers: { ETag: 'W/"of the asset"' } }));
 	assert.is((await worker.fetch(get("/v0.9/doc/en/a"), weak.binding)).headers.get("ETag"), '"of the asset"');
-	const object = {
-		httpEtag: '"of the object"',
-		arrayBuffer: async () => new TextEncoder().encode("{}").buffer,
-	};
 	const names: string[] = [];
-	const bucket = {
-		async get(name: string) {
-			names.push(name);
-			return name.endsWith("/a+b=c") ? object : null;
-		},
+	const object = async (name: string) => {
+		names.push(name);
+		const arrayBuffer = async () => new TextEncoder().encode("{}").buffer as ArrayBuffer;
+		return name.endsWith("/a+b=c") ? { httpEtag: '"of the object"', arrayBuffer } : null;
 	};
-	const bindings = { ...weak.binding, OBJECTS: bucket };
+	const bindings = { ...weak.binding, OBJECTS: { get: object } };
 	const answer = await worker.fetch(get("/v0.9/doc/fr/a%2Bb=c"), bindings);
 	assert.is(answer.headers.get("ETag"), '"of the object"');
 	assert.is((await worker.fetch(get("/v0.9/doc/fr/none"), bindings)).status, 404);
