@@ -1,9 +1,10 @@
 import { execFileSync } from "node:child_process";
-import { writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { createDisk } from "../../service/data-dir.ts";
 import { Local, textOf, wms } from "../helpers/local.ts";
+import { descendantsWith, signalIfThere } from "../helpers/process.ts";
 import { eventually } from "../helpers/wait.ts";
 import { freshSuite } from "../helpers/world.ts";
 
@@ -99,4 +100,57 @@ test("a branch that was removed is named; what is served stays", async ({ local 
 	await eventually(() => local.get("/readyz").status === 200);
 });
 
+/** Git runs only for writes. */
+const shared = freshSuite("a write", async (use) => {
+	const local = use(await Local.open({ storeLimits: { pollMs: 3_600_000, silenceMs: 2_000 } }));
+	assert.is((await local.put("first")).status, 201);
+	return { local };
+});
+
+/** A hook that git runs before it moves a branch. */
+const hookOf = ({ repository }: Local) => join(repository, "hooks/reference-transaction");
+
+/** Makes git's `update-ref` fail with a message, as it passes on that of the system. */
+async function failWith(local: Local, message: string): Promise<void> {
+	await mkdir(dirname(hookOf(local)), { recursive: true });
+	const lines = ["#!/bin/sh", "grep -q refs/heads/ || exit 0", `echo '${message}' >&2`, "exit 1", ""];
+	await writeFile(hookOf(local), lines.join("\n"), { mode: 0o755 });
+}
+
+function signalGit({ folder }: Local, name: NodeJS.Signals): void {
+	for (const pid of descendantsWith(process.pid, folder, "update-ref")) signalIfThere(pid, name);
+}
+
+/** Each cause, and the reason that a publisher gets. What the service does not recover from is last. */
+const causes: [cause: (local: Local) => unknown, reason: RegExp][] = [
+	[(local) => failWith(local, "something else"), /^git failed$/],
+	[(local) => failWith(local, "No space left on device"), /^there is no room on the disk$/],
+	[(local) => signalGit(local, "SIGSTOP"), /^git does not answer$/],
+	[
+		async (local) => local.git("update-ref", "refs/heads/main", await local.git("rev-parse", "main~1")),
+		/^the branch main is at [0-9a-f]{12}, which does not have [0-9a-f]{12}/,
+	],
+	[(local) => local.store.close(), /the service is/],
+];
+
+shared(
+	"a write that git or the disk does not take is answered with 503 and the reason, and nothing is stored",
+	async ({ local }) => {
+		for (const [cause, reason] of causes) {
+			await cause(local);
+			const before = await local.state();
+			const answer = await local.put("new", wms("other"));
+			const { errors } = (await answer.json()) as { errors: string[] };
+			assert.is(answer.status, 503, String(errors));
+			assert.ok(Number(answer.headers.get("Retry-After")) > 0);
+			assert.match(String(errors[0]).replace(/^.*?cannot be changed now: /, ""), reason);
+			assert.is(await local.state(), before);
+			await rm(hookOf(local), { force: true });
+			// Its processes of git run again.
+			await local.put("between", wms(crypto.randomUUID()));
+		}
+	},
+);
+
 test.run();
+shared.run();
