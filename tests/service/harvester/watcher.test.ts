@@ -5,16 +5,15 @@ import { healthPath, type SickState, weekOf } from "../../../registry/health.ts"
 import type { Registration } from "../../../registry/registration.ts";
 import { createWatcher } from "../../../service/harvester/health.ts";
 import type { Notice } from "../../../service/notify.ts";
-import { Local, wms } from "../../helpers/local.ts";
+import { Handlers, wms } from "../../helpers/handlers.ts";
 import { test } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";
-import { logTo } from "../../store/git-store.ts";
 import { HeldTimers } from "./held-timers.ts";
 
 const day = 86_400_000;
 const collectMs = 600_000;
 
-let local: Local;
+let handlers: Handlers;
 let watcher: ReturnType<typeof createWatcher>;
 let timers: HeldTimers;
 /** What is seen of a layer, by its name in the WMS. */
@@ -24,7 +23,7 @@ let failing: Error | null;
 let noticed: Notice[];
 
 test.before.each(async () => {
-	local = await Local.open();
+	handlers = new Handlers();
 	timers = new HeldTimers();
 	states = new Map();
 	looked = [];
@@ -32,21 +31,20 @@ test.before.each(async () => {
 	noticed = [];
 	watcher = createWatcher({
 		notify: (notice) => noticed.push(notice),
-		store: local.store,
+		store: handlers.store,
 		watch: async (registration) => watched(registration),
 		readHealth: async () => {
 			if (failing) throw failing;
 			return health();
 		},
-		now: () => new Date(local.now),
-		allKeys: () => local.publication.table.smallkeys(),
-		log: logTo(local.reported),
+		now: () => new Date(handlers.now),
+		allKeys: () => [...handlers.store.files.keys()].flatMap((path) => /\/(\w+)\.json$/.exec(path)?.[1] ?? []),
+		log: { info: () => {}, warn: () => {}, error: (error) => handlers.reported.push(error) },
 		timers,
 	});
 });
 test.after.each(async () => {
 	await watcher.close();
-	await local.end();
 });
 
 /** What is stored of a service without a layer. */
@@ -64,15 +62,12 @@ function watched(registration: Registration): Watched {
 }
 
 async function put(smallkey: string, layer = smallkey): Promise<void> {
-	local.now += 1000;
-	assert.is((await local.put(smallkey, wms(layer))).status, 201);
+	handlers.now += 1000;
+	assert.is((await handlers.put(smallkey, wms(layer))).status, 201);
 }
 
 async function health(): Promise<string | null> {
-	return local.git("show", `main:${healthPath}`).then(
-		(text) => `${text}\n`,
-		() => null,
-	);
+	return handlers.store.files.get(healthPath) ?? null;
 }
 
 /** Checks layers, one after the other. */
@@ -87,7 +82,7 @@ test("the states of all layers are stored in one commit that names the sick ones
 	assert.is(await health(), null, "not yet");
 	assert.equal(watcher.lastCheckOf("ab"), {
 		state: "empty",
-		at: local.now,
+		at: handlers.now,
 		findings: [
 			{
 				en: "/en/layer: ab",
@@ -95,11 +90,11 @@ test("the states of all layers are stored in one commit that names the sick ones
 			},
 		],
 	});
-	assert.equal(watcher.lastCheckOf("ef"), { state: null, at: local.now, findings: [] });
+	assert.equal(watcher.lastCheckOf("ef"), { state: null, at: handlers.now, findings: [] });
 	assert.is(watcher.lastCheckOf("gh"), null);
 	timers.run(collectMs);
 	await eventually(async () => (await health()) !== null);
-	const since = weekOf(new Date(local.now));
+	const since = weekOf(new Date(handlers.now));
 	await eventually(async () => noticed.length === 1);
 	const [notice] = noticed;
 	assert.equal(notice?.event === "sick" && notice.layers.map(({ smallkey, state }) => [smallkey, state]), [
@@ -112,41 +107,40 @@ test("the states of all layers are stored in one commit that names the sick ones
 			cd: { ...missing("cd"), state: "down", since },
 		},
 	});
-	const commit = await local.git("show", "--name-only", "--format=%an %s", "main");
-	assert.is(commit, `fragment-publisher health: 2 layers are sick\n\n${healthPath}`);
-	assert.equal(local.reported, []);
-});
-
-test("a layer that was removed since its check is not among the sick ones", async () => {
-	for (const smallkey of ["ab", "cd"]) await put(smallkey);
-	states.set("ab", "empty").set("cd", "down");
-	await look("ab", "cd");
-	local.now += 1000;
-	await local.delete("cd");
-	timers.run(collectMs);
-	await eventually(async () => (await health()) !== null);
-	assert.equal(Object.keys(JSON.parse((await health()) ?? "").sick), ["ab"]);
+	const { author, subject, edits } = handlers.store.commits.at(-1) ?? {};
+	assert.equal(
+		[author, subject, edits?.map(({ path }) => path)],
+		["fragment-publisher", "health: 2 layers are sick", [healthPath]],
+	);
+	assert.equal(handlers.reported, []);
 });
 
 test("an unchanged state makes no commit, and a layer that is well or removed is forgotten", async () => {
-	for (const smallkey of ["ab", "cd"]) await put(smallkey);
-	states.set("ab", "empty").set("cd", "down");
-	await look("ab", "cd");
+	for (const smallkey of ["ab", "cd", "ef"]) await put(smallkey);
+	states.set("ab", "empty").set("cd", "down").set("ef", "down");
+	await look("ab", "cd", "ef");
+	handlers.now += 1000;
+	await handlers.delete("ef");
 	timers.run(collectMs);
 	await eventually(async () => (await health()) !== null);
-	const tip = await local.git("rev-parse", "main");
-	local.now += 21 * day;
+	assert.equal(
+		Object.keys(JSON.parse((await health()) ?? "").sick),
+		["ab", "cd"],
+		"one was removed since its check",
+	);
+	const { length } = handlers.store.commits;
+	handlers.now += 21 * day;
 	await look("ab", "cd");
 	timers.run(collectMs);
 	await eventually(() => noticed.length === 2);
 	states.clear();
 	await look("ab");
-	local.now += 1000;
-	assert.is((await local.delete("cd")).status, 204);
-	assert.is(await local.git("rev-parse", "main~1"), tip, "three weeks later nothing was new");
+	handlers.now += 1000;
+	assert.is((await handlers.delete("cd")).status, 204);
+	assert.is(handlers.store.commits.length, length + 1, "three weeks later nothing was new but the removal");
 	timers.run(collectMs);
 	await eventually(async () => (await health()) === null);
-	assert.equal(local.reported, []);
+	assert.equal(handlers.reported, []);
 });
 
 test("files that are not layers are not checked", async () => {
@@ -161,12 +155,12 @@ test("a state that cannot be stored is stored with the next one, or at the end",
 	await look("ab");
 	failing = new Error("the repository is gone");
 	timers.run(collectMs);
-	await eventually(() => local.reported.length === 1);
+	await eventually(() => handlers.reported.length === 1);
 	assert.is(await health(), null);
 	failing = null;
 	await watcher.close();
 	assert.match((await health()) ?? "", '"ab": {"state":"wrong"');
-	local.reported.length = 0;
+	handlers.reported.length = 0;
 });
 
 test.run();

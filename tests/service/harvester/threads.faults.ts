@@ -1,7 +1,4 @@
 import * as assert from "uvu/assert";
-import { createHarvestLayer, createWatchLayer } from "../../../harvest/layer.ts";
-import { createAsk } from "../../../harvest/net/ask.ts";
-import { createFetch } from "../../../harvest/net/fetch.ts";
 import type { Registration } from "../../../registry/registration.ts";
 import { createHarvestThreads } from "../../../service/harvester/threads.ts";
 import { mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
@@ -65,18 +62,6 @@ async function found(path: string): Promise<string[]> {
 const ended = (path: string, words: string) =>
 	Array.from({ length: 2 }, () => `http://map.example${path} sent what ${words}`);
 
-test("a thread runs only while there is something to harvest", async () => {
-	assert.equal(timers.waiting, []);
-	const [first] = await found("/good");
-	assert.match(first ?? "", /^thread \d+$/);
-	assert.equal(await found("/good"), [first]);
-	timers.run(idleMs);
-	await eventually(() => timers.waiting.length === 0);
-	const [second] = await found("/good");
-	assert.match(second ?? "", /^thread \d+$/);
-	assert.is.not(second, first);
-});
-
 test("a thread with work is not ended as idle", async () => {
 	const [first] = await found("/good");
 	const waits = found("/waits");
@@ -95,7 +80,6 @@ test("a thread that answers is not ended as stuck, however long it runs", async 
 for (const [path, words] of [
 	["/eats", "takes more than 24 MB to be read"],
 	["/throws", "cannot be read: a fault of the program"],
-	["/exits", "ends the thread that reads it"],
 ] as const) {
 	test(`an answer that ${words}: its layer alone has the finding, the others go on`, async () => {
 		const before = await found("/good");
@@ -129,22 +113,6 @@ test("a thread that an answer keeps busy is ended after five steps without a sig
 	assert.match((await found("/good"))[0] ?? "", /^thread/);
 });
 
-test("closing rejects what is under way with the reason of its signal, and ends the threads", async () => {
-	const controller = new AbortController();
-	const closed = "the service ends";
-	const rejected = (task: Promise<unknown>) =>
-		task.then(
-			() => assert.unreachable(),
-			(error) => assert.is(error.message, closed),
-		);
-	const waits = rejected(threads.harvest(at("/loops"), controller.signal));
-	controller.abort(new Error(closed));
-	await threads.close();
-	await waits;
-	await eventually(() => timers.waiting.length === 0);
-	await rejected(threads.harvest(at("/good"), controller.signal));
-});
-
 test("the time limit of a layer includes all of its requests", async () => {
 	await using peer = await Peer.open();
 	serveLayer(peer, { layer: hang });
@@ -152,35 +120,6 @@ test("the time limit of a layer includes all of its requests", async () => {
 	const { findings } = await threads.harvest(featureAt(peer.origin + mapLayer), never);
 	for (const { text } of findings) assert.match(text, /was not asked to the end$/);
 	assert.is(findings.length, 2);
-});
-
-test("the harvester's own thread finds what harvesting without a thread finds", async () => {
-	await using peer = await Peer.open();
-	serveLayer(peer);
-	const registration = featureAt(peer.origin + mapLayer);
-	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }) });
-	const expected = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
-	await threads.close();
-	threads = open(harvesterThread, { ...limits, maxHeapMb: 256 });
-	assert.equal(await threads.harvest(registration, never), expected);
-	assert.match(JSON.stringify(expected.found.en), '"name":"Stations"');
-	const gone = await threads.harvest(featureAt(`${peer.origin}/gone/MapServer/1`), never);
-	assert.equal(
-		gone.findings.map(({ state }) => state),
-		["wrong", "wrong"],
-	);
-	const seen = await threads.watch(registration, never);
-	assert.equal(seen, await createWatchLayer(ask, "")(registration));
-	assert.is(seen.state, null);
-});
-
-test("a service whose answer ends the thread of a check is down", async () => {
-	const { state, findings } = await threads.watch(at("/exits"), never);
-	assert.is(state, "down");
-	assert.equal(
-		findings.map(({ state, text }) => [state, text]),
-		ended("/exits", "ends the thread that reads it").map((text) => ["down", text]),
-	);
 });
 
 test.run();
