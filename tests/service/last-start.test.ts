@@ -48,18 +48,6 @@ test("a start without the layers that the last start served is refused, and make
 	assert.is(local.get("/v0.9/doc/en/one").status, 200);
 });
 
-test("a start without its repository is refused while DATA_DIR/fragments says what was served", async (scene) => {
-	const { local } = scene;
-	await local.stop();
-	local.variables = {};
-	await rename(local.repository, `${local.repository}.away`);
-	const refusal = await local.start().catch((error: Error) => error.message);
-	assert.match(String(refusal), `has no layers, and ${join(local.folder, "fragments")} has what was served`);
-	assert.not((await readdir(local.folder)).includes("repository.git"));
-	await rename(`${local.repository}.away`, local.repository);
-	await local.start();
-});
-
 test("a start on an older copy serves it, and says so", async ({ local }) => {
 	const tip = local.store.tip;
 	await local.restart();

@@ -1,5 +1,4 @@
-import { execFileSync, spawnSync } from "node:child_process";
-import { chown, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as assert from "uvu/assert";
 import {
@@ -9,7 +8,7 @@ import {
 	withSettingsFile,
 } from "../../service/settings.ts";
 import { versionLine } from "../../system/files/version.ts";
-import { cleanEnvironment, root, runScript, warns } from "../helpers/process.ts";
+import { root, runScript, warns } from "../helpers/process.ts";
 import { answering, folderSuite } from "../helpers/world.ts";
 
 const test = folderSuite("settings");
@@ -139,40 +138,6 @@ test("a setting that is misspelt is named with the nearest one, and a port that 
 	await warns(runScript("serve", [], { ...env, PORT }), 2, said, `PORT, HOST: ${taken}. Set others`);
 	const metrics = runScript("serve", [], { ...env, METRICS_PORT: PORT });
 	await warns(metrics, 2, `METRICS_PORT, METRICS_HOST: ${taken}`);
-});
-
-const isRoot = process.getuid?.() === 0;
-
-test("a data folder that cannot be written is named with what to do, and a repository of another user is not changed", async ({
-	folder,
-}) => {
-	await symlink(join(folder, "nowhere"), join(folder, "dangling"));
-	await warns(
-		runScript("serve", [], { DATA_DIR: join(folder, "dangling/x"), ...plain }),
-		2,
-		"DATA_DIR: must be",
-	);
-	const other = { uid: 65_534, gid: 65_534 };
-	// It needs root, and a checkout that others may read.
-	if (!isRoot || spawnSync("test", ["-r", join(root, "scripts/fragments.cjs")], other).status !== 0) return;
-	const restored = await mkdtemp("/tmp/restored-");
-	const repository = join(restored, "repository.git");
-	execFileSync("git", ["init", "-q", "--bare", repository]);
-	await chown(restored, other.uid, other.gid);
-	const before = await readFile(join(repository, "config"), "utf8");
-	const env = cleanEnvironment({ DATA_DIR: restored, TMPDIR: restored, ...plain });
-	const words = [join(root, "scripts/fragments.cjs"), "serve"];
-	const { stderr, status } = spawnSync(process.execPath, words, {
-		...other,
-		cwd: root,
-		env,
-		encoding: "utf8",
-	});
-	const after = await readFile(join(repository, "config"), "utf8");
-	await rm(restored, { recursive: true });
-	const advice = `"chown -R USER ${restored}" makes it so\n`;
-	assert.is(stderr, `${repository}: must belong to the user of the service; ${advice}`);
-	assert.equal([status, after], [2, before]);
 });
 
 test("--version, --help and unknown words start nothing", async ({ folder }) => {
