@@ -113,7 +113,13 @@ const hookOf = ({ repository }: Local) => join(repository, "hooks/reference-tran
 /** Makes git's `update-ref` fail with a message, as it passes on that of the system. */
 async function failWith(local: Local, message: string): Promise<void> {
 	await mkdir(dirname(hookOf(local)), { recursive: true });
-	const lines = ["#!/bin/sh", "grep -q refs/heads/ || exit 0", `echo '${message}' >&2`, "exit 1", ""];
+	const lines = [
+		"#!/bin/sh",
+		'case "$(cat)" in *refs/heads/*) ;; *) exit 0 ;; esac',
+		`echo '${message}' >&2`,
+		"exit 1",
+		"",
+	];
 	await writeFile(hookOf(local), lines.join("\n"), { mode: 0o755 });
 }
 
