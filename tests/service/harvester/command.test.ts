@@ -62,14 +62,19 @@ test("harvest writes a description beside each layer, and an unchanged service c
 	const again = await run("harvest", "ozone");
 	assert.match(again.output, "1 layer asked, 0 descriptions changed, 0 with findings");
 	assert.is(await stored("ozone"), written);
-	const rest = await run("harvest", "--older-than", "7d");
-	assert.match(rest.output, "0 layers asked");
+	const long = new Date(Date.now() - 8 * 86_400_000);
+	await utimes(join(folder, descriptionPath("ozone")), long, long);
+	const old = await run("harvest", "--older-than", "7d");
+	assert.match(old.output, "1 layer asked, 0 descriptions changed");
+	const { mtime } = await stat(join(folder, descriptionPath("ozone")));
+	assert.ok(mtime > long, "its time says that it was checked");
 });
 
 test("harvest tells wrong registrations from services that are down, and keeps what was known", async () => {
 	serveLayer(peer);
 	storeFeature("ozone");
 	storeFeature("wrong", "/nothing/MapServer/1");
+	writeFiles(folder, { "layers/ba/bad.json": "{" });
 	assert.is((await run("harvest", "ozone")).code, 0);
 	const known = await stored("ozone");
 	serveLayer(peer, { layer: text("busy", "text/plain", 403) });
@@ -82,6 +87,7 @@ test("harvest tells wrong registrations from services that are down, and keeps w
 	assert.is(await stored("ozone"), known);
 	const both = await run("harvest");
 	assert.is(both.code, 1);
+	assert.match(both.output, "layers/ba/bad.json: the document must be JSON");
 	assert.match(
 		both.output,
 		/Wrong registrations.*\n {2}layers\/wr\/wrong.json: \/en\/service_url: http.* status 404/,
@@ -90,21 +96,6 @@ test("harvest tells wrong registrations from services that are down, and keeps w
 		() => assert.unreachable(),
 		(error) => assert.is(error.code, "ENOENT"),
 	);
-});
-
-test("harvest --older-than leaves alone what was checked lately", async () => {
-	serveLayer(peer);
-	storeFeature("ozone");
-	storeFeature("parks");
-	await run("harvest", "ozone");
-	const lately = await run("harvest", "--older-than", "7d");
-	assert.match(lately.output, "1 layer asked, 1 description changed");
-	const long = new Date(Date.now() - 8 * 86_400_000);
-	await utimes(join(folder, descriptionPath("ozone")), long, long);
-	const old = await run("harvest", "--older-than", "7d");
-	assert.match(old.output, "1 layer asked, 0 descriptions changed");
-	const { mtime } = await stat(join(folder, descriptionPath("ozone")));
-	assert.ok(mtime > long, "its time says that it was checked");
 });
 
 test("addresses that are not public are not asked unless that is allowed", async () => {
@@ -136,15 +127,6 @@ test("a command says which words it knows, without a stack trace", async () => {
 		assert.not.match(output, /\n\s+at /);
 	}
 	assert.equal(peer.asked, []);
-});
-
-test("a layer file that is wrong is named, and does not stop the others", async () => {
-	serveLayer(peer);
-	storeFeature("ozone");
-	writeFiles(folder, { "layers/ba/bad.json": "{" });
-	const { output } = await run("harvest");
-	assert.match(output, "layers/ba/bad.json: the document must be JSON");
-	assert.match(output, "1 layer asked, 1 description changed");
 });
 
 test("check-services says of each layer what its service offers", async () => {
@@ -208,14 +190,6 @@ test("MAP_WKID is the spatial reference of what is harvested and of what is buil
 	const unknown = await runWith({ MAP_WKID: "9999" }, "harvest");
 	assert.is(unknown.code, 2);
 	assert.match(unknown.output, "MAP_WKID: must be one of 3005 3161");
-});
-
-test("a group layer fails the harvest with its own words", async () => {
-	serveLayer(peer, { layer: json(layerDocument({ type: "Group Layer" })) });
-	storeFeature("ozone");
-	const { code, output } = await run("harvest");
-	assert.is(code, 1);
-	assert.match(output, "is a group layer: register one of the layers in it");
 });
 
 test.run();

@@ -5,8 +5,7 @@ import { layerPath } from "../../../registry/smallkey.ts";
 import { mapLayer, serveLayer, storeLayer } from "../../harvest/arcgis-server.ts";
 import { json, Peer, text } from "../../harvest/peer.ts";
 import { runScript } from "../../helpers/process.ts";
-import { freshSuite, temporaryFolder, writeFiles } from "../../helpers/world.ts";
-import { featureAt } from "../../viewer/viewer.ts";
+import { freshSuite, temporaryFolder } from "../../helpers/world.ts";
 
 let peer: Peer;
 let folder: string;
@@ -60,15 +59,6 @@ test("sick layers are written with the week in which they became sick; without a
 	assert.is(well.code, 0);
 	assert.match(well.output, "checked 1 layer: 1 well, 0 wrong, 0 down, 0 empty, 0 blocked\n");
 	assert.is(await health(), null);
-});
-
-test("only findings of the state of a layer have its week", async () => {
-	serveLayer(peer, { feature: json({ features: [] }) });
-	const [en, fr] = ["/nothing/MapServer/1", mapLayer].map((path) => ({ service_url: peer.origin + path }));
-	writeFiles(folder, { [layerPath("mixed")]: JSON.stringify({ ...featureAt(""), en, fr }) });
-	const { output } = await run();
-	assert.match(output, /\/en\/service_url: .* answers with status 404 \(week 1\)\n/);
-	assert.match(output, /\/fr\/service_url: .* has no features\n/);
 });
 
 test("layers that are not named keep what is known of them", async () => {

@@ -4,13 +4,13 @@ import type { LayerStatus } from "../../../registry/schemas/answers.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { openGitStore } from "../../../store/git/git-store.ts";
 import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
-import { hang, json, Peer, text } from "../../harvest/peer.ts";
+import { hang, json, Peer } from "../../harvest/peer.ts";
 import { Clone } from "../../helpers/clone.ts";
 import { ServerProcess } from "../../helpers/process.ts";
 import { signed } from "../../helpers/signed.ts";
 import { test } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";
-import { gitIn, temporaryFolder } from "../../helpers/world.ts";
+import { temporaryFolder } from "../../helpers/world.ts";
 import { logTo } from "../../store/git-store.ts";
 import { featureAt } from "../../viewer/viewer.ts";
 
@@ -93,43 +93,6 @@ test("a PUT is answered and served at once, enriched when its service answers, a
 	assert.is((await statusOf("ozone")).harvest.state, "done");
 	await server.stop();
 	assert.equal(peer.asked, [], "what was harvested is not asked for again at start");
-});
-
-test("what was seen of a layer is stored when the service ends", async () => {
-	server = await start("on");
-	await put("gone");
-	await eventually(async () => (await statusOf("gone")).health.state === "wrong");
-	await server.stop();
-	const health = await gitIn(join(folder.path, "repository.git"))("show", "main:layers/health.json");
-	assert.equal(Object.keys(JSON.parse(health).sick), ["gone"]);
-});
-
-test("a WMS layer gets its title, words and box beside it; its fragment stays as it is", async () => {
-	const words =
-		"<Title>Roads</Title><Abstract>All roads.</Abstract><KeywordList><Keyword>road</Keyword></KeywordList>";
-	const box = '<LatLonBoundingBox minx="-71.63" miny="41.75" maxx="-70.78" maxy="42.90"/>';
-	const layer = `<Layer><Name>r1</Name>${words}${box}</Layer>`;
-	peer.on("/wms", text(`<WMT_MS_Capabilities><Layer>${layer}</Layer></WMT_MS_Capabilities>`, "text/xml"));
-	server = await start("on");
-	const service_url = `${peer.origin}/wms`;
-	const entry = { service_url, layer: "r1" };
-	const body = JSON.stringify({ version: "1.0.0", payload_type: "wms", en: entry, fr: entry });
-	assert.is((await send("PUT", "/register/roads", body)).status, 201);
-	const fragment = await (await fetch(`${server.url}/v0.9/doc/en/roads`)).text();
-	await eventually(async () => (await statusOf("roads")).harvest.state === "done");
-	assert.is(await (await fetch(`${server.url}/v0.9/doc/en/roads`)).text(), fragment);
-	const git = gitIn(join(folder.path, "repository.git"));
-	const description = await git("show", "main:layers/ro/roads.service.json");
-	const said = {
-		title: "Roads",
-		abstract: "All roads.",
-		keywords: ["road"],
-		bounds: [-71.63, 41.75, -70.78, 42.9],
-		siblings: [],
-	};
-	assert.equal(JSON.parse(description).en, { service_url, layers: ["r1"], ...said });
-	const capabilities = peer.asked.filter((address) => /=GetCapabilities/i.test(address));
-	assert.is(capabilities.length, 1, "once for both languages");
 });
 
 test("a layer that is pushed is harvested too", async () => {

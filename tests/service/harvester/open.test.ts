@@ -1,24 +1,25 @@
 import * as assert from "uvu/assert";
-import { createHarvestLayer, createWatchLayer } from "../../../harvest/layer.ts";
+import { createHarvestLayer } from "../../../harvest/layer.ts";
 import { createAsk } from "../../../harvest/net/ask.ts";
 import { createFetch } from "../../../harvest/net/fetch.ts";
+import { openHarvester } from "../../../service/harvester/open.ts";
 import { createHarvestThreads } from "../../../service/harvester/threads.ts";
+import { readConfiguration } from "../../../service/settings.ts";
 import { mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
 import { Peer } from "../../harvest/peer.ts";
+import { Local } from "../../helpers/local.ts";
 import { test } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";
 import { featureAt } from "../../viewer/viewer.ts";
 import { HeldTimers } from "./held-timers.ts";
 
-/** Threads whose timers the test runs. @param entry beside the tests, or in the service */
-function open(entry: string) {
+/** Threads that do what an address says, and whose timers the test runs. */
+function openOdd() {
 	const timers = new HeldTimers();
+	const harvest = { on: true, repair: true, allowPrivate: true, every: 1, httpsProxy: "", noProxy: "" };
 	const threads = createHarvestThreads({
-		entry: new URL(entry, import.meta.url),
-		settings: {
-			harvest: { on: true, repair: true, allowPrivate: true, every: 1, httpsProxy: "", noProxy: "" },
-			...{ mapWkid: 3978, site: "" },
-		},
+		entry: new URL("odd-thread.mjs", import.meta.url),
+		settings: { harvest, mapWkid: 3978, site: "" },
 		limits: { maxHeapMb: 256, maxBusyMs: 5_000, maxStartMs: 7_000, maxLayerMs: 60_000 },
 		timers,
 	});
@@ -35,21 +36,34 @@ test.before(() => {
 });
 test.after(() => clearInterval(alive));
 
-test("the harvester's thread finds what harvesting without a thread finds", async () => {
+test("a service harvests in a thread, commits what it finds, and stores at its end which layers are sick", async () => {
 	await using peer = await Peer.open();
 	serveLayer(peer);
-	const { threads } = open("../../../service/harvester/thread-entry.mjs");
-	const registration = featureAt(peer.origin + mapLayer);
+	const local = await Local.open();
+	const put = async (smallkey: string, path: string) => {
+		local.now += 1000;
+		assert.is((await local.put(smallkey, JSON.stringify(featureAt(peer.origin + path)))).status, 201);
+	};
+	await put("ozone", mapLayer);
+	const configuration = readConfiguration({ DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" });
+	const harvester = openHarvester(configuration, local.store, () => local.publication.table.smallkeys());
+	await eventually(() => harvester.lastCheckOf("ozone") !== null);
+	await put("gone", "/gone/MapServer/1");
+	harvester.follow("gone");
+	await eventually(() => harvester.lastCheckOf("gone")?.state === "wrong");
+	await harvester.close();
 	const ask = createAsk({ fetch: createFetch({ allowPrivate: true }) });
-	const expected = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
-	assert.match(JSON.stringify(expected.found.en), '"name":"Stations"');
-	assert.equal(await threads.harvest(registration, never), expected);
-	assert.equal(await threads.watch(registration, never), await createWatchLayer(ask, "")(registration));
-	await threads.close();
+	const registration = featureAt(peer.origin + mapLayer);
+	const { found } = await createHarvestLayer({ ask, mapWkid: 3978 })(registration);
+	const stored = await local.git("show", "main:layers/oz/ozone.service.json");
+	assert.equal(JSON.parse(stored), found, "what harvesting without a thread finds");
+	const health = JSON.parse(await local.git("show", "main:layers/health.json"));
+	assert.equal(Object.keys(health.sick), ["gone"]);
+	await local.end();
 });
 
 test("an answer that ends its thread is a finding of its layer alone; an idle thread is ended", async () => {
-	const { threads, timers } = open("odd-thread.mjs");
+	const { threads, timers } = openOdd();
 	const textOf = async (path: string) =>
 		(await threads.harvest(at(path), never)).findings.map(({ text }) => text);
 	const [before] = await textOf("/good");
