@@ -247,22 +247,4 @@ test("a repair is proposed anew when its layer has changed, also after the stale
 	assert.is((await run(scene, twice, moved)).proposed.length, 0, "a decline of what can be accepted");
 });
 
-test("no host is asked more often than the limit of a run", async (scene) => {
-	const more = Array.from({ length: 250 }, (_, at) =>
-		featureAt(`${together.from.replace("Five", `S${at}`)}/0`),
-	);
-	const layers = await register(scene.server);
-	const known = layers[0]?.description?.en;
-	const lost = more.map((registration, at): CheckedLayer => {
-		const en = { ...known, service_url: registration.en.service_url } as never;
-		return { smallkey: `lost${at}`, registration, description: { en, fr: en } };
-	});
-	scene.repository = store(lost);
-	const { checked } = await run(scene, lost, together.before(services));
-	assert.is(checked, 250);
-	const hosts = scene.server.asked.map((address) => new URL(address).host);
-	assert.ok(hosts.length > 100, `${hosts.length} requests were made`);
-	assert.ok(hosts.length <= 200, `${hosts.length} requests were made`);
-});
-
 test.run();
