@@ -165,13 +165,6 @@ test("a build goes into an empty folder or an earlier build only, and into that 
 	await exits(build({}, "--out", dist), 0);
 });
 
-test("unknown options and folders are an error without a stack", async () => {
-	for (const words of [["--layers", join(folder, "none")], ["--nonsense"], ["--repo", "."], ["--ref", "x"]]) {
-		const { stderr } = await exits(build({}, ...words), 2);
-		assert.not.match(stderr, /\bat .*\.ts/);
-	}
-});
-
 test("a --manifest has the hash of each file, the same each time, and never a former one", async () => {
 	const manifest = join(out, "manifest.json");
 	await exits(build({}, "--manifest"), 0);

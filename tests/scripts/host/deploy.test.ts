@@ -5,7 +5,7 @@ import { makeContext } from "../../../api/worker/settings.ts";
 import { deploymentEnvironment } from "../../../scripts/host/deployment.ts";
 import { readSecretFiles } from "../../../scripts/host/secrets.ts";
 import { workerVariables } from "../../../scripts/host/wrangler.ts";
-import { exits, runScript, warns } from "../../helpers/process.ts";
+import { runScript, warns } from "../../helpers/process.ts";
 import { folderSuite } from "../../helpers/world.ts";
 
 const test = folderSuite("npx fragment-publisher deploy");
@@ -48,15 +48,6 @@ test("a worker on this machine gets the variables that it reads, and no others",
 	};
 	const others = { DATA_DIR: "/data", PORT: "1", AWS_SECRET_ACCESS_KEY: "secret", BASE_PATH: "" };
 	assert.equal(Object.fromEntries(workerVariables({ ...read, ...others })), read);
-});
-
-test("wrong words are refused with their reason", async ({ folder }) => {
-	const dist = await makeDist(folder, 1);
-	await warns(runScript("deploy", ["--dist", dist, "--plan", "gold"]), 2, [
-		/option '--plan <plan>' argument 'gold' is invalid\. Allowed choices are free, paid\./,
-	]);
-	const empty = await exits(runScript("deploy", ["--dist", join(folder, "none")]), 2);
-	assert.match(empty.stderr, /none: has no files; npx fragment-publisher build makes them/);
 });
 
 test("wrong secrets are refused before anything is begun, and none is printed", async ({ folder }) => {

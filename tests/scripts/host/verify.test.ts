@@ -199,15 +199,4 @@ test("the catalogue of a build is compared, too, and what says which pieces ther
 	scene.dist = built;
 });
 
-test("wrong words are refused with their reason", async ({ url, dist }) => {
-	const more = [
-		["ftp://x"],
-		[url, "--sample", "-1"],
-		[url, "--wait", "soon"],
-		[url, "--dist", join(dist, "none")],
-	];
-	for (const words of [[], [url, "more"], ...more])
-		await warns(runScript("verify", words), 2, /argument|arguments|--sample|--wait|has no fragments/);
-});
-
 test.run();

@@ -9,7 +9,6 @@ import { descriptionPath, type Lang, langs, layerPath } from "../../../../regist
 import { layerFacts } from "../../../../registry/targets/facts.ts";
 import { renderAt } from "../../../../registry/targets/table.ts";
 import type { TargetName } from "../../../../registry/targets/target.ts";
-import { largeWhenStored } from "../../../helpers/local.ts";
 import { type Ended, exits, prints, root, runScript, warns } from "../../../helpers/process.ts";
 import { freshSuite, temporaryFolder } from "../../../helpers/world.ts";
 import { assertAcceptedAt } from "../../../viewer/accepted.ts";
@@ -194,41 +193,6 @@ test("documents of version 2.0 are served at v1 and v2 as they were, of every ki
 function nameless({ id, index }: { id?: string; index?: number }): string | number | undefined {
 	return id ?? index;
 }
-
-test("bad documents of version 2.0 are listed, and all others are imported", async () => {
-	const withRequest = (_id: string, en: unknown, fr: unknown = en) => ({
-		...release20Server,
-		_id,
-		request: { en, fr },
-	});
-	const good = release20Server.request.en;
-	const large = JSON.parse(largeWhenStored);
-	const { code, stderr } = await run({
-		docs: [
-			withRequest("no-request", undefined),
-			withRequest("text", "x"),
-			withRequest("type", { ...good, service_type: "esriMagic" }),
-			withRequest("scraped", { ...good, scrape_only: [] }),
-			withRequest("large", large.en, large.fr),
-			withRequest("names", { ...good, scrape_only: ["a"] }),
-			withRequest("flag", good, { ...good, recursive: "yes" }),
-			release20Server,
-		],
-	});
-	assert.is(code, 1);
-	assert.match(stderr, /^\d documents could not be moved; --partial says that this is fine$/m);
-	assert.equal(stored(), ["new-server"]);
-	for (const line of [
-		"not moved: no-request: /en: is missing; /fr: is missing",
-		'not moved: text: /en: must be an object, not "x"',
-		"not moved: type: /en/service_type: must be esriFeature, esriTile",
-		"not moved: scraped: /en/scrape_only: must have at least 1 entry",
-		"not moved: large: the document must have at most 65536 bytes in the form in which it is stored, not ",
-		'not moved: names: /en/scrape_only/0: must be an integer, not "a"',
-		'not moved: flag: /fr/recursive: must be a boolean, not "yes"',
-	])
-		assert.ok(stderr.includes(line), `${line}\n${stderr}`);
-});
 
 test("every form of a dump is read, with what it holds beside documents", async () => {
 	const rows = documents.map((doc) => ({ id: doc._id, key: doc._id, value: { rev: "1-a" }, doc }));
