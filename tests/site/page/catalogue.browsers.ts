@@ -190,16 +190,6 @@ test("Back undoes a search, a filter and an order, also while the box has the fo
 	assert.is(await box.inputValue(), "");
 });
 
-test("words that were found are marked, also where they were typed in error, and never as markup", async (context) => {
-	const { window, world } = context;
-	await window.goto(world.url("en/?q=glacers"));
-	await window.getByText("1 layer", { exact: true }).waitFor();
-	assert.equal(await window.locator(".results mark").allTextContents(), ["Glaciers", "Glaciers"]);
-	await window.getByRole("searchbox").fill("img");
-	await window.locator(".results mark").getByText("img").waitFor();
-	assert.is(await window.locator("main img").count(), 0);
-});
-
 test("a row's key is copied, and the home page says how much there is and what is new", async (context) => {
 	const { browser } = context;
 	await using world = await SiteWorld.open([
@@ -332,23 +322,6 @@ test("a publication between the manifest and a chunk: the page reads the chunk t
 	assert.is(await window.getByRole("alert").count(), 0);
 });
 
-test("more rows take the focus, and a click with Ctrl opens another tab", async ({ window, world }) => {
-	await window.goto(world.url("en/?sort=title"));
-	// A chunk that arrives later may have a row before the added ones.
-	await window.getByText("44 layers", { exact: true }).waitFor();
-	const more = window.getByRole("button", { name: "Show more" });
-	await more.click();
-	const added = window.locator(".results li").nth(10).locator("h2 a");
-	await eventually(() => added.evaluate((link) => link === link.ownerDocument.activeElement));
-	assert.ok(await more.isVisible());
-	const opened = window.context().waitForEvent("page");
-	await added.click({ modifiers: ["Control"] });
-	const other = await opened;
-	await other.waitForURL(/\/layer\//);
-	await other.close();
-	assert.not.match(window.url(), "/layer/");
-});
-
 test("a layer that cannot be read is not said to be away", async ({ window, world }) => {
 	await window.goto(world.url("en/"));
 	await window.getByText("44 layers", { exact: true }).waitFor();
@@ -422,23 +395,6 @@ test("changes are filtered by publisher", async ({ window, world }) => {
 	await window.getByLabel("Publisher", { exact: true }).selectOption("Rivers Canada");
 	await window.getByText("5 changes").waitFor();
 	assert.is(await window.locator("main li:not([hidden])").count(), 5);
-});
-
-test("leaving a layer's page ends its requests, and French has its spaces", async (context) => {
-	const { browser, world } = context;
-	const { page: window, context: tab } = await openWindow(browser, { locale: "fr-CA" });
-	await window.goto(world.url("fr/layer/layer-0"));
-	await window.getByRole("link", { name: "Rivers Canada" }).waitFor();
-	const asked = window.waitForEvent("request", (request) => request.url().endsWith("/v0.9/doc/fr/layer-1"));
-	await window.route("**/v0.9/doc/**", () => undefined);
-	await window.goto(world.url("fr/layer/layer-1"));
-	await asked;
-	const ended = window.waitForEvent("requestfailed", (request) =>
-		request.url().includes("/v0.9/doc/fr/layer-1"),
-	);
-	await window.getByRole("link", { name: "Retour aux couches" }).click();
-	await ended;
-	await tab.close();
 });
 
 runInBrowser(test);

@@ -210,24 +210,6 @@ test("features have the fragment's symbols: one for all, by value, by range", as
 	await assertColour(breaks.page, 0.58, 0.5, blue);
 });
 
-test("a page whose first frame is late asks a service once for its features", async ({
-	browser,
-	maps,
-	world,
-}) => {
-	const window = await openWindow(browser);
-	await window.page.addInitScript(() => {
-		const request = requestAnimationFrame;
-		globalThis.requestAnimationFrame = (draw) => setTimeout(() => request(draw), 300) as unknown as number;
-	});
-	maps.asked.length = 0;
-	const { page, status } = await openLayer({ window, world }, "points");
-	await assertColour(page, 0.5, 0.5, red);
-	assert.is(status, "1 feature drawn.");
-	assert.is(maps.asked.filter((target) => target.startsWith("/points/")).length, 1);
-	await window.context.close();
-});
-
 test("a layer that was not harvested is drawn by its service, and said to be", async (context) => {
 	const { page, status } = await openLayer(context, "not-harvested");
 	assert.match(status, /^Drawn\. Drawn by the service itself/);
@@ -356,13 +338,6 @@ test("one finger over the map scrolls the page, two move the map", async ({ brow
 	assert.ok((await scrolled()) >= before);
 	assert.equal(faults, []);
 	await context.close();
-});
-
-test("a layer that is drawn at other scales only is not asked for until one goes there", async (context) => {
-	const { page, status } = await openLayer(context, "far");
-	assert.is(status, "The layer is drawn at other scales only: zoom in or out.");
-	await page.getByRole("button", { name: "Zoom to where it is drawn" }).click();
-	await page.getByText("2 features drawn.").waitFor();
 });
 
 test("the map's view filters, and stays in the address", async (context) => {

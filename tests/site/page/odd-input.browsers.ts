@@ -1,6 +1,5 @@
 import type { Browser, Page } from "playwright-core";
 import * as assert from "uvu/assert";
-import { packDraft } from "../../../registry/draft.ts";
 import { canonicalText } from "../../../registry/registration.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import type { Meta } from "../../../store/store.ts";
@@ -100,63 +99,6 @@ test("searches of any text, typed or in the address", async ({ origin, window: {
 	await page.goto(`${origin}/fr/?q=${text}&type=%3Cb%3E&host=${"h".repeat(900)}&view=1,2`);
 	await untilFound(page);
 	await assertHarmless(page, "all in the address");
-});
-
-test("titles without a space or full of markup, 200 hosts, a key 60 times over", async ({
-	origin,
-	window: { page },
-}) => {
-	for (const [key, text] of [
-		["long", "WWWW"],
-		["markup", "< img src=x"],
-		["arabic", "خريطة"],
-	] as const) {
-		await page.goto(`${origin}/en/layer/${key}`);
-		await page.getByRole("heading", { level: 1 }).getByText(text).waitFor();
-		await page.locator(".layerbody section").first().waitFor();
-		await assertHarmless(page, key);
-	}
-	await page.goto(`${origin}/en/`);
-	await eventually(async () => (await page.locator("#host option").count()) === 197);
-	await page.goto(`${origin}/en/?host=maps150.example.ca`);
-	await page.getByText("1 layer", { exact: true }).waitFor();
-	await page.goto(`${origin}/en/?${"layer=host7&".repeat(60)}q=x`);
-	await page.getByRole("heading", { level: 1, name: "Rivers of basin 7" }).waitFor();
-	await assertHarmless(page, "60 times");
-});
-
-test("drafts that are not registrations, too long or full of markup", async ({
-	origin,
-	window: { page },
-}) => {
-	const registration = JSON.stringify(wmsAt("https://maps.example.ca/wms", markup, [markup, markup]));
-	const texts = [
-		["[]", "must be an object"],
-		["7", "must be an object, not 7"],
-		[`{"version":"1.0.0","payload_type":${JSON.stringify(markup)},"en":7}`, "/payload_type: "],
-		["x".repeat(1_000_000), "at most 65536 bytes, not 1000000"],
-	] as const;
-	await page.goto(`${origin}/en/?page=draft`);
-	await page.getByText("The whole registration").click();
-	const field = page.getByLabel("The registration (JSON)");
-	for (const [text, verdict] of texts) {
-		await field.fill(text);
-		await field.press("Tab");
-		await page.locator(".verdict li").getByText(verdict).first().waitFor();
-		await assertHarmless(page, text.slice(0, 40));
-	}
-	await page.goto(
-		`${origin}/en/?page=draft#draft=${await packDraft({ smallkey: markup, text: registration })}`,
-	);
-	await page.getByLabel("Smallkey").press("Tab");
-	await page.getByText("The smallkey must be 1 to 64 of").waitFor();
-	await assertHarmless(page, "markup in every text");
-	const cut = (await packDraft({ smallkey: "k", text: registration })).slice(0, -9);
-	for (const link of [cut, "x".repeat(1_000_000), encodeURIComponent(markup)]) {
-		await page.goto(`${origin}/en/?page=draft#draft=${link}`);
-		await page.getByText("could not be read").waitFor();
-		await assertHarmless(page, link.slice(0, 40));
-	}
 });
 
 test("a publication while a page is open: its old files are not shown as what is there now", async ({

@@ -179,6 +179,20 @@ test("an exact title comes first however its quotes and spaces are written, and 
 	assert.ok([2, 3].includes(matcher.match(long).ids[0] ?? -1));
 });
 
+test("a word counts most in a title, and a title that is the text comes before all others", () => {
+	const matcher = new Matcher();
+	const more = { description: { en: "roads, roads and roads" } };
+	matcher.add([
+		entry("text", "Winter", "Hiver", more as Partial<Entry>),
+		entry("title", "Roads of the north and of the far west, in several parts", "Chemins"),
+		entry("ponds-ponds", "Ponds, ponds and ponds", "Étangs", { keywords: { en: ["ponds"] } }),
+		entry("pond", "Ponds", "Mares"),
+	]);
+	assert.is(matcher.match("roads").ids[0], 1);
+	assert.is(matcher.match("pond").ids[0], 3);
+	assert.is(matcher.match("ponds").ids[0], 3);
+});
+
 test("layers that fit equally come in one order, whichever was read first", () => {
 	const entries = ["k3", "k1", "k4", "k2"].map((key) => entry(key, `Energy, layer ${key.slice(1)}`));
 	for (const order of [entries, entries.toReversed()]) {
