@@ -94,21 +94,10 @@ export class Container {
 	/** Runs a command in the container, as `docker exec` does. @throws {Error} with its output, if it fails */
 	run(...words: string[]): Promise<string> {
 		const { User, WorkingDir, Env } = this.configuration;
-		const entered = [
-			"-m",
-			"-u",
-			"-i",
-			"-p",
-			"-n",
-			"setpriv",
-			"--reuid",
-			User,
-			"--regid",
-			User,
-			"--init-groups",
-		];
+		const entered = ["-m", "-u", "-i", "-p", "-n", "setpriv"];
+		const user = ["--reuid", User, "--regid", User, "--init-groups"];
 		const inFolder = ["env", "-i", `--chdir=${WorkingDir}`, ...Env, ...words];
-		return runIn(this.#first(), [...entered, ...inFolder]);
+		return runIn(this.#first(), [...entered, ...user, ...inFolder]);
 	}
 
 	/** Ends its first process as `docker stop` does. @returns its exit code; null where it had to be killed */
