@@ -125,20 +125,21 @@ test("an accepted change is served beside what others stored, and the audit name
 });
 
 test("a layer that both have changed is not merged, even where git could join the lines", async () => {
-	const { en, fr, ...rest } = JSON.parse(wms("first"));
-	const commit = await propose("first", JSON.stringify({ ...rest, en: { ...en, layer: "english" }, fr }));
+	const { en, fr, ...rest } = JSON.parse(wms("both"));
+	await local.put("both", wms("both"));
+	const commit = await propose("both", JSON.stringify({ ...rest, en: { ...en, layer: "english" }, fr }));
 	assert.is(await isStale(local.repository, { commit }), false);
-	await local.put("first", JSON.stringify({ ...rest, en, fr: { ...fr, layer: "french" } }));
+	await local.put("both", JSON.stringify({ ...rest, en, fr: { ...fr, layer: "french" } }));
 	assert.is(await isStale(local.repository, { commit }), true);
 	await prints(review("list"), 0, "main has changed the same layer since");
 	const { stdout } = await prints(
-		review("show", "first"),
+		review("show", "both"),
 		1,
 		"It cannot be merged: the branch main has changed the same layer",
 	);
 	assert.not.match(stdout, "review accept");
 	await unchanged(() =>
-		warns(accept("first"), 1, "the branch main has changed the same layer since. Decline it"),
+		warns(accept("both"), 1, "the branch main has changed the same layer since. Decline it"),
 	);
 });
 

@@ -78,6 +78,11 @@ const noRegistration = "the service changes no registration";
 const forged: [string, Partial<Forgery>, string | RegExp][] = [
 	["a committer", { committer: eve }, "its committer is Eve <eve@x>, and not the service"],
 	[
+		"a committer of the service's name",
+		{ committer: "fragment-publisher <eve@x>" },
+		"<eve@x>, and not the service",
+	],
+	[
 		"a committer that reads as the service in another encoding",
 		{ committer: `${hidden} <${hidden}@sender.invalid>`, encoding: "ISO-2022-JP" },
 		/its committer is fragment.*\(B-publisher <.*>, and not the service/,
