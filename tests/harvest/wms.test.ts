@@ -305,8 +305,8 @@ test("a document that is not of a WMS is wrong, an exception or a document that 
 		[404, ["wrong", "answers with status 404"]],
 	];
 	for (const [document, [state, text]] of rows) {
-		const { findings } = await check(wms("roads"), { "/wms": document });
-		assert.equal([findings[0]?.[0], findings[0]?.[2]], [state, text]);
+		const { findings, asked } = await check(wms("roads"), { "/wms": document });
+		assert.equal([findings[0]?.[0], findings[0]?.[2], new Set(asked).size], [state, text, 1]);
 	}
 	const flawed = roads(`<Title>a&nbsp;b</Title>${"&nbsp;".repeat(500)}`);
 	assert.is(

@@ -89,6 +89,11 @@ const features = movesOf(
 			perhaps(to),
 		],
 		"the layer is there twice, all alike": [A("Air: stations#5, stations#7"), choose(to, "Air/MapServer/7")],
+		"a layer that agrees in part is registered by another smallkey": [
+			A("Air: stations#5(colour=10)"),
+			"nothing",
+			{ others: [featureAt(to)] },
+		],
 		"two layers have its name, and one of them its fields": [
 			A("Air: roads(name=Stations), stations#7"),
 			same("Air/MapServer/7"),

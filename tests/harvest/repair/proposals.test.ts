@@ -1,5 +1,5 @@
 import * as assert from "uvu/assert";
-import { type RepairRun, runRepair } from "../../../harvest/repair/run.ts";
+import { limitRequests, type RepairRun, runRepair } from "../../../harvest/repair/run.ts";
 import { descriptionText } from "../../../registry/description.ts";
 import { parseHealth } from "../../../registry/health.ts";
 import type { CheckedLayer } from "../../../registry/judge.ts";
@@ -8,7 +8,7 @@ import { descriptionPath, layerPath } from "../../../registry/smallkey.ts";
 import { suite } from "../../helpers/suite.ts";
 import { Repository } from "../../helpers/world.ts";
 import { featureAt, together } from "./move.ts";
-import { arcgis, MemoryWorld, redirect, type World } from "./world.ts";
+import { always, arcgis, MemoryWorld, redirect, type World } from "./world.ts";
 
 const test = suite<{ server: MemoryWorld; repository: Repository }>("proposals of repairs");
 
@@ -248,3 +248,62 @@ test("a repair is proposed anew when its layer has changed, also after the stale
 });
 
 test.run();
+
+const limits = suite<{ server: MemoryWorld }>("limits of a repair");
+limits.before((scene) => {
+	scene.server = new MemoryWorld();
+});
+
+const often = "was asked often enough for one day";
+
+limits(
+	"layers share the answers of a service, which is asked 200 times a day at most",
+	async ({ server }) => {
+		server.enter({ "http://a.example": always({ body: "a" }), "http://b.example": always({ body: "b" }) });
+		const limited = limitRequests(server.createClients, new Map([["a.example", 197]]));
+		const first = await limited.ask("http://a.example/1");
+		assert.is(await limited.ask("http://a.example/1"), first);
+		assert.equal(server.asked, ["http://a.example/1"]);
+		await limited.ask("http://a.example/2");
+		assert.ok((await limited.fetch("http://a.example/redirect")).ok);
+		const refused = await limited.ask("http://a.example/200");
+		assert.is(refused.ok || refused.message, often);
+		assert.is(server.asked.length, 3);
+		await limited.fetch("http://a.example/redirect").then(
+			() => assert.unreachable(),
+			(error) => assert.is(error.message, often),
+		);
+		assert.ok((await limited.ask("http://b.example/")).ok);
+	},
+);
+
+limits(
+	"a request that follows a redirect is one of the host to which it leads, whatever its port",
+	async (scene) => {
+		const { server } = scene;
+		server.enter({
+			"http://a.example": redirect(302, "http://third.example{path}"),
+			"http://b.example": redirect(302, "http://third.example:8080{path}"),
+			"http://third.example": always({ body: "third" }),
+			"http://third.example:8080": always({ body: "third" }),
+		});
+		const counts = new Map([["third.example", 198]]);
+		const limited = limitRequests(server.createClients, counts);
+		assert.ok((await limited.ask("http://a.example/1")).ok);
+		assert.ok((await limited.fetch("http://b.example/2")).ok);
+		const refused = await limited.ask("http://a.example/3");
+		assert.is(refused.ok || refused.message, often);
+		const third = server.asked.filter((address) => address.includes("third"));
+		assert.equal(third, ["http://third.example/1", "http://third.example:8080/2"]);
+		assert.equal(
+			[...counts],
+			[
+				["third.example", 200],
+				["a.example", 2],
+				["b.example", 1],
+			],
+		);
+	},
+);
+
+limits.run();

@@ -181,10 +181,12 @@ test("a service that is down is tried again, later and later, until its layer is
 		await eventually(() => lines.length === round && timers.waiting.length === 1);
 		assert.is(timers.waiting[0]?.ms, 60_000, "each registration starts anew");
 	}
-	scene.serve();
 	timers.run();
-	await eventually(() => displayName("ozone") === "round 4" && harvester.stateOf("ozone")?.state === "done");
-	assert.equal(timers.waiting, []);
+	await eventually(() => timers.waiting[0]?.ms === 120_000);
+	scene.serve();
+	await scene.follow("ozone", feature(mapLayer, { service_name: "round 5" }));
+	await eventually(() => displayName("ozone") === "round 5" && harvester.stateOf("ozone")?.state === "done");
+	assert.equal(timers.waiting, [], "nor is one that was harvested");
 	scene.serve(503);
 	await scene.follow("gone");
 	await eventually(() => timers.waiting.length === 1);
