@@ -90,7 +90,9 @@ const free = ["BASE_MAP_ATTRIBUTION", "BROWSER_PATH", "GITHUB_BRANCH", "LAST_STA
 
 test("each setting that is wrong ends the start and is named, and no secret is", async ({ folder }) => {
 	for (const [setting, env, text = ""] of wrong) {
-		const ended = await runScript("serve", [], { DATA_DIR: folder, ...plain, ...env });
+		// A start that succeeds is interrupted at once.
+		const io = { interrupted: () => AbortSignal.abort() };
+		const ended = await runScript("serve", [], { DATA_DIR: folder, ...plain, ...env }, io);
 		const { code, stdout, stderr } = ended;
 		assert.equal([code, stdout], [2, ""], `${setting}: ${stderr}`);
 		assert.match(stderr.split(": ", 1)[0] ?? "", /^[A-Z][A-Z0-9_, ]+$/, stderr);
