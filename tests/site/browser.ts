@@ -16,7 +16,8 @@ export async function openBrowser(): Promise<Browser> {
 	const shared = await browser;
 	return new Proxy(shared, {
 		get: (target, name) => {
-			if (name === "close") return () => Promise.all(target.contexts().map((context) => context.close()));
+			if (name === "close" || name === Symbol.asyncDispose)
+				return () => Promise.all(target.contexts().map((context) => context.close()));
 			const value = Reflect.get(target, name);
 			return typeof value === "function" ? value.bind(target) : value;
 		},
