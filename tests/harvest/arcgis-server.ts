@@ -1,7 +1,7 @@
 import { layerPath } from "../../registry/smallkey.ts";
 import { writeFiles } from "../helpers/world.ts";
 import { featureAt } from "../viewer/viewer.ts";
-import { hang, json, type Peer, png, type Route, streamForever, text } from "./peer.ts";
+import { json, type Peer, png, type Route } from "./peer.ts";
 
 /** Path of the layer that the tests ask for, in a map service. */
 export const mapLayer = "/arcgis/rest/services/Odd/MapServer/3";
@@ -83,13 +83,6 @@ export function serveLayer(
 	}
 	peer.on(mapLayer.replace("/3", "/legend"), answers.legend ?? json(legend(entry("Station", 1))));
 }
-
-/** A service that hangs, one that never ends, and one that sends a page. */
-export const oddRoutes = {
-	hang,
-	streamForever,
-	page: text("<html><body>Maintenance</body></html>", "text/html"),
-};
 
 /** Stores a feature layer of a peer in a folder, as a checkout has it. */
 export function storeLayer(folder: string, peer: Peer, smallkey: string, path = mapLayer): void {

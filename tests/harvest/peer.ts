@@ -12,9 +12,6 @@ export class Peer {
 	readonly routes = new Map<string, Route>();
 	/** Targets in the order in which they were asked for. */
 	readonly asked: string[] = [];
-	/** Most requests that were under way at once. */
-	maxAtOnce = 0;
-	#underWay = 0;
 	readonly #sockets = new Set<Socket>();
 
 	private constructor(readonly server: Server) {}
@@ -58,11 +55,6 @@ export class Peer {
 	#answer(request: IncomingMessage, response: ServerResponse): void {
 		const target = request.url ?? "";
 		this.asked.push(target);
-		this.#underWay += 1;
-		this.maxAtOnce = Math.max(this.maxAtOnce, this.#underWay);
-		response.on("close", () => {
-			this.#underWay -= 1;
-		});
 		const route = this.routes.get(target.split("?")[0] ?? "");
 		if (route) return route(request, response);
 		response.writeHead(404).end();

@@ -99,6 +99,7 @@ test("a repair is shown with its places and its evidence, in both languages", as
 	});
 	assert.ok(rows.filter(({ code }) => code !== "symbols").every(({ agrees }) => agrees));
 	const page = pagesOf(scene.repository);
+	assert.ok((await page("/en/repair/")).text.includes('href="../../en/repair/five1"'));
 	const texts: [string, Lang, string, string][] = [
 		["/en/repair/five1", "en", "Perhaps the same layer at another place", '<th scope="row">extent</th>'],
 		["/fr/repair/five1", "fr", "Peut-être la même couche à un autre endroit", '<th scope="row">étendue</th>'],
@@ -123,17 +124,6 @@ test("a repair is shown with its places and its evidence, in both languages", as
 	scene.repository.git("branch", "-D", "repair/five1");
 	assert.is((await page("/en/repair/five1")).status, 404, "after a decision");
 	assert.match((await page("/fr/repair/")).text, "Aucune réparation n’attend de décision.");
-});
-
-test("layers that moved together are one repair, and each of them has its page", async (scene) => {
-	const { smallkeys, layers } = together;
-	scene.repository = await propose(scene, smallkeys, together.before(layers), together.after(layers));
-	const page = pagesOf(scene.repository);
-	const { text } = await page("/en/repair/");
-	assert.match(text, "<h2>The same layer at another place (5 layers)</h2>");
-	assert.ok(text.includes('href="../../en/repair/five3"'));
-	const own = await page("/en/repair/five3");
-	assert.ok(own.text.includes(`${together.to}/2`) && own.text.includes("--only"));
 });
 
 test("some layers of a repair are accepted or declined alone, and the others still wait", async (scene) => {

@@ -99,23 +99,6 @@ test("the audit takes a repair for the service's own, when it waits and when it 
 	assert.match(stdout, own);
 });
 
-test("a repair that a reviewer declines is not proposed again, and nothing is merged", async (scene) => {
-	const { local, peer } = scene;
-	serveOdd(peer, 5);
-	const env = { DATA_DIR: local.folder, HARVEST_ALLOW_PRIVATE: "on" };
-	const main = await local.git("rev-parse", "main");
-	assert.match((await runScript("repair", [], env, later())).stdout, "1 repair proposed");
-	const words = ["decline", "repair/moved", "--by", "Ann", "--why", "The new number is a test."];
-	const declined = await runScript("review", words, env);
-	assert.is(declined.code, 0, declined.stderr);
-	assert.match(
-		(await runScript("repair", [], env, later())).stdout,
-		"1 sick layer checked, 0 repairs proposed\n",
-	);
-	assert.is(await local.git("for-each-ref", "refs/heads/repair"), "");
-	assert.is(await local.git("rev-parse", "main"), main);
-});
-
 test("a dry run writes nothing, a list says what waits, and a sick layer without a proposal has a reason", async (scene) => {
 	const { local, peer } = scene;
 	serveOdd(peer, 5);
@@ -155,32 +138,6 @@ test("several places that agree alike cannot be accepted as they are, and nothin
 	);
 	assert.is(await local.git("rev-parse", "main"), main, "nothing was merged");
 	assert.is((await local.git("rev-parse", "refs/heads/repair/moved")).trim(), commit, "and it still waits");
-});
-
-test("for pull requests there is a patch, a message and a text in both languages", async (scene) => {
-	const { local, peer } = scene;
-	serveOdd(peer, 5);
-	const [folder, out] = [join(local.folder, "checkout"), join(local.folder, "repairs")];
-	const health = join(folder, healthPath);
-	const { code, stderr } = await runScript(
-		"repair",
-		["--repo", folder, "--ref", "HEAD", "--health", health, "--out", out],
-		{ HARVEST_ALLOW_PRIVATE: "on" },
-	);
-	assert.is(code, 0, stderr);
-	const read = (name: string) => readFile(join(out, "repair/moved", name), "utf8");
-	assert.match(await read("repair.patch"), "MapServer/5");
-	assert.match(
-		await read("message.txt"),
-		/^repair moved: the same layer at another place\n\nRepairs: moved\nEvidence: [0-9a-f]{16}\nCertainty: same\n$/,
-	);
-	const text = await read("text.md");
-	assert.match(text, "| geometry | <code>esriGeometryPoint</code> | <code>esriGeometryPoint</code> | yes |");
-	assert.is(text.match(/^(?:Registered|Inscrit) \(en, fr\): /gm)?.length, 2, "once in each language");
-	assert.match(text, "| géométrie | <code>esriGeometryPoint</code> | <code>esriGeometryPoint</code> | oui |");
-	assert.is(await readFile(join(out, "withdrawn.txt"), "utf8"), "");
-	assert.match(await readFile(health, "utf8"), '"repair":true');
-	await local.git("-C", folder, "apply", "--check", join(out, "repair/moved/repair.patch"));
 });
 
 test("a file of health that cannot be read is an error, and one that is not there means that no layer was sick", async (scene) => {

@@ -148,18 +148,11 @@ test("at most so many wait at once, and those that are of no use are withdrawn",
 	);
 	assert.is(first.postponed, 3);
 	assert.equal(branches(repository), ["main", "repair/five1", "repair/five2"]);
+	const down = await run(scene, layers, {}, { maxOpen: 2 });
+	assert.equal([down.proposed, down.withdrawn], [[], []], "the new place does not answer today");
 	const back = await run(scene, layers, together.before(services), { maxOpen: 2 });
 	assert.equal(back.withdrawn, ["repair/five1", "repair/five2"], "the layers are well again");
 	assert.equal(branches(repository), ["main"]);
-});
-
-test("a proposal waits while its layers are sick, also on a day when the new place does not answer", async (scene) => {
-	const layers = await register(scene.server);
-	scene.repository = store(layers);
-	await run(scene, layers, together.after(services));
-	const { proposed, withdrawn } = await run(scene, layers, {});
-	assert.equal([proposed, withdrawn], [[], []]);
-	assert.equal(branches(scene.repository), ["main", "repair/five1"]);
 });
 
 test("two places that agree alike are shown, and nothing is changed", async (scene) => {
@@ -179,15 +172,6 @@ test("two places that agree alike are shown, and nothing is changed", async (sce
 	const message = repository.git("log", "-1", "--format=%B", "repair/five1");
 	assert.match(message, `Found: ${together.from}/7 (the same service), the same layer`);
 	assert.match(message, `Found: ${together.from}/8 (the same service), the same layer`);
-});
-
-test("a layer that is well is asked for a redirect only, once for each service", async (scene) => {
-	const layers = await register(scene.server);
-	scene.repository = store(layers);
-	const none = parseHealth(null);
-	const { checked, proposed } = await run(scene, layers, together.after(services), { health: none });
-	assert.equal([checked, proposed, scene.server.asked], [0, [], [`${together.from}?f=json`]]);
-	assert.equal(branches(scene.repository), ["main"]);
 });
 
 test("a host that moved is one proposal, whatever the number of its services", async (scene) => {

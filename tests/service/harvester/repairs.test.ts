@@ -2,15 +2,13 @@ import * as assert from "uvu/assert";
 import { updateChanges } from "../../../catalogue/changes.ts";
 import { readHistory } from "../../../catalogue/history.ts";
 import { writeProposal } from "../../../harvest/repair/branches.ts";
-import { healthPath, parseHealth, type Sickness, updateHealth } from "../../../registry/health.ts";
+import { healthPath, parseHealth, updateHealth } from "../../../registry/health.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { searchEnvironment, startRepairs } from "../../../service/harvester/health.ts";
 import { createReadStatus } from "../../../service/layer-status.ts";
 import type { Notice } from "../../../service/notify.ts";
 import { readConfiguration } from "../../../service/settings.ts";
 import { feedPath } from "../../../site/static/addresses.ts";
-import { layerHtml } from "../../../site/static/layer.ts";
-import { pageSettings } from "../../catalogue/pages.ts";
 import { Local, wms } from "../../helpers/local.ts";
 import { test } from "../../helpers/suite.ts";
 import { eventually } from "../../helpers/wait.ts";
@@ -147,16 +145,6 @@ test("a layer that works and is redirected for good is listed with its repair, u
 	const moved = parseHealth(text);
 	assert.equal([...moved.keys()], ["moved"], "a layer without a repair is well");
 	assert.equal([moved.get("moved")?.state, moved.get("moved")?.repair], ["moved", true]);
-	const settings = { ...pageSettings, site: { ...pageSettings.site, canSend: true } };
-	const entry = {
-		smallkey: "moved",
-		type: "wms",
-		title: { en: "M", fr: "M" },
-		address: { en: "https://a.ca" },
-	};
-	const page = layerHtml("fr", { ...entry, health: moved.get("moved") as Sickness }, settings);
-	assert.match(page, "Son service a changé d’adresse");
-	assert.match(page, '<a href="../../fr/repair/moved">Une réparation est proposée.</a>');
 	assert.match(await feed(), "<title>moved: a repair is proposed · une réparation est proposée</title>");
 	const isRegistered = () => true;
 	assert.equal(updateHealth(moved, new Map([["moved", null]]), "2026-W11", isRegistered), moved);

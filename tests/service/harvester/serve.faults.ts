@@ -4,7 +4,7 @@ import type { LayerStatus } from "../../../registry/schemas/answers.ts";
 import { layerPath } from "../../../registry/smallkey.ts";
 import { openGitStore } from "../../../store/git/git-store.ts";
 import { layerDocument, mapLayer, serveLayer } from "../../harvest/arcgis-server.ts";
-import { hang, json, Peer } from "../../harvest/peer.ts";
+import { json, Peer } from "../../harvest/peer.ts";
 import { Clone } from "../../helpers/clone.ts";
 import { ServerProcess } from "../../helpers/process.ts";
 import { signed } from "../../helpers/signed.ts";
@@ -102,14 +102,6 @@ test("a layer that is pushed is harvested too", async () => {
 	await clone.commit({ [layerPath("pushed")]: feature() });
 	assert.ok(await clone.push());
 	await eventually(async () => (await displayName("pushed")) === "Stations");
-});
-
-test("a harvest that hangs does not keep the service from ending", async () => {
-	serveLayer(peer, { layer: hang });
-	server = await start("on");
-	await put("ozone");
-	await eventually(() => peer.asked.length === 1);
-	assert.is(await server.stop(), 0);
 });
 
 test("HARVEST=off asks nothing; a service that harvests asks anew whom a sender wants", async () => {
