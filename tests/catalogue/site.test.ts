@@ -26,16 +26,9 @@ function weight(paths: Iterable<string>): number {
 	return [...paths].reduce((sum, path) => sum + gzipSync(site.files.get(path) ?? "", { level: 9 }).length, 0);
 }
 
-function scriptCalled(name: string): string {
-	const found = [...site.files.keys()].find((path) => path.startsWith(`assets/${name}-`));
-	assert.ok(found, name);
-	return found as string;
-}
-
 const first = withImports(site.pages.assets.script);
 // What is asked for at once is all that the first view needs.
 assert.equal([...first].sort(), [site.pages.assets.script, ...site.pages.assets.imports].sort());
-const added = (name: string) => [...withImports(scriptCalled(name))].filter((path) => !first.has(path));
 
 test("the first load is at most 60 kB, of which 18 are left to the index at any number of layers", () => {
 	const { english, french, styles } = site.pages.assets;
@@ -48,18 +41,6 @@ test("the first load is at most 60 kB, of which 18 are left to the index at any 
 	assert.not.match(textOf(site, "en/index.html"), french);
 	assert.ok(textOf(site, "fr/index.html").includes(preloaded(french)));
 	assert.not.match(textOf(site, "fr/index.html"), english);
-});
-
-test("a map is loaded in pieces: pictures at most 75 kB, features at most 108, names 5, proj4 by itself", () => {
-	const pictures = added("layer-map");
-	assert.ok(weight(pictures) <= 75_000, String(weight(pictures)));
-	const places = added("places").filter((path) => !pictures.includes(path));
-	assert.ok(weight(places) <= 5_000, String(weight(places)));
-	const features = new Set([...pictures, ...places, ...added("features")]);
-	assert.ok(weight(features) <= 108_000, String(weight(features)));
-	for (const path of [...first, ...features]) assert.not.match(textOf(site, path), /\+proj=lcc/, path);
-	const reproject = [...withImports(scriptCalled("reproject"))].map((path) => textOf(site, path));
-	assert.match(reproject.join("\n"), /\+proj=lcc/);
 });
 
 test("no page holds a script or a style inline, each has the policy, and addresses are relative", () => {

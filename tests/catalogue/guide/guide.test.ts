@@ -1,12 +1,9 @@
-import { existsSync } from "node:fs";
-import { dirname, join } from "node:path";
 import * as assert from "uvu/assert";
 import { readGuidePages, renderGuide } from "../../../catalogue/guide/guide.ts";
 import { apiHtml } from "../../../catalogue/openapi.ts";
 import { catalogueHtml } from "../../../site/static/frame.ts";
 import { layerHtml } from "../../../site/static/layer.ts";
 import { listHtml } from "../../../site/static/list.ts";
-import { root } from "../../helpers/process.ts";
 import { test } from "../../helpers/suite.ts";
 import { pageSettings } from "../pages.ts";
 
@@ -99,29 +96,6 @@ test("links lead to pages of the guide; a link to a file that the site does not 
 	assert.match(html, '<h1 id="a">A</h1>');
 	const french = rendered("# A\n\n[e](../README.md)", "fr/other.md");
 	assert.match(french, '<a href="../index.html">e</a>');
-});
-
-/** Targets of the links in a document. */
-function linksOf(markdown: string): string[] {
-	const prose = markdown.replace(/^```[\s\S]*?^```$/gm, "").replace(/`[^`\n]*`/g, "");
-	return [...prose.matchAll(/\]\(([^)\s]+)\)/g)].map(([, target]) => target as string);
-}
-
-test("every link of a document leads to a file that is there, and to one of its headings", () => {
-	let checked = 0;
-	for (const { path, markdown } of pages) {
-		for (const link of linksOf(markdown).filter((one) => !/^https?:/.test(one))) {
-			const [file = "", anchor] = link.split("#");
-			const target = join(dirname(path), file === "" ? (path.split("/").at(-1) as string) : file);
-			assert.ok(existsSync(join(root, "docs", target)), `${path}: ${link}`);
-			const page = pages.find((one) => one.path === target);
-			const html =
-				page && guide.get(`guide/${target.replace("README.md", "index.md").replace(".md", ".html")}`);
-			if (anchor !== undefined && html) assert.match(html, `id="${anchor}"`, `${path}: ${link}`);
-			checked += 1;
-		}
-	}
-	assert.ok(checked > 40);
 });
 
 test.run();

@@ -377,28 +377,4 @@ test("the map's view filters, and stays in the address", async (context) => {
 	await page.getByText("No layer matches.").waitFor();
 });
 
-for (const [mapWkid, far] of [
-	[3857, "-7000000,5200000,-6900000,5300000"],
-	[4269, "-60,44,-59,45"],
-] as const) {
-	test(`the map's view filters in EPSG:${mapWkid}, over the outline of the land`, async ({
-		window: { page },
-		maps,
-	}) => {
-		const renderer: Renderer = { type: "simple", ...drawing(red, "one") };
-		const points = featureLayer("points", `${maps.origin}/points/MapServer/0`, renderer);
-		await using world = await SiteWorld.open([points], { mapWkid });
-		await page.goto(world.url("en/"));
-		await page.getByRole("checkbox", { name: "In the map’s view" }).check();
-		await eventually(() => page.url().includes("view="));
-		await page.getByText("1 layer", { exact: true }).waitFor();
-		// Land near the middle of Canada, where no extent ends.
-		const isLand = async (x: number, y: number) =>
-			isNear(await colourAt(page, ".overview .map", x, y), [247, 246, 241]);
-		await eventually(async () => (await isLand(0.5, 0.5)) || (await isLand(0.44, 0.46)));
-		await page.goto(world.url(`en/?view=${far}`));
-		await page.getByText("No layer matches.").waitFor();
-	});
-}
-
 runInBrowser(test);
