@@ -1,40 +1,79 @@
 // From the WMS and ArcGIS resources of a CKAN catalogue to a folder for `npx fragment-publisher register`.
-// node docs/recipes/ckan.mjs https://open.canada.ca/data 'organization:nrcan-rncan' my-layers nrcan-
+// node docs/recipes/ckan.mjs https://open.canada.ca/data 'organization:nrcan-rncan' my-layers nrcan- && npx fragment-publisher register …
+// Exit code 0: the folder is complete; 1: it is not, or it is as it was. To read everything again, remove the folder and
+// my-layers.state.json.
 // The interface: https://docs.ckan.org/en/2.11/api/ (package_search). Languages as in open.canada.ca's schema:
 // https://github.com/open-data/ckanext-canada
-import { writeLayers } from "./write.mjs";
+import { ask, readCommand, run } from "./catalogue.mjs";
+import { updateFolder } from "./folder.mjs";
+import { langsOf, textsOf } from "./texts.mjs";
 
-const [catalogue, filter, folder, prefix = ""] = process.argv.slice(2);
-const wms = /^\s*wms\s*$/i;
-const arcgis = /^\s*(?:esri rest|(?:esri )?(?:map|feature) ?server|arcgis geoservices rest api)\s*$/i;
+const wms = /^\s*(?:ogc[ :]?)?wms\s*$/i;
+const arcgis = /^\s*(?:esri rest|(?:esri )?(?:map|feature|image) ?server|arcgis geoservices rest api)\s*$/i;
 
-/** The title in a language, otherwise its machine translation, otherwise the only title. */
-function titleIn(lang, { title, title_translated: titles }) {
-	return titles?.[lang] || titles?.[lang === "en" ? "en-t-fr" : "fr-t-en"] || title;
+const codes = { en: /^en(?:g|[-_]ca)?$/i, fr: /^fr(?:[ae]|[-_]ca)?$/i };
+const translations = { en: "en-t-fr", fr: "fr-t-en" };
+
+/** The title in a language, otherwise its machine translation, otherwise any title. */
+function titleIn(lang, { title, title_translated }) {
+	const texts = { ...textsOf(title), ...textsOf(title_translated) };
+	const code = Object.keys(texts).find((key) => codes[lang].test(key));
+	return texts[code] || texts[translations[lang]] || texts.default || Object.values(texts)[0];
 }
 
-function linksOf({ resources }) {
+function linksOf({ resources }, prefix) {
 	const services = (resources ?? []).filter(({ format }) => wms.test(format) || arcgis.test(format));
 	return services.map(({ id, format, language, url, wms_layer }) => ({
-		smallkey: prefix + id,
+		label: prefix + id,
+		smallkeyOf: () => prefix + id,
 		isWms: wms.test(format),
-		langs: [language ?? []].flat(),
+		langs: langsOf(language),
 		url: () => url,
 		// In the resources of GeoServer and data.gov.au.
 		name: () => wms_layer,
 	}));
 }
 
-for (let start = 0, count = 1; start < count; ) {
-	const query = new URLSearchParams({ fq: filter, sort: "id asc", rows: 100, start });
-	const answer = await fetch(`${catalogue}/api/3/action/package_search?${query}`);
-	if (!answer.ok) throw new Error(`${catalogue}: answers ${answer.status}`);
-	const { result } = await answer.json();
-	for (const dataset of result.results) {
-		const metadata = { catalogue_url: `${catalogue}/dataset/${dataset.id}` };
-		await writeLayers(folder, linksOf(dataset), (lang) => titleIn(lang, dataset), metadata);
-	}
-	// A catalogue may send fewer rows than it was asked for.
-	start += result.results.length || result.count;
-	count = result.count;
+/** All data sets that match. @throws a sentence if they change while they are read, since one may be missing */
+async function search(catalogue, fq, parameters) {
+	const datasets = new Map();
+	let [start, total] = [0, null];
+	do {
+		const query = new URLSearchParams([["fq", fq], ["sort", "id asc"], ["start", start], ...parameters]);
+		const { result } = await ask(`${catalogue}/api/3/action/package_search?${query}`);
+		const { count, results } = result ?? {};
+		if (!Array.isArray(results)) throw new Error(`${catalogue}: does not answer as CKAN`);
+		for (const dataset of results) datasets.set(dataset.id, dataset);
+		// A catalogue may send fewer rows than it was asked for.
+		start += results.length;
+		const isWhole = datasets.size >= count || (results.length > 0 && start < count);
+		if (!isWhole || count !== (total ?? count))
+			throw new Error(`${catalogue}: sent ${datasets.size} data sets of ${count}; run this again`);
+		total = count;
+	} while (start < total);
+	return [...datasets.values()];
 }
+
+await run(async () => {
+	const { catalogue, filter, folder, prefix } = readCommand("ckan");
+	const list = async () => {
+		const fields = [
+			["rows", 1000],
+			["fl", "id"],
+			["fl", "metadata_modified"],
+		];
+		const datasets = await search(catalogue, filter, fields);
+		return datasets.map(({ id, metadata_modified }) => ({ id, date: metadata_modified }));
+	};
+	const read = async (ids) => {
+		const fq = ids ? `+(${filter}) +id:(${ids.map((id) => `"${id}"`).join(" OR ")})` : filter;
+		const datasets = await search(catalogue, fq, [["rows", 100]]);
+		return datasets.map((dataset) => ({
+			id: dataset.id,
+			links: linksOf(dataset, prefix),
+			titleIn: (lang) => titleIn(lang, dataset),
+			metadata: { catalogue_url: `${catalogue}/dataset/${dataset.id}` },
+		}));
+	};
+	await updateFolder(folder, `${catalogue} ${filter} ${prefix}`, { list, read });
+});

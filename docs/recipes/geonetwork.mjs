@@ -1,13 +1,13 @@
 // From the WMS and ArcGIS links of a GeoNetwork 4 catalogue to a folder for `npx fragment-publisher register`.
-// node docs/recipes/geonetwork.mjs https://catalogue.example/geonetwork 'groupOwner:12' my-layers energy-
+// node docs/recipes/geonetwork.mjs https://catalogue.example/geonetwork 'groupOwner:12' my-layers energy- && npx fragment-publisher register …
+// Exit code 0: the folder is complete; 1: it is not, or it is as it was. To read everything again, remove the folder and
+// my-layers.state.json.
 // The interface: https://docs.geonetwork-opensource.org/4.2/api/search/ (search/records/_search)
-import { writeLayers } from "./write.mjs";
-
-const [catalogue, filter, folder, prefix = ""] = process.argv.slice(2);
-const address = `${catalogue}/srv/api/search/records/_search`;
-const headers = { "Content-Type": "application/json", Accept: "application/json" };
-const query = { bool: { filter: [{ query_string: { query: filter } }, { term: { isTemplate: "n" } }] } };
-const fields = { sort: [{ uuid: "asc" }], _source: ["uuid", "resourceTitleObject", "link"] };
+import { createHash } from "node:crypto";
+import { ask, readCommand, run } from "./catalogue.mjs";
+import { updateFolder } from "./folder.mjs";
+import { identityOf } from "./links.mjs";
+import { langsOf } from "./texts.mjs";
 
 /** A text in a language: `{"default": "…", "langeng": "…", "langfre": "…"}`. Version 4.0 has plain texts. */
 function textIn(lang, of, member) {
@@ -15,26 +15,69 @@ function textIn(lang, of, member) {
 	return (lang === "en" ? texts.langeng : texts.langfre || texts.langfra) || (texts.default ?? of[member]);
 }
 
-function linksOf({ uuid, link = [] }) {
-	const services = [link].flat().filter(({ protocol }) => /^(?:OGC:WMS|ESRI[ :])/i.test(protocol));
-	return services.map((one, at) => ({
-		smallkey: `${prefix}${uuid}-${at + 1}`,
-		isWms: /WMS/i.test(one.protocol),
-		// Canadian records (HNAP) end the description of a link with its languages: `Web Service;WMS;eng,fra`.
-		langs: textIn("en", one, "description")?.match(/\b(?:eng|fra|zxx)(?=(?:[,\s]|eng|fra|zxx)*$)/g) ?? [],
-		url: (lang) => textIn(lang, one, "url"),
-		name: (lang) => textIn(lang, one, "name"),
+/** Canadian records (HNAP) end the description of a link with its languages: `Web Service;WMS;eng,fra`. */
+function langsOfLink(link) {
+	const description = textIn("en", link, "description");
+	return langsOf(description?.match(/\b(?:eng|fra|zxx)(?=(?:[,\s]|eng|fra|zxx)*$)/g));
+}
+
+function linksOf({ uuid, link = [] }, prefix) {
+	const services = [link].flat().filter(({ protocol }) => /^(?:(?:OGC:)?WMS\b|ESRI[ :])/i.test(protocol));
+	return services.map((service) => ({
+		label: `${prefix}${uuid} (${textIn("en", service, "name") || service.protocol})`,
+		// The hash follows from the layer, so that its smallkey stays when other links come and go.
+		smallkeyOf: (node) => {
+			const hash = createHash("sha256").update(identityOf(node)).digest("hex").slice(0, 8);
+			return `${prefix}${uuid}-${hash}`;
+		},
+		isWms: /WMS/i.test(service.protocol),
+		langs: langsOfLink(service),
+		url: (lang) => textIn(lang, service, "url"),
+		name: (lang) => textIn(lang, service, "name"),
 	}));
 }
 
-for (let from = 0, total = 1; from < total; from += 100) {
-	const body = JSON.stringify({ from, size: 100, track_total_hits: true, query, ...fields });
-	const answer = await fetch(address, { method: "POST", headers, body });
-	if (!answer.ok) throw new Error(`${catalogue}: answers ${answer.status}`);
-	const { hits } = await answer.json();
-	for (const { _source: record } of hits.hits) {
-		const title = (lang) => textIn(lang, record, "resourceTitle");
-		await writeLayers(folder, linksOf(record), title, { uuid: record.uuid });
+/** All records that match. `from` ends at 10,000 records, `search_after` does not. @throws a sentence if some are missing */
+async function search(catalogue, filter, size, fields) {
+	const headers = { "Content-Type": "application/json", Accept: "application/json" };
+	const query = { bool: { filter: [...filter, { term: { isTemplate: "n" } }] } };
+	const records = [];
+	for (let after, total = 1; records.length < total; ) {
+		const body = { size, query, sort: [{ uuid: "asc" }], track_total_hits: true, _source: fields };
+		if (after) body.search_after = after;
+		const options = { method: "POST", headers, body: JSON.stringify(body) };
+		const answer = await ask(`${catalogue}/srv/api/search/records/_search`, options);
+		const { hits, total: all } = answer.hits ?? {};
+		if (!Array.isArray(hits) || !all) throw new Error(`${catalogue}: does not answer as GeoNetwork 4`);
+		records.push(...hits.map(({ _source }) => _source));
+		total = all.value;
+		if (answer.timed_out || answer._shards?.failed || (hits.length === 0 && records.length < total))
+			throw new Error(`${catalogue}: sent ${records.length} records of ${total}; run this again`);
+		after = hits.at(-1)?.sort ?? [records.at(-1)?.uuid];
 	}
-	total = hits.total.value;
+	return records;
 }
+
+await run(async () => {
+	const { catalogue, filter, folder, prefix } = readCommand("geonetwork");
+	const matching = { query_string: { query: filter } };
+	const list = async () => {
+		const records = await search(catalogue, [matching], 1000, ["uuid", "indexingDate", "changeDate"]);
+		// Not every edit changes the date of the record, but each is indexed.
+		return records.map(({ uuid, indexingDate, changeDate }) => ({
+			id: uuid,
+			date: indexingDate ?? changeDate,
+		}));
+	};
+	const read = async (ids) => {
+		const chosen = ids ? [matching, { terms: { uuid: ids } }] : [matching];
+		const records = await search(catalogue, chosen, 100, ["uuid", "resourceTitleObject", "link"]);
+		return records.map((record) => ({
+			id: record.uuid,
+			links: linksOf(record, prefix),
+			titleIn: (lang) => textIn(lang, record, "resourceTitle"),
+			metadata: { uuid: record.uuid },
+		}));
+	};
+	await updateFolder(folder, `${catalogue} ${filter} ${prefix}`, { list, read });
+});
